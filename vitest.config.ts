@@ -1,0 +1,15 @@
+import { defineConfig } from 'vitest/config';
+
+export default defineConfig({
+  test: {
+    include: ['test/**/*.test.ts'],
+    // Tests start real processes; on two busy cores those need patience, and no test measures absolute time.
+    testTimeout: 30_000,
+    hookTimeout: 30_000,
+    pool: 'forks',
+    // A file shares nothing with another but the process, and a fresh process a file costs more than most files.
+    isolate: false,
+    // A promise that rejects without an owner fails the run (law 10).
+    dangerouslyIgnoreUnhandledErrors: false,
+  },
+});
