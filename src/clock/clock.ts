@@ -1,0 +1,56 @@
+/**
+ * The one clock. Wall time is for people and for the store; monotonic time is for durations and timers and never
+ * goes back. Everything that waits does so through it, so that the whole daemon runs under a simulated twin.
+ */
+export interface Clock {
+  /** Wall time in UTC milliseconds. May jump when somebody sets the machine's clock. */
+  now(): number;
+  /** Milliseconds since some fixed moment; never falls. */
+  monotonic(): number;
+  /** Calls `action` once, at least `delayMs` from now. A delay of zero or less still comes later, never at once. */
+  schedule(delayMs: number, action: () => void): Timer;
+}
+
+export interface Timer {
+  /** After this the action does not run any more. Cancelling twice, or after it ran, does nothing. */
+  cancel(): void;
+}
+
+/** Resolves after `delayMs`; rejects with the signal's reason as soon as it aborts. */
+export function sleep(clock: Clock, delayMs: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted) return reject(signal.reason);
+    const onAbort = (): void => {
+      timer.cancel();
+      reject(signal?.reason);
+    };
+    const timer = clock.schedule(delayMs, () => {
+      signal?.removeEventListener('abort', onAbort);
+      resolve();
+    });
+    signal?.addEventListener('abort', onAbort, { once: true });
+  });
+}
+
+/** What `within` resolves to when time was up first. */
+export const timedOut: unique symbol = Symbol('timedOut');
+
+/**
+ * The outcome of `work`, or `timedOut` when it takes longer than `limitMs`. The work itself goes on; whoever needs it
+ * ended gives it an AbortSignal.
+ */
+export function within<T>(clock: Clock, limitMs: number, work: Promise<T>): Promise<T | typeof timedOut> {
+  return new Promise((resolve, reject) => {
+    const timer = clock.schedule(limitMs, () => resolve(timedOut));
+    work.then(
+      (value) => {
+        timer.cancel();
+        resolve(value);
+      },
+      (error) => {
+        timer.cancel();
+        reject(error);
+      },
+    );
+  });
+}

@@ -1,0 +1,44 @@
+import { type ErrorCode, errorCatalogue } from './error-catalogue.ts';
+
+export interface BatonErrorOptions {
+  /** What caused it, kept for the log. */
+  readonly cause?: unknown;
+  /** Facts for programs: the file, the key, the value found. Never a secret. */
+  readonly details?: Readonly<Record<string, unknown>>;
+  /** Replaces the catalogue's next step where the thrower knows a better one. */
+  readonly nextStep?: string;
+}
+
+/** The one error of the house: a stable code, a message that names the thing, and what to do next. */
+export class BatonError extends Error {
+  override readonly name = 'BatonError';
+  readonly code: ErrorCode;
+  readonly retryable: boolean;
+  readonly nextStep: string;
+  readonly details: Readonly<Record<string, unknown>>;
+
+  constructor(code: ErrorCode, message: string, options: BatonErrorOptions = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.code = code;
+    this.retryable = errorCatalogue[code].retryable;
+    this.nextStep = options.nextStep ?? errorCatalogue[code].nextStep;
+    this.details = options.details ?? {};
+  }
+
+  toJSON(): Record<string, unknown> {
+    return {
+      code: this.code,
+      message: this.message,
+      next_step: this.nextStep,
+      retryable: this.retryable,
+      ...(Object.keys(this.details).length > 0 ? { details: this.details } : {}),
+    };
+  }
+}
+
+/** Whatever was thrown, as a BatonError. Something that is none is a defect of ours and says so. */
+export function toBatonError(thrown: unknown, code: ErrorCode = 'internal_error'): BatonError {
+  if (thrown instanceof BatonError) return thrown;
+  const message = thrown instanceof Error ? thrown.message : String(thrown);
+  return new BatonError(code, message, { cause: thrown });
+}

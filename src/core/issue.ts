@@ -1,0 +1,45 @@
+/**
+ * A unit of work, normalised from whatever the tracker calls it (seed 5, Linear Adapter; specification 4.1.1).
+ *
+ * Adapters make it, everybody else only reads it. Labels are trimmed, lower-case and without repeats; times are UTC
+ * milliseconds; what the tracker does not have is `null`, never an empty string.
+ */
+export interface Issue {
+  /** The tracker's own, immutable id. */
+  readonly id: string;
+  /** What people call it, such as `ABC-123`. */
+  readonly identifier: string;
+  readonly title: string;
+  readonly description: string | null;
+  /** 1 (most urgent) to 4; everything else sorts last. */
+  readonly priority: number | null;
+  readonly state: string;
+  readonly branchName: string | null;
+  readonly url: string | null;
+  readonly assigneeId: string | null;
+  readonly labels: readonly string[];
+  readonly blockedBy: readonly Blocker[];
+  /** The adapter's word on whether the issue may be worked on at all, whatever its state (specification 11). */
+  readonly dispatchable: boolean;
+  /** What the adapter needs to find the issue again, if the id alone is not enough. */
+  readonly nativeRef: Readonly<Record<string, unknown>> | null;
+  readonly createdAt: number | null;
+  readonly updatedAt: number | null;
+}
+
+/** An issue that has to end before another may start. */
+export interface Blocker {
+  readonly id: string | null;
+  readonly identifier: string | null;
+  readonly state: string | null;
+}
+
+/** State names are compared trimmed and without regard to case (specification 4.2). */
+export function normalizeState(state: string): string {
+  return state.trim().toLowerCase();
+}
+
+/** Labels as they are compared: trimmed, lower-case, in order, without repeats and blanks. */
+export function normalizeLabels(labels: readonly string[]): string[] {
+  return [...new Set(labels.map((label) => label.trim().toLowerCase()))].filter((label) => label !== '');
+}

@@ -1,0 +1,12 @@
+import type { ErrorCode } from './error-catalogue.ts';
+
+/** One thing that is wrong with a workflow file: which key, what was found, what is allowed. */
+export interface Problem {
+  readonly code: ErrorCode;
+  /** An error keeps the file from being used; a warning is shown and the file is used. */
+  readonly severity: 'error' | 'warning';
+  /** The dotted key, such as `polling.interval_ms`, or null when it is about the file as a whole. */
+  readonly key: string | null;
+  /** A whole sentence that names the key, what was found and what is allowed. Never holds a secret. */
+  readonly message: string;
+}

@@ -1,0 +1,29 @@
+import type { Problem } from './problem.ts';
+
+/**
+ * What `workflow/` has to know of a tracker kind to read the `tracker` section: an adapter exports one, `cli/` hands all
+ * of them in, so that the workflow room knows no adapter and an adapter knows no YAML.
+ */
+export interface TrackerProfile {
+  readonly kind: string;
+  /** Null: the workflow file has to name the states. */
+  readonly defaultActiveStates: readonly string[] | null;
+  readonly defaultTerminalStates: readonly string[] | null;
+  /** The keys under `tracker.provider`; others are kept and reported. */
+  readonly keys: readonly ProviderKey[];
+  /** What is wrong with the resolved values of `tracker.provider`, beyond their types. */
+  check(provider: Readonly<Record<string, unknown>>): readonly Problem[];
+}
+
+export interface ProviderKey {
+  readonly name: string;
+  readonly type: 'string' | 'path' | 'boolean';
+  readonly description: string;
+  /** A secret is resolved to a `Secret`; its variables are kept from every child process. */
+  readonly secret?: boolean;
+  /** Used when the key is absent, or when it names a variable that is not set. */
+  readonly fallbackEnv?: string;
+  /** Also read as `tracker.<name>`, the older spelling; `tracker.provider.<name>` wins. */
+  readonly flat?: boolean;
+  readonly default?: string | boolean;
+}

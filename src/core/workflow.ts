@@ -1,0 +1,37 @@
+import type { BatonError } from './baton-error.ts';
+import type { Issue } from './issue.ts';
+import type { Settings } from './settings.ts';
+
+/** One good reading of a workflow file. It never changes; a reload makes a new one. */
+export interface Workflow {
+  /** Absolute path of the file it was read from. */
+  readonly path: string;
+  /** Changes when, and only when, the content of the file changes. */
+  readonly revision: string;
+  readonly settings: Settings;
+  readonly renderPrompt: (input: PromptInput) => string;
+}
+
+/** What a prompt template may use. */
+export interface PromptInput {
+  readonly issue: Issue;
+  /** Null on the first run, at least 1 on every later one (specification 12.3). */
+  readonly attempt: number | null;
+  readonly retryKind: RetryKind | null;
+}
+
+/** Why an issue is looked at again: its last run ended well and it is still active, or the run failed. */
+export type RetryKind = 'continuation' | 'failure';
+
+/**
+ * Where the daemon gets its workflow from. `read` looks at the file and answers with the newest good reading; while the
+ * file is bad that is the last good one, and `problem` says what is wrong until it is mended.
+ */
+export interface WorkflowSource {
+  read(): WorkflowReading;
+}
+
+export interface WorkflowReading {
+  readonly workflow: Workflow;
+  readonly problem: BatonError | null;
+}
