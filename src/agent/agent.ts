@@ -1,4 +1,5 @@
 import type { BatonError } from '../core/baton-error.ts';
+import type { ToolDoor } from '../core/tool-door.ts';
 
 /**
  * The seam to a coding agent. `test/conformance/agent.ts` is its suite; every backend runs it unchanged.
@@ -81,24 +82,4 @@ export interface TokenUsage {
   readonly inputTokens: number;
   readonly outputTokens: number;
   readonly totalTokens: number;
-}
-
-/** What an agent may call, bound to its run. `tools/` makes it; a backend only carries the calls. */
-export interface ToolDoor {
-  readonly tools: readonly ToolDescription[];
-  /** Never rejects: a failure is an answer. */
-  call(name: string, input: unknown): Promise<ToolAnswer>;
-}
-
-export interface ToolDescription {
-  readonly name: string;
-  readonly description: string;
-  /** JSON Schema of the input. */
-  readonly inputSchema: Readonly<Record<string, unknown>>;
-}
-
-export interface ToolAnswer {
-  readonly success: boolean;
-  /** Text for the agent; on failure what went wrong and what is allowed. */
-  readonly output: string;
 }

@@ -31,7 +31,10 @@ export const errorCatalogue = {
     retryable: false,
     nextStep: 'Export the variable named above in the environment that starts Baton.',
   },
-  invalid_tracker_config: { retryable: false, nextStep: 'Mend the `tracker` key named above, then run `baton validate`.' },
+  invalid_tracker_config: {
+    retryable: false,
+    nextStep: 'Mend the `tracker` key named above, then run `baton validate`.',
+  },
   missing_linear_api_token: {
     retryable: false,
     nextStep: 'Export LINEAR_API_KEY, or name another variable in `tracker.provider.api_key`.',
@@ -40,7 +43,10 @@ export const errorCatalogue = {
     retryable: false,
     nextStep: "Set `tracker.provider.project_slug` to the project's slug (the end of its address).",
   },
-  invalid_linear_assignee: { retryable: false, nextStep: 'Set `tracker.provider.assignee` to a user id, an e-mail or `me`.' },
+  invalid_linear_assignee: {
+    retryable: false,
+    nextStep: 'Set `tracker.provider.assignee` to a user id, an e-mail or `me`.',
+  },
   template_parse_error: { retryable: false, nextStep: 'Mend the Liquid in the body of the workflow file.' },
   template_render_error: {
     retryable: false,
@@ -59,14 +65,26 @@ export const errorCatalogue = {
   tracker_read_only: { retryable: false, nextStep: 'Make the change in the tracker itself.' },
 
   // process
-  process_spawn_failed: { retryable: true, nextStep: 'Check that the program exists and may be executed (`baton doctor`).' },
+  process_spawn_failed: {
+    retryable: true,
+    nextStep: 'Check that the program exists and may be executed (`baton doctor`).',
+  },
   process_stdin_closed: { retryable: true, nextStep: 'Look at the last lines of its error output, kept with the run.' },
 
   // workspace
-  workspace_equals_root: { retryable: false, nextStep: 'Give the issue an identifier that is a usable directory name.' },
-  workspace_outside_root: { retryable: false, nextStep: 'Give the issue an identifier that is a usable directory name.' },
+  workspace_equals_root: {
+    retryable: false,
+    nextStep: 'Give the issue an identifier that is a usable directory name.',
+  },
+  workspace_outside_root: {
+    retryable: false,
+    nextStep: 'Give the issue an identifier that is a usable directory name.',
+  },
   workspace_symlink_escape: { retryable: false, nextStep: 'Remove the symbolic link below `workspace.root`.' },
-  path_canonicalize_failed: { retryable: false, nextStep: 'Check that `workspace.root` can be read and that the name is not too long.' },
+  path_canonicalize_failed: {
+    retryable: false,
+    nextStep: 'Check that `workspace.root` can be read and that the name is not too long.',
+  },
   workspace_hook_failed: { retryable: true, nextStep: 'Read the output of the hook in the log, then mend the hook.' },
   workspace_hook_timeout: { retryable: true, nextStep: 'Make the hook faster, or raise `hooks.timeout_ms`.' },
   workspace_unavailable: { retryable: true, nextStep: 'Check `workspace.root`: permissions and free space.' },
@@ -81,12 +99,18 @@ export const errorCatalogue = {
   },
   agent_input_required: { retryable: false, nextStep: 'Answer in the ticket, then move it back to an active state.' },
   agent_protocol_error: { retryable: true, nextStep: 'Check that the agent program is the one the backend expects.' },
-  run_stalled: { retryable: true, nextStep: 'Nothing if it is rare; otherwise raise the stall timeout of the backend.' },
+  run_stalled: {
+    retryable: true,
+    nextStep: 'Nothing if it is rare; otherwise raise the stall timeout of the backend.',
+  },
   run_cancelled: { retryable: false, nextStep: 'Nothing: the ticket was moved away, or Baton was asked to stop.' },
 
   // tools
   unsupported_tool_call: { retryable: false, nextStep: 'Call one of the tools named in the answer.' },
-  invalid_tool_arguments: { retryable: false, nextStep: 'Call the tool again with the arguments its schema describes.' },
+  invalid_tool_arguments: {
+    retryable: false,
+    nextStep: 'Call the tool again with the arguments its schema describes.',
+  },
 
   // command line and daemon
   usage_error: { retryable: false, nextStep: 'See `baton --help`.' },

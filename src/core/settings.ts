@@ -62,4 +62,3 @@ export interface CodexSettings {
   readonly threadSandbox: string;
   readonly turnSandboxPolicy: Readonly<Record<string, unknown>> | null;
 }
-

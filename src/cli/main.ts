@@ -1,0 +1,27 @@
+#!/usr/bin/env node
+import { readFileSync } from 'node:fs';
+import { homedir, tmpdir } from 'node:os';
+import { runCommandLine } from './command-line.ts';
+
+// The one place that looks at the process it runs in. Everything below gets it as a value.
+const packageFile = new URL('../../package.json', import.meta.url);
+const extension = import.meta.filename.endsWith('.ts') ? 'ts' : 'js';
+
+process.exitCode = await runCommandLine(process.argv.slice(2), {
+  env: process.env,
+  cwd: process.cwd(),
+  homeDir: homedir(),
+  tmpDir: tmpdir(),
+  uid: process.getuid?.() ?? null,
+  stdout: process.stdout,
+  stderr: process.stderr,
+  nodePath: process.execPath,
+  nodeVersion: process.versions.node,
+  platform: process.platform,
+  version: JSON.parse(readFileSync(packageFile, 'utf8')).version,
+  rehearsalProgram: new URL(`../agent/rehearsal/program.${extension}`, import.meta.url),
+  onSignal: (signal, listener) => {
+    process.on(signal, listener);
+    return () => process.off(signal, listener);
+  },
+});

@@ -1,0 +1,21 @@
+/** What Baton knows of the process and machine it runs on; made once in `main.ts`, handed on as a value. */
+export interface Surroundings {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly cwd: string;
+  readonly homeDir: string;
+  readonly tmpDir: string;
+  /** Null where the platform has no user ids. */
+  readonly uid: number | null;
+  readonly stdout: Output;
+  readonly stderr: Output;
+  readonly nodePath: string;
+  readonly nodeVersion: string;
+  readonly platform: NodeJS.Platform;
+  readonly version: string;
+  /** The scripted stand-in agent, a program of its own beside this one. */
+  readonly rehearsalProgram: URL;
+  /** Calls the listener at each such signal until the returned function is called. */
+  readonly onSignal: (signal: 'SIGINT' | 'SIGTERM' | 'SIGHUP', listener: () => void) => () => void;
+}
+
+export type Output = NodeJS.WriteStream;

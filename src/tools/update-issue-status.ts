@@ -1,0 +1,15 @@
+import { z } from 'zod';
+import { defineTool } from './tool.ts';
+import { changesOf } from './tracker-changes.ts';
+
+/** Moves the issue of the run to another state. */
+export const updateIssueStatus = defineTool({
+  name: 'update_issue_status',
+  description: 'Move the ticket you work on to another state of the tracker, for instance when you are done with it.',
+  changesTracker: true,
+  input: z.strictObject({ status: z.string().trim().min(1) }),
+  run: async ({ status }, { tracker, issueId, runId }) => {
+    const moved = await changesOf(tracker).moveIssue(issueId, status, { kind: 'run', runId });
+    return `${moved.identifier} is now in "${moved.state}".`;
+  },
+});

@@ -1,0 +1,69 @@
+import { parse } from 'yaml';
+import { z } from 'zod';
+import { BatonError } from '../../core/baton-error.ts';
+import { type Issue, normalizeLabels } from '../../core/issue.ts';
+
+const time = z.iso.datetime({ offset: true }).transform((text) => Date.parse(text));
+
+/** One issue of the file. Identifier and title are needed; the rest has the defaults of an untouched ticket. */
+const issueInFile = z.strictObject({
+  id: z.string().min(1).optional(),
+  identifier: z.string().min(1),
+  title: z.string().min(1),
+  description: z.string().nullish(),
+  priority: z.int().nullish(),
+  state: z.string().min(1).default('Todo'),
+  branch_name: z.string().nullish(),
+  url: z.string().nullish(),
+  assignee_id: z.string().nullish(),
+  labels: z.array(z.string()).default([]),
+  blocked_by: z.array(z.string()).default([]),
+  dispatchable: z.boolean().default(true),
+  created_at: time.nullish(),
+  updated_at: time.nullish(),
+});
+
+/**
+ * Reads the issues of a `memory` tracker from YAML or JSON text: a list, in which `blocked_by` names identifiers. The
+ * order of the list stands in for the time of creation where a ticket has none.
+ */
+export function parseIssuesFile(text: string, path: string): Issue[] {
+  const refuse = (what: string, cause?: unknown): BatonError =>
+    new BatonError('invalid_tracker_config', `The issues in ${path} cannot be used: ${what}.`, {
+      cause,
+      details: { key: 'tracker.provider.issues_file', path },
+    });
+  let raw: unknown;
+  try {
+    raw = parse(text, { maxAliasCount: 100 });
+  } catch (error) {
+    throw refuse(error instanceof Error ? error.message : String(error), error);
+  }
+  const parsed = z.array(issueInFile).safeParse(raw ?? []);
+  if (!parsed.success) throw refuse(z.prettifyError(parsed.error).replaceAll('\n', ' '));
+  const entries = parsed.data;
+  const byIdentifier = new Map(entries.map((entry) => [entry.identifier, entry]));
+  if (byIdentifier.size !== entries.length) throw refuse('two issues have the same identifier');
+  return entries.map((entry, index) => ({
+    id: entry.id ?? entry.identifier,
+    identifier: entry.identifier,
+    title: entry.title,
+    description: entry.description ?? null,
+    priority: entry.priority ?? null,
+    state: entry.state,
+    branchName: entry.branch_name ?? null,
+    url: entry.url ?? null,
+    assigneeId: entry.assignee_id ?? null,
+    labels: normalizeLabels(entry.labels),
+    blockedBy: entry.blocked_by.map((identifier) => {
+      const blocker = byIdentifier.get(identifier);
+      if (blocker === undefined)
+        throw refuse(`${entry.identifier} is blocked by ${identifier}, which is not in the list`);
+      return { id: blocker.id ?? identifier, identifier, state: blocker.state };
+    }),
+    dispatchable: entry.dispatchable,
+    nativeRef: null,
+    createdAt: entry.created_at ?? index,
+    updatedAt: entry.updated_at ?? null,
+  }));
+}

@@ -1,0 +1,105 @@
+import type { Clock } from '../../clock/clock.ts';
+import { BatonError } from '../../core/baton-error.ts';
+import { type Issue, normalizeState } from '../../core/issue.ts';
+import type { Author, Tracker, TrackerChanges } from '../tracker.ts';
+
+export interface MemoryTrackerOptions {
+  readonly issues: readonly Issue[];
+  /** The states an issue may be moved to. */
+  readonly states: readonly string[];
+  readonly clock: Clock;
+}
+
+/** Something that was said about an issue in this tracker. */
+export interface MemoryComment {
+  readonly body: string;
+  readonly author: Author;
+  readonly at: number;
+}
+
+/**
+ * A tracker that lives in this process and is gone with it: for the demo, for trying Baton out, and for tests. What a
+ * blocker's state is, is read from the blocker itself, as a real tracker does.
+ */
+export class MemoryTracker implements Tracker {
+  readonly kind = 'memory';
+  readonly changes: TrackerChanges = {
+    moveIssue: async (id, state) => this.#move(id, state),
+    addComment: async (id, body, author) => this.#comment(id, body, author),
+  };
+  readonly #issues: Map<string, Issue>;
+  readonly #comments = new Map<string, MemoryComment[]>();
+  readonly #states: readonly string[];
+  readonly #clock: Clock;
+
+  constructor(options: MemoryTrackerOptions) {
+    this.#issues = new Map(options.issues.map((issue) => [issue.id, issue]));
+    this.#states = options.states;
+    this.#clock = options.clock;
+  }
+
+  async fetchByStates(states: readonly string[], signal?: AbortSignal): Promise<readonly Issue[]> {
+    signal?.throwIfAborted();
+    const wanted = new Set(states.map(normalizeState));
+    return [...this.#issues.values()]
+      .filter((issue) => wanted.has(normalizeState(issue.state)))
+      .map((issue) => this.#withBlockers(issue));
+  }
+
+  async fetchByIds(ids: readonly string[], signal?: AbortSignal): Promise<readonly Issue[]> {
+    signal?.throwIfAborted();
+    return [...new Set(ids)]
+      .map((id) => this.#issues.get(id))
+      .filter((issue) => issue !== undefined)
+      .map((issue) => this.#withBlockers(issue));
+  }
+
+  /** Everything the tracker has, for showing it. */
+  all(): readonly Issue[] {
+    return [...this.#issues.values()].map((issue) => this.#withBlockers(issue));
+  }
+
+  commentsOn(id: string): readonly MemoryComment[] {
+    return this.#comments.get(id) ?? [];
+  }
+
+  /** Adds an issue, or puts another in the place of the one with the same id. */
+  put(issue: Issue): void {
+    this.#issues.set(issue.id, issue);
+  }
+
+  remove(id: string): void {
+    this.#issues.delete(id);
+  }
+
+  #move(id: string, state: string): Issue {
+    const issue = this.#find(id);
+    const known = this.#states.find((name) => normalizeState(name) === normalizeState(state));
+    if (known === undefined) {
+      const allowed = this.#states.join(', ');
+      throw new BatonError('tracker_state_unknown', `There is no state "${state}"; there are: ${allowed}.`);
+    }
+    const moved: Issue = { ...issue, state: known, updatedAt: this.#clock.now() };
+    this.#issues.set(id, moved);
+    return this.#withBlockers(moved);
+  }
+
+  #comment(id: string, body: string, author: Author): void {
+    this.#find(id);
+    this.#comments.set(id, [...this.commentsOn(id), { body, author, at: this.#clock.now() }]);
+  }
+
+  #find(id: string): Issue {
+    const issue = this.#issues.get(id);
+    if (issue === undefined) throw new BatonError('tracker_issue_not_found', `There is no issue with the id "${id}".`);
+    return issue;
+  }
+
+  #withBlockers(issue: Issue): Issue {
+    const blockedBy = issue.blockedBy.map((blocker) => {
+      const current = blocker.id === null ? undefined : this.#issues.get(blocker.id);
+      return current === undefined ? blocker : { id: current.id, identifier: current.identifier, state: current.state };
+    });
+    return { ...issue, blockedBy };
+  }
+}
