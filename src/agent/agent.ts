@@ -27,8 +27,17 @@ export interface SessionRequest {
   /** Variables of Baton's own for the agent, such as `BATON_ISSUE_IDENTIFIER`. */
   readonly env: Readonly<Record<string, string>>;
   readonly tools: ToolDoor;
+  /** Told as soon as a process of the agent exists, before anything is asked of it, so that it can be written down. */
+  readonly onProcess: (process: AgentProcess) => void;
   readonly onEvent: (event: AgentEvent) => void;
   readonly signal?: AbortSignal;
+}
+
+/** A process as it can be found again later: the pid alone may be somebody else's by then. */
+export interface AgentProcess {
+  readonly pid: number;
+  /** Tells it from a later process with the same pid; null where the platform does not tell. */
+  readonly startTime: number | null;
 }
 
 export interface AgentSession {

@@ -1,0 +1,124 @@
+import { BatonError } from '../../core/baton-error.ts';
+import type { LiveProcess } from '../../process/live-process.ts';
+import type { Agent, AgentEventName, AgentSession, SessionRequest, TurnResult } from '../agent.ts';
+import { eventLine } from '../event-line.ts';
+import { type AgentParts, launchAgent } from '../launch-agent.ts';
+import { SilenceTimer } from '../silence-timer.ts';
+
+export interface CommandAgentOptions {
+  /** Shell text from the workflow file, run by `sh -c`. */
+  readonly command: string;
+  readonly turnTimeoutMs: number;
+}
+
+/**
+ * Any program as an agent: the prompt on its standard input, each line of its output an event, its exit code the
+ * outcome. One turn is one process; the program remembers nothing of the turn before, so a run has one turn.
+ */
+export function createCommandAgent(options: CommandAgentOptions, parts: AgentParts): Agent {
+  return {
+    backend: 'command',
+    startSession: async (request) => {
+      request.signal?.throwIfAborted();
+      tell(request, parts, 'session_started', 'ready to start the command', null);
+      return new CommandSession(request, options, parts);
+    },
+  };
+}
+
+class CommandSession implements AgentSession {
+  readonly threadId = null;
+  readonly remembersTurns = false;
+  readonly #request: SessionRequest;
+  readonly #options: CommandAgentOptions;
+  readonly #parts: AgentParts;
+  #process: LiveProcess | null = null;
+  #stopped = false;
+
+  constructor(request: SessionRequest, options: CommandAgentOptions, parts: AgentParts) {
+    this.#request = request;
+    this.#options = options;
+    this.#parts = parts;
+  }
+
+  get pid(): number | null {
+    return this.#process?.pid ?? null;
+  }
+
+  async runTurn(prompt: string, signal?: AbortSignal): Promise<TurnResult> {
+    if (this.#stopped || signal?.aborted) return { status: 'cancelled' };
+    const program = { command: 'sh', args: ['-c', this.#options.command], stdin: { text: prompt } };
+    let process: LiveProcess;
+    try {
+      process = await launchAgent(program, this.#request, this.#parts);
+    } catch (cause) {
+      const error = new BatonError('agent_launch_failed', 'The command of the agent could not be started.', { cause });
+      return this.#end('turn_failed', { status: 'failed', error });
+    }
+    this.#process = process;
+    this.#tell('turn_started', 'the command is running');
+    const result = await this.#follow(process, signal);
+    this.#process = null;
+    return result;
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    await this.#process?.stop();
+  }
+
+  /** Reads the program's output to its end, then judges its exit. Silence and the signal end the program first. */
+  async #follow(process: LiveProcess, signal: AbortSignal | undefined): Promise<TurnResult> {
+    let silent = false;
+    const end = (): void => void process.stop();
+    const silence = new SilenceTimer(this.#parts.clock, this.#options.turnTimeoutMs, () => {
+      silent = true;
+      end();
+    });
+    signal?.addEventListener('abort', end, { once: true });
+    try {
+      for await (const line of process.lines) {
+        silence.touch();
+        this.#tell('notification', line.text);
+      }
+      const exit = await process.exited;
+      await process.stop();
+      if (signal?.aborted || this.#stopped) return this.#end('turn_cancelled', { status: 'cancelled' });
+      if (silent) return this.#end('turn_failed', { status: 'failed', error: this.#silenceError() });
+      if (exit.code === 0) return this.#end('turn_completed', { status: 'completed' });
+      const how = exit.code === null ? `was ended by ${exit.signal}` : `exited with code ${exit.code}`;
+      const tail = process.stderrTail().trim();
+      const error = new BatonError('agent_exited', `The command of the agent ${how}.`, {
+        details: { exit_code: exit.code, signal: exit.signal, stderr: tail.slice(-2_048) },
+      });
+      return this.#end('turn_failed', { status: 'failed', error });
+    } finally {
+      silence.cancel();
+      signal?.removeEventListener('abort', end);
+    }
+  }
+
+  #silenceError(): BatonError {
+    const { turnTimeoutMs } = this.#options;
+    return new BatonError('agent_turn_timeout', `The command of the agent printed nothing for ${turnTimeoutMs} ms.`);
+  }
+
+  #end(name: AgentEventName, result: TurnResult): TurnResult {
+    this.#tell(name, result.status === 'failed' ? result.error.message : result.status);
+    return result;
+  }
+
+  #tell(name: AgentEventName, summary: string): void {
+    tell(this.#request, this.#parts, name, summary, this.pid);
+  }
+}
+
+function tell(
+  request: SessionRequest,
+  parts: AgentParts,
+  name: AgentEventName,
+  summary: string,
+  pid: number | null,
+): void {
+  request.onEvent({ name, at: parts.clock.now(), pid, summary: eventLine(summary) });
+}

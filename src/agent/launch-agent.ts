@@ -1,0 +1,44 @@
+import { type ChildEnvironment, childEnvironment, usualVariables } from '../process/child-environment.ts';
+import { launch } from '../process/launch.ts';
+import type { LiveProcess } from '../process/live-process.ts';
+import type { ProcessDeps } from '../process/start-child.ts';
+import type { SessionRequest } from './agent.ts';
+
+/** What every backend needs to start its program. */
+export interface AgentParts extends ProcessDeps {
+  /** The daemon's own environment. */
+  readonly daemonEnv: Readonly<Record<string, string | undefined>>;
+  /** Names of variables that the workflow hands on to the agent, beyond the usual ones. */
+  readonly allowEnv: readonly string[];
+  /** Names of variables that hold tracker secrets. */
+  readonly denyEnv: readonly string[];
+}
+
+export interface AgentProgram {
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly stdin: 'open' | { readonly text: string };
+}
+
+/** Starts an agent's program in the workspace of its session, with an environment from the allow-list. */
+export async function launchAgent(
+  program: AgentProgram,
+  request: SessionRequest,
+  parts: AgentParts,
+): Promise<LiveProcess> {
+  const process = await launch(
+    { ...program, cwd: request.workspace, env: agentEnvironment(request, parts), runId: request.runId },
+    parts,
+  );
+  request.onProcess({ pid: process.pid, startTime: process.startTime });
+  return process;
+}
+
+function agentEnvironment(request: SessionRequest, parts: AgentParts): ChildEnvironment {
+  return childEnvironment({
+    from: parts.daemonEnv,
+    allow: [...usualVariables, ...parts.allowEnv],
+    deny: parts.denyEnv,
+    add: request.env,
+  });
+}

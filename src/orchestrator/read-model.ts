@@ -1,0 +1,104 @@
+import type { AgentEvent, AgentProcess, TokenUsage } from '../agent/agent.ts';
+import type { BatonError } from '../core/baton-error.ts';
+import type { SkipReason } from '../core/eligibility.ts';
+import type { Issue } from '../core/issue.ts';
+import type { RunEnd, RunStage } from '../core/run.ts';
+import type { RetryKind } from '../core/workflow.ts';
+import type { OrchestratorContext } from './context.ts';
+
+/** Everything a watcher may know about the scheduler, at one instant. */
+export interface ReadModel {
+  readonly at: number;
+  readonly startedAt: number;
+  readonly polling: {
+    readonly intervalMs: number;
+    /** Monotonic time of the next tick, null while one is in progress (seed 1, Observability). */
+    readonly nextPollDueAt: number | null;
+    readonly pollCheckInProgress: boolean;
+    readonly ticks: number;
+  };
+  readonly slots: { readonly used: number; readonly limit: number };
+  readonly running: readonly RunningView[];
+  readonly retrying: readonly RetryingView[];
+  readonly held: readonly { readonly issue: Issue; readonly reason: string; readonly since: number }[];
+  readonly skipped: readonly { readonly issue: Issue; readonly reason: SkipReason }[];
+  readonly totals: TokenUsage & {
+    readonly runs: number;
+    readonly runsByEnd: Readonly<Partial<Record<RunEnd, number>>>;
+  };
+  /** What is wrong with the workflow file just now, and what the last tick found wrong. */
+  readonly workflowProblem: BatonError | null;
+  readonly errors: readonly { readonly step: string; readonly error: BatonError }[];
+}
+
+export interface RunningView {
+  readonly issue: Issue;
+  readonly runId: string;
+  readonly attempt: number | null;
+  readonly stage: RunStage;
+  readonly turn: number;
+  readonly startedAt: number;
+  readonly workspace: string | null;
+  readonly threadId: string | null;
+  readonly process: AgentProcess | null;
+  readonly lastEvent: AgentEvent | null;
+  readonly usage: TokenUsage;
+}
+
+export interface RetryingView {
+  readonly issue: Issue;
+  readonly kind: RetryKind;
+  readonly attempt: number;
+  readonly dueAt: number;
+  readonly error: string | null;
+}
+
+interface TickFacts {
+  readonly startedAt: number;
+  readonly nextPollDueAt: number | null;
+  readonly pollCheckInProgress: boolean;
+  readonly ticks: number;
+  readonly errors: ReadModel['errors'];
+}
+
+/** Copies the scheduling state into a read model. */
+export function readModel({ state, clock, source }: OrchestratorContext, facts: TickFacts): ReadModel {
+  const { workflow, problem } = source.read();
+  const { runsByEnd, ...totals } = state.totals;
+  return {
+    at: clock.now(),
+    startedAt: facts.startedAt,
+    polling: {
+      intervalMs: workflow.settings.polling.intervalMs,
+      nextPollDueAt: facts.nextPollDueAt,
+      pollCheckInProgress: facts.pollCheckInProgress,
+      ticks: facts.ticks,
+    },
+    slots: { used: state.running.size, limit: workflow.settings.agent.maxConcurrentAgents },
+    running: [...state.running.values()].map((entry) => ({
+      issue: entry.issue,
+      runId: entry.runId,
+      attempt: entry.attempt,
+      stage: entry.stage,
+      turn: entry.turn,
+      startedAt: entry.startedAt,
+      workspace: entry.workspace,
+      threadId: entry.threadId,
+      process: entry.process,
+      lastEvent: entry.lastEvent,
+      usage: entry.usage,
+    })),
+    retrying: [...state.retrying.values()].map(({ issue, kind, attempt, dueAt, error }) => ({
+      issue,
+      kind,
+      attempt,
+      dueAt,
+      error,
+    })),
+    held: [...state.held.values()],
+    skipped: [...state.skipped.values()],
+    totals: { ...totals, runsByEnd: Object.fromEntries(runsByEnd) },
+    workflowProblem: problem,
+    errors: facts.errors,
+  };
+}

@@ -1,0 +1,37 @@
+/** The environment of a child, complete: Node hands on nothing else. */
+export type ChildEnvironment = Readonly<Record<string, string>>;
+
+export interface ChildEnvironmentRules {
+  /** The daemon's own environment, handed in by `cli/`. */
+  readonly from: Readonly<Record<string, string | undefined>>;
+  /** Names to hand on, exact or as `PREFIX_*`. */
+  readonly allow: readonly string[];
+  /** Names that no child may see, exact or as `PREFIX_*`. They win over `allow` and over `add`. */
+  readonly deny: readonly string[];
+  /** Variables of Baton's own. */
+  readonly add?: Readonly<Record<string, string>>;
+}
+
+/** What programs need to find themselves, the network and their files, and nothing that is usually a secret. */
+export const usualVariables: readonly string[] = [
+  ...['PATH', 'HOME', 'USER', 'LOGNAME', 'SHELL', 'LANG', 'LC_*', 'TERM', 'TZ', 'TMPDIR', 'XDG_*'],
+  ...['HTTP_PROXY', 'HTTPS_PROXY', 'ALL_PROXY', 'NO_PROXY', 'http_proxy', 'https_proxy', 'all_proxy', 'no_proxy'],
+  ...['SSL_CERT_FILE', 'SSL_CERT_DIR', 'NODE_EXTRA_CA_CERTS'],
+];
+
+/** Builds a child's environment from an allow-list, so that a secret reaches a child only when somebody named it. */
+export function childEnvironment(rules: ChildEnvironmentRules): ChildEnvironment {
+  const candidates = [
+    ...Object.entries(rules.from).filter(([name]) => matchesAny(name, rules.allow)),
+    ...Object.entries(rules.add ?? {}),
+  ];
+  const environment: Record<string, string> = {};
+  for (const [name, value] of candidates) {
+    if (value !== undefined && !matchesAny(name, rules.deny)) environment[name] = value;
+  }
+  return environment;
+}
+
+function matchesAny(name: string, patterns: readonly string[]): boolean {
+  return patterns.some((pattern) => (pattern.endsWith('*') ? name.startsWith(pattern.slice(0, -1)) : name === pattern));
+}

@@ -1,0 +1,42 @@
+import type { Writable } from 'node:stream';
+import { BatonError } from '../core/baton-error.ts';
+
+export interface ChildStdin {
+  write(text: string, signal?: AbortSignal): Promise<void>;
+  close(): void;
+}
+
+/**
+ * A child's standard input. A child may close it or die at any moment; that is an answer to `write`, never an
+ * uncaught error. At the exit of the child Node destroys the stream, which settles every write that still waits.
+ */
+export function childStdin(stream: Writable | null, program: string): ChildStdin {
+  // Every failed write tells its own caller; the event besides would end the daemon.
+  stream?.on('error', () => {});
+  return {
+    write(text, signal) {
+      const written = new Promise<void>((resolve, reject) => {
+        if (signal?.aborted) return reject(signal.reason);
+        if (stream === null) return reject(stdinClosed(program));
+        const onAbort = (): void => reject(signal?.reason);
+        signal?.addEventListener('abort', onAbort, { once: true });
+        stream.write(text, (error) => {
+          signal?.removeEventListener('abort', onAbort);
+          if (error) reject(stdinClosed(program, error));
+          else resolve();
+        });
+      });
+      // Whoever awaits it sees the error; a caller that went away meanwhile must not end the daemon.
+      written.catch(() => {});
+      return written;
+    },
+    close: () => void stream?.end(),
+  };
+}
+
+function stdinClosed(program: string, cause?: unknown): BatonError {
+  return new BatonError('process_stdin_closed', `${program} does not take input any more.`, {
+    cause,
+    details: { program },
+  });
+}

@@ -1,0 +1,46 @@
+/**
+ * How Baton holds on to what a child starts; `probeCustody` finds out which the machine allows.
+ *
+ * - `pid_namespace`: each child lives in a pid namespace of its own, and nothing in it outlives it. Needs root.
+ * - `user_pid_namespace`: the same inside a user namespace that maps only the current user, for everybody else.
+ * - `marker_sweep`: a process group, then a sweep for everything that carries the run's marker.
+ * - `group_only`: there is no /proc to sweep; what leaves the process group is not found.
+ */
+export type Custody = 'pid_namespace' | 'user_pid_namespace' | 'marker_sweep' | 'group_only';
+
+/**
+ * The shell that is pid 1 of a namespace: runs the program as its child and passes on its exit code. The program must
+ * not be pid 1 itself, for the kernel keeps TERM from a pid 1 without a handler. The `exit` keeps the shell from
+ * replacing itself with the program, and the shell's own remarks ("Terminated") do not belong into the error output.
+ * Program and arguments arrive as positional parameters, so nothing here is built from data.
+ */
+const initScript = 'exec 3>&2 2>/dev/null; "$0" "$@" 2>&3 3>&-; exit $?';
+
+/** `--mount-proc` also makes a mount namespace whose mounts are private: the new /proc is seen inside only. */
+const newPidNamespace = ['--pid', '--fork', '--kill-child=KILL', '--mount-proc'];
+
+const wrapping: Record<Custody, readonly string[]> = {
+  pid_namespace: ['unshare', ...newPidNamespace, '--', '/bin/sh', '-c', initScript],
+  user_pid_namespace: [
+    'unshare',
+    '--user',
+    '--map-current-user',
+    ...newPidNamespace,
+    '--',
+    '/bin/sh',
+    '-c',
+    initScript,
+  ],
+  marker_sweep: [],
+  group_only: [],
+};
+
+/** The command line that runs `program` (an absolute path) under this custody. */
+export function commandUnderCustody(
+  custody: Custody,
+  program: string,
+  args: readonly string[],
+): { readonly file: string; readonly args: readonly string[] } {
+  const [file = program, ...rest] = [...wrapping[custody], program, ...args];
+  return { file, args: rest };
+}

@@ -1,0 +1,20 @@
+import type { LiveProcess } from './live-process.ts';
+import { outputLines } from './output-lines.ts';
+import { type ChildRequest, type ProcessDeps, startChild } from './start-child.ts';
+
+export interface LaunchRequest extends ChildRequest {
+  /** A longer line is cut here and told as `truncated`. */
+  readonly maxLineBytes?: number;
+}
+
+/** Agents write a whole message as one line, 5 MB seen; beyond this it is no message but a mishap. */
+const defaultMaxLineBytes = 16 * 1024 * 1024;
+
+/**
+ * Starts a program that lives on: an agent. Resolves as soon as it runs; rejects with `process_spawn_failed` when it
+ * cannot be started. Whoever launches must `stop`, also after the program has exited: only that ends its leftovers.
+ */
+export async function launch(request: LaunchRequest, deps: ProcessDeps): Promise<LiveProcess> {
+  const { chunks, ...child } = await startChild(request, deps);
+  return { ...child, lines: outputLines(chunks, request.maxLineBytes ?? defaultMaxLineBytes) };
+}

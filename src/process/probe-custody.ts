@@ -1,0 +1,72 @@
+import { existsSync } from 'node:fs';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import path from 'node:path';
+import type { Chance } from '../clock/chance.ts';
+import { type Clock, timedOut, within } from '../clock/clock.ts';
+import type { ChildEnvironment } from './child-environment.ts';
+import type { Custody } from './custody.ts';
+import { launch } from './launch.ts';
+import { type CustodyCheck, namespaceChecks, type Trial } from './namespace-checks.ts';
+import { runToEnd } from './run-to-end.ts';
+
+/** What the machine allows, and why; `doctor` prints it. */
+export interface CustodyReport {
+  readonly custody: Custody;
+  readonly checks: readonly CustodyCheck[];
+}
+
+export interface ProbeRequest {
+  /** The environment that agents get: PATH, HOME and TMPDIR decide what is found and where the trial runs. */
+  readonly env: ChildEnvironment;
+  readonly clock: Clock;
+  readonly chance: Chance;
+}
+
+/** One step of the trial takes milliseconds; what takes this long hangs. */
+const stepTimeoutMs = 10_000;
+
+/**
+ * Finds out, by doing it, whether agents can work inside a pid namespace here: run, hear TERM, commit, own their files
+ * and build their own sandbox. The first check that fails settles it. Runs real programs in a folder of its own, which
+ * it removes; done once at the start of the daemon.
+ */
+export async function probeCustody(request: ProbeRequest): Promise<CustodyReport> {
+  if (!existsSync('/proc/self/environ')) {
+    const detail = 'There is no /proc: only the process group is ended, what leaves it is not found.';
+    return { custody: 'group_only', checks: [{ name: 'proc', ok: false, detail }] };
+  }
+  const custody = process.geteuid?.() === 0 ? 'pid_namespace' : 'user_pid_namespace';
+  const checks: CustodyCheck[] = [];
+  const folder = await mkdtemp(path.join(request.env.TMPDIR ?? '/tmp', 'baton-custody-'));
+  try {
+    for (const [name, check] of Object.entries(namespaceChecks)) {
+      checks.push({ name, ...(await check(await trial(request, custody, path.join(folder, name)))) });
+      if (checks.at(-1)?.ok === false) return { custody: 'marker_sweep', checks };
+    }
+    return { custody, checks };
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+async function trial(request: ProbeRequest, custody: Custody, folder: string): Promise<Trial> {
+  await mkdir(folder);
+  const { clock, env } = request;
+  const program = (script: string, cwd = folder) => {
+    return { command: '/bin/sh', args: ['-c', script], cwd, env, runId: request.chance.id() };
+  };
+  const run = (under: Custody, script: string, cwd?: string) =>
+    runToEnd({ ...program(script, cwd), timeoutMs: stepTimeoutMs }, { clock, custody: under });
+  return {
+    folder,
+    inside: (script, cwd) => run(custody, script, cwd),
+    outside: (script, cwd) => run('marker_sweep', script, cwd),
+    async terminateInside(script) {
+      const live = await launch({ ...program(script), stdin: 'none' }, { clock, custody });
+      await within(clock, stepTimeoutMs, live.lines.next());
+      await live.stop({ closeStdinMs: 0 });
+      const exit = await within(clock, stepTimeoutMs, live.exited);
+      return exit === timedOut ? null : exit.code;
+    },
+  };
+}

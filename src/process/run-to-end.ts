@@ -1,0 +1,77 @@
+import { timedOut, within } from '../clock/clock.ts';
+import type { ProcessExit } from './live-process.ts';
+import type { OutputChunks } from './output-chunks.ts';
+import type { ProgramRequest } from './spawn-program.ts';
+import { type ProcessDeps, startChild } from './start-child.ts';
+
+export interface RunRequest extends ProgramRequest {
+  /** Written to the program's input, which then ends. Without it there is no input. */
+  readonly stdin?: string;
+  readonly timeoutMs: number;
+  /** Of standard output the first, of error output the last so many bytes are kept. */
+  readonly maxOutputBytes?: number;
+  /** Ends the program as the timeout does; the promise then rejects with the signal's reason. */
+  readonly signal?: AbortSignal;
+}
+
+export interface RunResult extends ProcessExit {
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly timedOut: boolean;
+  /** Standard output was longer than `maxOutputBytes`. */
+  readonly truncated: boolean;
+  /** Processes that outlived the program and were ended. */
+  readonly survivorsEnded: number;
+}
+
+const defaultMaxOutputBytes = 1024 * 1024;
+
+/** A program that must end now was already given its time. */
+const impatient = { closeStdinMs: 0, terminateMs: 2000 };
+
+/**
+ * Runs a short program (git, a hook) to its end, and ends with it everything it started. A failing exit code is a
+ * result, not an error; rejects with `process_spawn_failed` when the program cannot be started.
+ */
+export async function runToEnd(request: RunRequest, deps: ProcessDeps): Promise<RunResult> {
+  request.signal?.throwIfAborted();
+  const maxBytes = request.maxOutputBytes ?? defaultMaxOutputBytes;
+  const stdin = request.stdin === undefined ? 'none' : { text: request.stdin };
+  const child = await startChild({ ...request, stdin, stderrTailBytes: maxBytes }, deps);
+  const output = collect(child.chunks, maxBytes);
+
+  const ended = await within(deps.clock, request.timeoutMs, endedOrAborted(child.exited, request.signal));
+  const { survivorsEnded } = await child.stop(impatient);
+  request.signal?.throwIfAborted();
+  // A program that the kernel does not let go, even after KILL, has no exit and no end of output to wait for.
+  const exit = await within(deps.clock, 0, child.exited);
+  if (exit === timedOut) child.chunks.discard();
+  return {
+    ...(exit === timedOut ? { code: null, signal: null } : exit),
+    ...(await output),
+    stderr: child.stderrTail(),
+    timedOut: ended === timedOut,
+    survivorsEnded,
+  };
+}
+
+function endedOrAborted(exited: Promise<ProcessExit>, signal: AbortSignal | undefined): Promise<unknown> {
+  if (signal === undefined) return exited;
+  const { promise: aborted, resolve } = Promise.withResolvers<void>();
+  const onAbort = (): void => resolve();
+  signal.addEventListener('abort', onAbort, { once: true });
+  return Promise.race([exited, aborted]).finally(() => signal.removeEventListener('abort', onAbort));
+}
+
+async function collect(chunks: OutputChunks, maxBytes: number): Promise<{ stdout: string; truncated: boolean }> {
+  const kept: Buffer[] = [];
+  let keptBytes = 0;
+  let truncated = false;
+  for (let chunk = await chunks.next(); chunk !== null; chunk = await chunks.next()) {
+    const piece = chunk.subarray(0, maxBytes - keptBytes);
+    truncated ||= piece.length < chunk.length;
+    if (piece.length > 0) kept.push(piece);
+    keptBytes += piece.length;
+  }
+  return { stdout: Buffer.concat(kept, keptBytes).toString(), truncated };
+}

@@ -1,0 +1,70 @@
+import type { Clock } from '../clock/clock.ts';
+import { childStdin } from './child-stdin.ts';
+import type { Custody } from './custody.ts';
+import { endTree } from './end-tree.ts';
+import type { LiveProcess, ProcessExit, StopReport } from './live-process.ts';
+import { OutputChunks } from './output-chunks.ts';
+import { startTimeOf } from './process-table.ts';
+import { type ProgramRequest, spawnProgram } from './spawn-program.ts';
+import { keepStderrTail } from './stderr-tail.ts';
+
+/** What varies with the machine, handed in. */
+export interface ProcessDeps {
+  readonly clock: Clock;
+  /** What `probeCustody` found. */
+  readonly custody: Custody;
+}
+
+export interface ChildRequest extends ProgramRequest {
+  /** `none` is an input that has ended from the start; a text is written and then the input ends. */
+  readonly stdin: 'open' | 'none' | { readonly text: string };
+  readonly stderrTailBytes?: number;
+  /** Hears the error output piece by piece, not line by line. */
+  readonly onStderr?: (text: string) => void;
+}
+
+/** A live process whose output is not yet cut into lines. */
+export interface StartedChild extends Omit<LiveProcess, 'lines'> {
+  readonly chunks: OutputChunks;
+}
+
+const defaultStderrTailBytes = 16 * 1024;
+
+/** Starts a program and takes hold of its input, its outputs, its exit and its end. */
+export async function startChild(request: ChildRequest, deps: ProcessDeps): Promise<StartedChild> {
+  const { clock, custody } = deps;
+  const child = await spawnProgram(request, custody, request.stdin === 'none' ? 'ignore' : 'pipe');
+  // Until the event loop turns, Node has not collected the child: the pid is still its own and no event is missed.
+  const startTime = startTimeOf(child.pid);
+  const exited = new Promise<ProcessExit>((resolve) => {
+    child.once('exit', (code, signal) => resolve({ code, signal }));
+  });
+  const chunks = new OutputChunks(child.stdout, exited, clock);
+  const stderr = keepStderrTail(child.stderr, {
+    clock,
+    maxBytes: request.stderrTailBytes ?? defaultStderrTailBytes,
+    onText: request.onStderr,
+  });
+  const stdin = childStdin(child.stdin, request.command);
+  if (typeof request.stdin === 'object') {
+    // A program may end without reading its input; how it ends tells whether that was a failure.
+    stdin.write(request.stdin.text).catch(() => {});
+    stdin.close();
+  }
+
+  let stopping: Promise<StopReport> | undefined;
+  const tree = { pid: child.pid, startTime, runId: request.runId, child, exited, stdin, chunks, stderr };
+  return {
+    pid: child.pid,
+    startTime,
+    chunks,
+    exited,
+    stderrTail: () => stderr.read(),
+    write: (text, signal) => stdin.write(text, signal),
+    closeStdin: () => stdin.close(),
+    stop: (options = {}) => {
+      stopping ??= endTree(tree, deps, options);
+      return stopping;
+    },
+  };
+}

@@ -1,0 +1,202 @@
+import type { Agent, AgentSession, TurnResult } from '../agent/agent.ts';
+import { BatonError, toBatonError } from '../core/baton-error.ts';
+import { whyNotRoutable } from '../core/eligibility.ts';
+import type { Issue } from '../core/issue.ts';
+import type { Logger } from '../core/logger.ts';
+import type { RunOutcome, StopReason } from '../core/run.ts';
+import type { Settings } from '../core/settings.ts';
+import type { ToolDoor } from '../core/tool-door.ts';
+import type { Workspace, Workspaces, WorkspaceVisit } from '../workspace/workspace.ts';
+import { continuationPrompt } from './continuation-prompt.ts';
+import type { LiveRun, Runner, RunRequest, RunWatcher } from './runner.ts';
+
+/** What the runner works with, chosen by the settings of the workflow the run began with. */
+export interface RunnerParts {
+  readonly agentFor: (settings: Settings) => Agent;
+  readonly workspacesFor: (settings: Settings) => Workspaces;
+  readonly toolDoorFor: (settings: Settings, run: ToolUser) => ToolDoor;
+  /** The issue as it is in the tracker now, or null when it is not there any more. */
+  readonly readIssue: (settings: Settings, id: string, signal: AbortSignal) => Promise<Issue | null>;
+  readonly logger: Logger;
+}
+
+export interface ToolUser {
+  readonly runId: string;
+  readonly issueId: string;
+  readonly onProgress: (text: string) => void;
+}
+
+/** The runner: workspace, prompt, session, turns, outcome. */
+export function createRunner(parts: RunnerParts): Runner {
+  return { start: (request) => startRun(request, parts) };
+}
+
+function startRun(request: RunRequest, parts: RunnerParts): LiveRun {
+  const stop = new AbortController();
+  let reason: StopReason | null = null;
+  let turns = 0;
+  const watcher: RunWatcher = {
+    ...request.watcher,
+    onTurn: (turn) => {
+      turns = turn;
+      request.watcher.onTurn(turn);
+    },
+  };
+  const conclude = (error: BatonError | null): RunOutcome => {
+    const outcome = reason !== null ? stopped(reason, turns) : error !== null ? failed(error, turns) : succeeded(turns);
+    watcher.onStage(outcome.end);
+    return outcome;
+  };
+  return {
+    outcome: runIssue({ ...request, watcher }, parts, stop.signal).then(
+      () => conclude(null),
+      (thrown) => conclude(toBatonError(thrown)),
+    ),
+    stop: (why) => {
+      reason ??= why;
+      stop.abort();
+    },
+  };
+}
+
+/** One run from its first stage to its last; rejects with what failed. */
+async function runIssue(request: RunRequest, parts: RunnerParts, signal: AbortSignal): Promise<void> {
+  const { issue, workflow, runId, attempt, watcher } = request;
+  const workspaces = parts.workspacesFor(workflow.settings);
+  const visit: WorkspaceVisit = { issue, runId, attempt, signal };
+  watcher.onStage('preparing_workspace');
+  const workspace = await workspaces.prepare(visit);
+  watcher.onWorkspace(workspace.path);
+  try {
+    signal.throwIfAborted();
+    await workspaces.beforeRun(workspace, visit);
+    watcher.onStage('building_prompt');
+    // Rendered before the launch: a mistake in the template must not cost an agent (row 1.5 of the reference).
+    const prompt = workflow.renderPrompt({ issue, attempt, retryKind: request.retryKind });
+    signal.throwIfAborted();
+    watcher.onStage('launching_agent_process');
+    const session = await startSession(request, parts, workspace, signal);
+    try {
+      watcher.onSession(session.threadId);
+      await runTurns({ request, parts, session, prompt, signal });
+    } finally {
+      watcher.onStage('finishing');
+      await session.stop();
+    }
+  } finally {
+    const { signal: _stopsTheRunButNotTheHook, ...lastVisit } = visit;
+    await workspaces.afterRun(workspace, lastVisit);
+  }
+}
+
+function startSession(
+  request: RunRequest,
+  parts: RunnerParts,
+  workspace: Workspace,
+  signal: AbortSignal,
+): Promise<AgentSession> {
+  const { issue, workflow, runId, attempt, watcher } = request;
+  return parts.agentFor(workflow.settings).startSession({
+    runId,
+    workspace: workspace.path,
+    threadId: null,
+    env: {
+      BATON_ISSUE_ID: issue.id,
+      BATON_ISSUE_IDENTIFIER: issue.identifier,
+      BATON_WORKSPACE: workspace.path,
+      ...(attempt === null ? {} : { BATON_ATTEMPT: String(attempt) }),
+    },
+    tools: parts.toolDoorFor(workflow.settings, {
+      runId,
+      issueId: issue.id,
+      onProgress: (text) => parts.logger.info('The agent reports progress.', { progress: text, ...named(request) }),
+    }),
+    onProcess: (process) => {
+      watcher.onProcess(process);
+      watcher.onStage('initializing_session');
+    },
+    onEvent: (event) => watcher.onEvent(event),
+    signal,
+  });
+}
+
+interface TurnLoop {
+  readonly request: RunRequest;
+  readonly parts: RunnerParts;
+  readonly session: AgentSession;
+  readonly prompt: string;
+  readonly signal: AbortSignal;
+}
+
+/** Turns until the issue is no longer to be worked on, the agent has no memory of earlier turns, or the limit is reached. */
+async function runTurns({ request, parts, session, prompt, signal }: TurnLoop): Promise<void> {
+  const { maxTurns } = request.workflow.settings.agent;
+  for (let turn = 1; ; turn += 1) {
+    request.watcher.onStage('streaming_turn');
+    request.watcher.onTurn(turn);
+    const text = turn === 1 ? prompt : continuationPrompt(turn, maxTurns);
+    requireCompleted(await session.runTurn(text, signal));
+    if (turn >= maxTurns || !session.remembersTurns) return;
+    if (!(await isStillToBeDone(request, parts, signal))) return;
+  }
+}
+
+function requireCompleted(result: TurnResult): void {
+  switch (result.status) {
+    case 'completed':
+      return;
+    case 'failed':
+      throw result.error;
+    case 'input_required':
+      throw new BatonError('agent_input_required', `The agent asks: ${result.question}`);
+    case 'cancelled':
+      throw new BatonError('run_cancelled', 'The turn was cancelled.');
+  }
+}
+
+/**
+ * Looks at the issue between two turns. A tracker that does not answer ends the run well: the turn was completed, and the
+ * look that follows every good run asks again.
+ */
+async function isStillToBeDone(request: RunRequest, parts: RunnerParts, signal: AbortSignal): Promise<boolean> {
+  const { settings } = request.workflow;
+  try {
+    const fresh = await parts.readIssue(settings, request.issue.id, signal);
+    return fresh !== null && whyNotRoutable(fresh, settings.tracker) === null;
+  } catch (error) {
+    parts.logger.warn('The issue could not be read between two turns; the run ends here.', {
+      error,
+      ...named(request),
+    });
+    return false;
+  }
+}
+
+function succeeded(turns: number): RunOutcome {
+  return { end: 'succeeded', turns };
+}
+
+function failed(error: BatonError, turns: number): RunOutcome {
+  return { end: error.code === 'agent_turn_timeout' ? 'timed_out' : 'failed', turns, error };
+}
+
+function stopped(reason: StopReason, turns: number): RunOutcome {
+  if (reason === 'stalled') {
+    return {
+      end: 'stalled',
+      turns,
+      error: new BatonError('run_stalled', 'The agent showed no sign of life for too long.'),
+    };
+  }
+  return {
+    end: 'canceled_by_reconciliation',
+    turns,
+    error: new BatonError('run_cancelled', `The run was stopped: ${reason.replaceAll('_', ' ')}.`, {
+      details: { reason },
+    }),
+  };
+}
+
+function named(request: RunRequest): Record<string, unknown> {
+  return { issue_id: request.issue.id, issue_identifier: request.issue.identifier, run_id: request.runId };
+}

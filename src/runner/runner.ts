@@ -1,0 +1,37 @@
+import type { AgentEvent, AgentProcess } from '../agent/agent.ts';
+import type { Issue } from '../core/issue.ts';
+import type { RunOutcome, RunStage, StopReason } from '../core/run.ts';
+import type { RetryKind, Workflow } from '../core/workflow.ts';
+
+/**
+ * The seam between the scheduler and one run. What must hold: `outcome` always resolves and never rejects, and when it
+ * does, no process of the run is left and `after_run` has been called. The workflow of a run is the one it began with.
+ */
+export interface Runner {
+  start(request: RunRequest): LiveRun;
+}
+
+export interface RunRequest {
+  readonly runId: string;
+  readonly issue: Issue;
+  readonly workflow: Workflow;
+  readonly attempt: number | null;
+  readonly retryKind: RetryKind | null;
+  readonly watcher: RunWatcher;
+}
+
+/** What a run tells while it goes on. */
+export interface RunWatcher {
+  onStage(stage: RunStage): void;
+  onWorkspace(path: string): void;
+  onProcess(process: AgentProcess): void;
+  onSession(threadId: string | null): void;
+  onTurn(turn: number): void;
+  onEvent(event: AgentEvent): void;
+}
+
+export interface LiveRun {
+  readonly outcome: Promise<RunOutcome>;
+  /** Asks the run to end; the first reason counts. */
+  stop(reason: StopReason): void;
+}

@@ -1,0 +1,131 @@
+import { type LevelWithSilent, pino } from 'pino';
+import type { Clock } from '../clock/clock.ts';
+import type { LogFields, Logger } from '../core/logger.ts';
+import { GuardedSink } from './guarded-sink.ts';
+import { escapeInvisible } from './harmless-text.ts';
+import { openLogFile } from './log-file.ts';
+import { type LogLevel, severityOf } from './log-level.ts';
+import { openLogTerminal, type TerminalStream } from './log-terminal.ts';
+import { plainFields } from './plain-value.ts';
+
+export interface CreateLoggerOptions {
+  readonly clock: Clock;
+  /** The rotating file `<logsRoot>/log/baton.log`; null: none. */
+  readonly file: {
+    readonly logsRoot: string;
+    readonly level?: LogLevel;
+    readonly maxBytes?: number;
+    readonly maxFiles?: number;
+  } | null;
+  /** Readable lines on a TTY, JSON lines otherwise; null where something else draws on the terminal. */
+  readonly terminal: {
+    readonly stream: TerminalStream;
+    readonly level?: LogLevel;
+    /** False where NO_COLOR is set. */
+    readonly color?: boolean;
+  } | null;
+  /** How long a failing sink is left alone before it is tried again. */
+  readonly retryAfterMs?: number;
+}
+
+export interface CreatedLogger {
+  readonly logger: Logger;
+  /** Hands over what is still under way. A line that comes later is still written. */
+  close(): Promise<void>;
+}
+
+interface Branch {
+  readonly level: LogLevel;
+  readonly sink: GuardedSink;
+}
+
+/** Long enough that a full disk costs nothing, short enough that little is lost once there is room again. */
+const defaultRetryAfterMs = 10_000;
+
+/**
+ * The log of the daemon: one event a line, to a file and to the terminal. Neither a value that cannot be printed nor
+ * a sink that cannot be written throws into the caller.
+ */
+export function createLogger(options: CreateLoggerOptions): CreatedLogger {
+  const branches = openBranches(options);
+  const writer = pino(
+    {
+      base: null,
+      level: lowestLevel(branches),
+      formatters: { level: (level) => ({ level }) },
+      timestamp: () => `,"time":"${isoTime(options.clock)}"`,
+    },
+    destinationOf(branches),
+  );
+
+  // `bound` is plain already.
+  const loggerWith = (bound: LogFields): Logger => {
+    const write = (level: LogLevel, message: string, fields?: LogFields): void => {
+      if (!writer.isLevelEnabled(level)) return;
+      // Merged here, not by pino's children, which write a field twice when both have it.
+      writer[level]({ ...bound, ...plainFields(fields, level) }, message);
+    };
+    return {
+      debug: (message, fields) => write('debug', message, fields),
+      info: (message, fields) => write('info', message, fields),
+      warn: (message, fields) => write('warn', message, fields),
+      error: (message, fields) => write('error', message, fields),
+      child: (fields) => loggerWith({ ...bound, ...plainFields(fields, 'info') }),
+    };
+  };
+
+  return {
+    logger: loggerWith({}),
+    close: async () => {
+      for (const { sink } of branches) await sink.close();
+    },
+  };
+}
+
+/** Opens the sinks so that each tells its trouble on the other. */
+function openBranches({ clock, file, terminal, retryAfterMs = defaultRetryAfterMs }: CreateLoggerOptions): Branch[] {
+  const guard = { clock, retryAfterMs, notice: (message: string, fields: LogFields) => notice(clock, message, fields) };
+  const branches: Branch[] = [];
+  const tellOthers = (teller: () => GuardedSink | undefined) => (message: string, fields: LogFields) => {
+    for (const { sink } of branches) if (sink !== teller()) sink.write(notice(clock, message, fields));
+  };
+  if (file !== null) {
+    const tell = tellOthers(() => sink);
+    const log = openLogFile({ ...file, clock, tell: tellOthers(() => undefined) });
+    const sink: GuardedSink = new GuardedSink(log, { ...guard, tell });
+    branches.push({ level: file.level ?? 'debug', sink });
+  }
+  if (terminal !== null) {
+    const tell = tellOthers(() => sink);
+    const sink: GuardedSink = new GuardedSink(openLogTerminal({ ...terminal, clock }), { ...guard, tell });
+    branches.push({ level: terminal.level ?? 'info', sink });
+  }
+  return branches;
+}
+
+/** pino leaves the level of the line on its destination when the destination asks for it with this symbol. */
+function destinationOf(branches: readonly Branch[]) {
+  return {
+    [Symbol.for('pino.metadata')]: true,
+    lastLevel: 0,
+    write(line: string): void {
+      const text = escapeInvisible(line);
+      for (const { level, sink } of branches) if (this.lastLevel >= severityOf[level]) sink.write(text);
+    },
+  };
+}
+
+function lowestLevel(branches: readonly Branch[]): LevelWithSilent {
+  const levels = branches.map(({ level }) => level);
+  return levels.sort((left, right) => severityOf[left] - severityOf[right])[0] ?? 'silent';
+}
+
+/** A line of the log about itself, in the shape that pino gives the others. */
+function notice(clock: Clock, message: string, fields: LogFields): string {
+  const line = { level: 'warn', time: isoTime(clock), ...plainFields(fields, 'warn'), msg: message };
+  return `${escapeInvisible(JSON.stringify(line))}\n`;
+}
+
+function isoTime(clock: Clock): string {
+  return new Date(clock.now()).toISOString();
+}

@@ -1,0 +1,76 @@
+import type { Clock } from '../clock/clock.ts';
+import type { LogFields } from '../core/logger.ts';
+import type { LogSink } from './log-sink.ts';
+
+export interface GuardedSinkOptions {
+  readonly clock: Clock;
+  readonly retryAfterMs: number;
+  /** Makes a line about the log itself. */
+  notice(message: string, fields: LogFields): string;
+  /** Tells the other sinks. */
+  tell(message: string, fields: LogFields): void;
+}
+
+/**
+ * A sink that may fail without anybody else noticing more than a sentence.
+ *
+ *   well ──a line fails: told once on the other sinks──► failing ──a line after `retryAfterMs`──► trying
+ *   trying ──it gets through, after the count of the lost ones──► well
+ *   trying ──it fails: nothing is told──► failing
+ *
+ * While failing, lines are dropped and counted: a daemon must not stop, and must not fill its memory, for its log.
+ */
+export class GuardedSink {
+  readonly #sink: LogSink;
+  readonly #options: GuardedSinkOptions;
+  /** Monotonic time before which a failing sink is not tried; null: well, or trying. */
+  #notBefore: number | null = null;
+  #isTold = false;
+  #lost = 0;
+
+  constructor(sink: LogSink, options: GuardedSinkOptions) {
+    this.#sink = sink;
+    this.#options = options;
+  }
+
+  write(line: string): void {
+    if (this.#mustWait()) this.#lost += 1;
+    else if (this.#confessLoss()) this.#deliver(line, 1);
+    else this.#lost += 1;
+  }
+
+  async close(): Promise<void> {
+    this.#confessLoss();
+    await this.#sink.close();
+  }
+
+  #mustWait(): boolean {
+    return this.#notBefore !== null && this.#options.clock.monotonic() < this.#notBefore;
+  }
+
+  /** Writes how many lines are missing here; false when that, too, failed at once. */
+  #confessLoss(): boolean {
+    this.#notBefore = null;
+    const lost = this.#lost;
+    if (lost === 0) return true;
+    this.#lost = 0;
+    this.#deliver(this.#options.notice('Log lines were lost', { sink: this.#sink.name, lost_lines: lost }), lost);
+    return this.#notBefore === null;
+  }
+
+  #deliver(line: string, worth: number): void {
+    this.#sink.write(line, (error) => {
+      if (error != null) this.#onFailure(error, worth);
+      else if (this.#notBefore === null) this.#isTold = false;
+    });
+  }
+
+  #onFailure(error: unknown, worth: number): void {
+    const { clock, retryAfterMs, tell } = this.#options;
+    this.#lost += worth;
+    this.#notBefore = clock.monotonic() + retryAfterMs;
+    if (this.#isTold) return;
+    this.#isTold = true;
+    tell('A log sink failed; its lines are dropped until it works again', { sink: this.#sink.name, error });
+  }
+}

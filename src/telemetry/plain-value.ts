@@ -1,0 +1,84 @@
+import type { LogFields } from '../core/logger.ts';
+import { Secret } from '../core/secret.ts';
+import type { LogLevel } from './log-level.ts';
+import { plainError } from './plain-error.ts';
+
+/** The names that the line itself uses; a field of that name gets an underscore behind it. */
+const reservedNames = new Set(['level', 'time', 'msg']);
+
+/** A line is for reading. What is longer, wider or deeper than this belongs into a file of its own. */
+const maxTextLength = 8 * 1024;
+const maxEntries = 100;
+const maxDepth = 6;
+
+/** What the walk through one value carries along. */
+interface Walk {
+  readonly withStack: boolean;
+  /** The objects that lead to the present one; meeting one of them again is a cycle. */
+  readonly above: readonly object[];
+}
+
+/** The fields as plain data that always can be printed. Never throws. */
+export function plainFields(fields: LogFields | undefined, level: LogLevel): Record<string, unknown> {
+  if (fields === undefined) return {};
+  const withStack = level === 'debug' || level === 'error';
+  const plain = plainValue(fields, { withStack, above: [] });
+  if (typeof plain !== 'object' || plain === null) return { fields: plain };
+  return Object.fromEntries(
+    Object.entries(plain).map(([key, value]) => [reservedNames.has(key) ? `${key}_` : key, value]),
+  );
+}
+
+/** The value as plain data. Getters, `toJSON` and proxies are code of others and may throw: then it says so instead. */
+function plainValue(value: unknown, walk: Walk): unknown {
+  try {
+    return typeof value === 'object' && value !== null ? plainObject(value, walk) : plainPrimitive(value);
+  } catch {
+    return '[unreadable]';
+  }
+}
+
+function plainPrimitive(value: unknown): unknown {
+  if (typeof value === 'string') return shorten(value);
+  if (typeof value === 'number') return Number.isFinite(value) ? value : String(value);
+  if (typeof value === 'bigint' || typeof value === 'symbol') return String(value);
+  if (typeof value === 'function') return `[function ${value.name}]`;
+  return value;
+}
+
+function plainObject(value: object, walk: Walk): unknown {
+  if (value instanceof Secret) return String(value);
+  if (walk.above.includes(value)) return '[circular]';
+  if (walk.above.length >= maxDepth) return '[too deep]';
+  const inner = { ...walk, above: [...walk.above, value] };
+  if (value instanceof Error) return plainError(value, walk.withStack, (part) => plainValue(part, inner));
+  if (ArrayBuffer.isView(value)) return `[${value.byteLength} bytes]`;
+  if ('toJSON' in value && typeof value.toJSON === 'function') return plainValue(value.toJSON(), inner);
+  if (Array.isArray(value) || value instanceof Set) return plainList([...value], inner);
+  return plainEntries(value instanceof Map ? [...value.keys()] : Object.keys(value), value, inner);
+}
+
+function plainList(list: readonly unknown[], walk: Walk): unknown[] {
+  const shown = list.slice(0, maxEntries).map((entry) => plainValue(entry, walk) ?? null);
+  return list.length > maxEntries ? [...shown, `[${list.length - maxEntries} more]`] : shown;
+}
+
+function plainEntries(keys: readonly unknown[], owner: object, walk: Walk): Record<string, unknown> {
+  const shown = keys.slice(0, maxEntries).map((key): [string, unknown] => [String(key), plainEntry(owner, key, walk)]);
+  if (keys.length > maxEntries) shown.push(['more_keys', keys.length - maxEntries]);
+  return Object.fromEntries(shown);
+}
+
+/** Reading the entry is inside the boundary, so that one bad getter costs one field and not the whole object. */
+function plainEntry(owner: object, key: unknown, walk: Walk): unknown {
+  try {
+    return plainValue(owner instanceof Map ? owner.get(key) : Reflect.get(owner, String(key)), walk);
+  } catch {
+    return '[unreadable]';
+  }
+}
+
+function shorten(text: string): string {
+  if (text.length <= maxTextLength) return text;
+  return `${text.slice(0, maxTextLength)}… [${text.length - maxTextLength} more characters]`;
+}

@@ -1,0 +1,80 @@
+import { dirname } from 'node:path';
+import type { HookSettings, Settings } from '../core/settings.ts';
+import { type DescribedSetting, describeSettings } from './describe-settings.ts';
+import type { FrontMatter } from './parse-front-matter.ts';
+import { readSettings, sectionOf } from './read-settings.ts';
+import { resolveAgent } from './resolve-agent.ts';
+import { findTracker, resolveTracker } from './resolve-tracker.ts';
+import { resolveWorkspaceRoot } from './resolve-workspace-root.ts';
+import type { SettingValues } from './setting-table.ts';
+import type { WorkflowContext } from './surroundings.ts';
+import { reportUnknownKeys } from './unknown-keys.ts';
+import type { Report } from './workflow-problems.ts';
+
+export interface ParsedSettings {
+  readonly settings: Settings;
+  readonly described: readonly DescribedSetting[];
+}
+
+/**
+ * Front matter to settings: types and defaults from the table, then the tracker's profile, references and paths, then
+ * the checks across keys. Every step reports all it finds. Null when not even the tracker is known; otherwise the
+ * settings are only good if no error was reported.
+ */
+export function parseSettings(
+  frontMatter: FrontMatter,
+  path: string,
+  context: WorkflowContext,
+  report: Report,
+): ParsedSettings | null {
+  const { surroundings, trackers, backends } = context;
+  const place = { workflowDir: dirname(path), surroundings };
+  const section = sectionOf(frontMatter, 'tracker');
+  const read = readSettings(frontMatter, report);
+  const { values } = read;
+
+  // A kind of the wrong type is already reported; asking for it again would only confuse.
+  const kindIsBad = values['tracker.kind'] === null && Object.hasOwn(section, 'kind');
+  const profile = kindIsBad ? null : findTracker(values['tracker.kind'], trackers, report);
+  const tracker = profile && resolveTracker(profile, section, values, place, report);
+  const workspace = resolveWorkspaceRoot(values['workspace.root'], place.workflowDir, surroundings, report);
+  const agent = resolveAgent(read, backends, tracker?.settings ?? null, report);
+  reportUnknownKeys(frontMatter, profile, trackers, report);
+  if (profile === null || tracker === null) return null;
+
+  const settings: Settings = {
+    tracker: tracker.settings,
+    polling: { intervalMs: values['polling.interval_ms'] },
+    workspace: { root: workspace.root },
+    hooks: readHooks(values),
+    agent: agent.settings,
+    codex: {
+      command: values['codex.command'],
+      approvalPolicy: values['codex.approval_policy'],
+      threadSandbox: values['codex.thread_sandbox'],
+      turnSandboxPolicy: values['codex.turn_sandbox_policy'],
+    },
+  };
+  const origins = new Map([
+    ...[...read.given].map((key) => [key, 'file'] as const),
+    ...tracker.origins,
+    ...agent.origins,
+    ['workspace.root', workspace.origin] as const,
+  ]);
+  return { settings, described: describeSettings(settings, profile, origins) };
+}
+
+function readHooks(values: SettingValues): HookSettings {
+  return {
+    afterCreate: script(values['hooks.after_create']),
+    beforeRun: script(values['hooks.before_run']),
+    afterRun: script(values['hooks.after_run']),
+    beforeRemove: script(values['hooks.before_remove']),
+    timeoutMs: values['hooks.timeout_ms'],
+  };
+}
+
+/** A blank script does nothing, so there is none to start. */
+function script(text: string | null): string | null {
+  return text === null || text.trim() === '' ? null : text;
+}

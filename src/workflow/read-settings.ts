@@ -1,0 +1,73 @@
+import { type FrontMatter, isMap } from './parse-front-matter.ts';
+import { type SettingKey, type SettingValues, settingRows, splitKey } from './setting-table.ts';
+import type { SettingType } from './setting-types.ts';
+import { errorAt, type Report, shown, warningAt } from './workflow-problems.ts';
+
+/** The values of the table, and which of them the file gives. A bad value counts as given and has its default. */
+export interface ReadSettings {
+  readonly values: SettingValues;
+  readonly given: ReadonlySet<SettingKey>;
+}
+
+/** Reads every key of the table out of the front matter and reports whatever is not of its type. */
+export function readSettings(frontMatter: FrontMatter, report: Report): ReadSettings {
+  reportSectionsThatAreNoMaps(frontMatter, report);
+  const values: Partial<Record<SettingKey, unknown>> = {};
+  const given = new Set<SettingKey>();
+  for (const [key, row] of settingRows) {
+    values[key] = row.default;
+    const raw = rawValue(frontMatter, key);
+    if (raw === undefined) continue;
+    given.add(key);
+    const value = readValue(key, row, raw, report);
+    if (value === undefined) continue;
+    values[key] = value;
+    if (row.unsupported !== undefined && !isEmptyList(value)) {
+      const { severity, because } = row.unsupported;
+      const problem = severity === 'error' ? errorAt : warningAt;
+      report(problem(key, `${key} has no effect: ${because}`, 'unsupported_setting'));
+    }
+  }
+  // Every key of the table was set above, to its default or to what its own schema made of the file.
+  return { values: values as SettingValues, given };
+}
+
+/** A section of the front matter; empty when it is absent or no map. */
+export function sectionOf(frontMatter: FrontMatter, section: string): FrontMatter {
+  const value = Object.hasOwn(frontMatter, section) ? frontMatter[section] : undefined;
+  return isMap(value) ? value : {};
+}
+
+function reportSectionsThatAreNoMaps(frontMatter: FrontMatter, report: Report): void {
+  const sections = new Set(settingRows.map(([key]) => splitKey(key).section));
+  for (const section of sections) {
+    if (!Object.hasOwn(frontMatter, section) || isMap(frontMatter[section])) continue;
+    report(errorAt(section, `${section} must be a map of settings, found ${shown(frontMatter[section])}`));
+  }
+}
+
+function rawValue(frontMatter: FrontMatter, key: SettingKey): unknown {
+  const { section, name } = splitKey(key);
+  const values = sectionOf(frontMatter, section);
+  return Object.hasOwn(values, name) ? values[name] : undefined;
+}
+
+function readValue(key: SettingKey, type: SettingType<unknown>, raw: unknown, report: Report): unknown {
+  const result = type.schema.safeParse(raw);
+  if (result.success) return result.data;
+  const bad = new Set(result.error.issues.map((issue) => String(issue.path[0] ?? '')));
+  for (const entry of bad) {
+    if (entry === '') {
+      report(errorAt(key, `${key} must be ${type.allowed}, found ${shown(raw)}`));
+      continue;
+    }
+    const found = (raw as Record<string, unknown>)[entry]; // the schema found a bad entry, so it is a list or a map
+    const name = Array.isArray(raw) ? `${key}[${entry}]` : `${key}.${entry}`;
+    report(errorAt(name, `${name} must be ${type.allowedEntry ?? type.allowed}, found ${shown(found)}`));
+  }
+  return undefined;
+}
+
+function isEmptyList(value: unknown): boolean {
+  return Array.isArray(value) && value.length === 0;
+}

@@ -1,0 +1,81 @@
+import { normalizeState } from '../core/issue.ts';
+import type { AgentSettings, TrackerSettings } from '../core/settings.ts';
+import type { BackendProfile } from '../core/backend-profile.ts';
+import type { ReadSettings } from './read-settings.ts';
+import type { SettingKey, SettingValues } from './setting-table.ts';
+import { errorAt, type Report } from './workflow-problems.ts';
+
+interface ResolvedAgent {
+  readonly settings: AgentSettings;
+  readonly origins: ReadonlyMap<string, string>;
+}
+
+type Timeout = 'turn_timeout_ms' | 'read_timeout_ms' | 'stall_timeout_ms';
+
+/** The `agent` section, with the three timeouts that the specification spells under `codex`. */
+export function resolveAgent(
+  read: ReadSettings,
+  backends: readonly BackendProfile[],
+  tracker: TrackerSettings | null,
+  report: Report,
+): ResolvedAgent {
+  const { values } = read;
+  const origins = new Map<string, string>();
+  checkBackend(read, backends, report);
+  reportSecretsHandedOn(values['agent.env'], tracker, report);
+  const timeout = (name: Timeout): number => {
+    const other = values[`codex.${name}`];
+    if (read.given.has(`agent.${name}`) || other === null) return values[`agent.${name}`];
+    origins.set(`agent.${name}`, `file (other spelling codex.${name})`);
+    return other;
+  };
+  return {
+    settings: {
+      backend: values['agent.backend'],
+      command: values['agent.command'],
+      env: values['agent.env'],
+      maxConcurrentAgents: values['agent.max_concurrent_agents'],
+      maxConcurrentAgentsByState: readLimits(values, report),
+      maxTurns: values['agent.max_turns'],
+      maxRetryBackoffMs: values['agent.max_retry_backoff_ms'],
+      turnTimeoutMs: timeout('turn_timeout_ms'),
+      readTimeoutMs: timeout('read_timeout_ms'),
+      stallTimeoutMs: timeout('stall_timeout_ms'),
+    },
+    origins,
+  };
+}
+
+function checkBackend({ values, given }: ReadSettings, backends: readonly BackendProfile[], report: Report): void {
+  const key = 'agent.backend';
+  const name = values[key];
+  const backend = backends.find((candidate) => candidate.name === name);
+  if (backend === undefined) {
+    const known = backends.map((candidate) => candidate.name).join(', ');
+    const message = `${key} is ${JSON.stringify(name)}; allowed: ${known}`;
+    report(errorAt(key, message, 'unsupported_agent_backend'));
+    return;
+  }
+  for (const required of backend.requiredKeys) {
+    if (!given.has(required as SettingKey)) report(errorAt(required, `${required} is missing; the backend ${name} needs it`)); // a name that is no key is in no set
+  }
+}
+
+/** No child process may see the tracker's secrets, not even on demand: an agent is told what to do by strangers. */
+function reportSecretsHandedOn(names: readonly string[], tracker: TrackerSettings | null, report: Report): void {
+  for (const name of names) {
+    if (tracker?.secretEnvironment.includes(name) !== true) continue;
+    report(errorAt('agent.env', `agent.env names ${name}, which holds a secret of the tracker and goes to no agent`));
+  }
+}
+
+function readLimits(values: SettingValues, report: Report): Record<string, number> {
+  const key = 'agent.max_concurrent_agents_by_state';
+  const limits = new Map<string, number>();
+  for (const [state, limit] of Object.entries(values[key])) {
+    const name = normalizeState(state);
+    if (limits.has(name)) report(errorAt(`${key}.${state}`, `${key} names the state ${JSON.stringify(name)} twice`));
+    limits.set(name, limit);
+  }
+  return Object.fromEntries(limits);
+}

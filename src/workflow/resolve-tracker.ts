@@ -1,0 +1,117 @@
+import { normalizeLabels } from '../core/issue.ts';
+import type { Problem } from '../core/problem.ts';
+import type { TrackerSettings } from '../core/settings.ts';
+import type { TrackerProfile } from '../core/tracker-profile.ts';
+import type { FrontMatter } from './parse-front-matter.ts';
+import { providerOf, type ResolvedKey, resolveProviderKey, secretVariables } from './resolve-provider-key.ts';
+import type { SettingValues } from './setting-table.ts';
+import type { Surroundings } from './surroundings.ts';
+import { errorAt, type Report } from './workflow-problems.ts';
+
+interface ResolvedTracker {
+  readonly settings: TrackerSettings;
+  /** Where each provider key comes from, by its dotted name. */
+  readonly origins: ReadonlyMap<string, string>;
+}
+
+interface Place {
+  readonly workflowDir: string;
+  readonly surroundings: Surroundings;
+}
+
+/** The profile the file asks for; null, and reported, when it names none or one that does not exist. */
+export function findTracker(
+  kind: string | null,
+  profiles: readonly TrackerProfile[],
+  report: Report,
+): TrackerProfile | null {
+  const key = 'tracker.kind';
+  const known = profiles.map((profile) => profile.kind).join(', ');
+  if (kind === null || kind.trim() === '') {
+    report(errorAt(key, `${key} is missing; allowed: ${known}`, 'missing_tracker_kind'));
+    return null;
+  }
+  const profile = profiles.find((candidate) => candidate.kind === kind);
+  if (profile === undefined) {
+    const message = `${key} is ${JSON.stringify(kind)}; allowed: ${known}`;
+    report(errorAt(key, message, 'unsupported_tracker_kind'));
+  }
+  return profile ?? null;
+}
+
+/** The `tracker` section in the light of its kind's profile: states, labels, and the provider's keys. */
+export function resolveTracker(
+  profile: TrackerProfile,
+  section: FrontMatter,
+  values: SettingValues,
+  place: Place,
+  report: Report,
+): ResolvedTracker {
+  const resolved = new Map<string, ResolvedKey>(
+    profile.keys.map((key) => [key.name, resolveProviderKey(key, section, place, report)]),
+  );
+  // Unknown keys stay, so that an adapter newer than its profile, or a person's own note, loses nothing.
+  const provider = Object.fromEntries([
+    ...Object.entries(providerOf(section)),
+    ...[...resolved].map(([name, { value }]) => [name, value] as const),
+  ]);
+  checkProvider(profile, resolved, provider, report);
+  return {
+    settings: {
+      kind: profile.kind,
+      activeStates: values['tracker.active_states'] ?? defaultStates(profile, 'active', section, report),
+      terminalStates: values['tracker.terminal_states'] ?? defaultStates(profile, 'terminal', section, report),
+      requiredLabels: readLabels(values['tracker.required_labels']),
+      provider,
+      secretEnvironment: [...new Set(profile.keys.flatMap((key) => secretVariables(key, section)))],
+    },
+    origins: new Map([...resolved].map(([name, { origin }]) => [`tracker.provider.${name}`, origin])),
+  };
+}
+
+/** A wrong type is reported only where the profile itself has no better word for it. */
+function checkProvider(
+  profile: TrackerProfile,
+  resolved: ReadonlyMap<string, ResolvedKey>,
+  provider: TrackerSettings['provider'],
+  report: Report,
+): void {
+  const problems = profile.check(provider);
+  for (const problem of problems) report(withNote(problem, resolved));
+  const reported = new Set(problems.map((problem) => problem.key));
+  for (const { name, type } of profile.keys) {
+    const key = `tracker.provider.${name}`;
+    if (resolved.get(name)?.ofItsType !== false || reported.has(key)) continue;
+    const allowed = type === 'boolean' ? 'true or false' : type === 'path' ? 'a path' : 'text';
+    report(errorAt(key, `${key} must be ${allowed}`, 'invalid_tracker_config'));
+  }
+}
+
+function withNote(problem: Problem, resolved: ReadonlyMap<string, ResolvedKey>): Problem {
+  const note = resolved.get(problem.key?.replace('tracker.provider.', '') ?? '')?.note ?? null;
+  return note === null ? problem : { ...problem, message: `${problem.message} (${note})` };
+}
+
+function defaultStates(
+  profile: TrackerProfile,
+  which: 'active' | 'terminal',
+  section: FrontMatter,
+  report: Report,
+): readonly string[] {
+  const states = which === 'active' ? profile.defaultActiveStates : profile.defaultTerminalStates;
+  if (states !== null) return states;
+  const name = `${which}_states`;
+  const key = `tracker.${name}`;
+  // One that is there but bad was reported when it was read.
+  if (!Object.hasOwn(section, name)) {
+    const message = `${key} is missing: trackers of the kind ${profile.kind} have no usual states`;
+    report(errorAt(key, message, 'invalid_tracker_config'));
+  }
+  return [];
+}
+
+/** Blanks stay as one blank, because a blank label must match no issue rather than every issue (specification 5.3.1). */
+function readLabels(labels: readonly string[]): string[] {
+  const hasBlank = labels.some((label) => label.trim() === '');
+  return hasBlank ? [...normalizeLabels(labels), ''] : normalizeLabels(labels);
+}

@@ -1,0 +1,38 @@
+import { join } from 'node:path';
+import { lookUp, resemblesReference, variableNamed } from './environment-reference.ts';
+import { resolvePath } from './resolve-path.ts';
+import type { Surroundings } from './surroundings.ts';
+import { errorAt, type Report, warningAt } from './workflow-problems.ts';
+
+const key = 'workspace.root';
+
+interface ResolvedRoot {
+  readonly root: string;
+  readonly origin: string;
+}
+
+/** `workspace.root` as an absolute path. Blank, or a variable that is not set or blank, means the default. */
+export function resolveWorkspaceRoot(
+  value: string | null,
+  workflowDir: string,
+  surroundings: Surroundings,
+  report: Report,
+): ResolvedRoot {
+  const byDefault = { root: join(surroundings.tmpDir, 'baton_workspaces'), origin: 'default' };
+  if (value === null || value.trim() === '') return byDefault;
+
+  const variable = variableNamed(value);
+  const path = variable === null ? value : (lookUp(surroundings.env, variable)?.trim() ?? '');
+  if (path === '') {
+    const message = `${key} names $${variable}, which is not set; ${byDefault.root} is used`;
+    report(warningAt(key, message, 'doubtful_reference'));
+    return byDefault;
+  }
+  if (path.includes('\0')) report(errorAt(key, `${key} must be a path, found a NUL character in it`));
+  if (variable === null && resemblesReference(value)) {
+    const message = `${key} is taken literally as ${JSON.stringify(value)}: a variable is only read when it is the whole value`;
+    report(warningAt(key, message, 'doubtful_reference'));
+  }
+  const origin = variable === null ? 'file' : `file, via $${variable}`;
+  return { root: resolvePath(path, workflowDir, surroundings), origin };
+}

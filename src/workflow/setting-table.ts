@@ -1,0 +1,166 @@
+import type { Settings } from '../core/settings.ts';
+import {
+  anyInteger,
+  environmentNames,
+  flag,
+  limitsByState,
+  map,
+  nonBlankText,
+  portNumber,
+  positiveInteger,
+  type SettingType,
+  text,
+  textList,
+  textOrMap,
+} from './setting-types.ts';
+
+/** One key of the front matter. `T` is what the file may hold, `D` what holds when the file says nothing. */
+interface Setting<T, D> extends SettingType<T> {
+  readonly description: string;
+  readonly default: D;
+  /** The default in words, where it is no constant. */
+  readonly defaultText?: string;
+  /** The value in force. A key without it is another spelling of one, or has no effect yet. */
+  readonly effective?: (settings: Settings) => unknown;
+  /** Why the key has no effect in this version: as an error nothing runs, as a warning it is said and left at that. */
+  readonly unsupported?: { readonly severity: 'error' | 'warning'; readonly because: string };
+}
+
+type Rest<T, D> = Omit<Setting<T, D>, keyof SettingType<T> | 'default' | 'description'>;
+
+function setting<T, D>(type: SettingType<T>, byDefault: D, description: string, rest: Rest<T, D> = {}): Setting<T, D> {
+  return { ...type, default: byDefault, description, ...rest };
+}
+
+const noServer = { severity: 'warning', because: 'the HTTP API does not exist yet' } as const;
+const noDashboard = { severity: 'warning', because: 'the terminal dashboard does not exist yet' } as const;
+const noRemoteHosts = 'work on other machines over SSH does not exist yet';
+
+/**
+ * Every key of the front matter but those of the tracker kinds: the one table behind reading, `baton validate`,
+ * `baton schema` and the test of docs/configuration.md (specification 5.3).
+ */
+export const settingTable = {
+  'tracker.kind': setting(text, null, 'Which tracker the issues come from.', {
+    defaultText: 'none; required',
+    effective: (settings) => settings.tracker.kind,
+  }),
+  'tracker.active_states': setting(textList, null, 'States in which an issue is worked on.', {
+    defaultText: 'those of the kind',
+    effective: (settings) => settings.tracker.activeStates,
+  }),
+  'tracker.terminal_states': setting(textList, null, 'States in which an issue is over and its workspace may go.', {
+    defaultText: 'those of the kind',
+    effective: (settings) => settings.tracker.terminalStates,
+  }),
+  'tracker.required_labels': setting(textList, [], 'Labels an issue needs, all of them; a blank one matches no issue.', {
+    effective: (settings) => settings.tracker.requiredLabels,
+  }),
+  'tracker.provider': setting(map, {}, 'What the tracker of this kind needs to know.'),
+  'polling.interval_ms': setting(positiveInteger, 30_000, 'Time from one look at the tracker to the next.', {
+    effective: (settings) => settings.polling.intervalMs,
+  }),
+  'workspace.root': setting(text, null, 'Directory that holds the workspaces, one for each issue.', {
+    defaultText: '<system temp>/baton_workspaces',
+    effective: (settings) => settings.workspace.root,
+  }),
+  'hooks.after_create': setting(text, null, 'Shell script, run once in a workspace that was just made.', {
+    effective: (settings) => settings.hooks.afterCreate,
+  }),
+  'hooks.before_run': setting(text, null, 'Shell script, run in the workspace before each run.', {
+    effective: (settings) => settings.hooks.beforeRun,
+  }),
+  'hooks.after_run': setting(text, null, 'Shell script, run in the workspace after each run.', {
+    effective: (settings) => settings.hooks.afterRun,
+  }),
+  'hooks.before_remove': setting(text, null, 'Shell script, run in a workspace before it is removed.', {
+    effective: (settings) => settings.hooks.beforeRemove,
+  }),
+  'hooks.timeout_ms': setting(positiveInteger, 60_000, 'The longest a hook may take.', {
+    effective: (settings) => settings.hooks.timeoutMs,
+  }),
+  'agent.backend': setting(text, 'codex', 'Which agent does the work.', {
+    effective: (settings) => settings.agent.backend,
+  }),
+  'agent.command': setting(nonBlankText, null, 'The program of the backend `command`, as shell text.', {
+    effective: (settings) => settings.agent.command,
+  }),
+  'agent.env': setting(environmentNames, [], 'Environment variables handed on to the agent beyond the usual ones.', {
+    effective: (settings) => settings.agent.env,
+  }),
+  'agent.max_concurrent_agents': setting(positiveInteger, 10, 'How many agents may work at the same time.', {
+    effective: (settings) => settings.agent.maxConcurrentAgents,
+  }),
+  'agent.max_concurrent_agents_by_state': setting(limitsByState, {}, 'The same for single states of the issue.', {
+    effective: (settings) => settings.agent.maxConcurrentAgentsByState,
+  }),
+  'agent.max_turns': setting(positiveInteger, 20, 'How many turns a run may have.', {
+    effective: (settings) => settings.agent.maxTurns,
+  }),
+  'agent.max_retry_backoff_ms': setting(positiveInteger, 300_000, 'The longest wait before a failed run is repeated.', {
+    effective: (settings) => settings.agent.maxRetryBackoffMs,
+  }),
+  'agent.turn_timeout_ms': setting(positiveInteger, 3_600_000, 'The longest silence of an agent within a turn.', {
+    effective: (settings) => settings.agent.turnTimeoutMs,
+  }),
+  'agent.read_timeout_ms': setting(positiveInteger, 5000, 'The longest wait for an answer while a session starts.', {
+    effective: (settings) => settings.agent.readTimeoutMs,
+  }),
+  'agent.stall_timeout_ms': setting(anyInteger, 300_000, 'Silence after which a run counts as stalled; 0 or less: never.', {
+    effective: (settings) => settings.agent.stallTimeoutMs,
+  }),
+  'codex.command': setting(nonBlankText, 'codex app-server', 'How the Codex app server is started, as shell text.', {
+    effective: (settings) => settings.codex.command,
+  }),
+  'codex.approval_policy': setting(
+    textOrMap,
+    { reject: { sandbox_approval: true, rules: true, mcp_elicitations: true } },
+    'Handed on to Codex as it is.',
+    { effective: (settings) => settings.codex.approvalPolicy },
+  ),
+  'codex.thread_sandbox': setting(text, 'workspace-write', 'Handed on to Codex as it is.', {
+    effective: (settings) => settings.codex.threadSandbox,
+  }),
+  'codex.turn_sandbox_policy': setting(map, null, 'Handed on to Codex as it is.', {
+    defaultText: 'made for each workspace',
+    effective: (settings) => settings.codex.turnSandboxPolicy,
+  }),
+  'codex.turn_timeout_ms': setting(positiveInteger, null, 'Other spelling of `agent.turn_timeout_ms`, which wins.'),
+  'codex.read_timeout_ms': setting(positiveInteger, null, 'Other spelling of `agent.read_timeout_ms`, which wins.'),
+  'codex.stall_timeout_ms': setting(anyInteger, null, 'Other spelling of `agent.stall_timeout_ms`, which wins.'),
+  'worker.ssh_hosts': setting(textList, [], 'No effect yet: other machines to work on.', {
+    unsupported: { severity: 'error', because: noRemoteHosts },
+  }),
+  'worker.max_concurrent_agents_per_host': setting(positiveInteger, null, 'No effect yet: limit for each machine.', {
+    unsupported: { severity: 'warning', because: noRemoteHosts },
+  }),
+  'server.port': setting(portNumber, null, 'No effect yet: port of the HTTP API.', { unsupported: noServer }),
+  'server.host': setting(text, null, 'No effect yet: address of the HTTP API.', { unsupported: noServer }),
+  'observability.dashboard_enabled': setting(flag, null, 'No effect yet: terminal dashboard.', {
+    unsupported: noDashboard,
+  }),
+  'observability.refresh_ms': setting(positiveInteger, null, 'No effect yet: terminal dashboard.', {
+    unsupported: noDashboard,
+  }),
+  'observability.render_interval_ms': setting(positiveInteger, null, 'No effect yet: terminal dashboard.', {
+    unsupported: noDashboard,
+  }),
+};
+
+type Table = typeof settingTable;
+
+export type SettingKey = keyof Table;
+
+/** What the file says, or the default. */
+export type SettingValues = {
+  readonly [K in SettingKey]: Table[K] extends Setting<infer T, infer D> ? T | D : never;
+};
+
+/** The rows of the table where their exact types do not matter. */
+export const settingRows = Object.entries(settingTable) as readonly (readonly [SettingKey, Setting<unknown, unknown>])[];
+
+/** `polling.interval_ms` is the key `interval_ms` of the section `polling`. */
+export function splitKey(key: string): { readonly section: string; readonly name: string } {
+  const dot = key.indexOf('.');
+  return { section: key.slice(0, dot), name: key.slice(dot + 1) };
+}

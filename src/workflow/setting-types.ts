@@ -1,0 +1,74 @@
+import { z } from 'zod';
+
+/** How a value may be written in the file: the schema that reads it, and the same in words for messages. */
+export interface SettingType<T> {
+  readonly schema: z.ZodType<T>;
+  /** Completes "must be …". */
+  readonly allowed: string;
+  /** Completes "must be …" for one entry of a list or a map. */
+  readonly allowedEntry?: string;
+}
+
+/** A number may also be written as text (`"5000"`), as the first specification allowed; 15 digits are always exact. */
+function wholeNumber(least: number, most: number, pattern: RegExp): z.ZodType<number> {
+  const number = z.int().min(least).max(most);
+  const text = z
+    .string()
+    .regex(pattern)
+    .transform(Number)
+    .refine((value) => value >= least && value <= most);
+  return z.union([number, text]);
+}
+
+const environmentName = /^[A-Za-z_][A-Za-z0-9_]*$/;
+const largest = 999_999_999_999_999;
+const positive = wholeNumber(1, largest, /^\+?\d{1,15}$/);
+
+export const text: SettingType<string> = { schema: z.string(), allowed: 'text' };
+
+export const nonBlankText: SettingType<string> = {
+  schema: z.string().regex(/\S/),
+  allowed: "text that is not blank (it can't be blank)",
+};
+
+export const positiveInteger: SettingType<number> = { schema: positive, allowed: 'a whole number above 0' };
+
+export const anyInteger: SettingType<number> = {
+  schema: wholeNumber(-largest, largest, /^[+-]?\d{1,15}$/),
+  allowed: 'a whole number',
+};
+
+export const portNumber: SettingType<number> = {
+  schema: wholeNumber(0, 65_535, /^\+?\d{1,5}$/),
+  allowed: 'a whole number from 0 to 65535',
+};
+
+export const flag: SettingType<boolean> = {
+  schema: z.union([z.boolean(), z.enum(['true', 'false', '1', '0']).transform((word) => word === 'true' || word === '1')]),
+  allowed: 'true or false',
+};
+
+export const textList: SettingType<string[]> = {
+  schema: z.array(z.string()),
+  allowed: 'a list of texts, such as `[Todo, In Progress]`',
+  allowedEntry: 'text',
+};
+
+export const environmentNames: SettingType<string[]> = {
+  schema: z.array(z.string().regex(environmentName)),
+  allowed: 'a list of names of environment variables',
+  allowedEntry: 'the name of an environment variable',
+};
+
+export const map: SettingType<Record<string, unknown>> = { schema: z.record(z.string(), z.unknown()), allowed: 'a map' };
+
+export const textOrMap: SettingType<string | Record<string, unknown>> = {
+  schema: z.union([z.string(), z.record(z.string(), z.unknown())]),
+  allowed: 'text or a map',
+};
+
+export const limitsByState: SettingType<Record<string, number>> = {
+  schema: z.record(z.string().regex(/\S/), positive),
+  allowed: 'a map from state names to whole numbers above 0',
+  allowedEntry: 'a state name that is not blank with a whole number above 0',
+};

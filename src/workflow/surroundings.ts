@@ -1,0 +1,16 @@
+import type { BackendProfile } from '../core/backend-profile.ts';
+import type { TrackerProfile } from '../core/tracker-profile.ts';
+
+/** The machine as a workflow file may refer to it. Only `cli/` reads the real one. */
+export interface Surroundings {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly homeDir: string;
+  readonly tmpDir: string;
+}
+
+/** All that the meaning of a workflow file depends on besides its text. */
+export interface WorkflowContext {
+  readonly surroundings: Surroundings;
+  readonly trackers: readonly TrackerProfile[];
+  readonly backends: readonly BackendProfile[];
+}

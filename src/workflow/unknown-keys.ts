@@ -1,0 +1,46 @@
+import type { ProviderKey, TrackerProfile } from '../core/tracker-profile.ts';
+import { type FrontMatter, isMap } from './parse-front-matter.ts';
+import { nearestKey } from './nearest-key.ts';
+import { settingRows, splitKey } from './setting-table.ts';
+import { type Report, warningAt } from './workflow-problems.ts';
+
+/**
+ * Reports each key nobody reads, with the nearest one that somebody does. They stay harmless, as the specification
+ * wants it (5.3), but a misspelt limit must not pass in silence.
+ */
+export function reportUnknownKeys(
+  frontMatter: FrontMatter,
+  profile: TrackerProfile | null,
+  profiles: readonly TrackerProfile[],
+  report: Report,
+): void {
+  const known = knownKeys(profile === null ? profiles : [profile]);
+  const sections = new Set([...known].map((key) => splitKey(key).section));
+  for (const key of writtenKeys(frontMatter, sections)) {
+    if (known.has(key) || sections.has(key)) continue;
+    const nearest = nearestKey(key, [...known, ...sections]);
+    const hint = nearest === null ? '' : `; did you mean ${nearest}?`;
+    report(warningAt(key, `${key} is not a setting Baton knows${hint}`, 'unknown_setting'));
+  }
+}
+
+function knownKeys(profiles: readonly TrackerProfile[]): Set<string> {
+  const ofProvider = profiles.flatMap((profile) => profile.keys.flatMap(spellings));
+  return new Set([...settingRows.map(([key]) => key), ...ofProvider]);
+}
+
+function spellings({ name, flat }: ProviderKey): string[] {
+  return flat === true ? [`tracker.provider.${name}`, `tracker.${name}`] : [`tracker.provider.${name}`];
+}
+
+/** Sections that are known are looked into; below that only the provider has keys of ours. */
+function writtenKeys(frontMatter: FrontMatter, sections: ReadonlySet<string>): string[] {
+  return Object.entries(frontMatter).flatMap(([section, value]) => {
+    if (!sections.has(section) || !isMap(value)) return [section];
+    return Object.entries(value).flatMap(([name, inner]) => {
+      const key = `${section}.${name}`;
+      if (key !== 'tracker.provider' || !isMap(inner)) return [key];
+      return Object.keys(inner).map((innermost) => `${key}.${innermost}`);
+    });
+  });
+}

@@ -1,0 +1,34 @@
+import { BatonError } from '../core/baton-error.ts';
+import type { ErrorCode } from '../core/error-catalogue.ts';
+import type { Problem } from '../core/problem.ts';
+
+/** Takes note of a problem; reading goes on, so that one look finds all of them. */
+export type Report = (problem: Problem) => void;
+
+export function errorAt(key: string | null, message: string, code: ErrorCode = 'invalid_workflow_config'): Problem {
+  return { code, severity: 'error', key, message };
+}
+
+export function warningAt(key: string | null, message: string, code: ErrorCode): Problem {
+  return { code, severity: 'warning', key, message };
+}
+
+/**
+ * All errors of a file as the one that is thrown. A single one keeps its own code, so that a program can tell a missing
+ * token from a wrong number; several are `invalid_workflow_config` and stand one by one in `details.problems`.
+ */
+export function toWorkflowError(path: string, errors: readonly Problem[]): BatonError {
+  const code = errors.length === 1 && errors[0] !== undefined ? errors[0].code : 'invalid_workflow_config';
+  const message = `${path}: ${errors.map((problem) => problem.message).join('; ')}`;
+  return new BatonError(code, message, { details: { path, problems: errors } });
+}
+
+const longestShown = 60;
+
+/** A value from the file, short enough for a message. */
+export function shown(value: unknown): string {
+  if (Array.isArray(value)) return 'a list';
+  if (typeof value === 'object' && value !== null) return 'a map';
+  const text = typeof value === 'string' ? JSON.stringify(value) : String(value);
+  return text.length > longestShown ? `${text.slice(0, longestShown)}…` : text;
+}

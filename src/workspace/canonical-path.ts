@@ -1,0 +1,57 @@
+import { lstatSync, readlinkSync } from 'node:fs';
+import path from 'node:path';
+import { BatonError } from '../core/baton-error.ts';
+
+/** More links than this on one path are a loop; Linux gives up at the same number. */
+const mostLinks = 40;
+
+/**
+ * The path with every symbolic link on it resolved, segment by segment. From the first segment that does not exist the
+ * rest is taken as it stands, so that a directory can be checked before it is made.
+ */
+export function canonicalPath(absolute: string): string {
+  let resolved = path.parse(absolute).root;
+  let segments = split(absolute);
+  let links = 0;
+  for (let segment = segments.shift(); segment !== undefined; segment = segments.shift()) {
+    const next = path.join(resolved, segment);
+    const found = look(next);
+    if (found.kind === 'missing') return path.join(next, ...segments);
+    if (found.kind === 'plain') {
+      resolved = next;
+      continue;
+    }
+    links += 1;
+    if (links > mostLinks) throw failure(absolute, 'ELOOP');
+    const absoluteTarget = path.resolve(resolved, found.target);
+    resolved = path.parse(absoluteTarget).root;
+    segments = [...split(absoluteTarget), ...segments];
+  }
+  return resolved;
+}
+
+type Found = { kind: 'missing' } | { kind: 'plain' } | { kind: 'link'; target: string };
+
+function look(file: string): Found {
+  try {
+    return lstatSync(file).isSymbolicLink() ? { kind: 'link', target: readlinkSync(file) } : { kind: 'plain' };
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
+    if (code === 'ENOENT') return { kind: 'missing' };
+    throw failure(file, code, error);
+  }
+}
+
+function split(absolute: string): string[] {
+  return path
+    .relative(path.parse(absolute).root, absolute)
+    .split(path.sep)
+    .filter((segment) => segment !== '');
+}
+
+function failure(file: string, reason: string, cause?: unknown): BatonError {
+  return new BatonError('path_canonicalize_failed', `The path ${file} cannot be resolved: ${reason}.`, {
+    cause,
+    details: { path: file, reason },
+  });
+}

@@ -1,0 +1,73 @@
+import { BatonError } from '../core/baton-error.ts';
+import { childEnvironment, usualVariables } from '../process/child-environment.ts';
+import { runToEnd } from '../process/run-to-end.ts';
+import type { WorkspaceParts } from './local-workspaces.ts';
+import type { WorkspaceVisit } from './workspace.ts';
+
+export type HookName = 'after_create' | 'before_run' | 'after_run' | 'before_remove';
+
+/** How much of a failed hook's output an error carries. */
+const longestOutput = 2_048;
+
+/**
+ * Runs a hook as `sh -lc` in the workspace. The script is the workflow's; what comes from the ticket reaches it only as
+ * environment variables. Rejects with `workspace_hook_failed` or `workspace_hook_timeout`; a hook that takes too long is
+ * ended with everything it started.
+ */
+export async function runHook(
+  name: HookName,
+  script: string,
+  place: { readonly path: string; readonly visit: WorkspaceVisit },
+  parts: WorkspaceParts,
+): Promise<void> {
+  const { path, visit } = place;
+  const { timeoutMs } = parts.hooks;
+  const result = await runToEnd(
+    {
+      command: 'sh',
+      args: ['-lc', unsetting(parts.secretEnvironment, script)],
+      cwd: path,
+      env: hookEnvironment(path, visit, parts),
+      runId: visit.runId,
+      timeoutMs,
+      ...(visit.signal === undefined ? {} : { signal: visit.signal }),
+    },
+    parts,
+  );
+  const details = { hook: name, output: cut(`${result.stdout}${result.stderr}`) };
+  if (result.timedOut) {
+    throw new BatonError('workspace_hook_timeout', `The hook ${name} took longer than ${timeoutMs} ms.`, { details });
+  }
+  if (result.code !== 0) {
+    const how = result.code === null ? `was ended by ${result.signal}` : `exited with code ${result.code}`;
+    throw new BatonError('workspace_hook_failed', `The hook ${name} ${how}.`, {
+      details: { ...details, status: result.code },
+    });
+  }
+}
+
+function hookEnvironment(path: string, visit: WorkspaceVisit, parts: WorkspaceParts): Record<string, string> {
+  return childEnvironment({
+    from: parts.daemonEnv,
+    allow: usualVariables,
+    deny: parts.secretEnvironment,
+    add: {
+      BATON_ISSUE_ID: visit.issue.id,
+      BATON_ISSUE_IDENTIFIER: visit.issue.identifier,
+      // A variable cannot hold a NUL, and no title has a use for one.
+      BATON_ISSUE_TITLE: visit.issue.title.replaceAll('\0', ''),
+      BATON_WORKSPACE: path,
+      BATON_ATTEMPT: visit.attempt === null ? '' : String(visit.attempt),
+    },
+  });
+}
+
+/** A login shell reads the user's profile, which may export a tracker secret again; this takes it away before the hook. */
+function unsetting(names: readonly string[], script: string): string {
+  const safe = names.filter((name) => /^[A-Za-z_][A-Za-z0-9_]*$/.test(name));
+  return safe.length === 0 ? script : `unset ${safe.join(' ')}\n${script}`;
+}
+
+function cut(output: string): string {
+  return output.length <= longestOutput ? output : `${output.slice(0, longestOutput)}... (truncated)`;
+}
