@@ -76,13 +76,16 @@ export class SimulatedClock implements Clock {
     this.#elapsed = end;
   }
 
-  /** Moves time forward timer by timer until `done` holds; false when `limitMs` passed or nothing waits any more. */
+  /** Moves time forward timer by timer until `done` holds; false when it did not within `limitMs`. */
   async advanceUntil(done: () => boolean, limitMs: number): Promise<boolean> {
     const end = this.#elapsed + limitMs;
     await this.settle();
     while (!done()) {
       const entry = this.#earliest(end);
-      if (entry === undefined) return false;
+      if (entry === undefined) {
+        this.#elapsed = end;
+        return false;
+      }
       await this.#fire(entry);
     }
     return true;

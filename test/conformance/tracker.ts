@@ -1,0 +1,130 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { BatonError } from '../../src/core/baton-error.ts';
+import type { Issue } from '../../src/core/issue.ts';
+import type { Tracker } from '../../src/tracker/tracker.ts';
+import { issue } from '../fake/issues.ts';
+
+/** What an adapter brings so that the suite can run on it: a tracker that has exactly these issues, and ways to change it. */
+export interface TrackerHarness {
+  readonly tracker: Tracker;
+  /** Moves an issue in the tracker itself, as a person would. */
+  move(id: string, state: string): Promise<void>;
+  /** Deletes an issue in the tracker itself. */
+  remove(id: string): Promise<void>;
+  /** How many requests the adapter has sent so far; null where nothing is sent. */
+  requests(): number | null;
+  /** Makes the next requests fail until called with false; null where nothing can fail. */
+  readonly fail: ((failing: boolean) => void) | null;
+  dispose(): Promise<void>;
+}
+
+const states = { todo: 'Todo', active: 'In Progress', done: 'Done' };
+
+/** The suite of the seam `Tracker`. Every adapter runs it unchanged. */
+export function trackerConformance(name: string, open: (issues: readonly Issue[]) => Promise<TrackerHarness>): void {
+  describe(`${name} keeps the tracker seam`, () => {
+    const opened: TrackerHarness[] = [];
+    const openWith = async (...issues: Issue[]): Promise<TrackerHarness> => {
+      const harness = await open(issues);
+      opened.push(harness);
+      return harness;
+    };
+    afterEach(async () => {
+      for (const harness of opened.splice(0)) await harness.dispose();
+    });
+    const ids = (issues: readonly Issue[]): string[] => issues.map(({ id }) => id);
+
+    it('reads every issue in the states asked for, and no other', async () => {
+      const { tracker } = await openWith(
+        issue({ id: '1', state: states.todo }),
+        issue({ id: '2', state: states.done }),
+        issue({ id: '3', state: states.active }),
+      );
+      expect(ids(await tracker.fetchByStates([states.todo, states.active])).toSorted()).toEqual(['1', '3']);
+    });
+
+    it('reads more issues than a page of any tracker holds, each once, in a stable order', async () => {
+      const many = Array.from({ length: 130 }, (_, index) => issue({ id: String(index + 1), createdAt: index }));
+      const { tracker } = await openWith(...many);
+      const first = ids(await tracker.fetchByStates([states.todo]));
+      expect(new Set(first).size).toBe(130);
+      expect(ids(await tracker.fetchByStates([states.todo]))).toEqual(first);
+      expect(ids(await tracker.fetchByIds(ids(many)))).toEqual(ids(many));
+    });
+
+    it('compares state names trimmed and without regard to case', async () => {
+      const { tracker } = await openWith(issue({ id: '1', state: states.active }));
+      expect(ids(await tracker.fetchByStates([' in PROGRESS ']))).toEqual(['1']);
+    });
+
+    it('answers nothing for no states and no ids, without a request', async () => {
+      const { tracker, requests } = await openWith(issue({ id: '1' }));
+      const before = requests();
+      expect(await tracker.fetchByStates([])).toEqual([]);
+      expect(await tracker.fetchByIds([])).toEqual([]);
+      expect(requests()).toBe(before);
+    });
+
+    it('reads by id in the order asked, each id once, and leaves out what does not exist', async () => {
+      const { tracker } = await openWith(issue({ id: '1' }), issue({ id: '2' }), issue({ id: '3' }));
+      expect(ids(await tracker.fetchByIds(['3', '1', '3', '404', '1']))).toEqual(['3', '1']);
+    });
+
+    it('gives full records by id, whatever their state', async () => {
+      const { tracker } = await openWith(
+        issue({ id: '1', title: 'A title', state: states.done, labels: ['bug'], priority: 2 }),
+      );
+      const [found] = await tracker.fetchByIds(['1']);
+      expect(found).toMatchObject({ id: '1', title: 'A title', state: states.done, labels: ['bug'], priority: 2 });
+      expect(typeof found?.dispatchable).toBe('boolean');
+    });
+
+    it('shows a change made in the tracker at the next read', async () => {
+      const { tracker, move, remove } = await openWith(issue({ id: '1' }), issue({ id: '2' }));
+      await move('1', states.done);
+      await remove('2');
+      expect((await tracker.fetchByIds(['1', '2'])).map(({ state }) => state)).toEqual([states.done]);
+    });
+
+    it("tells a blocker's state as it is now", async () => {
+      const { tracker, move } = await openWith(
+        issue({ id: '1' }),
+        issue({ id: '2', blockedBy: [{ id: '1', identifier: 'T-1', state: states.todo }] }),
+      );
+      await move('1', states.done);
+      const [blocked] = await tracker.fetchByIds(['2']);
+      expect(blocked?.blockedBy).toMatchObject([{ id: '1', state: states.done }]);
+    });
+
+    it('rejects a read that was given up before it began', async () => {
+      const { tracker } = await openWith(issue({ id: '1' }));
+      await expect(tracker.fetchByStates([states.todo], AbortSignal.abort())).rejects.toThrow();
+      await expect(tracker.fetchByIds(['1'], AbortSignal.abort())).rejects.toThrow();
+    });
+
+    it('rejects with a tracker code when the tracker fails, and never reads that as no issues', async ({ skip }) => {
+      const { tracker, fail } = await openWith(issue({ id: '1' }));
+      if (fail === null) return skip('this tracker has nothing that can fail');
+      fail(true);
+      for (const read of [tracker.fetchByStates([states.todo]), tracker.fetchByIds(['1'])]) {
+        await expect(read).rejects.toSatisfy(
+          (error) => error instanceof BatonError && error.code.startsWith('tracker_'),
+        );
+      }
+      fail(false);
+      expect(ids(await tracker.fetchByIds(['1']))).toEqual(['1']);
+    });
+
+    it('moves and comments on behalf of a run, and names the states when asked for another', async ({ skip }) => {
+      const { tracker } = await openWith(issue({ id: '1' }));
+      const { changes } = tracker;
+      if (changes === null) return skip('this tracker is read-only to Baton');
+      const author = { kind: 'run', runId: 'run-1' } as const;
+      expect((await changes.moveIssue('1', 'done', author)).state).toBe(states.done);
+      expect((await tracker.fetchByIds(['1']))[0]?.state).toBe(states.done);
+      await changes.addComment('1', 'Tests pass.', author);
+      await expect(changes.moveIssue('1', 'Nirvana', author)).rejects.toMatchObject({ code: 'tracker_state_unknown' });
+      await expect(changes.addComment('404', 'x', author)).rejects.toMatchObject({ code: 'tracker_issue_not_found' });
+    });
+  });
+}

@@ -1,0 +1,25 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { failureDelayMs } from '../../src/core/backoff.ts';
+
+it('doubles from ten seconds to the limit: the schedule of seed 4', () => {
+  const schedule = [1, 2, 3, 4, 5, 6, 7].map((failures) => failureDelayMs(failures, 300_000, 0));
+  expect(schedule).toEqual([10_000, 20_000, 40_000, 80_000, 160_000, 300_000, 300_000]);
+});
+
+it('jitter only ever makes it longer, and by a tenth at most', () => {
+  fc.assert(
+    fc.property(
+      fc.integer({ min: 1, max: 10_000 }),
+      fc.integer({ min: 1, max: 10 ** 9 }),
+      fc.double({ min: 0, max: 1, noNaN: true }),
+      (failures, longest, chance) => {
+        const plain = failureDelayMs(failures, longest, 0);
+        const jittered = failureDelayMs(failures, longest, chance);
+        expect(plain).toBeLessThanOrEqual(longest);
+        expect(jittered).toBeGreaterThanOrEqual(plain);
+        expect(jittered).toBeLessThanOrEqual(Math.ceil(plain * 1.1));
+      },
+    ),
+  );
+});

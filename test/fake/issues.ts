@@ -1,0 +1,24 @@
+import type { Issue } from '../../src/core/issue.ts';
+
+/** An issue that is ready to be worked on, with what a test wants different. */
+export function issue(changes: Partial<Issue> = {}): Issue {
+  const id = changes.id ?? 'issue-1';
+  return {
+    id,
+    identifier: `T-${id}`,
+    title: `Title of ${id}`,
+    description: null,
+    priority: null,
+    state: 'Todo',
+    branchName: null,
+    url: null,
+    assigneeId: null,
+    labels: [],
+    blockedBy: [],
+    dispatchable: true,
+    nativeRef: null,
+    createdAt: 0,
+    updatedAt: null,
+    ...changes,
+  };
+}

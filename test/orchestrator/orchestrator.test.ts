@@ -1,0 +1,326 @@
+import { describe, expect, it } from 'vitest';
+import { BatonError } from '../../src/core/baton-error.ts';
+import { issue } from '../fake/issues.ts';
+import { settings } from '../fake/settings.ts';
+import { scene } from './scene.ts';
+
+const started = (stage: ReturnType<typeof scene>): string[] => stage.runs.map(({ request }) => request.issue.id);
+
+describe('dispatch', () => {
+  it('ticks at once, then by the interval', async () => {
+    const stage = scene({ settings: settings({ intervalMs: 30_000 }) });
+    stage.orchestrator.start();
+    await stage.clock.advance(0);
+    expect(stage.orchestrator.read().polling).toMatchObject({ ticks: 1, pollCheckInProgress: false });
+    await stage.clock.advance(29_999);
+    expect(stage.orchestrator.read().polling.ticks).toBe(1);
+    await stage.clock.advance(1);
+    expect(stage.orchestrator.read().polling.ticks).toBe(2);
+  });
+
+  it('starts issues in order until the slots are used, and keeps a reason for each it left', async () => {
+    const stage = scene({
+      issues: [issue({ id: '1', priority: 3 }), issue({ id: '2', priority: 1 }), issue({ id: '3', priority: 2 })],
+      settings: settings({ agent: { maxConcurrentAgents: 2 } }),
+    });
+    stage.orchestrator.start();
+    await stage.clock.advance(0);
+    expect(started(stage)).toEqual(['2', '3']);
+    expect(stage.orchestrator.read().skipped.map(({ issue: { id }, reason }) => [id, reason.text])).toEqual([
+      ['1', 'no slot (2 of 2)'],
+    ]);
+  });
+
+  it('never starts an issue twice, whatever the number of ticks', async () => {
+    const stage = scene({ issues: [issue({ id: '1' })], settings: settings({ intervalMs: 10 }) });
+    stage.orchestrator.start();
+    await stage.clock.advance(1_000);
+    expect(started(stage)).toEqual(['1']);
+  });
+
+  it('counts slots by the state an issue is in now', async () => {
+    const stage = scene({
+      issues: [issue({ id: '1' }), issue({ id: '2' })],
+      settings: settings({ intervalMs: 100, agent: { maxConcurrentAgentsByState: { todo: 1 } } }),
+    });
+    stage.orchestrator.start();
+    await stage.clock.advance(0);
+    expect(started(stage)).toEqual(['1']);
+    await stage.tracker.changes.moveIssue('1', 'In Progress', { kind: 'orchestrator' });
+    await stage.clock.advance(100);
+    expect(started(stage)).toEqual(['1', '2']);
+  });
+
+  it('gives a freed slot to the next issue at once, not at the next poll', async () => {
+    const stage = scene({
+      issues: [issue({ id: '1' }), issue({ id: '2' })],
+      settings: settings({ intervalMs: 3_600_000, agent: { maxConcurrentAgents: 1 } }),
+    });
+    stage.orchestrator.start();
+    await stage.clock.advance(0);
+    await stage.tracker.changes.moveIssue('1', 'Done', { kind: 'orchestrator' });
+    stage.runs[0]?.succeed();
+    await stage.clock.advance(0);
+    expect(started(stage)).toEqual(['1', '2']);
+  });
+
+  it('starts nothing while the workflow file is bad, shows why, and goes on when it is mended', async () => {
+    const stage = scene({ issues: [issue({ id: '1' })], settings: settings({ intervalMs: 100 }) });
+    stage.file.problem = new BatonError('invalid_workflow_config', 'polling.interval_ms is bad');
+    stage.orchestrator.start();
+    await stage.clock.advance(0);
+    expect(started(stage)).toEqual([]);
+    expect(stage.orchestrator.read().workflowProblem?.code).toBe('invalid_workflow_config');
+    stage.file.problem = null;
+    await stage.clock.advance(100);
+    expect(started(stage)).toEqual(['1']);
+  });
+
+  it('takes a changed interval for the tick after the next', async () => {
+    const stage = scene({ settings: settings({ intervalMs: 1_000 }) });
+    stage.orchestrator.start();
+    await stage.clock.advance(0);
+    stage.file.settings = settings({ intervalMs: 50 });
+    await stage.clock.advance(999);
+    expect(stage.orchestrator.read().polling.ticks).toBe(1);
+    await stage.clock.advance(51);
+    expect(stage.orchestrator.read().polling.ticks).toBe(3);
+  });
+});
+
+describe('a run that ended', () => {
+  it('well is looked at after a second and started again as a continuation while the issue is active', async () => {
+    const stage = scene({ issues: [issue({ id: '1' })] });
+    stage.orchestrator.start();
+    await stage.clock.advance(0);
+    stage.runs[0]?.succeed();
+    await stage.clock.advance(999);
+    expect(started(stage)).toEqual(['1']);
+    await stage.clock.advance(1);
+    expect(stage.runs[1]?.request).toMatchObject({ attempt: 1, retryKind: 'continuation' });
+  });
+
+  it('well gives its claim back when the issue is done', async () => {
+    const stage = scene({ issues: [issue({ id: '1' })] });
+    stage.orchestrator.start();
+    await stage.clock.advance(0);
+    await stage.tracker.changes.moveIssue('1', 'Done', { kind: 'orchestrator' });
+    stage.runs[0]?.succeed();
+    await stage.clock.advance(60_000);
+    expect(started(stage)).toEqual(['1']);
+    expect(stage.orchestrator.read()).toMatchObject({ running: [], retrying: [], held: [] });
+  });
+
+  it('badly waits its backoff, however often the orchestrator ticks meanwhile', async () => {
+    const stage = scene({ issues: [issue({ id: '1' })], settings: settings({ intervalMs: 100 }) });
+    stage.orchestrator.start();
+    await stage.clock.advance(0);
+    stage.runs[0]?.fail();
+    await stage.clock.advance(9_999);
+    expect(started(stage)).toEqual(['1']);
+    await stage.clock.advance(1_002);
+    expect(stage.runs[1]?.request).toMatchObject({ attempt: 1, retryKind: 'failure' });
+    stage.runs[1]?.fail();
+    await stage.clock.advance(19_999);
+    expect(started(stage)).toHaveLength(2);
+    await stage.clock.advance(2_002);
+    expect(stage.runs[2]?.request).toMatchObject({ attempt: 2, retryKind: 'failure' });
+  });
+
+  it('X12: waiting for a slot raises neither the attempt nor the wait', async () => {
+    const stage = scene({
+      issues: [issue({ id: '1' }), issue({ id: '2', state: 'Backlog' })],
+      settings: settings({ intervalMs: 100, agent: { maxConcurrentAgents: 1 } }),
+    });
+    stage.orchestrator.start();
+    await stage.clock.advance(0);
+    stage.runs[0]?.fail();
+    await stage.tracker.changes.moveIssue('2', 'Todo', { kind: 'orchestrator' });
+    await stage.clock.advance(60_000);
+    expect(started(stage)).toEqual(['1', '2']);
+    expect(stage.orchestrator.read().retrying).toMatchObject([
+      { attempt: 1, error: 'no available orchestrator slots' },
+    ]);
+    stage.runs[1]?.succeed();
+    await stage.tracker.changes.moveIssue('2', 'Done', { kind: 'orchestrator' });
+    await stage.clock.advance(2_000);
+    expect(stage.runs[2]?.request).toMatchObject({ issue: { id: '1' }, attempt: 1, retryKind: 'failure' });
+  });
+
+  it('with a question is held, not retried, and given back when a person moves it', async () => {
+    const stage = scene({ issues: [issue({ id: '1' })], settings: settings({ intervalMs: 100 }) });
+    stage.orchestrator.start();
+    await stage.clock.advance(0);
+    stage.runs[0]?.fail('agent_input_required');
+    await stage.clock.advance(600_000);
+    expect(started(stage)).toEqual(['1']);
+    expect(stage.orchestrator.read().held).toHaveLength(1);
+    await stage.tracker.changes.moveIssue('1', 'Backlog', { kind: 'orchestrator' });
+    await stage.clock.advance(100);
+    expect(stage.orchestrator.read().held).toEqual([]);
+    await stage.tracker.changes.moveIssue('1', 'Todo', { kind: 'orchestrator' });
+    await stage.clock.advance(100);
+    expect(started(stage)).toEqual(['1', '1']);
+  });
+});
+
+describe('reconcile', () => {
+  it.each([
+    ['Done', 'terminal_state'],
+    ['Backlog', 'inactive_state'],
+  ])('stops a run whose issue went to %s, and keeps its slot until it is gone', async (state, reason) => {
+    const stage = scene({ issues: [issue({ id: '1' })], settings: settings({ intervalMs: 100 }) });
+    stage.orchestrator.start();
+    await stage.clock.advance(0);
+    await stage.tracker.changes.moveIssue('1', state, { kind: 'orchestrator' });
+    await stage.clock.advance(500);
+    expect(stage.runs[0]?.stops).toEqual([reason]);
+    expect(stage.orchestrator.read().slots.used).toBe(1);
+    stage.runs[0]?.cancel();
+    await stage.clock.advance(0);
+    expect(stage.orchestrator.read()).toMatchObject({ running: [], retrying: [] });
+  });
+
+  it('stops a run whose issue is gone', async () => {
+    const stage = scene({ issues: [issue({ id: '1' })], settings: settings({ intervalMs: 100 }) });
+    stage.orchestrator.start();
+    await stage.clock.advance(0);
+    stage.tracker.remove('1');
+    await stage.clock.advance(100);
+    expect(stage.runs[0]?.stops).toEqual(['issue_missing']);
+  });
+
+  it('keeps everything when the tracker does not answer', async () => {
+    const stage = scene({ issues: [issue({ id: '1' })], settings: settings({ intervalMs: 100 }) });
+    stage.orchestrator.start();
+    await stage.clock.advance(0);
+    stage.tracker.fetchByIds = async () => {
+      throw new BatonError('tracker_status', 'HTTP 502');
+    };
+    stage.tracker.fetchByStates = async () => {
+      throw new BatonError('tracker_status', 'HTTP 502');
+    };
+    await stage.clock.advance(1_000);
+    expect(stage.runs[0]?.stops).toEqual([]);
+    expect(stage.orchestrator.read().errors).toMatchObject([{ step: 'dispatch', error: { code: 'tracker_status' } }]);
+  });
+
+  it('X1: a stalled run is stopped and waits its backoff although slots are free', async () => {
+    const stage = scene({
+      issues: [issue({ id: '1' })],
+      settings: settings({ intervalMs: 100, agent: { stallTimeoutMs: 1_000 } }),
+    });
+    stage.orchestrator.start();
+    await stage.clock.advance(900);
+    stage.runs[0]?.request.watcher.onEvent({ name: 'notification', at: stage.clock.now(), pid: 1, summary: 'alive' });
+    await stage.clock.advance(900);
+    expect(stage.runs[0]?.stops).toEqual([]);
+    await stage.clock.advance(400);
+    expect(stage.runs[0]?.stops).toEqual(['stalled']);
+    stage.runs[0]?.cancel();
+    await stage.clock.advance(9_500);
+    expect(started(stage)).toEqual(['1']);
+    await stage.clock.advance(2_000);
+    expect(stage.runs[1]?.request).toMatchObject({ attempt: 1, retryKind: 'failure' });
+  });
+
+  it('setting the wall clock stalls no run', async () => {
+    const stage = scene({ issues: [issue({ id: '1' })], settings: settings({ intervalMs: 100 }) });
+    stage.orchestrator.start();
+    await stage.clock.advance(0);
+    stage.clock.jumpWall(24 * 3_600_000);
+    await stage.clock.advance(1_000);
+    expect(stage.runs[0]?.stops).toEqual([]);
+  });
+});
+
+describe('totals', () => {
+  it('grow by what is new in running totals, and a lower figure changes nothing', async () => {
+    const stage = scene({ issues: [issue({ id: '1' })] });
+    stage.orchestrator.start();
+    await stage.clock.advance(0);
+    const tell = (inputTokens: number, outputTokens: number): void =>
+      stage.runs[0]?.request.watcher.onEvent({
+        name: 'notification',
+        at: 0,
+        pid: 1,
+        summary: '',
+        usage: { inputTokens, outputTokens, totalTokens: inputTokens + outputTokens },
+      });
+    tell(100, 10);
+    tell(100, 10);
+    tell(40, 4);
+    tell(250, 30);
+    expect(stage.orchestrator.read().totals).toMatchObject({ inputTokens: 250, outputTokens: 30, totalTokens: 280 });
+  });
+});
+
+describe('stopping', () => {
+  it('starts nothing new, stops every run, and is over when all are gone', async () => {
+    const stage = scene({ issues: [issue({ id: '1' }), issue({ id: '2' })], settings: settings({ intervalMs: 100 }) });
+    stage.orchestrator.start();
+    await stage.clock.advance(0);
+    let closed = false;
+    void stage.orchestrator.closed.then(() => {
+      closed = true;
+    });
+    const stopping = stage.orchestrator.stop();
+    await stage.clock.advance(1_000);
+    expect(stage.runs.map(({ stops }) => stops)).toEqual([['shutdown'], ['shutdown']]);
+    stage.runs[0]?.cancel();
+    await stage.clock.advance(1_000);
+    expect(closed).toBe(false);
+    stage.runs[1]?.cancel();
+    await stopping;
+    expect(closed).toBe(true);
+    expect(stage.clock.pending).toBe(0);
+    expect(started(stage)).toHaveLength(2);
+  });
+
+  it('in the middle of a tick ends the tick and starts nothing of it', async () => {
+    const stage = scene({ issues: [issue({ id: '1' })] });
+    let answer: (issues: []) => void = () => {};
+    stage.tracker.fetchByStates = () =>
+      new Promise((resolve) => {
+        answer = resolve;
+      });
+    stage.orchestrator.start();
+    await stage.clock.advance(0);
+    expect(stage.orchestrator.read().polling.pollCheckInProgress).toBe(true);
+    const stopping = stage.orchestrator.stop();
+    answer([]);
+    await stage.clock.settle();
+    await stopping;
+    expect(stage.runs).toEqual([]);
+  });
+
+  it('does not wait for ever for a tracker that never answers', async () => {
+    const stage = scene();
+    stage.tracker.fetchByStates = () => new Promise(() => {});
+    stage.orchestrator.start();
+    await stage.clock.advance(0);
+    const stopping = stage.orchestrator.stop();
+    await stage.clock.advance(5_000);
+    await stopping;
+  });
+
+  it('twice is once', async () => {
+    const stage = scene();
+    stage.orchestrator.start();
+    await stage.clock.advance(0);
+    await Promise.all([stage.orchestrator.stop(), stage.orchestrator.stop()]);
+    stage.orchestrator.refresh();
+    expect(stage.clock.pending).toBe(0);
+  });
+});
+
+it('a watcher that throws does not stop the orchestrator', async () => {
+  const stage = scene({ issues: [issue({ id: '1' })] });
+  stage.orchestrator.onChange(() => {
+    throw new Error('the screen is broken');
+  });
+  stage.orchestrator.start();
+  await stage.clock.advance(0);
+  expect(started(stage)).toEqual(['1']);
+  expect(stage.logger.messages()).toContain('A watcher of the orchestrator failed.');
+});
