@@ -24,6 +24,16 @@ export const errorCatalogue = {
     retryable: false,
     nextStep: 'Remove the setting; this version of Baton does not have the feature behind it.',
   },
+  unknown_setting: { retryable: false, nextStep: 'Mend the spelling, or remove the key.' },
+  literal_secret: {
+    retryable: false,
+    nextStep:
+      'Put the secret into an environment variable and write `$NAME`; then change the secret, as it was in a file.',
+  },
+  doubtful_reference: {
+    retryable: false,
+    nextStep: 'Write `$NAME` alone and export the variable in the environment that starts Baton.',
+  },
   missing_tracker_kind: { retryable: false, nextStep: 'Set `tracker.kind`.' },
   unsupported_tracker_kind: { retryable: false, nextStep: 'Set `tracker.kind` to one of the kinds named above.' },
   unsupported_agent_backend: { retryable: false, nextStep: 'Set `agent.backend` to one of the backends named above.' },

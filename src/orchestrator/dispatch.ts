@@ -18,7 +18,6 @@ export async function dispatchCandidates(context: OrchestratorContext): Promise<
   if (stopping.aborted) return;
 
   // No await from here on: what is decided is started before anything else can change the state.
-  state.skipped.clear();
   for (const issue of issues.toSorted(compareForDispatch)) {
     const reason =
       whyClaimed(state, issue.id) ??
@@ -27,4 +26,6 @@ export async function dispatchCandidates(context: OrchestratorContext): Promise<
     if (reason === null) startRun(context, { issue, workflow, attempt: null, retryKind: null, failures: 0 });
     else state.skipped.set(issue.id, { issue, reason });
   }
+  const seen = new Set(issues.map(({ id }) => id));
+  for (const id of state.skipped.keys()) if (!seen.has(id)) state.skipped.delete(id);
 }

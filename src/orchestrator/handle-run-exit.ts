@@ -12,7 +12,9 @@ export function handleRunExit(context: OrchestratorContext, entry: RunningEntry,
   state.running.delete(issue.id);
   state.totals.runsByEnd.set(outcome.end, (state.totals.runsByEnd.get(outcome.end) ?? 0) + 1);
   if (outcome.end === 'succeeded') logger.info('A run ended well.', { ...named, turns: outcome.turns });
-  else logger.warn('A run ended without success.', { ...named, end: outcome.end, error: outcome.error });
+  else if (outcome.end === 'canceled_by_reconciliation')
+    logger.info('A run was ended.', { ...named, reason: entry.stopRequested });
+  else logger.warn('A run failed.', { ...named, end: outcome.end, error: outcome.error });
 
   const { settings } = source.read().workflow;
   const decision = decideAfterExit(outcome, entry.failures, settings.agent, chance.next());

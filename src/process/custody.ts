@@ -10,11 +10,11 @@ export type Custody = 'pid_namespace' | 'user_pid_namespace' | 'marker_sweep' | 
 
 /**
  * The shell that is pid 1 of a namespace: runs the program as its child and passes on its exit code. The program must
- * not be pid 1 itself, for the kernel keeps TERM from a pid 1 without a handler. The `exit` keeps the shell from
- * replacing itself with the program, and the shell's own remarks ("Terminated") do not belong into the error output.
+ * not be pid 1 itself, for the kernel keeps TERM from a pid 1 without a handler; the `exit` keeps the shell from
+ * replacing itself with it. What the shell itself remarks ("Terminated") does not belong into the error output.
  * Program and arguments arrive as positional parameters, so nothing here is built from data.
  */
-const initScript = 'exec 3>&2 2>/dev/null; "$0" "$@" 2>&3 3>&-; exit $?';
+const initScript = 'exec 3>&2 2>/dev/null; (exec "$0" "$@" 2>&3 3>&-); exit $?';
 
 /** `--mount-proc` also makes a mount namespace whose mounts are private: the new /proc is seen inside only. */
 const newPidNamespace = ['--pid', '--fork', '--kill-child=KILL', '--mount-proc'];

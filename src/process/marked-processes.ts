@@ -32,7 +32,8 @@ export async function listMarkedProcesses(deps: { readonly clock: Clock }): Prom
  */
 export async function processesOfRun(runId: string, clock: Clock, leader?: SessionLeader): Promise<ProcessEntry[]> {
   const table = (await readProcessTable(clock)).filter((entry) => mayBeEnded(entry.pid));
-  const found = new Set(table.filter((entry) => entry.runId === runId || inSession(entry, leader)));
+  const session = sessionOf(leader, table);
+  const found = new Set(table.filter((entry) => entry.runId === runId || entry.session === session));
   // A set shows its loop also what is added meanwhile: this walks down to the last generation.
   for (const parent of found) {
     for (const entry of table) if (entry.parentPid === parent.pid) found.add(entry);
@@ -40,10 +41,11 @@ export async function processesOfRun(runId: string, clock: Clock, leader?: Sessi
   return [...found];
 }
 
-/** A session outlives its leader and keeps its number from reuse; a later session of that number began later. */
-function inSession(entry: ProcessEntry, leader: SessionLeader | undefined): boolean {
-  if (leader === undefined || entry.session !== leader.pid) return false;
-  return entry.pid === leader.pid ? entry.startTime === leader.startTime : entry.startTime >= leader.startTime;
+/** A session outlives its leader and keeps the number from reuse. Once it is empty, another may have the number. */
+function sessionOf(leader: SessionLeader | undefined, table: readonly ProcessEntry[]): number | null {
+  if (leader === undefined) return null;
+  const holder = table.find((entry) => entry.pid === leader.pid);
+  return holder === undefined || holder.startTime === leader.startTime ? leader.pid : null;
 }
 
 function mayBeEnded(pid: number): boolean {

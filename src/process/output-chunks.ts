@@ -5,7 +5,7 @@ import { type Clock, timedOut, within } from '../clock/clock.ts';
 const drainAfterExitMs = 1000;
 
 /** After the exit, this much more output is read: several times what a pipe holds, the rest is a grandchild's. */
-const drainAfterExitBytes = 4 * 1024 * 1024;
+const drainAfterExitBytes = 1024 * 1024;
 
 /**
  * The bytes of a child's output, pulled one chunk at a time: while nobody pulls, the pipe fills and the child waits,

@@ -3,6 +3,7 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import path from 'node:path';
 import type { Chance } from '../clock/chance.ts';
 import { type Clock, timedOut, within } from '../clock/clock.ts';
+import { toBatonError } from '../core/baton-error.ts';
 import type { ChildEnvironment } from './child-environment.ts';
 import type { Custody } from './custody.ts';
 import { launch } from './launch.ts';
@@ -36,17 +37,23 @@ export async function probeCustody(request: ProbeRequest): Promise<CustodyReport
     return { custody: 'group_only', checks: [{ name: 'proc', ok: false, detail }] };
   }
   const custody = process.geteuid?.() === 0 ? 'pid_namespace' : 'user_pid_namespace';
-  const checks: CustodyCheck[] = [];
   const folder = await mkdtemp(path.join(request.env.TMPDIR ?? '/tmp', 'baton-custody-'));
+  const checks: CustodyCheck[] = [];
   try {
     for (const [name, check] of Object.entries(namespaceChecks)) {
-      checks.push({ name, ...(await check(await trial(request, custody, path.join(folder, name)))) });
-      if (checks.at(-1)?.ok === false) return { custody: 'marker_sweep', checks };
+      const verdict = await check(await trial(request, custody, path.join(folder, name))).catch(asVerdict);
+      checks.push({ name, ...verdict });
+      if (!verdict.ok) return { custody: 'marker_sweep', checks };
     }
     return { custody, checks };
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
+}
+
+/** Such as a machine without `unshare`. */
+function asVerdict(thrown: unknown): Omit<CustodyCheck, 'name'> {
+  return { ok: false, detail: toBatonError(thrown).message };
 }
 
 async function trial(request: ProbeRequest, custody: Custody, folder: string): Promise<Trial> {

@@ -11,7 +11,7 @@ export interface ProcessEntry {
   readonly session: number;
   /** Clock ticks since boot. A pid comes again, a pid with the same start time does not. */
   readonly startTime: number;
-  /** The value of its run marker, null without one. */
+  /** The value of its run marker, null without one or when it may not be read. */
   readonly runId: string | null;
 }
 
@@ -19,8 +19,8 @@ export interface ProcessEntry {
 const readInOneGo = 128;
 
 /**
- * All live processes whose environment may be read: our own, and as root everybody's, for an agent run by root may
- * start things under other users. Empty where there is no /proc. Those that vanish meanwhile are left out.
+ * All live processes. Markers are read wherever the kernel lets us: of our own user, and as root of everybody, for an
+ * agent run by root may start things under other users. Empty where there is no /proc.
  */
 export async function readProcessTable(clock: Clock): Promise<ProcessEntry[]> {
   const pids = listPids();
@@ -52,10 +52,9 @@ function listPids(): number[] {
 function readProcess(pid: number): ProcessEntry | null {
   try {
     const { isDead, ...stat } = parseStat(readFileSync(`/proc/${pid}/stat`, 'utf8'));
-    if (isDead) return null; // Only its parent has not looked yet.
-    return { pid, ...stat, runId: markerIn(readFileSync(`/proc/${pid}/environ`, 'utf8')) };
+    return isDead ? null : { pid, ...stat, runId: markerOf(pid) };
   } catch {
-    return null; // Gone, or somebody else's.
+    return null; // Gone meanwhile.
   }
 }
 
@@ -70,7 +69,12 @@ function parseStat(text: string): { isDead: boolean; parentPid: number; session:
   };
 }
 
-function markerIn(environ: string): string | null {
-  const entry = environ.split('\0').find((variable) => variable.startsWith(`${runMarker}=`));
-  return entry === undefined ? null : entry.slice(runMarker.length + 1);
+function markerOf(pid: number): string | null {
+  try {
+    const variables = readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0');
+    const marker = variables.find((variable) => variable.startsWith(`${runMarker}=`));
+    return marker === undefined ? null : marker.slice(runMarker.length + 1);
+  } catch {
+    return null; // Somebody else's, or a process that hides itself (ssh-agent); its session or parent may tell.
+  }
 }

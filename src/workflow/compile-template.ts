@@ -1,14 +1,16 @@
 import { Context, Liquid, LiquidError, type Template } from 'liquidjs';
 import { BatonError } from '../core/baton-error.ts';
-import type { ErrorCode } from '../core/error-catalogue.ts';
 import type { PromptInput } from '../core/workflow.ts';
 import { promptVariables } from './prompt-variables.ts';
+import { textOf } from './template-text.ts';
+import { errorAt, type Report } from './workflow-problems.ts';
 
 /** A template that needs more steps than this does not end, or should not be a prompt. */
 const mostSteps = 100_000;
 /** Counted by the library in characters and list items that filters and ranges make. */
 const mostMemory = 8_000_000;
 const longestPromptChars = 4_000_000;
+const longestExcerptChars = 120;
 
 const liquid = new Liquid({
   strictVariables: true,
@@ -31,18 +33,20 @@ export interface TemplateSource {
   readonly firstLine: number;
 }
 
-/** Parses a template once; the function it returns renders a prompt, and throws `template_render_error` if it cannot. */
-export function compileTemplate(source: TemplateSource): (input: PromptInput) => string {
-  const template = parse(source);
-  return (input) => render(template, input, source);
-}
-
-function parse(source: TemplateSource): Template[] {
+/**
+ * Parses a template once; the function it returns renders a prompt, and throws `template_render_error` if it cannot.
+ * Null, and reported, when it is no Liquid.
+ */
+export function compileTemplate(source: TemplateSource, report: Report): ((input: PromptInput) => string) | null {
+  let template: Template[];
   try {
-    return liquid.parse(source.text);
-  } catch (cause) {
-    throw templateError('template_parse_error', 'the prompt template is not valid Liquid', source, cause);
+    template = liquid.parse(source.text);
+  } catch (thrown) {
+    const message = `the prompt template is not valid Liquid: ${explain(thrown, source)}`;
+    report(errorAt(null, message, 'template_parse_error'));
+    return null;
   }
+  return (input) => render(template, input, source);
 }
 
 function render(template: Template[], input: PromptInput, source: TemplateSource): string {
@@ -50,10 +54,12 @@ function render(template: Template[], input: PromptInput, source: TemplateSource
     const context = new Context(promptVariables(input), liquid.options, { sync: true }, { liquid });
     limitSteps(context);
     const prompt = String(liquid.renderSync(template, context));
-    if (prompt.length > longestPromptChars) throw new Error(`the prompt is longer than ${longestPromptChars} characters`);
+    if (prompt.length > longestPromptChars)
+      throw new Error(`the prompt is longer than ${longestPromptChars} characters`);
     return prompt;
   } catch (cause) {
-    throw templateError('template_render_error', 'the prompt template cannot be rendered', source, cause);
+    const message = `${source.path}: the prompt template cannot be rendered: ${explain(cause, source)}`;
+    throw new BatonError('template_render_error', message, { cause, details: { path: source.path } });
   }
 }
 
@@ -69,29 +75,11 @@ function limitSteps(context: Context): void {
   };
 }
 
-/** A list is joined without a separator, as Liquid does; a map is shown as JSON instead of `[object Object]`. */
-function textOf(value: unknown): string {
-  if (value === null || value === undefined) return '';
-  if (Array.isArray(value)) return value.map(textOf).join('');
-  return Object.prototype.toString.call(value) === '[object Object]' && isPlain(value)
-    ? JSON.stringify(value)
-    : String(value);
+/** The library's reason with the line of the file instead of the line of the template, and that line itself. */
+function explain(thrown: unknown, { text, firstLine }: TemplateSource): string {
+  const reason = thrown instanceof Error ? thrown.message.replace(/, line:\d+, col:\d+$/, '') : String(thrown);
+  if (!LiquidError.is(thrown)) return reason;
+  const [line = 1, column = 1] = thrown.token.getPosition();
+  const excerpt = (text.split('\n')[line - 1] ?? '').trim().slice(0, longestExcerptChars);
+  return `line ${firstLine + line - 1}, column ${column}: ${reason}, in ${JSON.stringify(excerpt)}`;
 }
-
-function isPlain(value: object): boolean {
-  const prototype: unknown = Object.getPrototypeOf(value);
-  return prototype === Object.prototype || prototype === null;
-}
-
-function templateError(code: ErrorCode, what: string, source: TemplateSource, cause: unknown): BatonError {
-  const { path, firstLine } = source;
-  const reason = cause instanceof Error ? cause.message.replace(/, line:\d+, col:\d+$/, '') : String(cause);
-  if (!LiquidError.is(cause)) return new BatonError(code, `${path}: ${what}: ${reason}`, { cause, details: { path } });
-  const [line, column] = cause.token.getPosition();
-  const fileLine = firstLine + line - 1;
-  const excerpt = (source.text.split('\n')[line - 1] ?? '').trim().slice(0, longestExcerptChars);
-  const message = `${path}: ${what}: line ${fileLine}, column ${column}: ${reason}, in ${JSON.stringify(excerpt)}`;
-  return new BatonError(code, message, { cause, details: { path, line: fileLine, column } });
-}
-
-const longestExcerptChars = 120;

@@ -15,7 +15,9 @@ const linesBefore = 1;
 export function parseFrontMatter(text: string | null, path: string): FrontMatter {
   if (text === null) return {};
   if (text.length > largestFrontMatterChars) {
-    throw new BatonError('workflow_too_large', `${path}: the front matter is larger than 256 KiB`, { details: { path } });
+    throw new BatonError('workflow_too_large', `${path}: the front matter is larger than 256 KiB`, {
+      details: { path },
+    });
   }
   const lines = new LineCounter();
   const document = parseDocument(text, {
@@ -54,7 +56,11 @@ function at(lines: LineCounter, offset: number, message: string): string {
 
 function parseError(path: string, shown: readonly string[], count: number): BatonError {
   const more = count > shown.length ? `; and ${count - shown.length} more` : '';
-  return new BatonError('workflow_parse_error', `${path}: the front matter is not valid YAML: ${shown.join('; ')}${more}`, {
-    details: { path },
-  });
+  return new BatonError(
+    'workflow_parse_error',
+    `${path}: the front matter is not valid YAML: ${shown.join('; ')}${more}`,
+    {
+      details: { path },
+    },
+  );
 }

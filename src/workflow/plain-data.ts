@@ -1,4 +1,4 @@
-import { type Document, isAlias, isMap, isScalar, isSeq, type Node, type Pair, type Scalar } from 'yaml';
+import { type Alias, type Document, isAlias, isMap, isScalar, isSeq, type Node, type Pair, type Scalar } from 'yaml';
 
 /** Limits far above any settings, so that anchors and aliases cannot blow a small file up (a "YAML bomb"). */
 const mostAliases = 100;
@@ -17,24 +17,23 @@ export function toPlainData(document: Document, refuse: Refuse): unknown {
   let values = 0;
 
   const convert = (node: unknown, above: readonly unknown[]): unknown => {
-    if (node === null || node === undefined) return null;
-    const offset = (node as Node).range?.[0] ?? 0; // every node of a parsed document is a Node
     values += 1;
-    if (values > mostValues) throw refuse(offset, `more than ${mostValues} values`);
-    if (above.length > deepestNesting) throw refuse(offset, `nested deeper than ${deepestNesting} levels`);
-    if (above.includes(node)) throw refuse(offset, 'an alias that contains itself');
+    if (values > mostValues) throw refuse(offsetOf(node), `more than ${mostValues} values`);
+    if (above.length > deepestNesting) throw refuse(offsetOf(node), `nested deeper than ${deepestNesting} levels`);
+    if (above.includes(node)) throw refuse(offsetOf(node), 'an alias that contains itself');
     const inside = [...above, node];
-
-    if (isAlias(node)) {
-      aliases += 1;
-      if (aliases > mostAliases) throw refuse(offset, `more than ${mostAliases} aliases`);
-      const target = node.resolve(document);
-      if (target === undefined) throw refuse(offset, `the alias *${node.source} has no anchor before it`);
-      return convert(target, inside);
-    }
+    if (isAlias(node)) return convert(follow(node), inside);
     if (isSeq(node)) return node.items.map((item) => convert(item, inside));
     if (isMap(node)) return convertMap(node.items, (value) => convert(value, inside), refuse);
     return isScalar(node) ? node.value : null;
+  };
+
+  const follow = (alias: Alias): unknown => {
+    aliases += 1;
+    if (aliases > mostAliases) throw refuse(offsetOf(alias), `more than ${mostAliases} aliases`);
+    const target = alias.resolve(document);
+    if (target === undefined) throw refuse(offsetOf(alias), `the alias *${alias.source} has no anchor before it`);
+    return target;
   };
 
   return convert(document.contents, []);
@@ -43,10 +42,9 @@ export function toPlainData(document: Document, refuse: Refuse): unknown {
 function convertMap(pairs: readonly Pair[], convert: (value: unknown) => unknown, refuse: Refuse): unknown {
   const entries = new Map<string, unknown>();
   for (const { key, value } of pairs) {
-    const offset = (key as Node | null)?.range?.[0] ?? 0; // every key of a parsed document is a Node
-    if (!isScalar(key) || key.value === null) throw refuse(offset, 'a key has to be text');
+    if (!isScalar(key) || key.value === null) throw refuse(offsetOf(key), 'a key has to be text');
     const name = keyText(key);
-    if (entries.has(name)) throw refuse(offset, `the key ${JSON.stringify(name)} is there twice`);
+    if (entries.has(name)) throw refuse(offsetOf(key), `the key ${JSON.stringify(name)} is there twice`);
     entries.set(name, convert(value));
   }
   return Object.fromEntries([...entries].filter(([, value]) => value !== null));
@@ -55,4 +53,9 @@ function convertMap(pairs: readonly Pair[], convert: (value: unknown) => unknown
 /** A number as a key is meant as it is written: `0x10` is not `16`. */
 function keyText(key: Scalar): string {
   return typeof key.value === 'string' ? key.value : (key.source ?? String(key.value));
+}
+
+/** Where a node of a parsed document stands in its text. Absent values are nodes too, or null. */
+function offsetOf(node: unknown): number {
+  return (node as Node | null | undefined)?.range?.[0] ?? 0;
 }

@@ -1,6 +1,6 @@
+import type { BackendProfile } from '../core/backend-profile.ts';
 import { normalizeState } from '../core/issue.ts';
 import type { AgentSettings, TrackerSettings } from '../core/settings.ts';
-import type { BackendProfile } from '../core/backend-profile.ts';
 import type { ReadSettings } from './read-settings.ts';
 import type { SettingKey, SettingValues } from './setting-table.ts';
 import { errorAt, type Report } from './workflow-problems.ts';
@@ -57,7 +57,8 @@ function checkBackend({ values, given }: ReadSettings, backends: readonly Backen
     return;
   }
   for (const required of backend.requiredKeys) {
-    if (!given.has(required as SettingKey)) report(errorAt(required, `${required} is missing; the backend ${name} needs it`)); // a name that is no key is in no set
+    if (!given.has(required as SettingKey))
+      report(errorAt(required, `${required} is missing; the backend ${name} needs it`)); // a name that is no key is in no set
   }
 }
 

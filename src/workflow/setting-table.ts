@@ -53,9 +53,14 @@ export const settingTable = {
     defaultText: 'those of the kind',
     effective: (settings) => settings.tracker.terminalStates,
   }),
-  'tracker.required_labels': setting(textList, [], 'Labels an issue needs, all of them; a blank one matches no issue.', {
-    effective: (settings) => settings.tracker.requiredLabels,
-  }),
+  'tracker.required_labels': setting(
+    textList,
+    [],
+    'Labels an issue needs, all of them; a blank one matches no issue.',
+    {
+      effective: (settings) => settings.tracker.requiredLabels,
+    },
+  ),
   'tracker.provider': setting(map, {}, 'What the tracker of this kind needs to know.'),
   'polling.interval_ms': setting(positiveInteger, 30_000, 'Time from one look at the tracker to the next.', {
     effective: (settings) => settings.polling.intervalMs,
@@ -106,9 +111,14 @@ export const settingTable = {
   'agent.read_timeout_ms': setting(positiveInteger, 5000, 'The longest wait for an answer while a session starts.', {
     effective: (settings) => settings.agent.readTimeoutMs,
   }),
-  'agent.stall_timeout_ms': setting(anyInteger, 300_000, 'Silence after which a run counts as stalled; 0 or less: never.', {
-    effective: (settings) => settings.agent.stallTimeoutMs,
-  }),
+  'agent.stall_timeout_ms': setting(
+    anyInteger,
+    300_000,
+    'Silence after which a run counts as stalled; 0 or less: never.',
+    {
+      effective: (settings) => settings.agent.stallTimeoutMs,
+    },
+  ),
   'codex.command': setting(nonBlankText, 'codex app-server', 'How the Codex app server is started, as shell text.', {
     effective: (settings) => settings.codex.command,
   }),
@@ -157,7 +167,10 @@ export type SettingValues = {
 };
 
 /** The rows of the table where their exact types do not matter. */
-export const settingRows = Object.entries(settingTable) as readonly (readonly [SettingKey, Setting<unknown, unknown>])[];
+export const settingRows = Object.entries(settingTable) as readonly (readonly [
+  SettingKey,
+  Setting<unknown, unknown>,
+])[];
 
 /** `polling.interval_ms` is the key `interval_ms` of the section `polling`. */
 export function splitKey(key: string): { readonly section: string; readonly name: string } {

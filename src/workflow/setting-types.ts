@@ -44,7 +44,10 @@ export const portNumber: SettingType<number> = {
 };
 
 export const flag: SettingType<boolean> = {
-  schema: z.union([z.boolean(), z.enum(['true', 'false', '1', '0']).transform((word) => word === 'true' || word === '1')]),
+  schema: z.union([
+    z.boolean(),
+    z.enum(['true', 'false', '1', '0']).transform((word) => word === 'true' || word === '1'),
+  ]),
   allowed: 'true or false',
 };
 
@@ -60,7 +63,10 @@ export const environmentNames: SettingType<string[]> = {
   allowedEntry: 'the name of an environment variable',
 };
 
-export const map: SettingType<Record<string, unknown>> = { schema: z.record(z.string(), z.unknown()), allowed: 'a map' };
+export const map: SettingType<Record<string, unknown>> = {
+  schema: z.record(z.string(), z.unknown()),
+  allowed: 'a map',
+};
 
 export const textOrMap: SettingType<string | Record<string, unknown>> = {
   schema: z.union([z.string(), z.record(z.string(), z.unknown())]),

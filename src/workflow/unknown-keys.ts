@@ -1,6 +1,6 @@
 import type { ProviderKey, TrackerProfile } from '../core/tracker-profile.ts';
-import { type FrontMatter, isMap } from './parse-front-matter.ts';
 import { nearestKey } from './nearest-key.ts';
+import { type FrontMatter, isMap } from './parse-front-matter.ts';
 import { settingRows, splitKey } from './setting-table.ts';
 import { type Report, warningAt } from './workflow-problems.ts';
 

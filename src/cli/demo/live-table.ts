@@ -1,0 +1,44 @@
+import { stripVTControlCharacters } from 'node:util';
+import type { Output } from '../surroundings.ts';
+import type { TicketRow } from './ticket-rows.ts';
+
+const colors: Record<TicketRow['status'], string> = {
+  waiting: '\u001b[2m',
+  running: '\u001b[36m',
+  retrying: '\u001b[33m',
+  held: '\u001b[35m',
+  done: '\u001b[32m',
+};
+const plain = '\u001b[0m';
+
+export interface LiveTable {
+  draw(rows: readonly TicketRow[], footer: string): void;
+}
+
+/** Shows the tickets as a table that is drawn over itself, for a terminal. No line is wider than the terminal. */
+export function liveTable(output: Output, color: boolean): LiveTable {
+  let drawnLines = 0;
+  return {
+    draw(rows, footer) {
+      const width = Math.max(output.columns ?? 80, 40);
+      const paint = (status: TicketRow['status'], text: string): string =>
+        color ? `${colors[status]}${text}${plain}` : text;
+      const titles = Math.max(...rows.map(({ title }) => title.length), 0);
+      const lines = rows.map(({ identifier, title, status, detail }) => {
+        const front = `${identifier.padEnd(9)} ${title.slice(0, 34).padEnd(Math.min(titles, 34))}  `;
+        const rest = cut(`${status.padEnd(8)} ${detail}`, width - front.length - 1);
+        return `${cut(front, width - 1)}${paint(status, rest)}`;
+      });
+      const up = drawnLines === 0 ? '' : `\u001b[${drawnLines}A`;
+      const all = ['', ...lines, '', cut(footer, width - 1)];
+      output.write(`${up}${all.map((line) => `\r\u001b[2K${line}\n`).join('')}`);
+      drawnLines = all.length;
+    },
+  };
+}
+
+function cut(text: string, width: number): string {
+  const clean = stripVTControlCharacters(text);
+  if (width <= 0) return '';
+  return clean.length <= width ? clean : `${clean.slice(0, width - 1)}…`;
+}

@@ -1,0 +1,68 @@
+import { systemChance } from '../../clock/system-chance.ts';
+import { systemClock } from '../../clock/system-clock.ts';
+import { toBatonError } from '../../core/baton-error.ts';
+import { childEnvironment, usualVariables } from '../../process/child-environment.ts';
+import type { Custody } from '../../process/custody.ts';
+import { runToEnd } from '../../process/run-to-end.ts';
+import { probe } from '../daemon.ts';
+import type { Surroundings } from '../surroundings.ts';
+import { checkFolder } from './check-folder.ts';
+import { type Finding, ill, well } from './finding.ts';
+
+/** Worktrees with `--orphan` and `merge-tree --write-tree` came with these; older ones lack what later work needs. */
+const oldestGit = [2, 38] as const;
+
+/** What Baton needs of a machine, whatever the workflow. */
+export async function checkMachine(surroundings: Surroundings): Promise<Finding[]> {
+  return [
+    checkNode(surroundings),
+    await checkGit(surroundings),
+    await checkCustody(surroundings),
+    await checkFolder('temporary files', surroundings.tmpDir),
+  ];
+}
+
+function checkNode({ nodeVersion }: Surroundings): Finding {
+  const major = Number(nodeVersion.split('.')[0]);
+  return major >= 24 ? well('node', nodeVersion) : ill('node', `${nodeVersion} is too old`, 'install Node 24 or newer');
+}
+
+async function checkGit(surroundings: Surroundings): Promise<Finding> {
+  const mend = 'install git 2.38 or newer (Debian: apt-get install git)';
+  try {
+    const { code, stdout } = await runToEnd(
+      {
+        command: 'git',
+        args: ['--version'],
+        cwd: surroundings.tmpDir,
+        env: childEnvironment({ from: surroundings.env, allow: usualVariables, deny: [] }),
+        runId: systemChance.id(),
+        timeoutMs: 10_000,
+      },
+      { clock: systemClock, custody: 'group_only' },
+    );
+    const [, major, minor] = /(\d+)\.(\d+)/.exec(stdout) ?? [];
+    const isRecent = Number(major) > oldestGit[0] || (Number(major) === oldestGit[0] && Number(minor) >= oldestGit[1]);
+    return code === 0 && isRecent ? well('git', stdout.trim()) : ill('git', stdout.trim() || `exit code ${code}`, mend);
+  } catch (error) {
+    return ill('git', toBatonError(error).message, mend);
+  }
+}
+
+const custodyMeaning: Record<Custody, string> = {
+  pid_namespace: 'each agent in a pid namespace of its own: nothing it starts can outlive it',
+  user_pid_namespace: 'each agent in a user and pid namespace of its own: nothing it starts can outlive it',
+  marker_sweep: 'process groups, and a sweep by run marker for what leaves them',
+  group_only: 'process groups only: what leaves its group is not found',
+};
+
+/** Every custody but the last is sound; why the strongest is not to be had is part of the line. */
+async function checkCustody(surroundings: Surroundings): Promise<Finding> {
+  const { custody, checks } = await probe(surroundings);
+  const failed = checks.find(({ ok }) => !ok);
+  const why = failed === undefined ? '' : ` (no pid namespace: ${failed.name}: ${failed.detail})`;
+  const detail = `${custody}: ${custodyMeaning[custody]}${why}`;
+  return custody === 'group_only'
+    ? ill('process custody', detail, 'run Baton on Linux')
+    : well('process custody', detail);
+}

@@ -1,0 +1,16 @@
+/** One line of the doctor. */
+export interface Finding {
+  readonly name: string;
+  readonly ok: boolean;
+  readonly detail: string;
+  /** The command or the act that mends it; null when all is well. */
+  readonly mend: string | null;
+}
+
+export function well(name: string, detail: string): Finding {
+  return { name, ok: true, detail, mend: null };
+}
+
+export function ill(name: string, detail: string, mend: string): Finding {
+  return { name, ok: false, detail, mend };
+}

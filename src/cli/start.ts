@@ -1,0 +1,62 @@
+import path from 'node:path';
+import { systemClock } from '../clock/system-clock.ts';
+import { createLogger } from '../telemetry/create-logger.ts';
+import type { StartFlags } from './command-line.ts';
+import { createDaemon } from './daemon.ts';
+import { exitCodes } from './exit-codes.ts';
+import { stateFolder } from './state-folder.ts';
+import { stopOnSignal } from './stop-on-signal.ts';
+import type { Surroundings } from './surroundings.ts';
+
+/** `baton start`: takes tickets and runs agents until a signal says stop. */
+export async function start(workflow: string, flags: StartFlags, surroundings: Surroundings): Promise<number> {
+  const workflowPath = path.resolve(surroundings.cwd, workflow);
+  const logsRoot = path.resolve(
+    surroundings.cwd,
+    flags.logsRoot ?? stateFolder(workflowPath, flags.stateDir, surroundings),
+  );
+  const { stderr, env } = surroundings;
+  const { logger, close } = createLogger({
+    clock: systemClock,
+    file: { logsRoot },
+    terminal: { stream: flags.json ? asPipe(stderr) : stderr, color: !env.NO_COLOR },
+  });
+  try {
+    await using daemon = await createDaemon(workflowPath, logger, surroundings);
+    const { orchestrator, custody } = daemon;
+    const { promise: ended, resolve: endNow } = Promise.withResolvers<'now'>();
+    const unlisten = stopOnSignal(
+      {
+        stop: () => void orchestrator.stop(),
+        endNow: () => void daemon.endAtOnce().then(() => endNow('now')),
+      },
+      systemClock,
+      surroundings,
+    );
+    logger.info('Baton starts.', {
+      version: surroundings.version,
+      workflow: workflowPath,
+      custody: custody.custody,
+      logs: logsRoot,
+    });
+    if (flags.port !== undefined) {
+      logger.warn('The HTTP API is not in this version; --port has no effect.', {
+        code: 'unsupported_setting',
+        port: flags.port,
+      });
+    }
+    orchestrator.start();
+    const how = await Promise.race([orchestrator.closed, ended]);
+    unlisten();
+    if (how === 'now') logger.warn('Baton was ended by a second signal.');
+    else logger.info('Baton has stopped; nothing is left running.');
+    return how === 'now' ? exitCodes.error : exitCodes.ok;
+  } finally {
+    await close();
+  }
+}
+
+/** The same stream, told as no terminal, so that the log writes JSON. */
+function asPipe(stream: Surroundings['stderr']): Surroundings['stderr'] {
+  return Object.create(stream, { isTTY: { value: false } });
+}

@@ -1,0 +1,16 @@
+import { createHash } from 'node:crypto';
+import path from 'node:path';
+import type { Surroundings } from './surroundings.ts';
+
+/**
+ * Where Baton keeps what belongs to one workflow file: `--state-dir`, or a folder of its own in the user's state folder
+ * (XDG). Never beside the workflow file: that is a repository, and an agent may write in repositories.
+ */
+export function stateFolder(workflowPath: string, flag: string | undefined, surroundings: Surroundings): string {
+  if (flag !== undefined) return path.resolve(surroundings.cwd, flag);
+  const { XDG_STATE_HOME } = surroundings.env;
+  const home = XDG_STATE_HOME || path.join(surroundings.homeDir, '.local', 'state');
+  const hash = createHash('sha256').update(workflowPath).digest('hex').slice(0, 12);
+  const name = path.basename(path.dirname(workflowPath)).replaceAll(/[^A-Za-z0-9._-]/g, '_');
+  return path.join(home, 'baton', `${name}-${hash}`);
+}

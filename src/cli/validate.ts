@@ -1,0 +1,46 @@
+import path from 'node:path';
+import type { Problem } from '../core/problem.ts';
+import { inspectWorkflow } from '../workflow/inspect-workflow.ts';
+import type { LoadedWorkflow } from '../workflow/load-workflow.ts';
+import { notInThisVersion, workflowContext } from './adapters.ts';
+import type { JsonFlag } from './command-line.ts';
+import { exitCodes } from './exit-codes.ts';
+import type { Surroundings } from './surroundings.ts';
+
+/** `baton validate`: what is wrong with a workflow file, and the settings it gives with the origin of each. */
+export function validate(workflow: string, flags: JsonFlag, surroundings: Surroundings): number {
+  const file = path.resolve(surroundings.cwd, workflow);
+  const inspection = inspectWorkflow(file, workflowContext(surroundings));
+  const loaded = inspection.workflow;
+  const problems = [...inspection.problems, ...(loaded === null ? [] : notInThisVersion(loaded.settings))];
+  const errors = problems.filter(({ severity }) => severity === 'error');
+  const warnings = problems.filter(({ severity }) => severity === 'warning');
+  const valid = errors.length === 0;
+  if (flags.json) {
+    const report = { path: file, valid, errors, warnings, settings: loaded?.described ?? null };
+    surroundings.stdout.write(`${JSON.stringify(report, null, 2)}\n`);
+  } else {
+    if (loaded !== null) surroundings.stdout.write(settingsTable(loaded));
+    surroundings.stderr.write([...warnings, ...errors].map(problemLine).join(''));
+    const verdict = valid
+      ? 'is usable'
+      : `cannot be used: ${errors.length} ${errors.length === 1 ? 'error' : 'errors'}`;
+    (valid ? surroundings.stdout : surroundings.stderr).write(`${file} ${verdict}\n`);
+  }
+  return valid ? exitCodes.ok : exitCodes.error;
+}
+
+function settingsTable({ described }: LoadedWorkflow): string {
+  const rows = described.map(({ key, value, origin }) => [key, shown(value), origin] as const);
+  const width = (column: 0 | 1): number => Math.max(...rows.map((row) => row[column].length));
+  const [keys, values] = [width(0), Math.min(width(1), 60)];
+  return rows.map(([key, value, origin]) => `${key.padEnd(keys)}  ${value.padEnd(values)}  ${origin}\n`).join('');
+}
+
+function shown(value: unknown): string {
+  return value === null || value === undefined ? '-' : JSON.stringify(value);
+}
+
+function problemLine({ severity, code, message }: Problem): string {
+  return `${severity}: ${message} [${code}]\n`;
+}

@@ -1,0 +1,65 @@
+import type { ErrorCode } from '../../core/error-catalogue.ts';
+import type { Problem } from '../../core/problem.ts';
+import { Secret } from '../../core/secret.ts';
+import type { TrackerProfile } from '../../core/tracker-profile.ts';
+
+/** The `linear` kind in a workflow file. All keys may also stand directly under `tracker`, as they first did. */
+export const linearProfile: TrackerProfile = {
+  kind: 'linear',
+  defaultActiveStates: ['Todo', 'In Progress'],
+  defaultTerminalStates: ['Closed', 'Cancelled', 'Canceled', 'Duplicate', 'Done'],
+  keys: [
+    {
+      name: 'endpoint',
+      type: 'string',
+      description: 'Address of the GraphQL API.',
+      flat: true,
+      default: 'https://api.linear.app/graphql',
+    },
+    {
+      name: 'api_key',
+      type: 'string',
+      description: 'Personal API key; write `$NAME` to take it from the environment.',
+      secret: true,
+      fallbackEnv: 'LINEAR_API_KEY',
+      flat: true,
+    },
+    {
+      name: 'project_slug',
+      type: 'string',
+      description: "The project's slug id, the end of its address.",
+      flat: true,
+    },
+    {
+      name: 'assignee',
+      type: 'string',
+      description: 'Only issues of this user: an id, or `me` for the owner of the key.',
+      fallbackEnv: 'LINEAR_ASSIGNEE',
+      flat: true,
+    },
+  ],
+  check(provider) {
+    const problems: Problem[] = [];
+    const refuse = (name: string, wish: string, code: ErrorCode): void => {
+      const key = `tracker.provider.${name}`;
+      problems.push({ code, severity: 'error', key, message: `${key} ${wish}` });
+    };
+    if (!isWebAddress(provider.endpoint)) refuse('endpoint', 'must be an http(s) address', 'invalid_tracker_config');
+    if (!(provider.api_key instanceof Secret)) {
+      refuse('api_key', 'is missing or not text: Linear needs an API key', 'missing_linear_api_token');
+    }
+    if (typeof provider.project_slug !== 'string') {
+      refuse('project_slug', 'is missing or not text: Linear needs a project', 'missing_linear_project_slug');
+    }
+    if (provider.assignee !== null && typeof provider.assignee !== 'string') {
+      refuse('assignee', 'must be text: a user id or `me`', 'invalid_linear_assignee');
+    }
+    return problems;
+  },
+};
+
+function isWebAddress(value: unknown): boolean {
+  if (typeof value !== 'string') return false;
+  const protocol = URL.parse(value)?.protocol;
+  return protocol === 'https:' || protocol === 'http:';
+}

@@ -1,0 +1,16 @@
+import type { TrackerProfile } from '../../core/tracker-profile.ts';
+
+/** The `memory` kind in a workflow file: issues that live in the daemon, for trying things out and for tests. */
+export const memoryProfile: TrackerProfile = {
+  kind: 'memory',
+  defaultActiveStates: ['Todo', 'In Progress'],
+  defaultTerminalStates: ['Closed', 'Cancelled', 'Canceled', 'Duplicate', 'Done'],
+  keys: [
+    {
+      name: 'issues_file',
+      type: 'path',
+      description: 'JSON or YAML file with the issues to start with.',
+    },
+  ],
+  check: () => [],
+};

@@ -1,0 +1,60 @@
+import { createHash } from 'node:crypto';
+import type { Problem } from '../core/problem.ts';
+import type { Workflow } from '../core/workflow.ts';
+import { compileTemplate } from './compile-template.ts';
+import { decodeText } from './decode-text.ts';
+import { defaultPrompt } from './default-prompt.ts';
+import type { DescribedSetting } from './describe-settings.ts';
+import { parseFrontMatter } from './parse-front-matter.ts';
+import { parseSettings } from './parse-settings.ts';
+import { readWorkflowBytes } from './read-workflow-bytes.ts';
+import { splitFrontMatter } from './split-front-matter.ts';
+import type { WorkflowContext } from './surroundings.ts';
+import { toWorkflowError } from './workflow-problems.ts';
+
+/** A good reading of a workflow file with what a person may want to know of it. */
+export interface LoadedWorkflow extends Workflow {
+  readonly warnings: readonly Problem[];
+  /** Every setting in force and where it comes from, secrets masked. */
+  readonly described: readonly DescribedSetting[];
+}
+
+/** Reads the workflow file at an absolute path, or throws one BatonError that names all that is wrong with it. */
+export function loadWorkflow(path: string, context: WorkflowContext): LoadedWorkflow {
+  return parseWorkflow(readWorkflowBytes(path), path, context);
+}
+
+/** The same for content that is already in memory; `path` is what relative paths and messages refer to. */
+export function parseWorkflow(bytes: Uint8Array, path: string, context: WorkflowContext): LoadedWorkflow {
+  const text = decodeText(bytes, path);
+  const { frontMatter, body, bodyLine } = splitFrontMatter(text);
+  const problems: Problem[] = [];
+  const report = (problem: Problem): void => void problems.push(problem);
+  const parsed = parseSettings(parseFrontMatter(frontMatter, path), path, context, report);
+  const renderPrompt = compileTemplate({ ...templateIn(body, bodyLine), path }, report);
+
+  const errors = problems.filter((problem) => problem.severity === 'error');
+  if (errors.length > 0 || parsed === null || renderPrompt === null) {
+    throw toWorkflowError(path, frontMatter === null ? errors.map(withoutFrontMatter) : errors);
+  }
+  return { path, revision: revisionOf(bytes), ...parsed, renderPrompt, warnings: problems };
+}
+
+/** Names a content: equal for equal bytes, different for different ones. */
+export function revisionOf(bytes: Uint8Array): string {
+  return createHash('sha256').update(bytes).digest('hex').slice(0, 16);
+}
+
+/** The prompt is the body without blank lines around it; without any body it is the default one. */
+function templateIn(body: string, bodyLine: number): { text: string; firstLine: number } {
+  const text = body.trim();
+  if (text === '') return { text: defaultPrompt, firstLine: bodyLine };
+  const linesBefore = body.slice(0, body.indexOf(text)).split('\n').length - 1;
+  return { text, firstLine: bodyLine + linesBefore };
+}
+
+/** Somebody whose file starts with a blank line has written a kind, and needs to hear why it does not count. */
+function withoutFrontMatter(problem: Problem): Problem {
+  const hint = 'the file has no front matter, as its first line is not exactly ---';
+  return problem.code === 'missing_tracker_kind' ? { ...problem, message: `${problem.message} (${hint})` } : problem;
+}

@@ -1,0 +1,171 @@
+import { dirname, normalize } from 'node:path';
+import { type FSWatcher, watch } from 'chokidar';
+import { type Clock, type Timer, within } from '../clock/clock.ts';
+import { BatonError, toBatonError } from '../core/baton-error.ts';
+import type { Logger } from '../core/logger.ts';
+import type { WorkflowReading, WorkflowSource } from '../core/workflow.ts';
+import { type LoadedWorkflow, parseWorkflow, revisionOf } from './load-workflow.ts';
+import { readWorkflowBytes } from './read-workflow-bytes.ts';
+import type { WorkflowContext } from './surroundings.ts';
+
+export interface WorkflowFileOptions {
+  /** Absolute. */
+  readonly path: string;
+  readonly context: WorkflowContext;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** Editors write in several steps; looking a moment later avoids complaints about a half-written file. */
+const settleMs = 100;
+/** The watcher is only for speed, so the start does not hang on it. */
+const longestWaitForWatcherMs = 5000;
+
+type Listener = (reading: WorkflowReading) => void;
+
+/**
+ * The workflow file while the daemon runs (specification 6.2).
+ *
+ * Two things notice a change. `read` looks at the content before each use, which is right whatever happened to the file
+ * or its directory and whatever the file system tells of it; a file this small costs less to read than to be wrong
+ * about. A watcher on the directory calls `read` soon after an edit, so that nobody waits for the next tick; it may fail
+ * or go deaf and nothing is lost but time.
+ *
+ * A file that is bad, or gone, leaves the last good reading in force. The problem is reported once when it appears and
+ * once when it is mended, and the same bad content is not parsed twice.
+ */
+export class WorkflowFile implements WorkflowSource, AsyncDisposable {
+  /** Reads the file, which has to be good, and starts to watch it. */
+  static async start(options: WorkflowFileOptions): Promise<WorkflowFile> {
+    const file = new WorkflowFile(options);
+    await file.#startWatching();
+    return file;
+  }
+
+  readonly #options: WorkflowFileOptions;
+  readonly #listeners = new Set<Listener>();
+  /** What the file looked like at the last look: the revision of its content, or why there is none. */
+  #seen: string;
+  #workflow: LoadedWorkflow;
+  #problem: BatonError | null = null;
+  #watcher: FSWatcher | null = null;
+  #look: Timer | null = null;
+
+  private constructor(options: WorkflowFileOptions) {
+    this.#options = options;
+    const bytes = readWorkflowBytes(options.path);
+    this.#workflow = parseWorkflow(bytes, options.path, options.context);
+    this.#seen = revisionOf(bytes);
+    this.#logWarnings([]);
+  }
+
+  /** The newest good reading, after a look at the file. */
+  read(): WorkflowReading & { readonly workflow: LoadedWorkflow } {
+    const { path } = this.#options;
+    let content: Buffer | BatonError;
+    try {
+      content = readWorkflowBytes(path);
+    } catch (thrown) {
+      content = toBatonError(thrown);
+    }
+    const seen = content instanceof BatonError ? content.message : revisionOf(content);
+    if (seen !== this.#seen) {
+      this.#seen = seen;
+      this.#take(content);
+    }
+    return { workflow: this.#workflow, problem: this.#problem };
+  }
+
+  /** Calls `listener` when there is a new reading, and when a problem appears, changes or is mended. Returns the way out. */
+  onChange(listener: Listener): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+
+  /** Ends the watch. Reading goes on to work. */
+  async stop(): Promise<void> {
+    this.#look?.cancel();
+    this.#listeners.clear();
+    const watcher = this.#watcher;
+    this.#watcher = null;
+    await watcher?.close();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.stop();
+  }
+
+  #take(content: Buffer | BatonError): void {
+    const { path, context, logger } = this.#options;
+    try {
+      if (content instanceof BatonError) throw content;
+      const before = this.#workflow;
+      // Content that goes back to the last good one is the same reading, not a new one.
+      if (before.revision !== this.#seen) this.#workflow = parseWorkflow(content, path, context);
+      const mended = this.#problem !== null;
+      this.#problem = null;
+      logger.info(mended ? 'the workflow file is mended' : 'the workflow file was read again', {
+        path,
+        revision: this.#workflow.revision,
+      });
+      this.#logWarnings(before.warnings);
+    } catch (thrown) {
+      this.#problem = toBatonError(thrown);
+      const { code, message, nextStep } = this.#problem;
+      logger.error('the workflow file is not usable; the last good reading stays in force', {
+        path,
+        code,
+        reason: message,
+        next_step: nextStep,
+        revision: this.#workflow.revision,
+      });
+    }
+    this.#tell();
+  }
+
+  /** A warning that the reading before it already had was told then. */
+  #logWarnings(before: LoadedWorkflow['warnings']): void {
+    const told = new Set(before.map((warning) => warning.message));
+    for (const { code, key, message } of this.#workflow.warnings) {
+      if (told.has(message)) continue;
+      this.#options.logger.warn('a setting needs a look', { path: this.#options.path, code, key, reason: message });
+    }
+  }
+
+  #tell(): void {
+    const reading = { workflow: this.#workflow, problem: this.#problem };
+    for (const listener of this.#listeners) {
+      try {
+        listener(reading);
+      } catch (thrown) {
+        this.#options.logger.error('a listener of the workflow file failed', { reason: toBatonError(thrown).message });
+      }
+    }
+  }
+
+  async #startWatching(): Promise<void> {
+    const { path, clock, logger } = this.#options;
+    const file = normalize(path);
+    const directory = dirname(file);
+    // The directory, because a watch on the file goes deaf when an editor puts a new file in its place.
+    const watcher = watch(directory, {
+      depth: 0,
+      ignoreInitial: true,
+      ignored: (candidate) => candidate !== directory && candidate !== file,
+    });
+    this.#watcher = watcher;
+    watcher.on('all', () => this.#lookSoon());
+    watcher.on('error', (error) => {
+      logger.warn('the workflow file cannot be watched; changes are found at the next use', {
+        path,
+        reason: toBatonError(error).message,
+      });
+    });
+    await within(clock, longestWaitForWatcherMs, new Promise<void>((ready) => watcher.once('ready', ready)));
+  }
+
+  #lookSoon(): void {
+    this.#look?.cancel();
+    this.#look = this.#options.clock.schedule(settleMs, () => void this.read());
+  }
+}
