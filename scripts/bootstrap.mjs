@@ -21,6 +21,10 @@ const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '..');
 const neededMajor = 24;
 const oldestMajor = 20;
 const lockWaitMs = 10 * 60_000;
+// A lock file is filled right after it was made; one that is still empty after this was left by a crash in between.
+const emptyLockMs = 10_000;
+// The first releases of Node 24 warn at each start that they strip types; some platforms have no later one.
+const nodeFlags = ['--disable-warning=ExperimentalWarning'];
 
 main();
 
@@ -28,7 +32,9 @@ function main() {
   const [file, ...args] = process.argv.slice(2);
   if (file === undefined) fail('usage: node scripts/bootstrap.mjs FILE [ARGS…] | --print-node', 2);
   if (major(process.versions.node) < oldestMajor) {
-    fail(`Node ${process.versions.node} is too old to set Baton up. Install Node ${oldestMajor} or newer and try again.`);
+    fail(
+      `Node ${process.versions.node} is too old to set Baton up. Install Node ${oldestMajor} or newer and try again.`,
+    );
   }
   const node = prepareNode();
   prepareDependencies(node);
@@ -50,11 +56,19 @@ function prepareNode() {
     const made = findNode(home);
     if (made !== null) return made;
     say(`getting Node ${neededMajor} from the npm registry (this machine has ${process.versions.node}), once`);
+    // Whoever holds the lock is the only one here, so a draft that is already there was interrupted.
+    for (const name of fs.readdirSync(cacheFolder())) {
+      if (name.startsWith(`${path.basename(home)}-draft-`))
+        fs.rmSync(path.join(cacheFolder(), name), { recursive: true });
+    }
     const draft = fs.mkdtempSync(`${home}-draft-`);
-    for (const name of ['package.json', 'package-lock.json']) fs.copyFileSync(path.join(source, name), path.join(draft, name));
+    for (const name of ['package.json', 'package-lock.json'])
+      fs.copyFileSync(path.join(source, name), path.join(draft, name));
     npm(process.execPath, ['ci', '--ignore-scripts'], draft);
     if (findNode(draft) === null) {
-      fail(`the registry has no Node ${neededMajor} for ${process.platform}-${process.arch}. Install Node ${neededMajor} or newer yourself.`);
+      fail(
+        `the registry has no Node ${neededMajor} for ${process.platform}-${process.arch}. Install Node ${neededMajor} or newer yourself.`,
+      );
     }
     fs.rmSync(home, { recursive: true, force: true });
     fs.renameSync(draft, home);
@@ -74,7 +88,8 @@ function findNode(home) {
 
 function prepareDependencies(node) {
   const stamp = path.join(root, 'node_modules', '.baton-lockfile');
-  const wanted = fingerprint(path.join(root, 'package-lock.json'));
+  // The platform belongs to it because a clone may be shared with another one, as a volume of a container is.
+  const wanted = `${fingerprint(path.join(root, 'package-lock.json'))} ${process.platform}-${process.arch}`;
   const isReady = () => fs.existsSync(stamp) && fs.readFileSync(stamp, 'utf8') === wanted;
   if (isReady()) return;
   underLock(() => {
@@ -86,7 +101,7 @@ function prepareDependencies(node) {
 }
 
 function run(node, args) {
-  const child = spawn(node, args, { stdio: 'inherit', env: environmentFor(node) });
+  const child = spawn(node, [...nodeFlags, ...args], { stdio: 'inherit', env: environmentFor(node) });
   // A terminal sends Ctrl-C to the child as well; passing it on would count as a second one.
   process.on('SIGINT', () => process.stdin.isTTY || child.kill('SIGINT'));
   for (const signal of ['SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
@@ -100,7 +115,9 @@ function run(node, args) {
 
 function npm(node, args, cwd) {
   const [command, ...front] = npmCommand(node);
-  const flags = ['--no-audit', '--no-fund', '--no-update-notifier', '--loglevel=error'];
+  // The last two undo what an npm around this one hands down, such as `npm pack --dry-run`.
+  const quiet = ['--no-audit', '--no-fund', '--no-update-notifier', '--loglevel=error'];
+  const flags = [...quiet, '--no-dry-run', '--no-global'];
   const done = spawnSync(command, [...front, ...args, ...flags], {
     cwd,
     env: { ...environmentFor(node), NODE_ENV: '' },
@@ -110,7 +127,9 @@ function npm(node, args, cwd) {
   });
   if (done.status === 0) return;
   process.stderr.write(`${done.stdout ?? ''}${done.stderr ?? ''}`);
-  fail(`npm ${args[0]} failed in ${cwd}${done.error ? ` (${done.error.message})` : ''}. Mend what it says above, then run the same command again.`);
+  fail(
+    `npm ${args[0]} failed in ${cwd}${done.error ? ` (${done.error.message})` : ''}. Mend what it says above, then run the same command again.`,
+  );
 }
 
 /** npm as a JavaScript file run by the chosen Node where that file can be found, so that npm sees that Node's version. */
@@ -143,8 +162,10 @@ function underLock(work) {
       break;
     } catch (error) {
       if (error.code !== 'EEXIST') throw error;
-      if (ownerIsDead(lock)) fs.rmSync(lock, { force: true });
-      else if (Date.now() > deadline) fail(`another set-up holds ${lock} since ten minutes. End it, or remove that file.`);
+      const dead = deadOwner(lock);
+      if (dead !== null) takeAway(lock, dead);
+      else if (Date.now() > deadline)
+        fail(`another set-up holds ${lock} since ten minutes. End it, or remove that file.`);
       else Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 200);
     }
   }
@@ -155,15 +176,30 @@ function underLock(work) {
   }
 }
 
-function ownerIsDead(lock) {
+/** What stands in the lock of an owner that is no more; null while the owner lives or is about to write its id. */
+function deadOwner(lock) {
+  let owner;
   try {
-    const pid = Number(fs.readFileSync(lock, 'utf8'));
-    // An empty file is an owner between creating and writing it.
-    if (pid === 0) return false;
-    process.kill(pid, 0);
-    return false;
+    owner = fs.readFileSync(lock, 'utf8');
+    if (owner === '') return Date.now() - fs.statSync(lock).mtimeMs > emptyLockMs ? owner : null;
+    // Containers count from one again at each start, so the dead owner may have had our own id.
+    if (owner === String(process.pid)) return owner;
+    process.kill(Number(owner), 0);
+    return null;
   } catch (error) {
-    return error.code === 'ESRCH';
+    return error.code === 'ESRCH' ? owner : null;
+  }
+}
+
+/** Removes the lock of a dead owner, unless another start did so first and holds the lock by now. */
+function takeAway(lock, owner) {
+  const aside = `${lock}-${process.pid}`;
+  try {
+    fs.renameSync(lock, aside);
+    if (fs.readFileSync(aside, 'utf8') !== owner) fs.linkSync(aside, lock);
+    fs.rmSync(aside);
+  } catch (error) {
+    if (error.code !== 'ENOENT' && error.code !== 'EEXIST') throw error;
   }
 }
 
@@ -174,14 +210,19 @@ function cacheFolder() {
     win32: () => path.join(LOCALAPPDATA ?? path.join(home, 'AppData', 'Local'), 'baton'),
     darwin: () => path.join(home, 'Library', 'Caches', 'baton'),
   }[process.platform];
-  const wanted = BATON_CACHE_DIR || (XDG_CACHE_HOME && path.join(XDG_CACHE_HOME, 'baton')) || usual?.() || path.join(home, '.cache', 'baton');
+  const wanted =
+    BATON_CACHE_DIR ||
+    (XDG_CACHE_HOME && path.join(XDG_CACHE_HOME, 'baton')) ||
+    usual?.() ||
+    path.join(home, '.cache', 'baton');
   for (const folder of [wanted, path.join(root, '.cache')]) {
     try {
       fs.mkdirSync(folder, { recursive: true });
       fs.accessSync(folder, fs.constants.W_OK);
       return folder;
     } catch (error) {
-      if (folder !== wanted) fail(`no cache folder can be written: ${error.message}. Set BATON_CACHE_DIR to one that can.`);
+      if (folder !== wanted)
+        fail(`no cache folder can be written: ${error.message}. Set BATON_CACHE_DIR to one that can.`);
     }
   }
 }

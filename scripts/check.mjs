@@ -11,7 +11,8 @@ const tool = (file) => [process.execPath, path.join(root, 'node_modules', file)]
 
 const checks = {
   format: () => command([...tool('@biomejs/biome/bin/biome'), 'format', '.']),
-  lint: () => command([...tool('@biomejs/biome/bin/biome'), 'check', '--formatter-enabled=false', '--error-on-warnings', '.']),
+  lint: () =>
+    command([...tool('@biomejs/biome/bin/biome'), 'check', '--formatter-enabled=false', '--error-on-warnings', '.']),
   types: () => command([...tool('typescript/bin/tsc'), '--project', root]),
   unused: () => command([...tool('knip/bin/knip.js'), '--no-progress']),
   rooms: () => tests(['test/architecture']),
@@ -53,7 +54,9 @@ function tests(filters) {
   const args = [...front, 'run', ...filters, '--reporter=default', '--reporter=json', `--outputFile.json=${report}`];
   const done = spawnSync(file, args, { cwd: root, stdio: ['ignore', 'inherit', 'inherit'] });
   try {
-    const { numPassedTests, numFailedTests, numPendingTests, numTodoTests } = JSON.parse(fs.readFileSync(report, 'utf8'));
+    const { numPassedTests, numFailedTests, numPendingTests, numTodoTests } = JSON.parse(
+      fs.readFileSync(report, 'utf8'),
+    );
     // A file that does not load, or a rejection without an owner, fails the run without failing a test.
     const failed = done.status === 0 ? numFailedTests : Math.max(numFailedTests, 1);
     return { passed: numPassedTests, failed, skipped: numPendingTests + numTodoTests };

@@ -79,13 +79,16 @@ function watch(
   };
 }
 
-/** Stops the orchestrator when nothing runs, nothing is due and no issue could be started. */
+/**
+ * Stops the orchestrator when nothing is left to do: nothing runs, nothing is due, and two whole ticks since then have
+ * found nothing to start. Two, because the one in progress may have read the tracker before the last run ended.
+ */
 function stopWhenIdle(orchestrator: Orchestrator): void {
+  let busyAtTick = 0;
   orchestrator.onChange(() => {
-    const { running, retrying, skipped, polling } = orchestrator.read();
-    const waitsForSlot = skipped.some(({ reason }) => reason.code === 'no_slot' || reason.code === 'no_slot_in_state');
-    const isIdle = running.length === 0 && retrying.length === 0 && !waitsForSlot && !polling.pollCheckInProgress;
-    if (isIdle && polling.ticks > 0) void orchestrator.stop();
+    const { running, retrying, polling } = orchestrator.read();
+    if (running.length > 0 || retrying.length > 0) busyAtTick = polling.ticks;
+    else if (polling.ticks >= busyAtTick + 2) void orchestrator.stop();
   });
 }
 

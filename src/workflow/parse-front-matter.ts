@@ -6,8 +6,9 @@ import { toPlainData } from './plain-data.ts';
 export type FrontMatter = Readonly<Record<string, unknown>>;
 
 /** YAML this large is no settings; the limit bounds what a hostile file can cost, as parsing is the dear part. */
-const largestFrontMatterChars = 256 * 1024;
+const largestFrontMatterChars = 64 * 1024;
 const mostErrorsShown = 5;
+const longestMessageChars = 200;
 /** The front matter starts on the second line of the file. */
 const linesBefore = 1;
 
@@ -15,7 +16,7 @@ const linesBefore = 1;
 export function parseFrontMatter(text: string | null, path: string): FrontMatter {
   if (text === null) return {};
   if (text.length > largestFrontMatterChars) {
-    throw new BatonError('workflow_too_large', `${path}: the front matter is larger than 256 KiB`, {
+    throw new BatonError('workflow_too_large', `${path}: the front matter is larger than 64 KiB`, {
       details: { path },
     });
   }
@@ -51,7 +52,8 @@ export function isMap(value: unknown): value is FrontMatter {
 
 function at(lines: LineCounter, offset: number, message: string): string {
   const { line, col } = lines.linePos(offset);
-  return `line ${line + linesBefore}, column ${col}: ${message}`;
+  // Some messages quote the text they are about, however long it is.
+  return `line ${line + linesBefore}, column ${col}: ${message.slice(0, longestMessageChars)}`;
 }
 
 function parseError(path: string, shown: readonly string[], count: number): BatonError {

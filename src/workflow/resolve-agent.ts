@@ -2,7 +2,7 @@ import type { BackendProfile } from '../core/backend-profile.ts';
 import { normalizeState } from '../core/issue.ts';
 import type { AgentSettings, TrackerSettings } from '../core/settings.ts';
 import type { ReadSettings } from './read-settings.ts';
-import type { SettingKey, SettingValues } from './setting-table.ts';
+import type { SettingValues } from './setting-table.ts';
 import { errorAt, type Report } from './workflow-problems.ts';
 
 interface ResolvedAgent {
@@ -56,9 +56,9 @@ function checkBackend({ values, given }: ReadSettings, backends: readonly Backen
     report(errorAt(key, message, 'unsupported_agent_backend'));
     return;
   }
-  for (const required of backend.requiredKeys) {
-    if (!given.has(required as SettingKey))
-      report(errorAt(required, `${required} is missing; the backend ${name} needs it`)); // a name that is no key is in no set
+  const written: ReadonlySet<string> = given;
+  for (const required of backend.requiredKeys.filter((candidate) => !written.has(candidate))) {
+    report(errorAt(required, `${required} is missing; the backend ${name} needs it`));
   }
 }
 

@@ -40,7 +40,7 @@ const noRemoteHosts = 'work on other machines over SSH does not exist yet';
  * Every key of the front matter but those of the tracker kinds: the one table behind reading, `baton validate`,
  * `baton schema` and the test of docs/configuration.md (specification 5.3).
  */
-export const settingTable = {
+const settingTable = {
   'tracker.kind': setting(text, null, 'Which tracker the issues come from.', {
     defaultText: 'none; required',
     effective: (settings) => settings.tracker.kind,

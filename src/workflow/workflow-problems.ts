@@ -19,10 +19,14 @@ export function warningAt(key: string | null, message: string, code: ErrorCode):
  */
 export function toWorkflowError(path: string, errors: readonly Problem[]): BatonError {
   const code = errors.length === 1 && errors[0] !== undefined ? errors[0].code : 'invalid_workflow_config';
-  const message = `${path}: ${errors.map((problem) => problem.message).join('; ')}`;
-  return new BatonError(code, message, { details: { path, problems: errors } });
+  const told = errors.slice(0, mostProblemsTold);
+  const more = errors.length > told.length ? `; and ${errors.length - told.length} more` : '';
+  const message = `${path}: ${told.map((problem) => problem.message).join('; ')}${more}`;
+  return new BatonError(code, message, { details: { path, problems: told } });
 }
 
+/** More than a person can get wrong; a hostile file must not fill the log. */
+const mostProblemsTold = 100;
 const longestShown = 60;
 
 /** A value from the file, short enough for a message. */

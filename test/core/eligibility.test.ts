@@ -28,11 +28,11 @@ describe('an issue is a candidate', () => {
 
   it('O4: only with every required label, whatever their case', () => {
     const labels = ['symphony', 'javascript'];
-    const require = (...requiredLabels: string[]) => reasonFor({ labels }, { ...tracker, requiredLabels });
-    expect(require('symph')).toBe('missing_label');
-    expect(require('symphony', 'security')).toBe('missing_label');
-    expect(require('symphony')).toBeNull();
-    expect(require('symphony', 'javascript')).toBeNull();
+    const demand = (...requiredLabels: string[]) => reasonFor({ labels }, { ...tracker, requiredLabels });
+    expect(demand('symph')).toBe('missing_label');
+    expect(demand('symphony', 'security')).toBe('missing_label');
+    expect(demand('symphony')).toBeNull();
+    expect(demand('symphony', 'javascript')).toBeNull();
   });
 
   it('C29: never when a required label is blank', () => {

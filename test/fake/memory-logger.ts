@@ -1,6 +1,6 @@
 import type { LogFields, Logger } from '../../src/core/logger.ts';
 
-export interface MemoryLine {
+interface MemoryLine {
   readonly level: 'debug' | 'info' | 'warn' | 'error';
   readonly message: string;
   /** The fields of the call and of every `child` before it. */

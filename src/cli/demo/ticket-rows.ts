@@ -28,7 +28,7 @@ function statusOf(
   const running = model.running.find(isThis);
   if (running !== undefined) {
     const doing = running.lastEvent?.summary || running.stage.replaceAll('_', ' ');
-    return { status: 'running', detail: running.attempt === null ? doing : `attempt ${running.attempt}: ${doing}` };
+    return { status: 'running', detail: running.attempt === null ? doing : `retry ${running.attempt}: ${doing}` };
   }
   if (terminalStates.includes(issue.state)) return { status: 'done', detail: '' };
   const held = model.held.find(isThis);

@@ -1,0 +1,62 @@
+import { describe, expect, it } from 'vitest';
+import { childEnvironment, usualVariables } from '../../src/process/child-environment.ts';
+import { allLines, endChildrenAfterEachTest, startProgram, testEnv } from './real-children.ts';
+
+endChildrenAfterEachTest();
+
+const daemon = {
+  PATH: '/bin',
+  LC_ALL: 'C',
+  LC_TIME: 'C',
+  LINEAR_API_KEY: 'lin_1',
+  AWS_SECRET: 'aws_1',
+  EMPTY: undefined,
+};
+
+describe('the environment of a child', () => {
+  it('holds only what is allowed, by name or by prefix', () => {
+    expect(childEnvironment({ from: daemon, allow: usualVariables, deny: [] })).toEqual({
+      PATH: '/bin',
+      LC_ALL: 'C',
+      LC_TIME: 'C',
+    });
+  });
+
+  it('holds what Baton adds, over what the daemon has', () => {
+    const env = childEnvironment({ from: daemon, allow: ['PATH'], deny: [], add: { PATH: '/opt', BATON_X: '1' } });
+    expect(env).toEqual({ PATH: '/opt', BATON_X: '1' });
+  });
+
+  it('never holds what is denied, though it is allowed or added', () => {
+    const env = childEnvironment({
+      from: daemon,
+      allow: ['LINEAR_*', 'AWS_SECRET', 'PATH'],
+      deny: ['LINEAR_API_KEY', 'AWS_*'],
+      add: { LINEAR_API_KEY: 'lin_2' },
+    });
+    expect(env).toEqual({ PATH: '/bin' });
+  });
+
+  it('allows no name by accident: a prefix needs its star', () => {
+    expect(childEnvironment({ from: { LC_ALL: 'C', PATHS: 'x' }, allow: ['LC', 'PATH'], deny: [] })).toEqual({});
+  });
+
+  it('reaches a real child complete, with the run marker and with nothing of the daemon', async () => {
+    process.env.BATON_TEST_SECRET = 'must not be seen';
+    try {
+      const env = { ...testEnv, ADDED: 'a b\nc' };
+      const live = await startProgram('marker_sweep', { command: 'env', args: ['-0'], env, runId: 'run-of-env' });
+      const [line, ...more] = await allLines(live);
+      const seen = [line, ...more]
+        .map((one) => one?.text)
+        .join('\n')
+        .split('\0')
+        .filter(Boolean);
+      expect(seen.sort()).toEqual(
+        [...Object.entries(env).map(([k, v]) => `${k}=${v}`), 'BATON_RUN_ID=run-of-env'].sort(),
+      );
+    } finally {
+      delete process.env.BATON_TEST_SECRET;
+    }
+  });
+});

@@ -1,0 +1,170 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import fs from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { SimulatedClock } from '../../src/clock/simulated-clock.ts';
+import { createLogger } from '../../src/telemetry/create-logger.ts';
+import { logPath, readLines, ScratchStream, scratchFolder } from './scratch-log.ts';
+
+const failed = 'A log sink failed; its lines are dropped until it works again';
+const lost = 'Log lines were lost';
+const retryAfterMs = 10_000;
+
+describe('a failing file', () => {
+  it.each<[string, string, (logsRoot: string) => () => void]>([
+    ['a file stands where the folder should be', 'EEXIST', fileForFolder],
+    ['a folder stands where the file should be', 'EISDIR', folderForFile],
+    ['the disk is full', 'ENOSPC', fullDisk],
+  ])('is announced once, left alone, tried again and confesses: %s', async (_name, code, spoil) => {
+    const logsRoot = scratchFolder();
+    const mend = spoil(logsRoot);
+    const { logger, stream, clock } = bothSinks(logsRoot);
+    for (const number of [1, 2, 3]) logger.info('m', { number });
+    await clock.advance(retryAfterMs);
+    logger.info('m', { number: 4 });
+    const told = stream.lines().filter(({ msg }) => msg !== 'm');
+    expect(told).toMatchObject([{ level: 'warn', msg: failed, sink: 'file', error: { code } }]);
+    expect(stream.lines().filter(({ msg }) => msg === 'm')).toHaveLength(4);
+
+    mend();
+    logger.info('m', { number: 5 });
+    await clock.advance(retryAfterMs);
+    logger.info('m', { number: 6 });
+    logger.info('m', { number: 7 });
+    expect(readLines(logPath(logsRoot))).toMatchObject([
+      { msg: lost, level: 'warn', sink: 'file', lost_lines: 5 },
+      { msg: 'm', number: 6 },
+      { msg: 'm', number: 7 },
+    ]);
+  });
+
+  it('is announced again when it fails again', async () => {
+    const logsRoot = scratchFolder();
+    const { logger, stream, clock } = bothSinks(logsRoot);
+    for (let round = 0; round < 2; round++) {
+      const mend = fileForFolder(logsRoot);
+      logger.info('lost');
+      mend();
+      await clock.advance(retryAfterMs);
+      logger.info('kept');
+      fs.rmSync(path.join(logsRoot, 'log'), { recursive: true });
+    }
+    expect(stream.lines().filter(({ msg }) => msg === failed)).toHaveLength(2);
+  });
+
+  it('confesses at close when nothing more was logged', async () => {
+    const logsRoot = scratchFolder();
+    const mend = fileForFolder(logsRoot);
+    const { logger, close } = bothSinks(logsRoot);
+    logger.info('m');
+    mend();
+    await close();
+    expect(readLines(logPath(logsRoot))).toMatchObject([{ msg: lost, lost_lines: 1 }]);
+  });
+});
+
+describe('a failing terminal', () => {
+  it('is announced once in the file, leaves no unhandled error, and confesses', async () => {
+    const logsRoot = scratchFolder();
+    const { logger, stream, clock } = bothSinks(logsRoot);
+    stream.failure = Object.assign(new Error('write EPIPE'), { code: 'EPIPE' });
+    for (const number of [1, 2, 3]) logger.info('m', { number });
+    await clock.advance(retryAfterMs);
+    logger.info('m', { number: 4 });
+    await clock.advance(retryAfterMs);
+    stream.failure = null;
+    logger.info('m', { number: 5 });
+    await clock.settle();
+    const told = readLines(logPath(logsRoot)).filter(({ msg }) => msg !== 'm');
+    expect(told).toMatchObject([{ msg: failed, sink: 'terminal', error: { code: 'EPIPE' } }]);
+    expect(stream.lines()).toMatchObject([
+      { msg: lost, sink: 'terminal', lost_lines: 4 },
+      { msg: 'm', number: 5 },
+    ]);
+  });
+
+  it('does not fill the memory when nobody reads', () => {
+    const logsRoot = scratchFolder();
+    const { logger, stream } = bothSinks(logsRoot);
+    stream.isStalled = true;
+    for (let number = 0; number < 1_000; number++) logger.info('m', { text: 'x'.repeat(8_000) });
+    expect(stream.writableLength).toBeLessThan(2 * 1024 * 1024);
+    const told = readLines(logPath(logsRoot)).filter(({ msg }) => msg === failed);
+    expect(told).toMatchObject([{ sink: 'terminal', error: { message: 'nobody reads the stream' } }]);
+  });
+
+  it('does not end a process whose stderr is closed', async () => {
+    const logsRoot = scratchFolder();
+    const [logger, clock] = ['telemetry/create-logger.ts', 'clock/system-clock.ts'].map((file) =>
+      new URL(`../../src/${file}`, import.meta.url).toString(),
+    );
+    const program = `
+      import { once } from 'node:events';
+      import { createLogger } from '${logger}';
+      import { systemClock } from '${clock}';
+      const { logger, close } = createLogger({
+        clock: systemClock, file: { logsRoot: process.env.ROOT }, terminal: { stream: process.stderr },
+      });
+      process.stdout.write('ready');
+      await once(process.stdin, 'data');
+      logger.info('into nothing');
+      await new Promise((resolve) => systemClock.schedule(0, resolve));
+      logger.info('still alive');
+      await close();
+      process.exit(7);
+    `;
+    const child = spawn(process.execPath, ['--input-type=module', '--eval', program], {
+      env: { ...process.env, ROOT: logsRoot },
+    });
+    await once(child.stdout, 'data');
+    child.stderr.destroy();
+    await once(child.stderr, 'close');
+    child.stdin.write('go');
+    expect(await once(child, 'exit')).toEqual([7, null]);
+    expect(readLines(logPath(logsRoot)).map(({ msg }) => msg)).toEqual(['into nothing', failed, 'still alive']);
+  });
+});
+
+describe('both sinks failing', () => {
+  it('does not throw, and both confess in the end', async () => {
+    const logsRoot = scratchFolder();
+    const mend = fileForFolder(logsRoot);
+    const { logger, stream, clock } = bothSinks(logsRoot);
+    stream.failure = new Error('gone');
+    logger.error('m');
+    await clock.advance(retryAfterMs);
+    mend();
+    stream.failure = null;
+    logger.error('back');
+    await clock.settle();
+    // The announcements count: each was a line that its sink did not get.
+    expect(readLines(logPath(logsRoot))).toMatchObject([{ msg: lost, lost_lines: 2 }, { msg: 'back' }]);
+    expect(stream.lines()).toMatchObject([{ msg: lost, lost_lines: 2 }, { msg: 'back' }]);
+  });
+});
+
+function bothSinks(logsRoot: string) {
+  const stream = new ScratchStream({ isTTY: false });
+  const clock = new SimulatedClock();
+  return { ...createLogger({ clock, file: { logsRoot }, terminal: { stream }, retryAfterMs }), stream, clock };
+}
+
+// Each spoils the place of the log and returns what mends it. Permissions would not do: root may write everywhere.
+
+function fileForFolder(logsRoot: string): () => void {
+  const place = path.join(logsRoot, 'log');
+  fs.writeFileSync(place, '');
+  return () => fs.rmSync(place);
+}
+
+function folderForFile(logsRoot: string): () => void {
+  fs.mkdirSync(logPath(logsRoot), { recursive: true });
+  return () => fs.rmdirSync(logPath(logsRoot));
+}
+
+function fullDisk(logsRoot: string): () => void {
+  fs.mkdirSync(path.join(logsRoot, 'log'));
+  fs.symlinkSync('/dev/full', logPath(logsRoot));
+  return () => fs.rmSync(logPath(logsRoot));
+}

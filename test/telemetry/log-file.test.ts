@@ -1,0 +1,142 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import fs from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { SimulatedClock } from '../../src/clock/simulated-clock.ts';
+import { createLogger } from '../../src/telemetry/create-logger.ts';
+import { logPath, readLines, ScratchStream, scratchFolder } from './scratch-log.ts';
+
+const modules = ['src/telemetry/create-logger.ts', 'src/clock/system-clock.ts'].map((file) =>
+  new URL(`../../${file}`, import.meta.url).toString(),
+);
+
+describe('the log file', () => {
+  it('turns over when it is full and keeps as many files as told, the newest first', () => {
+    const logsRoot = scratchFolder();
+    const { logger } = rotating(logsRoot, { maxBytes: 300, maxFiles: 3 });
+    for (let number = 1; number <= 30; number++) logger.info('m', { number });
+    const files = [0, 1, 2].map((index) => logPath(logsRoot, index));
+    for (const file of files) expect(fs.statSync(file).size).toBeLessThanOrEqual(300);
+    const numbers = files.toReversed().flatMap((file) => readLines(file).map(({ number }) => number));
+    expect(numbers).toEqual(Array.from({ length: numbers.length }, (_, index) => 31 - numbers.length + index));
+    expect(fs.readdirSync(path.join(logsRoot, 'log')).sort()).toEqual(['baton.log', 'baton.log.1', 'baton.log.2']);
+  });
+
+  it('writes a line that is longer than a whole file', () => {
+    const logsRoot = scratchFolder();
+    const { logger } = rotating(logsRoot, { maxBytes: 100, maxFiles: 2 });
+    logger.info('m', { text: 'x'.repeat(200) });
+    logger.info('n', { text: 'y'.repeat(200) });
+    expect(readLines(logPath(logsRoot, 1))).toMatchObject([{ msg: 'm' }]);
+    expect(readLines(logPath(logsRoot))).toMatchObject([{ msg: 'n' }]);
+  });
+
+  it('goes on after the file of an earlier start, and ends a line that was cut off there', () => {
+    const logsRoot = scratchFolder();
+    fs.mkdirSync(path.join(logsRoot, 'log'));
+    fs.writeFileSync(logPath(logsRoot), '{"msg":"cut o');
+    rotating(logsRoot, {}).logger.info('m');
+    expect(fs.readFileSync(logPath(logsRoot), 'utf8')).toMatch(/^\{"msg":"cut o\n\{.*"msg":"m"\}\n$/);
+  });
+
+  it('makes the file anew when somebody removed or replaced it', () => {
+    const logsRoot = scratchFolder();
+    const { logger } = rotating(logsRoot, {});
+    logger.info('a');
+    fs.rmSync(path.join(logsRoot, 'log'), { recursive: true });
+    logger.info('b');
+    expect(readLines(logPath(logsRoot))).toMatchObject([{ msg: 'b' }]);
+    fs.renameSync(logPath(logsRoot), path.join(logsRoot, 'moved'));
+    fs.writeFileSync(logPath(logsRoot), '');
+    logger.info('c');
+    expect(readLines(logPath(logsRoot))).toMatchObject([{ msg: 'c' }]);
+  });
+
+  it('grows and says so, once, on both sinks, when it cannot be turned over', () => {
+    const logsRoot = scratchFolder();
+    const stream = new ScratchStream({ isTTY: false });
+    fs.mkdirSync(path.join(logPath(logsRoot, 1), 'occupied'), { recursive: true });
+    const { logger } = rotating(logsRoot, { maxBytes: 150, maxFiles: 2 }, stream);
+    for (let number = 1; number <= 9; number++) logger.debug('m', { number });
+    const lines = readLines(logPath(logsRoot));
+    expect(lines.filter(({ msg }) => msg === 'm')).toHaveLength(9);
+    const notices = [...lines.filter(({ msg }) => msg !== 'm'), ...stream.lines()];
+    expect(notices.map(({ msg }) => msg)).toEqual(Array(2).fill('The log file could not be rotated and grows'));
+    fs.rmdirSync(path.join(logPath(logsRoot, 1), 'occupied'));
+    fs.rmdirSync(logPath(logsRoot, 1));
+    logger.info('turned over');
+    expect(readLines(logPath(logsRoot))).toMatchObject([{ msg: 'turned over' }]);
+  });
+
+  it('takes over the lock of a process that died while turning over, and respects a fresh one', () => {
+    const logsRoot = scratchFolder();
+    const clock = new SimulatedClock({ startAt: Date.now() });
+    const file = { logsRoot, maxBytes: 150, maxFiles: 9 };
+    const { logger } = createLogger({ clock, file, terminal: null });
+    logger.info('m', { number: 1 });
+    const lock = `${logPath(logsRoot)}.lock`;
+    fs.writeFileSync(lock, '');
+    for (const number of [2, 3]) logger.info('m', { number });
+    expect(readLines(logPath(logsRoot))).toHaveLength(3);
+    fs.utimesSync(lock, 0, 0);
+    // The first of these finds and removes the lock, the second turns over.
+    for (const number of [4, 5]) logger.info('m', { number });
+    expect(readLines(logPath(logsRoot))).toMatchObject([{ number: 5 }]);
+    expect(fs.existsSync(lock)).toBe(false);
+  });
+
+  it('loses no line when two processes append and turn over', async () => {
+    const logsRoot = scratchFolder();
+    const program = `
+      const { logger } = createLogger({
+        clock: systemClock, file: { logsRoot: process.env.ROOT, maxBytes: 2000, maxFiles: 500 }, terminal: null,
+      });
+      for (let number = 0; number < 1000; number++) logger.info('m', { writer: process.env.WRITER, number });
+    `;
+    const ends = await Promise.all(['a', 'b'].map((writer) => runProgram(program, { ROOT: logsRoot, WRITER: writer })));
+    expect(ends).toEqual([
+      { code: 0, signal: null, stderr: '' },
+      { code: 0, signal: null, stderr: '' },
+    ]);
+    const files = fs.readdirSync(path.join(logsRoot, 'log')).filter((name) => !name.endsWith('.lock'));
+    expect(files.length).toBeGreaterThan(5);
+    const found = files.flatMap((name) => readLines(path.join(logsRoot, 'log', name)));
+    expect(new Set(found.map(({ writer, number }) => `${writer}${number}`)).size).toBe(2000);
+    expect(found).toHaveLength(2000);
+  });
+
+  it('holds the last line before a crash', async () => {
+    const logsRoot = scratchFolder();
+    const program = `
+      const { logger } = createLogger({ clock: systemClock, file: { logsRoot: process.env.ROOT }, terminal: null });
+      logger.error('the last words');
+      process.kill(process.pid, 'SIGKILL');
+    `;
+    expect(await runProgram(program, { ROOT: logsRoot })).toMatchObject({ signal: 'SIGKILL' });
+    expect(readLines(logPath(logsRoot))).toMatchObject([{ msg: 'the last words' }]);
+  });
+});
+
+function rotating(logsRoot: string, sizes: { maxBytes?: number; maxFiles?: number }, stream?: ScratchStream) {
+  return createLogger({
+    clock: new SimulatedClock(),
+    file: { logsRoot, ...sizes },
+    terminal: stream === undefined ? null : { stream },
+  });
+}
+
+/** Runs the text as a program that has `createLogger` and `systemClock`. */
+async function runProgram(text: string, env: Record<string, string>) {
+  const imports = `import { createLogger } from '${modules[0]}'; import { systemClock } from '${modules[1]}';`;
+  const child = spawn(process.execPath, ['--input-type=module', '--eval', imports + text], {
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  let stderr = '';
+  child.stderr.on('data', (chunk) => {
+    stderr += chunk;
+  });
+  const [code, signal] = await once(child, 'close');
+  return { code, signal, stderr };
+}

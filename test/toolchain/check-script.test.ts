@@ -1,0 +1,133 @@
+import path from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { copyParts, lendPackages, makeFolder, removeFolder, writeFiles } from './project-copy.ts';
+import { type Ended, runProgram } from './run-program.ts';
+
+const lastLine = /(?:^|\n)(\d+) passed, (\d+) failed, (\d+) skipped\n$/;
+const configuration = ['package.json', 'biome.json', 'tsconfig.json', 'vitest.config.ts', '.gitignore', 'scripts'];
+const folders: string[] = [];
+afterAll(() => folders.forEach(removeFolder));
+
+describe('scripts/check.mjs', () => {
+  const good = tree({
+    'src/core/good.ts': 'export const good = 1;\n',
+    'test/good.test.ts': testFile("it('adds', () => expect(1 + 1).toBe(2));"),
+  });
+  const bad = tree({
+    'src/core/bad.ts': 'export let bad: any = 1;\n',
+    'test/bad.test.ts': testFile(`
+      it('passes', () => expect(1).toBe(1));
+      it('fails', () => expect(1).toBe(2));
+      it.skip('is skipped', () => {});
+      it.todo('is to come');
+    `),
+  });
+  const unloadable = tree({ 'test/bad.test.ts': "throw new Error('does not load');\n" });
+
+  it('counts a check that passes and ends with 0', async () => {
+    expect(summary(await check(good, 'lint'))).toEqual({ code: 0, counts: [1, 0, 0] });
+  });
+
+  it('counts a check that fails, shows what it said, and ends with 1', async () => {
+    const ended = await check(bad, 'lint');
+    expect(summary(ended)).toEqual({ code: 1, counts: [0, 1, 0] });
+    expect(ended.stdout).toContain('noExplicitAny');
+  });
+
+  it('counts each test: passed, failed, skipped and still to come', async () => {
+    expect(summary(await check(good, 'unit'))).toEqual({ code: 0, counts: [1, 0, 0] });
+    expect(summary(await check(bad, 'unit'))).toEqual({ code: 1, counts: [1, 1, 2] });
+  });
+
+  it('fails when a test file does not load', async () => {
+    expect(summary(await check(unloadable, 'unit'))).toEqual({ code: 1, counts: [0, 1, 0] });
+  });
+
+  it('fails when there is nothing to test', async () => {
+    expect(summary(await check(unloadable, 'rooms'))).toEqual({ code: 1, counts: [0, 1, 0] });
+  });
+
+  it('names the checks when asked for one that is not there', async () => {
+    expect(await check(good, 'nonsense')).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('there are: format'),
+    });
+  });
+});
+
+describe('the lint', () => {
+  // By file: the rule that finds it, and the text.
+  const timeAndChance: Seeds = {
+    'date-now': ['plugin', 'export const found = Date.now();\n'],
+    'new-date': ['plugin', 'export const found = new Date();\n'],
+    'math-random': ['plugin', 'export const found = Math.random();\n'],
+    'performance-now': ['plugin', 'export const found = performance.now();\n'],
+    'abort-timeout': ['plugin', 'export const found = AbortSignal.timeout(1);\n'],
+    'set-timeout': ['lint/style/noRestrictedGlobals', 'setTimeout(() => {}, 1);\n'],
+    'set-interval': ['lint/style/noRestrictedGlobals', 'setInterval(() => {}, 1);\n'],
+    'timers-promises': [
+      'lint/style/noRestrictedImports',
+      "import { setTimeout as sleep } from 'node:timers/promises';\n\nexport const found = sleep;\n",
+    ],
+  };
+  const spawning: Seeds = {
+    'child-process': [
+      'lint/style/noRestrictedImports',
+      "import { spawn } from 'node:child_process';\n\nexport const found = spawn;\n",
+    ],
+  };
+
+  it('finds time, chance and spawning outside the rooms for them', async () => {
+    const seeds = { ...timeAndChance, ...spawning };
+    const ended = await check(tree(planted('src/orchestrator', seeds)), 'lint');
+    expect(ended.code).toBe(1);
+    expect(unfound(ended, 'src/orchestrator', seeds)).toEqual([]);
+  });
+
+  it('leaves src/clock its time and chance, and src/process its spawning', async () => {
+    const folder = tree({ ...planted('src/clock', timeAndChance), ...planted('src/process', spawning) });
+    expect(summary(await check(folder, 'lint'))).toEqual({ code: 0, counts: [1, 0, 0] });
+  });
+
+  it('finds time and chance in src/process, too', async () => {
+    const ended = await check(tree(planted('src/process', timeAndChance)), 'lint');
+    expect(unfound(ended, 'src/process', timeAndChance)).toEqual([]);
+  });
+});
+
+type Seeds = Readonly<Record<string, readonly [rule: string, text: string]>>;
+
+function planted(room: string, seeds: Seeds): Record<string, string> {
+  return Object.fromEntries(Object.entries(seeds).map(([name, [, text]]) => [`${room}/${name}.ts`, text]));
+}
+
+/** The seeds that the lint did not report under their rule. */
+function unfound({ stdout }: Ended, room: string, seeds: Seeds): string[] {
+  return Object.keys(seeds).filter((name) => {
+    const rule = seeds[name]?.[0];
+    return !stdout.split('\n').some((line) => line.startsWith(`${room}/${name}.ts:`) && line.includes(` ${rule} `));
+  });
+}
+
+/** A small tree with the project's own configuration, so that a check takes a moment and not the state of the whole. */
+function tree(files: Readonly<Record<string, string>>): string {
+  const folder = makeFolder();
+  folders.push(folder);
+  copyParts(folder, configuration);
+  lendPackages(folder);
+  writeFiles(folder, files);
+  return folder;
+}
+
+function check(folder: string, name: string): Promise<Ended> {
+  return runProgram(process.execPath, [path.join(folder, 'scripts/check.mjs'), name], { cwd: folder });
+}
+
+function summary({ code, stdout }: Ended) {
+  const [, ...counts] = lastLine.exec(stdout) ?? [];
+  return { code, counts: counts.map(Number) };
+}
+
+function testFile(body: string): string {
+  return `import { expect, it } from 'vitest';\n\n${body}\nexpect(it).toBeDefined();\n`;
+}

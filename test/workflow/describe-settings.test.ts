@@ -1,0 +1,55 @@
+import { describe, expect, it } from 'vitest';
+import { given, givenMemory } from './given.ts';
+
+const originsIn = (workflow: ReturnType<typeof given>) =>
+  Object.fromEntries(workflow.described.map(({ key, origin }) => [key, origin]));
+const valuesIn = (workflow: ReturnType<typeof given>) =>
+  Object.fromEntries(workflow.described.map(({ key, value }) => [key, value]));
+
+describe('the settings in force', () => {
+  it('tell where each comes from', () => {
+    const origins = originsIn(
+      given(
+        `tracker: {kind: linear, project_slug: p, provider: {api_key: $KEY}}
+workspace: {root: $WS}
+polling: {interval_ms: 5}
+codex: {turn_timeout_ms: 7}`,
+        { KEY: 'k', WS: '/w', LINEAR_ASSIGNEE: 'me' },
+      ),
+    );
+    expect(origins).toMatchObject({
+      'tracker.kind': 'file',
+      'tracker.active_states': 'default',
+      'tracker.provider.endpoint': 'default',
+      'tracker.provider.api_key': 'file, via $KEY',
+      'tracker.provider.project_slug': 'file (older spelling tracker.project_slug)',
+      'tracker.provider.assignee': 'environment $LINEAR_ASSIGNEE',
+      'workspace.root': 'file, via $WS',
+      'polling.interval_ms': 'file',
+      'agent.turn_timeout_ms': 'file (other spelling codex.turn_timeout_ms)',
+      'agent.read_timeout_ms': 'default',
+    });
+  });
+
+  it('show the value that is used, and no secret', () => {
+    const workflow = given('tracker: {kind: linear, api_key: $K, project_slug: p, provider: {api_kye: hidden}}', {
+      K: 'hidden',
+    });
+    expect(valuesIn(workflow)).toMatchObject({
+      'tracker.provider.api_key': '[secret]',
+      'tracker.provider.api_kye': '[not shown: unknown key]',
+      'tracker.provider.assignee': null,
+      'agent.max_turns': 20,
+      'workspace.root': '/tmp/baton_workspaces',
+    });
+    expect(JSON.stringify(workflow.described)).not.toContain('hidden');
+  });
+
+  it('name each setting once, and only those in force', () => {
+    const keys = givenMemory('').described.map(({ key }) => key);
+    expect(new Set(keys).size).toBe(keys.length);
+    expect(keys).not.toContain('codex.turn_timeout_ms');
+    expect(keys).not.toContain('server.port');
+    expect(keys).toContain('tracker.provider.issues_file');
+  });
+});

@@ -1,0 +1,77 @@
+import { BatonError } from '../../src/core/baton-error.ts';
+import type { Issue } from '../../src/core/issue.ts';
+import type { Problem } from '../../src/core/problem.ts';
+import { linearProfile } from '../../src/tracker/linear/profile.ts';
+import { memoryProfile } from '../../src/tracker/memory/profile.ts';
+import { type LoadedWorkflow, parseWorkflow } from '../../src/workflow/load-workflow.ts';
+import type { WorkflowContext } from '../../src/workflow/surroundings.ts';
+
+/** Where the workflow file of these tests is said to be. */
+export const path = '/repo/WORKFLOW.md';
+
+export function givenContext(env: Record<string, string> = {}): WorkflowContext {
+  return {
+    surroundings: { env, homeDir: '/home/me', tmpDir: '/tmp' },
+    trackers: [memoryProfile, linearProfile],
+    backends: [
+      { name: 'codex', requiredKeys: [] },
+      { name: 'command', requiredKeys: ['agent.command'] },
+      { name: 'rehearsal', requiredKeys: [] },
+    ],
+  };
+}
+
+/** A workflow file with this front matter and body, read. */
+export function given(frontMatter: string, env: Record<string, string> = {}, body = 'Do it.'): LoadedWorkflow {
+  return givenText(`---\n${frontMatter}\n---\n${body}\n`, env);
+}
+
+export function givenText(text: string | Uint8Array, env: Record<string, string> = {}): LoadedWorkflow {
+  return parseWorkflow(Buffer.from(text), path, givenContext(env));
+}
+
+/** The same on top of the smallest good front matter. */
+export function givenMemory(frontMatter: string, env: Record<string, string> = {}): LoadedWorkflow {
+  return given(`tracker: {kind: memory}\n${frontMatter}`, env);
+}
+
+export function givenLinear(provider: string, env: Record<string, string> = {}): LoadedWorkflow {
+  return given(`tracker: {kind: linear, provider: ${provider}}`, env);
+}
+
+/** The BatonError that `action` throws; anything else fails the test. */
+export function refusal(action: () => unknown): BatonError {
+  try {
+    action();
+  } catch (thrown) {
+    if (thrown instanceof BatonError) return thrown;
+    throw thrown;
+  }
+  throw new Error('nothing was refused');
+}
+
+/** The keys that a refusal names, in order. */
+export function keysIn(error: BatonError): (string | null)[] {
+  return (error.details.problems as Problem[]).map((problem) => problem.key);
+}
+
+export function givenIssue(change: Partial<Issue> = {}): Issue {
+  return {
+    id: 'issue-1',
+    identifier: 'S-1',
+    title: 'Refactor backend request path',
+    description: 'Replace transport layer',
+    priority: 1,
+    state: 'Todo',
+    branchName: null,
+    url: 'https://example.org/issues/S-1',
+    assigneeId: null,
+    labels: ['backend'],
+    blockedBy: [],
+    dispatchable: true,
+    nativeRef: null,
+    createdAt: Date.UTC(2026, 1, 26, 18, 6, 48),
+    updatedAt: Date.UTC(2026, 1, 26, 18, 7, 3),
+    ...change,
+  };
+}

@@ -1,0 +1,159 @@
+import { describe, expect, it } from 'vitest';
+import type { Issue } from '../../src/core/issue.ts';
+import type { PromptInput } from '../../src/core/workflow.ts';
+import { tryTemplate } from '../../src/workflow/try-template.ts';
+import { given, givenIssue, path, refusal } from './given.ts';
+
+const workflowWith = (body: string) => given('tracker: {kind: memory}', {}, body);
+
+function prompt(body: string, issue: Partial<Issue> = {}, run: Partial<PromptInput> = {}): string {
+  return workflowWith(body).renderPrompt({ issue: givenIssue(issue), attempt: null, retryKind: null, ...run });
+}
+
+describe('the prompt', () => {
+  it('P1: shows issue and attempt; a list is joined without a separator', () => {
+    const body = 'Ticket {{ issue.identifier }} {{ issue.title }} labels={{ issue.labels }} attempt={{ attempt }}';
+    expect(prompt(body, {}, { attempt: 3 })).toBe('Ticket S-1 Refactor backend request path labels=backend attempt=3');
+    expect(prompt('{{ issue.labels }}', { labels: ['a', 'b'] })).toBe('ab');
+  });
+
+  it('P2: times are ISO 8601, without milliseconds when there are none', () => {
+    expect(prompt('{{ issue.created_at }}')).toBe('2026-02-26T18:06:48Z');
+    expect(prompt('{{ issue.updated_at }}', { updatedAt: Date.UTC(2026, 0, 1, 0, 0, 0, 7) })).toBe(
+      '2026-01-01T00:00:00.007Z',
+    );
+    expect(prompt('{{ issue.created_at | date: "%Y-%m-%d %H:%M" }}')).toBe('2026-02-26 18:06');
+  });
+
+  it('P4: an unknown variable fails the rendering', () => {
+    const error = refusal(() => prompt('{{ missing.ticket_id }}'));
+    expect(error.code).toBe('template_render_error');
+    expect(error.message).toContain(path);
+    expect(error.message).toContain('line 4, column 4: undefined variable: missing');
+    for (const body of ['{{ issue.nope }}', '{{ issue.constructor }}', '{{ issue.__proto__ }}', '{{ attempts }}']) {
+      expect(refusal(() => prompt(body)).code, body).toBe('template_render_error');
+    }
+  });
+
+  it('P5: a template that is no Liquid is refused when it is loaded, and shown', () => {
+    const error = refusal(() => workflowWith('{% if issue.identifier %}'));
+    expect(error.code).toBe('template_parse_error');
+    expect(error.message).toContain('{% if issue.identifier %}');
+    for (const body of ['{{', '{% foo %}', '{{ issue.id | nofilter }}', '{% for %}']) {
+      expect(refusal(() => workflowWith(body)).code, body).toBe('template_parse_error');
+    }
+  });
+
+  it('names settings and template together when both are bad', () => {
+    const error = refusal(() => given('tracker: {kind: memory}\nagent: {max_turns: 0}', {}, '{% foo %}'));
+    expect(error.code).toBe('invalid_workflow_config');
+    expect(error.message).toMatch(/agent\.max_turns.*Liquid.*foo/);
+  });
+
+  it('P7: an empty body means the default prompt', () => {
+    for (const blank of ['', '  \n\n\t']) {
+      expect(prompt(blank, { description: null })).toBe(
+        'You are working on an issue from the configured tracker.\n\nIdentifier: S-1\nTitle: Refactor backend request path\n\nBody:\nNo description provided.',
+      );
+      expect(prompt(blank)).toMatch(/Replace transport layer$/);
+    }
+  });
+
+  it('P8: attempt tells a first run from a later one', () => {
+    const body = '{% if attempt %}Retry #{{ attempt }}{% endif %}';
+    expect(prompt(body, {}, { attempt: 2 })).toBe('Retry #2');
+    expect(prompt(body)).toBe('');
+  });
+
+  it('P10: the kind of retry, the state and the address are there', () => {
+    const body = `{% if attempt %}This is follow-up attempt #{{ attempt }} ({{ retry_kind }}).{% endif %}
+Current status: {{ issue.state }}
+{{ issue.url }}`;
+    expect(prompt(body, { state: 'In Progress' }, { attempt: 2, retryKind: 'failure' })).toBe(
+      'This is follow-up attempt #2 (failure).\nCurrent status: In Progress\nhttps://example.org/issues/S-1',
+    );
+  });
+
+  it('P11: what is absent can be asked for', () => {
+    const body = `{% if attempt %}Follow-up context:{% endif %}
+{{ issue.description | default: "No description provided." }}
+{% if issue.nope %}never{% endif %}{% unless issue.branch_name %}no branch{% endunless %}`;
+    expect(prompt(body, { description: null }, { attempt: 2 })).toBe(
+      'Follow-up context:\nNo description provided.\nno branch',
+    );
+  });
+
+  it('every field of the specification is there', () => {
+    const full: Partial<Issue> = {
+      nativeRef: { number: 7 },
+      blockedBy: [{ id: 'b', identifier: 'S-0', state: 'Done' }],
+      assigneeId: 'me',
+      branchName: 'br',
+    };
+    const fields = [
+      'id',
+      'native_ref',
+      'identifier',
+      'title',
+      'description',
+      'priority',
+      'state',
+      'branch_name',
+      'url',
+    ];
+    const more = ['assignee_id', 'labels', 'blocked_by', 'dispatchable', 'created_at', 'updated_at'];
+    for (const field of [...fields, ...more]) expect(prompt(`{{ issue.${field} }}`, full), field).not.toBe('');
+    expect(prompt('{% for b in issue.blocked_by %}{{ b.identifier }} {{ b.state }}{% endfor %}', full)).toBe(
+      'S-0 Done',
+    );
+    expect(prompt('{{ issue.native_ref.number }} {{ issue.native_ref }}', full)).toBe('7 {"number":7}');
+  });
+
+  it('text of the issue is never taken for a template, nor escaped', () => {
+    expect(prompt('{{ issue.title }}', { title: '{{ issue.id }} <b> & {% raw %}' })).toBe(
+      '{{ issue.id }} <b> & {% raw %}',
+    );
+  });
+
+  it('no file can be read', () => {
+    for (const body of ['{% include "package.json" %}', '{% render "/etc/passwd" %}', '{% layout "../x" %}']) {
+      expect(refusal(() => prompt(body)).code, body).toBe('template_render_error');
+    }
+  });
+
+  it('a template that does not end, or grows without end, is ended', () => {
+    const endless = [
+      '{% for a in (1..99999) %}{% for b in (1..99999) %}{% for c in (1..99999) %}{% endfor %}{% endfor %}{% endfor %}',
+      '{% for a in (1..100000000) %}x{% endfor %}',
+      '{% assign s = "xxxxxxxxxx" %}{% for i in (1..50) %}{% assign s = s | append: s %}{% endfor %}{{ s }}',
+      '{% capture s %}xxxxxxxxxx{% endcapture %}{% for i in (1..22) %}{% capture s %}{{ s }}{{ s }}{% endcapture %}{% endfor %}{{ s }}',
+      '{% capture s %}xxxxxxxxxx{% endcapture %}{% for i in (1..99) %}{% capture s %}{{ s }}{{ s }}{% endcapture %}{% endfor %}{{ s }}',
+    ];
+    for (const body of endless) expect(refusal(() => prompt(body)).code, body).toBe('template_render_error');
+  });
+
+  it('an ordinary large prompt is far from those limits', () => {
+    const description = 'line of text\n'.repeat(20_000);
+    expect(
+      prompt('{% for i in (1..500) %}{{ i }}{% endfor %}{{ issue.description | strip | upcase }}', { description }),
+    ).toContain('LINE OF TEXT');
+  });
+});
+
+describe('the trial of a template', () => {
+  it('finds what only some issues or runs would', () => {
+    const problems = tryTemplate(
+      workflowWith('{% if attempt %}{{ attemt }}{% endif %}\n{% for b in issue.blocked_by %}{{ b.sate }}{% endfor %}'),
+    );
+    expect(problems).toMatchObject([
+      { code: 'template_render_error', severity: 'error', key: null, message: expect.stringContaining('b.sate') },
+      { code: 'template_render_error', message: expect.stringContaining('attemt') },
+    ]);
+    expect(problems[0]?.message).not.toContain(path);
+  });
+
+  it('has nothing to say of a good one', () => {
+    expect(tryTemplate(workflowWith('{{ issue.title }} {{ issue.native_ref.number }}'))).toEqual([]);
+    expect(tryTemplate(workflowWith(''))).toEqual([]);
+  });
+});

@@ -1,0 +1,256 @@
+import { describe, expect, it } from 'vitest';
+import { given, givenMemory, keysIn, path, refusal } from './given.ts';
+
+const refused = (frontMatter: string) => refusal(() => givenMemory(frontMatter));
+
+describe('settings', () => {
+  it('C1: kind memory alone has every default', () => {
+    const { settings } = given('tracker: {kind: memory}');
+    expect(settings.polling.intervalMs).toBe(30_000);
+    expect(settings.tracker.activeStates).toEqual(['Todo', 'In Progress']);
+    expect(settings.tracker.terminalStates).toEqual(['Closed', 'Cancelled', 'Canceled', 'Duplicate', 'Done']);
+    expect(settings.agent.maxTurns).toBe(20);
+    expect(settings.tracker.provider.assignee ?? null).toBeNull();
+  });
+
+  it('C2: polling.interval_ms that is no number is refused by name', () => {
+    const error = refused('polling: {interval_ms: invalid}');
+    expect(error.code).toBe('invalid_workflow_config');
+    expect(error.message).toBe(`${path}: polling.interval_ms must be a whole number above 0, found "invalid"`);
+  });
+
+  it('C4: agent.max_turns 0 is refused by name', () => {
+    expect(refused('agent: {max_turns: 0}').message).toContain(
+      'agent.max_turns must be a whole number above 0, found 0',
+    );
+  });
+
+  it('C5: states as text with commas are refused by name', () => {
+    const error = refusal(() => given('tracker: {kind: memory, active_states: "Todo,  Review,"}'));
+    expect(error.message).toContain('tracker.active_states must be a list of texts');
+    expect(keysIn(refusal(() => given('tracker: {kind: memory, terminal_states: [Done, 1]}')))).toEqual([
+      'tracker.terminal_states[1]',
+    ]);
+  });
+
+  it('C10: a blank codex.command is refused', () => {
+    expect(refused('codex: {command: ""}').message).toMatch(/codex\.command .*can't be blank/);
+  });
+
+  it('C11: so is one of spaces, whatever the backend', () => {
+    expect(refused('agent: {backend: rehearsal}\ncodex: {command: "   "}').message).toMatch(
+      /codex\.command .*can't be blank/,
+    );
+  });
+
+  it('C13: any text is an approval policy', () => {
+    const { codex } = givenMemory('codex: {approval_policy: definitely-not-valid}').settings;
+    expect(codex.approvalPolicy).toBe('definitely-not-valid');
+    expect(givenMemory('codex: {approval_policy: ""}').settings.codex.approvalPolicy).toBe('');
+  });
+
+  it('C14: a number is not', () => {
+    expect(refused('codex: {approval_policy: 123}').message).toContain(
+      'codex.approval_policy must be text or a map, found 123',
+    );
+  });
+
+  it('C16: any text is a thread sandbox, a number is not', () => {
+    expect(givenMemory('codex: {thread_sandbox: unsafe-ish}').settings.codex.threadSandbox).toBe('unsafe-ish');
+    expect(givenMemory('codex: {thread_sandbox: ""}').settings.codex.threadSandbox).toBe('');
+    expect(keysIn(refused('codex: {thread_sandbox: 123}'))).toEqual(['codex.thread_sandbox']);
+  });
+
+  it('C17: a turn sandbox policy is handed on unchanged', () => {
+    const { codex } = givenMemory(
+      'codex: {turn_sandbox_policy: {type: workspaceWrite, writableRoots: [relative/path]}}',
+    ).settings;
+    expect(codex.turnSandboxPolicy).toEqual({ type: 'workspaceWrite', writableRoots: ['relative/path'] });
+    expect(keysIn(refused('codex: {turn_sandbox_policy: off}'))).toEqual(['codex.turn_sandbox_policy']);
+  });
+
+  it('C26: what is not given has its default', () => {
+    const { agent, codex, tracker, workspace, hooks } = givenMemory('').settings;
+    expect(workspace.root).toBe('/tmp/baton_workspaces');
+    expect(agent).toEqual({
+      backend: 'codex',
+      command: null,
+      env: [],
+      maxConcurrentAgents: 10,
+      maxConcurrentAgentsByState: {},
+      maxTurns: 20,
+      maxRetryBackoffMs: 300_000,
+      turnTimeoutMs: 3_600_000,
+      readTimeoutMs: 5000,
+      stallTimeoutMs: 300_000,
+    });
+    expect(codex).toEqual({
+      command: 'codex app-server',
+      approvalPolicy: { reject: { sandbox_approval: true, rules: true, mcp_elicitations: true } },
+      threadSandbox: 'workspace-write',
+      turnSandboxPolicy: null,
+    });
+    expect(tracker.requiredLabels).toEqual([]);
+    expect(hooks).toEqual({
+      afterCreate: null,
+      beforeRun: null,
+      afterRun: null,
+      beforeRemove: null,
+      timeoutMs: 60_000,
+    });
+  });
+
+  it('C28: required labels are trimmed, lower-case and without repeats', () => {
+    const { tracker } = given(
+      'tracker: {kind: memory, required_labels: [" Symphony ", SYMPHONY, JavaScript]}',
+    ).settings;
+    expect(tracker.requiredLabels).toEqual(['symphony', 'javascript']);
+  });
+
+  it('C29: a blank required label stays, so that it matches no issue', () => {
+    expect(given('tracker: {kind: memory, required_labels: [" "]}').settings.tracker.requiredLabels).toEqual(['']);
+  });
+
+  it('C31: agent.max_concurrent_agents that is no number is refused by name', () => {
+    expect(keysIn(refused('agent: {max_concurrent_agents: bad}'))).toEqual(['agent.max_concurrent_agents']);
+  });
+
+  it('C34: everything wrong is told in one error', () => {
+    const error = refusal(() =>
+      given(`
+tracker: {kind: memory, active_states: {todo: true}}
+polling: {interval_ms: {bad: true}}
+workspace: {root: 123}
+agent: {max_retry_backoff_ms: 0, max_concurrent_agents_by_state: {Todo: "1", Review: 0, Done: bad}}
+hooks: {timeout_ms: 0}
+observability: {dashboard_enabled: maybe}
+server: {port: -1, host: 123}`),
+    );
+    expect(error.code).toBe('invalid_workflow_config');
+    const keys = [
+      'tracker.active_states',
+      'polling.interval_ms',
+      'workspace.root',
+      'hooks.timeout_ms',
+      'agent.max_concurrent_agents_by_state.Review',
+      'agent.max_concurrent_agents_by_state.Done',
+      'agent.max_retry_backoff_ms',
+      'server.port',
+      'server.host',
+      'observability.dashboard_enabled',
+    ];
+    expect(keysIn(error)).toEqual(keys);
+    for (const key of keys) expect(error.message).toContain(key);
+  });
+
+  it('C35: settings of a future Codex pass through', () => {
+    const { codex } = givenMemory(
+      'codex: {approval_policy: future-policy, thread_sandbox: future-sandbox, turn_sandbox_policy: {type: futureSandbox, nested: {flag: true}}}',
+    ).settings;
+    expect(codex).toMatchObject({
+      approvalPolicy: 'future-policy',
+      threadSandbox: 'future-sandbox',
+      turnSandboxPolicy: { type: 'futureSandbox', nested: { flag: true } },
+    });
+  });
+
+  it('C43: limits by state hold for their states', () => {
+    const { agent } = givenMemory(
+      'agent: {max_concurrent_agents: 10, max_concurrent_agents_by_state: {todo: 1, "In Progress": 4, "In Review": 2}}',
+    ).settings;
+    expect(agent.maxConcurrentAgentsByState).toEqual({ todo: 1, 'in progress': 4, 'in review': 2 });
+  });
+
+  it('C44: their names are normalised, and each state has one limit', () => {
+    const limits = 'agent: {max_concurrent_agents_by_state: {" In Progress ": 2, todo: 1}}';
+    expect(givenMemory(limits).settings.agent.maxConcurrentAgentsByState).toEqual({ 'in progress': 2, todo: 1 });
+    expect(refused('agent: {max_concurrent_agents_by_state: {Todo: 1, " todo ": 2}}').message).toContain('twice');
+    expect(refused('agent: {max_concurrent_agents_by_state: {" ": 1}}').message).toContain('not blank');
+  });
+
+  it('C49: an approval policy replaces the default as a whole', () => {
+    const { codex } = givenMemory('codex: {approval_policy: {reject: {sandbox_approval: true}}}').settings;
+    expect(codex.approvalPolicy).toEqual({ reject: { sandbox_approval: true } });
+  });
+
+  it('reads whole numbers and booleans that are written as text', () => {
+    const { settings, warnings } = givenMemory(
+      'polling: {interval_ms: "5000"}\nobservability: {dashboard_enabled: "0"}',
+    );
+    expect(settings.polling.intervalMs).toBe(5000);
+    expect(warnings.map((warning) => warning.key)).toEqual(['observability.dashboard_enabled']);
+    for (const bad of [
+      '1.5',
+      '"1.5"',
+      '" 5"',
+      '"5s"',
+      '""',
+      'true',
+      '.nan',
+      '.inf',
+      '1e30',
+      '"99999999999999999999"',
+      '[5]',
+    ]) {
+      expect(keysIn(refused(`polling: {interval_ms: ${bad}}`)), bad).toEqual(['polling.interval_ms']);
+    }
+  });
+
+  it('refuses a section that is no map', () => {
+    expect(refused('agent: 5\nhooks: [a]').message).toBe(
+      `${path}: hooks must be a map of settings, found a list; agent must be a map of settings, found 5`,
+    );
+    expect(refusal(() => given('tracker: memory')).message).toContain('tracker must be a map');
+  });
+
+  it('shows a long value cut short', () => {
+    expect(refused(`polling: {interval_ms: ${'x'.repeat(500)}}`).message.length).toBeLessThan(250);
+  });
+});
+
+describe('the message', () => {
+  it('stays readable when a hostile file has thousands of faults', () => {
+    const env = Array(5000).fill('A-B').join(',');
+    expect(refused(`agent: {env: [${env}]}`).message).toMatch(/; and 4900 more$/);
+  });
+});
+
+describe('the agent section', () => {
+  it('names the backends there are when the one asked for is unknown', () => {
+    const error = refused('agent: {backend: cobol}');
+    expect(error).toMatchObject({ code: 'unsupported_agent_backend' });
+    expect(error.message).toContain('codex, command, rehearsal');
+  });
+
+  it('wants the settings a backend needs', () => {
+    expect(refused('agent: {backend: command}').message).toContain(
+      'agent.command is missing; the backend command needs it',
+    );
+    expect(refused('agent: {backend: command, command: " "}').message).toContain('agent.command must be');
+    expect(givenMemory('agent: {backend: command, command: ./run}').settings.agent.command).toBe('./run');
+  });
+
+  it('takes a timeout from agent, else from codex, else the default', () => {
+    const both = givenMemory('agent: {turn_timeout_ms: 1}\ncodex: {turn_timeout_ms: 2, read_timeout_ms: 3}');
+    expect(both.settings.agent).toMatchObject({ turnTimeoutMs: 1, readTimeoutMs: 3, stallTimeoutMs: 300_000 });
+    expect(both.warnings).toEqual([]);
+    expect(refused('codex: {turn_timeout_ms: 0}').message).toContain('codex.turn_timeout_ms');
+  });
+
+  it('lets a stall timeout of zero or less switch the check off', () => {
+    expect(givenMemory('codex: {stall_timeout_ms: 0}').settings.agent.stallTimeoutMs).toBe(0);
+    expect(givenMemory('codex: {stall_timeout_ms: "-1"}').settings.agent.stallTimeoutMs).toBe(-1);
+  });
+
+  it('hands on named variables, but never a secret of the tracker', () => {
+    expect(givenMemory('agent: {env: [FOO, BAR_2]}').settings.agent.env).toEqual(['FOO', 'BAR_2']);
+    expect(keysIn(refused('agent: {env: [FOO, "A=B"]}'))).toEqual(['agent.env[1]']);
+    const linear = 'tracker: {kind: linear, project_slug: p, api_key: $MY_KEY}\nagent: {env: [MY_KEY]}';
+    expect(refusal(() => given(linear, { MY_KEY: 'k' })).message).toContain('agent.env names MY_KEY');
+  });
+
+  it('has no hook where the script is blank', () => {
+    const { hooks } = givenMemory('hooks: {before_run: "  ", after_run: "echo done\\n"}').settings;
+    expect(hooks).toMatchObject({ beforeRun: null, afterRun: 'echo done\n' });
+  });
+});

@@ -1,0 +1,87 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { splitFrontMatter } from '../../src/workflow/split-front-matter.ts';
+import { given, givenIssue, givenText, refusal } from './given.ts';
+
+describe('the cut between front matter and body', () => {
+  it('C23: a file without front matter is all body', () => {
+    expect(splitFrontMatter('Prompt only\n')).toEqual({ frontMatter: null, body: 'Prompt only\n', bodyLine: 1 });
+    expect(refusal(() => givenText('Prompt only\n'))).toMatchObject({ code: 'missing_tracker_kind' });
+  });
+
+  it('X10: LF and CRLF both end a line', () => {
+    expect(splitFrontMatter('---\na: 1\n---\nbody\n')).toEqual({ frontMatter: 'a: 1\n', body: 'body\n', bodyLine: 4 });
+    expect(splitFrontMatter('---\r\na: 1\r\n---\r\nbody\r\n')).toMatchObject({
+      frontMatter: 'a: 1\r\n',
+      body: 'body\r\n',
+    });
+    const workflow = givenText('---\r\ntracker:\r\n  kind: memory\r\n---\r\nHello {{ issue.identifier }}\r\n');
+    expect(workflow.renderPrompt({ issue: givenIssue(), attempt: null, retryKind: null })).toBe('Hello S-1');
+  });
+
+  it('X10: a byte order mark is dropped, and front matter works behind it', () => {
+    expect(splitFrontMatter('\uFEFF---\na: 1\n---\nbody')).toMatchObject({ frontMatter: 'a: 1\n', body: 'body' });
+    expect(givenText('\uFEFF---\ntracker: {kind: memory}\n---\n').settings.tracker.kind).toBe('memory');
+    expect(splitFrontMatter('\uFEFFbody')).toMatchObject({ frontMatter: null, body: 'body' });
+  });
+
+  it('X10: a line of dashes inside the body stays there', () => {
+    const body = 'one\n---\ntwo\n---\n';
+    expect(splitFrontMatter(`---\na: 1\n---\n${body}`).body).toBe(body);
+    expect(splitFrontMatter(`no front matter\n---\nx\n---\n`).frontMatter).toBeNull();
+  });
+
+  it('takes everything as front matter when it is not closed, and the prompt is the default one', () => {
+    expect(splitFrontMatter('---\ntracker: {kind: memory}\n')).toMatchObject({
+      frontMatter: 'tracker: {kind: memory}\n',
+      body: '',
+    });
+    const workflow = givenText('---\ntracker: {kind: memory}\n');
+    const prompt = workflow.renderPrompt({ issue: givenIssue(), attempt: null, retryKind: null });
+    expect(prompt).toContain('You are working on an issue from the configured tracker.');
+  });
+
+  it('knows only lines that are exactly three dashes', () => {
+    for (const almost of ['--- ', ' ---', '----', '--', '---#', '---\r', '...']) {
+      expect(splitFrontMatter(`${almost}\na: 1\n---\nbody`).frontMatter, JSON.stringify(almost)).toBe(
+        almost === '---\r' ? 'a: 1\n' : null,
+      );
+      const inside = splitFrontMatter(`---\na: 1\n${almost}\n---\nbody`);
+      expect(inside.body, JSON.stringify(almost)).toBe(almost === '---\r' ? '---\nbody' : 'body');
+    }
+    expect(splitFrontMatter('---')).toEqual({ frontMatter: '', body: '', bodyLine: 1 });
+    expect(splitFrontMatter('---\n---')).toMatchObject({ frontMatter: '', body: '' });
+  });
+
+  it('tells somebody with a blank first line why the kind does not count', () => {
+    expect(refusal(() => givenText('\n---\ntracker: {kind: memory}\n---\n')).message).toContain('first line');
+    expect(refusal(() => given('polling: {interval_ms: 5}')).message).not.toContain('first line');
+  });
+
+  it('never loses a byte of the body', () => {
+    const line = fc.constantFrom('---', 'x', '', '\r', 'é\u2028', '--- ', '\t---');
+    const end = fc.constantFrom('\n', '\r\n');
+    const text = fc.array(fc.tuple(line, end)).map((parts) => parts.flat().join(''));
+    fc.assert(
+      fc.property(text, text, end, (front, body, newline) => {
+        // A closing line within the front matter would end it early, and a bare one is what is tested here.
+        fc.pre(!/(^|\n)---(\r?\n|$)/.test(front));
+        const whole = `---${newline}${front}---${newline}${body}`;
+        expect(splitFrontMatter(whole)).toMatchObject({ frontMatter: front, body });
+      }),
+    );
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), (anything) => {
+        const { frontMatter, body } = splitFrontMatter(anything);
+        expect(anything.endsWith(body)).toBe(true);
+        if (frontMatter === null) expect(`\uFEFF${body}`.endsWith(anything)).toBe(true);
+      }),
+    );
+  });
+
+  it('counts the lines before the body, so that messages point at the right one', () => {
+    expect(splitFrontMatter('---\na: 1\nb: 2\n---\nbody').bodyLine).toBe(5);
+    const error = refusal(() => given('tracker: {kind: memory}', {}, '\nfine\n{% if issue.identifier %}'));
+    expect(error.message).toContain('line 6, column 1');
+  });
+});

@@ -1,0 +1,183 @@
+import { describe, expect, it } from 'vitest';
+import { Secret } from '../../src/core/secret.ts';
+import type { TrackerProfile } from '../../src/core/tracker-profile.ts';
+import { parseWorkflow } from '../../src/workflow/load-workflow.ts';
+import { given, givenContext, givenLinear, keysIn, path, refusal } from './given.ts';
+
+const keyOf = (workflow: ReturnType<typeof given>): string | null => {
+  const key = workflow.settings.tracker.provider.api_key;
+  return key instanceof Secret ? key.reveal() : null;
+};
+
+describe('the kind', () => {
+  it('has to be there', () => {
+    const error = refusal(() => given('polling: {interval_ms: 5}'));
+    expect(error.code).toBe('missing_tracker_kind');
+    expect(error.message).toContain('memory, linear');
+    expect(refusal(() => given('tracker: {kind: "  "}')).code).toBe('missing_tracker_kind');
+  });
+
+  it('C19: an unknown one is refused, and the known ones are named', () => {
+    const error = refusal(() => given('tracker: {kind: "123"}'));
+    expect(error.code).toBe('unsupported_tracker_kind');
+    expect(error.message).toContain('"123"; allowed: memory, linear');
+    expect(keysIn(refusal(() => given('tracker: {kind: 123}')))).toEqual(['tracker.kind']);
+    expect(refusal(() => given('tracker: {kind: constructor}')).code).toBe('unsupported_tracker_kind');
+  });
+
+  it('C41: another kind inherits nothing from Linear', () => {
+    const env = { LINEAR_API_KEY: 'k' };
+    const unknown = refusal(() => given('tracker: {kind: future-tracker}', env));
+    expect(keysIn(unknown)).toEqual(['tracker.kind']);
+
+    const future: TrackerProfile = {
+      kind: 'future-tracker',
+      defaultActiveStates: null,
+      defaultTerminalStates: null,
+      keys: [],
+      check: () => [],
+    };
+    const read = (tracker: string) =>
+      parseWorkflow(Buffer.from(`---\ntracker: ${tracker}\n---\n`), path, { ...givenContext(env), trackers: [future] });
+    expect(keysIn(refusal(() => read('{kind: future-tracker}')))).toEqual([
+      'tracker.active_states',
+      'tracker.terminal_states',
+    ]);
+    const { tracker } = read('{kind: future-tracker, active_states: [], terminal_states: [closed]}').settings;
+    expect(tracker).toMatchObject({
+      activeStates: [],
+      terminalStates: ['closed'],
+      provider: {},
+      secretEnvironment: [],
+    });
+  });
+});
+
+describe('linear', () => {
+  it('C7: without project_slug is refused', () => {
+    const error = refusal(() => givenLinear('{api_key: token}'));
+    expect(error.code).toBe('missing_linear_project_slug');
+    expect(error.message).toContain('tracker.provider.project_slug');
+  });
+
+  it('C8: with a blank project_slug is refused', () => {
+    expect(refusal(() => givenLinear('{api_key: token, project_slug: ""}')).code).toBe('missing_linear_project_slug');
+  });
+
+  it('C20: takes its key from LINEAR_API_KEY when the file has none', () => {
+    expect(keyOf(givenLinear('{project_slug: p}', { LINEAR_API_KEY: 'test-linear-api-key' }))).toBe(
+      'test-linear-api-key',
+    );
+  });
+
+  it('C37: uses every key of the provider, and keeps those it does not know', () => {
+    const workflow = givenLinear(
+      '{endpoint: "https://linear.example/graphql", api_key: token, project_slug: p, extra: {team: platform}}',
+    );
+    const { provider, secretEnvironment } = workflow.settings.tracker;
+    expect(provider).toMatchObject({
+      endpoint: 'https://linear.example/graphql',
+      project_slug: 'p',
+      extra: { team: 'platform' },
+      assignee: null,
+    });
+    expect(keyOf(workflow)).toBe('token');
+    expect(secretEnvironment).toEqual(['LINEAR_API_KEY']);
+  });
+
+  it('C38: a key that is a number counts as missing', () => {
+    expect(refusal(() => givenLinear('{api_key: 123, project_slug: p}')).code).toBe('missing_linear_api_token');
+  });
+
+  it('C40: an assignee that is a number is refused', () => {
+    expect(refusal(() => givenLinear('{api_key: t, project_slug: p, assignee: 123}')).code).toBe(
+      'invalid_linear_assignee',
+    );
+  });
+
+  it('C46: a key that names a blank variable is missing, without a fallback', () => {
+    const error = refusal(() => givenLinear('{api_key: $E, project_slug: p}', { E: '', LINEAR_API_KEY: 'fallback' }));
+    expect(error.code).toBe('missing_linear_api_token');
+    expect(error.message).toContain('$E is blank');
+  });
+
+  it('C47: a key that names an unset variable falls back', () => {
+    const workflow = givenLinear('{api_key: $M, project_slug: p}', { LINEAR_API_KEY: 'fallback-linear-token' });
+    expect(keyOf(workflow)).toBe('fallback-linear-token');
+    expect(workflow.settings.tracker.secretEnvironment).toEqual(['LINEAR_API_KEY', 'M']);
+    expect(refusal(() => givenLinear('{api_key: $M, project_slug: p}')).message).toContain(
+      '$M and $LINEAR_API_KEY not set',
+    );
+  });
+
+  it('refuses an endpoint that is no web address', () => {
+    for (const endpoint of ['linear', '""', '"file:///etc/passwd"', '5']) {
+      const error = refusal(() => givenLinear(`{api_key: t, project_slug: p, endpoint: ${endpoint}}`));
+      expect(error, endpoint).toMatchObject({ code: 'invalid_tracker_config' });
+    }
+  });
+
+  it('several faults are one error that names each', () => {
+    const error = refusal(() => givenLinear('{assignee: 1}'));
+    expect(error.code).toBe('invalid_workflow_config');
+    expect(keysIn(error)).toEqual([
+      'tracker.provider.api_key',
+      'tracker.provider.project_slug',
+      'tracker.provider.assignee',
+    ]);
+  });
+
+  it('the older spelling directly under tracker is read, and the provider wins over it', () => {
+    const legacy = given(
+      'tracker: {kind: linear, endpoint: "http://127.0.0.1:1/graphql", api_key: $K, project_slug: old, assignee: me}',
+      { K: 'key' },
+    );
+    expect(legacy.settings.tracker.provider).toMatchObject({
+      endpoint: 'http://127.0.0.1:1/graphql',
+      project_slug: 'old',
+      assignee: 'me',
+    });
+    expect(keyOf(legacy)).toBe('key');
+    expect(legacy.warnings).toEqual([]);
+    const both = given(
+      'tracker: {kind: linear, api_key: $K, project_slug: old, provider: {api_key: $N, project_slug: new}}',
+      {
+        K: 'old',
+        N: 'new',
+      },
+    );
+    expect(both.settings.tracker.provider.project_slug).toBe('new');
+    expect(keyOf(both)).toBe('new');
+    expect(both.settings.tracker.secretEnvironment).toEqual(['LINEAR_API_KEY', 'N', 'K']);
+  });
+
+  it('the legacy file of the first README loads unchanged', () => {
+    const workflow = given(
+      `tracker:
+  kind: linear
+  api_key: $LINEAR_API_KEY
+  project_slug: "symphony-0c79b11b75ea"
+  active_states: [Todo, In Progress, Merging, Rework]
+polling:
+  interval_ms: 5000
+workspace:
+  root: ~/code/workspaces
+hooks:
+  after_create: |
+    git clone --depth 1 https://github.com/openai/symphony .
+agent:
+  max_concurrent_agents: 10
+  max_turns: 20
+codex:
+  command: codex --model gpt-5.3-codex app-server
+  approval_policy: never
+  thread_sandbox: workspace-write
+  turn_sandbox_policy:
+    type: workspaceWrite`,
+      { LINEAR_API_KEY: 'key' },
+    );
+    expect(workflow.warnings).toEqual([]);
+    expect(workflow.settings.workspace.root).toBe('/home/me/code/workspaces');
+    expect(workflow.settings.hooks.afterCreate).toContain('git clone');
+  });
+});

@@ -1,0 +1,218 @@
+import {
+  mkdirSync,
+  mkdtempSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { SimulatedClock } from '../../src/clock/simulated-clock.ts';
+import { systemClock } from '../../src/clock/system-clock.ts';
+import type { LogFields, Logger } from '../../src/core/logger.ts';
+import type { WorkflowReading } from '../../src/core/workflow.ts';
+import { WorkflowFile } from '../../src/workflow/workflow-file.ts';
+import { givenContext } from './given.ts';
+
+const content = (intervalMs: number | string, more = '') =>
+  `---\ntracker: {kind: memory}\npolling: {interval_ms: ${intervalMs}}\n${more}\n---\nDo it.\n`;
+
+let home: string;
+let directory: string;
+let path: string;
+let lines: { level: string; message: string; fields: LogFields }[];
+let open: WorkflowFile[];
+
+beforeEach(() => {
+  home = realpathSync(mkdtempSync(join(tmpdir(), 'baton-reload-')));
+  directory = join(home, 'repo');
+  mkdirSync(directory);
+  path = join(directory, 'WORKFLOW.md');
+  lines = [];
+  open = [];
+  writeFileSync(path, content(1));
+});
+
+afterEach(async () => {
+  for (const file of open) await file.stop();
+  rmSync(home, { recursive: true, force: true });
+});
+
+const note =
+  (level: string) =>
+  (message: string, fields: LogFields = {}) =>
+    void lines.push({ level, message, fields });
+const logger: Logger = {
+  debug: note('debug'),
+  info: note('info'),
+  warn: note('warn'),
+  error: note('error'),
+  child: () => logger,
+};
+
+async function started(clock: typeof systemClock | SimulatedClock = systemClock): Promise<WorkflowFile> {
+  const file = await WorkflowFile.start({ path, context: givenContext(), clock, logger });
+  open.push(file);
+  return file;
+}
+
+const intervalIn = (reading: WorkflowReading) => reading.workflow.settings.polling.intervalMs;
+
+/** Writes beside the file and renames over it, as git and most editors do. */
+function replace(text: string): void {
+  writeFileSync(`${path}.new`, text);
+  renameSync(`${path}.new`, path);
+}
+
+describe('reading before each use', () => {
+  it('C56: the start wants a good file', async () => {
+    unlinkSync(path);
+    await expect(started()).rejects.toMatchObject({ code: 'missing_workflow_file' });
+    writeFileSync(path, content(0));
+    await expect(started()).rejects.toMatchObject({ code: 'invalid_workflow_config' });
+  });
+
+  it('C55: a change is seen at the next use, without any event of the file system', async () => {
+    const file = await started(new SimulatedClock());
+    const first = file.read();
+    expect(file.read().workflow).toBe(first.workflow);
+    // The same size and, within the resolution of the file system, the same time.
+    writeFileSync(path, content(2));
+    expect(intervalIn(file.read())).toBe(2);
+    expect(file.read().workflow.revision).not.toBe(first.workflow.revision);
+  });
+
+  it('C52: an invalid edit keeps the last good reading until it is mended', async () => {
+    const file = await started(new SimulatedClock());
+    const good = file.read().workflow;
+    writeFileSync(path, content('nope'));
+    for (let look = 0; look < 3; look += 1) {
+      const { workflow, problem } = file.read();
+      expect(workflow).toBe(good);
+      expect(problem?.message).toContain('polling.interval_ms');
+    }
+    writeFileSync(path, content(3));
+    expect(file.read()).toMatchObject({ problem: null });
+    expect(intervalIn(file.read())).toBe(3);
+  });
+
+  it('C53: so does an edit that is wrong only in its meaning', async () => {
+    const file = await started(new SimulatedClock());
+    writeFileSync(path, '---\ntracker: {kind: linear, api_key: token}\n---\n');
+    const { workflow, problem } = file.read();
+    expect(problem?.code).toBe('missing_linear_project_slug');
+    expect(workflow.settings.tracker.kind).toBe('memory');
+  });
+
+  it('C58: whoever reads later, after a restart of its own, still gets the last good reading', async () => {
+    const file = await started(new SimulatedClock());
+    writeFileSync(path, '---\n- no\n');
+    file.read();
+    expect(file.read().workflow.settings.tracker.kind).toBe('memory');
+  });
+
+  it('survives renames, deletion, re-creation and the replacement of its directory', async () => {
+    const file = await started(new SimulatedClock());
+    replace(content(2));
+    expect(intervalIn(file.read())).toBe(2);
+    unlinkSync(path);
+    expect(file.read().problem?.code).toBe('missing_workflow_file');
+    expect(intervalIn(file.read())).toBe(2);
+    writeFileSync(path, content(3));
+    expect(file.read().problem).toBeNull();
+    expect(intervalIn(file.read())).toBe(3);
+
+    renameSync(directory, `${directory}.old`);
+    expect(file.read().problem?.code).toBe('missing_workflow_file');
+    mkdirSync(directory);
+    writeFileSync(path, content(4));
+    expect(intervalIn(file.read())).toBe(4);
+    unlinkSync(path);
+    symlinkSync(join(`${directory}.old`, 'WORKFLOW.md'), path);
+    expect(intervalIn(file.read())).toBe(3);
+  });
+
+  it('tells of a problem once when it appears and once when it is mended', async () => {
+    const file = await started(new SimulatedClock());
+    const told: WorkflowReading[] = [];
+    file.onChange((reading) => void told.push(reading));
+    const good = file.read().workflow;
+    writeFileSync(path, content('nope'));
+    for (let look = 0; look < 5; look += 1) file.read();
+    writeFileSync(path, content(1));
+    for (let look = 0; look < 5; look += 1) file.read();
+    expect(told.map((reading) => reading.problem?.code ?? null)).toEqual(['invalid_workflow_config', null]);
+    expect(told[1]?.workflow).toBe(good);
+    expect(lines.map((line) => line.level)).toEqual(['error', 'info']);
+    expect(lines[0]?.fields).toMatchObject({ path, code: 'invalid_workflow_config' });
+  });
+
+  it('tells of a warning once, not again with every edit', async () => {
+    writeFileSync(path, content(1, 'server: {port: 1}'));
+    const file = await started(new SimulatedClock());
+    writeFileSync(path, content(2, 'server: {port: 1}\nzzz: 1'));
+    expect(file.read().workflow.warnings.map((warning) => warning.key)).toEqual(['server.port', 'zzz']);
+    const warned = lines.filter((line) => line.level === 'warn').map((line) => line.fields.key);
+    expect(warned).toEqual(['server.port', 'zzz']);
+  });
+
+  it('a listener that fails harms nobody, and one that left hears nothing', async () => {
+    const file = await started(new SimulatedClock());
+    const heard = vi.fn();
+    const gone = vi.fn();
+    file.onChange(() => {
+      throw new Error('listener');
+    });
+    file.onChange(heard);
+    file.onChange(gone)();
+    writeFileSync(path, content(2));
+    expect(intervalIn(file.read())).toBe(2);
+    expect(heard).toHaveBeenCalledOnce();
+    expect(gone).not.toHaveBeenCalled();
+    expect(lines.some((line) => line.level === 'error' && line.fields.reason === 'listener')).toBe(true);
+  });
+});
+
+describe('the watch', () => {
+  it('tells of edits that nobody asked for: write, rename, deletion, re-creation, invalid, mended', async () => {
+    const file = await started();
+    let last: string | number | null = null;
+    file.onChange((reading) => {
+      last = reading.problem?.code ?? intervalIn(reading);
+    });
+    const expectSoon = (wanted: string | number) =>
+      vi.waitUntil(() => last === wanted, { timeout: 20_000, interval: 5 });
+
+    writeFileSync(path, content(2));
+    await expectSoon(2);
+    replace(content(3));
+    await expectSoon(3);
+    replace(content(4));
+    await expectSoon(4);
+    unlinkSync(path);
+    await expectSoon('missing_workflow_file');
+    writeFileSync(path, content(5));
+    await expectSoon(5);
+    writeFileSync(path, content('nope'));
+    await expectSoon('invalid_workflow_config');
+    writeFileSync(path, content(6));
+    await expectSoon(6);
+  });
+
+  it('ends with the file', async () => {
+    const heard = vi.fn();
+    {
+      await using file = await WorkflowFile.start({ path, context: givenContext(), clock: systemClock, logger });
+      file.onChange(heard);
+      open.push(file);
+    }
+    writeFileSync(path, content(2));
+    expect(intervalIn(open[0]?.read() ?? expect.fail())).toBe(2);
+    expect(heard).not.toHaveBeenCalled();
+    await open[0]?.stop();
+  });
+});

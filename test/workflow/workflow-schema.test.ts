@@ -1,0 +1,78 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import type { TrackerProfile } from '../../src/core/tracker-profile.ts';
+import { workflowSchema } from '../../src/workflow/workflow-schema.ts';
+import { givenContext, givenMemory, givenText } from './given.ts';
+
+interface Schema {
+  readonly description?: string;
+  readonly default?: unknown;
+  readonly enum?: readonly string[];
+  readonly anyOf?: readonly Schema[];
+  readonly type?: string;
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly allOf?: readonly { readonly then: Schema }[];
+}
+
+const { trackers, backends } = givenContext();
+// The schema's own type is open JSON; the tests say what they expect of it.
+const schema = workflowSchema(trackers, backends) as Schema;
+const section = (name: string): Readonly<Record<string, Schema>> => schema.properties?.[name]?.properties ?? {};
+
+describe('the JSON Schema of the front matter', () => {
+  it('describes every key', () => {
+    for (const name of Object.keys(schema.properties ?? {})) {
+      for (const [key, value] of Object.entries(section(name)))
+        expect(value.description, `${name}.${key}`).toBeTruthy();
+    }
+    expect(section('polling').interval_ms).toMatchObject({ default: 30_000 });
+    expect(JSON.parse(JSON.stringify(schema))).toEqual(schema);
+  });
+
+  it('offers the kinds and backends there are', () => {
+    expect(section('tracker').kind?.enum).toEqual(['memory', 'linear']);
+    expect(section('agent').backend?.enum).toEqual(['codex', 'command', 'rehearsal']);
+  });
+
+  it('has the provider keys of each kind, in both spellings', () => {
+    const linear = schema.properties?.tracker?.allOf?.[1]?.then.properties ?? {};
+    expect(Object.keys(linear)).toEqual(['endpoint', 'api_key', 'project_slug', 'assignee', 'provider']);
+    expect(Object.keys(linear.provider?.properties ?? {})).toEqual(['endpoint', 'api_key', 'project_slug', 'assignee']);
+    expect(linear.provider?.properties?.endpoint?.default).toBe('https://api.linear.app/graphql');
+  });
+
+  it('allows what Baton allows: numbers as text, and null', () => {
+    expect(JSON.stringify(section('polling').interval_ms)).toMatch(/"integer".*"string".*"null"/);
+  });
+});
+
+describe('docs/configuration.md', () => {
+  const doc = readFileSync(new URL('../../docs/configuration.md', import.meta.url), 'utf8');
+  const rows = new Map(
+    [...doc.matchAll(/^\| `([a-z_.]+)` \| ([^|]*) \| ([^|]*) \|/gm)].map(([, key, , byDefault]) => [
+      key,
+      byDefault?.trim(),
+    ]),
+  );
+  const providerKeys = (profile: TrackerProfile) => profile.keys.map((key) => `tracker.provider.${key.name}`);
+
+  it('has a row for every key of the schema, and no other', () => {
+    const keys = Object.keys(schema.properties ?? {}).flatMap((name) =>
+      Object.keys(section(name)).map((key) => `${name}.${key}`),
+    );
+    expect([...rows.keys()].sort()).toEqual([...keys, ...trackers.flatMap(providerKeys)].sort());
+  });
+
+  it('has the default of every key', () => {
+    for (const { key, value } of givenMemory('').described) {
+      const isConstant = typeof value === 'number' || (typeof value === 'string' && !value.startsWith('/'));
+      if (isConstant && key !== 'tracker.kind') expect(rows.get(key), key).toBe(`\`${value}\``);
+    }
+  });
+
+  it('shows examples that load', () => {
+    const examples = [...doc.matchAll(/```markdown\n([\s\S]*?)```/g)].map(([, text]) => text ?? '');
+    expect(examples.length).toBeGreaterThanOrEqual(2);
+    for (const text of examples) expect(givenText(text, { LINEAR_API_KEY: 'k' }).warnings).toEqual([]);
+  });
+});
