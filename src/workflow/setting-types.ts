@@ -28,7 +28,7 @@ export const text: SettingType<string> = { schema: z.string(), allowed: 'text' }
 
 export const nonBlankText: SettingType<string> = {
   schema: z.string().regex(/\S/),
-  allowed: "text that is not blank (it can't be blank)",
+  allowed: "text and can't be blank",
 };
 
 export const positiveInteger: SettingType<number> = { schema: positive, allowed: 'a whole number above 0' };

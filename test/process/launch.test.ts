@@ -169,6 +169,7 @@ describeUnderEachCustody('input', (custody) => {
   it('to a program that exited at once fails with a name and harms nobody', async () => {
     const live = await startShell(custody, 'exit 0');
     await live.exited;
+    void live.write('nobody waits for this one, and its failure must not end the process\n');
     await expect(live.write('too late\n')).rejects.toMatchObject({ code: 'process_stdin_closed' });
   });
 

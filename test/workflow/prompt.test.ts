@@ -122,14 +122,21 @@ Current status: {{ issue.state }}
   });
 
   it('a template that does not end, or grows without end, is ended', () => {
-    const endless = [
-      '{% for a in (1..99999) %}{% for b in (1..99999) %}{% for c in (1..99999) %}{% endfor %}{% endfor %}{% endfor %}',
-      '{% for a in (1..100000000) %}x{% endfor %}',
-      '{% assign s = "xxxxxxxxxx" %}{% for i in (1..50) %}{% assign s = s | append: s %}{% endfor %}{{ s }}',
-      '{% capture s %}xxxxxxxxxx{% endcapture %}{% for i in (1..22) %}{% capture s %}{{ s }}{{ s }}{% endcapture %}{% endfor %}{{ s }}',
-      '{% capture s %}xxxxxxxxxx{% endcapture %}{% for i in (1..99) %}{% capture s %}{{ s }}{{ s }}{% endcapture %}{% endfor %}{{ s }}',
+    const doubling = (times: number) =>
+      `{% capture s %}xxxxxxxxxx{% endcapture %}{% for i in (1..${times}) %}{% capture s %}{{ s }}{{ s }}{% endcapture %}{% endfor %}{{ s }}`;
+    const range = (body: string) => `{% for a in (1..99999) %}${body}{% endfor %}`;
+    const reasons: readonly (readonly [body: string, reason: RegExp])[] = [
+      [range(range(range(''))), /more than 100000 steps/],
+      ['{% for a in (1..100000000) %}x{% endfor %}', /memory/],
+      ['{% assign s = "xx" %}{% for i in (1..50) %}{% assign s = s | append: s %}{% endfor %}{{ s }}', /memory/],
+      [doubling(22), /longer than 4000000 characters/],
+      [doubling(99), /string length/],
     ];
-    for (const body of endless) expect(refusal(() => prompt(body)).code, body).toBe('template_render_error');
+    for (const [body, reason] of reasons) {
+      const error = refusal(() => prompt(body));
+      expect(error.code, body).toBe('template_render_error');
+      expect(error.message, body).toMatch(reason);
+    }
   });
 
   it('an ordinary large prompt is far from those limits', () => {
