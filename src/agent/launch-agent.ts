@@ -1,3 +1,4 @@
+import { BatonError } from '../core/baton-error.ts';
 import { type ChildEnvironment, childEnvironment, usualVariables } from '../process/child-environment.ts';
 import { launch } from '../process/launch.ts';
 import type { LiveProcess } from '../process/live-process.ts';
@@ -40,5 +41,17 @@ function agentEnvironment(request: SessionRequest, parts: AgentParts): ChildEnvi
     allow: [...usualVariables, ...parts.allowEnv],
     deny: parts.denyEnv,
     add: request.env,
+  });
+}
+
+/**
+ * Ends an agent's program and everything it started. Rejects with `agent_survives` when something could not be ended: as
+ * long as that may be alive, no second agent may have the ticket.
+ */
+export async function endAgent(process: LiveProcess): Promise<void> {
+  const { survivorsLeft } = await process.stop();
+  if (survivorsLeft === 0) return;
+  throw new BatonError('agent_survives', `${survivorsLeft} processes of the agent could not be ended.`, {
+    details: { pid: process.pid },
   });
 }

@@ -107,6 +107,10 @@ export const errorCatalogue = {
     retryable: true,
     nextStep: 'Nothing if it is rare; otherwise raise the turn timeout of the backend.',
   },
+  agent_survives: {
+    retryable: false,
+    nextStep: 'End the processes by hand (their run id is in their environment), then move the ticket.',
+  },
   agent_input_required: { retryable: false, nextStep: 'Answer in the ticket, then move it back to an active state.' },
   agent_protocol_error: { retryable: true, nextStep: 'Check that the agent program is the one the backend expects.' },
   run_stalled: {

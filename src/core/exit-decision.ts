@@ -1,4 +1,5 @@
 import { continuationDelayMs, failureDelayMs } from './backoff.ts';
+import type { ErrorCode } from './error-catalogue.ts';
 import type { RunOutcome } from './run.ts';
 import type { AgentSettings } from './settings.ts';
 import type { RetryKind } from './workflow.ts';
@@ -8,6 +9,9 @@ export type ExitDecision =
   | { readonly action: 'retry'; readonly kind: RetryKind; readonly failures: number; readonly delayMs: number }
   | { readonly action: 'hold'; readonly reason: string }
   | { readonly action: 'release' };
+
+/** Errors that no retry mends: a question, and an agent that could not be ended and may still be at work. */
+const needsPerson: ReadonlySet<ErrorCode> = new Set(['agent_input_required', 'agent_survives']);
 
 /**
  * The exits of seed 2: a run that ended well is followed by a quick look whether the issue is still active; one that
@@ -28,7 +32,7 @@ export function decideAfterExit(
     case 'failed':
     case 'timed_out':
     case 'stalled': {
-      if (outcome.error.code === 'agent_input_required') return { action: 'hold', reason: outcome.error.message };
+      if (needsPerson.has(outcome.error.code)) return { action: 'hold', reason: outcome.error.message };
       const failures = failuresBefore + 1;
       const delayMs = failureDelayMs(failures, agent.maxRetryBackoffMs, chance);
       return { action: 'retry', kind: 'failure', failures, delayMs };

@@ -8,6 +8,7 @@ import type { Settings } from '../core/settings.ts';
 import type { ToolDoor } from '../core/tool-door.ts';
 import type { Workspace, Workspaces, WorkspaceVisit } from '../workspace/workspace.ts';
 import { continuationPrompt } from './continuation-prompt.ts';
+import { guardWatcher } from './guard-watcher.ts';
 import type { LiveRun, Runner, RunRequest, RunWatcher } from './runner.ts';
 
 /** What the runner works with, chosen by the settings of the workflow the run began with. */
@@ -35,15 +36,16 @@ function startRun(request: RunRequest, parts: RunnerParts): LiveRun {
   const stop = new AbortController();
   let reason: StopReason | null = null;
   let turns = 0;
+  const guarded = guardWatcher(request.watcher, parts.logger.child(named(request)));
   const watcher: RunWatcher = {
-    ...request.watcher,
+    ...guarded,
     onTurn: (turn) => {
       turns = turn;
-      request.watcher.onTurn(turn);
+      guarded.onTurn(turn);
     },
   };
   const conclude = (error: BatonError | null): RunOutcome => {
-    const outcome = reason !== null ? stopped(reason, turns) : error !== null ? failed(error, turns) : succeeded(turns);
+    const outcome = outcomeOf(reason, error, turns);
     watcher.onStage(outcome.end);
     return outcome;
   };
@@ -75,8 +77,15 @@ async function runIssue(request: RunRequest, parts: RunnerParts, signal: AbortSi
     const prompt = workflow.renderPrompt({ issue, attempt, retryKind: request.retryKind });
     signal.throwIfAborted();
     watcher.onStage('launching_agent_process');
-    const session = await startSession(request, parts, workspace, signal);
+    // Some backends have a process from the start, others only in a turn: the stage is told once, before the first turn.
+    let isInitializing = false;
+    const onInitializing = (): void => {
+      if (!isInitializing) watcher.onStage('initializing_session');
+      isInitializing = true;
+    };
+    const session = await startSession({ request, parts, workspace, signal, onInitializing });
     try {
+      onInitializing();
       watcher.onSession(session.threadId);
       await runTurns({ request, parts, session, prompt, signal });
     } finally {
@@ -89,12 +98,15 @@ async function runIssue(request: RunRequest, parts: RunnerParts, signal: AbortSi
   }
 }
 
-function startSession(
-  request: RunRequest,
-  parts: RunnerParts,
-  workspace: Workspace,
-  signal: AbortSignal,
-): Promise<AgentSession> {
+interface SessionStart {
+  readonly request: RunRequest;
+  readonly parts: RunnerParts;
+  readonly workspace: Workspace;
+  readonly signal: AbortSignal;
+  readonly onInitializing: () => void;
+}
+
+function startSession({ request, parts, workspace, signal, onInitializing }: SessionStart): Promise<AgentSession> {
   const { issue, workflow, runId, attempt, watcher } = request;
   return parts.agentFor(workflow.settings).startSession({
     runId,
@@ -113,7 +125,7 @@ function startSession(
     }),
     onProcess: (process) => {
       watcher.onProcess(process);
-      watcher.onStage('initializing_session');
+      onInitializing();
     },
     onEvent: (event) => watcher.onEvent(event),
     signal,
@@ -170,6 +182,13 @@ async function isStillToBeDone(request: RunRequest, parts: RunnerParts, signal: 
     });
     return false;
   }
+}
+
+/** A stop explains whatever went wrong after it, except that the agent is still alive. */
+function outcomeOf(reason: StopReason | null, error: BatonError | null, turns: number): RunOutcome {
+  if (error?.code === 'agent_survives') return failed(error, turns);
+  if (reason !== null) return stopped(reason, turns);
+  return error === null ? succeeded(turns) : failed(error, turns);
 }
 
 function succeeded(turns: number): RunOutcome {

@@ -14,6 +14,11 @@ export function canonicalPath(absolute: string): string {
   let segments = split(absolute);
   let links = 0;
   for (let segment = segments.shift(); segment !== undefined; segment = segments.shift()) {
+    // What came before is real by now, so the way up from it is the kernel's own.
+    if (segment === '..') {
+      resolved = path.dirname(resolved);
+      continue;
+    }
     const next = path.join(resolved, segment);
     const found = look(next);
     if (found.kind === 'missing') return path.join(next, ...segments);
@@ -23,9 +28,8 @@ export function canonicalPath(absolute: string): string {
     }
     links += 1;
     if (links > mostLinks) throw failure(absolute, 'ELOOP');
-    const absoluteTarget = path.resolve(resolved, found.target);
-    resolved = path.parse(absoluteTarget).root;
-    segments = [...split(absoluteTarget), ...segments];
+    if (path.isAbsolute(found.target)) resolved = path.parse(found.target).root;
+    segments = [...split(found.target), ...segments];
   }
   return resolved;
 }
@@ -42,11 +46,12 @@ function look(file: string): Found {
   }
 }
 
-function split(absolute: string): string[] {
-  return path
-    .relative(path.parse(absolute).root, absolute)
+/** Not normalised: `link/..` is the parent of what the link leads to. */
+function split(file: string): string[] {
+  return file
+    .slice(path.parse(file).root.length)
     .split(path.sep)
-    .filter((segment) => segment !== '');
+    .filter((segment) => segment !== '' && segment !== '.');
 }
 
 function failure(file: string, reason: string, cause?: unknown): BatonError {

@@ -9,6 +9,9 @@ export type HookName = 'after_create' | 'before_run' | 'after_run' | 'before_rem
 /** How much of a failed hook's output an error carries. */
 const longestOutput = 2_048;
 
+/** How many characters of a ticket's text a hook is handed in one variable; a longer one would keep it from starting. */
+const longestValue = 4_096;
+
 /**
  * Runs a hook as `sh -lc` in the workspace. The script is the workflow's; what comes from the ticket reaches it only as
  * environment variables. Rejects with `workspace_hook_failed` or `workspace_hook_timeout`; a hook that takes too long is
@@ -52,14 +55,18 @@ function hookEnvironment(path: string, visit: WorkspaceVisit, parts: WorkspacePa
     allow: usualVariables,
     deny: parts.secretEnvironment,
     add: {
-      BATON_ISSUE_ID: visit.issue.id,
-      BATON_ISSUE_IDENTIFIER: visit.issue.identifier,
-      // A variable cannot hold a NUL, and no title has a use for one.
-      BATON_ISSUE_TITLE: visit.issue.title.replaceAll('\0', ''),
+      BATON_ISSUE_ID: asValue(visit.issue.id),
+      BATON_ISSUE_IDENTIFIER: asValue(visit.issue.identifier),
+      BATON_ISSUE_TITLE: asValue(visit.issue.title),
       BATON_WORKSPACE: path,
       BATON_ATTEMPT: visit.attempt === null ? '' : String(visit.attempt),
     },
   });
+}
+
+/** Ticket text as the value of a variable, which holds no NUL and, on Linux, at most 128 KiB with its name. */
+function asValue(text: string): string {
+  return text.replaceAll('\0', '').slice(0, longestValue);
 }
 
 /** A login shell reads the user's profile, which may export a tracker secret again; this takes it away before the hook. */

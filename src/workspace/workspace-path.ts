@@ -9,6 +9,9 @@ import { workspaceKey } from './workspace-key.ts';
  * link that would lead anywhere else is refused before anything is touched (specification 9.5, row X9).
  */
 export function workspacePath(root: string, identifier: string): string {
+  // Half a surrogate pair becomes the same bytes as every other; a NUL fits into no path and no environment.
+  if (!identifier.isWellFormed() || identifier.includes('\0'))
+    throw refuse('path_canonicalize_failed', identifier, 'would have a name that is no text');
   const realRoot = canonicalPath(root);
   const key = workspaceKey(identifier);
   if (key === '' || key === '.')

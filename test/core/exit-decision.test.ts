@@ -35,6 +35,10 @@ it('a run that was stopped because its issue moved on gives the claim back', () 
   expect(after('canceled_by_reconciliation', 'run_cancelled')).toEqual({ action: 'release' });
 });
 
+it('an agent that could not be ended keeps its ticket from being given to another', () => {
+  expect(after('failed', 'agent_survives')).toEqual({ action: 'hold', reason: 'why' });
+});
+
 it('O31: a run that needs a person is held and not retried', () => {
   expect(after('failed', 'agent_input_required')).toEqual({ action: 'hold', reason: 'why' });
 });

@@ -2,7 +2,7 @@ import { BatonError } from '../../core/baton-error.ts';
 import type { LiveProcess } from '../../process/live-process.ts';
 import type { Agent, AgentEventName, AgentSession, SessionRequest, TurnResult } from '../agent.ts';
 import { eventLine } from '../event-line.ts';
-import { type AgentParts, launchAgent } from '../launch-agent.ts';
+import { type AgentParts, endAgent, launchAgent } from '../launch-agent.ts';
 import { SilenceTimer } from '../silence-timer.ts';
 
 export interface CommandAgentOptions {
@@ -64,7 +64,7 @@ class CommandSession implements AgentSession {
 
   async stop(): Promise<void> {
     this.#stopped = true;
-    await this.#process?.stop();
+    if (this.#process !== null) await endAgent(this.#process);
   }
 
   /** Reads the program's output to its end, then judges its exit. Silence and the signal end the program first. */
@@ -82,7 +82,7 @@ class CommandSession implements AgentSession {
         this.#tell('notification', line.text);
       }
       const exit = await process.exited;
-      await process.stop();
+      await endAgent(process);
       if (signal?.aborted || this.#stopped) return this.#end('turn_cancelled', { status: 'cancelled' });
       if (silent) return this.#end('turn_failed', { status: 'failed', error: this.#silenceError() });
       if (exit.code === 0) return this.#end('turn_completed', { status: 'completed' });

@@ -11,7 +11,7 @@ import type {
   TurnResult,
 } from '../agent.ts';
 import { eventLine } from '../event-line.ts';
-import { type AgentParts, launchAgent } from '../launch-agent.ts';
+import { type AgentParts, endAgent, launchAgent } from '../launch-agent.ts';
 import { SilenceTimer } from '../silence-timer.ts';
 import { decode, encode, type FromBaton, type FromProgram, fromProgram } from './protocol.ts';
 
@@ -119,7 +119,7 @@ class RehearsalSession implements AgentSession {
   async stop(): Promise<void> {
     this.#stopped = true;
     this.#turn?.settle({ status: 'cancelled' });
-    await this.#process.stop();
+    await endAgent(this.#process);
     await this.#reading;
   }
 
