@@ -1,3 +1,4 @@
+import type { Author } from '../core/author.ts';
 import type { Issue } from '../core/issue.ts';
 
 /**
@@ -24,9 +25,3 @@ export interface TrackerChanges {
   moveIssue(id: string, state: string, author: Author, signal?: AbortSignal): Promise<Issue>;
   addComment(id: string, body: string, author: Author, signal?: AbortSignal): Promise<void>;
 }
-
-/** Who asked for a change. */
-export type Author =
-  | { readonly kind: 'run'; readonly runId: string }
-  | { readonly kind: 'orchestrator' }
-  | { readonly kind: 'person'; readonly name: string };

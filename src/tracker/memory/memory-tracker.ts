@@ -1,7 +1,8 @@
 import type { Clock } from '../../clock/clock.ts';
+import type { Author } from '../../core/author.ts';
 import { BatonError } from '../../core/baton-error.ts';
 import { type Issue, normalizeState } from '../../core/issue.ts';
-import type { Author, Tracker, TrackerChanges } from '../tracker.ts';
+import type { Tracker, TrackerChanges } from '../tracker.ts';
 
 export interface MemoryTrackerOptions {
   readonly issues: readonly Issue[];
