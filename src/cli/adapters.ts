@@ -10,6 +10,7 @@ import { BatonError } from '../core/baton-error.ts';
 import type { Problem } from '../core/problem.ts';
 import type { Settings, TrackerSettings } from '../core/settings.ts';
 import type { TrackerProfile } from '../core/tracker-profile.ts';
+import type { Workflow } from '../core/workflow.ts';
 import { linearProfile } from '../tracker/linear/profile.ts';
 import { parseIssuesFile } from '../tracker/memory/issues-file.ts';
 import { MemoryTracker } from '../tracker/memory/memory-tracker.ts';
@@ -48,6 +49,14 @@ export function notInThisVersion(settings: Settings): Problem[] {
   if (!workingTrackers.includes(kind)) problems.push(missing('tracker.kind', kind, workingTrackers));
   if (!workingBackends.includes(backend)) problems.push(missing('agent.backend', backend, workingBackends));
   return problems;
+}
+
+/** Throws `unsupported_setting` when this version cannot work with the workflow. */
+export function refuseUnsupported({ path, settings }: Workflow): void {
+  const problems = notInThisVersion(settings);
+  if (problems.length === 0) return;
+  const text = problems.map(({ message }) => message).join('; ');
+  throw new BatonError('unsupported_setting', `${path}: ${text}.`, { details: { problems } });
 }
 
 /** Makes trackers by their settings; the same settings give the same tracker, so that what it holds is kept. */

@@ -1,5 +1,6 @@
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
-import { toBatonError } from '../core/baton-error.ts';
+import { BatonError, toBatonError } from '../core/baton-error.ts';
+import { nearestKey } from '../workflow/nearest-key.ts';
 import { exitCodes } from './exit-codes.ts';
 import { reportError } from './report-error.ts';
 import type { Surroundings } from './surroundings.ts';
@@ -8,22 +9,27 @@ import type { Surroundings } from './surroundings.ts';
 export async function runCommandLine(argv: readonly string[], surroundings: Surroundings): Promise<number> {
   const json = argv.includes('--json');
   let exitCode: number = exitCodes.ok;
-  const program = commandLine(surroundings, (code) => {
+  const program = commandLine(surroundings, json, (code) => {
     exitCode = code;
   });
   try {
     await program.parseAsync(argv, { from: 'user' });
     return exitCode;
   } catch (thrown) {
-    // Commander has already printed help, version or what is wrong with the arguments.
-    if (thrown instanceof CommanderError) return thrown.exitCode === 0 ? exitCodes.ok : exitCodes.usage;
+    // Commander has already printed help, version or, for people, what is wrong with the arguments.
+    if (thrown instanceof CommanderError && thrown.exitCode === 0) return exitCodes.ok;
+    if (thrown instanceof CommanderError) {
+      const message = thrown.message.replace(/^error: /, '');
+      if (json) reportError(new BatonError('usage_error', message), { json, surroundings });
+      return exitCodes.usage;
+    }
     reportError(toBatonError(thrown), { json, surroundings });
     return exitCodes.error;
   }
 }
 
 /** Commands are loaded when they are called, so that `--version` does not pay for the daemon. */
-function commandLine(surroundings: Surroundings, finish: (exitCode: number) => void): Command {
+function commandLine(surroundings: Surroundings, json: boolean, finish: (exitCode: number) => void): Command {
   const program = new Command('baton')
     .description('One ticket, one live coding agent. Without a command: start.')
     .version(surroundings.version)
@@ -32,7 +38,7 @@ function commandLine(surroundings: Surroundings, finish: (exitCode: number) => v
     .exitOverride()
     .configureOutput({
       writeOut: (text) => surroundings.stdout.write(text),
-      writeErr: (text) => surroundings.stderr.write(text),
+      writeErr: (text) => void (json || surroundings.stderr.write(text)),
     });
 
   const add = (usage: string, description: string): Command =>
@@ -48,7 +54,10 @@ function commandLine(surroundings: Surroundings, finish: (exitCode: number) => v
     .addOption(jsonOption())
     .action(async (workflow: string, options: StartFlags) => {
       const { start } = await import('./start.ts');
-      finish(await start(workflow, options, surroundings));
+      const commands = program.commands.map((command) => command.name());
+      finish(
+        await start(workflow, options, surroundings).catch((error) => throwWithCommand(error, workflow, commands)),
+      );
     });
 
   add('validate', 'check a workflow file and print the settings it gives')
@@ -79,6 +88,14 @@ function commandLine(surroundings: Surroundings, finish: (exitCode: number) => v
     });
 
   return program;
+}
+
+/** `baton validat` is understood as a file to start with; who mistyped a command is told which. */
+function throwWithCommand(error: unknown, workflow: string, commands: readonly string[]): never {
+  const command = nearestKey(workflow, commands);
+  if (command === null || !(error instanceof BatonError) || error.code !== 'missing_workflow_file') throw error;
+  const nextStep = `If you meant the command: \`baton ${command}\`. Otherwise: ${error.nextStep}`;
+  throw new BatonError(error.code, error.message, { cause: error.cause, details: error.details, nextStep });
 }
 
 export interface JsonFlag {

@@ -1,6 +1,6 @@
+import { sleep } from '../clock/clock.ts';
 import { systemChance } from '../clock/system-chance.ts';
 import { systemClock } from '../clock/system-clock.ts';
-import { BatonError } from '../core/baton-error.ts';
 import type { Logger } from '../core/logger.ts';
 import { Orchestrator } from '../orchestrator/orchestrator.ts';
 import { childEnvironment, usualVariables } from '../process/child-environment.ts';
@@ -11,8 +11,12 @@ import { openToolDoor } from '../tools/registry.ts';
 import type { MemoryTracker } from '../tracker/memory/memory-tracker.ts';
 import { WorkflowFile } from '../workflow/workflow-file.ts';
 import { createLocalWorkspaces } from '../workspace/local-workspaces.ts';
-import { createAgent, notInThisVersion, trackerMaker, workflowContext } from './adapters.ts';
+import { createAgent, trackerMaker, workflowContext } from './adapters.ts';
 import type { Surroundings } from './surroundings.ts';
+import { workableSource } from './workable-source.ts';
+
+/** How soon the next sweep follows when everything is to end at once. */
+const sweepAgainMs = 20;
 
 /** All rooms put together for one workflow file. */
 export interface Daemon extends AsyncDisposable {
@@ -20,7 +24,7 @@ export interface Daemon extends AsyncDisposable {
   readonly custody: CustodyReport;
   /** The tracker of the workflow as it is now. */
   tracker(): MemoryTracker;
-  /** Ends every agent without asking it first. */
+  /** Ends every agent without asking it first, and every hook that follows it, until the orchestrator is closed. */
   endAtOnce(): Promise<void>;
 }
 
@@ -34,8 +38,8 @@ export async function createDaemon(workflowPath: string, logger: Logger, surroun
     logger,
   });
   try {
-    const { settings } = source.read().workflow;
-    refuseUnsupported(workflowPath, notInThisVersion(settings));
+    const workable = workableSource(source, logger);
+    const { settings } = workable.read().workflow;
     const trackerFor = trackerMaker(clock);
     // Made now, so that a bad issues file is told at the start.
     trackerFor(settings);
@@ -45,7 +49,7 @@ export async function createDaemon(workflowPath: string, logger: Logger, surroun
       clock,
       chance: systemChance,
       logger,
-      source,
+      source: workable,
       trackerFor,
       runner: createRunner({
         logger,
@@ -66,10 +70,17 @@ export async function createDaemon(workflowPath: string, logger: Logger, surroun
     return {
       orchestrator,
       custody,
-      tracker: () => trackerFor(source.read().workflow.settings),
+      tracker: () => trackerFor(workable.read().workflow.settings),
       endAtOnce: async () => {
-        const { running } = orchestrator.read();
-        await Promise.all(running.map(({ runId }) => sweepRun(runId, { clock }, { graceMs: 0 })));
+        let isClosed = false;
+        void orchestrator.closed.then(() => {
+          isClosed = true;
+        });
+        while (!isClosed) {
+          const { running } = orchestrator.read();
+          await Promise.all(running.map(({ runId }) => sweepRun(runId, { clock }, { graceMs: 0 })));
+          await sleep(clock, sweepAgainMs);
+        }
       },
       [Symbol.asyncDispose]: async () => {
         unwatch();
@@ -87,10 +98,4 @@ export async function createDaemon(workflowPath: string, logger: Logger, surroun
 export function probe(surroundings: Surroundings): Promise<CustodyReport> {
   const env = childEnvironment({ from: surroundings.env, allow: usualVariables, deny: [] });
   return probeCustody({ env, clock: systemClock, chance: systemChance });
-}
-
-function refuseUnsupported(path: string, problems: ReturnType<typeof notInThisVersion>): void {
-  if (problems.length === 0) return;
-  const text = problems.map(({ message }) => message).join('; ');
-  throw new BatonError('unsupported_setting', `${path}: ${text}.`, { details: { problems } });
 }

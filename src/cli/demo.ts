@@ -12,7 +12,8 @@ import { type DemoFolder, makeDemo } from './demo/make-demo.ts';
 import { plainLines } from './demo/plain-lines.ts';
 import { type TicketRow, ticketRows } from './demo/ticket-rows.ts';
 import { exitCodes } from './exit-codes.ts';
-import { stopOnSignal } from './stop-on-signal.ts';
+import { runDaemon } from './run-daemon.ts';
+import { listenForStop } from './stop-on-signal.ts';
 import type { Surroundings } from './surroundings.ts';
 
 /** The table is drawn at most this often; a person does not see more. */
@@ -20,6 +21,7 @@ const drawEveryMs = 100;
 
 /** `baton demo`: the real daemon on a scratch repository, with the stand-in agent. */
 export async function demo(flags: DemoFlags, surroundings: Surroundings): Promise<number> {
+  using signals = listenForStop(systemClock, surroundings);
   const folder = await makeDemo(flags.dir, surroundings);
   const json = flags.json === true;
   const { logger, close } = createLogger({ clock: systemClock, file: { logsRoot: folder.root }, terminal: null });
@@ -30,16 +32,10 @@ export async function demo(flags: DemoFlags, surroundings: Surroundings): Promis
       ticketRows(daemon.tracker().all(), orchestrator.read(), memoryProfile.defaultTerminalStates ?? []);
     if (!json) surroundings.stdout.write(introduction(folder));
     const screen = watch(orchestrator, () => rows(), json, surroundings);
-    const { promise: ended, resolve: endNow } = Promise.withResolvers<void>();
-    const unlisten = stopOnSignal(
-      { stop: () => void orchestrator.stop(), endNow: () => void daemon.endAtOnce().then(endNow) },
-      systemClock,
-      surroundings,
-    );
+    // Whoever reads has gone (`baton demo | head`): there is nobody left to show anything to.
+    surroundings.stdout.once('error', () => void orchestrator.stop());
     if (flags.once) stopWhenIdle(orchestrator);
-    orchestrator.start();
-    await Promise.race([orchestrator.closed, ended]);
-    unlisten();
+    await runDaemon(daemon, signals);
     screen.close();
     const last = rows();
     const allDone = last.every(({ status }) => status === 'done');

@@ -7,6 +7,9 @@ import { runCommandLine } from './command-line.ts';
 const packageFile = new URL('../../package.json', import.meta.url);
 const extension = import.meta.filename.endsWith('.ts') ? 'ts' : 'js';
 
+// A reader that has gone (`baton validate | head`) is no defect, and must not end Baton before its agents.
+for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
+
 process.exitCode = await runCommandLine(process.argv.slice(2), {
   env: process.env,
   cwd: process.cwd(),

@@ -4,12 +4,14 @@ import { createLogger } from '../telemetry/create-logger.ts';
 import type { StartFlags } from './command-line.ts';
 import { createDaemon } from './daemon.ts';
 import { exitCodes } from './exit-codes.ts';
+import { runDaemon } from './run-daemon.ts';
 import { stateFolder } from './state-folder.ts';
-import { stopOnSignal } from './stop-on-signal.ts';
+import { listenForStop } from './stop-on-signal.ts';
 import type { Surroundings } from './surroundings.ts';
 
 /** `baton start`: takes tickets and runs agents until a signal says stop. */
 export async function start(workflow: string, flags: StartFlags, surroundings: Surroundings): Promise<number> {
+  using signals = listenForStop(systemClock, surroundings);
   const workflowPath = path.resolve(surroundings.cwd, workflow);
   const logsRoot = path.resolve(
     surroundings.cwd,
@@ -23,20 +25,10 @@ export async function start(workflow: string, flags: StartFlags, surroundings: S
   });
   try {
     await using daemon = await createDaemon(workflowPath, logger, surroundings);
-    const { orchestrator, custody } = daemon;
-    const { promise: ended, resolve: endNow } = Promise.withResolvers<'now'>();
-    const unlisten = stopOnSignal(
-      {
-        stop: () => void orchestrator.stop(),
-        endNow: () => void daemon.endAtOnce().then(() => endNow('now')),
-      },
-      systemClock,
-      surroundings,
-    );
     logger.info('Baton starts.', {
       version: surroundings.version,
       workflow: workflowPath,
-      custody: custody.custody,
+      custody: daemon.custody.custody,
       logs: logsRoot,
     });
     if (flags.port !== undefined) {
@@ -45,12 +37,10 @@ export async function start(workflow: string, flags: StartFlags, surroundings: S
         port: flags.port,
       });
     }
-    orchestrator.start();
-    const how = await Promise.race([orchestrator.closed, ended]);
-    unlisten();
-    if (how === 'now') logger.warn('Baton was ended by a second signal.');
+    const how = await runDaemon(daemon, signals);
+    if (how === 'at_once') logger.warn('Baton was ended by a second signal.');
     else logger.info('Baton has stopped; nothing is left running.');
-    return how === 'now' ? exitCodes.error : exitCodes.ok;
+    return how === 'at_once' ? exitCodes.error : exitCodes.ok;
   } finally {
     await close();
   }

@@ -13,6 +13,7 @@ hooks:
     git clone --quiet ../../project .
     git config user.name "Rehearsal"
     git config user.email "rehearsal@example.invalid"
+    git config commit.gpgsign false
   before_run: |
     branch="baton/$(printf %s "$BATON_ISSUE_IDENTIFIER" | tr '[:upper:]' '[:lower:]')"
     git fetch --quiet origin

@@ -11,6 +11,9 @@ const colors: Record<TicketRow['status'], string> = {
 };
 const plain = '\u001b[0m';
 
+/** For a terminal that does not tell its width. */
+const usualColumns = 80;
+
 export interface LiveTable {
   draw(rows: readonly TicketRow[], footer: string): void;
 }
@@ -20,7 +23,7 @@ export function liveTable(output: Output, color: boolean): LiveTable {
   let drawnLines = 0;
   return {
     draw(rows, footer) {
-      const width = Math.max(output.columns ?? 80, 40);
+      const width = output.columns || usualColumns;
       const paint = (status: TicketRow['status'], text: string): string =>
         color ? `${colors[status]}${text}${plain}` : text;
       const titles = Math.max(...rows.map(({ title }) => title.length), 0);

@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { systemChance } from '../../clock/system-chance.ts';
 import { systemClock } from '../../clock/system-clock.ts';
@@ -16,6 +16,11 @@ export interface DemoFolder {
   readonly project: string;
 }
 
+/** Signing is for people: with their key a commit of the demo would ask for a password, or fail. */
+const demoAuthor = ['user.name=Baton demo', 'user.email=demo@example.invalid', 'commit.gpgsign=false'].flatMap(
+  (setting) => ['-c', setting],
+);
+
 /** Makes the scratch folder of a demo: a git repository with real files, the workflow file, the tickets. */
 export async function makeDemo(folder: string | undefined, surroundings: Surroundings): Promise<DemoFolder> {
   const root =
@@ -24,26 +29,27 @@ export async function makeDemo(folder: string | undefined, surroundings: Surroun
       : path.resolve(surroundings.cwd, folder);
   const project = path.join(root, 'project');
   const workflow = path.join(root, 'WORKFLOW.md');
-  try {
-    await mkdir(root, { recursive: true });
-    await mkdir(project);
-  } catch (cause) {
-    throw new BatonError('demo_failed', `The demo folder ${root} cannot be made, or holds a demo already.`, {
-      cause,
-      nextStep: 'Choose another folder with --dir, or leave --dir out.',
-    });
-  }
+  await makeEmptyFolder(root);
+  await mkdir(project);
   await writeTree(project, demoProject);
   await git(project, ['init', '--quiet', '--initial-branch=main'], surroundings);
   await git(project, ['add', '--all'], surroundings);
-  await git(
-    project,
-    ['-c', 'user.name=Baton demo', '-c', 'user.email=demo@example.invalid', 'commit', '--quiet', '--message=Begin'],
-    surroundings,
-  );
+  await git(project, [...demoAuthor, 'commit', '--quiet', '--message=Begin'], surroundings);
   await writeFile(workflow, demoWorkflow);
   await writeFile(path.join(root, 'issues.json'), JSON.stringify(issuesFile(), null, 2));
   return { root, workflow, project };
+}
+
+/** The folder may hold a demo already, or somebody's own WORKFLOW.md: nothing is written over (law 8). */
+async function makeEmptyFolder(root: string): Promise<void> {
+  const nextStep = 'Choose another folder with --dir, or leave --dir out.';
+  try {
+    await mkdir(root, { recursive: true });
+  } catch (cause) {
+    throw new BatonError('demo_failed', `The demo folder ${root} cannot be made.`, { cause, nextStep });
+  }
+  const found = await readdir(root);
+  if (found.length > 0) throw new BatonError('demo_failed', `The demo folder ${root} is not empty.`, { nextStep });
 }
 
 function issuesFile(): unknown[] {

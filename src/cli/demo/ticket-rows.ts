@@ -1,3 +1,4 @@
+import { eventLine } from '../../agent/event-line.ts';
 import type { Issue } from '../../core/issue.ts';
 import type { ReadModel } from '../../orchestrator/read-model.ts';
 
@@ -11,11 +12,17 @@ export interface TicketRow {
   readonly detail: string;
 }
 
-/** All tickets with what the orchestrator knows of each. */
+/** All tickets with what the orchestrator knows of each, in words that cannot steer a terminal, whoever wrote them. */
 export function ticketRows(issues: readonly Issue[], model: ReadModel, terminalStates: readonly string[]): TicketRow[] {
   return issues.map((issue) => {
-    const { identifier, title, state } = issue;
-    return { identifier, title, state, ...statusOf(issue, model, terminalStates) };
+    const { status, detail } = statusOf(issue, model, terminalStates);
+    return {
+      identifier: eventLine(issue.identifier),
+      title: eventLine(issue.title),
+      state: eventLine(issue.state),
+      status,
+      detail: eventLine(detail),
+    };
   });
 }
 

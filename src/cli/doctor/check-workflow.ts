@@ -1,6 +1,9 @@
 import path from 'node:path';
+import { systemChance } from '../../clock/system-chance.ts';
+import { systemClock } from '../../clock/system-clock.ts';
 import type { Settings } from '../../core/settings.ts';
-import { findProgram } from '../../process/find-program.ts';
+import { childEnvironment, usualVariables } from '../../process/child-environment.ts';
+import { runToEnd } from '../../process/run-to-end.ts';
 import { inspectWorkflow } from '../../workflow/inspect-workflow.ts';
 import { notInThisVersion, workflowContext } from '../adapters.ts';
 import { stateFolder } from '../state-folder.ts';
@@ -27,23 +30,33 @@ export async function checkWorkflow(workflow: string, surroundings: Surroundings
   ];
 }
 
-/** A command is shell text; its first word that is no assignment is the program, and most often the one that is missing. */
+/**
+ * A command is shell text; its first word that is no assignment is the program, and most often the one that is missing.
+ * The shell that will run it is asked, for it also knows `exec`, `cd` and the like.
+ */
 async function checkAgent(settings: Settings, surroundings: Surroundings): Promise<Finding> {
   const { backend, command } = settings.agent;
   if (backend === 'rehearsal') return well('agent program', 'rehearsal: comes with Baton');
-  const text = (backend === 'codex' ? settings.codex.command : command) ?? '';
-  const program =
-    text
-      .trim()
-      .split(/\s+/)
-      .find((word) => !/^[A-Za-z_]\w*=/.test(word)) ?? '';
-  const where = { cwd: surroundings.cwd, path: surroundings.env.PATH };
-  const found = await findProgram(program, where);
-  return found === null
-    ? ill(
+  const words = ((backend === 'codex' ? settings.codex.command : command) ?? '').trim().split(/\s+/);
+  const program = words.find((word) => !/^[A-Za-z_]\w*=/.test(word)) ?? '';
+  if (!/^[\w./+@:-]+$/.test(program))
+    return well('agent program', `${backend}: shell text that only a run can try: ${program}`);
+  const { code, stdout } = await runToEnd(
+    {
+      command: 'sh',
+      args: ['-c', 'command -v "$1"', 'sh', program],
+      cwd: surroundings.cwd,
+      env: childEnvironment({ from: surroundings.env, allow: usualVariables, deny: [] }),
+      runId: systemChance.id(),
+      timeoutMs: 10_000,
+    },
+    { clock: systemClock, custody: 'group_only' },
+  );
+  return code === 0
+    ? well('agent program', `${backend}: ${stdout.trim()}`)
+    : ill(
         'agent program',
         `${backend}: "${program}" is not on the PATH`,
         `install ${program}, or mend the command in the workflow file`,
-      )
-    : well('agent program', `${backend}: ${found}`);
+      );
 }

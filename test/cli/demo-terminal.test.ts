@@ -1,0 +1,91 @@
+import { existsSync } from 'node:fs';
+import { stripVTControlCharacters } from 'node:util';
+import { describe, expect, it } from 'vitest';
+import { liveTable } from '../../src/cli/demo/live-table.ts';
+import { plainLines } from '../../src/cli/demo/plain-lines.ts';
+import { ticketRows } from '../../src/cli/demo/ticket-rows.ts';
+import type { Output } from '../../src/cli/surroundings.ts';
+import { systemClock } from '../../src/clock/system-clock.ts';
+import type { ReadModel } from '../../src/orchestrator/read-model.ts';
+import { issue } from '../fake/issues.ts';
+import { batonCommand, leaveNoPlaces, Place, startProgram } from './run-baton.ts';
+
+const makeTerminal = '/usr/bin/script';
+const noLine = /\r?\n/;
+
+leaveNoPlaces();
+
+describe('baton demo on a terminal', () => {
+  it('draws a table that fits, over itself, and ends with the summary', async ({ skip }) => {
+    skip(!existsSync(makeTerminal), 'there is no script(1) here to make a terminal with');
+    using place = new Place({ TERM: 'xterm' });
+    const columns = 64;
+    const command = `stty cols ${columns} rows 40; ${batonCommand('demo', '--once')}`;
+    const { code, stdout } = await startProgram(place, makeTerminal, ['-qec', command, '/dev/null']).ended;
+    expect(code).toBe(0);
+    const [before = '', after = ''] = stdout.split('8 of 8 tickets done in 9 runs; 1 run failed.');
+    expect(after).toContain('baton.log');
+    // Every line of the table begins by clearing what was there.
+    const [introduction = '', ...frames] = before.split('\r\u001b[2K');
+    expect(introduction).toContain('Baton demo');
+    const lines = frames
+      .join('')
+      .split(noLine)
+      .map((line) => stripVTControlCharacters(line).replaceAll('\r', ''));
+    expect(lines.filter((line) => line.length >= columns)).toEqual([]);
+    expect(lines.filter((line) => line.startsWith('WORDS-1 ')).length).toBeGreaterThan(5);
+    // Every frame but the first begins by going up over the one before.
+    expect(before).toContain('\u001b[11A');
+    expect(before).toMatch(/agents 3\/3/);
+    expect(place.pids()).toEqual([]);
+  }, 90_000);
+});
+
+describe('the tickets of a demo', () => {
+  const hostile = '\u001b[2J\u001b]0;owned\u0007Title\r\nnext\u009b31m\u202e';
+  const model = (retryError: string): ReadModel => ({
+    at: 0,
+    startedAt: 0,
+    polling: { intervalMs: 1, nextPollDueAt: null, pollCheckInProgress: false, ticks: 1 },
+    slots: { used: 0, limit: 1 },
+    running: [],
+    retrying: [{ issue: issue({ id: 'a', title: hostile }), kind: 'failure', attempt: 1, dueAt: 0, error: retryError }],
+    held: [],
+    skipped: [],
+    totals: { runs: 0, inputTokens: 0, outputTokens: 0, totalTokens: 0, runsByEnd: {} },
+    workflowProblem: null,
+    errors: [],
+  });
+  const rows = ticketRows([issue({ id: 'a', identifier: `T-1${hostile}`, title: hostile })], model(hostile), ['Done']);
+  const shownBy = (columns: number | undefined, show: (output: Output) => void): string => {
+    const written: string[] = [];
+    // Only what the table and the lines use of a stream.
+    show({ columns, write: (text: string) => written.push(text) > 0 } as unknown as Output);
+    return written.join('');
+  };
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: finding them is the purpose.
+  const steering = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e]/;
+
+  it('cannot steer a terminal by their words or by those of an agent', () => {
+    const lines = shownBy(undefined, (output) => plainLines(output, systemClock, false)(rows));
+    expect(lines).toContain('Title next');
+    expect(lines).not.toMatch(steering);
+    expect(lines.trimEnd().split('\n')).toHaveLength(1);
+    const json = shownBy(undefined, (output) => plainLines(output, systemClock, true)(rows));
+    expect(JSON.parse(json).title).not.toMatch(steering);
+    const table = shownBy(100, (output) => liveTable(output, false).draw(rows, 'footer'));
+    expect(table.replaceAll('\r\u001b[2K', '')).not.toMatch(steering);
+    expect(table.split('\n')).toHaveLength(5);
+  });
+
+  it.each([200, 80, 40, 20, 5, 1])('fit into %d columns', (columns) => {
+    const table = shownBy(columns, (output) => liveTable(output, true).draw(rows, 'a footer that is rather long'));
+    const widths = table.split('\n').map((line) => stripVTControlCharacters(line).replaceAll('\r', '').length);
+    expect(Math.max(...widths)).toBeLessThanOrEqual(columns);
+    expect(table).toContain('\n');
+  });
+
+  it('fit a terminal that does not tell its width', () => {
+    expect(shownBy(0, (output) => liveTable(output, false).draw(rows, ''))).toContain('retrying tries again');
+  });
+});

@@ -1,0 +1,142 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, readdirSync } from 'node:fs';
+import path from 'node:path';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { baton, type Ended, jsonLines, leaveNoPlaces, Place, startBaton } from './run-baton.ts';
+
+const identifiers = Array.from({ length: 8 }, (_, at) => `WORDS-${at + 1}`);
+
+leaveNoPlaces();
+
+describe('baton demo --once --json', () => {
+  const place = new Place();
+  let ended: Ended;
+  let rows: Record<string, unknown>[];
+  beforeAll(async () => {
+    // A person who signs every commit must not be asked for a key by a demo.
+    place.write(
+      'home/.gitconfig',
+      '[commit]\n\tgpgsign = true\n[gpg]\n\tprogram = false\n[user]\n\tsigningkey = nobody\n',
+    );
+    ended = await baton(place, 'demo', '--once', '--json', '--dir', 'demo');
+    rows = jsonLines(ended.stdout);
+  }, 120_000);
+
+  const project = path.join(place.folder, 'demo', 'project');
+  const git = (...args: string[]): string => execFileSync('git', ['-C', project, ...args], { encoding: 'utf8' });
+  const rowsOf = (identifier: string) => rows.filter((row) => row.identifier === identifier);
+
+  it('carries eight tickets through, and leaves nothing running', () => {
+    expect(ended).toMatchObject({ code: 0, stderr: '' });
+    expect(rows.at(-1)).toEqual({
+      summary: { tickets: 8, done: 8, runs: 9, failed: 1, folder: path.dirname(project) },
+    });
+    expect(place.pids()).toEqual([]);
+    expect(readdirSync(place.temporary)).toEqual([]);
+  });
+
+  it('tells each ticket from its first look to its end, one JSON object a line', () => {
+    for (const row of rows.slice(0, -1)) {
+      expect(Object.keys(row)).toEqual(['time', 'identifier', 'title', 'state', 'status', 'detail']);
+      expect(row.status).toMatch(/^(waiting|running|retrying|done)$/);
+    }
+    for (const identifier of identifiers) {
+      expect(rowsOf(identifier).some(({ status }) => status === 'running')).toBe(true);
+      expect(rowsOf(identifier).at(-1)).toMatchObject({ state: 'Done', status: 'done', detail: '' });
+    }
+  });
+
+  it('never runs more than three agents at a time', () => {
+    const running = new Set<unknown>();
+    const most = rows.map(({ identifier, status }) => {
+      if (status === 'running') running.add(identifier);
+      else running.delete(identifier);
+      return running.size;
+    });
+    expect(Math.max(...most)).toBe(3);
+  });
+
+  it('fails WORDS-4 once, and brings it through at the second try', () => {
+    const all = rowsOf('WORDS-4');
+    const failure = all.findIndex(({ status }) => status === 'retrying');
+    expect(all[failure]).toMatchObject({ detail: expect.stringContaining('connection reset') });
+    expect(all.slice(failure).some(({ detail }) => String(detail).startsWith('retry 1: '))).toBe(true);
+    const log = jsonLines(place.read('demo/log/baton.log')).filter((line) => line.issue_identifier === 'WORDS-4');
+    expect(log.filter(({ msg }) => msg === 'A run failed.')).toHaveLength(1);
+    expect(log.filter(({ msg }) => msg === 'A run ended well.')).toHaveLength(1);
+  });
+
+  it('starts WORDS-5 only when WORDS-2 is done, and on top of it', () => {
+    expect(rowsOf('WORDS-5')[0]).toMatchObject({ status: 'waiting', detail: 'it waits for WORDS-2 (Todo)' });
+    const started = rows.findIndex(({ identifier, status }) => identifier === 'WORDS-5' && status === 'running');
+    const done = rows.findIndex(({ identifier, state }) => identifier === 'WORDS-2' && state === 'Done');
+    expect(done).toBeGreaterThan(-1);
+    expect(started).toBeGreaterThan(done);
+    expect(git('log', '--format=%s', 'baton/words-5')).toContain('WORDS-2: Add slugify');
+  });
+
+  it('leaves a branch a ticket in the repository, with its commit', () => {
+    const branches = git('for-each-ref', '--format=%(refname:short)', 'refs/heads').trim().split('\n');
+    expect(branches).toEqual([...identifiers.map((identifier) => `baton/${identifier.toLowerCase()}`), 'main']);
+    for (const identifier of identifiers) {
+      const [newest] = git('log', '--format=%an: %s', `baton/${identifier.toLowerCase()}`).split('\n');
+      expect(newest).toMatch(new RegExp(`^Rehearsal: ${identifier}: `));
+    }
+    expect(git('log', '--format=%s', 'main').trim()).toBe('Begin');
+  });
+
+  it('has made code whose tests pass', () => {
+    const checkout = path.join(place.folder, 'checkout');
+    git('worktree', 'add', '--quiet', checkout, 'baton/words-5');
+    const env = { PATH: process.env.PATH };
+    const report = execFileSync(process.execPath, ['--test', '--test-reporter=tap'], {
+      cwd: checkout,
+      env,
+      encoding: 'utf8',
+    });
+    expect(report).toMatch(/^# pass 3$/m);
+    expect(report).toMatch(/^# fail 0$/m);
+  });
+
+  it('does not write over a demo, nor over anything else', async () => {
+    const again = await baton(place, 'demo', '--once', '--json', '--dir', 'demo');
+    expect(again.code).toBe(1);
+    expect(JSON.parse(again.stdout).error).toMatchObject({
+      code: 'demo_failed',
+      next_step: expect.stringContaining('--dir'),
+    });
+    place.write('mine/WORKFLOW.md', 'precious');
+    const { code, stdout, stderr } = await baton(place, 'demo', '--dir', 'mine');
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr).toContain('demo_failed');
+    expect(place.read('mine/WORKFLOW.md')).toBe('precious');
+    expect(readdirSync(path.join(place.folder, 'mine'))).toEqual(['WORKFLOW.md']);
+  });
+});
+
+describe('baton demo in the middle', () => {
+  it('stops in order at Ctrl-C: exit code 0, a summary, nothing left', async () => {
+    using place = new Place();
+    mkdirSync(path.join(place.folder, 'empty'));
+    const running = startBaton(place, 'demo', '--dir', 'empty');
+    await expect.poll(() => running.stdout(), { timeout: 25_000 }).toMatch(/WORDS-2 running +Reading the ticket/);
+    running.child.kill('SIGINT');
+    const { code, stdout, stderr } = await running.ended;
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toMatch(/^Baton demo: eight tickets/);
+    expect(stdout).toMatch(/^\d\d:\d\d:\d\d WORDS-5 waiting +it waits for WORDS-2/m);
+    expect(stdout).toMatch(/^\d of 8 tickets done in \d+ runs; (1 run|\d runs) failed\.$/m);
+    expect(stdout).toMatch(/^ {2}WORDS-7 is left: /m);
+    expect(stdout.trimEnd().split('\n').at(-1)).toContain('baton.log');
+    expect(place.pids()).toEqual([]);
+  });
+
+  it('stops when whoever reads its output has gone', async () => {
+    using place = new Place();
+    const running = startBaton(place, 'demo');
+    await expect.poll(() => running.stdout(), { timeout: 25_000 }).toContain('WORDS-2 running');
+    running.child.stdout?.destroy();
+    expect(await running.ended).toMatchObject({ code: 0, signal: null, stderr: '' });
+    expect(place.pids()).toEqual([]);
+  });
+});

@@ -1,0 +1,155 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll } from 'vitest';
+
+const program = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
+
+const open = new Set<Place>();
+
+/** To be called once in a file: a test that ran out of time never comes to the end of its `using`. */
+export function leaveNoPlaces(): void {
+  afterAll(() => {
+    for (const place of open) place[Symbol.dispose]();
+  });
+}
+
+/** A folder with a home, a state folder and a place for temporary files that nobody else has. */
+export class Place implements Disposable {
+  readonly folder = realpathSync(mkdtempSync(path.join(tmpdir(), 'baton-cli-')));
+  readonly home = path.join(this.folder, 'home');
+  readonly temporary = path.join(this.folder, 'tmp');
+  readonly state = path.join(this.folder, 'state');
+  readonly env: Readonly<Record<string, string | undefined>>;
+
+  constructor(env: Record<string, string> = {}) {
+    for (const each of [this.home, this.temporary]) mkdirSync(each);
+    open.add(this);
+    this.env = {
+      PATH: process.env.PATH,
+      HOME: this.home,
+      TMPDIR: this.temporary,
+      XDG_STATE_HOME: this.state,
+      ...env,
+    };
+  }
+
+  /** Writes a file below the folder and tells its path. */
+  write(name: string, content: string | Uint8Array): string {
+    const file = path.join(this.folder, name);
+    mkdirSync(path.dirname(file), { recursive: true });
+    writeFileSync(file, content);
+    return file;
+  }
+
+  /** As `write`, and nobody sees the file half written. */
+  replace(name: string, content: string): void {
+    renameSync(this.write(`${name}.new`, content), path.join(this.folder, name));
+  }
+
+  read(name: string): string {
+    return readFileSync(path.join(this.folder, name), 'utf8');
+  }
+
+  /** The processes that were started from here, however far down: they have this home. */
+  pids(): number[] {
+    return readdirSync('/proc')
+      .filter((name) => /^\d+$/.test(name))
+      .map(Number)
+      .filter((pid) => environmentOf(pid).includes(`HOME=${this.home}`));
+  }
+
+  /** Ends what a failed test has left, process by process. */
+  [Symbol.dispose](): void {
+    open.delete(this);
+    for (const pid of this.pids()) process.kill(pid, 'SIGKILL');
+    rmSync(this.folder, { recursive: true, force: true, maxRetries: 10 });
+  }
+}
+
+function environmentOf(pid: number): string[] {
+  try {
+    return readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0');
+  } catch {
+    return [];
+  }
+}
+
+export interface Ended {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface RunningBaton {
+  readonly child: ChildProcess;
+  stdout(): string;
+  stderr(): string;
+  readonly ended: Promise<Ended>;
+}
+
+/** Starts `baton` as a person would, in the folder of the place. */
+export function startBaton(place: Place, ...args: string[]): RunningBaton {
+  return startProgram(place, process.execPath, [program, ...args]);
+}
+
+/** Runs `baton` to its end. */
+export function baton(place: Place, ...args: string[]): Promise<Ended> {
+  return startBaton(place, ...args).ended;
+}
+
+/** The shell text that runs `baton`, for a test that needs a shell around it. */
+export function batonCommand(...args: string[]): string {
+  return [process.execPath, program, ...args].map((word) => `'${word}'`).join(' ');
+}
+
+export function startProgram(place: Place, file: string, args: readonly string[]): RunningBaton {
+  const child = spawn(file, args, { cwd: place.folder, env: place.env, stdio: ['ignore', 'pipe', 'pipe'] });
+  const texts = { stdout: '', stderr: '' };
+  for (const name of ['stdout', 'stderr'] as const) {
+    child[name].setEncoding('utf8').on('data', (chunk: string) => {
+      texts[name] += chunk;
+    });
+  }
+  const ended = new Promise<Ended>((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', (code, signal) => resolve({ code, signal, ...texts }));
+  });
+  return { child, stdout: () => texts.stdout, stderr: () => texts.stderr, ended };
+}
+
+/** Each line as JSON; a line that is none fails the test. */
+export function jsonLines(text: string): Record<string, unknown>[] {
+  return text
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => JSON.parse(line));
+}
+
+/** A workflow file for the memory tracker and the command agent, with its issues beside it. */
+export function workflowText(command: string, more = ''): string {
+  return [
+    '---',
+    'tracker: {kind: memory, provider: {issues_file: issues.json}}',
+    'polling: {interval_ms: 100}',
+    'workspace: {root: workspaces}',
+    'agent:',
+    '  backend: command',
+    `  command: ${JSON.stringify(command)}`,
+    ...more.split('\n').filter(Boolean),
+    '---',
+    'Work on {{ issue.identifier }}: {{ issue.title }}',
+  ].join('\n');
+}

@@ -1,0 +1,187 @@
+import { existsSync, readdirSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { until } from '../process/real-children.ts';
+import { baton, jsonLines, leaveNoPlaces, Place, type RunningBaton, startBaton, workflowText } from './run-baton.ts';
+
+/** An agent that tells that it is there and then works until it is ended. */
+const patient = 'cat > prompt.txt; echo at work; touch started; while :; do sleep 0.1; done';
+const issues = JSON.stringify([{ identifier: 'T-1', title: 'A title', id: 'id-1' }]);
+
+function givenWorkflow(place: Place, command: string, more = ''): string {
+  place.write('issues.json', issues);
+  return place.write('WORKFLOW.md', workflowText(command, more));
+}
+
+async function untilExists(file: string): Promise<void> {
+  await until(() => existsSync(file), `${file} is there`);
+}
+
+const logged = (running: RunningBaton): string[] =>
+  jsonLines(wholeLines(running.stderr())).map(({ msg }) => String(msg));
+const wholeLines = (text: string): string => text.slice(0, text.lastIndexOf('\n') + 1);
+
+leaveNoPlaces();
+
+describe.concurrent('baton start', () => {
+  it.each([
+    [
+      'a tracker',
+      'tracker: {kind: linear, provider: {api_key: $KEY, project_slug: x}}\nagent: {backend: rehearsal}',
+      'tracker.kind',
+    ],
+    ['an agent', 'tracker: {kind: memory}\nagent: {backend: codex}', 'agent.backend'],
+  ])('refuses %s that is not in this version', async (_what, front, key) => {
+    using place = new Place({ KEY: 'canary' });
+    place.write('WORKFLOW.md', `---\n${front}\n---\nDo it.`);
+    const plain = await baton(place);
+    expect(plain).toMatchObject({ code: 1, stdout: '' });
+    expect(plain.stderr).toContain('unsupported_setting');
+    expect(plain.stderr).toContain(key);
+    expect(JSON.stringify(plain)).not.toContain('canary');
+    const json = await baton(place, 'start', '--json');
+    expect(json.code).toBe(1);
+    expect(JSON.parse(json.stdout).error).toMatchObject({ code: 'unsupported_setting', retryable: false });
+  });
+
+  it('I5: names a workflow file that is not there, and leaves nothing behind', async () => {
+    using place = new Place();
+    const { code, stdout, stderr } = await baton(place, 'nowhere.md');
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr).toContain(path.join(place.folder, 'nowhere.md'));
+    expect(stderr).toContain('missing_workflow_file');
+    expect(readdirSync(place.folder).sort()).toEqual(['home', 'tmp']);
+  });
+
+  it.each([
+    ['missing', null],
+    ['no list', '{"a": 1}'],
+    ['no YAML', '[}'],
+  ])('refuses an issues file that is %s', async (_what, content) => {
+    using place = new Place();
+    givenWorkflow(place, patient);
+    place.write('WORKFLOW.md', workflowText(patient).replace('issues.json', 'other.json'));
+    if (content !== null) place.write('other.json', content);
+    const { code, stderr } = await baton(place);
+    expect(code).toBe(1);
+    expect(stderr).toContain('invalid_tracker_config');
+    expect(stderr).toContain(path.join(place.folder, 'other.json'));
+  });
+
+  it('I4: runs a ticket until TERM: exit code 0, nothing left, a log with the names of things', async () => {
+    using place = new Place();
+    const orphan = 'setsid sleep 600 > /dev/null 2>&1 &';
+    givenWorkflow(place, `${orphan} ${patient}`, 'hooks: {after_run: "touch ended"}');
+    const running = startBaton(place, '--logs-root', 'logs', '--port', '0');
+    const workspace = path.join(place.folder, 'workspaces', 'T-1');
+    await untilExists(path.join(workspace, 'started'));
+    expect(place.pids().length).toBeGreaterThanOrEqual(3);
+    running.child.kill('SIGTERM');
+    const { code, signal, stdout, stderr } = await running.ended;
+    expect({ code, signal, stdout }).toEqual({ code: 0, signal: null, stdout: '' });
+    expect(place.pids()).toEqual([]);
+    expect(place.read('workspaces/T-1/prompt.txt')).toContain('Work on T-1: A title');
+    expect(existsSync(path.join(workspace, 'ended'))).toBe(true);
+
+    const lines = jsonLines(place.read('logs/log/baton.log'));
+    const names = { issue_id: 'id-1', issue_identifier: 'T-1', run_id: expect.stringMatching(/^[0-9a-f-]{36}$/) };
+    for (const msg of ['A run starts.', 'A run is stopped.', 'A run was ended.'])
+      expect(lines.find((line) => line.msg === msg)).toMatchObject({ level: 'info', ...names });
+    expect(new Set(lines.filter(({ run_id }) => run_id !== undefined).map(({ run_id }) => run_id)).size).toBe(1);
+    expect(lines.at(-1)).toMatchObject({ msg: 'Baton has stopped; nothing is left running.' });
+    // Not a terminal: the same lines as JSON on stderr.
+    expect(jsonLines(stderr).map(({ msg }) => msg)).toEqual(
+      lines.filter(({ level }) => level !== 'debug').map(({ msg }) => msg),
+    );
+    expect(lines.find(({ port }) => port === 0)).toMatchObject({ level: 'warn', code: 'unsupported_setting' });
+    expect(existsSync(place.state)).toBe(false);
+  });
+
+  it('keeps its log below the state folder of the user when no other is named', async () => {
+    using place = new Place();
+    givenWorkflow(place, patient);
+    const running = startBaton(place);
+    await untilExists(path.join(place.folder, 'workspaces', 'T-1', 'started'));
+    running.child.kill('SIGINT');
+    expect(await running.ended).toMatchObject({ code: 0 });
+    const [own] = readdirSync(path.join(place.state, 'baton'));
+    expect(jsonLines(place.read(`state/baton/${own}/log/baton.log`)).length).toBeGreaterThan(3);
+    expect(readdirSync(place.folder).sort()).toEqual([
+      'WORKFLOW.md',
+      'home',
+      'issues.json',
+      'state',
+      'tmp',
+      'workspaces',
+    ]);
+  });
+
+  it('goes on when its log cannot be written', async () => {
+    using place = new Place();
+    givenWorkflow(place, patient);
+    place.write('blocked', 'a file where a folder should be');
+    const running = startBaton(place, '--logs-root', 'blocked');
+    await untilExists(path.join(place.folder, 'workspaces', 'T-1', 'started'));
+    running.child.kill('SIGTERM');
+    expect(await running.ended).toMatchObject({ code: 0 });
+    expect(running.stderr()).toContain('A log sink failed');
+  });
+
+  it('a second signal ends at once, with exit code 1, an agent and a hook that would not end', async () => {
+    using place = new Place();
+    const stubborn = `trap '' TERM; touch started; while :; do sleep 1; done`;
+    const hook = `hooks: {after_run: "trap '' TERM; while :; do sleep 1; done", timeout_ms: 600000}`;
+    givenWorkflow(place, stubborn, hook);
+    const running = startBaton(place);
+    await untilExists(path.join(place.folder, 'workspaces', 'T-1', 'started'));
+    running.child.kill('SIGTERM');
+    await until(() => logged(running).includes('A run is stopped.'), 'the run is stopped');
+    const stoppedAt = performance.now();
+    // A signal that comes sooner is taken for the same wish, heard twice.
+    await until(() => performance.now() - stoppedAt > 600, 'the next signal is a second one');
+    running.child.kill('SIGTERM');
+    expect(await running.ended).toMatchObject({ code: 1, signal: null });
+    expect(place.pids()).toEqual([]);
+    expect(logged(running).at(-1)).toBe('Baton was ended by a second signal.');
+  });
+
+  it('a signal while it is still starting stops it in order', async () => {
+    using place = new Place();
+    givenWorkflow(place, patient);
+    const running = startBaton(place);
+    // The probe of the machine runs before the first tick and has a folder of its own.
+    await until(() => readdirSync(place.temporary).length > 0, 'the probe has begun');
+    running.child.kill('SIGTERM');
+    expect(await running.ended).toMatchObject({ code: 0, signal: null });
+    expect(place.pids()).toEqual([]);
+    expect(readdirSync(place.temporary)).toEqual([]);
+    expect(existsSync(path.join(place.folder, 'workspaces'))).toBe(false);
+  });
+});
+
+describe.concurrent('an edit of the workflow file while Baton runs', () => {
+  const notUsable = 'the workflow file is not usable; the last good reading stays in force';
+  const notHere = 'The workflow file asks for what this version does not have; the last good one stays in force.';
+
+  it.each([
+    ['is bad', 'interval_ms: 100', 'interval_ms: never', notUsable],
+    ['asks for what is not in this version', 'backend: command', 'backend: codex', notHere],
+  ])('that %s is told once and changes nothing; mended, it is in force', async (_what, from, to, message) => {
+    using place = new Place();
+    // Each run is over at once, so that the next one shows which file is in force.
+    const text = workflowText('cat >> ../prompts.txt');
+    givenWorkflow(place, '');
+    place.write('WORKFLOW.md', text);
+    const running = startBaton(place);
+    await untilExists(path.join(place.folder, 'workspaces', 'prompts.txt'));
+    place.replace('WORKFLOW.md', text.replace(from, to).replace('Work on', 'Broken'));
+    await until(() => logged(running).includes(message), message);
+    place.replace('WORKFLOW.md', text.replace('Work on', 'Mended'));
+    await until(() => place.read('workspaces/prompts.txt').includes('Mended T-1'), 'the mended file is in force');
+    expect(place.read('workspaces/prompts.txt')).not.toContain('Broken');
+    expect(logged(running).filter((msg) => msg === message)).toHaveLength(1);
+    running.child.kill('SIGTERM');
+    expect(await running.ended).toMatchObject({ code: 0 });
+    expect(place.pids()).toEqual([]);
+  });
+});

@@ -1,0 +1,136 @@
+import { mkdirSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { baton, leaveNoPlaces, Place } from './run-baton.ts';
+
+const secrets = { OTHER_KEY: 'canary-env', LINEAR_API_KEY: 'canary-linear' };
+const place = new Place(secrets);
+leaveNoPlaces();
+
+const good = '---\ntracker: {kind: memory}\nagent: {backend: rehearsal, max_turns: 7}\n---\nDo {{ issue.title }}.\n';
+
+describe.concurrent('baton validate', () => {
+  it('prints the settings of a good file and where each comes from', async () => {
+    const file = place.write('good/WORKFLOW.md', good);
+    const { code, stdout, stderr } = await baton(place, 'validate', 'good/WORKFLOW.md');
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toMatch(/^agent\.max_turns +7 +file$/m);
+    expect(stdout).toMatch(/^polling\.interval_ms +30000 +default$/m);
+    expect(stdout).toMatch(new RegExp(`^${file} is usable$`, 'm'));
+  });
+
+  it('reads ./WORKFLOW.md when no file is named, and answers as JSON', async () => {
+    place.write('WORKFLOW.md', good);
+    const { code, stdout, stderr } = await baton(place, 'validate', '--json');
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    const report = JSON.parse(stdout);
+    expect(report).toMatchObject({
+      path: path.join(place.folder, 'WORKFLOW.md'),
+      valid: true,
+      errors: [],
+      warnings: [],
+    });
+    expect(report.settings).toContainEqual({ key: 'agent.max_turns', value: 7, origin: 'file' });
+  });
+
+  it('tells all errors at once', async () => {
+    place.write('bad.md', '---\ntracker: {kind: memory}\nagent: {max_turns: 0}\npolling: {interval_ms: x}\n---\n');
+    const plain = await baton(place, 'validate', 'bad.md');
+    expect({ code: plain.code, stdout: plain.stdout }).toEqual({ code: 1, stdout: '' });
+    expect(plain.stderr).toContain('agent.max_turns');
+    expect(plain.stderr).toContain('polling.interval_ms');
+    expect(plain.stderr).toContain('2 errors');
+    const json = await baton(place, 'validate', 'bad.md', '--json');
+    expect(json).toMatchObject({ code: 1, stderr: '' });
+    const report = JSON.parse(json.stdout);
+    expect(report).toMatchObject({ valid: false, settings: null });
+    expect(report.errors.map(({ key }: { key: string }) => key).sort()).toEqual([
+      'agent.max_turns',
+      'polling.interval_ms',
+    ]);
+  });
+
+  it('warns without failing', async () => {
+    place.write('warned.md', '---\ntracker: {kind: memory}\nagent: {backend: rehearsal, max_turn: 3}\n---\n');
+    const { code, stdout, stderr } = await baton(place, 'validate', 'warned.md');
+    expect(code).toBe(0);
+    expect(stdout).toContain('is usable');
+    expect(stderr).toMatch(/^warning: .*max_turn.*max_turns/m);
+  });
+
+  it.each([
+    ['a tracker', 'tracker: {kind: linear, provider: {project_slug: x}}\nagent: {backend: rehearsal}', 'tracker.kind'],
+    ['an agent', 'tracker: {kind: memory}\nagent: {backend: codex}', 'agent.backend'],
+  ])('says that %s is not in this version', async (_what, front, key) => {
+    using own = new Place({ LINEAR_API_KEY: 'canary' });
+    own.write('later.md', `---\n${front}\n---\n`);
+    const { code, stdout } = await baton(own, 'validate', 'later.md', '--json');
+    expect(code).toBe(1);
+    expect(JSON.parse(stdout).errors).toMatchObject([{ code: 'unsupported_setting', key }]);
+  });
+
+  it.each([
+    ['a variable', 'tracker: {kind: linear, provider: {api_key: $OTHER_KEY, project_slug: x}}'],
+    ['the usual variable', 'tracker: {kind: linear, provider: {project_slug: x}}'],
+    ['the file', 'tracker: {kind: linear, provider: {api_key: canary-file, project_slug: x}}'],
+    ['the file, in the older spelling', 'tracker: {kind: linear, api_key: canary-file, project_slug: x}'],
+    ['the file, misspelt', 'tracker: {kind: linear, provider: {apikey: canary-file, project_slug: x}}'],
+    ['the file, as a list', 'tracker: {kind: linear, provider: {api_key: [canary-file], project_slug: x}}'],
+    ['a line that is no YAML', 'tracker:\n  kind: linear\n  api_key: "canary-file\n  project_slug: x'],
+    ['a line with a stray colon', 'tracker:\n  kind: linear\n  api_key: canary-file: x'],
+  ])('never prints a secret that comes from %s', async (_where, front) => {
+    using own = new Place(secrets);
+    const file = own.write('secret.md', `---\n${front}\n---\nDo it.\n`);
+    const answers = await Promise.all([
+      baton(own, 'validate', file),
+      baton(own, 'validate', file, '--json'),
+      baton(own, 'start', file),
+    ]);
+    expect(answers.map(({ code }) => code)).toEqual([1, 1, 1]);
+    expect(JSON.stringify(answers)).not.toContain('canary');
+  });
+
+  const aliases = Array.from(
+    { length: 12 },
+    (_, at) => `l${at}: &l${at} [${`*l${at - 1},`.repeat(at === 0 ? 0 : 10)}x]`,
+  );
+  it.each([
+    ['a missing file', null, 'missing_workflow_file'],
+    ['a directory', 'directory', 'missing_workflow_file'],
+    ['an empty file', '', 'missing_tracker_kind'],
+    ['a binary file', Buffer.from([0x7f, 0x45, 0x4c, 0x46, 0, 1, 2, 0xff]), 'workflow_parse_error'],
+    ['10 MB', `${good}${'x'.repeat(10_000_000)}`, 'workflow_too_large'],
+    ['a YAML bomb', `---\n${aliases.join('\n')}\n---\n`, 'workflow_parse_error'],
+    ['a list for front matter', '---\n- a\n---\n', 'workflow_front_matter_not_a_map'],
+    [
+      'a template without end',
+      '---\ntracker: {kind: memory}\nagent: {backend: rehearsal}\n---\n{% for i in (1..1000000000) %}x{% endfor %}',
+      'template_render_error',
+    ],
+    ['a template that is none', good.replace('{{', '{% if %}{{'), 'template_parse_error'],
+  ])('names %s and exits with 1', async (_what, content, expected) => {
+    using own = new Place();
+    if (content === 'directory') mkdirSync(path.join(own.folder, 'W.md'));
+    else if (content !== null) own.write('W.md', content);
+    const { code, stdout, stderr } = await baton(own, 'validate', 'W.md', '--json');
+    expect({ code, stderr }).toEqual({ code: 1, stderr: '' });
+    const { errors } = JSON.parse(stdout);
+    expect(errors.map((error: { code: string }) => error.code)).toContain(expected);
+    expect(stdout.length).toBeLessThan(20_000);
+  });
+});
+
+describe.concurrent('baton schema', () => {
+  it('prints a JSON Schema that takes a good front matter and refuses a bad one', async () => {
+    const { code, stdout, stderr } = await baton(place, 'schema');
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    // Zod does not know conditional schemas; test/workflow looks at those.
+    const schema = z.fromJSONSchema(JSON.parse(stdout, (key, value) => (key === 'allOf' ? undefined : value)));
+    const front = { tracker: { kind: 'memory' }, agent: { backend: 'rehearsal', max_turns: 7 } };
+    expect(schema.safeParse(front).success).toBe(true);
+    expect(schema.safeParse({ ...front, tracker: { kind: 'no-such' } }).success).toBe(false);
+    expect(schema.safeParse({ agent: {} }).success).toBe(false);
+    expect((await baton(place, 'schema', '--json')).stdout).toBe(stdout);
+  });
+});

@@ -1,0 +1,154 @@
+import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { onTestFinished } from 'vitest';
+import type { AgentEvent, AgentProcess } from '../../src/agent/agent.ts';
+import { createCommandAgent } from '../../src/agent/command/command-agent.ts';
+import type { AgentParts } from '../../src/agent/launch-agent.ts';
+import { createRehearsalAgent } from '../../src/agent/rehearsal/rehearsal-agent.ts';
+import { systemChance } from '../../src/clock/system-chance.ts';
+import { systemClock } from '../../src/clock/system-clock.ts';
+import type { Issue } from '../../src/core/issue.ts';
+import type { RunOutcome, RunStage } from '../../src/core/run.ts';
+import type { AgentSettings, HookSettings, TrackerSettings } from '../../src/core/settings.ts';
+import type { PromptInput } from '../../src/core/workflow.ts';
+import { listMarkedProcesses } from '../../src/process/marked-processes.ts';
+import { createRunner } from '../../src/runner/run-issue.ts';
+import type { LiveRun, RunWatcher } from '../../src/runner/runner.ts';
+import { openToolDoor } from '../../src/tools/registry.ts';
+import { MemoryTracker } from '../../src/tracker/memory/memory-tracker.ts';
+import { createLocalWorkspaces } from '../../src/workspace/local-workspaces.ts';
+import { issue as someIssue } from '../fake/issues.ts';
+import { memoryLogger } from '../fake/memory-logger.ts';
+import { settings as someSettings } from '../fake/settings.ts';
+
+export interface Staging {
+  readonly agent?: Partial<AgentSettings>;
+  readonly tracker?: Partial<TrackerSettings>;
+  readonly hooks?: Partial<HookSettings>;
+  readonly issue?: Partial<Issue>;
+  readonly attempt?: number | null;
+  readonly renderPrompt?: (input: PromptInput) => string;
+  /** Takes the place of the tracker's answer between two turns. */
+  readonly readIssue?: (signal: AbortSignal) => Promise<Issue | null>;
+  readonly watcher?: Partial<RunWatcher>;
+}
+
+/** What became of a run, and what it told on the way. */
+export interface StagedRun {
+  readonly run: LiveRun;
+  readonly runId: string;
+  readonly stages: RunStage[];
+  readonly turns: number[];
+  readonly events: AgentEvent[];
+  readonly processes: AgentProcess[];
+  readonly tracker: MemoryTracker;
+  readonly logger: ReturnType<typeof memoryLogger>;
+  /** Where it is, or will be. */
+  readonly workspace: string;
+  /** The lines that the hooks wrote into `../hooks.log`. */
+  hookLines(): string[];
+  /** A file of the workspace; null when it is not there. */
+  file(name: string): string | null;
+  /** The outcome, after a look that nothing of the run is left. */
+  end(): Promise<RunOutcome & { readonly left: number }>;
+}
+
+const program = fileURLToPath(new URL('../../src/agent/rehearsal/program.ts', import.meta.url));
+
+/** A prompt that the rehearsal agent acts out. */
+export function script(...lines: string[]): string {
+  return ['```rehearsal', ...lines, '```'].join('\n');
+}
+
+/** Starts a run on the real workspaces, the real agents and the real memory tracker. */
+export function stageRun(prompt: string, staging: Staging = {}): StagedRun {
+  const folder = realpathSync(mkdtempSync(path.join(tmpdir(), 'baton-runner-')));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const root = path.join(folder, 'workspaces');
+  const settings = {
+    ...someSettings({ agent: staging.agent ?? {}, tracker: staging.tracker ?? {} }),
+    workspace: { root },
+  };
+  const issue = someIssue({ id: 'id-1', identifier: 'T-1', state: 'In Progress', ...staging.issue });
+  const tracker = new MemoryTracker({ issues: [issue], states: ['Todo', 'In Progress', 'Done'], clock: systemClock });
+  const logger = memoryLogger();
+  const parts: AgentParts = {
+    clock: systemClock,
+    custody: 'marker_sweep',
+    daemonEnv: { PATH: process.env.PATH, HOME: folder },
+    allowEnv: [],
+    denyEnv: [],
+  };
+  const runner = createRunner({
+    logger,
+    agentFor: ({ agent: { backend, command, turnTimeoutMs } }) =>
+      backend === 'command'
+        ? createCommandAgent({ command: command ?? '', turnTimeoutMs }, parts)
+        : createRehearsalAgent({ nodePath: process.execPath, program, readTimeoutMs: 30_000, turnTimeoutMs }, parts),
+    workspacesFor: ({ hooks }) =>
+      createLocalWorkspaces({
+        ...parts,
+        root,
+        hooks: { ...hooks, ...staging.hooks },
+        secretEnvironment: [],
+        logger,
+      }),
+    toolDoorFor: (_settings, run) => openToolDoor({ ...run, tracker }),
+    readIssue: async (_settings, id, signal) =>
+      staging.readIssue === undefined
+        ? ((await tracker.fetchByIds([id], signal))[0] ?? null)
+        : staging.readIssue(signal),
+  });
+  const told = {
+    stages: [] as RunStage[],
+    turns: [] as number[],
+    events: [] as AgentEvent[],
+    processes: [] as AgentProcess[],
+  };
+  const runId = systemChance.id();
+  const run = runner.start({
+    runId,
+    issue,
+    workflow: { path: '/WORKFLOW.md', revision: '1', settings, renderPrompt: staging.renderPrompt ?? (() => prompt) },
+    attempt: staging.attempt ?? null,
+    retryKind: null,
+    watcher: {
+      onStage: (stage) => void told.stages.push(stage),
+      onWorkspace: () => {},
+      onProcess: (process) => void told.processes.push(process),
+      onSession: () => {},
+      onTurn: (turn) => void told.turns.push(turn),
+      onEvent: (event) => void told.events.push(event),
+      ...staging.watcher,
+    },
+  });
+  onTestFinished(async () => {
+    run.stop('shutdown');
+    await run.outcome;
+  });
+  const read = (file: string): string | null => (existsSync(file) ? readFileSync(file, 'utf8') : null);
+  return {
+    ...told,
+    run,
+    runId,
+    tracker,
+    logger,
+    workspace: path.join(root, 'T-1'),
+    hookLines: () => (read(path.join(root, 'hooks.log')) ?? '').split('\n').filter(Boolean),
+    file: (name) => read(path.join(root, 'T-1', name)),
+    end: async () => {
+      const outcome = await run.outcome;
+      const marked = await listMarkedProcesses({ clock: systemClock });
+      return { ...outcome, left: marked.filter((each) => each.runId === runId).length };
+    },
+  };
+}
+
+/** Hooks that leave a trace of having run. */
+export const tracedHooks = {
+  afterCreate: 'echo after_create >> ../hooks.log',
+  beforeRun: 'echo before_run >> ../hooks.log',
+  afterRun: 'echo after_run >> ../hooks.log',
+} as const satisfies Partial<HookSettings>;

@@ -1,0 +1,111 @@
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { StopReason } from '../../src/core/run.ts';
+import { pidsWithArgument, uniqueNap } from '../process/real-children.ts';
+import { script, stageRun, tracedHooks } from './stage-run.ts';
+
+const outcomes = [
+  ['stalled', 'stalled', 'run_stalled'],
+  ['terminal_state', 'canceled_by_reconciliation', 'run_cancelled'],
+  ['shutdown', 'canceled_by_reconciliation', 'run_cancelled'],
+] as const satisfies [StopReason, string, string][];
+
+describe('a run that is stopped', () => {
+  it.each(outcomes)(
+    'X6: for %s in the middle of a turn ends as %s, after_run ran and nothing is left',
+    async (why, end, code) => {
+      const nap = uniqueNap();
+      const orphan = script('write run.sh', `| setsid sleep ${nap} > /dev/null 2>&1 &`, 'run sh run.sh', 'wait 600000');
+      const staged = stageRun(orphan, { hooks: tracedHooks });
+      await expect.poll(() => staged.events.at(-1)?.summary, { timeout: 20_000 }).toBe('ran sh run.sh');
+      staged.run.stop(why);
+      expect(await staged.end()).toMatchObject({ end, turns: 1, left: 0, error: { code } });
+      expect(pidsWithArgument(nap)).toEqual([]);
+      expect(staged.hookLines()).toEqual(['after_create', 'before_run', 'after_run']);
+      expect(staged.stages.slice(-2)).toEqual(['finishing', end]);
+    },
+  );
+
+  it('ends what a command has started, away from it and ignoring TERM', async () => {
+    const nap = uniqueNap();
+    const stubborn = `setsid sh -c "trap '' TERM; sleep ${nap}; :" & echo ready; while :; do sleep 1; done`;
+    const staged = stageRun(stubborn, { agent: { backend: 'command', command: 'exec sh' }, hooks: tracedHooks });
+    await expect.poll(() => staged.events.at(-1)?.summary, { timeout: 20_000 }).toBe('ready');
+    staged.run.stop('inactive_state');
+    expect(await staged.end()).toMatchObject({ end: 'canceled_by_reconciliation', left: 0 });
+    expect(pidsWithArgument(nap)).toEqual([]);
+    expect(staged.hookLines().at(-1)).toBe('after_run');
+  });
+
+  it.each(['afterCreate', 'beforeRun'] as const)(
+    'during the hook %s ends the hook and starts no agent',
+    async (hook) => {
+      const nap = uniqueNap();
+      const staged = stageRun(script('say hi'), { hooks: { ...tracedHooks, [hook]: `sleep ${nap}` } });
+      await expect.poll(() => pidsWithArgument(nap), { timeout: 20_000 }).toHaveLength(1);
+      staged.run.stop('stalled');
+      expect(await staged.end()).toMatchObject({ end: 'stalled', turns: 0, left: 0 });
+      expect(staged.processes).toEqual([]);
+      // Without a finished workspace there is nothing for after_run to run in.
+      expect(staged.hookLines()).toEqual(hook === 'afterCreate' ? [] : ['after_create', 'after_run']);
+    },
+  );
+
+  it('before its first step starts no agent', async () => {
+    const staged = stageRun(script('say hi'), {
+      hooks: { beforeRun: tracedHooks.beforeRun, afterRun: tracedHooks.afterRun },
+    });
+    staged.run.stop('terminal_state');
+    expect(await staged.end()).toMatchObject({ end: 'canceled_by_reconciliation', turns: 0, left: 0 });
+    expect(staged.processes).toEqual([]);
+    expect(staged.hookLines()).toEqual(['after_run']);
+  });
+
+  it('while the session is being opened has no turn', async () => {
+    const staged = stageRun(script('write late.txt', '| late'), {
+      hooks: tracedHooks,
+      watcher: { onProcess: () => staged.run.stop('shutdown') },
+    });
+    expect(await staged.end()).toMatchObject({ end: 'canceled_by_reconciliation', left: 0 });
+    expect(staged.file('late.txt')).toBeNull();
+    expect(staged.hookLines().at(-1)).toBe('after_run');
+  });
+
+  it('between two turns has no further one', async () => {
+    const { promise: reading, resolve: onRead } = Promise.withResolvers<void>();
+    const staged = stageRun(script('say one', 'next turn', 'write second.txt', '| must not be'), {
+      readIssue: (signal) => {
+        onRead();
+        return new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
+      },
+    });
+    await reading;
+    staged.run.stop('issue_missing');
+    expect(await staged.end()).toMatchObject({ end: 'canceled_by_reconciliation', turns: 1, left: 0 });
+    expect(staged.file('second.txt')).toBeNull();
+  });
+
+  it('still runs after_run to its end when it is stopped during it', async () => {
+    const staged = stageRun(script('move Done'), {
+      hooks: {
+        afterRun: 'echo begun >> ../hooks.log; while ! test -e go; do sleep 0.05; done; echo ended >> ../hooks.log',
+      },
+    });
+    await expect.poll(() => staged.hookLines(), { timeout: 20_000 }).toEqual(['begun']);
+    staged.run.stop('terminal_state');
+    writeFileSync(path.join(staged.workspace, 'go'), '');
+    expect(await staged.end()).toMatchObject({ turns: 1, left: 0 });
+    expect(staged.hookLines()).toEqual(['begun', 'ended']);
+  });
+
+  it('twice keeps its first reason', async () => {
+    const staged = stageRun(script('say here', 'wait 600000'));
+    await expect.poll(() => staged.events.at(-1)?.summary, { timeout: 20_000 }).toBe('here');
+    staged.run.stop('stalled');
+    staged.run.stop('terminal_state');
+    expect(await staged.end()).toMatchObject({ end: 'stalled', left: 0 });
+    staged.run.stop('shutdown');
+    expect(await staged.end()).toMatchObject({ end: 'stalled' });
+  });
+});

@@ -1,0 +1,159 @@
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readdirSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { BatonError } from '../../src/core/baton-error.ts';
+import { canonicalPath } from '../../src/workspace/canonical-path.ts';
+import { workspaceKey } from '../../src/workspace/workspace-key.ts';
+import { workspacePath } from '../../src/workspace/workspace-path.ts';
+import { scratchFolder } from './scratch-workspaces.ts';
+
+function codeOf(action: () => unknown): string {
+  try {
+    action();
+  } catch (error) {
+    if (error instanceof BatonError) return error.code;
+    throw error;
+  }
+  return 'accepted';
+}
+
+describe('the name of a workspace', () => {
+  it.each([
+    ['MT/Det', 'MT_Det--b45ad8f201f2d40b'],
+    ['team/a-1', 'team_a-1--7c03d5a56ca4204b'],
+    ['S 1', 'S_1--7eec045c22745ca1'],
+    ['a/b', 'a_b--c14cddc033f64b9d'],
+    ['team_a-1', 'team_a-1'],
+    ['GH-42', 'GH-42'],
+    // Byte by byte: the two bytes of é are two underscores.
+    ['héllo-1', 'h__llo-1--a2060baf8a28ce6a'],
+  ])('of %s is %s (reference 1.6)', (identifier, key) => {
+    expect(workspaceKey(identifier)).toBe(key);
+  });
+
+  it('cannot be taken by an identifier that spells out the key of another', () => {
+    const borrowed = workspaceKey('team/a-1');
+    expect(workspaceKey(borrowed)).not.toBe(borrowed);
+    expect(workspaceKey(workspaceKey(borrowed))).not.toBe(workspaceKey(borrowed));
+  });
+});
+
+describe('the path of a workspace', () => {
+  it.each([
+    ['', 'workspace_equals_root'],
+    ['.', 'workspace_equals_root'],
+    ['..', 'workspace_outside_root'],
+    // Neither can be told from others by its bytes, nor handed to a program.
+    ['T-\ud800', 'path_canonicalize_failed'],
+    ['T-\0', 'path_canonicalize_failed'],
+  ])('X9: the identifier %j is refused with %s and nothing is touched', (identifier, code) => {
+    const folder = scratchFolder();
+    const root = path.join(folder, 'workspaces');
+    expect(codeOf(() => workspacePath(root, identifier))).toBe(code);
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  it.each(['../../etc', '/etc/passwd', 'a/../../b', '..\\..', '...', '-rf', '~', '$(id)', '\n'])(
+    'the hostile identifier %j stays a direct child of the root',
+    (identifier) => {
+      const root = scratchFolder();
+      const found = workspacePath(root, identifier);
+      expect(path.dirname(found)).toBe(root);
+      expect(path.normalize(found)).toBe(found);
+    },
+  );
+
+  it('every identifier is refused or gets a direct child of the root, and never the one of another', () => {
+    const root = scratchFolder();
+    // Both kinds that could meet: any text, and what is safe already, with and without the ending of a hash.
+    const hash = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 16);
+    const identifier = fc.oneof(
+      fc.string({ unit: 'binary', maxLength: 40 }),
+      fc.string({ unit: fc.constantFrom('a', 'A', '_', '/', '.', '-', ' ', 'é', '\ud800', '\udc00', '\0') }),
+      fc.string({ unit: fc.constantFrom('a', '/', '.'), maxLength: 3 }).map((text) => workspaceKey(text)),
+      fc.constantFrom('a/b', 'a.b').map((text) => `a_b--${hash(text)}`),
+    );
+    const pathOf = (text: string): string | null => {
+      try {
+        return workspacePath(root, text);
+      } catch (error) {
+        if (error instanceof BatonError) return null;
+        throw error;
+      }
+    };
+    fc.assert(
+      fc.property(fc.uniqueArray(identifier, { minLength: 2, maxLength: 6 }), (identifiers) => {
+        const paths = identifiers.map(pathOf).filter((found) => found !== null);
+        expect(paths.map((found) => path.dirname(found))).toEqual(paths.map(() => root));
+        expect(new Set(paths).size).toBe(paths.length);
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  it('a symbolic link in the place of the directory is refused, wherever it leads', () => {
+    const folder = scratchFolder();
+    const root = path.join(folder, 'root');
+    mkdirSync(path.join(folder, 'outside'));
+    mkdirSync(path.join(root, 'T-2'), { recursive: true });
+    symlinkSync(path.join(folder, 'outside'), path.join(root, 'T-1'));
+    symlinkSync('T-2', path.join(root, 'T-3'));
+    symlinkSync(path.join(folder, 'nowhere'), path.join(root, 'T-4'));
+    for (const identifier of ['T-1', 'T-3', 'T-4'])
+      expect(codeOf(() => workspacePath(root, identifier))).toBe('workspace_symlink_escape');
+    expect(existsSync(path.join(folder, 'nowhere'))).toBe(false);
+  });
+
+  it('W7: below a root that is a symbolic link it is the real path, also before the root exists', () => {
+    const folder = scratchFolder();
+    mkdirSync(path.join(folder, 'real'));
+    symlinkSync('real', path.join(folder, 'link'));
+    symlinkSync(path.join(folder, 'later'), path.join(folder, 'link-to-nothing'));
+    expect(workspacePath(path.join(folder, 'link'), 'T-1')).toBe(path.join(folder, 'real', 'T-1'));
+    expect(workspacePath(path.join(folder, 'link-to-nothing'), 'T-1')).toBe(path.join(folder, 'later', 'T-1'));
+  });
+
+  it('a loop of symbolic links is an error that names it, not a hang', () => {
+    const folder = scratchFolder();
+    symlinkSync('two', path.join(folder, 'one'));
+    symlinkSync('one', path.join(folder, 'two'));
+    symlinkSync('T-1', path.join(folder, 'T-1'));
+    expect(codeOf(() => workspacePath(path.join(folder, 'one'), 'T-1'))).toBe('path_canonicalize_failed');
+    expect(codeOf(() => workspacePath(folder, 'T-1'))).toBe('path_canonicalize_failed');
+  });
+
+  it('a name that is too long for the file system is refused', () => {
+    expect(codeOf(() => workspacePath(scratchFolder(), 'x'.repeat(300)))).toBe('path_canonicalize_failed');
+  });
+
+  it('a root that is a file is an error that names it', () => {
+    const folder = scratchFolder();
+    writeFileSync(path.join(folder, 'file'), '');
+    expect(codeOf(() => workspacePath(path.join(folder, 'file'), 'T-1'))).toBe('path_canonicalize_failed');
+  });
+});
+
+describe('a canonical path', () => {
+  it('is what the kernel finds, also where a link goes up from another link', () => {
+    const folder = scratchFolder();
+    mkdirSync(path.join(folder, 'far', 'deep'), { recursive: true });
+    mkdirSync(path.join(folder, 'x'));
+    mkdirSync(path.join(folder, 'far', 'x'));
+    symlinkSync(path.join('far', 'deep'), path.join(folder, 'deep'));
+    // To the kernel `deep/..` is `far`, for `deep` leads there; read as text it would be the folder itself.
+    symlinkSync('deep/../../far/x', path.join(folder, 'up'));
+    symlinkSync('deep/../x', path.join(folder, 'over'));
+    symlinkSync('./far//deep/./..', path.join(folder, 'odd'));
+    symlinkSync('../../../../../../../../../../../..', path.join(folder, 'top'));
+    for (const name of ['deep', 'up', 'over', 'odd', 'top', 'x'])
+      expect(canonicalPath(path.join(folder, name))).toBe(realpathSync.native(path.join(folder, name)));
+    expect(canonicalPath(path.join(folder, 'over'))).toBe(path.join(folder, 'far', 'x'));
+  });
+
+  it('keeps what does not exist as it stands', () => {
+    const folder = scratchFolder();
+    expect(canonicalPath(path.join(folder, 'a', 'b', 'c'))).toBe(path.join(folder, 'a', 'b', 'c'));
+  });
+});
