@@ -1,7 +1,7 @@
 import { BatonError } from '../core/baton-error.ts';
 import { type ChildEnvironment, childEnvironment, usualVariables } from '../process/child-environment.ts';
 import { launch } from '../process/launch.ts';
-import type { LiveProcess } from '../process/live-process.ts';
+import type { LiveProcess, StopOptions } from '../process/live-process.ts';
 import type { ProcessDeps } from '../process/start-child.ts';
 import type { SessionRequest } from './agent.ts';
 
@@ -48,8 +48,8 @@ function agentEnvironment(request: SessionRequest, parts: AgentParts): ChildEnvi
  * Ends an agent's program and everything it started. Rejects with `agent_survives` when something could not be ended: as
  * long as that may be alive, no second agent may have the ticket.
  */
-export async function endAgent(process: LiveProcess): Promise<void> {
-  const { survivorsLeft } = await process.stop();
+export async function endAgent(process: LiveProcess, options: StopOptions = {}): Promise<void> {
+  const { survivorsLeft } = await process.stop(options);
   if (survivorsLeft === 0) return;
   throw new BatonError('agent_survives', `${survivorsLeft} processes of the agent could not be ended.`, {
     details: { pid: process.pid },

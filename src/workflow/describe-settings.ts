@@ -24,7 +24,7 @@ export function describeSettings(
 ): DescribedSetting[] {
   const described = (key: string, value: unknown): DescribedSetting => ({
     key,
-    value: value instanceof Secret ? value.toJSON() : value,
+    value: value instanceof Secret ? value.toJSON() : withoutCredentials(value),
     origin: origins.get(key) ?? 'default',
   });
   const fromTable = settingRows.flatMap(([key, { effective }]) =>
@@ -37,4 +37,9 @@ export function describeSettings(
     .filter((name) => !profile.keys.some((key) => key.name === name))
     .map((name) => ({ key: `tracker.provider.${name}`, value: '[not shown: unknown key]', origin: 'file' }));
   return [...fromTable, ...known, ...unknown];
+}
+
+/** An address may carry a user and a password; people see where it leads, not how to get in. */
+function withoutCredentials(value: unknown): unknown {
+  return typeof value === 'string' ? value.replace(/^([a-z][a-z0-9+.-]*:\/\/)[^/@\s]*@/i, '$1[secret]@') : value;
 }

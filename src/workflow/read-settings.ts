@@ -42,7 +42,7 @@ function reportSectionsThatAreNoMaps(frontMatter: FrontMatter, report: Report): 
   const sections = new Set(settingRows.map(([key]) => splitKey(key).section));
   for (const section of sections) {
     if (!Object.hasOwn(frontMatter, section) || isMap(frontMatter[section])) continue;
-    report(errorAt(section, `${section} must be a map of settings, found ${shown(frontMatter[section])}`));
+    report(errorAt(section, `${section} must be a map of settings, found ${found(section, frontMatter[section])}`));
   }
 }
 
@@ -58,14 +58,21 @@ function readValue(key: SettingKey, type: SettingType<unknown>, raw: unknown, re
   const bad = new Set(result.error.issues.map((issue) => String(issue.path[0] ?? '')));
   for (const entry of bad) {
     if (entry === '') {
-      report(errorAt(key, `${key} must be ${type.allowed}, found ${shown(raw)}`));
+      report(errorAt(key, `${key} must be ${type.allowed}, found ${found(key, raw)}`));
       continue;
     }
-    const found = (raw as Record<string, unknown>)[entry]; // the schema found a bad entry, so it is a list or a map
+    const entryFound = (raw as Record<string, unknown>)[entry]; // the schema found a bad entry, so it is a list or a map
     const name = Array.isArray(raw) ? `${key}[${entry}]` : `${key}.${entry}`;
-    report(errorAt(name, `${name} must be ${type.allowedEntry ?? type.allowed}, found ${shown(found)}`));
+    report(errorAt(name, `${name} must be ${type.allowedEntry ?? type.allowed}, found ${shown(entryFound)}`));
   }
   return undefined;
+}
+
+/** Keys under which somebody may have put a secret in the wrong place: it is not printed back. */
+const mayHoldSecret: ReadonlySet<string> = new Set(['tracker', 'tracker.provider', 'store', 'store.url']);
+
+function found(key: string, raw: unknown): string {
+  return mayHoldSecret.has(key) && typeof raw !== 'object' ? `a ${typeof raw}, not shown` : shown(raw);
 }
 
 function isEmptyList(value: unknown): boolean {

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { StopReason } from '../../src/core/run.ts';
 import { pidsWithArgument, uniqueNap } from '../process/real-children.ts';
-import { script, stageRun, tracedHooks } from './stage-run.ts';
+import { type StagedRun, script, stageRun, tracedHooks } from './stage-run.ts';
 
 const outcomes = [
   ['stalled', 'stalled', 'run_stalled'],
@@ -108,4 +108,13 @@ describe('a run that is stopped', () => {
     staged.run.stop('shutdown');
     expect(await staged.end()).toMatchObject({ end: 'stalled' });
   });
+});
+
+it('a stop that arrives while the program is being started ends the program', async () => {
+  const staged: StagedRun = stageRun('sleep 20; echo late > late.txt', {
+    agent: { backend: 'command', command: 'exec sh' },
+    watcher: { onProcess: () => staged.run.stop('shutdown') },
+  });
+  expect(await staged.end()).toMatchObject({ end: 'canceled_by_reconciliation', left: 0 });
+  expect(staged.file('late.txt')).toBeNull();
 });

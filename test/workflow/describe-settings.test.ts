@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { given, givenMemory } from './given.ts';
+import { given, givenLinear, givenMemory, refusal } from './given.ts';
 
 const originsIn = (workflow: ReturnType<typeof given>) =>
   Object.fromEntries(workflow.described.map(({ key, origin }) => [key, origin]));
@@ -51,5 +51,19 @@ codex: {turn_timeout_ms: 7}`,
     expect(keys).not.toContain('codex.turn_timeout_ms');
     expect(keys).not.toContain('server.port');
     expect(keys).toContain('tracker.provider.issues_file');
+  });
+
+  it('show no credentials in an address, and no secret that was put in the wrong place', () => {
+    const { described } = givenLinear(
+      '{api_key: k, project_slug: p, endpoint: "https://me:hunter2@proxy.example/graphql"}',
+    );
+    expect(described.find(({ key }) => key.endsWith('endpoint'))?.value).toBe('https://[secret]@proxy.example/graphql');
+    for (const misplaced of [
+      'tracker: {kind: linear, provider: hunter2}',
+      'tracker: hunter2',
+      'tracker: {kind: memory}\nstore: hunter2',
+    ]) {
+      expect(refusal(() => given(misplaced)).message).not.toContain('hunter2');
+    }
   });
 });

@@ -26,6 +26,9 @@ export function createCommandAgent(options: CommandAgentOptions, parts: AgentPar
   };
 }
 
+/** The program has had its whole input; to wait for it to end because its input did would be in vain. */
+const inputHasEnded = { closeStdinMs: 0 };
+
 class CommandSession implements AgentSession {
   readonly threadId = null;
   readonly remembersTurns = false;
@@ -64,25 +67,27 @@ class CommandSession implements AgentSession {
 
   async stop(): Promise<void> {
     this.#stopped = true;
-    if (this.#process !== null) await endAgent(this.#process);
+    if (this.#process !== null) await endAgent(this.#process, inputHasEnded);
   }
 
   /** Reads the program's output to its end, then judges its exit. Silence and the signal end the program first. */
   async #follow(process: LiveProcess, signal: AbortSignal | undefined): Promise<TurnResult> {
     let silent = false;
-    const end = (): void => void process.stop();
+    const end = (): void => void process.stop(inputHasEnded);
     const silence = new SilenceTimer(this.#parts.clock, this.#options.turnTimeoutMs, () => {
       silent = true;
       end();
     });
     signal?.addEventListener('abort', end, { once: true });
+    // It may have come while the program was being started.
+    if (signal?.aborted || this.#stopped) end();
     try {
       for await (const line of process.lines) {
         silence.touch();
         this.#tell('notification', line.text);
       }
       const exit = await process.exited;
-      await endAgent(process);
+      await endAgent(process, inputHasEnded);
       if (signal?.aborted || this.#stopped) return this.#end('turn_cancelled', { status: 'cancelled' });
       if (silent) return this.#end('turn_failed', { status: 'failed', error: this.#silenceError() });
       if (exit.code === 0) return this.#end('turn_completed', { status: 'completed' });
