@@ -2,15 +2,15 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { BatonError } from '../../src/core/baton-error.ts';
 import type { Issue } from '../../src/core/issue.ts';
 import type { Tracker } from '../../src/tracker/tracker.ts';
-import { issue } from '../fake/issues.ts';
+import { issue as ticket } from '../fake/issues.ts';
 
 /** What an adapter brings so that the suite can run on it: a tracker that has exactly these issues, and ways to change it. */
 export interface TrackerHarness {
   readonly tracker: Tracker;
   /** Moves an issue in the tracker itself, as a person would. */
   move(id: string, state: string): Promise<void>;
-  /** Deletes an issue in the tracker itself. */
-  remove(id: string): Promise<void>;
+  /** Deletes an issue in the tracker itself; null where nothing is ever deleted. */
+  readonly remove: ((id: string) => Promise<void>) | null;
   /** How many requests the adapter has sent so far; null where nothing is sent. */
   requests(): number | null;
   /** Makes the next requests fail until called with false; null where nothing can fail. */
@@ -18,10 +18,28 @@ export interface TrackerHarness {
   dispose(): Promise<void>;
 }
 
-const states = { todo: 'Todo', active: 'In Progress', done: 'Done' };
+/** What the adapter's tracker calls the states, and a move in it that a run may make. */
+export interface TrackerStates {
+  readonly todo: string;
+  readonly active: string;
+  readonly done: string;
+  readonly movableByRun: { readonly from: string; readonly to: string };
+}
 
-/** The suite of the seam `Tracker`. Every adapter runs it unchanged. */
-export function trackerConformance(name: string, open: (issues: readonly Issue[]) => Promise<TrackerHarness>): void {
+const usualStates: TrackerStates = {
+  todo: 'Todo',
+  active: 'In Progress',
+  done: 'Done',
+  movableByRun: { from: 'Todo', to: 'Done' },
+};
+
+/** The suite of the seam `Tracker`. Every adapter runs it unchanged; only the names of states are the tracker's own. */
+export function trackerConformance(
+  name: string,
+  open: (issues: readonly Issue[]) => Promise<TrackerHarness>,
+  states: TrackerStates = usualStates,
+): void {
+  const issue = (changes: Partial<Issue>): Issue => ticket({ state: states.todo, ...changes });
   describe(`${name} keeps the tracker seam`, () => {
     const opened: TrackerHarness[] = [];
     const openWith = async (...issues: Issue[]): Promise<TrackerHarness> => {
@@ -54,7 +72,7 @@ export function trackerConformance(name: string, open: (issues: readonly Issue[]
 
     it('compares state names trimmed and without regard to case', async () => {
       const { tracker } = await openWith(issue({ id: '1', state: states.active }));
-      expect(ids(await tracker.fetchByStates([' in PROGRESS ']))).toEqual(['1']);
+      expect(ids(await tracker.fetchByStates([` ${states.active.toUpperCase()} `]))).toEqual(['1']);
     });
 
     it('answers nothing for no states and no ids, without a request', async () => {
@@ -80,10 +98,18 @@ export function trackerConformance(name: string, open: (issues: readonly Issue[]
     });
 
     it('shows a change made in the tracker at the next read', async () => {
-      const { tracker, move, remove } = await openWith(issue({ id: '1' }), issue({ id: '2' }));
+      const { tracker, move } = await openWith(issue({ id: '1' }), issue({ id: '2' }));
       await move('1', states.done);
+      expect((await tracker.fetchByIds(['1', '2'])).map(({ state }) => state)).toEqual([states.done, states.todo]);
+      expect(ids(await tracker.fetchByStates([states.todo]))).toEqual(['2']);
+    });
+
+    it('leaves out an issue that was deleted in the tracker', async ({ skip }) => {
+      const { tracker, remove } = await openWith(issue({ id: '1' }), issue({ id: '2' }));
+      if (remove === null) return skip('this tracker deletes nothing');
       await remove('2');
-      expect((await tracker.fetchByIds(['1', '2'])).map(({ state }) => state)).toEqual([states.done]);
+      expect(ids(await tracker.fetchByIds(['1', '2']))).toEqual(['1']);
+      expect(ids(await tracker.fetchByStates([states.todo]))).toEqual(['1']);
     });
 
     it("tells a blocker's state as it is now", async () => {
@@ -116,14 +142,16 @@ export function trackerConformance(name: string, open: (issues: readonly Issue[]
     });
 
     it('moves and comments on behalf of a run, and names the states when asked for another', async ({ skip }) => {
-      const { tracker } = await openWith(issue({ id: '1' }));
+      const { from, to } = states.movableByRun;
+      const { tracker } = await openWith(issue({ id: '1', state: from }));
       const { changes } = tracker;
       if (changes === null) return skip('this tracker is read-only to Baton');
       const author = { kind: 'run', runId: 'run-1' } as const;
-      expect((await changes.moveIssue('1', 'done', author)).state).toBe(states.done);
-      expect((await tracker.fetchByIds(['1']))[0]?.state).toBe(states.done);
+      expect((await changes.moveIssue('1', ` ${to.toUpperCase()}`, author)).state).toBe(to);
+      expect((await tracker.fetchByIds(['1']))[0]?.state).toBe(to);
       await changes.addComment('1', 'Tests pass.', author);
       await expect(changes.moveIssue('1', 'Nirvana', author)).rejects.toMatchObject({ code: 'tracker_state_unknown' });
+      await expect(changes.moveIssue('404', to, author)).rejects.toMatchObject({ code: 'tracker_issue_not_found' });
       await expect(changes.addComment('404', 'x', author)).rejects.toMatchObject({ code: 'tracker_issue_not_found' });
     });
   });

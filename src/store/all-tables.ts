@@ -1,0 +1,35 @@
+import type { Database } from './schema.ts';
+
+/** A table of the store and what its rows are found by. */
+export interface TableOfStore {
+  readonly name: Exclude<keyof Database, 'baton_migrations'>;
+  readonly key: readonly string[];
+}
+
+/** Every table, those that are referred to before those that refer to them. A test compares it with the schema. */
+export const allTables: readonly TableOfStore[] = [
+  { name: 'projects', key: ['id'] },
+  { name: 'board_counters', key: ['project'] },
+  { name: 'board_issues', key: ['project', 'id'] },
+  { name: 'board_blockers', key: ['project', 'issue_id', 'blocker_id'] },
+  { name: 'board_comments', key: ['seq'] },
+  { name: 'board_history', key: ['seq'] },
+  { name: 'claims', key: ['project', 'issue_id'] },
+  { name: 'runs', key: ['run_id'] },
+  { name: 'run_events', key: ['run_id', 'seq'] },
+  { name: 'retries', key: ['project', 'issue_id'] },
+  { name: 'held', key: ['project', 'issue_id'] },
+  { name: 'counters', key: ['project', 'issue_id', 'name'] },
+  { name: 'job_timers', key: ['project', 'job'] },
+  {
+    name: 'request_counts',
+    key: ['bucket', 'begins_at', 'provider', 'route', 'method', 'status_class', 'job', 'cause'],
+  },
+  { name: 'usage', key: ['project', 'day', 'issue_id', 'role'] },
+  { name: 'commands', key: ['seq'] },
+];
+
+/** The column that counts by itself, where a table has one. */
+export function countsBySeq(table: TableOfStore): boolean {
+  return table.key.length === 1 && table.key[0] === 'seq';
+}

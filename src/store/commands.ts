@@ -1,0 +1,46 @@
+import type { Author } from '../core/author.ts';
+
+/**
+ * Requests to change scheduling state, written by anybody, executed by the orchestrator alone, once, in the order of
+ * their number. A command without a result waits.
+ */
+export interface Commands {
+  /** With a `key` that is known already nothing is written and the command of then is given. */
+  submit(command: CommandDraft): Promise<{ readonly command: Command; readonly created: boolean }>;
+  read(id: string): Promise<Command | null>;
+  /** The oldest first. */
+  waiting(project: string, limit: number): Promise<readonly Command[]>;
+  /** Writes the result once; false when it has one already. */
+  finish(id: string, result: CommandResult): Promise<boolean>;
+  /** The newest of these kinds that was done; it stays when older commands are pruned. */
+  latestDone(project: string, kinds: readonly string[]): Promise<Command | null>;
+  /** Newest first. */
+  list(project: string, limit: number): Promise<readonly Command[]>;
+  /** Removes at most `limit` executed ones older than this; gives how many. */
+  prune(executedBefore: number, limit: number): Promise<number>;
+}
+
+export interface CommandDraft {
+  readonly id: string;
+  readonly project: string;
+  /** What is asked for, such as `pause` or `issue_retry`. */
+  readonly kind: string;
+  /** Its arguments, JSON data. */
+  readonly payload: Readonly<Record<string, unknown>>;
+  readonly author: Author;
+  readonly at: number;
+  readonly key: string | null;
+}
+
+export interface Command extends CommandDraft {
+  readonly seq: number;
+  /** Null while it waits. */
+  readonly result: CommandResult | null;
+}
+
+export interface CommandResult {
+  readonly at: number;
+  readonly status: 'done' | 'refused';
+  /** One sentence for the person who asked. */
+  readonly text: string;
+}

@@ -1,0 +1,14 @@
+import type { Kysely, RawBuilder } from 'kysely';
+import type { Database } from './schema.ts';
+
+/** A database that is open: what differs between the two engines, and nothing else, is in here. */
+export interface Engine {
+  readonly name: 'sqlite' | 'postgres';
+  readonly db: Kysely<Database>;
+  /**
+   * The time that leases are measured with, as SQL. One machine's own clock is enough for SQLite; with PostgreSQL many
+   * machines compare leases, so only the server's clock counts, whatever the caller says.
+   */
+  leaseClock(callersAt: number): RawBuilder<number>;
+  close(): Promise<void>;
+}

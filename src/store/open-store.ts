@@ -1,0 +1,57 @@
+import type { Clock } from '../clock/clock.ts';
+import type { Logger } from '../core/logger.ts';
+import type { Engine } from './engine.ts';
+import { migrate } from './migrations/migrate.ts';
+import { openPostgres } from './postgres/open-postgres.ts';
+import { openSqlite } from './sqlite/open-sqlite.ts';
+import type { Store } from './store.ts';
+import { describeLocation, parseStoreUrl, type StoreLocation } from './store-url.ts';
+import { storeTables } from './tables/store-tables.ts';
+
+export interface OpenStoreOptions {
+  /** `sqlite:/absolute/path/baton.db`, or `postgres://…`. */
+  readonly url: string;
+  readonly clock: Clock;
+  readonly logger?: Logger;
+  /** A daemon has an SQLite file to itself; visitors (the command line) come and go beside it. */
+  readonly mode: 'daemon' | 'visitor';
+}
+
+/** Opens the store, makes it where there is none, and brings it to the version of this Baton. */
+export async function openStore(options: OpenStoreOptions): Promise<Store> {
+  const location = parseStoreUrl(options.url);
+  const engine = await openMigrated(location, options);
+  return storeOver(engine);
+}
+
+/** The engine alone, for the acts that move whole stores about. */
+export async function openMigrated(location: StoreLocation, options: Omit<OpenStoreOptions, 'url'>): Promise<Engine> {
+  const engine =
+    location.engine === 'sqlite'
+      ? await openSqlite(location.file, options.mode, options.clock)
+      : openPostgres(location.url, options.logger);
+  try {
+    const place = describeLocation(location);
+    const { from, to } = await migrate(engine, place, options.clock);
+    if (from !== to) options.logger?.info('the store was brought to a new version', { store: place, from, to });
+    return engine;
+  } catch (thrown) {
+    await engine.close();
+    throw thrown;
+  }
+}
+
+function storeOver(engine: Engine): Store {
+  let closing: Promise<void> | undefined;
+  const close = (): Promise<void> => {
+    closing ??= engine.close();
+    return closing;
+  };
+  return {
+    engine: engine.name,
+    ...storeTables(engine.db, engine),
+    transaction: (work) => engine.db.transaction().execute((inside) => work(storeTables(inside, engine))),
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+}

@@ -1,0 +1,59 @@
+import { type Clock, sleep } from '../clock/clock.ts';
+import type { Store } from './store.ts';
+
+export interface Retention {
+  readonly now: number;
+  /** Finished runs with their events. Null keeps them for ever, here and below. */
+  readonly runsOlderThanMs: number | null;
+  /** Executed commands; the newest of each kind stays, because it tells how things stand. */
+  readonly commandsOlderThanMs: number | null;
+  /** Request counts by minute; those by day stay. */
+  readonly requestMinutesOlderThanMs: number | null;
+  /** Rows a step. Between two steps everybody else has their turn. */
+  readonly step: number;
+}
+
+export interface Pruned {
+  /** So that the caller removes their transcripts, which are files. */
+  readonly runIds: readonly string[];
+  readonly events: number;
+  readonly commands: number;
+  readonly requestMinutes: number;
+}
+
+/** Removes what is older than wanted, in small steps, so that no write of anybody waits long. Stopped, it goes on next time. */
+export async function pruneStore(
+  store: Store,
+  clock: Clock,
+  retention: Retention,
+  signal?: AbortSignal,
+): Promise<Pruned> {
+  const { now, step } = retention;
+  const runIds: string[] = [];
+  const inSteps = (olderThanMs: number | null, prune: (before: number) => Promise<number>) =>
+    olderThanMs === null ? 0 : repeat(clock, signal, () => prune(now - olderThanMs));
+  const events = await inSteps(retention.runsOlderThanMs, (before) => store.runEvents.prune(before, step));
+  await inSteps(retention.runsOlderThanMs, async (before) => {
+    const removed = await store.runs.prune(before, step);
+    runIds.push(...removed);
+    return removed.length;
+  });
+  const commands = await inSteps(retention.commandsOlderThanMs, (before) => store.commands.prune(before, step));
+  const requestMinutes = await inSteps(retention.requestMinutesOlderThanMs, (before) =>
+    store.requestCounts.prune(before, step),
+  );
+  return { runIds, events, commands, requestMinutes };
+}
+
+/** Until a step removes nothing. Gives the sum. */
+async function repeat(clock: Clock, signal: AbortSignal | undefined, once: () => Promise<number>): Promise<number> {
+  let removed = 0;
+  while (!signal?.aborted) {
+    const now = await once();
+    removed += now;
+    if (now === 0) break;
+    // SQLite answers without leaving the event loop's turn; the daemon's timers and sockets wait for this one.
+    await sleep(clock, 0);
+  }
+  return removed;
+}

@@ -1,0 +1,132 @@
+import type { Generated } from 'kysely';
+import type { BoardStatus } from '../core/board-status.ts';
+import type { RetryKind } from '../core/workflow.ts';
+import type { RunFinish } from './runs.ts';
+
+/**
+ * The tables as both engines have them after the last migration, for Kysely's types. `migrations/` makes them; a test
+ * compares what the two engines made. Times are UTC milliseconds, columns ending in `_json` hold JSON as text.
+ */
+export interface Database {
+  baton_migrations: { number: number; name: string; applied_at: number };
+  projects: { id: string; name: string; created_at: number };
+  board_counters: { project: string; last_number: number };
+  board_issues: BoardIssueColumns;
+  board_blockers: { project: string; issue_id: string; blocker_id: string };
+  board_comments: Seq & IssueColumns & { author_json: string; body: string; at: number };
+  board_history: Seq &
+    IssueColumns & {
+      at: number;
+      author_json: string;
+      field: string;
+      from_json: string | null;
+      to_json: string | null;
+      reason: string | null;
+    };
+  claims: IssueColumns & {
+    /** Null when nobody holds it; the row stays, because it keeps the generation. */
+    owner: string | null;
+    generation: number;
+    claimed_at: number;
+    lease_until: number;
+  };
+  runs: RunColumns;
+  run_events: { run_id: string; seq: number; at: number; name: string; summary: string };
+  retries: IssueColumns & {
+    identifier: string;
+    kind: RetryKind;
+    attempt: number;
+    failures: number;
+    due_at: number;
+    error: string | null;
+    slot_waits: number;
+  };
+  held: IssueColumns & { identifier: string; code: string; reason: string; since: number; run_id: string | null };
+  counters: IssueColumns & { name: string; value: number };
+  job_timers: { project: string; job: string; last_run_at: number | null; next_due_at: number };
+  request_counts: {
+    bucket: 'minute' | 'day';
+    begins_at: number;
+    provider: string;
+    route: string;
+    method: string;
+    status_class: string;
+    job: string;
+    cause: string;
+    count: number;
+    bytes: number;
+    latency_ms: number;
+  };
+  usage: IssueColumns & TokenColumns & { day: string; role: string; runs: number };
+  commands: Seq & {
+    id: string;
+    project: string;
+    kind: string;
+    payload_json: string;
+    author_json: string;
+    at: number;
+    key: string | null;
+    result_at: number | null;
+    result_status: 'done' | 'refused' | null;
+    result_text: string | null;
+  };
+}
+
+interface Seq {
+  seq: Generated<number>;
+}
+
+interface IssueColumns {
+  project: string;
+  issue_id: string;
+}
+
+interface TokenColumns {
+  input_tokens: number;
+  cached_input_tokens: number;
+  output_tokens: number;
+  reasoning_tokens: number;
+  total_tokens: number;
+  cost_micro_usd: number;
+}
+
+interface BoardIssueColumns {
+  project: string;
+  id: string;
+  identifier: string;
+  title: string;
+  description: string | null;
+  status: BoardStatus;
+  priority: number | null;
+  /** 1 to 4 for those priorities and 5 for everything else, so that an index has the dispatch order. */
+  dispatch_rank: number;
+  labels_json: string;
+  parent_id: string | null;
+  branch: string | null;
+  url: string | null;
+  client_key: string | null;
+  created_at: number;
+  updated_at: number;
+}
+
+interface RunColumns extends IssueColumns, TokenColumns {
+  run_id: string;
+  identifier: string;
+  generation: number;
+  role: string;
+  attempt: number | null;
+  retry_kind: RetryKind | null;
+  backend: string;
+  host: string;
+  started_at: number;
+  pid: number | null;
+  pid_start_time: number | null;
+  workspace: string | null;
+  thread_id: string | null;
+  turns: number;
+  /** Null while it is in progress, and then the next three are null too. */
+  ended_at: number | null;
+  outcome: RunFinish['outcome'] | null;
+  error_code: string | null;
+  error_message: string | null;
+}

@@ -1,0 +1,41 @@
+import type { DatabaseSync } from 'node:sqlite';
+import { BatonError } from '../../core/baton-error.ts';
+import { refuseNewer } from '../migrations/refuse-newer.ts';
+
+/** Above this a look at every page would hold up the start for seconds; damage then shows when the page is read. */
+const thoroughUpToBytes = 256 * 1024 * 1024;
+
+/**
+ * Refuses what Baton must not write to: no database, a damaged one, one of another program, one of a newer Baton, one
+ * that cannot be written. Changes nothing.
+ */
+export function checkSqlite(database: DatabaseSync, file: string, depth: 'thorough' | 'quick'): void {
+  refuseForeign(database, file);
+  if (depth === 'thorough' && sizeOf(database) <= thoroughUpToBytes) refuseDamaged(database, file, 'quick_check');
+  // Takes the write lock and gives it back: a file that cannot be written says so here and not at the first fact.
+  database.exec('begin immediate; rollback');
+}
+
+/** Refuses a database of another program or of a newer Baton. Gives the version, 0 for an empty one. */
+export function refuseForeign(database: DatabaseSync, file: string): number {
+  const tables = database.prepare("select name from sqlite_schema where type = 'table'").all();
+  if (tables.length === 0) return 0;
+  if (!tables.some((row) => row.name === 'baton_migrations')) {
+    throw new BatonError('store_foreign', `${file} is a database of another program`);
+  }
+  const version = Number(database.prepare('select max(number) as number from baton_migrations').get()?.number ?? 0);
+  refuseNewer(version, file);
+  return version;
+}
+
+/** Looks at every page; `integrity_check` also compares each index with its table. */
+export function refuseDamaged(database: DatabaseSync, file: string, check: 'quick_check' | 'integrity_check'): void {
+  const finding = database.prepare(`pragma ${check}(1)`).get();
+  const text = String(Object.values(finding ?? {})[0]);
+  if (text !== 'ok') throw new BatonError('store_corrupt', `${file} is damaged: ${text}`, { details: { file } });
+}
+
+function sizeOf(database: DatabaseSync): number {
+  const pages = Number(database.prepare('pragma page_count').get()?.page_count);
+  return pages * Number(database.prepare('pragma page_size').get()?.page_size);
+}

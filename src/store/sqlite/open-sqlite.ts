@@ -1,0 +1,65 @@
+import { mkdirSync } from 'node:fs';
+import path from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { Kysely, sql } from 'kysely';
+import type { Clock } from '../../clock/clock.ts';
+import { BatonError } from '../../core/baton-error.ts';
+import type { Engine } from '../engine.ts';
+import type { Database } from '../schema.ts';
+import { checkSqlite } from './check-sqlite.ts';
+import { type InstanceLock, takeInstanceLock } from './instance-lock.ts';
+import { makePrivateFile } from './private-file.ts';
+import { sqliteDialect } from './sqlite-dialect.ts';
+import { sqliteError } from './sqlite-errors.ts';
+import { blockingTimeoutMs, whenFree } from './when-free.ts';
+
+/** The write-ahead log is cut back to this after a checkpoint; a single large transaction may have made it longer. */
+const walLimitBytes = 64 * 1024 * 1024;
+
+/**
+ * Opens the file, making it and its folder when they are not there. Looks before it changes anything: what is not a
+ * database, is damaged, is somebody else's or is from a newer Baton is refused and left as it was.
+ */
+export async function openSqlite(file: string, mode: 'daemon' | 'visitor', clock: Clock): Promise<Engine> {
+  let lock: InstanceLock | undefined;
+  let database: DatabaseSync | undefined;
+  try {
+    mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
+    if (mode === 'daemon') lock = takeInstanceLock(file);
+    makePrivateFile(file);
+    const opened = new DatabaseSync(file, { timeout: blockingTimeoutMs, enableForeignKeyConstraints: true });
+    database = opened;
+    await whenFree(clock, file, () => checkSqlite(opened, file, mode === 'daemon' ? 'thorough' : 'quick'));
+    // FULL: what a call acknowledged is on the disk also after a power cut, not only after a crash of the process.
+    opened.exec(`pragma synchronous = full; pragma journal_size_limit = ${walLimitBytes}`);
+    await whenFree(clock, file, () => useWriteAheadLog(opened, file));
+    return engineOver(opened, file, clock, lock);
+  } catch (thrown) {
+    if (database?.isOpen) database.close();
+    lock?.release();
+    throw sqliteError(thrown, file);
+  }
+}
+
+function engineOver(database: DatabaseSync, file: string, clock: Clock, lock: InstanceLock | undefined): Engine {
+  const db = new Kysely<Database>({ dialect: sqliteDialect(database, file, clock) });
+  return {
+    name: 'sqlite',
+    db,
+    leaseClock: (callersAt) => sql<number>`${sql.val(callersAt)}`,
+    close: async () => {
+      // Waits for a transaction that is under way: Kysely has one connection to give.
+      await db.connection().execute(async () => {});
+      await db.destroy();
+      lock?.release();
+    },
+  };
+}
+
+function useWriteAheadLog(database: DatabaseSync, file: string): void {
+  const answer = database.prepare('pragma journal_mode = wal').get();
+  if (answer?.journal_mode === 'wal') return;
+  throw new BatonError('store_not_writable', `the file system of ${file} does not allow a write-ahead log`, {
+    nextStep: 'Put the store on a local disk.',
+  });
+}

@@ -1,0 +1,98 @@
+import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
+import {
+  CompiledQuery,
+  type DatabaseConnection,
+  type Dialect,
+  type Driver,
+  type QueryResult,
+  SqliteAdapter,
+  SqliteIntrospector,
+  SqliteQueryCompiler,
+} from 'kysely';
+import type { Clock } from '../../clock/clock.ts';
+import { storableParameters } from '../storable-text.ts';
+import { sqliteError } from './sqlite-errors.ts';
+import { whenFree } from './when-free.ts';
+
+/** Prepared statements kept; the store has far fewer texts than this, except for lists of varying length. */
+const cachedStatements = 200;
+
+/** Kysely over `node:sqlite`. Kysely gives the one connection to one transaction or query at a time. */
+export function sqliteDialect(database: DatabaseSync, file: string, clock: Clock): Dialect {
+  return {
+    createDriver: () => sqliteDriver(database, new SqliteConnection(database, file, clock)),
+    createAdapter: () => new SqliteAdapter(),
+    createQueryCompiler: () => new SqliteQueryCompiler(),
+    createIntrospector: (db) => new SqliteIntrospector(db),
+  };
+}
+
+function sqliteDriver(database: DatabaseSync, connection: SqliteConnection): Driver {
+  const run = async (text: string): Promise<void> => {
+    await connection.executeQuery(CompiledQuery.raw(text));
+  };
+  return {
+    init: async () => {},
+    acquireConnection: async () => connection,
+    releaseConnection: async () => {},
+    // Immediate: a transaction that reads first and writes later could otherwise fail with BUSY in its middle.
+    beginTransaction: () => run('begin immediate'),
+    commitTransaction: () => run('commit'),
+    // After a full disk SQLite has rolled back by itself; asking again would hide the true error behind a second one.
+    rollbackTransaction: async () => (database.isTransaction ? run('rollback') : undefined),
+    destroy: async () => database.close(),
+  };
+}
+
+interface Prepared {
+  readonly statement: StatementSync;
+  readonly givesRows: boolean;
+}
+
+class SqliteConnection implements DatabaseConnection {
+  readonly #database: DatabaseSync;
+  readonly #file: string;
+  readonly #clock: Clock;
+  readonly #prepared = new Map<string, Prepared>();
+
+  constructor(database: DatabaseSync, file: string, clock: Clock) {
+    this.#database = database;
+    this.#file = file;
+    this.#clock = clock;
+  }
+
+  async executeQuery<Row>(query: CompiledQuery): Promise<QueryResult<Row>> {
+    // Inside a transaction the write lock is ours, so only what begins one, or stands alone, ever has to wait.
+    if (!this.#database.isTransaction) return whenFree(this.#clock, this.#file, () => this.#execute<Row>(query));
+    try {
+      return this.#execute<Row>(query);
+    } catch (thrown) {
+      throw sqliteError(thrown, this.#file);
+    }
+  }
+
+  #execute<Row>(query: CompiledQuery): QueryResult<Row> {
+    const { statement, givesRows } = this.#prepare(query.sql);
+    // The tables give text, numbers and null only.
+    const parameters = storableParameters(query.parameters) as SQLInputValue[];
+    // The types of rows are Kysely's, from the schema.
+    if (givesRows) return { rows: statement.all(...parameters) as Row[] };
+    const { changes } = statement.run(...parameters);
+    return { rows: [], numAffectedRows: BigInt(changes) };
+  }
+
+  #prepare(text: string): Prepared {
+    const known = this.#prepared.get(text);
+    if (known !== undefined) return known;
+    const statement = this.#database.prepare(text);
+    const made = { statement, givesRows: statement.columns().length > 0 };
+    if (this.#prepared.size >= cachedStatements) this.#prepared.clear();
+    this.#prepared.set(text, made);
+    return made;
+  }
+
+  // biome-ignore lint/correctness/useYield: Kysely asks for it; the store reads in pages and has no streams.
+  async *streamQuery(): AsyncIterableIterator<never> {
+    throw new Error('the store has no streams');
+  }
+}

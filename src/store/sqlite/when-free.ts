@@ -1,0 +1,36 @@
+import { type Clock, sleep } from '../../clock/clock.ts';
+import { BatonError } from '../../core/baton-error.ts';
+import { sqliteError } from './sqlite-errors.ts';
+
+/** How long a write waits for another process, or another store of this process, to finish its own. Those take milliseconds. */
+const busyTimeoutMs = 5_000;
+
+/**
+ * How long SQLite itself waits. It does so without giving way to the rest of the process, and the one it waits for may
+ * be in this process: so only for as long as a single write takes, and the rest of the time is waited for here.
+ */
+export const blockingTimeoutMs = 20;
+
+const pauseMs = 5;
+
+/** Does `work`, again and again while the file is locked by others. Other errors, and a lock that stays, are thrown. */
+export async function whenFree<T>(clock: Clock, file: string, work: () => T): Promise<T> {
+  const giveUpAt = clock.monotonic() + busyTimeoutMs;
+  for (;;) {
+    try {
+      return work();
+    } catch (thrown) {
+      const error = sqliteError(thrown, file);
+      if (error.code !== 'store_busy') throw error;
+      if (clock.monotonic() >= giveUpAt) throw stillLocked(file, busyTimeoutMs, error);
+    }
+    await sleep(clock, pauseMs);
+  }
+}
+
+function stillLocked(file: string, waitedMs: number, cause: BatonError): BatonError {
+  return new BatonError('store_busy', `${file} is locked by another process, for more than ${waitedMs} ms`, {
+    cause,
+    details: { file },
+  });
+}

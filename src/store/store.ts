@@ -1,0 +1,48 @@
+import type { BoardComments } from './board-comments.ts';
+import type { BoardHistory } from './board-history.ts';
+import type { BoardIssues } from './board-issues.ts';
+import type { Claims } from './claims.ts';
+import type { Commands } from './commands.ts';
+import type { Counters } from './counters.ts';
+import type { Held } from './held.ts';
+import type { JobTimers } from './job-timers.ts';
+import type { Projects } from './projects.ts';
+import type { RequestCounts } from './request-counts.ts';
+import type { Retries } from './retries.ts';
+import type { RunEvents } from './run-events.ts';
+import type { Runs } from './runs.ts';
+import type { Usage } from './usage.ts';
+
+/**
+ * The durable memory: one schema on two engines, embedded SQLite for one machine and PostgreSQL for many. What must hold:
+ *
+ * - What a call acknowledged is there after a crash of the process at any later instant.
+ * - Facts are stored, statuses derived: a run has a start and perhaps an end, not a status.
+ * - Identity is (project, issue id) everywhere; two projects may both have `GH-42`.
+ * - Times are UTC milliseconds and come from the caller; JSON is text. No SQL exists outside this room.
+ * - An engine's error leaves as a BatonError of a `store_*` code, its cause kept.
+ */
+export interface Store extends StoreTables, AsyncDisposable {
+  readonly engine: 'sqlite' | 'postgres';
+  /** All or nothing: when `work` rejects, nothing of it is stored. Not nested. */
+  transaction<T>(work: (tables: StoreTables) => Promise<T>): Promise<T>;
+  close(): Promise<void>;
+}
+
+/** One module a table (or a small family of tables). */
+export interface StoreTables {
+  readonly projects: Projects;
+  readonly boardIssues: BoardIssues;
+  readonly boardComments: BoardComments;
+  readonly boardHistory: BoardHistory;
+  readonly claims: Claims;
+  readonly runs: Runs;
+  readonly runEvents: RunEvents;
+  readonly retries: Retries;
+  readonly held: Held;
+  readonly counters: Counters;
+  readonly jobTimers: JobTimers;
+  readonly requestCounts: RequestCounts;
+  readonly usage: Usage;
+  readonly commands: Commands;
+}

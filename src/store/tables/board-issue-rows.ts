@@ -1,0 +1,65 @@
+import type { Kysely, Selectable } from 'kysely';
+import type { BoardIssue } from '../board-issues.ts';
+import type { Database } from '../schema.ts';
+
+/** Ids in one question: each becomes a parameter, and both engines have a limit far above this. */
+const idsAQuestion = 500;
+
+/** Rows as issues, in the same order, each with its blockers as they are now. */
+export async function boardIssuesFrom(
+  db: Kysely<Database>,
+  project: string,
+  rows: readonly Selectable<Database['board_issues']>[],
+): Promise<readonly BoardIssue[]> {
+  const blockers = await blockersOf(
+    db,
+    project,
+    rows.map((row) => row.id),
+  );
+  return rows.map((row) => ({
+    id: row.id,
+    identifier: row.identifier,
+    title: row.title,
+    description: row.description,
+    status: row.status,
+    priority: row.priority,
+    // Written by this room from a list of texts.
+    labels: JSON.parse(row.labels_json) as string[],
+    parentId: row.parent_id,
+    branch: row.branch,
+    url: row.url,
+    blockers: blockers.get(row.id) ?? [],
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+  }));
+}
+
+/** The place of a priority in the dispatch order (core/dispatch-order.ts): 1 to 4, then everything else. */
+export function dispatchRank(priority: number | null): number {
+  return priority !== null && priority >= 1 && priority <= 4 ? priority : 5;
+}
+
+async function blockersOf(db: Kysely<Database>, project: string, ids: readonly string[]) {
+  const found = new Map<string, BoardIssue['blockers'][number][]>();
+  for (let start = 0; start < ids.length; start += idsAQuestion) {
+    const rows = await db
+      .selectFrom('board_blockers')
+      .innerJoin('board_issues', (join) =>
+        join
+          .onRef('board_issues.project', '=', 'board_blockers.project')
+          .onRef('board_issues.id', '=', 'board_blockers.blocker_id'),
+      )
+      .select(['board_blockers.issue_id', 'board_issues.id', 'board_issues.identifier', 'board_issues.status'])
+      .where('board_blockers.project', '=', project)
+      .where('board_blockers.issue_id', 'in', ids.slice(start, start + idsAQuestion))
+      .orderBy('board_issues.created_at')
+      .orderBy('board_issues.identifier')
+      .execute();
+    for (const { issue_id, ...blocker } of rows) {
+      const list = found.get(issue_id);
+      if (list === undefined) found.set(issue_id, [blocker]);
+      else list.push(blocker);
+    }
+  }
+  return found;
+}

@@ -1,0 +1,128 @@
+import type { Kysely, Selectable } from 'kysely';
+import type { Command, Commands } from '../commands.ts';
+import { authorFrom } from '../json-text.ts';
+import type { Database } from '../schema.ts';
+
+export function commandsTable(db: Kysely<Database>): Commands {
+  return {
+    submit: async (draft) => {
+      const written = await db
+        .insertInto('commands')
+        .values({
+          id: draft.id,
+          project: draft.project,
+          kind: draft.kind,
+          payload_json: JSON.stringify(draft.payload),
+          author_json: JSON.stringify(draft.author),
+          at: draft.at,
+          key: draft.key,
+        })
+        .onConflict((conflict) => conflict.columns(['project', 'key']).doNothing())
+        .returningAll()
+        .executeTakeFirst();
+      if (written !== undefined) return { command: commandFrom(written), created: true };
+      const known = await db
+        .selectFrom('commands')
+        .selectAll()
+        .where('project', '=', draft.project)
+        .where('key', '=', draft.key)
+        .executeTakeFirstOrThrow();
+      return { command: commandFrom(known), created: false };
+    },
+
+    read: async (id) => {
+      const row = await db.selectFrom('commands').selectAll().where('id', '=', id).executeTakeFirst();
+      return row === undefined ? null : commandFrom(row);
+    },
+
+    waiting: async (project, limit) => {
+      const rows = await db
+        .selectFrom('commands')
+        .selectAll()
+        .where('project', '=', project)
+        .where('result_at', 'is', null)
+        .orderBy('seq')
+        .limit(limit)
+        .execute();
+      return rows.map(commandFrom);
+    },
+
+    finish: async (id, result) => {
+      const done = await db
+        .updateTable('commands')
+        .set({ result_at: result.at, result_status: result.status, result_text: result.text })
+        .where('id', '=', id)
+        .where('result_at', 'is', null)
+        .executeTakeFirst();
+      return done.numUpdatedRows === 1n;
+    },
+
+    latestDone: async (project, kinds) => {
+      if (kinds.length === 0) return null;
+      const row = await db
+        .selectFrom('commands')
+        .selectAll()
+        .where('project', '=', project)
+        .where('kind', 'in', [...kinds])
+        .where('result_status', '=', 'done')
+        .orderBy('seq', 'desc')
+        .limit(1)
+        .executeTakeFirst();
+      return row === undefined ? null : commandFrom(row);
+    },
+
+    list: async (project, limit) => {
+      const rows = await db
+        .selectFrom('commands')
+        .selectAll()
+        .where('project', '=', project)
+        .orderBy('seq', 'desc')
+        .limit(limit)
+        .execute();
+      return rows.map(commandFrom);
+    },
+
+    prune: async (executedBefore, limit) => {
+      const done = await db
+        .deleteFrom('commands')
+        .where('seq', 'in', (eb) =>
+          eb
+            .selectFrom('commands')
+            .select('seq')
+            .where('result_at', '<', executedBefore)
+            .where('seq', 'not in', latestOfEachKind(db))
+            .orderBy('result_at')
+            .limit(limit),
+        )
+        .executeTakeFirst();
+      return Number(done.numDeletedRows);
+    },
+  };
+}
+
+/** What was done last of each kind tells how things stand, such as paused or not: it is never too old. */
+function latestOfEachKind(db: Kysely<Database>) {
+  return db
+    .selectFrom('commands as latest')
+    .select((eb) => eb.fn.max('latest.seq').as('seq'))
+    .where('latest.result_status', '=', 'done')
+    .groupBy(['latest.project', 'latest.kind']);
+}
+
+function commandFrom(row: Selectable<Database['commands']>): Command {
+  return {
+    id: row.id,
+    project: row.project,
+    kind: row.kind,
+    // Written by `submit` from a record.
+    payload: JSON.parse(row.payload_json) as Record<string, unknown>,
+    author: authorFrom(row.author_json),
+    at: row.at,
+    key: row.key,
+    seq: row.seq,
+    result:
+      row.result_at === null || row.result_status === null
+        ? null
+        : { at: row.result_at, status: row.result_status, text: row.result_text ?? '' },
+  };
+}

@@ -1,0 +1,37 @@
+import { createHash } from 'node:crypto';
+import type { Kysely } from 'kysely';
+import type { Project, Projects } from '../projects.ts';
+import type { Database } from '../schema.ts';
+
+export function projectsTable(db: Kysely<Database>): Projects {
+  return {
+    ensure: async (name, at) => {
+      await db
+        .insertInto('projects')
+        .values({ id: projectId(name), name, created_at: at })
+        .onConflict((conflict) => conflict.column('name').doNothing())
+        .execute();
+      const row = await db.selectFrom('projects').selectAll().where('name', '=', name).executeTakeFirstOrThrow();
+      return projectFrom(row);
+    },
+    list: async () => (await db.selectFrom('projects').selectAll().orderBy('name').execute()).map(projectFrom),
+  };
+}
+
+/**
+ * The name itself where it is a plain word; otherwise what can be read of it and a part of its hash, so that two names
+ * never meet. Made from the name alone: every store gives a project the same id.
+ */
+function projectId(name: string): string {
+  if (/^[a-z0-9][a-z0-9-]{0,30}$/.test(name)) return name;
+  const readable = name
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, '-')
+    .replaceAll(/^-+|-+$/g, '')
+    .slice(0, 24);
+  return `${readable}_${createHash('sha256').update(name).digest('hex').slice(0, 12)}`;
+}
+
+function projectFrom(row: Database['projects']): Project {
+  return { id: row.id, name: row.name, createdAt: row.created_at };
+}

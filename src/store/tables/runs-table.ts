@@ -1,0 +1,124 @@
+import { type ExpressionBuilder, type Kysely, sql } from 'kysely';
+import { atomically } from '../atomically.ts';
+import type { RunFacts, Runs } from '../runs.ts';
+import type { Database } from '../schema.ts';
+import { rowFromStart, runFrom } from './run-rows.ts';
+
+export function runsTable(db: Kysely<Database>): Runs {
+  /** In progress and started with this generation: whoever shows an old one writes nothing. */
+  const inProgress = (runId: string, generation: number) =>
+    db
+      .updateTable('runs')
+      .where('run_id', '=', runId)
+      .where('generation', '=', generation)
+      .where('ended_at', 'is', null);
+  return {
+    start: async (run) => {
+      await db.insertInto('runs').values(rowFromStart(run)).execute();
+    },
+
+    record: async (runId, generation, facts) => {
+      const done = await inProgress(runId, generation)
+        .set((eb) => ({ generation, ...plainFacts(facts), ...totals(eb, facts) }))
+        .executeTakeFirst();
+      return done.numUpdatedRows === 1n;
+    },
+
+    finish: async (runId, generation, end) => {
+      const done = await inProgress(runId, generation)
+        .set({
+          ended_at: end.endedAt,
+          outcome: end.outcome,
+          error_code: end.errorCode,
+          error_message: end.errorMessage,
+        })
+        .executeTakeFirst();
+      return done.numUpdatedRows === 1n;
+    },
+
+    read: async (runId) => {
+      const row = await db.selectFrom('runs').selectAll().where('run_id', '=', runId).executeTakeFirst();
+      return row === undefined ? null : runFrom(row);
+    },
+
+    list: async (project, query) => {
+      let wanted = db
+        .selectFrom('runs')
+        .selectAll()
+        .where('project', '=', project)
+        .orderBy('started_at', 'desc')
+        .orderBy('run_id', 'desc')
+        .limit(query.limit);
+      if (query.issueId !== undefined) wanted = wanted.where('issue_id', '=', query.issueId);
+      if (query.before !== undefined) wanted = wanted.where('started_at', '<', query.before);
+      return (await wanted.execute()).map(runFrom);
+    },
+
+    unfinished: async (project) => {
+      const rows = await db
+        .selectFrom('runs')
+        .selectAll()
+        .where('project', '=', project)
+        .where('ended_at', 'is', null)
+        .orderBy('started_at')
+        .orderBy('run_id')
+        .execute();
+      return rows.map(runFrom);
+    },
+
+    countByIssue: async (key) => {
+      const row = await db
+        .selectFrom('runs')
+        .select((eb) => eb.fn.countAll<number>().as('count'))
+        .where('project', '=', key.project)
+        .where('issue_id', '=', key.issueId)
+        .executeTakeFirstOrThrow();
+      return row.count;
+    },
+
+    prune: (endedBefore, limit) =>
+      atomically(db, async (inside) => {
+        const old = await inside
+          .selectFrom('runs')
+          .select('run_id')
+          .where('ended_at', '<', endedBefore)
+          .orderBy('ended_at')
+          .limit(limit)
+          .execute();
+        const ids = old.map((row) => row.run_id);
+        // Their events go with them: the foreign key cascades.
+        if (ids.length > 0) await inside.deleteFrom('runs').where('run_id', 'in', ids).execute();
+        return ids;
+      }),
+  };
+}
+
+function plainFacts(facts: RunFacts) {
+  return {
+    ...(facts.pid === undefined ? {} : { pid: facts.pid }),
+    ...(facts.pidStartTime === undefined ? {} : { pid_start_time: facts.pidStartTime }),
+    ...(facts.workspace === undefined ? {} : { workspace: facts.workspace }),
+    ...(facts.threadId === undefined ? {} : { thread_id: facts.threadId }),
+  };
+}
+
+const columnOfTotal = {
+  turns: 'turns',
+  inputTokens: 'input_tokens',
+  cachedInputTokens: 'cached_input_tokens',
+  outputTokens: 'output_tokens',
+  reasoningTokens: 'reasoning_tokens',
+  totalTokens: 'total_tokens',
+  costMicroUsd: 'cost_micro_usd',
+} as const;
+
+/** A total never falls: reports may come out of order. */
+function totals(eb: ExpressionBuilder<Database, 'runs'>, facts: RunFacts) {
+  const known = Object.entries(columnOfTotal).flatMap(([name, column]) => {
+    const value = facts[name as keyof typeof columnOfTotal];
+    if (value === undefined) return [];
+    const larger = eb.case().when(column, '<', value).then(sql<number>`${value}`).else(eb.ref(column)).end();
+    return [[column, larger] as const];
+  });
+  return Object.fromEntries(known);
+}

@@ -1,0 +1,38 @@
+import type { Kysely } from 'kysely';
+import type { Engine } from '../engine.ts';
+import type { Database } from '../schema.ts';
+import type { StoreTables } from '../store.ts';
+import { boardCommentsTable } from './board-comments-table.ts';
+import { boardHistoryTable } from './board-history-table.ts';
+import { boardIssuesTable } from './board-issues-table.ts';
+import { claimsTable } from './claims-table.ts';
+import { commandsTable } from './commands-table.ts';
+import { countersTable } from './counters-table.ts';
+import { heldTable } from './held-table.ts';
+import { jobTimersTable } from './job-timers-table.ts';
+import { projectsTable } from './projects-table.ts';
+import { requestCountsTable } from './request-counts-table.ts';
+import { retriesTable } from './retries-table.ts';
+import { runEventsTable } from './run-events-table.ts';
+import { runsTable } from './runs-table.ts';
+import { usageTable } from './usage-table.ts';
+
+/** Every table over one connection to the database: the store's own, or that of a transaction. */
+export function storeTables(db: Kysely<Database>, engine: Engine): StoreTables {
+  return {
+    projects: projectsTable(db),
+    boardIssues: boardIssuesTable(db, engine.name),
+    boardComments: boardCommentsTable(db),
+    boardHistory: boardHistoryTable(db),
+    claims: claimsTable(db, engine.leaseClock),
+    runs: runsTable(db),
+    runEvents: runEventsTable(db, engine.name),
+    retries: retriesTable(db),
+    held: heldTable(db),
+    counters: countersTable(db),
+    jobTimers: jobTimersTable(db),
+    requestCounts: requestCountsTable(db),
+    usage: usageTable(db),
+    commands: commandsTable(db),
+  };
+}

@@ -1,0 +1,258 @@
+import { expect, it } from 'vitest';
+import type { RequestCount } from '../../src/store/request-counts.ts';
+import { onEngine, project, runStart, type StoreEngine } from './store.ts';
+
+/** What happened and what it cost: runs, their events, request counts, usage. */
+export function runsConformance(engine: StoreEngine): void {
+  const end = { endedAt: 9_000, outcome: 'failed', errorCode: 'agent_exited', errorMessage: 'It ended.' } as const;
+
+  onEngine(engine, 'keeps runs', ({ open }) => {
+    it('knows a run from its start to its end', async () => {
+      const { runs } = await open();
+      const start = runStart('r1', { attempt: 2, retryKind: 'failure', generation: 3 });
+      await runs.start(start);
+      const nothingYet = {
+        pid: null,
+        pidStartTime: null,
+        workspace: null,
+        threadId: null,
+        turns: 0,
+        inputTokens: 0,
+        cachedInputTokens: 0,
+        outputTokens: 0,
+        reasoningTokens: 0,
+        totalTokens: 0,
+        costMicroUsd: 0,
+        finish: null,
+      };
+      expect(await runs.read('r1')).toEqual({ ...start, ...nothingYet });
+      const facts = {
+        pid: 42,
+        pidStartTime: 77,
+        workspace: '/w/BAT-1',
+        threadId: 't',
+        turns: 2,
+        inputTokens: 10,
+        cachedInputTokens: 4,
+        outputTokens: 5,
+        reasoningTokens: 1,
+        totalTokens: 15,
+        costMicroUsd: 12_345,
+      };
+      expect(await runs.record('r1', 3, facts)).toBe(true);
+      expect(await runs.read('r1')).toEqual({ ...start, ...facts, finish: null });
+      expect((await runs.unfinished(project)).map(({ runId }) => runId)).toEqual(['r1']);
+      expect(await runs.finish('r1', 3, end)).toBe(true);
+      expect(await runs.read('r1')).toEqual({ ...start, ...facts, finish: end });
+      expect(await runs.unfinished(project)).toEqual([]);
+      expect(await runs.read('no')).toBeNull();
+    });
+
+    it('refuses whoever shows another generation, and everything after the end', async () => {
+      const { runs } = await open();
+      await runs.start(runStart('r1', { generation: 2 }));
+      expect(await runs.record('r1', 1, { turns: 9 })).toBe(false);
+      expect(await runs.finish('r1', 3, end)).toBe(false);
+      expect(await runs.record('no', 2, { turns: 9 })).toBe(false);
+      expect(await runs.finish('r1', 2, { ...end, outcome: 'interrupted', errorCode: null, errorMessage: null })).toBe(
+        true,
+      );
+      expect(await runs.finish('r1', 2, end)).toBe(false);
+      expect(await runs.record('r1', 2, { turns: 9 })).toBe(false);
+      expect(await runs.read('r1')).toMatchObject({ turns: 0, finish: { outcome: 'interrupted', errorCode: null } });
+      await expect(runs.start(runStart('r1'))).rejects.toMatchObject({ code: 'store_constraint' });
+    });
+
+    it('adds facts without touching others, and never lets a total fall', async () => {
+      const { runs } = await open();
+      await runs.start(runStart('r1'));
+      await runs.record('r1', 1, { turns: 3, totalTokens: 100, threadId: 't' });
+      expect(await runs.record('r1', 1, { totalTokens: 40, outputTokens: 7 })).toBe(true);
+      expect(await runs.record('r1', 1, {})).toBe(true);
+      expect(await runs.record('r1', 1, { threadId: null, pidStartTime: null })).toBe(true);
+      expect(await runs.read('r1')).toMatchObject({ turns: 3, totalTokens: 100, outputTokens: 7, threadId: null });
+    });
+
+    it('lists the newest first, of a project or of one issue', async () => {
+      const { runs } = await open();
+      for (const [index, startedAt] of [5, 7, 6, 7].entries()) {
+        await runs.start(runStart(`r${index}`, { startedAt, issueId: index === 2 ? 'i2' : 'i1' }));
+      }
+      await runs.start(runStart('other', { project: 'beta' }));
+      const listed = async (query: Parameters<typeof runs.list>[1]) =>
+        (await runs.list(project, query)).map(({ runId }) => runId);
+      expect(await listed({ limit: 9 })).toEqual(['r3', 'r1', 'r2', 'r0']);
+      expect(await listed({ limit: 2 })).toEqual(['r3', 'r1']);
+      expect(await listed({ limit: 9, before: 7 })).toEqual(['r2', 'r0']);
+      expect(await listed({ limit: 9, issueId: 'i1' })).toEqual(['r3', 'r1', 'r0']);
+      expect(await runs.countByIssue({ project, issueId: 'i1' })).toBe(3);
+      expect(await runs.countByIssue({ project: 'beta', issueId: 'i2' })).toBe(0);
+      expect((await runs.unfinished(project)).map(({ runId }) => runId)).toEqual(['r0', 'r2', 'r1', 'r3']);
+    });
+
+    it('prunes the oldest finished ones with their events, no more than asked, and none in progress', async () => {
+      const { runs, runEvents } = await open();
+      for (let index = 0; index < 5; index++) {
+        await runs.start(runStart(`r${index}`));
+        await runEvents.append(`r${index}`, [{ at: 1, name: 'n', summary: 's' }]);
+        if (index < 4) await runs.finish(`r${index}`, 1, { ...end, endedAt: 10 + index });
+      }
+      expect(await runs.prune(13, 2)).toEqual(['r0', 'r1']);
+      expect(await runs.prune(13, 2)).toEqual(['r2']);
+      expect(await runs.prune(13, 2)).toEqual([]);
+      expect(await runEvents.list('r0', { limit: 9 })).toEqual([]);
+      expect((await runs.list(project, { limit: 9 })).map(({ runId }) => runId)).toEqual(['r4', 'r3']);
+    });
+  });
+
+  onEngine(engine, 'keeps the events of runs', ({ open, place }) => {
+    const lines = (from: number, count: number) =>
+      Array.from({ length: count }, (_, index) => ({ at: from + index, name: 'n', summary: `${from + index}` }));
+
+    it('counts them from 1 without gaps and reads on from any of them', async () => {
+      const { runs, runEvents } = await open();
+      await runs.start(runStart('r1'));
+      await runs.start(runStart('r2'));
+      await runEvents.append('r1', lines(1, 3));
+      await runEvents.append('r2', lines(1, 1));
+      await runEvents.append('r1', []);
+      await runEvents.append('r1', lines(4, 1_200));
+      const read = await runEvents.list('r1', { limit: 5_000 });
+      expect(read.map(({ seq }) => seq)).toEqual(Array.from({ length: 1_203 }, (_, index) => index + 1));
+      expect(read.every(({ seq, summary }) => summary === `${seq}`)).toBe(true);
+      expect(await runEvents.list('r1', { afterSeq: 1_201, limit: 1 })).toEqual([
+        { seq: 1_202, at: 1_202, name: 'n', summary: '1202' },
+      ]);
+    });
+
+    it('leaves no gap when two stores write about a run at once', async () => {
+      const where = await place();
+      const [one, two] = [await open(where), await open(where)];
+      await one.runs.start(runStart('r1'));
+      await Promise.all(
+        Array.from({ length: 20 }, (_, index) => (index % 2 ? one : two).runEvents.append('r1', lines(index, 2))),
+      );
+      const read = await two.runEvents.list('r1', { limit: 100 });
+      expect(read.map(({ seq }) => seq)).toEqual(Array.from({ length: 40 }, (_, index) => index + 1));
+    });
+
+    it('refuses events of a run that is not there', async () => {
+      const { runEvents } = await open();
+      await expect(runEvents.append('no', lines(1, 1))).rejects.toMatchObject({ code: 'store_constraint' });
+    });
+
+    it('prunes those of runs that ended long ago, in steps', async () => {
+      const { runs, runEvents } = await open();
+      for (const runId of ['old', 'live']) {
+        await runs.start(runStart(runId));
+        await runEvents.append(runId, lines(1, 5));
+      }
+      await runs.finish('old', 1, { ...end, endedAt: 10 });
+      expect(await runEvents.prune(10, 3)).toBe(0);
+      expect([await runEvents.prune(11, 3), await runEvents.prune(11, 3), await runEvents.prune(11, 3)]).toEqual([
+        3, 2, 0,
+      ]);
+      expect(await runEvents.list('live', { limit: 9 })).toHaveLength(5);
+    });
+  });
+
+  onEngine(engine, 'keeps request counts', ({ open }) => {
+    const minute = 60_000;
+    const noon = Date.UTC(2026, 10, 15, 12);
+    const request = (over: Partial<RequestCount>): RequestCount => ({
+      provider: 'linear',
+      route: '/graphql',
+      method: 'POST',
+      statusClass: '2xx',
+      job: 'poll',
+      cause: 'tick',
+      at: noon,
+      bytes: 100,
+      latencyMs: 10.4,
+      ...over,
+    });
+
+    it('sums by minute and by day what has the same labels', async () => {
+      const { requestCounts } = await open();
+      await Promise.all([
+        requestCounts.add(request({})),
+        requestCounts.add(request({ at: noon + minute - 1 })),
+        requestCounts.add(request({ at: noon + minute })),
+        requestCounts.add(request({ statusClass: 'error', bytes: 0 })),
+        requestCounts.add(request({ provider: 'github', at: noon + 24 * 60 * minute })),
+      ]);
+      const { at: _, bytes: __, latencyMs: ___, ...labels } = request({});
+      const query = { bucket: 'minute', from: noon, to: noon + minute, provider: 'linear' } as const;
+      expect(await requestCounts.sum(query)).toEqual([
+        { ...labels, count: 2, bytes: 200, latencyMs: 20 },
+        { ...labels, statusClass: 'error', count: 1, bytes: 0, latencyMs: 10 },
+      ]);
+      const day = { bucket: 'day', from: Date.UTC(2026, 10, 15), to: Date.UTC(2026, 10, 17) } as const;
+      const sums = await requestCounts.sum(day);
+      expect(sums.map(({ provider, count }) => [provider, count])).toEqual([
+        ['github', 1],
+        ['linear', 3],
+        ['linear', 1],
+      ]);
+      expect(await requestCounts.sum({ ...day, from: noon })).toMatchObject([{ provider: 'github' }]);
+    });
+
+    it('prunes minutes, oldest first and no more than asked, and never days', async () => {
+      const { requestCounts } = await open();
+      for (let index = 0; index < 4; index++) {
+        await requestCounts.add(request({ at: noon + index * minute }));
+        await requestCounts.add(request({ at: noon + index * minute, cause: 'person' }));
+      }
+      expect(await requestCounts.prune(noon + 2 * minute, 3)).toBe(3);
+      expect(await requestCounts.prune(noon + 2 * minute, 3)).toBe(1);
+      expect(await requestCounts.prune(noon + 2 * minute, 3)).toBe(0);
+      const left = await requestCounts.sum({ bucket: 'minute', from: 0, to: noon * 2 });
+      expect(left.map(({ count }) => count)).toEqual([2, 2]);
+      expect((await requestCounts.sum({ bucket: 'day', from: 0, to: noon * 2 }))[0]?.count).toBe(4);
+    });
+  });
+
+  onEngine(engine, 'keeps usage', ({ open }) => {
+    const amount = {
+      inputTokens: 1,
+      cachedInputTokens: 2,
+      outputTokens: 3,
+      reasoningTokens: 4,
+      totalTokens: 10,
+      costMicroUsd: 5,
+      runs: 1,
+    };
+    const twice = {
+      inputTokens: 2,
+      cachedInputTokens: 4,
+      outputTokens: 6,
+      reasoningTokens: 8,
+      totalTokens: 20,
+      costMicroUsd: 10,
+      runs: 2,
+    };
+
+    it('sums by day and by issue', async () => {
+      const { usage } = await open();
+      const of = (issueId: string, day: string, role = 'worker') => ({ project, issueId, day, role, ...amount });
+      await usage.add(of('i1', '2026-11-14'));
+      await usage.add(of('i1', '2026-11-15'));
+      await usage.add(of('i2', '2026-11-15', 'judge'));
+      await usage.add({ ...of('i1', '2026-11-15'), project: 'beta' });
+      expect(await usage.sumByDay(project, { fromDay: '2026-11-14', toDay: '2026-11-15' })).toEqual([
+        { day: '2026-11-14', ...amount },
+        { day: '2026-11-15', ...twice },
+      ]);
+      expect(await usage.sumByDay(project, { fromDay: '2026-11-16', toDay: '2026-11-17' })).toEqual([]);
+      expect(await usage.sumOfIssue({ project, issueId: 'i1' })).toEqual({ day: null, ...twice });
+      expect(await usage.sumOfIssue({ project, issueId: 'no' })).toMatchObject({ day: null, totalTokens: 0, runs: 0 });
+    });
+
+    it('loses none of many amounts that are added at once', async () => {
+      const { usage } = await open();
+      const one = { project, issueId: 'i1', day: '2026-11-15', role: 'worker', ...amount };
+      await Promise.all(Array.from({ length: 20 }, () => usage.add(one)));
+      expect(await usage.sumOfIssue({ project, issueId: 'i1' })).toMatchObject({ totalTokens: 200, runs: 20 });
+    });
+  });
+}

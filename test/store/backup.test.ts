@@ -1,0 +1,193 @@
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { SimulatedClock } from '../../src/clock/simulated-clock.ts';
+import { systemClock } from '../../src/clock/system-clock.ts';
+import { backupStore } from '../../src/store/backup-store.ts';
+import { openStore } from '../../src/store/open-store.ts';
+import { restoreStore } from '../../src/store/restore-store.ts';
+import type { Store } from '../../src/store/store.ts';
+import { scratchFolder } from './engines.ts';
+import { startProgram } from './program.ts';
+
+let scratch: ReturnType<typeof scratchFolder>;
+let file: string;
+let backup: string;
+const url = () => `sqlite:${file}`;
+beforeEach(() => {
+  scratch = scratchFolder();
+  file = path.join(scratch.folder, 'state', 'baton.db');
+  backup = path.join(scratch.folder, 'backup.db');
+});
+afterEach(() => scratch.remove());
+
+const clock = new SimulatedClock({ startAt: Date.UTC(2026, 10, 15, 13) });
+const open = (mode: 'daemon' | 'visitor' = 'visitor') => openStore({ url: url(), clock: systemClock, mode });
+
+async function fill(...names: string[]): Promise<void> {
+  await using store = await open();
+  for (const name of names) await store.projects.ensure(name, 1);
+}
+
+async function names(): Promise<string[]> {
+  await using store: Store = await open();
+  return (await store.projects.list()).map(({ name }) => name);
+}
+
+describe('a backup', () => {
+  it('is one whole moment of a store that is being written to', async () => {
+    const writer = startProgram('write', url(), 'daemon');
+    await writer.said(50);
+    const before = writer.lines.slice(1);
+    backupStore(url(), backup);
+    await writer.said(writer.lines.length + 20);
+    await writer.stop();
+    const database = new DatabaseSync(backup, { readOnly: true });
+    const ids = new Set(
+      database
+        .prepare('select id from commands')
+        .all()
+        .map(({ id }) => id),
+    );
+    const counted = database.prepare('select value from counters').get()?.value;
+    database.close();
+    expect(before.filter((id) => !ids.has(id))).toEqual([]);
+    expect(counted).toBe(ids.size);
+    expect(ids.size).toBeLessThan(writer.lines.length - 1);
+    expect(statSync(backup).mode & 0o777).toBe(0o600);
+    expect(readdirSync(scratch.folder).toSorted()).toEqual(['backup.db', 'state']);
+  });
+
+  it('never takes the place of a file', async () => {
+    await fill('a');
+    writeFileSync(backup, 'precious');
+    expect(() => backupStore(url(), backup)).toThrow(expect.objectContaining({ code: 'store_backup_failed' }));
+    expect(readFileSync(backup, 'utf8')).toBe('precious');
+  });
+
+  it('is not made of nothing, and nothing is made for it', () => {
+    expect(() => backupStore(url(), backup)).toThrow(expect.objectContaining({ code: 'store_backup_failed' }));
+    expect(existsSync(file) || existsSync(backup)).toBe(false);
+  });
+
+  it('is not made of a damaged store, and leaves nothing half behind', async () => {
+    await fill('a');
+    writeFileSync(file, 'Dear diary, '.repeat(100));
+    expect(() => backupStore(url(), backup)).toThrow(expect.objectContaining({ code: 'store_corrupt' }));
+    expect(readdirSync(scratch.folder)).toEqual(['state']);
+  });
+
+  it('fails clearly where it cannot be written', async () => {
+    await fill('a');
+    const nowhere = path.join(scratch.folder, 'no', 'backup.db');
+    expect(() => backupStore(url(), nowhere)).toThrow(expect.objectContaining({ code: 'store_not_writable' }));
+  });
+
+  it('of PostgreSQL is for pg_dump, and so is the way back', () => {
+    const there = 'postgres://me:secret@db.example.org/baton';
+    const refused = expect.objectContaining({ code: 'store_backup_failed', nextStep: expect.stringContaining('pg_') });
+    expect(() => backupStore(there, backup)).toThrow(refused);
+    expect(() => restoreStore({ file: backup, url: there, clock, replace: true })).toThrow(refused);
+  });
+});
+
+describe('a restore', () => {
+  it('puts the backup in the place of the store and keeps what was there', async () => {
+    await fill('a');
+    backupStore(url(), backup);
+    await fill('b');
+    const { kept } = restoreStore({ file: backup, url: url(), clock, replace: true });
+    expect(await names()).toEqual(['a']);
+    expect(kept).toBe(`${file}.before-restore-20261115T130000000Z`);
+    const old = new DatabaseSync(kept ?? '', { readOnly: true });
+    expect(old.prepare('select name from projects order by name').all()).toMatchObject([{ name: 'a' }, { name: 'b' }]);
+    old.close();
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    await (await open('daemon')).close();
+  });
+
+  it('makes a store where there is none, and where there is an empty one', async () => {
+    await fill('a');
+    backupStore(url(), backup);
+    file = path.join(scratch.folder, 'elsewhere', 'baton.db');
+    expect(restoreStore({ file: backup, url: url(), clock, replace: false })).toEqual({ kept: null });
+    expect(await names()).toEqual(['a']);
+    file = path.join(scratch.folder, 'third', 'baton.db');
+    await fill();
+    restoreStore({ file: backup, url: url(), clock, replace: false });
+    expect(await names()).toEqual(['a']);
+  });
+
+  it('leaves a store with data alone unless told to replace it', async () => {
+    await fill('a');
+    backupStore(url(), backup);
+    await fill('b');
+    expect(() => restoreStore({ file: backup, url: url(), clock, replace: false })).toThrow(
+      expect.objectContaining({ code: 'store_not_empty' }),
+    );
+    expect(await names()).toEqual(['a', 'b']);
+  });
+
+  it('waits for no daemon: it is refused while one runs', async () => {
+    await fill('a');
+    backupStore(url(), backup);
+    const daemon = await open('daemon');
+    expect(() => restoreStore({ file: backup, url: url(), clock, replace: true })).toThrow(
+      expect.objectContaining({ code: 'store_in_use' }),
+    );
+    expect(await daemon.projects.list()).toHaveLength(1);
+    await daemon.close();
+  });
+
+  it('heals a damaged store, and keeps the damaged one with its log', async () => {
+    await fill('a');
+    backupStore(url(), backup);
+    writeFileSync(file, 'Dear diary, '.repeat(1_000));
+    writeFileSync(`${file}-wal`, 'the log of then');
+    await expect(open()).rejects.toMatchObject({ code: 'store_corrupt' });
+    expect(() => restoreStore({ file: backup, url: url(), clock, replace: false })).toThrow(
+      expect.objectContaining({ code: 'store_not_empty' }),
+    );
+    const { kept } = restoreStore({ file: backup, url: url(), clock, replace: true });
+    expect(await names()).toEqual(['a']);
+    expect(readFileSync(kept ?? '', 'utf8')).toContain('Dear diary');
+  });
+
+  it.each([
+    ['text', () => writeFileSync(backup, 'Dear diary, '.repeat(1_000)), 'store_corrupt'],
+    ['nothing', () => {}, 'store_backup_failed'],
+    ['an empty file', () => writeFileSync(backup, ''), 'store_backup_failed'],
+    ['a newer store', () => newer(), 'store_newer'],
+    ['the database of another program', () => foreign(), 'store_foreign'],
+    ['a damaged backup', () => damaged(), 'store_corrupt'],
+  ] as const)('takes nothing that is no backup: %s', async (_, make, code) => {
+    await fill('a');
+    await make();
+    expect(() => restoreStore({ file: backup, url: url(), clock, replace: true })).toThrow(
+      expect.objectContaining({ code }),
+    );
+    expect(await names()).toEqual(['a']);
+    expect(readdirSync(path.dirname(file)).filter((name) => /restor/.test(name))).toEqual([]);
+  });
+
+  function newer(): void {
+    backupStore(url(), backup);
+    const database = new DatabaseSync(backup);
+    database.exec("insert into baton_migrations values (999, 'of the future', 1)");
+    database.close();
+  }
+
+  function foreign(): void {
+    const database = new DatabaseSync(backup);
+    database.exec('create table photos (name text)');
+    database.close();
+  }
+
+  function damaged(): void {
+    backupStore(url(), backup);
+    const bytes = readFileSync(backup);
+    bytes.fill(0x58, 4096 * 20, 4096 * 24);
+    writeFileSync(backup, bytes);
+  }
+});

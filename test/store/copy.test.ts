@@ -1,0 +1,159 @@
+import { describe, expect, it } from 'vitest';
+import { systemClock } from '../../src/clock/system-clock.ts';
+import { allTables } from '../../src/store/all-tables.ts';
+import { copyStore } from '../../src/store/copy-store.ts';
+import type { Store } from '../../src/store/store.ts';
+import { draft, onEngine, project, runStart, type StorePlace } from '../conformance/store.ts';
+import { engines } from './engines.ts';
+
+const author = { kind: 'person', name: 'Ada' } as const;
+
+for (const from of engines) {
+  for (const to of engines) {
+    const missing = from.missing ?? to.missing;
+    describe.skipIf(missing !== null)(
+      `a copy from ${from.name} to ${to.name}${missing ? ` (skipped: ${missing})` : ''}`,
+      () => {
+        const target = async () => to.place('empty');
+
+        onEngine({ ...from, missing }, 'as the source', ({ open, place }) => {
+          it('has every row of every table, and counts on from there', async () => {
+            const [source, there] = [await place(), await target()];
+            await fillEverything(await open(source));
+            const copied = await copyStore({ fromUrl: source.url, toUrl: there.url, clock: systemClock });
+            expect(Object.keys(copied)).toEqual(allTables.map(({ name }) => name));
+            expect(Math.min(...Object.values(copied))).toBeGreaterThan(0);
+            expect(copied).toMatchObject({ board_issues: 452, run_events: 450 });
+            for (const table of allTables)
+              expect(await rows(there, table), table.name).toEqual(await rows(source, table));
+            const store = await open(there);
+            expect((await store.boardIssues.create(project, draft('next'), 1)).issue.identifier).toBe('BAT-453');
+            const comment = await store.boardComments.add({ project, issueId: 'next' }, { author, body: 'b', at: 1 });
+            expect(comment.seq).toBe(2);
+            await store.boardHistory.add(
+              { project, issueId: 'next' },
+              { at: 1, author, field: 'f', from: 1, to: 2, reason: null },
+            );
+            const { command } = await store.commands.submit({
+              id: 'c9',
+              project,
+              kind: 'k',
+              payload: {},
+              author,
+              at: 1,
+              key: null,
+            });
+            expect(command.seq).toBe(3);
+            await store.close();
+            await there.remove();
+          });
+
+          it('is refused where anything is already, and leaves it alone', async () => {
+            const [source, there] = [await place(), await target()];
+            await fillEverything(await open(source));
+            const other = await open(there);
+            await other.jobTimers.put({ project, job: 'j', lastRunAt: null, nextDueAt: 1 });
+            await expect(
+              copyStore({ fromUrl: source.url, toUrl: there.url, clock: systemClock }),
+            ).rejects.toMatchObject({
+              code: 'store_not_empty',
+            });
+            expect(await other.jobTimers.list(project)).toHaveLength(1);
+            expect(await other.projects.list()).toEqual([]);
+            await other.close();
+            await there.remove();
+          });
+
+          it('is refused to itself', async () => {
+            const source = await place();
+            await expect(
+              copyStore({ fromUrl: source.url, toUrl: source.url, clock: systemClock }),
+            ).rejects.toMatchObject({
+              code: 'store_not_empty',
+            });
+          });
+        });
+      },
+    );
+  }
+}
+
+onEngine(
+  engines[0] ??
+    (() => {
+      throw new Error('no engine');
+    })(),
+  'in use',
+  ({ open, place }) => {
+    it('is not copied from or to while a daemon runs', async () => {
+      const [busy, other] = [await place(), await place()];
+      await open(busy, 'daemon');
+      const refused = { code: 'store_in_use' };
+      await expect(copyStore({ fromUrl: busy.url, toUrl: other.url, clock: systemClock })).rejects.toMatchObject(
+        refused,
+      );
+      await expect(copyStore({ fromUrl: other.url, toUrl: busy.url, clock: systemClock })).rejects.toMatchObject(
+        refused,
+      );
+    });
+  },
+);
+
+async function rows(place: StorePlace, table: (typeof allTables)[number]): Promise<unknown[]> {
+  const found = await place.query(`select * from ${table.name} order by ${table.key.join(', ')}`);
+  // Past the store `pg` gives large numbers as text, and the order of columns is each engine's own.
+  return found.map((row) =>
+    Object.fromEntries(Object.entries(row).map(([name, value]) => [name, value === null ? null : `${value}`])),
+  );
+}
+
+async function fillEverything(store: Store): Promise<void> {
+  await store.transaction(async (tables) => {
+    const key = { project, issueId: 'i0' };
+    await tables.projects.ensure(project, 1);
+    await tables.boardIssues.create(project, draft('zz'), 1);
+    // The parent comes after its child in the order of the copy.
+    await tables.boardIssues.create(
+      project,
+      draft('aa', { parentId: 'zz', description: '漢字 🚲', blockerIds: ['zz'] }),
+      2,
+    );
+    for (let index = 0; index < 450; index++) await tables.boardIssues.create(project, draft(`i${index}`), 3);
+    await tables.boardComments.add(key, { author, body: 'b', at: 1 });
+    await tables.boardHistory.add(key, { at: 1, author, field: 'status', from: null, to: ['todo'], reason: null });
+    await tables.claims.take(key, { owner: 'me', at: 1, leaseMs: 10 });
+    await tables.runs.start(runStart('r1'));
+    await tables.runEvents.append(
+      'r1',
+      Array.from({ length: 450 }, (_, at) => ({ at, name: 'n', summary: `${at}` })),
+    );
+    await tables.retries.put({
+      ...key,
+      identifier: 'x',
+      kind: 'failure',
+      attempt: 1,
+      failures: 1,
+      dueAt: 1,
+      error: null,
+      slotWaits: 0,
+    });
+    await tables.held.put({ ...key, identifier: 'x', code: 'person', reason: 'r', since: 1, runId: null });
+    await tables.counters.add(key, 'n', Number.MAX_SAFE_INTEGER);
+    await tables.jobTimers.put({ project, job: 'j', lastRunAt: null, nextDueAt: 1 });
+    const labels = { provider: 'p', route: '/r', method: 'GET', statusClass: '2xx', job: 'j', cause: 'c' };
+    for (let minute = 0; minute < 300; minute++) {
+      await tables.requestCounts.add({ ...labels, at: minute * 60_000, bytes: 1, latencyMs: 1 });
+    }
+    const tokens = {
+      inputTokens: 1,
+      cachedInputTokens: 1,
+      outputTokens: 1,
+      reasoningTokens: 1,
+      totalTokens: 1,
+      costMicroUsd: 1,
+    };
+    await tables.usage.add({ ...key, day: '2026-11-15', role: 'worker', ...tokens, runs: 1 });
+    for (const id of ['c1', 'c2'])
+      await tables.commands.submit({ id, project, kind: 'k', payload: {}, author, at: 1, key: id });
+  });
+}

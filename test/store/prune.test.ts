@@ -1,0 +1,99 @@
+import { expect, it } from 'vitest';
+import { systemClock } from '../../src/clock/system-clock.ts';
+import { pruneStore } from '../../src/store/prune-store.ts';
+import type { Store } from '../../src/store/store.ts';
+import { onEngine, project, runStart } from '../conformance/store.ts';
+import { engines } from './engines.ts';
+
+const day = 86_400_000;
+const now = 100 * day;
+const keepAll = { now, runsOlderThanMs: null, commandsOlderThanMs: null, requestMinutesOlderThanMs: null, step: 3 };
+
+for (const engine of engines) {
+  onEngine(engine, 'prunes', ({ open }) => {
+    it('what is older than wanted, in small steps, and tells which runs', async () => {
+      const store = await open();
+      await fill(store);
+      const steps: number[] = [];
+      const pruned = await pruneStore(watched(store, steps), systemClock, {
+        now,
+        runsOlderThanMs: 30 * day,
+        commandsOlderThanMs: 30 * day,
+        requestMinutesOlderThanMs: 30 * day,
+        step: 3,
+      });
+      expect(pruned).toEqual({
+        runIds: ['old-0', 'old-1', 'old-2', 'old-3', 'old-4'],
+        events: 35,
+        commands: 4,
+        requestMinutes: 5,
+      });
+      expect(Math.max(...steps)).toBe(3);
+      expect((await store.runs.list(project, { limit: 99 })).map(({ runId }) => runId)).toEqual(['live', 'young']);
+      expect(await store.runEvents.list('young', { limit: 99 })).toHaveLength(7);
+      expect(await store.commands.list(project, 99)).toHaveLength(2);
+      expect((await store.requestCounts.sum({ bucket: 'minute', from: 0, to: now }))[0]?.count).toBe(1);
+      expect((await store.requestCounts.sum({ bucket: 'day', from: 0, to: now }))[0]?.count).toBe(6);
+    });
+
+    it('nothing where everything is to be kept', async () => {
+      const store = await open();
+      await fill(store);
+      expect(await pruneStore(store, systemClock, keepAll)).toEqual({
+        runIds: [],
+        events: 0,
+        commands: 0,
+        requestMinutes: 0,
+      });
+      expect(await store.runs.list(project, { limit: 99 })).toHaveLength(7);
+    });
+
+    it('no further once told to stop, and the rest the next time', async () => {
+      const store = await open();
+      await fill(store);
+      const stop = new AbortController();
+      const steps: number[] = [];
+      const stopping = watched(store, steps, () => stop.abort());
+      await pruneStore(stopping, systemClock, { ...keepAll, runsOlderThanMs: 30 * day }, stop.signal);
+      expect(steps).toEqual([3]);
+      const rest = await pruneStore(store, systemClock, { ...keepAll, runsOlderThanMs: 30 * day });
+      expect(rest).toMatchObject({ events: 32, runIds: { length: 5 } });
+    });
+  });
+}
+
+/** The same store, noting how much each step on events and runs removed. */
+function watched(store: Store, steps: number[], onStep: () => void = () => {}): Store {
+  return {
+    ...store,
+    runEvents: {
+      ...store.runEvents,
+      prune: async (before, limit) => {
+        const removed = await store.runEvents.prune(before, limit);
+        steps.push(removed);
+        onStep();
+        return removed;
+      },
+    },
+  };
+}
+
+async function fill(store: Store): Promise<void> {
+  const end = { outcome: 'succeeded', errorCode: null, errorMessage: null } as const;
+  const ended = { 'old-0': 1, 'old-1': 2, 'old-2': 3, 'old-3': 4, 'old-4': 5, young: 80 };
+  for (const runId of [...Object.keys(ended), 'live']) {
+    await store.runs.start(runStart(runId, { startedAt: runId === 'live' ? 2_000 : 1_000 }));
+    await store.runEvents.append(
+      runId,
+      Array.from({ length: 7 }, () => ({ at: 1, name: 'n', summary: 's' })),
+    );
+  }
+  for (const [runId, days] of Object.entries(ended)) await store.runs.finish(runId, 1, { ...end, endedAt: days * day });
+  const author = { kind: 'orchestrator' } as const;
+  for (let index = 0; index < 6; index++) {
+    await store.commands.submit({ id: `c${index}`, project, kind: 'k', payload: {}, author, at: 1, key: null });
+    if (index < 5) await store.commands.finish(`c${index}`, { at: index, status: 'done', text: '' });
+    const labels = { provider: 'p', route: '/r', method: 'GET', statusClass: '2xx', job: 'j', cause: 'c' };
+    await store.requestCounts.add({ ...labels, at: index < 5 ? index * 60_000 : 90 * day, bytes: 1, latencyMs: 1 });
+  }
+}
