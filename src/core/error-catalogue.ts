@@ -74,6 +74,12 @@ export const errorCatalogue = {
   tracker_issue_not_found: { retryable: false, nextStep: 'Check the id; the issue may have been deleted.' },
   tracker_read_only: { retryable: false, nextStep: 'Make the change in the tracker itself.' },
 
+  // board
+  board_move_refused: { retryable: false, nextStep: 'Make one of the moves named above (docs/board.md has the map).' },
+  board_issue_invalid: { retryable: false, nextStep: 'Mend each field named above.' },
+  board_cycle: { retryable: false, nextStep: 'Take one of the links named above away first.' },
+  board_import_invalid: { retryable: false, nextStep: 'Mend each line named above; nothing was imported.' },
+
   // process
   process_spawn_failed: {
     retryable: true,
@@ -126,7 +132,53 @@ export const errorCatalogue = {
     nextStep: 'Call the tool again with the arguments its schema describes.',
   },
 
+  // store
+  store_url_unsupported: {
+    retryable: false,
+    nextStep: 'Write `sqlite:/absolute/path/baton.db` or `postgres://user@host/database`.',
+  },
+  store_in_use: {
+    retryable: false,
+    nextStep: 'Stop that daemon, or give this one a store of its own (`--state-dir`, `store.url`).',
+  },
+  store_newer: { retryable: false, nextStep: 'Use the newer Baton, or restore a backup made with this one.' },
+  store_corrupt: {
+    retryable: false,
+    nextStep: 'Keep the file as it is, and run `baton restore FILE` with the last backup (docs/store.md).',
+  },
+  store_foreign: { retryable: false, nextStep: 'Give Baton a file or a database of its own.' },
+  store_not_writable: {
+    retryable: false,
+    nextStep: 'Check the path, its owner and its permissions; everything in the folder must be writable for Baton.',
+  },
+  store_access_denied: { retryable: false, nextStep: 'Check user, password and database in the address of the store.' },
+  store_full: { retryable: true, nextStep: 'Free some space; nothing is lost, and Baton goes on by itself.' },
+  store_busy: { retryable: true, nextStep: 'Nothing: it is tried again. If it lasts, look for a process that hangs.' },
+  store_unavailable: { retryable: true, nextStep: 'Check that the database server runs and can be reached.' },
+  store_constraint: {
+    retryable: false,
+    nextStep: 'Check the ids: one is there already, or one that is referred to is not.',
+  },
+  store_not_empty: { retryable: false, nextStep: 'Name a store that does not exist yet, or allow it to be replaced.' },
+  store_backup_failed: { retryable: false, nextStep: 'Mend what the message names, then make the backup again.' },
+  store_failed: { retryable: false, nextStep: 'This is a defect of Baton: report it with the log line.' },
+
   // command line and daemon
+  command_refused: { retryable: false, nextStep: 'Read the reason; `baton status` shows what is going on.' },
+  run_not_found: { retryable: false, nextStep: 'See `baton runs list`.' },
+  init_refused: { retryable: false, nextStep: 'Choose other answers, or another file.' },
+  tracker_not_board: {
+    retryable: false,
+    nextStep: 'Make the change in the tracker itself, or set `tracker.kind: board`.',
+  },
+  state_inside_workspaces: {
+    retryable: false,
+    nextStep: 'Choose another folder with --state-dir or `store.url`; agents can write below `workspace.root`.',
+  },
+  local_socket_failed: {
+    retryable: false,
+    nextStep: 'Check that the state folder can be written, or choose another with --state-dir.',
+  },
   usage_error: { retryable: false, nextStep: 'See `baton --help`.' },
   demo_failed: { retryable: false, nextStep: 'Run `baton doctor`; the folder of the demo is kept for a look.' },
   internal_error: { retryable: false, nextStep: 'This is a defect of Baton: report it with the log line.' },

@@ -18,6 +18,8 @@ export interface Tracker {
   fetchByIds(ids: readonly string[], signal?: AbortSignal): Promise<readonly Issue[]>;
   /** Null where Baton cannot change anything in this tracker; agents then use the tracker's own tools. */
   readonly changes: TrackerChanges | null;
+  /** The move that Baton makes itself when it starts work on an issue; without it that is the agent's business. */
+  readonly startMove?: { readonly from: string; readonly to: string };
 }
 
 /** What Baton may change in a tracker on behalf of a run, through `tools/`. */

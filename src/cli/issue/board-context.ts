@@ -1,0 +1,42 @@
+import type { Author } from '../../core/author.ts';
+import { escapeInvisible } from '../../telemetry/harmless-text.ts';
+import type { Board } from '../../tracker/board/board.ts';
+import type { Surroundings } from '../surroundings.ts';
+
+/** How the commands reach a board: the command line composes it, they only use it. */
+export interface BoardDoor {
+  /** Opens the board of a workflow file. Rejects when the file is bad or its tracker is not the board. */
+  open(place: BoardPlace): Promise<OpenBoard>;
+  readonly surroundings: BoardSurroundings;
+}
+
+export interface BoardPlace {
+  /** As it was typed, relative to the current folder. */
+  readonly workflow: string;
+  readonly stateDir?: string;
+}
+
+export interface OpenBoard {
+  readonly board: Board;
+  /** Resolves when what was changed has been told to a running daemon, and the store is closed. */
+  close(): Promise<void>;
+}
+
+export type BoardSurroundings = Pick<Surroundings, 'cwd' | 'stdout' | 'stderr'> & {
+  /** The login name: who changes the board when `--as` names nobody. */
+  readonly userName: string;
+  readonly stdin: AsyncIterable<string | Uint8Array>;
+};
+
+/** What one command works with. */
+export interface BoardContext {
+  readonly board: Board;
+  readonly person: Author;
+  readonly surroundings: BoardSurroundings;
+  readonly json: boolean;
+}
+
+/** One answer to the caller: for programs as JSON, for people as text, which ends without a line feed. */
+export function answer({ json, surroundings }: BoardContext, value: unknown, text: string): void {
+  surroundings.stdout.write(json ? `${escapeInvisible(JSON.stringify(value, null, 2))}\n` : `${text}\n`);
+}

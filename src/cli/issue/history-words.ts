@@ -1,0 +1,40 @@
+import type { Author } from '../../core/author.ts';
+import { harmlessLine } from '../../core/harmless-line.ts';
+import type { BoardHistoryEntry } from '../../store/board-history.ts';
+
+/** How much of a value a line of history shows. */
+const longestValue = 60;
+
+/** One entry of an issue's history as a sentence. */
+export function historyWords({ at, author, field, from, to, reason }: BoardHistoryEntry): string {
+  const why = reason === null ? '' : `: ${harmlessLine(reason)}`;
+  return `${timeWords(at)}  ${authorWords(author)} ${changeWords(field, from, to)}${why}`;
+}
+
+export function authorWords(author: Author): string {
+  if (author.kind === 'orchestrator') return 'the orchestrator';
+  return author.kind === 'run' ? `run ${harmlessLine(author.runId)}` : harmlessLine(author.name);
+}
+
+/** In UTC, to the second. */
+export function timeWords(at: number): string {
+  return `${new Date(at).toISOString().slice(0, 19).replace('T', ' ')}Z`;
+}
+
+function changeWords(field: string, from: unknown, to: unknown): string {
+  if (field === 'created') return 'created it';
+  if (field === 'status') return `moved it from ${value(from)} to ${value(to)}`;
+  // What it said before is long, and in the JSON.
+  if (field === 'description') return to === null ? 'took the description away' : 'changed the description';
+  const name = field.replaceAll('_', ' ');
+  return isNothing(to) ? `took away ${name} ${value(from)}` : `set ${name} to ${value(to)}`;
+}
+
+function isNothing(found: unknown): boolean {
+  return found === null || (Array.isArray(found) && found.length === 0);
+}
+
+function value(found: unknown): string {
+  const text = harmlessLine(Array.isArray(found) ? found.join(', ') : String(found));
+  return text.length <= longestValue ? text : `${text.slice(0, longestValue - 1)}…`;
+}

@@ -1,0 +1,56 @@
+import { readFile, stat } from 'node:fs/promises';
+import path from 'node:path';
+import { BatonError } from '../../core/baton-error.ts';
+import { harmlessLine } from '../../core/harmless-line.ts';
+import { type ImportFormat, largestImportBytes, readImport } from '../../tracker/board/import/read-import.ts';
+import { exitCodes } from '../exit-codes.ts';
+import { answer, type BoardContext } from './board-context.ts';
+import { issuesAsJson } from './issue-json.ts';
+import { readStdin } from './read-stdin.ts';
+
+export interface ImportFlags {
+  readonly format?: ImportFormat;
+  readonly reason?: string;
+}
+
+const formatOfExtension: Readonly<Record<string, ImportFormat>> = {
+  '.jsonl': 'jsonl',
+  '.ndjson': 'jsonl',
+  '.json': 'jsonl',
+  '.md': 'markdown',
+  '.markdown': 'markdown',
+};
+
+/** `baton issue import FILE`: all issues of the file, or none with everything that is wrong. */
+export async function importFile(file: string, flags: ImportFlags, context: BoardContext): Promise<number> {
+  const { board, person, surroundings } = context;
+  const format = flags.format ?? formatOfExtension[path.extname(file).toLowerCase()];
+  if (format === undefined) {
+    throw new BatonError('usage_error', `The format of ${file} is not clear from its name.`, {
+      nextStep: 'Say --format jsonl or --format markdown.',
+    });
+  }
+  const bytes = file === '-' ? await readStdin(surroundings, largestImportBytes) : await readSmall(file, context);
+  const entries = readImport(bytes, format);
+  const { created, known } = await board.import(entries, { author: person, reason: flags.reason ?? null });
+  const lines = created.map(({ identifier, status, title }) => `${identifier} (${status}) ${harmlessLine(title)}`);
+  const summary = `${created.length} new, ${known.length} there already.`;
+  const report = { created: await issuesAsJson(board, created), known: await issuesAsJson(board, known) };
+  answer(context, report, [...lines, summary].join('\n'));
+  return exitCodes.ok;
+}
+
+async function readSmall(file: string, { surroundings }: BoardContext): Promise<Buffer> {
+  const place = path.resolve(surroundings.cwd, file);
+  try {
+    const { size } = await stat(place);
+    // One byte too many is enough for the refusal, whatever the file has grown to.
+    if (size > largestImportBytes) return Buffer.alloc(largestImportBytes + 1);
+    return await readFile(place);
+  } catch (cause) {
+    throw new BatonError('board_import_invalid', `The file ${place} cannot be read.`, {
+      cause,
+      nextStep: 'Check the path and that you may read it.',
+    });
+  }
+}

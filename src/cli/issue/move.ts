@@ -1,0 +1,19 @@
+import type { BoardStatus } from '../../core/board-status.ts';
+import { exitCodes } from '../exit-codes.ts';
+import { answer, type BoardContext } from './board-context.ts';
+import { issueAsJson } from './issue-json.ts';
+
+/** `baton issue move ID STATUS`: along the map, as a person. */
+export async function move(
+  name: string,
+  to: BoardStatus,
+  flags: { readonly reason?: string },
+  context: BoardContext,
+): Promise<number> {
+  const { board, person } = context;
+  const { id, status } = await board.find(name);
+  const issue = await board.move(id, to, { author: person, reason: flags.reason ?? null });
+  const text = status === issue.status ? `was in ${to} already` : `is now in ${to}`;
+  answer(context, { issue: await issueAsJson(board, issue) }, `${issue.identifier} ${text}.`);
+  return exitCodes.ok;
+}

@@ -1,0 +1,33 @@
+import { systemChance } from '../../clock/system-chance.ts';
+import { systemClock } from '../../clock/system-clock.ts';
+import type { Surroundings } from '../surroundings.ts';
+import { openBoard } from '../trackers.ts';
+import { openWorkplace } from '../workplace.ts';
+import type { BoardPlace, OpenBoard } from './board-context.ts';
+
+/** Opens the board of a workflow file beside its daemon, which is told at the end when something was changed. */
+export async function openBoardBeside(place: BoardPlace, surroundings: Surroundings): Promise<OpenBoard> {
+  const workplace = await openWorkplace(place, surroundings);
+  let changed = false;
+  try {
+    const board = openBoard(workplace.settings.tracker, {
+      clock: systemClock,
+      chance: systemChance,
+      store: workplace.store,
+      project: workplace.project.id,
+      onBoardChange: () => {
+        changed = true;
+      },
+    });
+    return {
+      board,
+      close: async () => {
+        if (changed) await workplace.wake();
+        await workplace[Symbol.asyncDispose]();
+      },
+    };
+  } catch (error) {
+    await workplace[Symbol.asyncDispose]();
+    throw error;
+  }
+}

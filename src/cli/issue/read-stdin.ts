@@ -1,0 +1,22 @@
+import { BatonError } from '../../core/baton-error.ts';
+import type { BoardSurroundings } from './board-context.ts';
+
+/** The text to use: `-` means what comes in on standard input, without the line feed that ends it. */
+export async function textOrStdin(text: string, surroundings: BoardSurroundings, mostBytes: number): Promise<string> {
+  if (text !== '-') return text;
+  const bytes = await readStdin(surroundings, mostBytes);
+  return bytes.toString('utf8').replace(/\r?\n$/, '');
+}
+
+/** Everything on standard input; more than the limit is refused before it is kept. */
+export async function readStdin({ stdin }: BoardSurroundings, mostBytes: number): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of stdin) {
+    const bytes = Buffer.from(chunk);
+    size += bytes.byteLength;
+    if (size > mostBytes) throw new BatonError('usage_error', `There are more than ${mostBytes} bytes on stdin.`);
+    chunks.push(bytes);
+  }
+  return Buffer.concat(chunks);
+}

@@ -1,0 +1,95 @@
+import type { Author } from './author.ts';
+import { type BoardStatus, boardStatuses } from './board-status.ts';
+
+/**
+ * The moves of an issue on Baton's own board, and who may make each (seed 4, Status Transitions; the rows of a person go
+ * beyond it). What is not listed is refused.
+ *
+ * | status      | what it means                        | who brings an issue in          | who takes it out            |
+ * |-------------|--------------------------------------|---------------------------------|-----------------------------|
+ * | backlog     | wanted some day                      | person                          | orchestrator, person        |
+ * | todo        | to be started; waits for its blockers| all three                       | orchestrator, person        |
+ * | in_progress | an agent has it                      | orchestrator                    | all three                   |
+ * | review      | a change waits for a person          | agent, orchestrator             | all three; done: person only|
+ * | blocked     | waits for other issues               | agent                           | orchestrator, person        |
+ * | done        | merged, or not needed any more       | person                          | person                      |
+ * | cancelled   | will not be done                     | person                          | person                      |
+ *
+ * No agent and no orchestrator ever ends an issue: `done` and `cancelled` are a person's word. The status is in the store,
+ * each move with its history in one transaction, so a crash leaves the issue before the move or after it.
+ */
+export const boardTransitions: readonly BoardTransition[] = [
+  { from: 'backlog', to: 'todo', owners: ['orchestrator', 'person'] },
+  { from: 'backlog', to: 'done', owners: ['person'] },
+  { from: 'backlog', to: 'cancelled', owners: ['person'] },
+  { from: 'todo', to: 'in_progress', owners: ['orchestrator'] },
+  { from: 'todo', to: 'backlog', owners: ['person'] },
+  { from: 'todo', to: 'done', owners: ['person'] },
+  { from: 'todo', to: 'cancelled', owners: ['person'] },
+  { from: 'in_progress', to: 'review', owners: ['agent', 'orchestrator'] },
+  { from: 'in_progress', to: 'todo', owners: ['orchestrator', 'person'] },
+  { from: 'in_progress', to: 'blocked', owners: ['agent'] },
+  { from: 'in_progress', to: 'done', owners: ['person'] },
+  { from: 'in_progress', to: 'cancelled', owners: ['person'] },
+  { from: 'review', to: 'todo', owners: ['agent', 'orchestrator'] },
+  { from: 'review', to: 'done', owners: ['person'] },
+  { from: 'review', to: 'cancelled', owners: ['person'] },
+  { from: 'blocked', to: 'todo', owners: ['orchestrator', 'person'] },
+  { from: 'blocked', to: 'done', owners: ['person'] },
+  { from: 'blocked', to: 'cancelled', owners: ['person'] },
+  { from: 'done', to: 'todo', owners: ['person'] },
+  { from: 'cancelled', to: 'backlog', owners: ['person'] },
+  { from: 'cancelled', to: 'todo', owners: ['person'] },
+];
+
+export interface BoardTransition {
+  readonly from: BoardStatus;
+  readonly to: BoardStatus;
+  readonly owners: readonly BoardOwner[];
+}
+
+/** The three domains of ownership. An agent is a run. */
+export type BoardOwner = 'orchestrator' | 'agent' | 'person';
+
+export function boardOwner(author: Author): BoardOwner {
+  return author.kind === 'run' ? 'agent' : author.kind;
+}
+
+/** The statuses an owner may move an issue to from where it is. */
+export function allowedMoves(from: BoardStatus, owner: BoardOwner): readonly BoardStatus[] {
+  return boardTransitions.filter((row) => row.from === from && row.owners.includes(owner)).map(({ to }) => to);
+}
+
+/** Why an owner may not make this move, with the moves it may make; null means that it may. To stay is always allowed. */
+export function whyMoveRefused(from: BoardStatus, to: BoardStatus, owner: BoardOwner): string | null {
+  const allowed = allowedMoves(from, owner);
+  if (from === to || allowed.includes(to)) return null;
+  const others = boardTransitions.find((row) => row.from === from && row.to === to)?.owners ?? [];
+  const whose =
+    others.length === 0 ? 'nobody may' : `only ${others.map((other) => ownerWords[other]).join(' or ')} may`;
+  const choice = allowed.length === 0 ? 'to nothing' : `only to ${allowed.join(' or ')}`;
+  return `from ${from} to ${to} ${whose}; ${ownerWords[owner]} may move it from ${from} ${choice}`;
+}
+
+const ownerWords: Readonly<Record<BoardOwner, string>> = {
+  orchestrator: 'the orchestrator',
+  agent: 'an agent',
+  person: 'a person',
+};
+
+/**
+ * The statuses a new issue may begin in. A person may bring in what happened elsewhere; the others only propose work, as
+ * every later status says that something was done.
+ */
+export function firstStatuses(owner: BoardOwner): readonly BoardStatus[] {
+  return owner === 'person' ? boardStatuses : ['backlog', 'todo'];
+}
+
+/** The status somebody means by a text: trimmed, whatever its case, `In Progress` and `in-progress` included. */
+export function readBoardStatus(text: string): BoardStatus | null {
+  const wanted = text
+    .trim()
+    .toLowerCase()
+    .replaceAll(/[\s-]+/g, '_');
+  return boardStatuses.find((status) => status === wanted) ?? null;
+}

@@ -1,0 +1,77 @@
+import { BatonError, toBatonError } from '../../core/baton-error.ts';
+import { boardStatuses } from '../../core/board-status.ts';
+import { readBoardStatus } from '../../core/board-transitions.ts';
+import { type Issue, normalizeState } from '../../core/issue.ts';
+import type { BoardIssue } from '../../store/board-issues.ts';
+import type { Store } from '../../store/store.ts';
+import type { Tracker } from '../tracker.ts';
+import type { Board } from './board.ts';
+
+/** The board as a tracker among others: statuses are states, and a run may change what the map allows it to. */
+export function createBoardTracker(board: Board, store: Store): Tracker {
+  const { project } = board;
+  return {
+    kind: 'board',
+    startMove: { from: 'todo', to: 'in_progress' },
+    fetchByStates: async (states, signal) => {
+      signal?.throwIfAborted();
+      const wanted = new Set(states.map(normalizeState));
+      const statuses = boardStatuses.filter((status) => wanted.has(status));
+      if (statuses.length === 0) return [];
+      return read(() => store.boardIssues.byStatuses(project, statuses), signal);
+    },
+    fetchByIds: async (ids, signal) => {
+      signal?.throwIfAborted();
+      if (ids.length === 0) return [];
+      return read(() => store.boardIssues.readMany(project, [...new Set(ids)]), signal);
+    },
+    changes: {
+      moveIssue: async (id, state, author, signal) => {
+        signal?.throwIfAborted();
+        const to = readBoardStatus(state);
+        if (to !== null) return toIssue(await board.move(id, to, { author }));
+        const allowed = boardStatuses.join(', ');
+        throw new BatonError('tracker_state_unknown', `There is no state "${state}"; there are: ${allowed}.`);
+      },
+      addComment: async (id, body, author, signal) => {
+        signal?.throwIfAborted();
+        await board.comment(id, body, author);
+      },
+    },
+  };
+}
+
+/** What goes wrong in the store is, to whoever reads a tracker, a tracker that did not answer. */
+async function read(query: () => Promise<readonly BoardIssue[]>, signal?: AbortSignal): Promise<Issue[]> {
+  const issues = await query().catch((thrown: unknown) => {
+    const cause = toBatonError(thrown, 'tracker_request');
+    throw new BatonError('tracker_request', `The board cannot be read: ${cause.message}`, { cause });
+  });
+  signal?.throwIfAborted();
+  return issues.map(toIssue);
+}
+
+function toIssue(issue: BoardIssue): Issue {
+  const { id, identifier, title, description, priority, status, branch, url, labels, createdAt, updatedAt } = issue;
+  return {
+    id,
+    identifier,
+    title,
+    description,
+    priority,
+    state: status,
+    branchName: branch,
+    url,
+    assigneeId: null,
+    labels,
+    blockedBy: issue.blockers.map((blocker) => ({
+      id: blocker.id,
+      identifier: blocker.identifier,
+      state: blocker.status,
+    })),
+    dispatchable: true,
+    nativeRef: null,
+    createdAt,
+    updatedAt,
+  };
+}

@@ -1,0 +1,82 @@
+import type { Chance } from '../../clock/chance.ts';
+import type { Clock } from '../../clock/clock.ts';
+import type { Author } from '../../core/author.ts';
+import type { BoardStatus } from '../../core/board-status.ts';
+import type { BoardComment } from '../../store/board-comments.ts';
+import type { BoardIssue } from '../../store/board-issues.ts';
+import type { Store } from '../../store/store.ts';
+import { blockIssue, unblockIssue } from './block-issue.ts';
+import { commentOnIssue } from './comment-on-issue.ts';
+import { createIssue } from './create-issue.ts';
+import { editIssue } from './edit-issue.ts';
+import { findIssue } from './find-issue.ts';
+import type { ImportEntry } from './import/import-entry.ts';
+import { type Imported, importIssues } from './import/import-issues.ts';
+import type { ChangeBy, IssueEdit, NewIssue } from './issue-fields.ts';
+import { type ListQuery, listIssues } from './list-issues.ts';
+import { moveIssue } from './move-issue.ts';
+import { type BoardColumn, type IssueDetails, readColumns, readDetails, readParents } from './read-board.ts';
+
+/**
+ * Baton's own board over the store. What must hold:
+ *
+ * - A change and its history are one transaction; replaying the history from its first entry gives the present issue.
+ * - A status changes only along `core/board-transitions.ts`, whoever races for it: a change that lost decides again.
+ * - No issue waits for itself or is its own ancestor, over however many others.
+ * - What changes nothing writes nothing and wakes nobody.
+ *
+ * Issues are named by their id; `find` gives the issue a person means by `BAT-3`.
+ */
+export interface Board {
+  readonly project: string;
+  /** With a `clientKey` that is known already nothing is made, and `created` is false. */
+  create(issue: NewIssue, by: ChangeBy): Promise<{ readonly issue: BoardIssue; readonly created: boolean }>;
+  edit(id: string, edit: IssueEdit, by: ChangeBy): Promise<BoardIssue>;
+  /** Rejects with `board_move_refused`, the allowed moves named, when the map has no such move for the author. */
+  move(id: string, to: BoardStatus, by: ChangeBy): Promise<BoardIssue>;
+  comment(id: string, body: string, author: Author): Promise<BoardComment>;
+  /** Makes an issue wait for another; rejects with `board_cycle` when that one waits for it already. */
+  block(id: string, blockerId: string, by: ChangeBy): Promise<BoardIssue>;
+  unblock(id: string, blockerId: string, by: ChangeBy): Promise<BoardIssue>;
+  /** All entries or none. What was imported before, by its key, is left as it is. */
+  import(entries: readonly ImportEntry[], by: ChangeBy): Promise<Imported>;
+
+  /** By identifier in either case, by number alone, or by id; rejects with `tracker_issue_not_found` and the nearest. */
+  find(name: string): Promise<BoardIssue>;
+  list(query: ListQuery): Promise<readonly BoardIssue[]>;
+  /** Every status with its count and its newest issues. */
+  columns(limit: number): Promise<readonly BoardColumn[]>;
+  details(id: string): Promise<IssueDetails>;
+  /** The identifiers of the issues' parents, by the parent's id. */
+  parentsOf(issues: readonly BoardIssue[]): Promise<ReadonlyMap<string, string>>;
+}
+
+export interface BoardParts {
+  readonly store: Store;
+  /** The id of the project in the store. */
+  readonly project: string;
+  /** Of new identifiers, such as `BAT`. */
+  readonly prefix: string;
+  readonly clock: Clock;
+  readonly chance: Chance;
+  /** Called after each change is committed, to wake the orchestrator. Must not throw. */
+  readonly onChange: () => void;
+}
+
+export function createBoard(parts: BoardParts): Board {
+  return {
+    project: parts.project,
+    create: (issue, by) => createIssue(parts, issue, by),
+    edit: (id, edit, by) => editIssue(parts, id, edit, by),
+    move: (id, to, by) => moveIssue(parts, id, to, by),
+    comment: (id, body, author) => commentOnIssue(parts, id, body, author),
+    block: (id, blockerId, by) => blockIssue(parts, id, blockerId, by),
+    unblock: (id, blockerId, by) => unblockIssue(parts, id, blockerId, by),
+    import: (entries, by) => importIssues(parts, entries, by),
+    find: (name) => findIssue(parts, name),
+    list: (query) => listIssues(parts, query),
+    columns: (limit) => readColumns(parts, limit),
+    details: (id) => readDetails(parts, id),
+    parentsOf: (issues) => readParents(parts, issues),
+  };
+}

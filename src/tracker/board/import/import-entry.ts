@@ -1,0 +1,77 @@
+import { createHash } from 'node:crypto';
+import { z } from 'zod';
+import { boardStatuses } from '../../../core/board-status.ts';
+import { readBoardStatus } from '../../../core/board-transitions.ts';
+import { fieldProblems, issueFields } from '../issue-fields.ts';
+
+/** One issue of a file to import, checked. */
+export interface ImportEntry extends z.output<typeof importedIssue> {
+  /** The line it begins in, from 1. */
+  readonly line: number;
+  readonly key: string;
+}
+
+/** Something that is wrong with the file. */
+export interface ImportProblem {
+  readonly line: number;
+  readonly message: string;
+}
+
+/** One issue as a format found it, unchecked. */
+export interface RawEntry {
+  readonly line: number;
+  readonly fields: Readonly<Record<string, unknown>>;
+  /** Where a field has a line of its own. */
+  readonly lines: Readonly<Record<string, number>>;
+}
+
+export interface ImportReading<Entry> {
+  readonly entries: readonly Entry[];
+  readonly problems: readonly ImportProblem[];
+}
+
+const { title, description, priority, labels, branch, url, reference } = issueFields;
+const status = z
+  .string()
+  .transform((text) => readBoardStatus(text) ?? text)
+  .pipe(z.enum(boardStatuses, `must be one of ${boardStatuses.join(', ')}`));
+
+/** The keys an entry may have. What is null counts as not given. */
+const importedIssue = z.strictObject({
+  title,
+  description: description.default(null),
+  status: status.nullish().transform((value) => value ?? 'todo'),
+  priority: priority.default(null),
+  labels: labels.nullish().transform((value) => value ?? []),
+  parent: reference.nullable().default(null),
+  blocked_by: z
+    .array(reference)
+    .nullish()
+    .transform((value) => value ?? []),
+  branch: branch.default(null),
+  url: url.default(null),
+  key: reference.nullish(),
+});
+
+/** Checks what a format found; an entry without a key gets one from its title. */
+export function checkEntries(raw: readonly RawEntry[]): ImportReading<ImportEntry> {
+  const entries: ImportEntry[] = [];
+  const problems: ImportProblem[] = [];
+  for (const { line, fields, lines } of raw) {
+    const parsed = importedIssue.safeParse(fields);
+    if (parsed.success) {
+      entries.push({ ...parsed.data, line, key: parsed.data.key ?? keyFromTitle(parsed.data.title) });
+      continue;
+    }
+    for (const issue of parsed.error.issues) {
+      const message = fieldProblems(new z.ZodError([issue])).join('; ');
+      problems.push({ line: lines[String(issue.path[0])] ?? line, message });
+    }
+  }
+  return { entries, problems };
+}
+
+/** The same title has the same key, wherever its file lies, so that importing a file twice makes nothing new. */
+function keyFromTitle(text: string): string {
+  return `import:${createHash('sha256').update(text).digest('hex').slice(0, 24)}`;
+}

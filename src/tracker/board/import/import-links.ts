@@ -1,0 +1,103 @@
+import type { ImportEntry, ImportProblem } from './import-entry.ts';
+
+/** Another issue that an entry points to: in the same file, or on the board already. */
+export type ImportTarget =
+  | { readonly kind: 'entry'; readonly entry: ImportEntry }
+  | { readonly kind: 'identifier'; readonly identifier: string };
+
+export interface ImportLinks {
+  readonly parent: ImportTarget | null;
+  readonly blockers: readonly ImportTarget[];
+}
+
+/**
+ * What `parent` and `blocked_by` of each entry mean: a key of the file, else a title of the file, else an identifier on
+ * the board. A cycle can only be inside the file, as nothing on the board points to what is not there yet.
+ */
+export function resolveLinks(entries: readonly ImportEntry[]): {
+  links: ReadonlyMap<ImportEntry, ImportLinks>;
+  problems: readonly ImportProblem[];
+} {
+  const problems = repeatedKeys(entries);
+  const byKey = new Map(entries.map((entry) => [entry.key, entry]));
+  const byTitle = Map.groupBy(entries, ({ title }) => title);
+  const resolve = (entry: ImportEntry, name: string): ImportTarget => {
+    const titled = byTitle.get(name) ?? [];
+    const target = byKey.get(name) ?? titled[0];
+    if (target === undefined) return { kind: 'identifier', identifier: name };
+    if (!byKey.has(name) && titled.length > 1) {
+      problems.push({ line: entry.line, message: `"${name}" is the title of ${titled.length} issues; use a key` });
+    }
+    return { kind: 'entry', entry: target };
+  };
+  const links = new Map(
+    entries.map((entry) => [
+      entry,
+      {
+        parent: entry.parent === null ? null : resolve(entry, entry.parent),
+        blockers: entry.blocked_by.map((name) => resolve(entry, name)),
+      } satisfies ImportLinks,
+    ]),
+  );
+  problems.push(
+    ...cycles(entries, (entry) => links.get(entry)?.blockers ?? [], 'waits for itself'),
+    ...cycles(
+      entries,
+      (entry) => [links.get(entry)?.parent ?? null].filter((each) => each !== null),
+      'is its own ancestor',
+    ),
+  );
+  return { links, problems };
+}
+
+function repeatedKeys(entries: readonly ImportEntry[]): ImportProblem[] {
+  const first = new Map<string, ImportEntry>();
+  const problems: ImportProblem[] = [];
+  for (const entry of entries) {
+    const earlier = first.get(entry.key);
+    if (earlier === undefined) first.set(entry.key, entry);
+    else {
+      const what = earlier.title === entry.title ? `"${entry.title}" is there` : `the key "${entry.key}" is used`;
+      const message = `${what} in line ${earlier.line} already; give each issue a key of its own`;
+      problems.push({ line: entry.line, message });
+    }
+  }
+  return problems;
+}
+
+/**
+ * At most one problem: a cycle among the links, at its first entry. What links to nothing is taken away until nothing
+ * changes; in what is left every entry links to another that is left, so following them comes round.
+ */
+function cycles(
+  entries: readonly ImportEntry[],
+  next: (entry: ImportEntry) => readonly ImportTarget[],
+  what: string,
+): ImportProblem[] {
+  const targets = new Map(entries.map((entry) => [entry, new Set(entriesOf(next(entry)))]));
+  const sources = Map.groupBy(
+    entries.flatMap((source) => [...(targets.get(source) ?? [])].map((target) => ({ source, target }))),
+    ({ target }) => target,
+  );
+  const free = entries.filter((entry) => targets.get(entry)?.size === 0);
+  for (let entry = free.pop(); entry !== undefined; entry = free.pop()) {
+    targets.delete(entry);
+    for (const { source } of sources.get(entry) ?? []) {
+      targets.get(source)?.delete(entry);
+      if (targets.get(source)?.size === 0) free.push(source);
+    }
+  }
+  const path = new Set<ImportEntry>();
+  let [current] = targets.keys();
+  while (current !== undefined && !path.has(current)) {
+    path.add(current);
+    [current] = targets.get(current) ?? [];
+  }
+  if (current === undefined) return [];
+  const cycle = [...[...path].slice([...path].indexOf(current)), current];
+  return [{ line: current.line, message: `${what}: ${cycle.map(({ title }) => `"${title}"`).join(' → ')}` }];
+}
+
+function entriesOf(targets: readonly ImportTarget[]): ImportEntry[] {
+  return targets.filter((target) => target.kind === 'entry').map(({ entry }) => entry);
+}

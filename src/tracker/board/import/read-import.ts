@@ -1,0 +1,61 @@
+import { BatonError } from '../../../core/baton-error.ts';
+import { harmlessLine } from '../../../core/harmless-line.ts';
+import { checkEntries, type ImportEntry, type ImportProblem } from './import-entry.ts';
+import { readJsonLines } from './read-json-lines.ts';
+import { readMarkdown } from './read-markdown.ts';
+
+export type ImportFormat = 'jsonl' | 'markdown';
+
+/** A file above this is no list of tickets that somebody wrote. */
+export const largestImportBytes = 10 * 1024 * 1024;
+
+/** One import is one transaction, and nobody else writes beside it: it must take a second, not the five others wait. */
+const mostEntries = 5_000;
+
+/** How many problems an error names; a file that is of another format has one in each line. */
+const mostProblems = 50;
+
+/** The issues of a file, or `board_import_invalid` with everything that is wrong and its line. */
+export function readImport(bytes: Uint8Array, format: ImportFormat): readonly ImportEntry[] {
+  const text = decode(bytes);
+  const raw = format === 'jsonl' ? readJsonLines(text) : readMarkdown(text);
+  const { entries, problems } = checkEntries(raw.entries);
+  refuseImport([...raw.problems, ...problems]);
+  if (entries.length === 0) refuseImport([{ line: 1, message: emptyMessage[format] }]);
+  if (entries.length > mostEntries) {
+    const line = entries[mostEntries]?.line ?? 1;
+    refuseImport([{ line, message: `is beyond the ${mostEntries} issues of one import; divide the file` }]);
+  }
+  return entries;
+}
+
+/** Throws `board_import_invalid` when there are problems. */
+export function refuseImport(problems: readonly ImportProblem[]): void {
+  if (problems.length === 0) return;
+  const sorted = problems
+    .toSorted((left, right) => left.line - right.line)
+    // They quote the file, and are printed.
+    .map(({ line, message }) => ({ line, message: harmlessLine(message) }));
+  const shown = sorted.slice(0, mostProblems).map(({ line, message }) => `\n  line ${line}: ${message}`);
+  const more = sorted.length > mostProblems ? `\n  and ${sorted.length - mostProblems} more` : '';
+  throw new BatonError('board_import_invalid', `The file cannot be imported:${shown.join('')}${more}`, {
+    details: { problems: sorted.slice(0, mostProblems), count: sorted.length },
+  });
+}
+
+const emptyMessage = {
+  jsonl: 'the file has no issue; each line is a JSON object with at least a title',
+  markdown: 'the file has no issue; begin one with `## Title` or `- [ ] Title`',
+};
+
+/** The text behind the bytes, with LF as the end of a line. */
+function decode(bytes: Uint8Array): string {
+  if (bytes.byteLength > largestImportBytes) {
+    throw new BatonError('board_import_invalid', 'The file cannot be imported: it has more than 10 MB.');
+  }
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes).replaceAll(/\r\n?/g, '\n');
+  } catch (cause) {
+    throw new BatonError('board_import_invalid', 'The file cannot be imported: it is not UTF-8 text.', { cause });
+  }
+}

@@ -1,0 +1,56 @@
+import type { ImportProblem } from './import-entry.ts';
+import type { MarkdownLine } from './read-markdown.ts';
+
+/** The lines that are fields, by their name in lower case. */
+const fieldReaders: Readonly<Record<string, { key: string; read: (text: string) => unknown }>> = {
+  labels: { key: 'labels', read: list },
+  priority: { key: 'priority', read: (text) => (/^\d+$/.test(text) ? Number(text) : text) },
+  'blocked by': { key: 'blocked_by', read: list },
+  status: { key: 'status', read: (text) => text },
+  parent: { key: 'parent', read: (text) => text },
+  key: { key: 'key', read: (text) => text },
+};
+
+export interface MarkdownFields {
+  readonly fields: Readonly<Record<string, unknown>>;
+  readonly lines: Readonly<Record<string, number>>;
+  readonly description: string;
+}
+
+/**
+ * Takes `Labels: a, b` and its like out of an issue's text, wherever they stand outside code: a blocker that stayed
+ * unseen at the end of a description would let the issue start too early.
+ */
+export function readMarkdownFields(body: readonly MarkdownLine[], problems: ImportProblem[]): MarkdownFields {
+  const fields: Record<string, unknown> = {};
+  const lines: Record<string, number> = {};
+  const text: string[] = [];
+  for (const line of body) {
+    const found = line.isFenced ? null : /^(?<name>[A-Za-z]+(?: by)?):\s*(?<value>.*?)\s*$/.exec(line.text)?.groups;
+    const reader = found ? fieldReaders[found.name?.toLowerCase() ?? ''] : undefined;
+    if (reader === undefined) {
+      text.push(line.text);
+    } else if (lines[reader.key] === undefined) {
+      fields[reader.key] = reader.read(found?.value ?? '');
+      lines[reader.key] = line.number;
+    } else {
+      problems.push({ line: line.number, message: `${reader.key} is given twice, first in line ${lines[reader.key]}` });
+    }
+  }
+  return { fields, lines, description: withoutBlankEnds(text) };
+}
+
+/** Indentation of the first line stays: it may begin a block of code. */
+function withoutBlankEnds(lines: readonly string[]): string {
+  return lines
+    .join('\n')
+    .replace(/^(?:[^\S\n]*\n)+/, '')
+    .trimEnd();
+}
+
+function list(text: string): string[] {
+  return text
+    .split(',')
+    .map((each) => each.trim())
+    .filter((each) => each !== '');
+}

@@ -1,0 +1,114 @@
+import { z } from 'zod';
+import type { Author } from '../../core/author.ts';
+import { BatonError } from '../../core/baton-error.ts';
+import { boardStatuses } from '../../core/board-status.ts';
+import { normalizeLabels } from '../../core/issue.ts';
+import { isPlausibleBranch } from './plausible-branch.ts';
+
+const longestTitle = 500;
+const longestDescriptionBytes = 256 * 1024;
+const longestCommentBytes = 64 * 1024;
+const longestReason = 2_000;
+const longestName = 200;
+const longestUrl = 2_000;
+const mostLabels = 50;
+const longestLabel = 100;
+const mostBlockers = 200;
+
+/** Text that both engines of the store keep as it is: PostgreSQL has no NUL, and half a surrogate pair is no character. */
+const text = z.string().refine((value) => !value.includes('\0') && value.isWellFormed(), 'must be text without NUL');
+const line = text.refine((value) => !/\p{Cc}/u.test(value.trim()), 'must be one line without control characters');
+
+const title = line
+  .transform((value) => value.trim())
+  .pipe(z.string().min(1, 'must not be blank').max(longestTitle, `must have at most ${longestTitle} characters`));
+const description = text
+  .refine((value) => Buffer.byteLength(value) <= longestDescriptionBytes, 'must have at most 256 KiB')
+  .transform(blankAsNull)
+  .nullable();
+const priority = z
+  .int('must be a number from 1 to 4')
+  .min(1, 'must be from 1 to 4')
+  .max(4, 'must be from 1 to 4')
+  .nullable();
+const labels = z
+  .array(line)
+  .transform(normalizeLabels)
+  .refine((found) => found.length <= mostLabels, `must be at most ${mostLabels}`)
+  .refine(
+    (found) => found.every(({ length }) => length <= longestLabel),
+    `must each have at most ${longestLabel} characters`,
+  );
+const branch = z.string().refine(isPlausibleBranch, 'must be the name of a git branch').nullable();
+const url = line
+  .max(longestUrl)
+  .refine((value) => ['http:', 'https:'].includes(URL.parse(value)?.protocol ?? ''), 'must be an http(s) address')
+  .nullable();
+const id = z.string().min(1);
+const reference = line.refine((value) => value.trim() !== '', 'must not be blank').max(longestName);
+
+/** The fields that mean the same wherever an issue comes from: an operation, or a file to import. */
+export const issueFields = { title, description, priority, labels, branch, url, reference };
+
+/** An issue to be made, as somebody asks for it; what is left out has the defaults of an untouched ticket. */
+export const newIssue = z.strictObject({
+  title,
+  description: description.default(null),
+  status: z.enum(boardStatuses, `must be one of ${boardStatuses.join(', ')}`).default('todo'),
+  priority: priority.default(null),
+  labels: labels.default([]),
+  parentId: id.nullable().default(null),
+  branch: branch.default(null),
+  url: url.default(null),
+  blockerIds: z.array(id).max(mostBlockers).default([]),
+  clientKey: reference.nullable().default(null),
+});
+export type NewIssue = z.input<typeof newIssue>;
+
+/** What an edit may change. Status and blockers have operations of their own. */
+export const issueEdit = z
+  .strictObject({ title, description, priority, labels, parentId: id.nullable(), branch, url })
+  .partial();
+export type IssueEdit = z.input<typeof issueEdit>;
+
+export const commentBody = text
+  .refine((value) => value.trim() !== '', 'must not be blank')
+  .refine((value) => Buffer.byteLength(value) <= longestCommentBytes, 'must have at most 64 KiB');
+
+/** Who changes something, and why: what history keeps beside the change itself. */
+export interface ChangeBy {
+  readonly author: Author;
+  readonly reason?: string | null;
+}
+
+export const changeBy = z.strictObject({
+  author: z.discriminatedUnion('kind', [
+    z.strictObject({ kind: z.literal('person'), name: reference }),
+    z.strictObject({ kind: z.literal('run'), runId: reference }),
+    z.strictObject({ kind: z.literal('orchestrator') }),
+  ]),
+  reason: text
+    .max(longestReason, `must have at most ${longestReason} characters`)
+    .transform(blankAsNull)
+    .nullish()
+    .transform((value) => value ?? null),
+});
+
+/** The input as its schema understands it, or one error that names every field that is wrong. */
+export function checked<Schema extends z.ZodType>(schema: Schema, input: unknown, what: string): z.output<Schema> {
+  const parsed = schema.safeParse(input);
+  if (parsed.success) return parsed.data;
+  const problems = fieldProblems(parsed.error);
+  throw new BatonError('board_issue_invalid', `The ${what} cannot be used: ${problems.join('; ')}.`, {
+    details: { problems },
+  });
+}
+
+/** Each thing that is wrong, as `field must …`. */
+export function fieldProblems(error: z.ZodError): string[] {
+  return error.issues.map(({ path, message }) => (path.length === 0 ? message : `${path.join('.')} ${message}`));
+}
+
+function blankAsNull(value: string): string | null {
+  return value.trim() === '' ? null : value;
+}

@@ -1,0 +1,35 @@
+import type { BoardStatus } from '../../core/board-status.ts';
+import { normalizeLabels } from '../../core/issue.ts';
+import type { BoardIssue } from '../../store/board-issues.ts';
+import type { BoardParts } from './board.ts';
+
+export interface ListQuery {
+  /** None means all. */
+  readonly statuses: readonly BoardStatus[];
+  /** An issue needs all of them. */
+  readonly labels: readonly string[];
+  readonly limit: number;
+}
+
+/** What goes on stands before what waits, and that before what is over. */
+const listOrder: readonly BoardStatus[] = ['in_progress', 'review', 'blocked', 'todo', 'backlog', 'done', 'cancelled'];
+
+const pageSize = 200;
+
+/** The issues asked for, status by status, the newest change first; it stops reading at the limit. */
+export async function listIssues({ store, project }: BoardParts, query: ListQuery): Promise<readonly BoardIssue[]> {
+  const wanted = normalizeLabels(query.labels);
+  const statuses = listOrder.filter((status) => query.statuses.length === 0 || query.statuses.includes(status));
+  const found: BoardIssue[] = [];
+  for (const status of statuses) {
+    let after: string | null = null;
+    do {
+      if (found.length >= query.limit) return found.slice(0, query.limit);
+      const limit = wanted.length === 0 ? Math.min(pageSize, query.limit - found.length) : pageSize;
+      const page = await store.boardIssues.page(project, { status, limit, after });
+      found.push(...page.issues.filter(({ labels }) => wanted.every((label) => labels.includes(label))));
+      after = page.next;
+    } while (after !== null);
+  }
+  return found.slice(0, query.limit);
+}

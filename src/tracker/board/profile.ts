@@ -1,0 +1,23 @@
+import type { TrackerProfile } from '../../core/tracker-profile.ts';
+
+/** The `board` kind in a workflow file: Baton's own board, kept in its store. */
+export const boardProfile: TrackerProfile = {
+  kind: 'board',
+  defaultActiveStates: ['todo', 'in_progress'],
+  defaultTerminalStates: ['done', 'cancelled'],
+  keys: [
+    {
+      name: 'prefix',
+      type: 'string',
+      description: 'What the identifiers of new issues begin with: `BAT` gives BAT-1, BAT-2, …',
+      default: 'BAT',
+    },
+  ],
+  check({ prefix }) {
+    // An identifier names a workspace and is typed by people.
+    if (typeof prefix === 'string' && /^[A-Z][A-Z0-9]{0,9}$/.test(prefix)) return [];
+    const key = 'tracker.provider.prefix';
+    const message = `${key} must be one to ten capital letters and digits, a letter first`;
+    return [{ code: 'invalid_tracker_config', severity: 'error', key, message }];
+  },
+};

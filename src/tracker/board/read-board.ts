@@ -1,0 +1,59 @@
+import { type BoardStatus, boardStatuses } from '../../core/board-status.ts';
+import type { BoardComment } from '../../store/board-comments.ts';
+import type { BoardHistoryEntry } from '../../store/board-history.ts';
+import type { BoardIssue } from '../../store/board-issues.ts';
+import type { BoardParts } from './board.ts';
+import { requireIssue } from './require-issue.ts';
+
+export interface BoardColumn {
+  readonly status: BoardStatus;
+  /** How many there are; `issues` may be fewer. */
+  readonly count: number;
+  readonly issues: readonly BoardIssue[];
+}
+
+/** Everything that is known of one issue. */
+export interface IssueDetails {
+  readonly issue: BoardIssue;
+  readonly parent: BoardIssue | null;
+  readonly children: readonly BoardIssue[];
+  /** The issues that wait for it. */
+  readonly blocks: readonly BoardIssue[];
+  readonly comments: readonly BoardComment[];
+  readonly history: readonly BoardHistoryEntry[];
+}
+
+export async function readColumns({ store, project }: BoardParts, limit: number): Promise<BoardColumn[]> {
+  const counts = await store.boardIssues.countByStatus(project);
+  return Promise.all(
+    boardStatuses.map(async (status) => {
+      const count = counts[status] ?? 0;
+      if (count === 0) return { status, count, issues: [] };
+      const { issues } = await store.boardIssues.page(project, { status, limit, after: null });
+      return { status, count, issues };
+    }),
+  );
+}
+
+/** Not in a transaction: to look must neither wait for a writer nor hold one up. So history may be a change ahead. */
+export async function readDetails({ store, project }: BoardParts, id: string): Promise<IssueDetails> {
+  const key = { project, issueId: id };
+  const issue = await requireIssue(store, project, id);
+  const [children, blocks, comments, history] = await Promise.all([
+    store.boardIssues.children(key),
+    store.boardIssues.blockedBy(key),
+    store.boardComments.list(key),
+    store.boardHistory.list(key),
+  ]);
+  const parent = issue.parentId === null ? null : await requireIssue(store, project, issue.parentId);
+  return { issue, parent, children, blocks, comments, history };
+}
+
+export async function readParents(
+  { store, project }: BoardParts,
+  issues: readonly BoardIssue[],
+): Promise<ReadonlyMap<string, string>> {
+  const ids = [...new Set(issues.map(({ parentId }) => parentId).filter((id) => id !== null))];
+  const parents = ids.length === 0 ? [] : await store.boardIssues.readMany(project, ids);
+  return new Map(parents.map(({ id, identifier }) => [id, identifier]));
+}

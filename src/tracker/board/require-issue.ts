@@ -1,0 +1,10 @@
+import { BatonError } from '../../core/baton-error.ts';
+import type { BoardIssue } from '../../store/board-issues.ts';
+import type { StoreTables } from '../../store/store.ts';
+
+/** The issue with this id, or the error that says that there is none. */
+export async function requireIssue(tables: StoreTables, project: string, id: string): Promise<BoardIssue> {
+  const [found] = await tables.boardIssues.readMany(project, [id]);
+  if (found !== undefined) return found;
+  throw new BatonError('tracker_issue_not_found', `There is no issue with the id "${id}" on the board.`);
+}

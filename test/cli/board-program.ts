@@ -1,0 +1,84 @@
+import { Command } from 'commander';
+import { registerIssueCommands } from '../../src/cli/issue/register.ts';
+import type { Output } from '../../src/cli/surroundings.ts';
+import type { BatonError } from '../../src/core/baton-error.ts';
+import type { Board } from '../../src/tracker/board/board.ts';
+import { type BoardScene, boardScene } from '../tracker/board-scene.ts';
+
+export interface Answer {
+  readonly exitCode: number | null;
+  readonly out: string;
+  readonly err: string;
+  /** The code of what was thrown: an error of the house, or of commander. */
+  readonly error: { readonly code: string; readonly message: string } | null;
+}
+
+export interface BoardProgram {
+  readonly board: Board;
+  readonly scene: BoardScene;
+  /** How often the board was opened and closed. */
+  readonly opened: string[];
+  run(...argv: string[]): Promise<Answer>;
+  /** What the next command finds on standard input. */
+  stdin: string;
+  terminal: { readonly isTTY?: boolean; readonly columns?: number };
+  cwd: string;
+}
+
+/** The commands on a real board, with what they print kept. */
+export async function boardProgram(): Promise<BoardProgram> {
+  const scene = await boardScene();
+  const opened: string[] = [];
+  const program: BoardProgram = {
+    board: scene.board,
+    scene,
+    opened,
+    stdin: '',
+    terminal: {},
+    cwd: '/',
+    run: async (...argv) => {
+      const printed = { out: '', err: '' };
+      const output = (name: 'out' | 'err'): Output => {
+        const write = (text: string): boolean => {
+          printed[name] += text;
+          return true;
+        };
+        // The commands only write, and ask whether it is a terminal and how wide.
+        return { write, ...program.terminal } as unknown as Output;
+      };
+      let exitCode: number | null = null;
+      const command = new Command('baton')
+        .exitOverride()
+        .configureOutput({ writeErr: (text) => (printed.err += text) });
+      registerIssueCommands(
+        command,
+        {
+          open: async ({ workflow }) => {
+            opened.push(`open ${workflow}`);
+            return { board: scene.board, close: async () => void opened.push('close') };
+          },
+          surroundings: {
+            cwd: program.cwd,
+            stdout: output('out'),
+            stderr: output('err'),
+            userName: 'ada',
+            stdin: (async function* () {
+              yield program.stdin;
+            })(),
+          },
+        },
+        (code) => {
+          exitCode = code;
+        },
+      );
+      try {
+        await command.parseAsync(argv, { from: 'user' });
+        return { exitCode, ...printed, error: null };
+      } catch (thrown) {
+        const { code, message } = thrown as BatonError;
+        return { exitCode, ...printed, error: { code, message } };
+      }
+    },
+  };
+  return program;
+}

@@ -1,0 +1,252 @@
+import { mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { boardProgram } from './board-program.ts';
+
+describe('baton issue add', () => {
+  it('prints the identifier, and keeps everything its flags say', async () => {
+    const { run, board, opened } = await boardProgram();
+    expect(await run('issue', 'add', 'First')).toMatchObject({ exitCode: 0, out: 'BAT-1\n', err: '' });
+    const flags = [
+      '--description',
+      'What',
+      '--priority',
+      '2',
+      '--label',
+      'Bug',
+      '--label',
+      'ui',
+      '--status',
+      'backlog',
+    ];
+    const links = ['--parent', '1', '--blocked-by', 'bat-1', '--branch', 'x', '--url', 'https://example.invalid/'];
+    const { out } = await run('issue', 'add', 'Second', ...flags, ...links, '--reason', 'why', '--as', 'eve', '--json');
+    expect(JSON.parse(out)).toMatchObject({
+      created: true,
+      issue: {
+        identifier: 'BAT-2',
+        title: 'Second',
+        description: 'What',
+        priority: 2,
+        labels: ['bug', 'ui'],
+        status: 'backlog',
+        parent: 'BAT-1',
+        blocked_by: [{ identifier: 'BAT-1', status: 'todo' }],
+        branch: 'x',
+        url: 'https://example.invalid/',
+      },
+    });
+    const { history } = await board.details((await board.find('2')).id);
+    expect(history).toMatchObject([{ author: { kind: 'person', name: 'eve' }, reason: 'why' }]);
+    expect(opened).toEqual(['open WORKFLOW.md', 'close', 'open WORKFLOW.md', 'close']);
+  });
+
+  it('reads a description from stdin', async () => {
+    const program = await boardProgram();
+    program.stdin = 'two\nlines\n';
+    await program.run('issue', 'add', 'First', '--description', '-');
+    expect((await program.board.find('1')).description).toBe('two\nlines');
+  });
+
+  it('makes one issue a key, and says that it was there', async () => {
+    const { run } = await boardProgram();
+    await run('issue', 'add', 'First', '--key', 'k');
+    const again = await run('issue', 'add', 'First', '--key', 'k');
+    expect(again).toMatchObject({ exitCode: 0, out: 'BAT-1\n', err: expect.stringContaining('nothing was changed') });
+    const { out } = await run('issue', 'add', 'First', '--key', 'k', '--json');
+    expect(JSON.parse(out)).toMatchObject({ created: false, issue: { identifier: 'BAT-1' } });
+  });
+
+  it.each([
+    [['--priority', '7'], '1, 2, 3, 4 or none'],
+    [['--status', 'nirvana'], 'backlog, todo'],
+  ])('refuses %j as a usage error', async (flags, hint) => {
+    const { run, opened } = await boardProgram();
+    const { error } = await run('issue', 'add', 'x', ...flags);
+    expect(error).toMatchObject({ code: 'commander.invalidArgument', message: expect.stringContaining(hint) });
+    expect(opened).toEqual([]);
+  });
+
+  it('closes the board when the issue is refused', async () => {
+    const { run, opened } = await boardProgram();
+    expect((await run('issue', 'add', ' ')).error?.code).toBe('board_issue_invalid');
+    expect(opened).toEqual(['open WORKFLOW.md', 'close']);
+  });
+});
+
+describe('baton issue list', () => {
+  it('is a table of what was asked for', async () => {
+    const { run, scene } = await boardProgram();
+    await run('issue', 'add', 'One', '--label', 'bug', '--priority', '1');
+    await scene.clock.advance(1);
+    await run('issue', 'add', 'Two \u202ered', '--status', 'backlog');
+    expect((await run('issue', 'list')).out).toBe(`ISSUE  STATUS   P  TITLE    LABELS
+BAT-1  todo     1  One      bug
+BAT-2  backlog  -  Two red
+`);
+    expect((await run('issue', 'list', '--status', 'todo,review', '--label', 'BUG')).out).toContain('BAT-1');
+    expect((await run('issue', 'list', '--status', 'done')).out).toBe('No issues.\n');
+    expect((await run('issue', 'list', '--limit', '1')).out).toContain('There are more');
+    const { issues, more } = JSON.parse((await run('issue', 'list', '--limit', '1', '--json')).out);
+    expect([issues.length, more]).toEqual([1, true]);
+  });
+
+  it('is no wider than the terminal', async () => {
+    const program = await boardProgram();
+    await program.run('issue', 'add', 'long '.repeat(30).trim(), '--label', 'x'.repeat(80));
+    program.terminal = { isTTY: true, columns: 50 };
+    const lines = (await program.run('issue', 'list')).out.trimEnd().split('\n');
+    expect(Math.max(...lines.map(({ length }) => length))).toBeLessThanOrEqual(50);
+  });
+});
+
+describe('baton issue show', () => {
+  it('tells everything in plain words', async () => {
+    const { run, board } = await boardProgram();
+    await run('issue', 'add', 'First');
+    await run('issue', 'add', 'Second', '--blocked-by', '1', '--parent', '1', '--description', 'one\n\u001b[2Jtwo');
+    await board.move((await board.find('2')).id, 'in_progress', { author: { kind: 'orchestrator' } });
+    await run('issue', 'comment', '2', 'said\nso');
+    await run('issue', 'edit', '2', '--priority', '3', '--label', 'a');
+    await run('issue', 'move', '2', 'cancelled', '--reason', 'not needed');
+    expect((await run('issue', 'show', '2')).out).toBe(`BAT-2  Second
+  status    cancelled
+  priority  3
+  labels    a
+  part of   BAT-1 (todo) First
+  waits for BAT-1 (todo)
+  created   2026-01-01 00:00:00Z
+  changed   2026-01-01 00:00:00Z
+
+one
+two
+
+Comments
+  2026-01-01 00:00:00Z  ada
+    said
+    so
+
+History
+  2026-01-01 00:00:00Z  ada created it
+  2026-01-01 00:00:00Z  the orchestrator moved it from todo to in_progress
+  2026-01-01 00:00:00Z  ada set priority to 3
+  2026-01-01 00:00:00Z  ada set labels to a
+  2026-01-01 00:00:00Z  ada moved it from in_progress to cancelled: not needed
+`);
+    expect((await run('issue', 'show', '1')).out).toContain('has part  BAT-2 (cancelled) Second');
+    const json = JSON.parse((await run('issue', 'show', '2', '--json')).out);
+    expect(json).toMatchObject({
+      issue: { identifier: 'BAT-2', parent: 'BAT-1' },
+      children: [],
+      blocks: [],
+      comments: [{ body: 'said\nso', at: '2026-01-01T00:00:00.000Z', author: { kind: 'person', name: 'ada' } }],
+    });
+    expect(json.history).toHaveLength(5);
+  });
+
+  it('escapes in JSON what would steer a terminal', async () => {
+    const { run } = await boardProgram();
+    await run('issue', 'add', 'x', '--description', 'a\u009b31m\u202e');
+    const { out } = await run('issue', 'show', '1', '--json');
+    expect(out).not.toMatch(/[\u009b\u202e]/);
+    expect(JSON.parse(out).issue.description).toBe('a\u009b31m\u202e');
+  });
+
+  it('proposes the nearest for one that is not there', async () => {
+    const { run } = await boardProgram();
+    await run('issue', 'add', 'x');
+    expect((await run('issue', 'show', 'BAT-11')).error).toEqual({
+      code: 'tracker_issue_not_found',
+      message: 'There is no issue "BAT-11" on the board. Nearest: BAT-1.',
+    });
+  });
+});
+
+describe('baton issue edit, move, comment, block and unblock', () => {
+  it('changes only what the flags name; none takes away', async () => {
+    const { run, board } = await boardProgram();
+    await run('issue', 'add', 'First');
+    await run('issue', 'add', 'Old', '--priority', '1', '--parent', '1', '--branch', 'b', '--label', 'x');
+    const { out } = await run('issue', 'edit', '2', '--title', 'New', '--priority', 'none', '--parent', 'none');
+    expect(out).toBe('BAT-2 is changed.\n');
+    const kept = { branch: 'b', labels: ['x'] };
+    expect(await board.find('2')).toMatchObject({ title: 'New', priority: null, parentId: null, ...kept });
+    await run('issue', 'edit', '2', '--label', '');
+    expect((await board.find('2')).labels).toEqual([]);
+    expect((await run('issue', 'edit', '2')).error?.code).toBe('usage_error');
+  });
+
+  it('moves along the map and names the allowed moves', async () => {
+    const { run } = await boardProgram();
+    await run('issue', 'add', 'x');
+    expect((await run('issue', 'move', 'BAT-1', 'Backlog')).out).toBe('BAT-1 is now in backlog.\n');
+    expect((await run('issue', 'move', 'BAT-1', 'backlog')).out).toBe('BAT-1 was in backlog already.\n');
+    expect((await run('issue', 'move', 'BAT-1', 'review')).error).toEqual({
+      code: 'board_move_refused',
+      message:
+        'BAT-1 cannot be moved: from backlog to review nobody may; a person may move it from backlog only to todo or done or cancelled.',
+    });
+    expect((await run('issue', 'move', 'BAT-1', 'nirvana')).error?.code).toBe('commander.invalidArgument');
+  });
+
+  it('says what an issue waits for', async () => {
+    const { run } = await boardProgram();
+    for (const title of ['a', 'b', 'c']) await run('issue', 'add', title);
+    expect((await run('issue', 'block', '3', '--by', '1', '--by', '2')).out).toBe(
+      'BAT-3 waits for BAT-1 (todo), BAT-2 (todo).\n',
+    );
+    expect((await run('issue', 'block', '1', '--by', '3')).error?.code).toBe('board_cycle');
+    await run('issue', 'unblock', '3', '--by', '1');
+    expect((await run('issue', 'unblock', '3', '--by', '2')).out).toBe('BAT-3 waits for nothing.\n');
+    expect((await run('issue', 'block', '3')).error?.code).toBe('commander.missingMandatoryOptionValue');
+  });
+
+  it('takes a comment from stdin', async () => {
+    const program = await boardProgram();
+    await program.run('issue', 'add', 'x');
+    program.stdin = 'from a pipe\n';
+    const { out } = await program.run('issue', 'comment', '1', '-', '--json');
+    expect(JSON.parse(out)).toMatchObject({ identifier: 'BAT-1', comment: { body: 'from a pipe' } });
+  });
+});
+
+describe('baton issue import', () => {
+  const folder = (): string => {
+    const made = mkdtempSync(path.join(tmpdir(), 'baton-import-'));
+    onTestFinished(() => rmSync(made, { recursive: true, force: true }));
+    return made;
+  };
+
+  it('takes the format from the name, prints what is new, and makes nothing new the second time', async () => {
+    const program = await boardProgram();
+    program.cwd = folder();
+    writeFileSync(path.join(program.cwd, 'plan.md'), '- [ ] One\n- [x] Two\n');
+    expect((await program.run('issue', 'import', 'plan.md')).out).toBe(
+      'BAT-1 (todo) One\nBAT-2 (done) Two\n2 new, 0 there already.\n',
+    );
+    expect((await program.run('issue', 'import', 'plan.md')).out).toBe('0 new, 2 there already.\n');
+    const { out } = await program.run('issue', 'import', 'plan.md', '--json');
+    expect(JSON.parse(out)).toMatchObject({ created: [], known: [{ identifier: 'BAT-1' }, { identifier: 'BAT-2' }] });
+  });
+
+  it('reads JSON lines from stdin', async () => {
+    const program = await boardProgram();
+    program.stdin = '{"title": "One"}\n{"title": "Two", "blocked_by": ["One"]}\n';
+    const { out } = await program.run('issue', 'import', '-', '--format', 'jsonl');
+    expect(out).toContain('2 new');
+  });
+
+  it('refuses a file that is missing, too large, of unknown format, or wrong in its lines', async () => {
+    const program = await boardProgram();
+    program.cwd = folder();
+    writeFileSync(path.join(program.cwd, 'bad.jsonl'), '{"title": "ok"}\n{"title": 7}\n');
+    writeFileSync(path.join(program.cwd, 'large.md'), '');
+    truncateSync(path.join(program.cwd, 'large.md'), 11 * 1024 * 1024);
+    expect((await program.run('issue', 'import', 'none.md')).error?.code).toBe('board_import_invalid');
+    expect((await program.run('issue', 'import', 'large.md')).error?.message).toContain('more than 10 MB');
+    expect((await program.run('issue', 'import', 'plan.txt')).error?.code).toBe('usage_error');
+    expect((await program.run('issue', 'import', 'bad.jsonl')).error?.message).toContain('line 2: title');
+    expect((await program.run('issue', 'list')).out).toBe('No issues.\n');
+  });
+});

@@ -1,0 +1,263 @@
+import { describe, expect, it } from 'vitest';
+import { type ImportFormat, readImport } from '../../src/tracker/board/import/read-import.ts';
+import { ada, aRun, boardScene } from './board-scene.ts';
+
+const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
+const jsonl = (...entries: unknown[]): Uint8Array => bytes(entries.map((entry) => JSON.stringify(entry)).join('\n'));
+
+const everything = { statuses: [], labels: [], limit: 1_000 };
+
+/** What is wrong with a file, as `line: message`. */
+function problemsOf(read: () => unknown): string[] {
+  try {
+    read();
+  } catch (error) {
+    expect(error).toMatchObject({ code: 'board_import_invalid' });
+    const { details } = error as { details: { problems?: { line: number; message: string }[] } };
+    return (details.problems ?? []).map(({ line, message }) => `${line}: ${message}`);
+  }
+  return [];
+}
+
+describe('JSON lines', () => {
+  it('makes every issue with its links, in the order of the file, whichever way the links go', async () => {
+    const { board, changes } = await boardScene();
+    await board.create({ title: 'there' }, ada);
+    const file = jsonl(
+      { title: 'One', blocked_by: ['two', 'BAT-1'], parent: 'Three', priority: 1, labels: ['A'] },
+      { title: 'Two', key: 'two', status: 'In Progress', description: 'text' },
+      { title: 'Three', url: 'https://example.invalid', branch: 'b', status: 'backlog' },
+    );
+    const { created, known } = await board.import(readImport(file, 'jsonl'), { ...ada, reason: 'moved here' });
+    expect(known).toEqual([]);
+    expect(created.map(({ identifier, title, status }) => [identifier, title, status])).toEqual([
+      ['BAT-2', 'One', 'todo'],
+      ['BAT-3', 'Two', 'in_progress'],
+      ['BAT-4', 'Three', 'backlog'],
+    ]);
+    const { history, parent, issue } = await board.details(created[0]?.id ?? '');
+    expect(parent?.identifier).toBe('BAT-4');
+    expect(issue.blockers.map(({ identifier }) => identifier).toSorted()).toEqual(['BAT-1', 'BAT-3']);
+    expect(history).toMatchObject([
+      { field: 'created', to: { parent: 'BAT-4', blocked_by: ['BAT-1', 'BAT-3'] }, reason: 'moved here' },
+    ]);
+    expect(changes()).toBe(2);
+  });
+
+  it('makes nothing new the second time, and leaves what was changed meanwhile', async () => {
+    const { board, changes } = await boardScene();
+    const file = jsonl({ title: 'One', blocked_by: ['Two'] }, { title: 'Two' });
+    const first = await board.import(readImport(file, 'jsonl'), ada);
+    await board.unblock(first.created[0]?.id ?? '', first.created[1]?.id ?? '', ada);
+    const before = changes();
+    const second = await board.import(readImport(file, 'jsonl'), ada);
+    expect(second.created).toEqual([]);
+    expect(second.known.map(({ identifier, blockers }) => [identifier, blockers])).toEqual([
+      ['BAT-1', []],
+      ['BAT-2', []],
+    ]);
+    expect(await board.list(everything)).toHaveLength(2);
+    expect(changes()).toBe(before);
+  });
+
+  it('makes only what is new when a file has grown, linked to what was there', async () => {
+    const { board } = await boardScene();
+    await board.import(readImport(jsonl({ title: 'One' }), 'jsonl'), ada);
+    const grown = jsonl({ title: 'One' }, { title: 'Two', blocked_by: ['One'] });
+    const { created, known } = await board.import(readImport(grown, 'jsonl'), ada);
+    expect(known.map(({ identifier }) => identifier)).toEqual(['BAT-1']);
+    expect(created[0]).toMatchObject({ identifier: 'BAT-2', blockers: [{ identifier: 'BAT-1' }] });
+  });
+
+  it('names everything that is wrong, each with its line', () => {
+    const lines = [
+      '{"title": "ok"}',
+      '',
+      'nonsense',
+      '[1]',
+      '{"title": " ", "priority": 9}',
+      '{"title": "x", "prio": 1}',
+    ];
+    expect(problemsOf(() => readImport(bytes(lines.join('\r\n')), 'jsonl'))).toEqual([
+      '3: is not a JSON object; the file has one issue a line',
+      '4: is not a JSON object; the file has one issue a line',
+      '5: title must not be blank',
+      '5: priority must be from 1 to 4',
+      expect.stringMatching(/^6: .*prio/),
+    ]);
+  });
+
+  it.each<[string, unknown[], string]>([
+    [
+      'a key twice',
+      [
+        { title: 'a', key: 'k' },
+        { title: 'b', key: 'k' },
+      ],
+      '2: the key "k" is used in line 1 already',
+    ],
+    ['a title twice', [{ title: 'a' }, { title: 'a' }], '2: "a" is there in line 1 already'],
+    ['an unknown blocker', [{ title: 'a', blocked_by: ['BAT-77'] }], '1: "BAT-77" is no key or title'],
+    ['an unknown parent', [{ title: 'a', parent: 'zz' }], '1: "zz" is no key or title'],
+    ['itself as a blocker', [{ title: 'a', blocked_by: ['a'] }], '1: waits for itself: "a" → "a"'],
+    [
+      'a cycle of blockers',
+      [
+        { title: 'a', blocked_by: ['b'] },
+        { title: 'b', blocked_by: ['c'] },
+        { title: 'c', blocked_by: ['a'] },
+      ],
+      'waits for itself: "a" → "b" → "c" → "a"',
+    ],
+    [
+      'a cycle of parents',
+      [
+        { title: 'a', parent: 'b' },
+        { title: 'b', parent: 'a' },
+      ],
+      'is its own ancestor',
+    ],
+    [
+      'a title that two have',
+      [
+        { title: 'a', key: '1' },
+        { title: 'a', key: '2' },
+        { title: 'b', blocked_by: ['a'] },
+      ],
+      '3: "a" is the title of 2 issues',
+    ],
+  ])('refuses %s and imports nothing', async (_what, entries, problem) => {
+    const { board, changes } = await boardScene();
+    const read = readImport(jsonl({ title: 'good' }, ...entries), 'jsonl');
+    // The good entry is the first line.
+    const shifted = problem.replace(/^(\d+): /, (_, line) => `line ${Number(line) + 1}: `);
+    const moved = shifted.replace(/in line (\d+)/, (_, line) => `in line ${Number(line) + 1}`);
+    await expect(board.import(read, ada)).rejects.toMatchObject({
+      code: 'board_import_invalid',
+      message: expect.stringContaining(moved),
+    });
+    expect(await board.list(everything)).toEqual([]);
+    expect(changes()).toBe(0);
+  });
+
+  it('lets an agent bring in only what is to be done', async () => {
+    const { board } = await boardScene();
+    const read = readImport(jsonl({ title: 'a', status: 'done' }), 'jsonl');
+    await expect(board.import(read, aRun)).rejects.toThrow('status must be backlog or todo');
+  });
+});
+
+describe('Markdown', () => {
+  it('has an issue for each heading; task lists below are a part of the description', async () => {
+    const { board } = await boardScene();
+    const text = `# The plan
+
+Nobody's text.
+
+## First thing ##
+Labels: Bug, ui
+Priority: 2
+
+It is broken.
+
+- [ ] a criterion
+### Notes
+    Labels: no
+
+\`\`\`
+## not a heading
+Priority: 9
+\`\`\`
+
+## Second thing
+Blocked by: First thing, k3
+
+## Third
+Key: k3
+Status: backlog
+Parent: First thing
+`;
+    const { created } = await board.import(readImport(bytes(text), 'markdown'), ada);
+    expect(created.map(({ title, status, priority, labels }) => [title, status, priority, labels])).toEqual([
+      ['First thing', 'todo', 2, ['bug', 'ui']],
+      ['Second thing', 'todo', null, []],
+      ['Third', 'backlog', null, []],
+    ]);
+    expect(created[0]?.description).toBe(
+      'It is broken.\n\n- [ ] a criterion\n### Notes\n    Labels: no\n\n```\n## not a heading\nPriority: 9\n```',
+    );
+    expect(created[1]?.description).toBe(null);
+    expect(created[1]?.blockers.map(({ identifier }) => identifier)).toEqual(['BAT-1', 'BAT-3']);
+    expect(created[2]?.parentId).toBe(created[0]?.id);
+  });
+
+  it('has an issue for each task when there are no headings; a ticked one is done', async () => {
+    const { board } = await boardScene();
+    const text = `Some words first.
+
+- [x] Set up
+- [ ] Build it
+  Priority: 1
+  Blocked by: Set up
+
+  With care.
+    - [ ] a part
+* [ ] Ship it
+# Later
+Not an issue's text.
+`;
+    const { created } = await board.import(readImport(bytes(text), 'markdown'), ada);
+    expect(created.map(({ title, status, priority, description }) => [title, status, priority, description])).toEqual([
+      ['Set up', 'done', null, null],
+      ['Build it', 'todo', 1, 'With care.\n  - [ ] a part'],
+      ['Ship it', 'todo', null, null],
+    ]);
+  });
+
+  it('is the same issue from either format, by its title', async () => {
+    const { board } = await boardScene();
+    await board.import(readImport(bytes('- [ ] Same'), 'markdown'), ada);
+    const { created, known } = await board.import(readImport(jsonl({ title: 'Same' }), 'jsonl'), ada);
+    expect([created.length, known.length]).toEqual([0, 1]);
+  });
+
+  it('names the line of a field that is wrong or there twice', () => {
+    const text = '## A\n\nPriority: high\n\n## B\nStatus: nirvana\nLabels: a\nLabels: b\n\n##  \n';
+    expect(problemsOf(() => readImport(bytes(text), 'markdown'))).toEqual([
+      '3: priority must be a number from 1 to 4',
+      expect.stringMatching(/^6: status must be one of backlog, todo/),
+      '8: labels is given twice, first in line 7',
+      '10: title must not be blank',
+    ]);
+  });
+});
+
+describe('garbage', () => {
+  it.each<[string, Uint8Array, ImportFormat]>([
+    ['an empty file', bytes(''), 'jsonl'],
+    ['blank lines', bytes('\n \n'), 'markdown'],
+    ['text without an issue', bytes('# Title\n\ntext\n'), 'markdown'],
+    ['bytes that are no UTF-8', new Uint8Array([0xff, 0xfe, 0x00]), 'jsonl'],
+    ['NUL in a title', bytes('## a\0b'), 'markdown'],
+    ['more than 10 MB', new Uint8Array(10 * 1024 * 1024 + 1), 'jsonl'],
+    ['more than 5,000 issues', bytes('- [ ] x\n'.repeat(5_001)), 'markdown'],
+    ['a JSON array', bytes('[\n{"title": "x"}\n]'), 'jsonl'],
+  ])('refuses %s', (_what, file, format) => {
+    expect(() => readImport(file, format)).toThrow(expect.objectContaining({ code: 'board_import_invalid' }));
+  });
+
+  it('drops a byte order mark', () => {
+    expect(readImport(bytes('\ufeff{"title": "x"}'), 'jsonl')).toMatchObject([{ title: 'x', line: 1 }]);
+  });
+
+  it('quotes nothing that could steer a terminal', () => {
+    const read = () => readImport(jsonl({ title: 'x', 'a\u001b[31m\u202eb': 1 }), 'jsonl');
+    expect(problemsOf(read)).toEqual(['1: Unrecognized key: "a b"']);
+  });
+
+  it('names at most fifty problems and counts the rest', () => {
+    const read = () => readImport(bytes('x\n'.repeat(80)), 'jsonl');
+    expect(problemsOf(read)).toHaveLength(50);
+    expect(read).toThrow('and 30 more');
+  });
+});
