@@ -11,6 +11,8 @@ export interface SkipReason {
     | 'inactive_state'
     | 'blocked'
     | 'claimed'
+    | 'paused'
+    | 'not_chosen'
     | 'no_slot'
     | 'no_slot_in_state';
   readonly text: string;

@@ -27,4 +27,5 @@ export type StopReason =
   | 'inactive_state'
   | 'not_routable'
   | 'issue_missing'
+  | 'stopped_by_person'
   | 'shutdown';

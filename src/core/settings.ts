@@ -1,14 +1,30 @@
+import type { Secret } from './secret.ts';
+
 /**
  * The front matter of a workflow file after parsing, defaults and environment references: what the rules and rooms
  * read. Keys are those of the file in camel case; `docs/configuration.md` describes each. `workflow/` makes it.
  */
 export interface Settings {
+  readonly project: {
+    /** Under which name the store keeps what belongs to this file. */
+    readonly name: string;
+  };
+  readonly store: StoreSettings;
   readonly tracker: TrackerSettings;
   readonly polling: { readonly intervalMs: number };
   readonly workspace: WorkspaceSettings;
   readonly hooks: HookSettings;
   readonly agent: AgentSettings;
   readonly codex: CodexSettings;
+  /** Names of environment variables that hold secrets of Baton's own; no child process may see them. */
+  readonly secretEnvironment: readonly string[];
+}
+
+export interface StoreSettings {
+  /** Null: a SQLite file in the state folder. A secret, because it may hold a password. */
+  readonly url: Secret | null;
+  /** How long finished runs are kept; 0 is for ever. */
+  readonly retentionDays: number;
 }
 
 export interface TrackerSettings {
@@ -19,7 +35,7 @@ export interface TrackerSettings {
   readonly requiredLabels: readonly string[];
   /** What the adapter of this kind reads, with references resolved; secrets are `Secret`. Unknown keys are kept. */
   readonly provider: Readonly<Record<string, unknown>>;
-  /** Names of environment variables that hold tracker secrets; no child process may see them. */
+  /** Names of environment variables that hold secrets of the tracker. */
   readonly secretEnvironment: readonly string[];
 }
 

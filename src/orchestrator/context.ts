@@ -5,7 +5,9 @@ import type { RunOutcome } from '../core/run.ts';
 import type { Settings } from '../core/settings.ts';
 import type { WorkflowSource } from '../core/workflow.ts';
 import type { Runner } from '../runner/runner.ts';
+import type { Store } from '../store/store.ts';
 import type { Tracker } from '../tracker/tracker.ts';
+import type { Journal } from './journal.ts';
 import type { RetryEntry, RunningEntry, SchedulingState } from './scheduling-state.ts';
 
 /** What the orchestrator is made of. */
@@ -16,11 +18,24 @@ export interface OrchestratorParts {
   readonly source: WorkflowSource;
   readonly trackerFor: (settings: Settings) => Tracker;
   readonly runner: Runner;
+  readonly store: Store;
+  /** The project's id in the store. */
+  readonly project: string;
+  /** The name of this machine, for the record of a run. */
+  readonly host: string;
+  /** Limits a trial to these issues (ids or identifiers) and to so many runs; null: no limit. */
+  readonly trial: Trial | null;
+}
+
+export interface Trial {
+  readonly only: readonly string[] | null;
+  readonly maxRuns: number | null;
 }
 
 /** What its steps work on: the parts, the state, and the ways to make something happen later. */
 export interface OrchestratorContext extends OrchestratorParts {
   readonly state: SchedulingState;
+  readonly journal: Journal;
   /** Aborted when the orchestrator stops; nothing new may start after that. */
   readonly stopping: AbortSignal;
   /** Asks for a tick as soon as the one in progress, if any, is over. Asking twice gives one. */
@@ -29,6 +44,8 @@ export interface OrchestratorContext extends OrchestratorParts {
   readonly runEnded: (entry: RunningEntry, outcome: RunOutcome) => void;
   /** A promised look has come due. */
   readonly lookDue: (entry: RetryEntry) => void;
+  /** Carries out the commands that wait. */
+  readonly knock: () => Promise<void>;
   /** Tells the watchers that something changed. */
   readonly notify: () => void;
 }

@@ -1,9 +1,10 @@
-import { compareForDispatch } from '../core/dispatch-order.ts';
-import { whyNotCandidate } from '../core/eligibility.ts';
-import { whyNoSlot } from '../core/slots.ts';
+import { type DispatchDecision, planDispatch } from '../core/dispatch-plan.ts';
+import type { Issue } from '../core/issue.ts';
+import type { Workflow } from '../core/workflow.ts';
 import type { OrchestratorContext } from './context.ts';
 import { runningStates, whyClaimed } from './scheduling-state.ts';
 import { startRun } from './start-run.ts';
+import { whyNothingStarts } from './why-nothing-starts.ts';
 
 /**
  * Validates, reads the candidates and starts as many as there are slots, in order (seed 1). While the workflow file is
@@ -13,19 +14,34 @@ export async function dispatchCandidates(context: OrchestratorContext): Promise<
   const { state, source, stopping } = context;
   const { workflow, problem } = source.read();
   if (problem !== null) throw problem;
-  const { settings } = workflow;
-  const issues = await context.trackerFor(settings).fetchByStates(settings.tracker.activeStates, stopping);
+  const issues = await readCandidates(context, workflow);
   if (stopping.aborted) return;
 
   // No await from here on: what is decided is started before anything else can change the state.
-  for (const issue of issues.toSorted(compareForDispatch)) {
-    const reason =
-      whyClaimed(state, issue.id) ??
-      whyNotCandidate(issue, settings.tracker) ??
-      whyNoSlot(issue.state, runningStates(state), settings.agent);
+  for (const { issue, reason } of decide(context, workflow, issues)) {
     if (reason === null) startRun(context, { issue, workflow, attempt: null, retryKind: null, failures: 0 });
     else state.skipped.set(issue.id, { issue, reason });
   }
   const seen = new Set(issues.map(({ id }) => id));
   for (const id of state.skipped.keys()) if (!seen.has(id)) state.skipped.delete(id);
+}
+
+/** What a tick would start now and what not, without starting anything. */
+export async function previewDispatch(context: OrchestratorContext): Promise<DispatchDecision[]> {
+  const { workflow } = context.source.read();
+  return decide(context, workflow, await readCandidates(context, workflow));
+}
+
+function readCandidates(context: OrchestratorContext, { settings }: Workflow): Promise<readonly Issue[]> {
+  return context.trackerFor(settings).fetchByStates(settings.tracker.activeStates, context.stopping);
+}
+
+function decide(context: OrchestratorContext, { settings }: Workflow, issues: readonly Issue[]): DispatchDecision[] {
+  const { state } = context;
+  return planDispatch({
+    issues,
+    settings,
+    runningStates: runningStates(state),
+    whyNot: (issue, startsBefore) => whyClaimed(state, issue.id) ?? whyNothingStarts(context, issue, startsBefore),
+  });
 }

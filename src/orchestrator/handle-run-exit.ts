@@ -1,6 +1,7 @@
 import { decideAfterExit } from '../core/exit-decision.ts';
 import type { RunOutcome } from '../core/run.ts';
 import type { OrchestratorContext } from './context.ts';
+import { holdIssue } from './hold-issue.ts';
 import { scheduleLook } from './schedule-look.ts';
 import type { RunningEntry } from './scheduling-state.ts';
 
@@ -16,11 +17,17 @@ export function handleRunExit(context: OrchestratorContext, entry: RunningEntry,
     logger.info('A run was ended.', { ...named, reason: entry.stopRequested });
   else logger.warn('A run failed.', { ...named, end: outcome.end, error: outcome.error });
 
+  if (entry.holdAfterwards !== null) {
+    const hold = { issue, code: 'person', reason: entry.holdAfterwards, since: clock.now(), runId };
+    void holdIssue(context, hold);
+    context.requestTick();
+    return;
+  }
   const { settings } = source.read().workflow;
   const decision = decideAfterExit(outcome, entry.failures, settings.agent, chance.next());
   if (decision.action === 'hold') {
-    state.held.set(issue.id, { issue, reason: decision.reason, since: clock.now() });
-    logger.warn('An issue is held for a person.', { ...named, reason: decision.reason });
+    const code = outcome.end === 'succeeded' ? 'person' : outcome.error.code;
+    void holdIssue(context, { issue, code, reason: decision.reason, since: clock.now(), runId });
   }
   if (decision.action === 'retry') {
     scheduleLook(context, {

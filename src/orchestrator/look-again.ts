@@ -6,6 +6,7 @@ import type { OrchestratorContext } from './context.ts';
 import { scheduleLook } from './schedule-look.ts';
 import { type RetryEntry, runningStates } from './scheduling-state.ts';
 import { startRun } from './start-run.ts';
+import { whyNothingStarts } from './why-nothing-starts.ts';
 
 /** How soon an issue is looked at again when a look could not be carried through: no slot, no answer, a bad file. */
 const nextLookMs = 1_000;
@@ -21,6 +22,8 @@ export async function lookAgain(context: OrchestratorContext, entry: RetryEntry)
   const named = { issue_id: id, issue_identifier: identifier };
   const isCurrent = (): boolean => state.retrying.get(id) === entry && !stopping.aborted;
   const { workflow, problem } = source.read();
+  const stopped = whyNothingStarts(context, entry.issue);
+  if (stopped !== null) return postpone(context, entry, stopped.text);
   if (problem !== null) return postpone(context, entry, `the workflow file cannot be used: ${problem.code}`);
 
   let fresh: Issue | undefined;

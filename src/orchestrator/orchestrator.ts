@@ -1,9 +1,14 @@
 import { type Timer, within } from '../clock/clock.ts';
 import type { BatonError } from '../core/baton-error.ts';
+import type { DispatchDecision } from '../core/dispatch-plan.ts';
+import { CommandDoor } from './command-door.ts';
 import type { OrchestratorContext, OrchestratorParts } from './context.ts';
+import { previewDispatch } from './dispatch.ts';
 import { handleRunExit } from './handle-run-exit.ts';
+import { Journal } from './journal.ts';
 import { lookAgain } from './look-again.ts';
 import { type ReadModel, readModel } from './read-model.ts';
+import { recover } from './recover.ts';
 import { emptySchedulingState, type SchedulingState } from './scheduling-state.ts';
 import { stopRun } from './stop-run.ts';
 import { runTick } from './tick.ts';
@@ -19,6 +24,7 @@ const tickDrainMs = 5_000;
 export class Orchestrator {
   readonly closed: Promise<void>;
   readonly #context: OrchestratorContext;
+  readonly #door: CommandDoor;
   readonly #state: SchedulingState = emptySchedulingState();
   readonly #stop = new AbortController();
   readonly #watchers = new Set<() => void>();
@@ -39,16 +45,27 @@ export class Orchestrator {
     this.#context = {
       ...parts,
       state: this.#state,
+      journal: new Journal(parts),
       stopping: this.#stop.signal,
       requestTick: () => this.refresh(),
       runEnded: (entry, outcome) => handleRunExit(this.#context, entry, outcome),
       lookDue: (entry) => void lookAgain(this.#context, entry),
+      knock: () => this.#door.knock(),
       notify: () => this.#notify(),
     };
+    this.#door = new CommandDoor(this.#context);
   }
 
-  start(): void {
+  /** Reads what must have survived, then ticks. Rejects when the store cannot be read. */
+  async start(): Promise<void> {
     this.#context.logger.info('The orchestrator starts.');
+    await recover(this.#context);
+    this.refresh();
+  }
+
+  /** Something was written that may concern the orchestrator: commands are carried out and the tracker is looked at now. */
+  wake(): void {
+    void this.#door.knock();
     this.refresh();
   }
 
@@ -62,6 +79,12 @@ export class Orchestrator {
     this.#scheduleTick(0);
   }
 
+  /** What a tick would do now, after what must have survived was read; nothing is started. */
+  async preview(): Promise<readonly DispatchDecision[]> {
+    await recover(this.#context);
+    return previewDispatch(this.#context);
+  }
+
   /** Stops everything and resolves when no run is left. Calling it again waits for the same end. */
   async stop(): Promise<void> {
     if (!this.#stop.signal.aborted) {
@@ -73,6 +96,7 @@ export class Orchestrator {
       const runs = [...this.#state.running.values()];
       for (const entry of runs) stopRun(this.#context, entry, 'shutdown');
       await Promise.all(runs.map(({ run }) => run.outcome));
+      await this.#context.journal.flush();
       this.#notify();
       this.#resolveClosed();
     }
@@ -115,6 +139,8 @@ export class Orchestrator {
     const report = await runTick(this.#context);
     this.#errors = report.errors;
     this.#ticks += 1;
+    // A drain is over when nothing runs any more.
+    if (this.#state.paused?.kind === 'drain' && this.#state.running.size === 0) void this.stop();
     this.#ticking = null;
     if (!this.#stop.signal.aborted) {
       // Read again: the interval may have been changed while the tick ran (seed 1, Configuration Reloading).

@@ -5,6 +5,7 @@ import type { Issue } from '../core/issue.ts';
 import type { RunEnd, RunStage } from '../core/run.ts';
 import type { RetryKind } from '../core/workflow.ts';
 import type { OrchestratorContext } from './context.ts';
+import type { HeldEntry, Pause } from './scheduling-state.ts';
 
 /** Everything a watcher may know about the scheduler, at one instant. */
 export interface ReadModel {
@@ -20,7 +21,8 @@ export interface ReadModel {
   readonly slots: { readonly used: number; readonly limit: number };
   readonly running: readonly RunningView[];
   readonly retrying: readonly RetryingView[];
-  readonly held: readonly { readonly issue: Issue; readonly reason: string; readonly since: number }[];
+  readonly held: readonly HeldEntry[];
+  readonly paused: Pause | null;
   readonly skipped: readonly { readonly issue: Issue; readonly reason: SkipReason }[];
   readonly totals: TokenUsage & {
     readonly runs: number;
@@ -96,6 +98,7 @@ export function readModel({ state, clock, source }: OrchestratorContext, facts: 
       error,
     })),
     held: [...state.held.values()],
+    paused: state.paused,
     skipped: [...state.skipped.values()],
     totals: { ...totals, runsByEnd: Object.fromEntries(runsByEnd) },
     workflowProblem: problem,

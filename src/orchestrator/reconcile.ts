@@ -1,8 +1,14 @@
 import { toBatonError } from '../core/baton-error.ts';
-import type { Issue } from '../core/issue.ts';
+import { type Issue, normalizeState } from '../core/issue.ts';
 import { decideAboutRun, isStalled } from '../core/reconcile-decision.ts';
+import type { StopReason } from '../core/run.ts';
 import type { OrchestratorContext } from './context.ts';
+import { releaseHold } from './hold-issue.ts';
+import type { RunningEntry } from './scheduling-state.ts';
 import { stopRun } from './stop-run.ts';
+
+/** How long a run may go on after it moved its own issue out of the active states. */
+const handOverMs = 60_000;
 
 /** Part A of reconciliation (seed 2): ends runs whose agent has shown no sign of life for too long. */
 export async function endStalledRuns(context: OrchestratorContext): Promise<void> {
@@ -41,8 +47,23 @@ export async function refreshClaimedIssues(context: OrchestratorContext): Promis
       if (running !== undefined) running.issue = decision.issue;
       continue;
     }
-    if (running !== undefined) stopRun(context, running, decision.reason);
-    state.held.delete(id);
+    if (running !== undefined && !isHandingOver(context, running, fresh.get(id)))
+      stopRun(context, running, decision.reason);
+    if (endsHold(state.held.get(id)?.code, decision.reason)) await releaseHold(context, id);
   }
   context.notify();
+}
+
+/**
+ * A run that has itself moved its issue to where it is now has a few words left to say and is not cut off (seed 4:
+ * respect the agent's decision). Where somebody else moved it further, the run is stopped like any other.
+ */
+function isHandingOver({ clock }: OrchestratorContext, { ownMove }: RunningEntry, fresh: Issue | undefined): boolean {
+  if (ownMove === null || fresh === undefined || normalizeState(fresh.state) !== ownMove.to) return false;
+  return clock.monotonic() - ownMove.atMonotonic < handOverMs;
+}
+
+/** A question is answered by moving the issue; what a person holds stays held until a person says so, or it is over. */
+function endsHold(code: string | undefined, reason: StopReason): boolean {
+  return code !== 'person' || reason === 'terminal_state' || reason === 'issue_missing';
 }

@@ -11,8 +11,9 @@ import type { LiveRun } from '../runner/runner.ts';
  *
  * An issue is claimed while it is in exactly one of `running`, `retrying` and `held` (seed 2, Issue Orchestration
  * States); it is unclaimed otherwise. Who enters: `running` by dispatch, `retrying` by a run's exit, `held` by a run that
- * needs a person. Who leaves: `running` only when the run's outcome is known, so when its processes are gone; `retrying`
- * when its look comes due; `held` when the issue leaves the active states. Nothing of this survives the process yet.
+ * needs a person or by a command. Who leaves: `running` only when the run's outcome is known, so when its processes are
+ * gone; `retrying` when its look comes due; `held` when the issue leaves the active states or by a command. Of this,
+ * `held` and `paused` survive the process.
  */
 export interface SchedulingState {
   readonly running: Map<string, RunningEntry>;
@@ -20,6 +21,8 @@ export interface SchedulingState {
   readonly held: Map<string, HeldEntry>;
   /** Why issues that the last look found were not started, by issue id. */
   readonly skipped: Map<string, SkippedEntry>;
+  /** Nothing new starts while this is set. */
+  paused: Pause | null;
   readonly totals: {
     runs: number;
     runsByEnd: Map<RunEnd, number>;
@@ -51,6 +54,10 @@ export interface RunningEntry {
   usage: TokenUsage;
   /** Why it was asked to end, null while it was not. */
   stopRequested: StopReason | null;
+  /** Where the run itself last moved its issue, and when. */
+  ownMove: { readonly to: string; readonly atMonotonic: number } | null;
+  /** The issue is held when this run has ended, whatever its outcome; why. */
+  holdAfterwards: string | null;
 }
 
 export interface RetryEntry {
@@ -68,9 +75,25 @@ export interface RetryEntry {
 }
 
 export interface HeldEntry {
-  readonly issue: Issue;
+  readonly issue: IssueName;
+  /** For programs: an error code, or `person`. */
+  readonly code: string;
   readonly reason: string;
   readonly since: number;
+  readonly runId: string | null;
+}
+
+/** What is known of an issue without reading the tracker. */
+export interface IssueName {
+  readonly id: string;
+  readonly identifier: string;
+}
+
+export interface Pause {
+  readonly since: number;
+  /** A drain ends the daemon with its last run. */
+  readonly kind: 'pause' | 'drain';
+  readonly reason: string | null;
 }
 
 export interface SkippedEntry {
@@ -84,6 +107,7 @@ export function emptySchedulingState(): SchedulingState {
     retrying: new Map(),
     held: new Map(),
     skipped: new Map(),
+    paused: null,
     totals: { runs: 0, runsByEnd: new Map(), inputTokens: 0, outputTokens: 0, totalTokens: 0 },
   };
 }
@@ -92,7 +116,7 @@ export function emptySchedulingState(): SchedulingState {
 export function whyClaimed(state: SchedulingState, issueId: string): SkipReason | null {
   if (state.running.has(issueId)) return { code: 'claimed', text: 'an agent is running on it' };
   if (state.retrying.has(issueId)) return { code: 'claimed', text: 'it waits for its next look' };
-  if (state.held.has(issueId)) return { code: 'claimed', text: 'it is held until a person moves it' };
+  if (state.held.has(issueId)) return { code: 'claimed', text: 'it is held for a person' };
   return null;
 }
 

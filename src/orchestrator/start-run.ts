@@ -1,8 +1,10 @@
 import type { AgentEvent } from '../agent/agent.ts';
-import type { Issue } from '../core/issue.ts';
+import { type Issue, normalizeState } from '../core/issue.ts';
 import type { RetryKind, Workflow } from '../core/workflow.ts';
 import type { RunWatcher } from '../runner/runner.ts';
+import type { RunStart as RunRecordStart } from '../store/runs.ts';
 import type { OrchestratorContext } from './context.ts';
+import { startRecordedRun } from './recorded-run.ts';
 import type { RunningEntry } from './scheduling-state.ts';
 
 export interface RunStart {
@@ -22,6 +24,19 @@ export function startRun(context: OrchestratorContext, start: RunStart): void {
   const { issue, workflow, attempt, retryKind } = start;
   const runId = chance.id();
   const watcher = watchRun(context, issue.id, runId);
+  const record: RunRecordStart = {
+    runId,
+    project: context.project,
+    issueId: issue.id,
+    identifier: issue.identifier,
+    generation: 1,
+    role: 'worker',
+    attempt,
+    retryKind,
+    backend: workflow.settings.agent.backend,
+    host: context.host,
+    startedAt: clock.now(),
+  };
   logger.info('A run starts.', { issue_id: issue.id, issue_identifier: issue.identifier, run_id: runId, attempt });
   const entry: RunningEntry = {
     runId,
@@ -29,8 +44,14 @@ export function startRun(context: OrchestratorContext, start: RunStart): void {
     attempt,
     retryKind,
     failures: start.failures,
-    run: runner.start({ runId, issue, workflow, attempt, retryKind, watcher }),
-    startedAt: clock.now(),
+    run: startRecordedRun({
+      request: { runId, issue, workflow, attempt, retryKind, watcher },
+      record,
+      runner,
+      journal: context.journal,
+      begin: () => beginWork(context, workflow, issue),
+    }),
+    startedAt: record.startedAt,
     startedAtMonotonic: clock.monotonic(),
     lastEventAtMonotonic: null,
     lastEvent: null,
@@ -40,6 +61,8 @@ export function startRun(context: OrchestratorContext, start: RunStart): void {
     threadId: null,
     process: null,
     stopRequested: null,
+    holdAfterwards: null,
+    ownMove: null,
     usage: { inputTokens: 0, outputTokens: 0, totalTokens: 0 },
   };
   state.running.set(issue.id, entry);
@@ -47,6 +70,17 @@ export function startRun(context: OrchestratorContext, start: RunStart): void {
   state.totals.runs += 1;
   void entry.run.outcome.then((outcome) => context.runEnded(entry, outcome));
   context.notify();
+}
+
+/** Moves the issue on where that is Baton's business: on the board from todo to in_progress. */
+async function beginWork(context: OrchestratorContext, { settings }: Workflow, issue: Issue): Promise<Issue> {
+  const { changes, startMove } = context.trackerFor(settings);
+  if (changes === null || startMove === undefined) return issue;
+  if (normalizeState(issue.state) !== normalizeState(startMove.from)) return issue;
+  const moved = await changes.moveIssue(issue.id, startMove.to, { kind: 'orchestrator' }, context.stopping);
+  const entry = context.state.running.get(issue.id);
+  if (entry !== undefined) entry.issue = moved;
+  return moved;
 }
 
 /** Writes what a run tells into its entry. A run that is not the issue's current one is not listened to. */
@@ -59,11 +93,25 @@ function watchRun(context: OrchestratorContext, issueId: string, runId: string):
   };
   return {
     onStage: (stage) => update({ stage }),
-    onWorkspace: (workspace) => update({ workspace }),
-    onProcess: (process) => update({ process }),
-    onSession: (threadId) => update({ threadId }),
-    onTurn: (turn) => update({ turn }),
+    onWorkspace: (workspace) => {
+      context.journal.note(runId, { workspace });
+      update({ workspace });
+    },
+    onProcess: (process) => {
+      context.journal.note(runId, { pid: process.pid, pidStartTime: process.startTime });
+      update({ process });
+    },
+    onSession: (threadId) => {
+      context.journal.note(runId, { threadId });
+      update({ threadId });
+    },
+    onMove: (state) => update({ ownMove: { to: normalizeState(state), atMonotonic: context.clock.monotonic() } }),
+    onTurn: (turn) => {
+      context.journal.note(runId, { turns: turn });
+      update({ turn });
+    },
     onEvent: (event) => {
+      context.journal.note(runId, event.usage ?? {}, event);
       const entry = context.state.running.get(issueId);
       if (entry?.runId === runId) update(eventChange(context, entry, event));
     },

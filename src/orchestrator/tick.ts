@@ -10,6 +10,7 @@ export interface TickReport {
 
 /** The steps of a tick, in their order. Reconcile always comes before dispatch (seed 2, Reconciliation First). */
 const steps = {
+  commands: (context: OrchestratorContext) => context.knock(),
   stalls: endStalledRuns,
   reconcile: refreshClaimedIssues,
   dispatch: dispatchCandidates,

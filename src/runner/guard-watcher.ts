@@ -17,5 +17,6 @@ export function guardWatcher(watcher: RunWatcher, logger: Logger): RunWatcher {
     onSession: (threadId) => guarded(() => watcher.onSession(threadId)),
     onTurn: (turn) => guarded(() => watcher.onTurn(turn)),
     onEvent: (event) => guarded(() => watcher.onEvent(event)),
+    onMove: (state) => guarded(() => watcher.onMove(state)),
   };
 }

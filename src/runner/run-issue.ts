@@ -25,6 +25,7 @@ export interface ToolUser {
   readonly runId: string;
   readonly issueId: string;
   readonly onProgress: (text: string) => void;
+  readonly onMove: (state: string) => void;
 }
 
 /** The runner: workspace, prompt, session, turns, outcome. */
@@ -122,6 +123,7 @@ function startSession({ request, parts, workspace, signal, onInitializing }: Ses
       runId,
       issueId: issue.id,
       onProgress: (text) => parts.logger.info('The agent reports progress.', { progress: text, ...named(request) }),
+      onMove: (state) => watcher.onMove(state),
     }),
     onProcess: (process) => {
       watcher.onProcess(process);

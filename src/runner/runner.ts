@@ -28,6 +28,8 @@ export interface RunWatcher {
   onSession(threadId: string | null): void;
   onTurn(turn: number): void;
   onEvent(event: AgentEvent): void;
+  /** The agent moves its own issue to this state, by a tool. */
+  onMove(state: string): void;
 }
 
 export interface LiveRun {

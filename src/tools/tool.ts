@@ -9,6 +9,8 @@ export interface ToolContext {
   readonly issueId: string;
   readonly tracker: Tracker;
   readonly onProgress: (text: string) => void;
+  /** The run moves its own issue to this state. */
+  readonly onMove: (state: string) => void;
 }
 
 /** One thing an agent may ask Baton to do. */

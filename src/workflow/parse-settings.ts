@@ -1,9 +1,10 @@
-import { dirname } from 'node:path';
+import { basename, dirname } from 'node:path';
 import type { HookSettings, Settings } from '../core/settings.ts';
 import { type DescribedSetting, describeSettings } from './describe-settings.ts';
 import type { FrontMatter } from './parse-front-matter.ts';
 import { readSettings, sectionOf } from './read-settings.ts';
 import { resolveAgent } from './resolve-agent.ts';
+import { resolveStoreUrl } from './resolve-store.ts';
 import { findTracker, resolveTracker } from './resolve-tracker.ts';
 import { resolveWorkspaceRoot } from './resolve-workspace-root.ts';
 import type { SettingValues } from './setting-table.ts';
@@ -38,11 +39,15 @@ export function parseSettings(
   const profile = kindIsBad ? null : findTracker(values['tracker.kind'], trackers, report);
   const tracker = profile && resolveTracker(profile, section, values, place, report);
   const workspace = resolveWorkspaceRoot(values['workspace.root'], place.workflowDir, surroundings, report);
-  const agent = resolveAgent(read, backends, tracker?.settings ?? null, report);
+  const store = resolveStoreUrl(values['store.url'], surroundings, report);
+  const secretEnvironment = [...new Set([...(tracker?.settings.secretEnvironment ?? []), ...store.variables])];
+  const agent = resolveAgent(read, backends, secretEnvironment, report);
   reportUnknownKeys(frontMatter, profile, trackers, report);
   if (profile === null || tracker === null) return null;
 
   const settings: Settings = {
+    project: { name: values['project.name']?.trim() ?? (basename(place.workflowDir) || 'project') },
+    store: { url: store.url, retentionDays: values['store.retention_days'] },
     tracker: tracker.settings,
     polling: { intervalMs: values['polling.interval_ms'] },
     workspace: { root: workspace.root },
@@ -54,12 +59,14 @@ export function parseSettings(
       threadSandbox: values['codex.thread_sandbox'],
       turnSandboxPolicy: values['codex.turn_sandbox_policy'],
     },
+    secretEnvironment,
   };
   const origins = new Map([
     ...[...read.given].map((key) => [key, 'file'] as const),
     ...tracker.origins,
     ...agent.origins,
     ['workspace.root', workspace.origin] as const,
+    ['store.url', store.origin] as const,
   ]);
   return { settings, described: describeSettings(settings, profile, origins) };
 }

@@ -1,6 +1,6 @@
 import type { BackendProfile } from '../core/backend-profile.ts';
 import { normalizeState } from '../core/issue.ts';
-import type { AgentSettings, TrackerSettings } from '../core/settings.ts';
+import type { AgentSettings } from '../core/settings.ts';
 import type { ReadSettings } from './read-settings.ts';
 import type { SettingValues } from './setting-table.ts';
 import { errorAt, type Report } from './workflow-problems.ts';
@@ -16,13 +16,13 @@ type Timeout = 'turn_timeout_ms' | 'read_timeout_ms' | 'stall_timeout_ms';
 export function resolveAgent(
   read: ReadSettings,
   backends: readonly BackendProfile[],
-  tracker: TrackerSettings | null,
+  secretEnvironment: readonly string[],
   report: Report,
 ): ResolvedAgent {
   const { values } = read;
   const origins = new Map<string, string>();
   checkBackend(read, backends, report);
-  reportSecretsHandedOn(values['agent.env'], tracker, report);
+  reportSecretsHandedOn(values['agent.env'], secretEnvironment, report);
   const timeout = (name: Timeout): number => {
     const other = values[`codex.${name}`];
     if (read.given.has(`agent.${name}`) || other === null) return values[`agent.${name}`];
@@ -62,11 +62,10 @@ function checkBackend({ values, given }: ReadSettings, backends: readonly Backen
   }
 }
 
-/** No child process may see the tracker's secrets, not even on demand: an agent is told what to do by strangers. */
-function reportSecretsHandedOn(names: readonly string[], tracker: TrackerSettings | null, report: Report): void {
-  for (const name of names) {
-    if (tracker?.secretEnvironment.includes(name) !== true) continue;
-    report(errorAt('agent.env', `agent.env names ${name}, which holds a secret of the tracker and goes to no agent`));
+/** No child process may see Baton's own secrets, not even on demand: an agent is told what to do by strangers. */
+function reportSecretsHandedOn(names: readonly string[], secrets: readonly string[], report: Report): void {
+  for (const name of names.filter((candidate) => secrets.includes(candidate))) {
+    report(errorAt('agent.env', `agent.env names ${name}, which holds a secret of Baton's own and goes to no agent`));
   }
 }
 

@@ -5,6 +5,7 @@ import {
   flag,
   limitsByState,
   map,
+  naturalNumber,
   nonBlankText,
   portNumber,
   positiveInteger,
@@ -62,6 +63,17 @@ const settingTable = {
     },
   ),
   'tracker.provider': setting(map, {}, 'What the tracker of this kind needs to know.'),
+  'project.name': setting(nonBlankText, null, 'Under which name the store keeps what belongs to this file.', {
+    defaultText: 'the name of the folder that holds the file',
+    effective: (settings) => settings.project.name,
+  }),
+  'store.url': setting(text, null, 'Where everything is kept: `sqlite:/path/file.db` or `postgres://…`.', {
+    defaultText: 'the variable BATON_DATABASE_URL, else a SQLite file in the state folder',
+    effective: (settings) => settings.store.url,
+  }),
+  'store.retention_days': setting(naturalNumber, 90, 'How long finished runs are kept; 0: for ever.', {
+    effective: (settings) => settings.store.retentionDays,
+  }),
   'polling.interval_ms': setting(positiveInteger, 30_000, 'Time from one look at the tracker to the next.', {
     effective: (settings) => settings.polling.intervalMs,
   }),

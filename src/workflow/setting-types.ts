@@ -33,6 +33,11 @@ export const nonBlankText: SettingType<string> = {
 
 export const positiveInteger: SettingType<number> = { schema: positive, allowed: 'a whole number above 0' };
 
+export const naturalNumber: SettingType<number> = {
+  schema: wholeNumber(0, largest, /^\+?\d{1,15}$/),
+  allowed: 'a whole number, 0 or more',
+};
+
 export const anyInteger: SettingType<number> = {
   schema: wholeNumber(-largest, largest, /^[+-]?\d{1,15}$/),
   allowed: 'a whole number',

@@ -5,6 +5,9 @@ export function settings(
   changes: { agent?: Partial<AgentSettings>; tracker?: Partial<TrackerSettings>; intervalMs?: number } = {},
 ): Settings {
   return {
+    project: { name: 'test' },
+    store: { url: null, retentionDays: 90 },
+    secretEnvironment: [],
     tracker: {
       kind: 'memory',
       activeStates: ['Todo', 'In Progress'],

@@ -4,12 +4,13 @@ import { issue } from '../fake/issues.ts';
 import { settings } from '../fake/settings.ts';
 import { scene } from './scene.ts';
 
-const started = (stage: ReturnType<typeof scene>): string[] => stage.runs.map(({ request }) => request.issue.id);
+const started = (stage: Awaited<ReturnType<typeof scene>>): string[] =>
+  stage.runs.map(({ request }) => request.issue.id);
 
 describe('dispatch', () => {
   it('ticks at once, then by the interval', async () => {
-    const stage = scene({ settings: settings({ intervalMs: 30_000 }) });
-    stage.orchestrator.start();
+    const stage = await scene({ settings: settings({ intervalMs: 30_000 }) });
+    await stage.orchestrator.start();
     await stage.clock.advance(0);
     expect(stage.orchestrator.read().polling).toMatchObject({ ticks: 1, pollCheckInProgress: false });
     await stage.clock.advance(29_999);
@@ -19,11 +20,11 @@ describe('dispatch', () => {
   });
 
   it('starts issues in order until the slots are used, and keeps a reason for each it left', async () => {
-    const stage = scene({
+    const stage = await scene({
       issues: [issue({ id: '1', priority: 3 }), issue({ id: '2', priority: 1 }), issue({ id: '3', priority: 2 })],
       settings: settings({ agent: { maxConcurrentAgents: 2 } }),
     });
-    stage.orchestrator.start();
+    await stage.orchestrator.start();
     await stage.clock.advance(0);
     expect(started(stage)).toEqual(['2', '3']);
     expect(stage.orchestrator.read().skipped.map(({ issue: { id }, reason }) => [id, reason.text])).toEqual([
@@ -32,18 +33,18 @@ describe('dispatch', () => {
   });
 
   it('never starts an issue twice, whatever the number of ticks', async () => {
-    const stage = scene({ issues: [issue({ id: '1' })], settings: settings({ intervalMs: 10 }) });
-    stage.orchestrator.start();
+    const stage = await scene({ issues: [issue({ id: '1' })], settings: settings({ intervalMs: 10 }) });
+    await stage.orchestrator.start();
     await stage.clock.advance(1_000);
     expect(started(stage)).toEqual(['1']);
   });
 
   it('counts slots by the state an issue is in now', async () => {
-    const stage = scene({
+    const stage = await scene({
       issues: [issue({ id: '1' }), issue({ id: '2' })],
       settings: settings({ intervalMs: 100, agent: { maxConcurrentAgentsByState: { todo: 1 } } }),
     });
-    stage.orchestrator.start();
+    await stage.orchestrator.start();
     await stage.clock.advance(0);
     expect(started(stage)).toEqual(['1']);
     await stage.tracker.changes.moveIssue('1', 'In Progress', { kind: 'orchestrator' });
@@ -52,11 +53,11 @@ describe('dispatch', () => {
   });
 
   it('gives a freed slot to the next issue at once, not at the next poll', async () => {
-    const stage = scene({
+    const stage = await scene({
       issues: [issue({ id: '1' }), issue({ id: '2' })],
       settings: settings({ intervalMs: 3_600_000, agent: { maxConcurrentAgents: 1 } }),
     });
-    stage.orchestrator.start();
+    await stage.orchestrator.start();
     await stage.clock.advance(0);
     await stage.tracker.changes.moveIssue('1', 'Done', { kind: 'orchestrator' });
     stage.runs[0]?.succeed();
@@ -65,9 +66,9 @@ describe('dispatch', () => {
   });
 
   it('starts nothing while the workflow file is bad, shows why, and goes on when it is mended', async () => {
-    const stage = scene({ issues: [issue({ id: '1' })], settings: settings({ intervalMs: 100 }) });
+    const stage = await scene({ issues: [issue({ id: '1' })], settings: settings({ intervalMs: 100 }) });
     stage.file.problem = new BatonError('invalid_workflow_config', 'polling.interval_ms is bad');
-    stage.orchestrator.start();
+    await stage.orchestrator.start();
     await stage.clock.advance(0);
     expect(started(stage)).toEqual([]);
     expect(stage.orchestrator.read().workflowProblem?.code).toBe('invalid_workflow_config');
@@ -77,8 +78,8 @@ describe('dispatch', () => {
   });
 
   it('takes a changed interval for the tick after the next', async () => {
-    const stage = scene({ settings: settings({ intervalMs: 1_000 }) });
-    stage.orchestrator.start();
+    const stage = await scene({ settings: settings({ intervalMs: 1_000 }) });
+    await stage.orchestrator.start();
     await stage.clock.advance(0);
     stage.file.settings = settings({ intervalMs: 50 });
     await stage.clock.advance(999);
@@ -90,8 +91,8 @@ describe('dispatch', () => {
 
 describe('a run that ended', () => {
   it('well is looked at after a second and started again as a continuation while the issue is active', async () => {
-    const stage = scene({ issues: [issue({ id: '1' })] });
-    stage.orchestrator.start();
+    const stage = await scene({ issues: [issue({ id: '1' })] });
+    await stage.orchestrator.start();
     await stage.clock.advance(0);
     stage.runs[0]?.succeed();
     await stage.clock.advance(999);
@@ -101,8 +102,8 @@ describe('a run that ended', () => {
   });
 
   it('well gives its claim back when the issue is done', async () => {
-    const stage = scene({ issues: [issue({ id: '1' })] });
-    stage.orchestrator.start();
+    const stage = await scene({ issues: [issue({ id: '1' })] });
+    await stage.orchestrator.start();
     await stage.clock.advance(0);
     await stage.tracker.changes.moveIssue('1', 'Done', { kind: 'orchestrator' });
     stage.runs[0]?.succeed();
@@ -112,8 +113,8 @@ describe('a run that ended', () => {
   });
 
   it('badly waits its backoff, however often the orchestrator ticks meanwhile', async () => {
-    const stage = scene({ issues: [issue({ id: '1' })], settings: settings({ intervalMs: 100 }) });
-    stage.orchestrator.start();
+    const stage = await scene({ issues: [issue({ id: '1' })], settings: settings({ intervalMs: 100 }) });
+    await stage.orchestrator.start();
     await stage.clock.advance(0);
     stage.runs[0]?.fail();
     await stage.clock.advance(9_999);
@@ -128,11 +129,11 @@ describe('a run that ended', () => {
   });
 
   it('X12: waiting for a slot raises neither the attempt nor the wait', async () => {
-    const stage = scene({
+    const stage = await scene({
       issues: [issue({ id: '1' }), issue({ id: '2', state: 'Backlog' })],
       settings: settings({ intervalMs: 100, agent: { maxConcurrentAgents: 1 } }),
     });
-    stage.orchestrator.start();
+    await stage.orchestrator.start();
     await stage.clock.advance(0);
     stage.runs[0]?.fail();
     await stage.tracker.changes.moveIssue('2', 'Todo', { kind: 'orchestrator' });
@@ -148,8 +149,8 @@ describe('a run that ended', () => {
   });
 
   it('with a question is held, not retried, and given back when a person moves it', async () => {
-    const stage = scene({ issues: [issue({ id: '1' })], settings: settings({ intervalMs: 100 }) });
-    stage.orchestrator.start();
+    const stage = await scene({ issues: [issue({ id: '1' })], settings: settings({ intervalMs: 100 }) });
+    await stage.orchestrator.start();
     await stage.clock.advance(0);
     stage.runs[0]?.fail('agent_input_required');
     await stage.clock.advance(600_000);
@@ -169,8 +170,8 @@ describe('reconcile', () => {
     ['Done', 'terminal_state'],
     ['Backlog', 'inactive_state'],
   ])('stops a run whose issue went to %s, and keeps its slot until it is gone', async (state, reason) => {
-    const stage = scene({ issues: [issue({ id: '1' })], settings: settings({ intervalMs: 100 }) });
-    stage.orchestrator.start();
+    const stage = await scene({ issues: [issue({ id: '1' })], settings: settings({ intervalMs: 100 }) });
+    await stage.orchestrator.start();
     await stage.clock.advance(0);
     await stage.tracker.changes.moveIssue('1', state, { kind: 'orchestrator' });
     await stage.clock.advance(500);
@@ -181,9 +182,31 @@ describe('reconcile', () => {
     expect(stage.orchestrator.read()).toMatchObject({ running: [], retrying: [] });
   });
 
+  it('lets a run end in its own time after it moved its own issue on, for a minute', async () => {
+    const stage = await scene({ issues: [issue({ id: '1' })], settings: settings({ intervalMs: 100 }) });
+    await stage.orchestrator.start();
+    await stage.clock.advance(0);
+    stage.runs[0]?.request.watcher.onMove(' done ');
+    await stage.tracker.changes.moveIssue('1', 'Done', { kind: 'run', runId: 'x' });
+    await stage.clock.advance(59_000);
+    expect(stage.runs[0]?.stops).toEqual([]);
+    await stage.clock.advance(2_000);
+    expect(stage.runs[0]?.stops).toEqual(['terminal_state']);
+  });
+
+  it('stops a run at once when somebody else moves its issue further than it did', async () => {
+    const stage = await scene({ issues: [issue({ id: '1' })], settings: settings({ intervalMs: 100 }) });
+    await stage.orchestrator.start();
+    await stage.clock.advance(0);
+    stage.runs[0]?.request.watcher.onMove('In Progress');
+    await stage.tracker.changes.moveIssue('1', 'Backlog', { kind: 'person', name: 'me' });
+    await stage.clock.advance(100);
+    expect(stage.runs[0]?.stops).toEqual(['inactive_state']);
+  });
+
   it('stops a run whose issue is gone', async () => {
-    const stage = scene({ issues: [issue({ id: '1' })], settings: settings({ intervalMs: 100 }) });
-    stage.orchestrator.start();
+    const stage = await scene({ issues: [issue({ id: '1' })], settings: settings({ intervalMs: 100 }) });
+    await stage.orchestrator.start();
     await stage.clock.advance(0);
     stage.tracker.remove('1');
     await stage.clock.advance(100);
@@ -191,8 +214,8 @@ describe('reconcile', () => {
   });
 
   it('keeps everything when the tracker does not answer', async () => {
-    const stage = scene({ issues: [issue({ id: '1' })], settings: settings({ intervalMs: 100 }) });
-    stage.orchestrator.start();
+    const stage = await scene({ issues: [issue({ id: '1' })], settings: settings({ intervalMs: 100 }) });
+    await stage.orchestrator.start();
     await stage.clock.advance(0);
     stage.tracker.fetchByIds = async () => {
       throw new BatonError('tracker_status', 'HTTP 502');
@@ -206,11 +229,11 @@ describe('reconcile', () => {
   });
 
   it('X1: a stalled run is stopped and waits its backoff although slots are free', async () => {
-    const stage = scene({
+    const stage = await scene({
       issues: [issue({ id: '1' })],
       settings: settings({ intervalMs: 100, agent: { stallTimeoutMs: 1_000 } }),
     });
-    stage.orchestrator.start();
+    await stage.orchestrator.start();
     await stage.clock.advance(900);
     stage.runs[0]?.request.watcher.onEvent({ name: 'notification', at: stage.clock.now(), pid: 1, summary: 'alive' });
     await stage.clock.advance(900);
@@ -225,8 +248,8 @@ describe('reconcile', () => {
   });
 
   it('setting the wall clock stalls no run', async () => {
-    const stage = scene({ issues: [issue({ id: '1' })], settings: settings({ intervalMs: 100 }) });
-    stage.orchestrator.start();
+    const stage = await scene({ issues: [issue({ id: '1' })], settings: settings({ intervalMs: 100 }) });
+    await stage.orchestrator.start();
     await stage.clock.advance(0);
     stage.clock.jumpWall(24 * 3_600_000);
     await stage.clock.advance(1_000);
@@ -236,8 +259,8 @@ describe('reconcile', () => {
 
 describe('totals', () => {
   it('grow by what is new in running totals, and a lower figure changes nothing', async () => {
-    const stage = scene({ issues: [issue({ id: '1' })] });
-    stage.orchestrator.start();
+    const stage = await scene({ issues: [issue({ id: '1' })] });
+    await stage.orchestrator.start();
     await stage.clock.advance(0);
     const tell = (inputTokens: number, outputTokens: number): void =>
       stage.runs[0]?.request.watcher.onEvent({
@@ -257,8 +280,11 @@ describe('totals', () => {
 
 describe('stopping', () => {
   it('starts nothing new, stops every run, and is over when all are gone', async () => {
-    const stage = scene({ issues: [issue({ id: '1' }), issue({ id: '2' })], settings: settings({ intervalMs: 100 }) });
-    stage.orchestrator.start();
+    const stage = await scene({
+      issues: [issue({ id: '1' }), issue({ id: '2' })],
+      settings: settings({ intervalMs: 100 }),
+    });
+    await stage.orchestrator.start();
     await stage.clock.advance(0);
     let closed = false;
     void stage.orchestrator.closed.then(() => {
@@ -278,13 +304,13 @@ describe('stopping', () => {
   });
 
   it('in the middle of a tick ends the tick and starts nothing of it', async () => {
-    const stage = scene({ issues: [issue({ id: '1' })] });
+    const stage = await scene({ issues: [issue({ id: '1' })] });
     let answer: (issues: []) => void = () => {};
     stage.tracker.fetchByStates = () =>
       new Promise((resolve) => {
         answer = resolve;
       });
-    stage.orchestrator.start();
+    await stage.orchestrator.start();
     await stage.clock.advance(0);
     expect(stage.orchestrator.read().polling.pollCheckInProgress).toBe(true);
     const stopping = stage.orchestrator.stop();
@@ -295,9 +321,9 @@ describe('stopping', () => {
   });
 
   it('does not wait for ever for a tracker that never answers', async () => {
-    const stage = scene();
+    const stage = await scene();
     stage.tracker.fetchByStates = () => new Promise(() => {});
-    stage.orchestrator.start();
+    await stage.orchestrator.start();
     await stage.clock.advance(0);
     const stopping = stage.orchestrator.stop();
     await stage.clock.advance(5_000);
@@ -305,8 +331,8 @@ describe('stopping', () => {
   });
 
   it('twice is once', async () => {
-    const stage = scene();
-    stage.orchestrator.start();
+    const stage = await scene();
+    await stage.orchestrator.start();
     await stage.clock.advance(0);
     await Promise.all([stage.orchestrator.stop(), stage.orchestrator.stop()]);
     stage.orchestrator.refresh();
@@ -315,11 +341,11 @@ describe('stopping', () => {
 });
 
 it('a watcher that throws does not stop the orchestrator', async () => {
-  const stage = scene({ issues: [issue({ id: '1' })] });
+  const stage = await scene({ issues: [issue({ id: '1' })] });
   stage.orchestrator.onChange(() => {
     throw new Error('the screen is broken');
   });
-  stage.orchestrator.start();
+  await stage.orchestrator.start();
   await stage.clock.advance(0);
   expect(started(stage)).toEqual(['1']);
   expect(stage.logger.messages()).toContain('A watcher of the orchestrator failed.');

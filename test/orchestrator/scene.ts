@@ -5,10 +5,13 @@ import type { Issue } from '../../src/core/issue.ts';
 import type { RunOutcome, StopReason } from '../../src/core/run.ts';
 import type { Settings } from '../../src/core/settings.ts';
 import type { Workflow } from '../../src/core/workflow.ts';
+import type { Trial } from '../../src/orchestrator/context.ts';
 import { Orchestrator } from '../../src/orchestrator/orchestrator.ts';
 import type { Runner, RunRequest } from '../../src/runner/runner.ts';
+import type { Store } from '../../src/store/store.ts';
 import { MemoryTracker } from '../../src/tracker/memory/memory-tracker.ts';
 import { memoryLogger } from '../fake/memory-logger.ts';
+import { scratchStore } from '../fake/scratch-store.ts';
 import { settings as someSettings } from '../fake/settings.ts';
 
 /** A run that does nothing until a test ends it. */
@@ -21,8 +24,16 @@ export interface StagedRun {
   cancel(): void;
 }
 
-/** The real orchestrator and the real memory tracker under a simulated clock, with runs that a test plays. */
-export function scene(options: { issues?: readonly Issue[]; settings?: Settings } = {}) {
+export interface SceneOptions {
+  readonly issues?: readonly Issue[];
+  readonly settings?: Settings;
+  /** The store of an earlier scene, for a second life. */
+  readonly store?: Store;
+  readonly trial?: Trial;
+}
+
+/** The real orchestrator, the real store and the real memory tracker under a simulated clock, with runs that a test plays. */
+export async function scene(options: SceneOptions = {}) {
   const clock = new SimulatedClock();
   const logger = memoryLogger();
   const tracker = new MemoryTracker({
@@ -43,15 +54,34 @@ export function scene(options: { issues?: readonly Issue[]; settings?: Settings 
       problem: file.problem,
     }),
   };
+  const store = options.store ?? (await scratchStore(clock));
+  const project = (await store.projects.ensure('test', 0)).id;
   const orchestrator = new Orchestrator({
+    store,
+    project,
+    host: 'here',
+    trial: options.trial ?? null,
     clock,
-    chance: seededChance(1),
+    // Another life on the same store must not make the same run ids again.
+    chance: seededChance((await store.runs.list(project, { limit: 1_000 })).length),
     logger,
     source,
     trackerFor: () => tracker,
     runner: stagedRunner(runs),
   });
-  return { clock, logger, tracker, runs, file, orchestrator };
+  /** Writes a command as the command line does, knocks, and gives the answer. */
+  const command = async (kind: string, payload: Record<string, unknown> = {}) => {
+    const draft = { id: `${kind}-${clock.monotonic()}-${Math.random()}`, project, kind, payload, key: null };
+    const { command: written } = await store.commands.submit({
+      ...draft,
+      author: { kind: 'person', name: 'me' },
+      at: clock.now(),
+    });
+    orchestrator.wake();
+    await clock.advance(0);
+    return (await store.commands.read(written.id))?.result ?? null;
+  };
+  return { clock, logger, tracker, runs, file, orchestrator, store, project, command };
 }
 
 function stagedRunner(runs: StagedRun[]): Runner {

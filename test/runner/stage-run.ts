@@ -121,6 +121,7 @@ export function stageRun(prompt: string, staging: Staging = {}): StagedRun {
       onSession: () => {},
       onTurn: (turn) => void told.turns.push(turn),
       onEvent: (event) => void told.events.push(event),
+      onMove: () => {},
       ...staging.watcher,
     },
   });

@@ -7,8 +7,15 @@ import { issue } from '../fake/issues.ts';
 
 function open(tracker: Tracker = memory()) {
   const progress: string[] = [];
-  const door = openToolDoor({ runId: 'run-1', issueId: '1', tracker, onProgress: (text) => progress.push(text) });
-  return { door, progress, tracker };
+  const moves: string[] = [];
+  const door = openToolDoor({
+    runId: 'run-1',
+    issueId: '1',
+    tracker,
+    onProgress: (text) => progress.push(text),
+    onMove: (state) => moves.push(state),
+  });
+  return { door, progress, moves, tracker };
 }
 
 function memory(): MemoryTracker {
@@ -37,7 +44,7 @@ describe('the tools of a run', () => {
 
   it('read and change only the issue of the run, in its name', async () => {
     const tracker = memory();
-    const { door, progress } = open(tracker);
+    const { door, progress, moves } = open(tracker);
     expect(JSON.parse((await door.call('get_issue', {})).output)).toMatchObject({ id: '1', state: 'Todo' });
     expect(await door.call('update_issue_status', { status: 'done' })).toEqual({
       success: true,
@@ -48,6 +55,7 @@ describe('the tools of a run', () => {
     expect(tracker.all().map(({ state }) => state)).toEqual(['Done', 'Todo']);
     expect(tracker.commentsOn('1')).toMatchObject([{ body: 'ready', author: { kind: 'run', runId: 'run-1' } }]);
     expect(progress).toEqual(['half way']);
+    expect(moves).toEqual(['done']);
   });
 
   it.each([

@@ -1,0 +1,32 @@
+/**
+ * A request to change scheduling state. Everybody may write one; only the orchestrator carries it out, once, in order.
+ *
+ * - `pause`: nothing new starts, runs in progress go on. Holds until `resume`, also over a restart.
+ * - `drain`: nothing new starts, and when the last run has ended the daemon ends.
+ * - `issue_retry`: the issue is looked at now: a hold is lifted, a wait is cut short.
+ * - `issue_hold`: no new run starts on the issue; one in progress goes on to its end.
+ * - `issue_release`: lifts a hold.
+ * - `issue_stop`: ends the run in progress, then the issue is held.
+ */
+export const commandKinds = [
+  'pause',
+  'resume',
+  'drain',
+  'issue_retry',
+  'issue_hold',
+  'issue_release',
+  'issue_stop',
+] as const;
+
+export type CommandKind = (typeof commandKinds)[number];
+
+/** What came of a command: carried out, or refused with the reason. */
+export interface CommandAnswer {
+  readonly status: 'done' | 'refused';
+  /** One sentence for whoever asked. */
+  readonly text: string;
+}
+
+export function isCommandKind(kind: string): kind is CommandKind {
+  return (commandKinds as readonly string[]).includes(kind);
+}

@@ -1,0 +1,116 @@
+import { type CommandAnswer, type CommandKind, isCommandKind } from '../core/command.ts';
+import type { Command } from '../store/commands.ts';
+import type { OrchestratorContext } from './context.ts';
+import { findIssue } from './find-issue.ts';
+import { holdIssue, releaseHold } from './hold-issue.ts';
+import { scheduleLook } from './schedule-look.ts';
+import type { IssueName, Pause } from './scheduling-state.ts';
+import { stopRun } from './stop-run.ts';
+
+/** Carries out one command. A command that cannot be carried out is refused with the reason; nothing is half done. */
+export async function executeCommand(context: OrchestratorContext, command: Command): Promise<CommandAnswer> {
+  const { kind } = command;
+  if (!isCommandKind(kind)) return refused(`this version knows no command "${kind}"`);
+  const reason = textIn(command, 'reason');
+  if (kind === 'pause' || kind === 'drain') return pause(context, kind, reason);
+  if (kind === 'resume') return resume(context);
+  const reference = textIn(command, 'issue');
+  if (reference === null) return refused('the command names no issue');
+  const issue = await findIssue(context, reference);
+  if (issue === null) return refused(`there is no issue "${reference}" that Baton could work on`);
+  return issueCommands[kind](context, issue, reason);
+}
+
+type IssueCommandKind = Extract<CommandKind, `issue_${string}`>;
+type IssueCommand = (context: OrchestratorContext, issue: IssueName, reason: string | null) => Promise<CommandAnswer>;
+
+const issueCommands: Record<IssueCommandKind, IssueCommand> = {
+  async issue_retry(context, issue) {
+    const { state } = context;
+    if (state.running.has(issue.id)) return refused(`${issue.identifier} is running`);
+    const waiting = state.retrying.get(issue.id);
+    if (waiting !== undefined) {
+      scheduleLook(context, { ...waiting, delayMs: 0 });
+      return done(`${issue.identifier} is looked at now`);
+    }
+    const wasHeld = await releaseHold(context, issue.id);
+    context.requestTick();
+    const why = state.skipped.get(issue.id)?.reason.text;
+    if (!wasHeld && why !== undefined) return refused(`${issue.identifier} is not waiting for a retry: ${why}`);
+    return done(`${issue.identifier} is looked at now`);
+  },
+
+  async issue_hold(context, issue, reason) {
+    const { state, clock } = context;
+    if (state.held.has(issue.id)) return refused(`${issue.identifier} is held already`);
+    const why = reason ?? 'a person asked for it';
+    const running = state.running.get(issue.id);
+    if (running !== undefined) {
+      running.holdAfterwards = why;
+      return done(`${issue.identifier} is held when its run has ended`);
+    }
+    forgetLook(context, issue.id);
+    await holdIssue(context, { issue, code: 'person', reason: why, since: clock.now(), runId: null });
+    return done(`${issue.identifier} is held`);
+  },
+
+  async issue_release(context, issue) {
+    const running = context.state.running.get(issue.id);
+    if (running?.holdAfterwards != null) {
+      running.holdAfterwards = null;
+      return done(`${issue.identifier} is not held when its run has ended`);
+    }
+    if (!(await releaseHold(context, issue.id))) return refused(`${issue.identifier} is not held`);
+    context.requestTick();
+    return done(`${issue.identifier} is not held any more`);
+  },
+
+  async issue_stop(context, issue, reason) {
+    const running = context.state.running.get(issue.id);
+    if (running === undefined) return refused(`${issue.identifier} is not running`);
+    running.holdAfterwards = reason ?? 'a person stopped its run';
+    stopRun(context, running, 'stopped_by_person');
+    return done(`the run of ${issue.identifier} is being ended; the issue is held afterwards`);
+  },
+};
+
+function pause(
+  { state, clock, notify, requestTick }: OrchestratorContext,
+  kind: Pause['kind'],
+  reason: string | null,
+): CommandAnswer {
+  if (state.paused?.kind === kind) return refused(kind === 'pause' ? 'it is paused already' : 'it is draining already');
+  state.paused = { since: clock.now(), kind, reason };
+  notify();
+  requestTick();
+  const { size } = state.running;
+  const runs = size === 1 ? '1 run goes' : `${size} runs go`;
+  return done(`nothing new starts; ${runs} on${kind === 'drain' ? ', then Baton ends' : ''}`);
+}
+
+function resume({ state, notify, requestTick }: OrchestratorContext): CommandAnswer {
+  if (state.paused === null) return refused('it is not paused');
+  state.paused = null;
+  notify();
+  requestTick();
+  return done('new work starts again');
+}
+
+/** A held issue has no look: it would be started by it. */
+function forgetLook({ state }: OrchestratorContext, issueId: string): void {
+  state.retrying.get(issueId)?.timer.cancel();
+  state.retrying.delete(issueId);
+}
+
+function textIn({ payload }: Command, name: string): string | null {
+  const value = payload[name];
+  return typeof value === 'string' && value.trim() !== '' ? value.trim() : null;
+}
+
+function done(text: string): CommandAnswer {
+  return { status: 'done', text };
+}
+
+function refused(text: string): CommandAnswer {
+  return { status: 'refused', text };
+}

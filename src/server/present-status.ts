@@ -1,0 +1,81 @@
+import type { ReadModel } from '../orchestrator/read-model.ts';
+
+/**
+ * The read model as other programs get it: snake case, ISO times. The names of running and retrying are those of the
+ * specification's API (13.7).
+ */
+export function presentStatus(model: ReadModel): Record<string, unknown> {
+  return {
+    generated_at: iso(model.at),
+    started_at: iso(model.startedAt),
+    paused: model.paused === null ? null : { ...model.paused, since: iso(model.paused.since) },
+    counts: {
+      running: model.running.length,
+      retrying: model.retrying.length,
+      held: model.held.length,
+      skipped: model.skipped.length,
+    },
+    slots: model.slots,
+    running: model.running.map((entry) => ({
+      issue_id: entry.issue.id,
+      issue_identifier: entry.issue.identifier,
+      issue_url: entry.issue.url,
+      title: entry.issue.title,
+      state: entry.issue.state,
+      run_id: entry.runId,
+      attempt: entry.attempt,
+      stage: entry.stage,
+      turn_count: entry.turn,
+      session_id: entry.threadId,
+      workspace_path: entry.workspace,
+      pid: entry.process?.pid ?? null,
+      started_at: iso(entry.startedAt),
+      last_event: entry.lastEvent?.name ?? null,
+      last_message: entry.lastEvent?.summary ?? null,
+      last_event_at: entry.lastEvent === null ? null : iso(entry.lastEvent.at),
+      tokens: tokens(entry.usage),
+    })),
+    retrying: model.retrying.map(({ issue, kind, attempt, dueAt, error }) => ({
+      issue_id: issue.id,
+      issue_identifier: issue.identifier,
+      issue_url: issue.url,
+      kind,
+      attempt,
+      due_at: iso(dueAt),
+      error,
+    })),
+    held: model.held.map(({ issue, code, reason, since, runId }) => ({
+      issue_id: issue.id,
+      issue_identifier: issue.identifier,
+      code,
+      reason,
+      since: iso(since),
+      run_id: runId,
+    })),
+    skipped: model.skipped.map(({ issue, reason }) => ({
+      issue_id: issue.id,
+      issue_identifier: issue.identifier,
+      title: issue.title,
+      state: issue.state,
+      code: reason.code,
+      reason: reason.text,
+    })),
+    totals: { runs: model.totals.runs, runs_by_end: model.totals.runsByEnd, ...tokens(model.totals) },
+    polling: {
+      interval_ms: model.polling.intervalMs,
+      next_poll_due_at_ms: model.polling.nextPollDueAt,
+      poll_check_in_progress: model.polling.pollCheckInProgress,
+      ticks: model.polling.ticks,
+    },
+    workflow_problem: model.workflowProblem,
+    errors: model.errors,
+  };
+}
+
+function tokens(usage: { inputTokens: number; outputTokens: number; totalTokens: number }): Record<string, number> {
+  return { input_tokens: usage.inputTokens, output_tokens: usage.outputTokens, total_tokens: usage.totalTokens };
+}
+
+function iso(at: number): string {
+  return new Date(at).toISOString();
+}

@@ -1,0 +1,75 @@
+import { expect, it } from 'vitest';
+import { BatonError } from '../../src/core/baton-error.ts';
+import { issue } from '../fake/issues.ts';
+import { scene } from './scene.ts';
+
+it('writes a run down before it begins, what is known of it while it goes on, and how it ended', async () => {
+  const stage = await scene({ issues: [issue({ id: '1' })] });
+  await stage.orchestrator.start();
+  await stage.clock.advance(0);
+  const { runId, watcher } = stage.runs[0]?.request ?? expect.fail('no run');
+  expect(await stage.store.runs.read(runId)).toMatchObject({
+    identifier: 'T-1',
+    attempt: null,
+    host: 'here',
+    finish: null,
+  });
+
+  watcher.onWorkspace('/ws/T-1');
+  watcher.onProcess({ pid: 4242, startTime: 99 });
+  watcher.onSession('thread-1');
+  watcher.onTurn(1);
+  const usage = { inputTokens: 10, outputTokens: 2, totalTokens: 12 };
+  watcher.onEvent({ name: 'notification', at: 5, pid: 4242, summary: 'reading', usage });
+  await stage.clock.advance(250);
+  expect(await stage.store.runs.read(runId)).toMatchObject({
+    workspace: '/ws/T-1',
+    pid: 4242,
+    pidStartTime: 99,
+    threadId: 'thread-1',
+    turns: 1,
+    totalTokens: 12,
+    finish: null,
+  });
+
+  watcher.onEvent({ name: 'turn_failed', at: 6, pid: 4242, summary: 'out of luck' });
+  stage.runs[0]?.fail();
+  await stage.clock.advance(0);
+  expect((await stage.store.runs.read(runId))?.finish).toMatchObject({ outcome: 'failed', errorCode: 'agent_exited' });
+  const events = await stage.store.runEvents.list(runId, { limit: 10 });
+  expect(events.map(({ seq, name, summary }) => [seq, name, summary])).toEqual([
+    [1, 'notification', 'reading'],
+    [2, 'turn_failed', 'out of luck'],
+  ]);
+});
+
+it('does not begin a run whose start cannot be written down', async () => {
+  const stage = await scene({ issues: [issue({ id: '1' })] });
+  stage.store.runs.start = async () => {
+    throw new BatonError('store_full', 'no space left');
+  };
+  await stage.orchestrator.start();
+  await stage.clock.advance(0);
+  expect(stage.runs).toEqual([]);
+  expect(stage.orchestrator.read().retrying).toMatchObject([{ error: 'no space left' }]);
+});
+
+it('keeps events that could not be written, and writes them when it can, in order', async () => {
+  const stage = await scene({ issues: [issue({ id: '1' })] });
+  await stage.orchestrator.start();
+  await stage.clock.advance(0);
+  const { runId, watcher } = stage.runs[0]?.request ?? expect.fail('no run');
+  const { transaction } = stage.store;
+  stage.store.transaction = async () => {
+    throw new BatonError('store_busy', 'busy');
+  };
+  watcher.onEvent({ name: 'notification', at: 1, pid: 1, summary: 'one' });
+  await stage.clock.advance(1_000);
+  stage.store.transaction = transaction;
+  watcher.onEvent({ name: 'notification', at: 2, pid: 1, summary: 'two' });
+  await stage.clock.advance(1_000);
+  expect((await stage.store.runEvents.list(runId, { limit: 10 })).map(({ summary }) => summary)).toEqual([
+    'one',
+    'two',
+  ]);
+});

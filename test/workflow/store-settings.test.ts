@@ -1,0 +1,43 @@
+import { describe, expect, it } from 'vitest';
+import { givenMemory, refusal } from './given.ts';
+
+const shownUrl = (workflow: ReturnType<typeof givenMemory>) =>
+  workflow.described.find(({ key }) => key === 'store.url');
+
+describe('store and project', () => {
+  it('have their defaults: the folder names the project, the state folder holds the store', () => {
+    const { settings } = givenMemory('');
+    expect(settings.project.name).toBe('repo');
+    expect(settings.store).toEqual({ url: null, retentionDays: 90 });
+  });
+
+  it('a store comes from the file, from a variable it names, or from BATON_DATABASE_URL', () => {
+    const env = { BATON_DATABASE_URL: 'postgres://u:outside@h/d', DB: 'postgres://u:named@h/d' };
+    const urlOf = (text: string) => givenMemory(text, env).settings.store.url?.reveal();
+    expect(urlOf('')).toBe('postgres://u:outside@h/d');
+    expect(urlOf('store: {url: $DB}')).toBe('postgres://u:named@h/d');
+    expect(urlOf('store: {url: "sqlite:/var/baton.db"}')).toBe('sqlite:/var/baton.db');
+  });
+
+  it('its address is never shown, and a password in plain text is warned of', () => {
+    const workflow = givenMemory('store: {url: "postgres://u:hunter2@h/d"}');
+    expect(shownUrl(workflow)).toEqual({ key: 'store.url', value: '[secret]', origin: 'file' });
+    expect(JSON.stringify(workflow)).not.toContain('hunter2');
+    expect(workflow.warnings.map(({ code }) => code)).toEqual(['literal_secret']);
+  });
+
+  it('no agent may have the variables that hold it', () => {
+    const workflow = givenMemory('store: {url: $DB}', { DB: 'postgres://h/d' });
+    expect(workflow.settings.secretEnvironment).toEqual(['BATON_DATABASE_URL', 'DB']);
+    expect(refusal(() => givenMemory('agent: {env: [BATON_DATABASE_URL]}')).message).toContain('agent.env');
+  });
+
+  it.each([
+    ['another engine', 'store: {url: "mysql://h/d"}'],
+    ['a variable that is not set', 'store: {url: $NOWHERE}'],
+    ['a retention below zero', 'store: {retention_days: -1}'],
+    ['a blank project', 'project: {name: " "}'],
+  ])('%s is refused', (_what, text) => {
+    expect(refusal(() => givenMemory(text)).code).toBe('invalid_workflow_config');
+  });
+});
