@@ -1,28 +1,18 @@
-import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Agent } from '../agent/agent.ts';
 import { createCommandAgent } from '../agent/command/command-agent.ts';
 import type { AgentParts } from '../agent/launch-agent.ts';
 import { createRehearsalAgent } from '../agent/rehearsal/rehearsal-agent.ts';
-import type { Clock } from '../clock/clock.ts';
 import type { BackendProfile } from '../core/backend-profile.ts';
 import { BatonError } from '../core/baton-error.ts';
 import type { Problem } from '../core/problem.ts';
-import type { Settings, TrackerSettings } from '../core/settings.ts';
-import type { TrackerProfile } from '../core/tracker-profile.ts';
+import type { Settings } from '../core/settings.ts';
 import type { Workflow } from '../core/workflow.ts';
-import { linearProfile } from '../tracker/linear/profile.ts';
-import { parseIssuesFile } from '../tracker/memory/issues-file.ts';
-import { MemoryTracker } from '../tracker/memory/memory-tracker.ts';
-import { memoryProfile } from '../tracker/memory/profile.ts';
 import type { WorkflowContext } from '../workflow/surroundings.ts';
 import type { Surroundings } from './surroundings.ts';
+import { trackerProfiles, workingTrackers } from './trackers.ts';
 
-/** The tracker kinds a workflow file may name, and those of them that this version can work with. */
-const trackerProfiles: readonly TrackerProfile[] = [memoryProfile, linearProfile];
-const workingTrackers = ['memory'];
-
-/** The same for agent backends. */
+/** The agent backends a workflow file may name, and those of them that this version can work with. */
 const backendProfiles: readonly BackendProfile[] = [
   { name: 'codex', requiredKeys: [] },
   { name: 'command', requiredKeys: ['agent.command'] },
@@ -59,41 +49,6 @@ export function refuseUnsupported({ path, settings }: Workflow): void {
   throw new BatonError('unsupported_setting', `${path}: ${text}.`, { details: { problems } });
 }
 
-/** Makes trackers by their settings; the same settings give the same tracker, so that what it holds is kept. */
-export function trackerMaker(clock: Clock): (settings: Settings) => MemoryTracker {
-  const made = new Map<string, MemoryTracker>();
-  return ({ tracker }) => {
-    const key = JSON.stringify([tracker.kind, tracker.provider, tracker.activeStates, tracker.terminalStates]);
-    const known = made.get(key) ?? createTracker(tracker, clock);
-    made.set(key, known);
-    return known;
-  };
-}
-
-function createTracker(settings: TrackerSettings, clock: Clock): MemoryTracker {
-  if (settings.kind !== 'memory') {
-    throw new BatonError(
-      'unsupported_tracker_kind',
-      `There is no tracker "${settings.kind}" in this version; use memory.`,
-    );
-  }
-  const file = settings.provider.issues_file;
-  const issues = typeof file === 'string' ? parseIssuesFile(readIssues(file), file) : [];
-  const states = [...settings.activeStates, ...settings.terminalStates, ...issues.map(({ state }) => state)];
-  return new MemoryTracker({ issues, states: [...new Set(states)], clock });
-}
-
-function readIssues(file: string): string {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch (cause) {
-    throw new BatonError('invalid_tracker_config', `The issues file ${file} cannot be read.`, {
-      cause,
-      details: { key: 'tracker.provider.issues_file' },
-    });
-  }
-}
-
 /** Makes the agent that the settings name. */
 export function createAgent(
   settings: Settings,
@@ -101,7 +56,7 @@ export function createAgent(
   surroundings: Surroundings,
 ): Agent {
   const { backend, command, turnTimeoutMs, readTimeoutMs, env } = settings.agent;
-  const agentParts: AgentParts = { ...parts, allowEnv: env, denyEnv: settings.tracker.secretEnvironment };
+  const agentParts: AgentParts = { ...parts, allowEnv: env, denyEnv: settings.secretEnvironment };
   if (backend === 'command' && command !== null) return createCommandAgent({ command, turnTimeoutMs }, agentParts);
   if (backend === 'rehearsal') {
     const program = fileURLToPath(surroundings.rehearsalProgram);

@@ -1,8 +1,14 @@
-import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
+import { Command, CommanderError } from 'commander';
 import { BatonError, toBatonError } from '../core/baton-error.ts';
-import { nearestKey } from '../workflow/nearest-key.ts';
+import { registerControlCommands, registerIssueControlCommands } from './control/register.ts';
 import { exitCodes } from './exit-codes.ts';
+import { registerIssueCommands } from './issue/register.ts';
+import { jsonOption } from './option-parsers.ts';
+import { registerDaemonCommands } from './register-daemon-commands.ts';
+import { registerWorkflowCommands } from './register-workflow-commands.ts';
 import { reportError } from './report-error.ts';
+import { registerRunCommands } from './runs/register.ts';
+import { registerStoreCommands } from './store/register.ts';
 import type { Surroundings } from './surroundings.ts';
 
 /** Runs one command and answers with its exit code: 0 normal, 1 error, 2 usage. Never throws. */
@@ -28,6 +34,15 @@ export async function runCommandLine(argv: readonly string[], surroundings: Surr
   }
 }
 
+/** What the commands are registered with. */
+export interface CommandParts {
+  readonly surroundings: Surroundings;
+  /** Takes the exit code of the command that ran. */
+  readonly finish: (exitCode: number) => void;
+  /** Adds a command that works beside the daemon of a workflow file. */
+  readonly addBeside: (parent: Command, usage: string, description: string) => Command;
+}
+
 /** Commands are loaded when they are called, so that `--version` does not pay for the daemon. */
 function commandLine(surroundings: Surroundings, json: boolean, finish: (exitCode: number) => void): Command {
   const program = new Command('baton')
@@ -40,90 +55,24 @@ function commandLine(surroundings: Surroundings, json: boolean, finish: (exitCod
       writeOut: (text) => surroundings.stdout.write(text),
       writeErr: (text) => void (json || surroundings.stderr.write(text)),
     });
-
-  const add = (usage: string, description: string): Command =>
-    program.command(usage).description(description).addOption(jsonOption());
-
-  program
-    .command('start', { isDefault: true })
-    .description('take tickets and run agents until stopped')
-    .argument('[workflow]', 'the workflow file', 'WORKFLOW.md')
-    .option('--port <number>', 'port of the HTTP API', port)
-    .option('--logs-root <dir>', 'folder for log/baton.log', folder)
-    .option('--state-dir <dir>', 'folder for what Baton keeps', folder)
-    .addOption(jsonOption())
-    .action(async (workflow: string, options: StartFlags) => {
-      const { start } = await import('./start.ts');
-      const commands = program.commands.map((command) => command.name());
-      finish(
-        await start(workflow, options, surroundings).catch((error) => throwWithCommand(error, workflow, commands)),
-      );
-    });
-
-  add('validate', 'check a workflow file and print the settings it gives')
-    .argument('[workflow]', 'the workflow file', 'WORKFLOW.md')
-    .action(async (workflow: string, options: JsonFlag) => {
-      const { validate } = await import('./validate.ts');
-      finish(validate(workflow, options, surroundings));
-    });
-
-  add('schema', "print the JSON Schema of a workflow file's front matter, for editors").action(async () => {
-    const { schema } = await import('./schema.ts');
-    finish(schema(surroundings));
-  });
-
-  add('demo', 'eight tickets through a scratch repository, with a scripted stand-in for an agent')
-    .option('--once', 'end when nothing is left to do')
-    .option('--dir <dir>', 'folder for the scratch repository (default: a new one)', folder)
-    .action(async (options: DemoFlags) => {
-      const { demo } = await import('./demo.ts');
-      finish(await demo(options, surroundings));
-    });
-
-  add('doctor', 'check this machine: each line is ok, or the command that mends it')
-    .argument('[workflow]', 'also check what this workflow file needs')
-    .action(async (workflow: string | undefined, options: JsonFlag) => {
-      const { doctor } = await import('./doctor.ts');
-      finish(await doctor(workflow ?? null, options, surroundings));
-    });
-
+  const parts: CommandParts = { surroundings, finish, addBeside };
+  registerDaemonCommands(program, parts);
+  registerWorkflowCommands(program, parts);
+  const openBoard = async (place: { workflow: string; stateDir?: string }) =>
+    (await import('./issue/open-board.ts')).openBoardBeside(place, surroundings);
+  const issue = registerIssueCommands(program, { open: openBoard, surroundings }, finish);
+  registerIssueControlCommands(issue, parts);
+  registerControlCommands(program, parts);
+  registerRunCommands(program, parts);
+  registerStoreCommands(program, parts);
   return program;
 }
 
-/** `baton validat` is understood as a file to start with; who mistyped a command is told which. */
-function throwWithCommand(error: unknown, workflow: string, commands: readonly string[]): never {
-  const command = nearestKey(workflow, commands);
-  if (command === null || !(error instanceof BatonError) || error.code !== 'missing_workflow_file') throw error;
-  const nextStep = `If you meant the command: \`baton ${command}\`. Otherwise: ${error.nextStep}`;
-  throw new BatonError(error.code, error.message, { cause: error.cause, details: error.details, nextStep });
-}
-
-export interface JsonFlag {
-  readonly json?: boolean;
-}
-
-export interface StartFlags extends JsonFlag {
-  readonly port?: number;
-  readonly logsRoot?: string;
-  readonly stateDir?: string;
-}
-
-export interface DemoFlags extends JsonFlag {
-  readonly once?: boolean;
-  readonly dir?: string;
-}
-
-function jsonOption(): Option {
-  return new Option('--json', 'print JSON, for programs');
-}
-
-function port(text: string): number {
-  const value = Number(text);
-  if (/^\d+$/.test(text) && value <= 65_535) return value;
-  throw new InvalidArgumentError('It must be a whole number from 0 to 65535.');
-}
-
-function folder(text: string): string {
-  if (text.trim() === '') throw new InvalidArgumentError('It must not be blank.');
-  return text;
+function addBeside(parent: Command, usage: string, description: string): Command {
+  return parent
+    .command(usage)
+    .description(description)
+    .addOption(jsonOption())
+    .option('--workflow <file>', 'the workflow file', 'WORKFLOW.md')
+    .option('--state-dir <dir>', 'folder for what Baton keeps');
 }

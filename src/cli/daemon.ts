@@ -2,95 +2,120 @@ import { sleep } from '../clock/clock.ts';
 import { systemChance } from '../clock/system-chance.ts';
 import { systemClock } from '../clock/system-clock.ts';
 import type { Logger } from '../core/logger.ts';
+import type { Trial } from '../orchestrator/context.ts';
 import { Orchestrator } from '../orchestrator/orchestrator.ts';
 import { childEnvironment, usualVariables } from '../process/child-environment.ts';
 import { type CustodyReport, probeCustody } from '../process/probe-custody.ts';
 import { sweepRun } from '../process/sweep-run.ts';
-import { createRunner } from '../runner/run-issue.ts';
+import { createRunner, type RunnerParts } from '../runner/run-issue.ts';
+import { LocalSocket } from '../server/local-socket.ts';
+import { presentStatus } from '../server/present-status.ts';
+import { openStore } from '../store/open-store.ts';
 import { openToolDoor } from '../tools/registry.ts';
-import type { MemoryTracker } from '../tracker/memory/memory-tracker.ts';
+import type { Board } from '../tracker/board/board.ts';
 import { WorkflowFile } from '../workflow/workflow-file.ts';
 import { createLocalWorkspaces } from '../workspace/local-workspaces.ts';
-import { createAgent, trackerMaker, workflowContext } from './adapters.ts';
+import { createAgent, workflowContext } from './adapters.ts';
 import type { Surroundings } from './surroundings.ts';
+import { openBoard, type TrackerParts, trackerMaker } from './trackers.ts';
 import { workableSource } from './workable-source.ts';
+import { statePlace } from './workplace.ts';
 
 /** How soon the next sweep follows when everything is to end at once. */
 const sweepAgainMs = 20;
+
+export interface DaemonOptions {
+  readonly workflowPath: string;
+  /** As given on the command line. */
+  readonly stateDir: string | undefined;
+  readonly trial: Trial | null;
+  /** A visitor looks at the store beside a daemon that may run, starts nothing and listens to nobody. */
+  readonly role: 'daemon' | 'visitor';
+  readonly logger: Logger;
+}
 
 /** All rooms put together for one workflow file. */
 export interface Daemon extends AsyncDisposable {
   readonly orchestrator: Orchestrator;
   readonly custody: CustodyReport;
-  /** The tracker of the workflow as it is now. */
-  tracker(): MemoryTracker;
+  /** The board of the workflow as it is now; rejects where its tracker is another. */
+  board(): Board;
   /** Ends every agent without asking it first, and every hook that follows it, until the orchestrator is closed. */
   endAtOnce(): Promise<void>;
 }
 
-/** Reads the workflow file and composes the daemon; nothing runs before `orchestrator.start()`. */
-export async function createDaemon(workflowPath: string, logger: Logger, surroundings: Surroundings): Promise<Daemon> {
+/** Reads the workflow file, opens the store and composes the daemon; nothing runs before `orchestrator.start()`. */
+export async function createDaemon(options: DaemonOptions, surroundings: Surroundings): Promise<Daemon> {
+  const { workflowPath, logger } = options;
   const clock = systemClock;
-  const source = await WorkflowFile.start({
-    path: workflowPath,
-    context: workflowContext(surroundings),
+  // What is opened is closed in the opposite order, also when something after it cannot be opened.
+  await using opened = new AsyncDisposableStack();
+  const source = opened.use(
+    await WorkflowFile.start({ path: workflowPath, context: workflowContext(surroundings), clock, logger }),
+  );
+  const workable = workableSource(source, logger);
+  const { settings } = workable.read().workflow;
+  const place = statePlace(workflowPath, settings, options.stateDir, surroundings);
+  const store = opened.use(await openStore({ url: place.storeUrl, clock, logger, mode: options.role }));
+  const project = (await store.projects.ensure(settings.project.name, clock.now())).id;
+  const trackerParts: TrackerParts = {
     clock,
+    chance: systemChance,
+    store,
+    project,
+    onBoardChange: () => orchestrator.refresh(),
+  };
+  const trackerFor = trackerMaker(trackerParts);
+  // Made now, so that a bad issues file is told at the start.
+  trackerFor(settings);
+  const custody = await probe(surroundings);
+  const process = { clock, custody: custody.custody, daemonEnv: surroundings.env };
+  const runnerParts: RunnerParts = {
     logger,
-  });
-  try {
-    const workable = workableSource(source, logger);
-    const { settings } = workable.read().workflow;
-    const trackerFor = trackerMaker(clock);
-    // Made now, so that a bad issues file is told at the start.
-    trackerFor(settings);
-    const custody = await probe(surroundings);
-    const process = { clock, custody: custody.custody, daemonEnv: surroundings.env };
-    const orchestrator = new Orchestrator({
+    agentFor: (wanted) => createAgent(wanted, process, surroundings),
+    workspacesFor: ({ workspace: { root }, hooks, secretEnvironment }) =>
+      createLocalWorkspaces({ ...process, logger, root, hooks, secretEnvironment }),
+    toolDoorFor: (wanted, run) => openToolDoor({ ...run, tracker: trackerFor(wanted) }),
+    readIssue: async (wanted, id, signal) => (await trackerFor(wanted).fetchByIds([id], signal))[0] ?? null,
+  };
+  const orchestrator: Orchestrator = opened.use(
+    new Orchestrator({
       clock,
       chance: systemChance,
       logger,
       source: workable,
       trackerFor,
-      runner: createRunner({
-        logger,
-        agentFor: (wanted) => createAgent(wanted, process, surroundings),
-        workspacesFor: ({ workspace, hooks, tracker }) =>
-          createLocalWorkspaces({
-            ...process,
-            logger,
-            root: workspace.root,
-            hooks,
-            secretEnvironment: tracker.secretEnvironment,
-          }),
-        toolDoorFor: (wanted, run) => openToolDoor({ ...run, tracker: trackerFor(wanted) }),
-        readIssue: async (wanted, id, signal) => (await trackerFor(wanted).fetchByIds([id], signal))[0] ?? null,
-      }),
-    });
-    const unwatch = source.onChange(() => orchestrator.refresh());
-    return {
-      orchestrator,
-      custody,
-      tracker: () => trackerFor(workable.read().workflow.settings),
-      endAtOnce: async () => {
-        let isClosed = false;
-        void orchestrator.closed.then(() => {
-          isClosed = true;
-        });
-        while (!isClosed) {
-          const { running } = orchestrator.read();
-          await Promise.all(running.map(({ runId }) => sweepRun(runId, { clock }, { graceMs: 0 })));
-          await sleep(clock, sweepAgainMs);
-        }
-      },
-      [Symbol.asyncDispose]: async () => {
-        unwatch();
-        await orchestrator.stop();
-        await source.stop();
-      },
-    };
-  } catch (error) {
-    await source.stop();
-    throw error;
+      runner: createRunner(runnerParts),
+      store,
+      project,
+      host: surroundings.hostName,
+      trial: options.trial,
+    }),
+  );
+  opened.defer(source.onChange(() => orchestrator.refresh()));
+  if (options.role === 'daemon') {
+    const answers = { wake: () => orchestrator.wake(), status: () => presentStatus(orchestrator.read()) };
+    opened.use(await LocalSocket.open({ path: place.socket, answers, clock, logger }));
+  }
+  const kept = opened.move();
+  return {
+    orchestrator,
+    custody,
+    board: () => openBoard(workable.read().workflow.settings.tracker, trackerParts),
+    endAtOnce: () => endAtOnce(orchestrator),
+    [Symbol.asyncDispose]: () => kept.disposeAsync(),
+  };
+}
+
+async function endAtOnce(orchestrator: Orchestrator): Promise<void> {
+  let isClosed = false;
+  void orchestrator.closed.then(() => {
+    isClosed = true;
+  });
+  while (!isClosed) {
+    const { running } = orchestrator.read();
+    await Promise.all(running.map(({ runId }) => sweepRun(runId, { clock: systemClock }, { graceMs: 0 })));
+    await sleep(systemClock, sweepAgainMs);
   }
 }
 

@@ -1,97 +1,118 @@
 import path from 'node:path';
-import type { Timer } from '../clock/clock.ts';
 import { systemClock } from '../clock/system-clock.ts';
+import type { Logger } from '../core/logger.ts';
 import type { Orchestrator } from '../orchestrator/orchestrator.ts';
 import type { ReadModel } from '../orchestrator/read-model.ts';
 import { createLogger } from '../telemetry/create-logger.ts';
-import { memoryProfile } from '../tracker/memory/profile.ts';
-import type { DemoFlags } from './command-line.ts';
+import type { Board } from '../tracker/board/board.ts';
 import { createDaemon, type Daemon } from './daemon.ts';
-import { liveTable } from './demo/live-table.ts';
-import { type DemoFolder, makeDemo } from './demo/make-demo.ts';
-import { plainLines } from './demo/plain-lines.ts';
+import { fileTickets } from './demo/file-tickets.ts';
+import { type DemoFolder, openDemoFolder, putAside } from './demo/make-demo.ts';
+import { type PlayedPerson, playPerson } from './demo/play-person.ts';
+import { openScreen } from './demo/screen.ts';
 import { type TicketRow, ticketRows } from './demo/ticket-rows.ts';
 import { exitCodes } from './exit-codes.ts';
 import { runDaemon } from './run-daemon.ts';
 import { listenForStop } from './stop-on-signal.ts';
 import type { Surroundings } from './surroundings.ts';
 
-/** The table is drawn at most this often; a person does not see more. */
-const drawEveryMs = 100;
+export interface DemoFlags {
+  readonly json?: boolean;
+  readonly once?: boolean;
+  readonly dir?: string;
+}
 
-/** `baton demo`: the real daemon on a scratch repository, with the stand-in agent. */
+/** `baton demo`: the real daemon with its own board on a scratch repository, with the stand-in agent. */
 export async function demo(flags: DemoFlags, surroundings: Surroundings): Promise<number> {
   using signals = listenForStop(systemClock, surroundings);
-  const folder = await makeDemo(flags.dir, surroundings);
+  const folder = await openDemoFolder(flags.dir, surroundings);
   const json = flags.json === true;
   const { logger, close } = createLogger({ clock: systemClock, file: { logsRoot: folder.root }, terminal: null });
   try {
-    await using daemon = await createDaemon(folder.workflow, logger, surroundings);
+    await using daemon = await openDemo(folder, logger, surroundings);
     const { orchestrator } = daemon;
-    const rows = (): TicketRow[] =>
-      ticketRows(daemon.tracker().all(), orchestrator.read(), memoryProfile.defaultTerminalStates ?? []);
+    const board = daemon.board();
+    await fileTickets(board);
+    const rows = async (): Promise<TicketRow[]> => ticketRows(await allTickets(board), orchestrator.read());
+    if ((await rows()).every(({ status }) => status === 'done')) {
+      await daemon[Symbol.asyncDispose]();
+      return await beginAnew(flags, folder, surroundings);
+    }
     if (!json) surroundings.stdout.write(introduction(folder));
-    const screen = watch(orchestrator, () => rows(), json, surroundings);
+    const person = playPerson(board, folder, logger, surroundings);
+    const screen = openScreen({ rows, footer: () => footer(orchestrator.read()), json, output: surroundings });
+    const unwatch = orchestrator.onChange(() => {
+      person.look();
+      screen.show();
+    });
     // Whoever reads has gone (`baton demo | head`): there is nobody left to show anything to.
     surroundings.stdout.once('error', () => void orchestrator.stop());
-    if (flags.once) stopWhenIdle(orchestrator);
+    if (flags.once) stopWhenIdle(orchestrator, board, person);
     await runDaemon(daemon, signals);
-    screen.close();
-    const last = rows();
-    const allDone = last.every(({ status }) => status === 'done');
+    unwatch();
+    await person.rest();
+    await screen.close();
+    const last = await rows();
     surroundings.stdout.write(summary({ rows: last, daemon, folder, json }));
-    return flags.once && !allDone ? exitCodes.error : exitCodes.ok;
+    return flags.once && last.some(({ status }) => status !== 'done') ? exitCodes.error : exitCodes.ok;
   } finally {
     await close();
   }
 }
 
-/** Shows the tickets whenever something changed, at most every `drawEveryMs`, and once more when closed. */
-function watch(
-  orchestrator: Orchestrator,
-  rows: () => TicketRow[],
-  json: boolean,
-  { stdout, env }: Surroundings,
-): { close(): void } {
-  const isTable = stdout.isTTY === true && !json;
-  const table = liveTable(stdout, !env.NO_COLOR);
-  const lines = plainLines(stdout, systemClock, json);
-  let timer: Timer | null = null;
-  const show = (): void => {
-    timer = null;
-    if (isTable) table.draw(rows(), footer(orchestrator.read()));
-    else lines(rows());
-  };
-  const unwatch = orchestrator.onChange(() => {
-    if (isTable) timer ??= systemClock.schedule(drawEveryMs, show);
-    else show();
-  });
-  return {
-    close: () => {
-      unwatch();
-      timer?.cancel();
-      show();
-    },
-  };
+function openDemo(folder: DemoFolder, logger: Logger, surroundings: Surroundings): Promise<Daemon> {
+  const { workflow: workflowPath, stateDir } = folder;
+  return createDaemon({ workflowPath, stateDir, trial: null, role: 'daemon', logger }, surroundings);
+}
+
+/** A demo whose tickets are all done shows nothing; the next one begins with eight new ones. */
+async function beginAnew(flags: DemoFlags, folder: DemoFolder, surroundings: Surroundings): Promise<number> {
+  const kept = await putAside(folder);
+  if (!flags.json) surroundings.stdout.write(`The last demo is over; it is kept in ${kept}\n`);
+  return demo(flags, surroundings);
+}
+
+/** In the order they were filed. */
+async function allTickets(board: Board): Promise<Awaited<ReturnType<Board['list']>>> {
+  const found = await board.list({ statuses: [], labels: [], limit: 1_000 });
+  return found.toSorted(
+    (left, right) => left.createdAt - right.createdAt || compareNumbers(left.identifier, right.identifier),
+  );
+}
+
+function compareNumbers(left: string, right: string): number {
+  return left.localeCompare(right, 'en', { numeric: true });
 }
 
 /**
- * Stops the orchestrator when nothing is left to do: nothing runs, nothing is due, and two whole ticks since then have
- * found nothing to start. Two, because the one in progress may have read the tracker before the last run ended.
+ * Stops the orchestrator when nothing is left to do: nothing runs, nothing is due, nothing waits to be merged, and two
+ * whole ticks since then have found nothing to start. Two, because the one in progress may have read the board before the
+ * last run ended.
  */
-function stopWhenIdle(orchestrator: Orchestrator): void {
+function stopWhenIdle(orchestrator: Orchestrator, board: Board, person: PlayedPerson): void {
   let busyAtTick = 0;
-  orchestrator.onChange(() => {
+  let checking = false;
+  const check = async (): Promise<void> => {
+    await person.rest();
     const { running, retrying, polling } = orchestrator.read();
-    if (running.length > 0 || retrying.length > 0) busyAtTick = polling.ticks;
-    else if (polling.ticks >= busyAtTick + 2) void orchestrator.stop();
+    const [mergeable] = await board.list({ statuses: ['review'], labels: [], limit: 1 });
+    if (running.length > 0 || retrying.length > 0 || mergeable !== undefined) busyAtTick = polling.ticks;
+    else if (polling.ticks >= busyAtTick + 2) await orchestrator.stop();
+  };
+  orchestrator.onChange(() => {
+    if (checking) return;
+    checking = true;
+    void check().finally(() => {
+      checking = false;
+    });
   });
 }
 
 function introduction({ root }: DemoFolder): string {
   return [
-    'Baton demo: eight tickets, three agents at a time. The agent is "rehearsal", a scripted stand-in:',
+    'Baton demo: eight tickets on the board, three agents at a time. The agent is "rehearsal", a scripted stand-in:',
     'it edits files, runs tests and commits for real, but no model is asked and nothing leaves this machine.',
+    'The demo also plays the person who merges a reviewed branch.',
     `Everything is in ${root}`,
     '',
   ].join('\n');
@@ -101,31 +122,31 @@ function footer({ slots, totals }: ReadModel): string {
   return `agents ${slots.used}/${slots.limit}   runs ${totals.runs}   tokens ${totals.totalTokens.toLocaleString('en')} (scripted)   Ctrl-C stops`;
 }
 
-function summary({
-  rows,
-  daemon,
-  folder,
-  json,
-}: {
-  rows: readonly TicketRow[];
-  daemon: Daemon;
-  folder: DemoFolder;
-  json: boolean;
-}): string {
+interface Ending {
+  readonly rows: readonly TicketRow[];
+  readonly daemon: Daemon;
+  readonly folder: DemoFolder;
+  readonly json: boolean;
+}
+
+function summary({ rows, daemon, folder, json }: Ending): string {
   const { totals } = daemon.orchestrator.read();
   const done = rows.filter(({ status }) => status === 'done').length;
   const { failed = 0, timed_out: timedOut = 0, stalled = 0 } = totals.runsByEnd;
   const bad = failed + timedOut + stalled;
-  if (json)
-    return `${JSON.stringify({ summary: { tickets: rows.length, done, runs: totals.runs, failed: bad, folder: folder.root } })}\n`;
+  if (json) {
+    const figures = { tickets: rows.length, done, runs: totals.runs, failed: bad, folder: folder.root };
+    return `${JSON.stringify({ summary: figures })}\n`;
+  }
+  const left = rows.filter(({ status }) => status !== 'done');
   return [
     '',
     `${done} of ${rows.length} tickets done in ${totals.runs} runs; ${bad === 1 ? '1 run' : `${bad} runs`} failed.`,
-    ...rows
-      .filter(({ status }) => status !== 'done')
-      .map(({ identifier, detail }) => `  ${identifier} is left: ${detail}`),
-    'See what the agents made, and the log of the run:',
-    `  git -C '${folder.project}' log --oneline --all --graph`,
+    ...left.map(({ identifier, status, detail }) => `  ${identifier} is left: ${detail || status}`),
+    ...(left.length === 0 ? [] : ['The next demo goes on from here.']),
+    'See what the agents made, what Baton knows, and the log:',
+    `  git -C '${folder.project}' log --oneline --graph`,
+    `  baton runs list --workflow '${folder.workflow}' --state-dir '${folder.stateDir}'`,
     `  less '${path.join(folder.root, 'log', 'baton.log')}'`,
     '',
   ].join('\n');

@@ -1,4 +1,3 @@
-import type { JsonFlag } from './command-line.ts';
 import { checkMachine } from './doctor/check-machine.ts';
 import { checkWorkflow } from './doctor/check-workflow.ts';
 import type { Finding } from './doctor/finding.ts';
@@ -6,7 +5,11 @@ import { exitCodes } from './exit-codes.ts';
 import type { Surroundings } from './surroundings.ts';
 
 /** `baton doctor`: whether this machine, and with a workflow file what that needs, is fit for Baton. */
-export async function doctor(workflow: string | null, flags: JsonFlag, surroundings: Surroundings): Promise<number> {
+export async function doctor(
+  workflow: string | null,
+  flags: { readonly json?: boolean },
+  surroundings: Surroundings,
+): Promise<number> {
   const findings: Finding[] = [...(await checkMachine(surroundings))];
   if (workflow !== null) findings.push(...(await checkWorkflow(workflow, surroundings)));
   const healthy = findings.every(({ ok }) => ok);

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 import { readFileSync } from 'node:fs';
-import { homedir, tmpdir } from 'node:os';
+import { homedir, hostname, tmpdir, userInfo } from 'node:os';
 import { runCommandLine } from './command-line.ts';
 
 // The one place that looks at the process it runs in. Everything below gets it as a value.
@@ -16,6 +16,9 @@ process.exitCode = await runCommandLine(process.argv.slice(2), {
   homeDir: homedir(),
   tmpDir: tmpdir(),
   uid: process.getuid?.() ?? null,
+  hostName: hostname(),
+  userName: userName(),
+  stdin: process.stdin,
   stdout: process.stdout,
   stderr: process.stderr,
   nodePath: process.execPath,
@@ -28,3 +31,12 @@ process.exitCode = await runCommandLine(process.argv.slice(2), {
     return () => process.off(signal, listener);
   },
 });
+
+/** A container may have a user without a name. */
+function userName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return process.env.USER ?? 'somebody';
+  }
+}

@@ -12,7 +12,7 @@ export async function runDaemon(daemon: Daemon, signals: StopSignals): Promise<'
       void daemon.endAtOnce();
     },
   });
-  orchestrator.start();
+  await orchestrator.start();
   await orchestrator.closed;
   return how;
 }

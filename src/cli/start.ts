@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { systemClock } from '../clock/system-clock.ts';
+import type { Trial } from '../orchestrator/context.ts';
 import { createLogger } from '../telemetry/create-logger.ts';
-import type { StartFlags } from './command-line.ts';
 import { createDaemon } from './daemon.ts';
 import { exitCodes } from './exit-codes.ts';
 import { runDaemon } from './run-daemon.ts';
@@ -9,8 +9,22 @@ import { stateFolder } from './state-folder.ts';
 import { listenForStop } from './stop-on-signal.ts';
 import type { Surroundings } from './surroundings.ts';
 
-/** `baton start`: takes tickets and runs agents until a signal says stop. */
+export interface StartFlags {
+  readonly json?: boolean;
+  readonly port?: number;
+  readonly logsRoot?: string;
+  readonly stateDir?: string;
+  readonly dryRun?: boolean;
+  readonly only?: readonly string[];
+  readonly maxRuns?: number;
+}
+
+/** `baton start`: takes tickets and runs agents until a signal, or a drain, says stop. */
 export async function start(workflow: string, flags: StartFlags, surroundings: Surroundings): Promise<number> {
+  if (flags.dryRun) {
+    const { dryRun } = await import('./dry-run.ts');
+    return dryRun(workflow, flags, surroundings);
+  }
   using signals = listenForStop(systemClock, surroundings);
   const workflowPath = path.resolve(surroundings.cwd, workflow);
   const logsRoot = path.resolve(
@@ -24,7 +38,9 @@ export async function start(workflow: string, flags: StartFlags, surroundings: S
     terminal: { stream: flags.json ? asPipe(stderr) : stderr, color: !env.NO_COLOR },
   });
   try {
-    await using daemon = await createDaemon(workflowPath, logger, surroundings);
+    const trial = trialOf(flags);
+    const options = { workflowPath, stateDir: flags.stateDir, trial, role: 'daemon', logger } as const;
+    await using daemon = await createDaemon(options, surroundings);
     logger.info('Baton starts.', {
       version: surroundings.version,
       workflow: workflowPath,
@@ -44,6 +60,12 @@ export async function start(workflow: string, flags: StartFlags, surroundings: S
   } finally {
     await close();
   }
+}
+
+/** The bounds of a trial; null when there are none. */
+export function trialOf({ only, maxRuns }: StartFlags): Trial | null {
+  if (only === undefined && maxRuns === undefined) return null;
+  return { only: only ?? null, maxRuns: maxRuns ?? null };
 }
 
 /** The same stream, told as no terminal, so that the log writes JSON. */

@@ -6,6 +6,10 @@ export interface Surroundings {
   readonly tmpDir: string;
   /** Null where the platform has no user ids. */
   readonly uid: number | null;
+  readonly hostName: string;
+  /** The login name: in whose name commands act unless they say otherwise. */
+  readonly userName: string;
+  readonly stdin: NodeJS.ReadStream;
   readonly stdout: Output;
   readonly stderr: Output;
   readonly nodePath: string;

@@ -3,12 +3,11 @@ import type { Problem } from '../core/problem.ts';
 import { inspectWorkflow } from '../workflow/inspect-workflow.ts';
 import type { LoadedWorkflow } from '../workflow/load-workflow.ts';
 import { notInThisVersion, workflowContext } from './adapters.ts';
-import type { JsonFlag } from './command-line.ts';
 import { exitCodes } from './exit-codes.ts';
 import type { Surroundings } from './surroundings.ts';
 
 /** `baton validate`: what is wrong with a workflow file, and the settings it gives with the origin of each. */
-export function validate(workflow: string, flags: JsonFlag, surroundings: Surroundings): number {
+export function validate(workflow: string, flags: { readonly json?: boolean }, surroundings: Surroundings): number {
   const file = path.resolve(surroundings.cwd, workflow);
   const inspection = inspectWorkflow(file, workflowContext(surroundings));
   const loaded = inspection.workflow;

@@ -1,4 +1,6 @@
-import { lstat, mkdir, rm } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { lstat, mkdir, rm, writeFile } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import { BatonError } from '../core/baton-error.ts';
 import type { Logger } from '../core/logger.ts';
 import type { HookSettings } from '../core/settings.ts';
@@ -43,22 +45,39 @@ export function createLocalWorkspaces(parts: WorkspaceParts): Workspaces {
   };
 }
 
+/**
+ * Makes the directory, or takes the one that is there. While it is being made a mark lies beside it; a directory whose
+ * mark is still there was left half-made by a crash, before any agent came, and is made again from the beginning.
+ */
 async function prepare(visit: WorkspaceVisit, parts: WorkspaceParts): Promise<Workspace> {
   const path = workspacePath(parts.root, visit.issue.identifier);
-  if (await isDirectory(path)) return { path, created: false };
-  await mkdir(path, { recursive: true }).catch((cause: unknown) => {
+  const mark = creationMark(path);
+  if (existsSync(mark)) await rm(path, { recursive: true, force: true });
+  else if (await isDirectory(path)) return { path, created: false };
+  try {
+    await mkdir(dirname(path), { recursive: true });
+    await writeFile(mark, '');
+    await mkdir(path, { recursive: true });
+  } catch (cause) {
     throw new BatonError('workspace_unavailable', `The workspace ${path} could not be made.`, { cause });
-  });
+  }
   if (parts.hooks.afterCreate !== null) {
     try {
       await runHook('after_create', parts.hooks.afterCreate, { path, visit }, parts);
     } catch (error) {
-      // Half-made: no agent has been here, and the hook has to run again on an empty directory.
+      // The hook has to run again on an empty directory. The mark stays until that directory is gone.
       await rm(path, { recursive: true, force: true });
+      await rm(mark, { force: true });
       throw error;
     }
   }
+  await rm(mark, { force: true });
   return { path, created: true };
+}
+
+/** Beside the workspace, under a name that no workspace can have: keys have no `+`. */
+function creationMark(path: string): string {
+  return join(dirname(path), `+making+${basename(path)}`);
 }
 
 async function isDirectory(path: string): Promise<boolean> {

@@ -7,6 +7,7 @@ import { ticketRows } from '../../src/cli/demo/ticket-rows.ts';
 import type { Output } from '../../src/cli/surroundings.ts';
 import { systemClock } from '../../src/clock/system-clock.ts';
 import type { ReadModel } from '../../src/orchestrator/read-model.ts';
+import type { BoardIssue } from '../../src/store/board-issues.ts';
 import { issue } from '../fake/issues.ts';
 import { batonCommand, leaveNoPlaces, Place, startProgram } from './run-baton.ts';
 
@@ -51,12 +52,17 @@ describe('the tickets of a demo', () => {
     running: [],
     retrying: [{ issue: issue({ id: 'a', title: hostile }), kind: 'failure', attempt: 1, dueAt: 0, error: retryError }],
     held: [],
+    paused: null,
     skipped: [],
     totals: { runs: 0, inputTokens: 0, outputTokens: 0, totalTokens: 0, runsByEnd: {} },
     workflowProblem: null,
     errors: [],
   });
-  const rows = ticketRows([issue({ id: 'a', identifier: `T-1${hostile}`, title: hostile })], model(hostile), ['Done']);
+  const ticket: BoardIssue = {
+    ...{ id: 'a', identifier: `T-1${hostile}`, title: hostile, description: null, status: 'todo', priority: null },
+    ...{ labels: [], parentId: null, branch: null, url: null, blockers: [], createdAt: 0, updatedAt: 0 },
+  };
+  const rows = ticketRows([ticket], model(hostile));
   const shownBy = (columns: number | undefined, show: (output: Output) => void): string => {
     const written: string[] = [];
     // Only what the table and the lines use of a stream.

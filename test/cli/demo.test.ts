@@ -38,11 +38,11 @@ describe('baton demo --once --json', () => {
   it('tells each ticket from its first look to its end, one JSON object a line', () => {
     for (const row of rows.slice(0, -1)) {
       expect(Object.keys(row)).toEqual(['time', 'identifier', 'title', 'state', 'status', 'detail']);
-      expect(row.status).toMatch(/^(waiting|running|retrying|done)$/);
+      expect(row.status).toMatch(/^(waiting|running|retrying|review|done)$/);
     }
     for (const identifier of identifiers) {
       expect(rowsOf(identifier).some(({ status }) => status === 'running')).toBe(true);
-      expect(rowsOf(identifier).at(-1)).toMatchObject({ state: 'Done', status: 'done', detail: '' });
+      expect(rowsOf(identifier).at(-1)).toMatchObject({ state: 'done', status: 'done', detail: '' });
     }
   });
 
@@ -67,9 +67,12 @@ describe('baton demo --once --json', () => {
   });
 
   it('starts WORDS-5 only when WORDS-2 is done, and on top of it', () => {
-    expect(rowsOf('WORDS-5')[0]).toMatchObject({ status: 'waiting', detail: 'it waits for WORDS-2 (Todo)' });
+    expect(rowsOf('WORDS-5')[0]).toMatchObject({
+      status: 'waiting',
+      detail: expect.stringMatching(/^it waits for WORDS-2 \((todo|in_progress)\)$/),
+    });
     const started = rows.findIndex(({ identifier, status }) => identifier === 'WORDS-5' && status === 'running');
-    const done = rows.findIndex(({ identifier, state }) => identifier === 'WORDS-2' && state === 'Done');
+    const done = rows.findIndex(({ identifier, state }) => identifier === 'WORDS-2' && state === 'done');
     expect(done).toBeGreaterThan(-1);
     expect(started).toBeGreaterThan(done);
     expect(git('log', '--format=%s', 'baton/words-5')).toContain('WORDS-2: Add slugify');
@@ -82,29 +85,46 @@ describe('baton demo --once --json', () => {
       const [newest] = git('log', '--format=%an: %s', `baton/${identifier.toLowerCase()}`).split('\n');
       expect(newest).toMatch(new RegExp(`^Rehearsal: ${identifier}: `));
     }
-    expect(git('log', '--format=%s', 'main').trim()).toBe('Begin');
+    const merges = git('log', '--merges', '--format=%an: %s', 'main').trim().split('\n').toSorted();
+    expect(merges.map((merge) => merge.replace(/:[^:]*$/, ''))).toEqual(
+      identifiers.map((id) => `Baton demo: Merge ${id}`),
+    );
   });
 
   it('has made code whose tests pass', () => {
     const checkout = path.join(place.folder, 'checkout');
-    git('worktree', 'add', '--quiet', checkout, 'baton/words-5');
+    git('worktree', 'add', '--quiet', '--detach', checkout, 'main');
     const env = { PATH: process.env.PATH };
     const report = execFileSync(process.execPath, ['--test', '--test-reporter=tap'], {
       cwd: checkout,
       env,
       encoding: 'utf8',
     });
-    expect(report).toMatch(/^# pass 3$/m);
+    expect(report).toMatch(/^# pass 7$/m);
     expect(report).toMatch(/^# fail 0$/m);
   });
 
-  it('does not write over a demo, nor over anything else', async () => {
-    const again = await baton(place, 'demo', '--once', '--json', '--dir', 'demo');
-    expect(again.code).toBe(1);
-    expect(JSON.parse(again.stdout).error).toMatchObject({
-      code: 'demo_failed',
-      next_step: expect.stringContaining('--dir'),
-    });
+  it('has written down every run and every move, by whom', async () => {
+    const where = ['--json', '--workflow', 'demo/WORKFLOW.md', '--state-dir', 'demo/state'];
+    const { runs } = JSON.parse((await baton(place, 'runs', 'list', ...where)).stdout);
+    expect(runs.map(({ outcome }: { outcome: string }) => outcome).toSorted()).toEqual([
+      'failed',
+      ...Array(8).fill('succeeded'),
+    ]);
+    const issue = JSON.parse((await baton(place, 'issue', 'show', 'WORDS-2', ...where)).stdout);
+    const moves = issue.history.filter(({ field }: { field: string }) => field === 'status');
+    expect(moves.map(({ to, author }: { to: string; author: { kind: string } }) => [to, author.kind])).toEqual([
+      ['in_progress', 'orchestrator'],
+      ['review', 'run'],
+      ['done', 'person'],
+    ]);
+    const log = await baton(place, 'runs', 'log', 'WORDS-2', '-f', ...where);
+    expect(jsonLines(log.stdout).map(({ event }) => event)).toEqual(
+      expect.arrayContaining(['session_started', 'tool_called', 'turn_completed']),
+    );
+  });
+
+  it('writes over nothing that is not its own', async () => {
     place.write('mine/WORKFLOW.md', 'precious');
     const { code, stdout, stderr } = await baton(place, 'demo', '--dir', 'mine');
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
@@ -130,6 +150,28 @@ describe('baton demo in the middle', () => {
     expect(stdout.trimEnd().split('\n').at(-1)).toContain('baton.log');
     expect(place.pids()).toEqual([]);
   });
+
+  it('goes on where it was stopped, also after Baton was killed, and begins anew when all is done', async () => {
+    using place = new Place();
+    const running = startBaton(place, 'demo');
+    await expect.poll(() => running.stdout(), { timeout: 25_000 }).toMatch(/WORDS-\d done/);
+    running.child.kill('SIGKILL');
+    await running.ended;
+    for (const pid of place.pids()) process.kill(pid, 'SIGKILL');
+    const second = jsonLines((await baton(place, 'demo', '--once', '--json')).stdout);
+    expect(second.at(-1)?.summary).toMatchObject({ tickets: 8, done: 8 });
+    const project = path.join(place.state, 'baton', 'demo', 'project');
+    const commits = execFileSync('git', ['-C', project, 'log', '--no-merges', '--format=%s', 'main'], {
+      encoding: 'utf8',
+    });
+    expect(commits.trim().split('\n')).toHaveLength(9);
+
+    const third = startBaton(place, 'demo');
+    await expect.poll(() => third.stdout(), { timeout: 25_000 }).toContain('The last demo is over; it is kept in');
+    await expect.poll(() => third.stdout(), { timeout: 25_000 }).toContain('WORDS-2 running');
+    third.child.kill('SIGINT');
+    expect(await third.ended).toMatchObject({ code: 0 });
+  }, 120_000);
 
   it('stops when whoever reads its output has gone', async () => {
     using place = new Place();

@@ -33,6 +33,17 @@ describe('a workspace', () => {
     expect(readFileSync(path.join(folder, 'tmp', 'x'), 'utf8')).toBe('kept');
   });
 
+  it('that a crash left half-made is made again from the beginning', async () => {
+    const { workspaces, root } = scratchWorkspaces({ hooks: { afterCreate: 'echo made > made.txt' } });
+    mkdirSync(path.join(root, 'T-1'), { recursive: true });
+    writeFileSync(path.join(root, 'T-1', 'half.txt'), '');
+    writeFileSync(path.join(root, '+making+T-1'), '');
+    const { path: folder, created } = await workspaces.prepare(visit({ identifier: 'T-1' }));
+    expect(created).toBe(true);
+    expect(readdirSync(folder)).toEqual(['made.txt']);
+    expect(readdirSync(root)).toEqual(['T-1']);
+  });
+
   it('W5, overruled by law 8: a file in its place is refused and stays', async () => {
     const { root, workspaces } = scratchWorkspaces();
     mkdirSync(root);

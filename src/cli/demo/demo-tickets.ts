@@ -71,7 +71,7 @@ export const demoTickets: readonly DemoTicket[] = [
   ]),
 ];
 
-/** What every ticket has in common: begin, do the work, test, commit, hand over. */
+/** What every ticket has in common: read, do the work, test, commit, hand over for review. */
 function ticket(
   identifier: string,
   priority: number,
@@ -81,7 +81,6 @@ function ticket(
   blockedBy: readonly string[] = [],
 ): DemoTicket {
   const script = [
-    'move In Progress',
     'say Reading the ticket and the code',
     'wait 400',
     ...work,
@@ -93,7 +92,7 @@ function ticket(
     'push',
     'spend 2300',
     'comment The branch is pushed and its tests pass.',
-    'move Done',
+    'move review',
   ];
   return { identifier, title, description, priority, blockedBy, script };
 }

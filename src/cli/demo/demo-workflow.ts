@@ -1,9 +1,9 @@
 /** The workflow file of the demo, as somebody would write it: clone, branch, work, hand over. */
 export const demoWorkflow = `---
 tracker:
-  kind: memory
+  kind: board
   provider:
-    issues_file: issues.json
+    prefix: WORDS
 polling:
   interval_ms: 1000
 workspace:
@@ -16,10 +16,12 @@ hooks:
     git config commit.gpgsign false
   before_run: |
     branch="baton/$(printf %s "$BATON_ISSUE_IDENTIFIER" | tr '[:upper:]' '[:lower:]')"
+    rm -f .git/index.lock   # a run that was killed in the middle of a commit leaves it
     git fetch --quiet origin
     git switch --quiet "$branch" 2>/dev/null || git switch --quiet --create "$branch"
 agent:
   backend: rehearsal
+  read_timeout_ms: 60000
   max_concurrent_agents: 3
   max_retry_backoff_ms: 2000
 ---

@@ -7,6 +7,7 @@ const colors: Record<TicketRow['status'], string> = {
   running: '\u001b[36m',
   retrying: '\u001b[33m',
   held: '\u001b[35m',
+  review: '\u001b[34m',
   done: '\u001b[32m',
 };
 const plain = '\u001b[0m';

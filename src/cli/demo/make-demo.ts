@@ -1,34 +1,27 @@
-import { mkdir, mkdtemp, readdir, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { mkdir, readdir, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { systemChance } from '../../clock/system-chance.ts';
-import { systemClock } from '../../clock/system-clock.ts';
 import { BatonError } from '../../core/baton-error.ts';
-import { childEnvironment, usualVariables } from '../../process/child-environment.ts';
-import { runToEnd } from '../../process/run-to-end.ts';
 import type { Surroundings } from '../surroundings.ts';
 import { demoProject } from './demo-project.ts';
-import { demoTickets } from './demo-tickets.ts';
 import { demoWorkflow } from './demo-workflow.ts';
+import { demoAuthor, git } from './git.ts';
 
 export interface DemoFolder {
   readonly root: string;
   readonly workflow: string;
   readonly project: string;
+  readonly stateDir: string;
 }
 
-/** Signing is for people: with their key a commit of the demo would ask for a password, or fail. */
-const demoAuthor = ['user.name=Baton demo', 'user.email=demo@example.invalid', 'commit.gpgsign=false'].flatMap(
-  (setting) => ['-c', setting],
-);
+/** Written last: a folder that has it holds a whole demo. */
+const mark = '.baton-demo';
 
-/** Makes the scratch folder of a demo: a git repository with real files, the workflow file, the tickets. */
-export async function makeDemo(folder: string | undefined, surroundings: Surroundings): Promise<DemoFolder> {
-  const root =
-    folder === undefined
-      ? await mkdtemp(path.join(surroundings.tmpDir, 'baton-demo-'))
-      : path.resolve(surroundings.cwd, folder);
-  const project = path.join(root, 'project');
-  const workflow = path.join(root, 'WORKFLOW.md');
+/** The folder of the demo: the one that is there, to go on with it, or a new one with a git repository of real files. */
+export async function openDemoFolder(wanted: string | undefined, surroundings: Surroundings): Promise<DemoFolder> {
+  const folder = demoFolder(wanted, surroundings);
+  if (existsSync(path.join(folder.root, mark))) return folder;
+  const { root, project, workflow } = folder;
   await makeEmptyFolder(root);
   await mkdir(project);
   await writeTree(project, demoProject);
@@ -36,30 +29,43 @@ export async function makeDemo(folder: string | undefined, surroundings: Surroun
   await git(project, ['add', '--all'], surroundings);
   await git(project, [...demoAuthor, 'commit', '--quiet', '--message=Begin'], surroundings);
   await writeFile(workflow, demoWorkflow);
-  await writeFile(path.join(root, 'issues.json'), JSON.stringify(issuesFile(), null, 2));
-  return { root, workflow, project };
+  await writeFile(path.join(root, mark), 'A folder of `baton demo`. It may be removed when no demo runs.\n');
+  return folder;
 }
 
-/** The folder may hold a demo already, or somebody's own WORKFLOW.md: nothing is written over (law 8). */
+/** Puts a demo that is over aside, so that the next one begins anew; gives its new name. Nothing is removed. */
+export async function putAside({ root }: DemoFolder): Promise<string> {
+  for (let number = 1; ; number += 1) {
+    const name = `${root}-finished-${number}`;
+    if (existsSync(name)) continue;
+    await rename(root, name);
+    return name;
+  }
+}
+
+function demoFolder(wanted: string | undefined, { cwd, env, homeDir }: Surroundings): DemoFolder {
+  const stateHome = env.XDG_STATE_HOME || path.join(homeDir, '.local', 'state');
+  const root = wanted === undefined ? path.join(stateHome, 'baton', 'demo') : path.resolve(cwd, wanted);
+  return {
+    root,
+    workflow: path.join(root, 'WORKFLOW.md'),
+    project: path.join(root, 'project'),
+    stateDir: path.join(root, 'state'),
+  };
+}
+
+/** The folder may hold something of somebody: nothing is written over (law 8). */
 async function makeEmptyFolder(root: string): Promise<void> {
-  const nextStep = 'Choose another folder with --dir, or leave --dir out.';
+  const nextStep = `Choose another folder with --dir, or remove ${root} if it is the rest of a demo.`;
   try {
     await mkdir(root, { recursive: true });
   } catch (cause) {
     throw new BatonError('demo_failed', `The demo folder ${root} cannot be made.`, { cause, nextStep });
   }
   const found = await readdir(root);
-  if (found.length > 0) throw new BatonError('demo_failed', `The demo folder ${root} is not empty.`, { nextStep });
-}
-
-function issuesFile(): unknown[] {
-  return demoTickets.map(({ identifier, title, description, priority, blockedBy, script }) => ({
-    identifier,
-    title,
-    priority,
-    blocked_by: blockedBy,
-    description: `${description}\n\n\`\`\`rehearsal\n${script.join('\n')}\n\`\`\``,
-  }));
+  if (found.length > 0) {
+    throw new BatonError('demo_failed', `The folder ${root} is not empty and holds no whole demo.`, { nextStep });
+  }
 }
 
 async function writeTree(folder: string, files: Readonly<Record<string, string>>): Promise<void> {
@@ -68,11 +74,4 @@ async function writeTree(folder: string, files: Readonly<Record<string, string>>
     await mkdir(path.dirname(file), { recursive: true });
     await writeFile(file, content);
   }
-}
-
-async function git(cwd: string, args: readonly string[], surroundings: Surroundings): Promise<void> {
-  const env = childEnvironment({ from: surroundings.env, allow: usualVariables, deny: [] });
-  const request = { command: 'git', args, cwd, env, runId: systemChance.id(), timeoutMs: 30_000 };
-  const { code, stderr } = await runToEnd(request, { clock: systemClock, custody: 'group_only' });
-  if (code !== 0) throw new BatonError('demo_failed', `git ${args.join(' ')} failed: ${stderr.trim()}`);
 }

@@ -1,0 +1,64 @@
+import { DatabaseSync } from 'node:sqlite';
+import pg from 'pg';
+
+/** A board of this size: 1,000 issues are active, half of them to do, half in progress; the rest is done. */
+export async function fillBoard(url: string, project: string, issues: number): Promise<void> {
+  const rows = Array.from({ length: issues }, (_, index) => issueRow(project, index));
+  const blockers = Array.from({ length: 100 }, (_, index) => [project, `id-${index}`, `id-${index + 1}`]);
+  if (url.startsWith('sqlite:')) fillSqlite(url.slice('sqlite:'.length), rows, blockers);
+  else await fillPostgres(url, rows, blockers);
+}
+
+const columns =
+  'project, id, identifier, title, description, status, priority, dispatch_rank, labels_json, created_at, updated_at';
+
+type Row = readonly (string | number | null)[];
+
+function issueRow(project: string, index: number): Row {
+  const status = index >= 1_000 ? 'done' : index % 2 === 0 ? 'todo' : 'in_progress';
+  const priority = index % 5 === 0 ? null : index % 5;
+  const text = `Something to be done, told in a few sentences. ${'It goes on. '.repeat(20)}`;
+  const times = [1_000_000 + index, 2_000_000 + index];
+  return [
+    project,
+    `id-${index}`,
+    `BAT-${index}`,
+    `Title ${index}`,
+    text,
+    status,
+    priority,
+    priority ?? 5,
+    '["a","b"]',
+    ...times,
+  ];
+}
+
+function fillSqlite(file: string, rows: readonly Row[], blockers: readonly Row[]): void {
+  const database = new DatabaseSync(file, { timeout: 5_000 });
+  database.exec('begin');
+  const issue = database.prepare(`insert into board_issues (${columns}) values (?,?,?,?,?,?,?,?,?,?,?)`);
+  for (const row of rows) issue.run(...row);
+  const blocker = database.prepare('insert into board_blockers (project, issue_id, blocker_id) values (?,?,?)');
+  for (const row of blockers) blocker.run(...row);
+  database.exec('commit');
+  database.close();
+}
+
+async function fillPostgres(url: string, rows: readonly Row[], blockers: readonly Row[]): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  await client.query('begin');
+  const insert = async (into: string, list: readonly Row[]): Promise<void> => {
+    for (let start = 0; start < list.length; start += 1_000) {
+      const batch = list.slice(start, start + 1_000);
+      const marks = batch.map((row, at) => `(${row.map((_, column) => `$${at * row.length + column + 1}`).join(',')})`);
+      await client.query(`insert into ${into} values ${marks.join(',')}`, batch.flat());
+    }
+  };
+  await insert(`board_issues (${columns})`, rows);
+  await insert('board_blockers (project, issue_id, blocker_id)', blockers);
+  await client.query('commit');
+  // What the server's autovacuum does by itself within a minute.
+  await client.query('vacuum analyze');
+  await client.end();
+}

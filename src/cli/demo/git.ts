@@ -1,0 +1,19 @@
+import { systemChance } from '../../clock/system-chance.ts';
+import { systemClock } from '../../clock/system-clock.ts';
+import { BatonError } from '../../core/baton-error.ts';
+import { childEnvironment, usualVariables } from '../../process/child-environment.ts';
+import { runToEnd } from '../../process/run-to-end.ts';
+import type { Surroundings } from '../surroundings.ts';
+
+/** Signing is for people: with their key a commit of the demo would ask for a password, or fail. */
+export const demoAuthor = ['user.name=Baton demo', 'user.email=demo@example.invalid', 'commit.gpgsign=false'].flatMap(
+  (setting) => ['-c', setting],
+);
+
+/** Runs git in the demo's own repository; rejects with `demo_failed` and what git said. */
+export async function git(cwd: string, args: readonly string[], surroundings: Surroundings): Promise<void> {
+  const env = childEnvironment({ from: surroundings.env, allow: usualVariables, deny: [] });
+  const request = { command: 'git', args, cwd, env, runId: systemChance.id(), timeoutMs: 30_000 };
+  const { code, stderr } = await runToEnd(request, { clock: systemClock, custody: 'group_only' });
+  if (code !== 0) throw new BatonError('demo_failed', `git ${args.join(' ')} failed: ${stderr.trim()}`);
+}

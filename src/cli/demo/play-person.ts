@@ -1,0 +1,55 @@
+import { toBatonError } from '../../core/baton-error.ts';
+import type { Logger } from '../../core/logger.ts';
+import type { BoardIssue } from '../../store/board-issues.ts';
+import type { Board } from '../../tracker/board/board.ts';
+import type { Surroundings } from '../surroundings.ts';
+import { demoAuthor, git } from './git.ts';
+import type { DemoFolder } from './make-demo.ts';
+
+const person = { kind: 'person', name: 'baton demo, in the place of a person' } as const;
+
+export interface PlayedPerson {
+  /** Looks for branches to merge; soon after, when it is busy. */
+  look(): void;
+  /** Resolves when it is not merging any more. */
+  rest(): Promise<void>;
+}
+
+/**
+ * Plays the person of the demo: merges the branch of each ticket in review and moves the ticket to done. Only a person
+ * may do that on the board, and the demo says that it does.
+ */
+export function playPerson(board: Board, folder: DemoFolder, logger: Logger, surroundings: Surroundings): PlayedPerson {
+  let working: Promise<void> | null = null;
+  let lookAgain = false;
+  const refused = new Set<string>();
+  const work = async (): Promise<void> => {
+    do {
+      lookAgain = false;
+      const found = await board.list({ statuses: ['review'], labels: [], limit: 100 });
+      for (const issue of found.filter(({ id }) => !refused.has(id))) {
+        await merge(issue).catch((thrown) => {
+          refused.add(issue.id);
+          logger.warn('The demo could not merge a branch; it stays in review.', { error: toBatonError(thrown) });
+        });
+      }
+    } while (lookAgain);
+  };
+  const merge = async ({ id, identifier, title }: BoardIssue): Promise<void> => {
+    const branch = `baton/${identifier.toLowerCase()}`;
+    const message = `--message=Merge ${identifier}: ${title}`;
+    await git(folder.project, [...demoAuthor, 'merge', '--quiet', '--no-ff', message, branch], surroundings);
+    await board.move(id, 'done', { author: person, reason: `merged ${branch}` });
+  };
+  return {
+    look: () => {
+      lookAgain = true;
+      working ??= work().finally(() => {
+        working = null;
+      });
+    },
+    rest: async () => {
+      while (working !== null) await working;
+    },
+  };
+}

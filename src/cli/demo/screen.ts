@@ -1,0 +1,61 @@
+import type { Timer } from '../../clock/clock.ts';
+import { systemClock } from '../../clock/system-clock.ts';
+import type { Surroundings } from '../surroundings.ts';
+import { liveTable } from './live-table.ts';
+import { plainLines } from './plain-lines.ts';
+import type { TicketRow } from './ticket-rows.ts';
+
+/** The table is drawn at most this often; a person does not see more. */
+const drawEveryMs = 100;
+
+export interface ScreenOptions {
+  /** What is to be seen now. */
+  readonly rows: () => Promise<readonly TicketRow[]>;
+  readonly footer: () => string;
+  readonly json: boolean;
+  readonly output: Pick<Surroundings, 'stdout' | 'env'>;
+}
+
+export interface Screen {
+  /** Something changed. */
+  show(): void;
+  /** Shows the last state; resolves when it stands there. */
+  close(): Promise<void>;
+}
+
+/** Shows the tickets: a table drawn over itself on a terminal, otherwise a line for each change. One picture at a time. */
+export function openScreen({ rows, footer, json, output: { stdout, env } }: ScreenOptions): Screen {
+  const isTable = stdout.isTTY === true && !json;
+  const table = liveTable(stdout, !env.NO_COLOR);
+  const lines = plainLines(stdout, systemClock, json);
+  let timer: Timer | null = null;
+  let drawing: Promise<void> | null = null;
+  let changed = false;
+  const draw = async (): Promise<void> => {
+    do {
+      changed = false;
+      const seen = await rows();
+      if (isTable) table.draw(seen, footer());
+      else lines(seen);
+    } while (changed && !isTable);
+  };
+  const begin = (): Promise<void> => {
+    timer = null;
+    changed = true;
+    drawing ??= draw().finally(() => {
+      drawing = null;
+    });
+    return drawing;
+  };
+  return {
+    show: () => {
+      if (isTable) timer ??= systemClock.schedule(drawEveryMs, () => void begin());
+      else void begin();
+    },
+    close: async () => {
+      timer?.cancel();
+      await drawing;
+      await begin();
+    },
+  };
+}

@@ -1,0 +1,64 @@
+import { createInterface } from 'node:readline/promises';
+import type { Surroundings } from '../surroundings.ts';
+
+export interface InitFlags {
+  readonly json?: boolean;
+  readonly tracker?: string;
+  readonly agent?: string;
+  readonly command?: string;
+  readonly projectSlug?: string;
+  readonly label?: string;
+  readonly repo?: string;
+  /** Takes the default for every question. */
+  readonly yes?: boolean;
+}
+
+export interface InitAnswers {
+  readonly tracker: string;
+  readonly agent: string;
+  readonly command: string | null;
+  readonly projectSlug: string | null;
+  /** The label that a ticket needs before Baton touches it; null for none. */
+  readonly label: string | null;
+  /** What each workspace begins with; null for an empty directory. */
+  readonly repo: string | null;
+}
+
+/** Asks what the flags leave open. Where nobody can answer, the defaults are taken. */
+export async function askPerson(flags: InitFlags, surroundings: Surroundings): Promise<InitAnswers> {
+  const { stdin, stderr } = surroundings;
+  const canAsk = stdin.isTTY === true && flags.yes !== true && flags.json !== true;
+  const terminal = canAsk ? createInterface({ input: stdin, output: stderr }) : null;
+  const ask = async (given: string | undefined, question: string, byDefault: string): Promise<string> => {
+    if (given !== undefined) return given.trim();
+    const answer = (await terminal?.question(`${question} [${byDefault || 'none'}] `))?.trim() ?? '';
+    return answer === '' ? byDefault : answer;
+  };
+  try {
+    const tracker = await ask(flags.tracker, "Where are the tickets: board (Baton's own), linear, memory?", 'board');
+    const isShared = tracker !== 'board' && tracker !== 'memory';
+    const projectSlug = isShared
+      ? await ask(flags.projectSlug, "The project's slug (the end of its address)?", '')
+      : '';
+    // In a tracker that others use, nothing may start because somebody files a ticket for a person.
+    const label = await ask(flags.label, 'Only tickets with this label (- for all)?', isShared ? 'baton' : '-');
+    const agent = await ask(
+      flags.agent,
+      'Which agent: command (any program), rehearsal (scripted stand-in)?',
+      'rehearsal',
+    );
+    const command =
+      agent === 'command' ? await ask(flags.command, 'Its command (the prompt comes on standard input)?', '') : '';
+    const repo = await ask(flags.repo, 'Repository to clone into each workspace (- for none)?', '-');
+    return {
+      tracker,
+      agent,
+      command: command === '' ? null : command,
+      projectSlug: projectSlug === '' ? null : projectSlug,
+      label: label === '-' || label === '' ? null : label,
+      repo: repo === '-' || repo === '' ? null : repo,
+    };
+  } finally {
+    terminal?.close();
+  }
+}

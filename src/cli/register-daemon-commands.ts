@@ -1,0 +1,65 @@
+import type { Command } from 'commander';
+import { BatonError } from '../core/baton-error.ts';
+import { nearestKey } from '../workflow/nearest-key.ts';
+import type { CommandParts } from './command-line.ts';
+import type { DemoFlags } from './demo.ts';
+import { count, folder, jsonOption, names, port } from './option-parsers.ts';
+import type { StartFlags } from './start.ts';
+import type { WorkplaceFlags } from './workplace.ts';
+
+/** Adds `start`, `status`, `demo` and `doctor`. */
+export function registerDaemonCommands(program: Command, { surroundings, finish, addBeside }: CommandParts): void {
+  program
+    .command('start', { isDefault: true })
+    .description('take tickets and run agents until stopped')
+    .argument('[workflow]', 'the workflow file', 'WORKFLOW.md')
+    .option('--dry-run', 'only tell what would start, and why not the rest')
+    .option('--only <ids>', 'a trial: only these tickets; several with commas', names)
+    .option('--max-runs <number>', 'a trial: end new work after so many runs', count)
+    .option('--port <number>', 'port of the HTTP API', port)
+    .option('--logs-root <dir>', 'folder for log/baton.log', folder)
+    .option('--state-dir <dir>', 'folder for what Baton keeps', folder)
+    .addOption(jsonOption())
+    .action(async (workflow: string, options: StartFlags) => {
+      const { start } = await import('./start.ts');
+      const commands = program.commands.map((command) => command.name());
+      const started = start(workflow, options, surroundings);
+      finish(await started.catch((error) => throwWithCommand(error, workflow, commands)));
+    });
+
+  addBeside(program, 'status', 'what the daemon of a workflow file is doing').action(
+    async (options: WorkplaceFlags & { json?: boolean }) => {
+      const { status } = await import('./status.ts');
+      finish(await status(options, surroundings));
+    },
+  );
+
+  program
+    .command('demo')
+    .description('eight tickets through a scratch repository, with a scripted stand-in for an agent')
+    .addOption(jsonOption())
+    .option('--once', 'end when nothing is left to do')
+    .option('--dir <dir>', 'folder of the demo (default: one in the state folder)', folder)
+    .action(async (options: DemoFlags) => {
+      const { demo } = await import('./demo.ts');
+      finish(await demo(options, surroundings));
+    });
+
+  program
+    .command('doctor')
+    .description('check this machine: each line is ok, or the command that mends it')
+    .addOption(jsonOption())
+    .argument('[workflow]', 'also check what this workflow file needs')
+    .action(async (workflow: string | undefined, options: { json?: boolean }) => {
+      const { doctor } = await import('./doctor.ts');
+      finish(await doctor(workflow ?? null, options, surroundings));
+    });
+}
+
+/** `baton validat` is understood as a file to start with; who mistyped a command is told which. */
+function throwWithCommand(error: unknown, workflow: string, commands: readonly string[]): never {
+  const command = nearestKey(workflow, commands);
+  if (command === null || !(error instanceof BatonError) || error.code !== 'missing_workflow_file') throw error;
+  const nextStep = `If you meant the command: \`baton ${command}\`. Otherwise: ${error.nextStep}`;
+  throw new BatonError(error.code, error.message, { cause: error.cause, details: error.details, nextStep });
+}

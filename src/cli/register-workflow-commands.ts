@@ -1,0 +1,43 @@
+import type { Command } from 'commander';
+import type { CommandParts } from './command-line.ts';
+import type { InitFlags } from './init/ask-person.ts';
+import { jsonOption } from './option-parsers.ts';
+
+/** Adds `init`, `validate` and `schema`. */
+export function registerWorkflowCommands(program: Command, { surroundings, finish }: CommandParts): void {
+  program
+    .command('init')
+    .description('write a workflow file; asks what the options leave open')
+    .argument('[workflow]', 'the file to write', 'WORKFLOW.md')
+    .option('--tracker <kind>', 'board, linear or memory')
+    .option('--agent <backend>', 'command, rehearsal or codex')
+    .option('--command <text>', 'the program of the agent "command"')
+    .option('--project-slug <slug>', 'the project in Linear')
+    .option('--label <name>', 'only tickets with this label; - for all')
+    .option('--repo <address>', 'cloned into each workspace; - for none')
+    .option('--yes', 'take the default for every question')
+    .addOption(jsonOption())
+    .action(async (workflow: string, options: InitFlags) => {
+      const { init } = await import('./init.ts');
+      finish(await init(workflow, options, surroundings));
+    });
+
+  program
+    .command('validate')
+    .description('check a workflow file and print the settings it gives')
+    .argument('[workflow]', 'the workflow file', 'WORKFLOW.md')
+    .addOption(jsonOption())
+    .action(async (workflow: string, options: { json?: boolean }) => {
+      const { validate } = await import('./validate.ts');
+      finish(validate(workflow, options, surroundings));
+    });
+
+  program
+    .command('schema')
+    .description("print the JSON Schema of a workflow file's front matter, for editors")
+    .addOption(jsonOption())
+    .action(async () => {
+      const { schema } = await import('./schema.ts');
+      finish(schema(surroundings));
+    });
+}

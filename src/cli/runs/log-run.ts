@@ -1,0 +1,45 @@
+import { sleep } from '../../clock/clock.ts';
+import { systemClock } from '../../clock/system-clock.ts';
+import { harmlessLine } from '../../core/harmless-line.ts';
+import type { RunEventLine } from '../../store/run-events.ts';
+import { exitCodes } from '../exit-codes.ts';
+import { listenForStop } from '../stop-on-signal.ts';
+import type { Surroundings } from '../surroundings.ts';
+import { openWorkplace } from '../workplace.ts';
+import { findRun, type RunsFlags } from './show-runs.ts';
+
+const lookEveryMs = 300;
+const batch = 500;
+
+/** `baton runs log`: the events of a run; with `-f` also those to come, until the run has ended. */
+export async function logRun(
+  id: string,
+  flags: RunsFlags & { readonly follow?: boolean },
+  surroundings: Surroundings,
+): Promise<number> {
+  await using workplace = await openWorkplace(flags, surroundings);
+  const { runId } = await findRun(workplace, id);
+  const { runs, runEvents } = workplace.store;
+  const stop = new AbortController();
+  using signals = listenForStop(systemClock, surroundings);
+  signals.follow({ stop: () => stop.abort(), endNow: () => stop.abort() });
+  let afterSeq = 0;
+  for (;;) {
+    // Asked before the events are read: what an ended run has told is then complete.
+    const hasEnded = ((await runs.read(runId))?.finish ?? null) !== null;
+    const events = await runEvents.list(runId, { afterSeq, limit: batch });
+    for (const event of events) surroundings.stdout.write(flags.json ? jsonLine(event) : line(event));
+    afterSeq = events.at(-1)?.seq ?? afterSeq;
+    if (events.length === batch) continue;
+    if (!flags.follow || hasEnded || stop.signal.aborted) return exitCodes.ok;
+    await sleep(systemClock, lookEveryMs);
+  }
+}
+
+function line({ at, name, summary }: RunEventLine): string {
+  return `${new Date(at).toISOString().slice(11, 23)}  ${name.padEnd(20)} ${harmlessLine(summary)}\n`;
+}
+
+function jsonLine({ seq, at, name, summary }: RunEventLine): string {
+  return `${JSON.stringify({ seq, at: new Date(at).toISOString(), event: name, message: summary })}\n`;
+}

@@ -1,0 +1,89 @@
+import { systemClock } from '../../clock/system-clock.ts';
+import { BatonError } from '../../core/baton-error.ts';
+import { harmlessLine } from '../../core/harmless-line.ts';
+import type { RunRecord } from '../../store/runs.ts';
+import { exitCodes } from '../exit-codes.ts';
+import type { Surroundings } from '../surroundings.ts';
+import { openWorkplace, type Workplace, type WorkplaceFlags } from '../workplace.ts';
+
+export interface RunsFlags extends WorkplaceFlags {
+  readonly json?: boolean;
+  readonly issue?: string;
+  readonly limit?: number;
+}
+
+/** `baton runs list`: the newest runs first. */
+export async function listRuns(flags: RunsFlags, surroundings: Surroundings): Promise<number> {
+  await using workplace = await openWorkplace(flags, surroundings);
+  const { store, project } = workplace;
+  const limit = flags.limit ?? 20;
+  // An issue may be named by its identifier, which is part of each run; more than enough runs are read to find it.
+  const all = await store.runs.list(project.id, { limit: flags.issue === undefined ? limit : limit * 50 });
+  const runs = all.filter((run) => flags.issue === undefined || isOf(run, flags.issue)).slice(0, limit);
+  surroundings.stdout.write(
+    flags.json ? `${JSON.stringify({ runs: runs.map(presentRun) })}\n` : runs.map(line).join(''),
+  );
+  return exitCodes.ok;
+}
+
+/** `baton runs show`: everything that is known of one run. */
+export async function showRun(id: string, flags: RunsFlags, surroundings: Surroundings): Promise<number> {
+  await using workplace = await openWorkplace(flags, surroundings);
+  const run = presentRun(await findRun(workplace, id));
+  const text = Object.entries(run).map(
+    ([key, value]) => `${key.padEnd(20)} ${value === null ? '-' : harmlessLine(String(value))}\n`,
+  );
+  surroundings.stdout.write(flags.json ? `${JSON.stringify({ run })}\n` : text.join(''));
+  return exitCodes.ok;
+}
+
+/** A run by its id, by the beginning of it, or the newest of an issue by the issue's identifier. */
+export async function findRun({ store, project }: Workplace, reference: string): Promise<RunRecord> {
+  const exact = await store.runs.read(reference);
+  if (exact !== null && exact.project === project.id) return exact;
+  const recent = await store.runs.list(project.id, { limit: 1_000 });
+  const found = recent.find((run) => run.runId.startsWith(reference) || isOf(run, reference));
+  if (found !== undefined) return found;
+  throw new BatonError('run_not_found', `There is no run "${reference}", and no run of an issue of that name.`);
+}
+
+function isOf({ identifier, issueId }: RunRecord, issue: string): boolean {
+  return issueId === issue || identifier.toLowerCase() === issue.toLowerCase();
+}
+
+/** A run as other programs get it. */
+function presentRun(run: RunRecord): Record<string, string | number | null> {
+  const end = run.finish;
+  const endedAt = end?.endedAt ?? systemClock.now();
+  return {
+    run_id: run.runId,
+    issue_id: run.issueId,
+    issue_identifier: run.identifier,
+    role: run.role,
+    backend: run.backend,
+    attempt: run.attempt,
+    retry_kind: run.retryKind,
+    outcome: end?.outcome ?? null,
+    error_code: end?.errorCode ?? null,
+    error_message: end?.errorMessage ?? null,
+    started_at: new Date(run.startedAt).toISOString(),
+    ended_at: end === null ? null : new Date(end.endedAt).toISOString(),
+    duration_ms: endedAt - run.startedAt,
+    turns: run.turns,
+    host: run.host,
+    pid: run.pid,
+    session_id: run.threadId,
+    workspace_path: run.workspace,
+    input_tokens: run.inputTokens,
+    output_tokens: run.outputTokens,
+    total_tokens: run.totalTokens,
+  };
+}
+
+function line(run: RunRecord): string {
+  const outcome = run.finish?.outcome ?? 'in progress';
+  const seconds = Math.round(((run.finish?.endedAt ?? systemClock.now()) - run.startedAt) / 1000);
+  const started = new Date(run.startedAt).toISOString().slice(0, 19).replace('T', ' ');
+  const error = run.finish?.errorMessage;
+  return `${run.runId.slice(0, 8)}  ${started}  ${harmlessLine(run.identifier).padEnd(12)} ${`${seconds} s`.padStart(7)}  ${outcome}${error == null ? '' : `: ${harmlessLine(error)}`}\n`;
+}

@@ -1,0 +1,92 @@
+import path from 'node:path';
+import { systemClock } from '../clock/system-clock.ts';
+import { BatonError } from '../core/baton-error.ts';
+import type { Settings } from '../core/settings.ts';
+import { askDaemon } from '../server/ask-daemon.ts';
+import { socketPath } from '../server/socket-path.ts';
+import { openStore } from '../store/open-store.ts';
+import type { Project } from '../store/projects.ts';
+import type { Store } from '../store/store.ts';
+import { loadWorkflow } from '../workflow/load-workflow.ts';
+import { workflowContext } from './adapters.ts';
+import { stateFolder } from './state-folder.ts';
+import type { Surroundings } from './surroundings.ts';
+
+/** Which workflow file, and where its state is. */
+export interface WorkplaceFlags {
+  readonly workflow?: string;
+  readonly stateDir?: string;
+}
+
+/** What a command beside the daemon works with: the settings, the store, and the daemon where one runs. */
+export interface Workplace extends AsyncDisposable {
+  readonly workflowPath: string;
+  readonly settings: Settings;
+  readonly store: Store;
+  readonly project: Project;
+  /** Tells the daemon that something was written; false when none runs here. */
+  wake(): Promise<boolean>;
+  /** What the daemon says is going on; null when none runs here. */
+  status(): Promise<unknown>;
+}
+
+/** Opens the store that the workflow file's daemon uses, as a visitor beside it. */
+export async function openWorkplace(flags: WorkplaceFlags, surroundings: Surroundings): Promise<Workplace> {
+  const workflowPath = path.resolve(surroundings.cwd, flags.workflow ?? 'WORKFLOW.md');
+  const { settings } = loadWorkflow(workflowPath, workflowContext(surroundings));
+  const place = statePlace(workflowPath, settings, flags.stateDir, surroundings);
+  const store = await openStore({ url: place.storeUrl, clock: systemClock, mode: 'visitor' });
+  try {
+    const project = await store.projects.ensure(settings.project.name, systemClock.now());
+    return {
+      workflowPath,
+      settings,
+      store,
+      project,
+      wake: async () => (await askDaemon(place.socket, 'wake', systemClock)) !== null,
+      status: () => statusOf(place.socket),
+      [Symbol.asyncDispose]: () => store.close(),
+    };
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+}
+
+export interface StatePlace {
+  readonly stateDir: string;
+  readonly storeUrl: string;
+  readonly socket: string;
+}
+
+/**
+ * Where the state of a workflow file is. It is never inside the workspaces: an agent could write there, and what it may
+ * write must not decide what Baton does.
+ */
+export function statePlace(
+  workflowPath: string,
+  settings: Settings,
+  flag: string | undefined,
+  surroundings: Surroundings,
+): StatePlace {
+  const stateDir = stateFolder(workflowPath, flag, surroundings);
+  const storeUrl = settings.store.url?.reveal() ?? `sqlite:${path.join(stateDir, 'baton.db')}`;
+  for (const folder of [stateDir, ...(storeUrl.startsWith('sqlite:') ? [storeUrl.slice('sqlite:'.length)] : [])]) {
+    if (!isInside(folder, settings.workspace.root)) continue;
+    throw new BatonError(
+      'state_inside_workspaces',
+      `${folder} is inside ${settings.workspace.root}, where agents write.`,
+    );
+  }
+  return { stateDir, storeUrl, socket: socketPath(stateDir, surroundings.tmpDir) };
+}
+
+async function statusOf(socket: string): Promise<unknown> {
+  const answer = await askDaemon(socket, 'status', systemClock);
+  return typeof answer === 'object' && answer !== null && 'status' in answer ? answer.status : null;
+}
+
+function isInside(folder: string, root: string): boolean {
+  const relative = path.relative(root, folder);
+  return relative === '' || (!relative.startsWith('..') && !path.isAbsolute(relative));
+}
