@@ -8,7 +8,7 @@ import pg from 'pg';
 import { systemClock } from '../src/clock/system-clock.ts';
 import { openStore } from '../src/store/open-store.ts';
 import type { Store } from '../src/store/store.ts';
-import { startKeeper } from '../test/store/postgres-server.ts';
+import { startKeeper } from '../test/store/start-keeper.ts';
 import { fillBoard } from './board.ts';
 import { type Measured, measureInTurns } from './measure.ts';
 
@@ -19,7 +19,7 @@ try {
   await benchEngine('SQLite', `sqlite:${folder}/small/baton.db`, `sqlite:${folder}/large/baton.db`);
   const server = process.env.BATON_TEST_DATABASE_URL ?? (await startKeeper([]));
   if (server === null) console.log('PostgreSQL: cannot run here');
-  else await benchEngine('PostgreSQL', await freshDatabase(server, 'small'), await freshDatabase(server, 'large'));
+  else await benchPostgres(server);
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }
@@ -39,15 +39,15 @@ async function benchEngine(name: string, smallUrl: string, largeUrl: string): Pr
   await large.close();
 }
 
-async function freshDatabase(server: string, size: string): Promise<string> {
-  const name = `baton_bench_${size}_${process.pid}`;
+async function benchPostgres(server: string): Promise<void> {
   const client = new pg.Client({ connectionString: server });
   await client.connect();
-  await client.query(`create database ${name}`);
+  const [small, large] = ['small', 'large'].map((size) => `baton_bench_${size}_${process.pid}`) as [string, string];
+  const at = (name: string): string => Object.assign(new URL(server), { pathname: `/${name}` }).href;
+  for (const name of [small, large]) await client.query(`create database ${name}`);
+  await benchEngine('PostgreSQL', at(small), at(large));
+  for (const name of [small, large]) await client.query(`drop database ${name}`);
   await client.end();
-  const url = new URL(server);
-  url.pathname = `/${name}`;
-  return url.href;
 }
 
 async function benchWrites(name: string, store: Store, url: string): Promise<void> {

@@ -1,13 +1,17 @@
 import type { BatonError } from '../core/baton-error.ts';
+import { harmlessLines } from '../core/harmless-line.ts';
+import { escapeInvisible } from '../telemetry/harmless-text.ts';
 import type { Surroundings } from './surroundings.ts';
 
 /** Tells the caller of a command what went wrong: for people on stderr, with `--json` as an envelope on stdout. */
 export function reportError(error: BatonError, options: { json: boolean; surroundings: Surroundings }): void {
   const { json, surroundings } = options;
   if (json) {
-    surroundings.stdout.write(`${JSON.stringify({ error })}\n`);
+    surroundings.stdout.write(`${escapeInvisible(JSON.stringify({ error }))}\n`);
     return;
   }
-  surroundings.stderr.write(`baton: ${error.message}\n  code: ${error.code}\n  next: ${error.nextStep}\n`);
+  surroundings.stderr.write(
+    `baton: ${harmlessLines(error.message)}\n  code: ${error.code}\n  next: ${error.nextStep}\n`,
+  );
   if (error.code === 'internal_error') surroundings.stderr.write(`${error.stack}\n`);
 }

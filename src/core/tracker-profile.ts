@@ -9,6 +9,8 @@ export interface TrackerProfile {
   /** Null: the workflow file has to name the states. */
   readonly defaultActiveStates: readonly string[] | null;
   readonly defaultTerminalStates: readonly string[] | null;
+  /** All states there are, where the adapter knows them: a state that is none of them is a mistake in the file. */
+  readonly knownStates?: readonly string[];
   /** The keys under `tracker.provider`; others are kept and reported. */
   readonly keys: readonly ProviderKey[];
   /** What is wrong with the resolved values of `tracker.provider`, beyond their types. */

@@ -97,6 +97,7 @@ export class Orchestrator {
       for (const entry of runs) stopRun(this.#context, entry, 'shutdown');
       await Promise.all(runs.map(({ run }) => run.outcome));
       await this.#context.journal.flush();
+      await this.#state.maintenance;
       this.#notify();
       this.#resolveClosed();
     }

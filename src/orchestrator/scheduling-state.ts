@@ -23,6 +23,8 @@ export interface SchedulingState {
   readonly skipped: Map<string, SkippedEntry>;
   /** Nothing new starts while this is set. */
   paused: Pause | null;
+  /** Maintenance in progress beside the ticks. */
+  maintenance: Promise<void> | null;
   readonly totals: {
     runs: number;
     runsByEnd: Map<RunEnd, number>;
@@ -108,6 +110,7 @@ export function emptySchedulingState(): SchedulingState {
     held: new Map(),
     skipped: new Map(),
     paused: null,
+    maintenance: null,
     totals: { runs: 0, runsByEnd: new Map(), inputTokens: 0, outputTokens: 0, totalTokens: 0 },
   };
 }

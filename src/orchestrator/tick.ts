@@ -1,6 +1,7 @@
 import { toBatonError } from '../core/baton-error.ts';
 import type { OrchestratorContext } from './context.ts';
 import { dispatchCandidates } from './dispatch.ts';
+import { maintain } from './maintenance.ts';
 import { endStalledRuns, refreshClaimedIssues } from './reconcile.ts';
 
 /** What a tick found wrong, by step. */
@@ -14,6 +15,7 @@ const steps = {
   stalls: endStalledRuns,
   reconcile: refreshClaimedIssues,
   dispatch: dispatchCandidates,
+  maintenance: maintain,
 } as const;
 
 /** One pass of the steps (law 5): each in its own error boundary, none begun after the orchestrator was told to stop. */

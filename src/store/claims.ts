@@ -5,7 +5,7 @@ import type { IssueKey } from './issue-key.ts';
  * a run shows the generation it was started with and an old one is refused.
  */
 export interface Claims {
-  /** Takes a free or expired claim for `owner` and raises its generation; null when somebody else holds it. */
+  /** Takes a free or expired claim for `owner` and raises its generation; null while it is held, by whomever. */
   take(
     key: IssueKey,
     claim: { readonly owner: string; readonly at: number; readonly leaseMs: number },

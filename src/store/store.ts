@@ -24,7 +24,11 @@ import type { Usage } from './usage.ts';
  */
 export interface Store extends StoreTables, AsyncDisposable {
   readonly engine: 'sqlite' | 'postgres';
-  /** All or nothing: when `work` rejects, nothing of it is stored. Not nested. */
+  /**
+   * All or nothing: when `work` rejects, nothing of it is stored, and neither is it when a call inside failed and the
+   * error was caught. Not nested. Inside, only the given tables may be used: on SQLite the store's own would wait for
+   * this transaction to end. `work` should await nothing else; others wait meanwhile.
+   */
   transaction<T>(work: (tables: StoreTables) => Promise<T>): Promise<T>;
   close(): Promise<void>;
 }

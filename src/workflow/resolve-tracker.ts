@@ -1,4 +1,4 @@
-import { normalizeLabels } from '../core/issue.ts';
+import { normalizeLabels, normalizeState } from '../core/issue.ts';
 import type { Problem } from '../core/problem.ts';
 import type { TrackerSettings } from '../core/settings.ts';
 import type { TrackerProfile } from '../core/tracker-profile.ts';
@@ -56,6 +56,7 @@ export function resolveTracker(
     ...[...resolved].map(([name, { value }]) => [name, value] as const),
   ]);
   checkProvider(profile, resolved, provider, report);
+  checkStates(profile, values, report);
   return {
     settings: {
       kind: profile.kind,
@@ -84,6 +85,18 @@ function checkProvider(
     if (resolved.get(name)?.ofItsType !== false || reported.has(key)) continue;
     const allowed = type === 'boolean' ? 'true or false' : type === 'path' ? 'a path' : 'text';
     report(errorAt(key, `${key} must be ${allowed}`, 'invalid_tracker_config'));
+  }
+}
+
+/** A state that the tracker does not have would match nothing, and nobody would be told. */
+function checkStates({ kind, knownStates }: TrackerProfile, values: SettingValues, report: Report): void {
+  if (knownStates === undefined) return;
+  const known = new Set(knownStates.map(normalizeState));
+  for (const key of ['tracker.active_states', 'tracker.terminal_states'] as const) {
+    for (const state of (values[key] ?? []).filter((name) => !known.has(normalizeState(name)))) {
+      const message = `${key} names ${JSON.stringify(state)}; trackers of the kind ${kind} have: ${knownStates.join(', ')}`;
+      report(errorAt(key, message, 'invalid_tracker_config'));
+    }
   }
 }
 

@@ -55,6 +55,20 @@ describe('the rooms', () => {
     expect(broken).toEqual([]);
   });
 
+  it('keep the store out of every tracker but the board', () => {
+    const broken = files
+      .filter((file) => file.startsWith('tracker/') && !file.startsWith('tracker/board/'))
+      .filter((file) => importsOf(file).some((specifier) => targetOf(file, specifier)?.startsWith('store/')));
+    expect(broken).toEqual([]);
+  });
+
+  it('keep SQL inside the store', () => {
+    const broken = files
+      .filter((file) => !file.startsWith('store/'))
+      .filter((file) => importsOf(file).some((specifier) => ['kysely', 'pg', 'node:sqlite'].includes(specifier)));
+    expect(broken).toEqual([]);
+  });
+
   it('keep core free of packages, of the platform and of async', () => {
     const broken = files
       .filter((file) => file.startsWith('core/'))
@@ -79,7 +93,9 @@ describe('the rooms', () => {
   });
 
   it('have no file with more ideas than fit into 300 lines', () => {
-    const long = files.filter((file) => readFileSync(path.join(source, file), 'utf8').split('\n').length > 300);
+    // A migration is one idea however long it is: the schema at a point in time.
+    const looked = files.filter((file) => !file.startsWith('store/migrations/'));
+    const long = looked.filter((file) => readFileSync(path.join(source, file), 'utf8').split('\n').length > 300);
     expect(long).toEqual([]);
   });
 
@@ -87,7 +103,7 @@ describe('the rooms', () => {
     expect(isAllowed('core/issue.ts', 'clock/clock.ts')).toBe(false);
     expect(isAllowed('runner/run-issue.ts', 'agent/agent.ts')).toBe(true);
     expect(isAllowed('runner/run-issue.ts', 'agent/launch-agent.ts')).toBe(false);
-    expect(importsOf('cli/command-line.ts')).toContain('./start.ts');
+    expect(importsOf('cli/register-daemon-commands.ts')).toContain('./start.ts');
   });
 });
 

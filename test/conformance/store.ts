@@ -167,6 +167,19 @@ export function storeConformance(engine: StoreEngine): void {
       expect((await store.boardIssues.create(project, draft('i1'), 1)).issue.identifier).toBe('BAT-1');
     });
 
+    it('keeps nothing of one in which a call failed, also when its error was caught', async () => {
+      const store = await open();
+      const swallowed = store.transaction(async (tables) => {
+        await tables.boardIssues.create(project, draft('i1'), 1);
+        await tables.boardIssues.addBlocker({ project, issueId: 'i1' }, 'nobody').catch(() => {});
+        return 'all is well';
+      });
+      await expect(swallowed).rejects.toMatchObject({ code: 'store_constraint' });
+      expect(await store.boardIssues.readMany(project, ['i1'])).toEqual([]);
+      await store.transaction(({ boardIssues }) => boardIssues.create(project, draft('i1'), 1));
+      expect(await store.boardIssues.readMany(project, ['i1'])).toHaveLength(1);
+    });
+
     it('closes twice without a word, and only after what is under way', async () => {
       const store = await open();
       const writing = store.transaction(async (tables) => {

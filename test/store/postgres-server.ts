@@ -1,10 +1,7 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import path from 'node:path';
-import { createInterface } from 'node:readline';
 import pg from 'pg';
 import { systemClock } from '../../src/clock/system-clock.ts';
 import { openStore } from '../../src/store/open-store.ts';
+import { startKeeper } from './start-keeper.ts';
 
 /** A server on which tests make databases of their own, or why there is none. */
 export type PostgresServer =
@@ -39,24 +36,6 @@ async function startServer(): Promise<PostgresServer> {
   }
   // What is on a server of our own goes with it.
   return serverAt(url, named !== undefined);
-}
-
-/** The address of a new server that ends with this process; null when it cannot run here. */
-export async function startKeeper(flags: readonly string[]): Promise<string | null> {
-  const keeper = spawn(process.execPath, [path.join(import.meta.dirname, 'postgres-keeper.ts'), ...flags], {
-    stdio: ['pipe', 'pipe', process.env.CI ? 'inherit' : 'ignore'],
-  });
-  const lines = createInterface({ input: keeper.stdout });
-  const url = await Promise.race([
-    once(lines, 'line').then(([line]) => String(line)),
-    once(keeper, 'exit').then(() => null),
-  ]);
-  lines.close();
-  // It must not keep the test run alive; its standard input ends with this process, and that ends it.
-  keeper.unref();
-  for (const stream of [keeper.stdin, keeper.stdout])
-    if ('unref' in stream) (stream as unknown as { unref(): void }).unref();
-  return url;
 }
 
 async function serverAt(url: string, tidy: boolean): Promise<PostgresServer> {

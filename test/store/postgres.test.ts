@@ -44,6 +44,14 @@ for (const engine of engines.filter(({ name }) => name === 'postgres')) {
       await expect(open(url)).rejects.toMatchObject({ code: 'store_access_denied' });
     });
 
+    it('a database in which another program has a table of the same name, and leaves it alone', async () => {
+      const where = await place('empty');
+      await where.query('create table runs (of_mine text)');
+      await expect(open(where.url)).rejects.toMatchObject({ code: 'store_foreign' });
+      const tables = await where.query("select tablename from pg_tables where schemaname = 'public'");
+      expect(tables).toEqual([{ tablename: 'runs' }]);
+    });
+
     it('a user who may only read, at the first write', async () => {
       const where = await place();
       const url = new URL(where.url);

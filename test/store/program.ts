@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import path from 'node:path';
 import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
 
 /** A second process that has the store open (see store-program.ts). */
 export interface Program {
@@ -17,7 +17,7 @@ export interface Program {
 }
 
 export function startProgram(...args: readonly string[]): Program {
-  const child = spawn(process.execPath, [path.join(import.meta.dirname, 'store-program.ts'), ...args], {
+  const child = spawn(process.execPath, [fileURLToPath(import.meta.resolve('./store-program.ts')), ...args], {
     stdio: ['pipe', 'pipe', 'inherit'],
   });
   const lines: string[] = [];

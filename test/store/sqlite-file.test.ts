@@ -148,14 +148,14 @@ describe('a place that cannot be written', () => {
 
   it.skipIf(!canMount())('a disk that is mounted for reading', async () => {
     await fill(1);
-    execFileSync('mount', ['--bind', folder, folder]);
+    asRoot('mount', ['--bind', folder, folder]);
     try {
-      execFileSync('mount', ['-o', 'remount,bind,ro', folder]);
+      asRoot('mount', ['-o', 'remount,bind,ro', folder]);
       for (const mode of ['daemon', 'visitor'] as const) {
         await expect(open(mode)).rejects.toMatchObject({ code: 'store_not_writable', retryable: false });
       }
     } finally {
-      execFileSync('umount', [folder]);
+      asRoot('umount', [folder]);
     }
     const store = await open();
     expect(await store.counters.list('p')).toHaveLength(1);
@@ -169,7 +169,7 @@ describe('a full disk', () => {
     async () => {
       const disk = path.join(folder, 'disk');
       mkdirSync(disk);
-      execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=2m', 'tmpfs', disk]);
+      asRoot('mount', ['-t', 'tmpfs', '-o', 'size=2m', 'tmpfs', disk]);
       try {
         const where = path.join(disk, 'baton.db');
         const store = await open('daemon', where);
@@ -190,7 +190,7 @@ describe('a full disk', () => {
         expect(database.prepare('pragma integrity_check').all()).toEqual([{ integrity_check: 'ok' }]);
         database.close();
       } finally {
-        execFileSync('umount', [disk]);
+        asRoot('umount', [disk]);
       }
     },
   );
@@ -198,11 +198,11 @@ describe('a full disk', () => {
   it.skipIf(!canMount())('is told as such when the store is new', async () => {
     const disk = path.join(folder, 'disk');
     mkdirSync(disk);
-    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=64k', 'tmpfs', disk]);
+    asRoot('mount', ['-t', 'tmpfs', '-o', 'size=64k', 'tmpfs', disk]);
     try {
       await expect(open('daemon', path.join(disk, 'baton.db'))).rejects.toMatchObject({ code: 'store_full' });
     } finally {
-      execFileSync('umount', [disk]);
+      asRoot('umount', [disk]);
     }
   });
 
@@ -217,13 +217,17 @@ describe('a full disk', () => {
   }
 });
 
+function asRoot(program: string, args: readonly string[]): void {
+  execFileSync(program, args, { stdio: 'ignore' });
+}
+
 /** Mounting needs to be allowed; where it is not, the machine cannot have a small disk. */
 function canMount(): boolean {
   if (process.platform !== 'linux' || process.getuid?.() !== 0) return false;
   const at = mkdtempSync(path.join(os.tmpdir(), 'baton-mount-'));
   try {
-    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=64k', 'tmpfs', at], { stdio: 'ignore' });
-    execFileSync('umount', [at], { stdio: 'ignore' });
+    asRoot('mount', ['-t', 'tmpfs', '-o', 'size=64k', 'tmpfs', at]);
+    asRoot('umount', [at]);
     return true;
   } catch {
     return false;

@@ -1,6 +1,7 @@
 import { BatonError } from '../../src/core/baton-error.ts';
 import type { Issue } from '../../src/core/issue.ts';
 import type { Problem } from '../../src/core/problem.ts';
+import { boardProfile } from '../../src/tracker/board/profile.ts';
 import { linearProfile } from '../../src/tracker/linear/profile.ts';
 import { memoryProfile } from '../../src/tracker/memory/profile.ts';
 import { type LoadedWorkflow, parseWorkflow } from '../../src/workflow/load-workflow.ts';
@@ -12,7 +13,7 @@ export const path = '/repo/WORKFLOW.md';
 export function givenContext(env: Record<string, string> = {}): WorkflowContext {
   return {
     surroundings: { env, homeDir: '/home/me', tmpDir: '/tmp' },
-    trackers: [memoryProfile, linearProfile],
+    trackers: [memoryProfile, linearProfile, boardProfile],
     backends: [
       { name: 'codex', requiredKeys: [] },
       { name: 'command', requiredKeys: ['agent.command'] },

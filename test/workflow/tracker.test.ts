@@ -181,3 +181,19 @@ codex:
     expect(workflow.settings.hooks.afterCreate).toContain('git clone');
   });
 });
+
+describe('board', () => {
+  it('has its own usual states, and refuses states it does not have', () => {
+    expect(given('tracker: {kind: board}').settings.tracker).toMatchObject({
+      activeStates: ['todo', 'in_progress'],
+      terminalStates: ['done', 'cancelled'],
+      provider: { prefix: 'BAT' },
+    });
+    expect(given('tracker: {kind: board, active_states: [Todo, review]}').settings.tracker.activeStates).toEqual([
+      'Todo',
+      'review',
+    ]);
+    const error = refusal(() => given('tracker: {kind: board, active_states: [In Progress]}'));
+    expect(error).toMatchObject({ code: 'invalid_tracker_config', message: expect.stringContaining('in_progress') });
+  });
+});

@@ -30,7 +30,7 @@ describe('the JSON Schema of the front matter', () => {
   });
 
   it('offers the kinds and backends there are', () => {
-    expect(section('tracker').kind?.enum).toEqual(['memory', 'linear']);
+    expect(section('tracker').kind?.enum).toEqual(['memory', 'linear', 'board']);
     expect(section('agent').backend?.enum).toEqual(['codex', 'command', 'rehearsal']);
   });
 

@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely';
-import { firstSchema } from './0001-first-schema.ts';
+import { firstSchema } from './0001-first-schema/first-schema.ts';
 import type { ColumnTypes } from './column-types.ts';
 
 /**

@@ -97,8 +97,15 @@ function kyselyClient(
   translated: <T>(work: Promise<T>) => Promise<T>,
   onRelease: () => void,
 ): PostgresPoolClient {
-  const query = async (text: string, parameters: readonly unknown[]) =>
-    await translated(client.query(text, storableParameters(parameters)));
+  let firstError: unknown;
+  const query = async (text: string, parameters: readonly unknown[]) => {
+    // PostgreSQL would roll back and say only that it did; the error that made it so tells more.
+    if (text === 'commit' && firstError !== undefined) throw firstError;
+    return await translated(client.query(text, storableParameters(parameters))).catch((error) => {
+      firstError ??= error;
+      throw error;
+    });
+  };
   const release = (destroy?: boolean): void => {
     client.release(destroy);
     onRelease();

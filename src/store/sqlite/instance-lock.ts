@@ -44,13 +44,6 @@ export function takeInstanceLock(file: string): InstanceLock {
   };
 }
 
-/** Throws `store_in_use` while a daemon has this file open. */
-export function refuseWhileInUse(file: string): void {
-  const handle = tryLock(`${file}.lock`);
-  if (handle === null) throw inUse(file);
-  handle.close();
-}
-
 function tryLock(lockFile: string): DatabaseSync | null {
   let handle: DatabaseSync | undefined;
   try {

@@ -10,6 +10,7 @@ import {
   SqliteQueryCompiler,
 } from 'kysely';
 import type { Clock } from '../../clock/clock.ts';
+import type { BatonError } from '../../core/baton-error.ts';
 import { storableParameters } from '../storable-text.ts';
 import { sqliteError } from './sqlite-errors.ts';
 import { whenFree } from './when-free.ts';
@@ -37,7 +38,10 @@ function sqliteDriver(database: DatabaseSync, connection: SqliteConnection): Dri
     releaseConnection: async () => {},
     // Immediate: a transaction that reads first and writes later could otherwise fail with BUSY in its middle.
     beginTransaction: () => run('begin immediate'),
-    commitTransaction: () => run('commit'),
+    commitTransaction: async () => {
+      if (connection.failedInside !== null) throw connection.failedInside;
+      await run('commit');
+    },
     // After a full disk SQLite has rolled back by itself; asking again would hide the true error behind a second one.
     rollbackTransaction: async () => (database.isTransaction ? run('rollback') : undefined),
     destroy: async () => database.close(),
@@ -55,6 +59,12 @@ class SqliteConnection implements DatabaseConnection {
   readonly #clock: Clock;
   readonly #prepared = new Map<string, Prepared>();
 
+  /**
+   * The first error of the transaction that is open. PostgreSQL never commits after one, even if the caller caught it;
+   * SQLite would, so that half of a transaction could be kept on one engine only.
+   */
+  failedInside: BatonError | null = null;
+
   constructor(database: DatabaseSync, file: string, clock: Clock) {
     this.#database = database;
     this.#file = file;
@@ -63,11 +73,16 @@ class SqliteConnection implements DatabaseConnection {
 
   async executeQuery<Row>(query: CompiledQuery): Promise<QueryResult<Row>> {
     // Inside a transaction the write lock is ours, so only what begins one, or stands alone, ever has to wait.
-    if (!this.#database.isTransaction) return whenFree(this.#clock, this.#file, () => this.#execute<Row>(query));
+    if (!this.#database.isTransaction) {
+      this.failedInside = null;
+      return whenFree(this.#clock, this.#file, () => this.#execute<Row>(query));
+    }
     try {
       return this.#execute<Row>(query);
     } catch (thrown) {
-      throw sqliteError(thrown, this.#file);
+      const error = sqliteError(thrown, this.#file);
+      this.failedInside ??= error;
+      throw error;
     }
   }
 

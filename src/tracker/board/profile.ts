@@ -1,3 +1,4 @@
+import { boardStatuses } from '../../core/board-status.ts';
 import type { TrackerProfile } from '../../core/tracker-profile.ts';
 
 /** The `board` kind in a workflow file: Baton's own board, kept in its store. */
@@ -5,6 +6,7 @@ export const boardProfile: TrackerProfile = {
   kind: 'board',
   defaultActiveStates: ['todo', 'in_progress'],
   defaultTerminalStates: ['done', 'cancelled'],
+  knownStates: boardStatuses,
   keys: [
     {
       name: 'prefix',

@@ -1,0 +1,53 @@
+import { pruneStore } from '../store/prune-store.ts';
+import type { OrchestratorContext } from './context.ts';
+
+const job = 'prune_store';
+const pruneEveryMs = 3_600_000;
+const dayMs = 24 * 3_600_000;
+/** Rows a step; between two steps everybody else has their turn. */
+const pruneStep = 200;
+/** Minute buckets are for looking at today and yesterday; the day buckets stay. */
+const requestMinutesDays = 7;
+
+/**
+ * The last step of a tick: work that may be late. When it is due is in the store, so that a restart does not do it again;
+ * it is begun here and goes on beside the ticks, for nothing slow is awaited inside one (law 5).
+ */
+export async function maintain(context: OrchestratorContext): Promise<void> {
+  const { store, project, clock, source, state } = context;
+  if (state.maintenance !== null) return;
+  const { retentionDays } = source.read().workflow.settings.store;
+  const timer = (await store.jobTimers.list(project)).find((each) => each.job === job);
+  if (timer !== undefined && timer.nextDueAt > clock.now()) return;
+  await store.jobTimers.put({ project, job, lastRunAt: clock.now(), nextDueAt: clock.now() + pruneEveryMs });
+  state.maintenance = prune(context, retentionDays).finally(() => {
+    state.maintenance = null;
+  });
+}
+
+async function prune({ store, clock, logger, stopping }: OrchestratorContext, retentionDays: number): Promise<void> {
+  const olderThanMs = retentionDays === 0 ? null : retentionDays * dayMs;
+  try {
+    const { runIds, events, commands, requestMinutes } = await pruneStore(
+      store,
+      clock,
+      {
+        now: clock.now(),
+        runsOlderThanMs: olderThanMs,
+        commandsOlderThanMs: olderThanMs,
+        requestMinutesOlderThanMs: requestMinutesDays * dayMs,
+        step: pruneStep,
+      },
+      stopping,
+    );
+    if (runIds.length + events + commands + requestMinutes === 0) return;
+    logger.info('What is older than wanted was removed from the store.', {
+      runs: runIds.length,
+      events,
+      commands,
+      requestMinutes,
+    });
+  } catch (error) {
+    logger.warn('The store could not be pruned; it is tried again in an hour.', { error });
+  }
+}

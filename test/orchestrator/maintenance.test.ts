@@ -1,0 +1,58 @@
+import { expect, it } from 'vitest';
+import { settings } from '../fake/settings.ts';
+import { scene } from './scene.ts';
+
+const dayMs = 24 * 3_600_000;
+
+async function withOldRuns(ages: readonly number[], retentionDays: number) {
+  const stage = await scene({ settings: { ...settings({ intervalMs: 60_000 }), store: { url: null, retentionDays } } });
+  for (const [index, days] of ages.entries()) {
+    const at = stage.clock.now() - days * dayMs;
+    const facts = {
+      project: stage.project,
+      issueId: 'i',
+      identifier: 'T-i',
+      role: 'worker',
+      backend: 'x',
+      host: 'here',
+    };
+    const run = { runId: `run-${index}`, generation: 1, attempt: null, retryKind: null, startedAt: at };
+    await stage.store.runs.start({ ...facts, ...run });
+    await stage.store.runs.finish(run.runId, 1, {
+      endedAt: at,
+      outcome: 'succeeded',
+      errorCode: null,
+      errorMessage: null,
+    });
+  }
+  const left = async () =>
+    (await stage.store.runs.list(stage.project, { limit: 1_000 })).map(({ runId }) => runId).toSorted();
+  return { ...stage, left };
+}
+
+it('removes finished runs that are older than wanted, and no others', async () => {
+  const stage = await withOldRuns([1, 89, 91, 400], 90);
+  await stage.orchestrator.start();
+  await stage.clock.advance(1_000);
+  expect(await stage.left()).toEqual(['run-0', 'run-1']);
+});
+
+it('removes nothing when they are kept for ever', async () => {
+  const stage = await withOldRuns([5_000], 0);
+  await stage.orchestrator.start();
+  await stage.clock.advance(1_000);
+  expect(await stage.left()).toEqual(['run-0']);
+});
+
+it('comes once an hour, also over a restart', async () => {
+  const first = await withOldRuns([100], 90);
+  await first.orchestrator.start();
+  await first.clock.advance(1_000);
+  const [timer] = await first.store.jobTimers.list(first.project);
+  const second = await scene({ settings: settings({ intervalMs: 60_000 }), store: first.store });
+  await second.orchestrator.start();
+  await second.clock.advance(120_000);
+  expect(await second.store.jobTimers.list(second.project)).toEqual([timer]);
+  await second.clock.advance(3_600_000);
+  expect((await second.store.jobTimers.list(second.project))[0]?.lastRunAt).toBeGreaterThan(timer?.lastRunAt ?? 0);
+});
