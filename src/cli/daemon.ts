@@ -94,7 +94,11 @@ export async function createDaemon(options: DaemonOptions, surroundings: Surroun
   );
   opened.defer(source.onChange(() => orchestrator.refresh()));
   if (options.role === 'daemon') {
-    const answers = { wake: () => orchestrator.wake(), status: () => presentStatus(orchestrator.read()) };
+    const answers = {
+      wake: () => orchestrator.wake(),
+      reload: () => void orchestrator.reload(),
+      status: () => presentStatus(orchestrator.read()),
+    };
     opened.use(await LocalSocket.open({ path: place.socket, answers, clock, logger }));
   }
   const kept = opened.move();

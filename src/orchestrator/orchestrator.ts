@@ -3,7 +3,7 @@ import type { BatonError } from '../core/baton-error.ts';
 import type { DispatchDecision } from '../core/dispatch-plan.ts';
 import { CommandDoor } from './command-door.ts';
 import type { OrchestratorContext, OrchestratorParts } from './context.ts';
-import { previewDispatch } from './dispatch.ts';
+import { type ClaimBeside, previewDispatch } from './dispatch.ts';
 import { handleRunExit } from './handle-run-exit.ts';
 import { Journal } from './journal.ts';
 import { lookAgain } from './look-again.ts';
@@ -63,6 +63,12 @@ export class Orchestrator {
     this.refresh();
   }
 
+  /** The store was put back to an earlier moment beside us: what it says holds, except for the runs in progress. */
+  async reload(): Promise<void> {
+    await recover(this.#context);
+    this.wake();
+  }
+
   /** Something was written that may concern the orchestrator: commands are carried out and the tracker is looked at now. */
   wake(): void {
     void this.#door.knock();
@@ -80,9 +86,9 @@ export class Orchestrator {
   }
 
   /** What a tick would do now, after what must have survived was read; nothing is started. */
-  async preview(): Promise<readonly DispatchDecision[]> {
+  async preview(beside: readonly ClaimBeside[] = []): Promise<readonly DispatchDecision[]> {
     await recover(this.#context);
-    return previewDispatch(this.#context);
+    return previewDispatch(this.#context, beside);
   }
 
   /** Stops everything and resolves when no run is left. Calling it again waits for the same end. */

@@ -1,9 +1,14 @@
 import type { OrchestratorContext } from './context.ts';
 
-/** Takes up what an earlier life left in the store: holds, and a pause that nobody has lifted. */
+/** Takes up what is in the store from an earlier life, or after a restore: holds, and a pause that nobody has lifted. */
 export async function recover({ state, store, project, logger }: OrchestratorContext): Promise<void> {
+  state.held.clear();
+  state.paused = null;
   for (const { issueId, identifier, code, reason, since, runId } of await store.held.list(project)) {
-    state.held.set(issueId, { issue: { id: issueId, identifier }, code, reason, since, runId });
+    // One that runs, after a restore: a hold that waits for the end of that run.
+    const running = state.running.get(issueId);
+    if (running !== undefined) running.holdAfterwards = reason;
+    else state.held.set(issueId, { issue: { id: issueId, identifier }, code, reason, since, runId });
   }
   const last = await store.commands.latestDone(project, ['pause', 'resume']);
   if (last?.kind === 'pause') {

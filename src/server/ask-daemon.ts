@@ -6,7 +6,7 @@ import { type Clock, timedOut, within } from '../clock/clock.ts';
 const answerMs = 5_000;
 
 /** Asks the daemon that listens at `path`; null when none does, or when it does not answer. */
-export async function askDaemon(path: string, question: 'wake' | 'status', clock: Clock): Promise<unknown> {
+export async function askDaemon(path: string, question: 'wake' | 'reload' | 'status', clock: Clock): Promise<unknown> {
   const connection = createConnection(path);
   const answer = new Promise<unknown>((resolve) => {
     connection.on('error', () => resolve(null));

@@ -1,5 +1,5 @@
 import { chmodSync, rmSync } from 'node:fs';
-import { createServer, type Server, type Socket } from 'node:net';
+import { createConnection, createServer, type Server, type Socket } from 'node:net';
 import { createInterface } from 'node:readline';
 import { type Clock, sleep } from '../clock/clock.ts';
 import { BatonError } from '../core/baton-error.ts';
@@ -9,6 +9,8 @@ import type { Logger } from '../core/logger.ts';
 export interface LocalAnswers {
   /** Something was written to the store that concerns the daemon. */
   wake(): void;
+  /** The store was put back to an earlier moment. */
+  reload(): void;
   /** What is going on, as JSON data. */
   status(): unknown;
 }
@@ -27,7 +29,7 @@ const longestRequest = 4_096;
 
 /**
  * The daemon's ear on its own machine: a socket in the state folder that only its user may open (0600). One line of JSON
- * asks, one line answers: `{"ask":"wake"}`, `{"ask":"status"}`. It changes nothing by itself: changes are commands in the
+ * asks, one line answers: `{"ask":"wake"}`, `{"ask":"reload"}`, `{"ask":"status"}`. It changes nothing by itself: changes are commands in the
  * store, and this only says that there are some. Bad requests are answered and end the connection; they never harm.
  */
 export class LocalSocket implements AsyncDisposable {
@@ -58,15 +60,18 @@ export class LocalSocket implements AsyncDisposable {
 
   async #listen(): Promise<void> {
     const { path, logger } = this.#options;
-    // One daemon holds the state folder; a socket that is there belongs to one that is gone.
-    rmSync(path, { force: true });
-    await new Promise<void>((resolve, reject) => {
-      this.#server.once('error', (cause) =>
-        reject(new BatonError('local_socket_failed', `The local socket ${path} cannot be opened.`, { cause })),
-      );
-      this.#server.listen(path, resolve);
-    });
-    chmodSync(path, 0o600);
+    // A store of its own does not make a daemon the only one of its state folder; a socket where nobody listens is left over.
+    if (await hasListener(path)) throw new BatonError('local_socket_failed', `Another daemon listens at ${path}.`);
+    try {
+      rmSync(path, { force: true });
+      await new Promise<void>((resolve, reject) => {
+        this.#server.once('error', reject);
+        this.#server.listen(path, resolve);
+      });
+      chmodSync(path, 0o600);
+    } catch (cause) {
+      throw new BatonError('local_socket_failed', `The local socket ${path} cannot be opened.`, { cause });
+    }
     this.#server.on('error', (error) => logger.warn('The local socket has a problem.', { error }));
   }
 
@@ -90,7 +95,10 @@ export class LocalSocket implements AsyncDisposable {
       heard += chunk.length;
       if (heard > longestRequest) visitor.destroy();
     });
-    createInterface({ input: visitor }).once('line', (line) => visitor.end(`${JSON.stringify(this.#answer(line))}\n`));
+    createInterface({ input: visitor })
+      // It repeats the errors of the connection, and one that nobody hears would end the daemon.
+      .on('error', () => visitor.destroy())
+      .once('line', (line) => visitor.end(`${JSON.stringify(this.#answer(line))}\n`));
   }
 
   #answer(line: string): unknown {
@@ -99,12 +107,26 @@ export class LocalSocket implements AsyncDisposable {
       case 'wake':
         answers.wake();
         return { ok: true };
+      case 'reload':
+        answers.reload();
+        return { ok: true };
       case 'status':
         return { ok: true, status: answers.status() };
       default:
-        return { ok: false, error: 'ask for "wake" or "status"' };
+        return { ok: false, error: 'ask for "wake", "reload" or "status"' };
     }
   }
+}
+
+function hasListener(path: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const connection = createConnection(path);
+    connection.once('error', () => resolve(false));
+    connection.once('connect', () => {
+      connection.destroy();
+      resolve(true);
+    });
+  });
 }
 
 function askedFor(line: string): unknown {

@@ -50,15 +50,24 @@ function copyAll(source: Engine, target: Engine, place: string): Promise<Record<
   return steady.execute((old) =>
     target.db.transaction().execute(async (fresh) => {
       await refuseUsed(fresh, place);
-      const copied: Record<string, number> = {};
-      for (const table of allTables) {
-        await copyTable(old, fresh, table);
-        copied[table.name] = await verifiedCount(old, fresh, table);
-        if (target.name === 'postgres' && countsBySeq(table)) await countOn(fresh, table);
-      }
-      return copied;
+      return copyTables(old, fresh, target.name);
     }),
   );
+}
+
+/** Copies every table into tables that are empty, and counts what arrived. */
+export async function copyTables(
+  old: Kysely<Database>,
+  fresh: Kysely<Database>,
+  engine: Engine['name'],
+): Promise<Record<string, number>> {
+  const copied: Record<string, number> = {};
+  for (const table of allTables) {
+    await copyTable(old, fresh, table);
+    copied[table.name] = await verifiedCount(old, fresh, table);
+    if (engine === 'postgres' && countsBySeq(table)) await countOn(fresh, table);
+  }
+  return copied;
 }
 
 async function refuseUsed(db: Kysely<Database>, place: string): Promise<void> {

@@ -4,6 +4,7 @@ import { DatabaseSync } from 'node:sqlite';
 import type { Clock } from '../clock/clock.ts';
 import { BatonError } from '../core/baton-error.ts';
 import { allTables } from './all-tables.ts';
+import { keptName } from './kept-name.ts';
 import { flushFile, flushFolderOf } from './sqlite/durable-files.ts';
 import { takeInstanceLock } from './sqlite/instance-lock.ts';
 import { sqliteError } from './sqlite/sqlite-errors.ts';
@@ -72,33 +73,18 @@ function hasData(file: string): boolean {
 }
 
 /**
- * The write-ahead log belongs to the old file: it is folded into it, or, where that fails, kept beside it. It must be
- * gone before the new file has the name, or SQLite would play it into the wrong one.
+ * The write-ahead log belongs to the old file and is kept with it, both untouched: SQLite opens them as a pair. It must
+ * be gone from here before the new file has the name, or SQLite would play it into the wrong one.
  */
 function keepOld(file: string, clock: Clock): string | null {
   if (!existsSync(file)) return null;
-  foldLog(file);
-  const time = new Date(clock.now()).toISOString().replaceAll(/[-:]/g, '').replace('.', '');
-  const kept = `${file}.before-restore-${time}`;
+  const kept = keptName(file, clock);
   linkOrCopy(file, kept);
   if (existsSync(`${file}-wal`)) linkOrCopy(`${file}-wal`, `${kept}-wal`);
   flushFolderOf(kept);
   rmSync(`${file}-wal`, { force: true });
   rmSync(`${file}-shm`, { force: true });
   return kept;
-}
-
-function foldLog(file: string): void {
-  try {
-    const database = new DatabaseSync(file);
-    try {
-      database.exec('pragma wal_checkpoint(truncate)');
-    } finally {
-      database.close();
-    }
-  } catch {
-    // A damaged store is what a restore is for: it is kept as it is, with its log.
-  }
 }
 
 function linkOrCopy(from: string, to: string): void {

@@ -20,10 +20,13 @@ async function open() {
   const file = path.join(folder, 'baton.sock');
   // A file that an earlier daemon left behind.
   writeFileSync(file, '');
-  const heard = { wakes: 0 };
+  const heard = { wakes: 0, reloads: 0 };
   const answers = {
     wake: () => {
       heard.wakes += 1;
+    },
+    reload: () => {
+      heard.reloads += 1;
     },
     status: () => ({ running: 3 }),
   };
@@ -50,7 +53,8 @@ describe('the local socket', () => {
     const { file, heard } = await open();
     expect(await askDaemon(file, 'wake', systemClock)).toEqual({ ok: true });
     expect(await askDaemon(file, 'status', systemClock)).toEqual({ ok: true, status: { running: 3 } });
-    expect(heard.wakes).toBe(1);
+    expect(await askDaemon(file, 'reload', systemClock)).toEqual({ ok: true });
+    expect(heard).toEqual({ wakes: 1, reloads: 1 });
     expect(statSync(file).mode & 0o777).toBe(0o600);
   });
 
@@ -88,7 +92,7 @@ describe('the local socket', () => {
   });
 
   it('cannot be opened where no folder is', async () => {
-    const answers = { wake: () => {}, status: () => null };
+    const answers = { wake: () => {}, reload: () => {}, status: () => null };
     const opening = LocalSocket.open({
       path: '/nowhere/baton.sock',
       answers,

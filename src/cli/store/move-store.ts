@@ -1,13 +1,17 @@
 import path from 'node:path';
 import { systemClock } from '../../clock/system-clock.ts';
+import { BatonError } from '../../core/baton-error.ts';
+import { askDaemon } from '../../server/ask-daemon.ts';
 import { backupStore } from '../../store/backup-store.ts';
 import { copyStore } from '../../store/copy-store.ts';
+import { restoreLive } from '../../store/restore-live.ts';
 import { restoreStore } from '../../store/restore-store.ts';
 import { loadWorkflow } from '../../workflow/load-workflow.ts';
 import { workflowContext } from '../adapters.ts';
 import { exitCodes } from '../exit-codes.ts';
+import { jsonLine } from '../json-line.ts';
 import type { Surroundings } from '../surroundings.ts';
-import { statePlace, type WorkplaceFlags } from '../workplace.ts';
+import { type StatePlace, statePlace, type WorkplaceFlags } from '../workplace.ts';
 
 export interface StoreFlags extends WorkplaceFlags {
   readonly json?: boolean;
@@ -16,41 +20,54 @@ export interface StoreFlags extends WorkplaceFlags {
 /** `baton backup`: one moment of the store, while a daemon may go on. */
 export function backup(file: string, flags: StoreFlags, surroundings: Surroundings): number {
   const target = path.resolve(surroundings.cwd, file);
-  backupStore(storeUrl(flags, surroundings), target);
+  backupStore(placeOf(flags, surroundings).storeUrl, target);
   return tell({ backup: target }, `${target} is written and checked`, flags, surroundings);
 }
 
-/** `baton restore`: a backup in the place of the store; what was there is kept beside it. */
+/**
+ * `baton restore`: a backup in the place of the store; what was there is kept beside it. A daemon that runs goes on, with
+ * what the backup says; its runs in progress are not in it and go on all the same.
+ */
 export async function restore(
   file: string,
   flags: StoreFlags & { readonly replace?: boolean },
   surroundings: Surroundings,
 ): Promise<number> {
-  const { kept } = restoreStore({
-    file: path.resolve(surroundings.cwd, file),
-    url: storeUrl(flags, surroundings),
-    clock: systemClock,
-    replace: flags.replace === true,
-  });
+  const source = path.resolve(surroundings.cwd, file);
+  const { storeUrl: url, socket } = placeOf(flags, surroundings);
+  const replace = flags.replace === true;
+  let kept: string | null;
+  try {
+    kept = restoreStore({ file: source, url, clock: systemClock, replace }).kept;
+  } catch (thrown) {
+    const isInUse = thrown instanceof BatonError && thrown.code === 'store_in_use';
+    if (!isInUse) throw thrown;
+    if (!replace) {
+      const nextStep = 'Add --replace: the content is exchanged under the running daemon, and the old one is kept.';
+      throw new BatonError(thrown.code, thrown.message, { cause: thrown, details: thrown.details, nextStep });
+    }
+    kept = await restoreLive({ file: source, url, clock: systemClock });
+    await askDaemon(socket, 'reload', systemClock);
+  }
   const text = kept === null ? 'the backup is restored' : `the backup is restored; what was there before is ${kept}`;
   return tell({ restored: true, kept }, text, flags, surroundings);
 }
 
 /** `baton store copy`: everything into an empty store of the same or the other engine. */
 export async function copy(to: string, flags: StoreFlags, surroundings: Surroundings): Promise<number> {
-  const rows = await copyStore({ fromUrl: storeUrl(flags, surroundings), toUrl: to, clock: systemClock });
+  const rows = await copyStore({ fromUrl: placeOf(flags, surroundings).storeUrl, toUrl: to, clock: systemClock });
   const total = Object.values(rows).reduce((sum, count) => sum + count, 0);
   const text = `${total} rows are copied and counted; set store.url (or BATON_DATABASE_URL) to use the new store`;
   return tell({ rows }, text, flags, surroundings);
 }
 
-function storeUrl(flags: StoreFlags, surroundings: Surroundings): string {
+function placeOf(flags: StoreFlags, surroundings: Surroundings): StatePlace {
   const workflowPath = path.resolve(surroundings.cwd, flags.workflow ?? 'WORKFLOW.md');
   const { settings } = loadWorkflow(workflowPath, workflowContext(surroundings));
-  return statePlace(workflowPath, settings, flags.stateDir, surroundings).storeUrl;
+  return statePlace(workflowPath, settings, flags.stateDir, surroundings);
 }
 
 function tell(result: unknown, text: string, flags: StoreFlags, { stdout }: Surroundings): number {
-  stdout.write(flags.json ? `${JSON.stringify(result)}\n` : `${text}\n`);
+  stdout.write(flags.json ? jsonLine(result) : `${text}\n`);
   return exitCodes.ok;
 }
