@@ -9,7 +9,7 @@ export function boardConformance(engine: StoreEngine): void {
   const key = (issueId: string) => ({ project, issueId });
   const ids = (issues: readonly { readonly id: string }[]) => issues.map(({ id }) => id);
 
-  onEngine(engine, 'keeps the issues of the board', ({ open }) => {
+  onEngine(engine, 'keeps the issues of the board', ({ open, place }) => {
     it('makes an issue with all its parts and gives it back whole', async () => {
       const { boardIssues } = await open();
       await boardIssues.create(project, draft('epic'), 5);
@@ -83,6 +83,19 @@ export function boardConformance(engine: StoreEngine): void {
       );
     });
 
+    it('lets who has the lock of a board read and write without anybody in between', async () => {
+      const where = await place();
+      const stores = [await open(where), await open(where)];
+      const readThenWrite = (index: number) =>
+        stores[index % 2]?.transaction(async ({ boardIssues, counters }) => {
+          await boardIssues.lock(project);
+          const { n = 0 } = await counters.read(key('i1'));
+          await counters.set(key('i1'), 'n', n + 1);
+        });
+      await Promise.all(Array.from({ length: 16 }, (_, index) => readThenWrite(index)));
+      expect(await stores[0]?.counters.read(key('i1'))).toEqual({ n: 16 });
+    });
+
     it('refuses an id that is there already, and a blocker or parent that is not', async () => {
       const { boardIssues } = await open();
       await boardIssues.create(project, draft('i1'), 1);
@@ -111,6 +124,9 @@ export function boardConformance(engine: StoreEngine): void {
       });
       expect(await boardIssues.update(key('i1'), {}, 4)).toMatchObject({ title: 'New', updatedAt: 4 });
       expect(await boardIssues.update(key('no'), { title: 'New' }, 2)).toBeNull();
+      const wider = { title: 'Wider', status: 'done', id: 'i9' };
+      expect(await boardIssues.update(key('i1'), wider, 5)).toMatchObject({ id: 'i1', title: 'Wider', status: 'todo' });
+      expect(await boardIssues.update(key('i1'), { parentId: 'i1' }, 6)).toMatchObject({ parentId: 'i1' });
     });
 
     it('moves an issue only from the status it was seen in', async () => {

@@ -174,6 +174,14 @@ export function schedulingConformance(engine: StoreEngine): void {
       ]);
     });
 
+    it('sorts names by code point, whatever the language of the machine or the server', async () => {
+      const { counters } = await open();
+      const names = ['b', 'A', 'a', '_', 'Z', 'é', 'BAT-9', 'BAT-10'];
+      for (const issueId of names) await counters.set({ project, issueId }, 'n', 1);
+      const sorted = ['A', 'BAT-10', 'BAT-9', 'Z', '_', 'a', 'b', 'é'];
+      expect((await counters.list(project)).map(({ issueId }) => issueId)).toEqual(sorted);
+    });
+
     it('keeps when each job ran and is due', async () => {
       const { jobTimers } = await open();
       await jobTimers.put({ project, job: 'scan', lastRunAt: null, nextDueAt: 5 });

@@ -140,6 +140,25 @@ describe('a restore', () => {
     await daemon.close();
   });
 
+  it('does not play the log of a store that was killed into the restored one', async () => {
+    await fill('a');
+    backupStore(url(), backup);
+    const writer = startProgram('write', url(), 'daemon');
+    await writer.said(50);
+    await writer.kill();
+    expect(statSync(`${file}-wal`).size).toBeGreaterThan(0);
+    // So damaged that its log cannot be folded into it, and the log is whole.
+    const bytes = readFileSync(file);
+    bytes.fill(0x58, 0, 4096);
+    writeFileSync(file, bytes);
+    const { kept } = restoreStore({ file: backup, url: url(), clock, replace: true });
+    expect(existsSync(`${kept}-wal`)).toBe(true);
+    expect(existsSync(`${file}-wal`)).toBe(false);
+    expect(await names()).toEqual(['a']);
+    await using store = await open('daemon');
+    expect(await store.commands.list('p', 9)).toEqual([]);
+  });
+
   it('heals a damaged store, and keeps the damaged one with its log', async () => {
     await fill('a');
     backupStore(url(), backup);

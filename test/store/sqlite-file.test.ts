@@ -16,9 +16,12 @@ import {
 import os from 'node:os';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { SimulatedClock } from '../../src/clock/simulated-clock.ts';
 import { systemClock } from '../../src/clock/system-clock.ts';
 import { openStore } from '../../src/store/open-store.ts';
+import { openSqlite } from '../../src/store/sqlite/open-sqlite.ts';
 import type { Store } from '../../src/store/store.ts';
 
 let folder: string;
@@ -60,10 +63,15 @@ describe('an SQLite store', () => {
     await expect(
       store.boardComments.add({ project: 'p', issueId: 'no' }, { author: { kind: 'orchestrator' }, body: '', at: 1 }),
     ).rejects.toMatchObject({ code: 'store_constraint' });
-    expect(existsSync(`${file}-wal`)).toBe(true);
     await store.close();
-    const header = readFileSync(file).subarray(18, 20);
-    expect([...header]).toEqual([2, 2]);
+    const engine = await openSqlite(file, 'visitor', systemClock);
+    const pragma = async (name: string) =>
+      Object.values((await sql<object>`pragma ${sql.raw(name)}`.execute(engine.db)).rows[0] ?? {})[0];
+    expect(await pragma('synchronous')).toBe(2);
+    expect(await pragma('journal_mode')).toBe('wal');
+    expect(await pragma('foreign_keys')).toBe(1);
+    expect(await pragma('busy_timeout')).toBe(20);
+    await engine.close();
   });
 
   it.each([
@@ -127,6 +135,30 @@ describe('a file that Baton must not write to', () => {
   }
 });
 
+describe('a file that another process has locked', () => {
+  it('is waited for without holding up the rest of the process, and then given up', async () => {
+    await fill(1);
+    const clock = new SimulatedClock();
+    const store = await openStore({ url: `sqlite:${file}`, clock, mode: 'visitor' });
+    const other = new DatabaseSync(file);
+    other.exec('begin immediate');
+    const refused = expect(store.projects.ensure('p', 1)).rejects.toMatchObject({
+      code: 'store_busy',
+      retryable: true,
+    });
+    await clock.advance(10_000);
+    await refused;
+    const waiting = store.transaction(({ projects }) => projects.ensure('q', 1));
+    await clock.advance(100);
+    other.exec('rollback');
+    await clock.advance(1_000);
+    expect(await waiting).toMatchObject({ name: 'q' });
+    expect(await store.projects.list()).toHaveLength(1);
+    other.close();
+    await store.close();
+  });
+});
+
 describe('a place that cannot be written', () => {
   it('a file where a folder should be', async () => {
     writeFileSync(path.join(folder, 'state'), '');
@@ -144,6 +176,22 @@ describe('a place that cannot be written', () => {
     await fill(1);
     chmodSync(file, 0o400);
     await expect(open('visitor')).rejects.toMatchObject({ code: 'store_not_writable' });
+  });
+
+  it.skipIf(!canMount())('a file that even root may not change, in a folder where it may', async ({ skip }) => {
+    await fill(1);
+    try {
+      asRoot('chattr', ['+i', file]);
+    } catch {
+      skip('this file system has no such thing');
+    }
+    try {
+      for (const mode of ['daemon', 'visitor'] as const) {
+        await expect(open(mode)).rejects.toMatchObject({ code: 'store_not_writable' });
+      }
+    } finally {
+      asRoot('chattr', ['-i', file]);
+    }
   });
 
   it.skipIf(!canMount())('a disk that is mounted for reading', async () => {

@@ -27,7 +27,8 @@ export function openPostgres(url: string, logger?: Logger): Engine {
   return {
     name: 'postgres',
     db,
-    leaseClock: () => sql<number>`cast(extract(epoch from clock_timestamp()) * 1000 as bigint)`,
+    // The time at which the statement came in: the same wherever the statement says it, and never ahead of the truth.
+    leaseClock: () => sql<number>`cast(floor(extract(epoch from statement_timestamp()) * 1000) as bigint)`,
     close: async () => {
       await pool.drained();
       await db.destroy();
@@ -47,10 +48,10 @@ function makePool(url: string, place: string, logger?: Logger): pg.Pool {
     types: { getTypeParser: parserOf },
   });
   const lost = (error: Error): void => logger?.warn('a connection to the store was lost', { store: place, error });
-  // A connection that breaks while idle reports to the pool, one that breaks in use to itself; an error event that
-  // nobody hears would end the daemon. The question under way fails by itself.
-  pool.on('error', lost);
+  // An error event that nobody hears would end the daemon. Each connection tells of its own end, idle or in use; of the
+  // idle ones the pool tells once more. A question that was under way fails by itself.
   pool.on('connect', (client) => client.on('error', lost));
+  pool.on('error', () => {});
   return pool;
 }
 

@@ -12,8 +12,20 @@ const thoroughUpToBytes = 256 * 1024 * 1024;
 export function checkSqlite(database: DatabaseSync, file: string, depth: 'thorough' | 'quick'): void {
   refuseForeign(database, file);
   if (depth === 'thorough' && sizeOf(database) <= thoroughUpToBytes) refuseDamaged(database, file, 'quick_check');
-  // Takes the write lock and gives it back: a file that cannot be written says so here and not at the first fact.
-  database.exec('begin immediate; rollback');
+  refuseReadOnly(database);
+}
+
+/**
+ * A file that cannot be written says so here and not at the first fact. To begin is not enough: SQLite lets even an
+ * immediate transaction begin on such a file. So a number that Baton does not use is written, and taken back.
+ */
+function refuseReadOnly(database: DatabaseSync): void {
+  database.exec('begin immediate');
+  try {
+    database.exec('pragma user_version = 1');
+  } finally {
+    if (database.isTransaction) database.exec('rollback');
+  }
 }
 
 /** Refuses a database of another program or of a newer Baton. Gives the version, 0 for an empty one. */

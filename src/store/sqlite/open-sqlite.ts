@@ -19,6 +19,9 @@ const walLimitBytes = 64 * 1024 * 1024;
 /**
  * Opens the file, making it and its folder when they are not there. Looks before it changes anything: what is not a
  * database, is damaged, is somebody else's or is from a newer Baton is refused and left as it was.
+ *
+ * What must hold: this process never opens the file in another way while it is open here, not even to read it. Closing
+ * that other handle would end SQLite's own locks (that is how POSIX locks are).
  */
 export async function openSqlite(file: string, mode: 'daemon' | 'visitor', clock: Clock): Promise<Engine> {
   let lock: InstanceLock | undefined;

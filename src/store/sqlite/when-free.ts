@@ -11,25 +11,27 @@ const busyTimeoutMs = 5_000;
  */
 export const blockingTimeoutMs = 20;
 
-const pauseMs = 5;
+/** Between two tries; it grows, so that many who wait do not wake each other up all the time. */
+const firstPauseMs = 2;
+const longestPauseMs = 50;
 
 /** Does `work`, again and again while the file is locked by others. Other errors, and a lock that stays, are thrown. */
 export async function whenFree<T>(clock: Clock, file: string, work: () => T): Promise<T> {
   const giveUpAt = clock.monotonic() + busyTimeoutMs;
-  for (;;) {
+  for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
     try {
       return work();
     } catch (thrown) {
       const error = sqliteError(thrown, file);
       if (error.code !== 'store_busy') throw error;
-      if (clock.monotonic() >= giveUpAt) throw stillLocked(file, busyTimeoutMs, error);
+      if (clock.monotonic() >= giveUpAt) throw stillLocked(file, error);
     }
     await sleep(clock, pauseMs);
   }
 }
 
-function stillLocked(file: string, waitedMs: number, cause: BatonError): BatonError {
-  return new BatonError('store_busy', `${file} is locked by another process, for more than ${waitedMs} ms`, {
+function stillLocked(file: string, cause: BatonError): BatonError {
+  return new BatonError('store_busy', `${file} is locked by another process, for more than ${busyTimeoutMs} ms`, {
     cause,
     details: { file },
   });

@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely';
 import { atomically } from '../atomically.ts';
-import type { BoardIssues } from '../board-issues.ts';
+import type { BoardIssuePatch, BoardIssues } from '../board-issues.ts';
 import type { Engine } from '../engine.ts';
 import type { Database } from '../schema.ts';
 import { boardIssuesFrom, dispatchRank } from './board-issue-rows.ts';
@@ -8,38 +8,35 @@ import { boardPage } from './board-page.ts';
 import { createBoardIssue, lockCounter } from './create-board-issue.ts';
 
 export function boardIssuesTable(db: Kysely<Database>, engine: Engine['name']): BoardIssues {
-  const one = async (project: string, id: string) => (await readMany(db, project, [id]))[0] ?? null;
   return {
     lock: async (project) => void (await lockCounter(db, engine, project)),
 
     create: (project, draft, at) => atomically(db, (inside) => createBoardIssue(inside, engine, project, draft, at)),
 
     update: async (key, patch, at) => {
-      const { labels, parentId, priority, ...plain } = patch;
-      const done = await db
+      const rows = await db
         .updateTable('board_issues')
         .set({
-          ...plain,
-          ...(labels === undefined ? {} : { labels_json: JSON.stringify(labels) }),
-          ...(parentId === undefined ? {} : { parent_id: parentId }),
-          ...(priority === undefined ? {} : { priority, dispatch_rank: dispatchRank(priority) }),
+          ...columnsOf(patch),
           updated_at: at,
         })
         .where('project', '=', key.project)
         .where('id', '=', key.issueId)
-        .executeTakeFirst();
-      return done.numUpdatedRows === 0n ? null : one(key.project, key.issueId);
+        .returningAll()
+        .execute();
+      return (await boardIssuesFrom(db, key.project, rows))[0] ?? null;
     },
 
     setStatus: async (key, change, at) => {
-      const done = await db
+      const rows = await db
         .updateTable('board_issues')
         .set({ status: change.to, updated_at: at })
         .where('project', '=', key.project)
         .where('id', '=', key.issueId)
         .where('status', '=', change.from)
-        .executeTakeFirst();
-      return done.numUpdatedRows === 0n ? null : one(key.project, key.issueId);
+        .returningAll()
+        .execute();
+      return (await boardIssuesFrom(db, key.project, rows))[0] ?? null;
     },
 
     readMany: (project, ids) => readMany(db, project, ids),
@@ -127,6 +124,20 @@ export function boardIssuesTable(db: Kysely<Database>, engine: Engine['name']): 
         .execute();
       return boardIssuesFrom(db, key.project, rows);
     },
+  };
+}
+
+/** One by one, so that nothing else that an object may carry, such as a status, gets past the rules of the board. */
+function columnsOf(patch: BoardIssuePatch): Partial<Database['board_issues']> {
+  const { title, description, priority, labels, parentId, branch, url } = patch;
+  return {
+    ...(title === undefined ? {} : { title }),
+    ...(description === undefined ? {} : { description }),
+    ...(priority === undefined ? {} : { priority, dispatch_rank: dispatchRank(priority) }),
+    ...(labels === undefined ? {} : { labels_json: JSON.stringify(labels) }),
+    ...(parentId === undefined ? {} : { parent_id: parentId }),
+    ...(branch === undefined ? {} : { branch }),
+    ...(url === undefined ? {} : { url }),
   };
 }
 
