@@ -25,8 +25,14 @@ export function workflowContext(surroundings: Surroundings): WorkflowContext {
   return { surroundings, trackers: trackerProfiles, backends: backendProfiles };
 }
 
+/** The part of the settings that names adapters. */
+interface WantedAdapters {
+  readonly tracker: Pick<Settings['tracker'], 'kind'>;
+  readonly agent: Pick<Settings['agent'], 'backend'>;
+}
+
 /** What a good workflow file asks for that this version does not have: said at the start, not at the first ticket. */
-export function notInThisVersion(settings: Settings): Problem[] {
+export function notInThisVersion({ tracker: { kind }, agent: { backend } }: WantedAdapters): Problem[] {
   const missing = (key: string, value: string, working: readonly string[]): Problem => ({
     code: 'unsupported_setting',
     severity: 'error',
@@ -34,8 +40,6 @@ export function notInThisVersion(settings: Settings): Problem[] {
     message: `${key} is "${value}", which this version of Baton can read but not work with yet; use ${working.join(' or ')}`,
   });
   const problems: Problem[] = [];
-  const { kind } = settings.tracker;
-  const { backend } = settings.agent;
   if (!workingTrackers.includes(kind)) problems.push(missing('tracker.kind', kind, workingTrackers));
   if (!workingBackends.includes(backend)) problems.push(missing('agent.backend', backend, workingBackends));
   return problems;

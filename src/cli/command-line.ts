@@ -3,7 +3,7 @@ import { BatonError, toBatonError } from '../core/baton-error.ts';
 import { registerControlCommands, registerIssueControlCommands } from './control/register.ts';
 import { exitCodes } from './exit-codes.ts';
 import { registerIssueCommands } from './issue/register.ts';
-import { jsonOption } from './option-parsers.ts';
+import { folder, jsonOption } from './option-parsers.ts';
 import { registerDaemonCommands } from './register-daemon-commands.ts';
 import { registerWorkflowCommands } from './register-workflow-commands.ts';
 import { reportError } from './report-error.ts';
@@ -74,5 +74,5 @@ function addBeside(parent: Command, usage: string, description: string): Command
     .description(description)
     .addOption(jsonOption())
     .option('--workflow <file>', 'the workflow file', 'WORKFLOW.md')
-    .option('--state-dir <dir>', 'folder for what Baton keeps');
+    .option('--state-dir <dir>', 'folder for what Baton keeps', folder);
 }

@@ -1,13 +1,13 @@
 import type { BatonError } from '../core/baton-error.ts';
 import { harmlessLines } from '../core/harmless-line.ts';
-import { escapeInvisible } from '../telemetry/harmless-text.ts';
+import { jsonLine } from './json-line.ts';
 import type { Surroundings } from './surroundings.ts';
 
 /** Tells the caller of a command what went wrong: for people on stderr, with `--json` as an envelope on stdout. */
 export function reportError(error: BatonError, options: { json: boolean; surroundings: Surroundings }): void {
   const { json, surroundings } = options;
   if (json) {
-    surroundings.stdout.write(`${escapeInvisible(JSON.stringify({ error }))}\n`);
+    surroundings.stdout.write(jsonLine({ error }));
     return;
   }
   surroundings.stderr.write(

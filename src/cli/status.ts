@@ -1,7 +1,8 @@
 import { harmlessLine } from '../core/harmless-line.ts';
 import { exitCodes } from './exit-codes.ts';
+import { jsonLine } from './json-line.ts';
 import type { Surroundings } from './surroundings.ts';
-import { openWorkplace, type WorkplaceFlags } from './workplace.ts';
+import { daemonStatus, openWorkplace, type WorkplaceFlags } from './workplace.ts';
 
 /** The parts of the daemon's status that are shown to people; programs get all of it with `--json`. */
 interface ShownStatus {
@@ -16,43 +17,63 @@ interface ShownStatus {
   readonly errors: readonly { readonly step: string; readonly error: { readonly message: string } }[];
 }
 
+/** What the store keeps for a daemon, whether one runs or not. */
+interface Kept {
+  readonly workflowPath: string;
+  readonly waiting: number;
+  readonly held: number;
+}
+
+/** Commands that wait are counted up to this. */
+const mostCounted = 100;
+
 type Row = Readonly<Record<string, string | number | null>> & { readonly issue_identifier: string };
 
-/** `baton status`: what the daemon is doing, or that none runs and what waits for it. */
+/** `baton status`: what the daemon is doing, or that none answers and what waits for it. */
 export async function status(flags: WorkplaceFlags & { json?: boolean }, surroundings: Surroundings): Promise<number> {
-  await using workplace = await openWorkplace(flags, surroundings);
   const { stdout } = surroundings;
   // Our own daemon of the same version made it; a part that is missing shows as nothing.
-  const found = (await workplace.status()) as ShownStatus | null;
-  const waiting = await workplace.store.commands.waiting(workplace.project.id, 100);
+  const found = (await daemonStatus(flags, surroundings)) as ShownStatus | null;
+  const kept = await readKept(flags, surroundings).catch((thrown: unknown) => {
+    // A daemon goes on with a workflow file that became bad, and a status is how one finds out.
+    if (found === null) throw thrown;
+    return null;
+  });
   if (flags.json) {
-    stdout.write(`${JSON.stringify({ daemon: found !== null, waiting_commands: waiting.length, status: found })}\n`);
+    stdout.write(jsonLine({ daemon: found !== null, waiting_commands: kept?.waiting ?? null, status: found }));
     return exitCodes.ok;
   }
-  if (found === null) {
-    const held = await workplace.store.held.list(workplace.project.id);
-    stdout.write(`No daemon runs for ${workplace.workflowPath}.\n`);
-    stdout.write(`${waiting.length} commands wait, ${held.length} issues are held.\n`);
-    return exitCodes.ok;
-  }
-  stdout.write(`${describe(found).join('\n')}\n`);
+  const lines = found === null ? [`No daemon answers for ${kept?.workflowPath}.`] : describe(found);
+  const waits = kept === null || (found !== null && kept.waiting === 0) ? [] : [`${commands(kept.waiting)}.`];
+  const held = found === null && kept !== null ? [`${issues(kept.held)} held.`] : [];
+  stdout.write(`${[...lines, ...waits, ...held].join('\n')}\n`);
   return exitCodes.ok;
+}
+
+async function readKept(flags: WorkplaceFlags, surroundings: Surroundings): Promise<Kept> {
+  await using workplace = await openWorkplace(flags, surroundings);
+  const { store, project, workflowPath } = workplace;
+  const waiting = await store.commands.waiting(project.id, mostCounted);
+  const held = await store.held.list(project.id);
+  return { workflowPath, waiting: waiting.length, held: held.length };
 }
 
 function describe(status: ShownStatus): string[] {
   const { paused, slots, totals } = status;
+  // What is claimed stands above already.
+  const waiting = status.skipped.filter(({ code }) => code !== 'claimed');
   const state =
     paused === null
       ? 'running'
-      : `${paused.kind === 'pause' ? 'paused' : 'draining'}${paused.reason === null ? '' : ` (${paused.reason})`}`;
+      : `${paused.kind === 'pause' ? 'paused' : 'draining'}${paused.reason === null ? '' : ` (${harmlessLine(paused.reason)})`}`;
   return [
     `Baton is ${state}: ${slots.used} of ${slots.limit} agents, ${totals.runs} runs, ${totals.total_tokens.toLocaleString('en')} tokens since its start`,
-    ...(status.workflow_problem === null ? [] : [`workflow file: ${status.workflow_problem.message}`]),
-    ...status.errors.map(({ step, error }) => `${step}: ${error.message}`),
+    ...(status.workflow_problem === null ? [] : [`workflow file: ${harmlessLine(status.workflow_problem.message)}`]),
+    ...status.errors.map(({ step, error }) => `${step}: ${harmlessLine(error.message)}`),
     ...section('running', status.running, (row) => `${row.stage} · ${row.last_message ?? 'no event yet'}`),
     ...section('retrying', status.retrying, (row) => `at ${row.due_at} · ${row.error ?? row.kind}`),
     ...section('held', status.held, (row) => `${row.reason}`),
-    ...section('waiting', status.skipped, (row) => `${row.reason}`),
+    ...section('waiting', waiting, (row) => `${row.reason}`),
   ];
 }
 
@@ -63,4 +84,12 @@ function section(title: string, rows: readonly Row[], detail: (row: Row) => stri
     title,
     ...rows.map((row) => `  ${harmlessLine(row.issue_identifier).padEnd(12)} ${harmlessLine(detail(row))}`),
   ];
+}
+
+function commands(count: number): string {
+  return count === 1 ? '1 command waits' : `${count} commands wait`;
+}
+
+function issues(count: number): string {
+  return count === 1 ? '1 issue is' : `${count} issues are`;
 }

@@ -26,8 +26,6 @@ export interface Workplace extends AsyncDisposable {
   readonly project: Project;
   /** Tells the daemon that something was written; false when none runs here. */
   wake(): Promise<boolean>;
-  /** What the daemon says is going on; null when none runs here. */
-  status(): Promise<unknown>;
 }
 
 /** Opens the store that the workflow file's daemon uses, as a visitor beside it. */
@@ -44,13 +42,20 @@ export async function openWorkplace(flags: WorkplaceFlags, surroundings: Surroun
       store,
       project,
       wake: async () => (await askDaemon(place.socket, 'wake', systemClock)) !== null,
-      status: () => statusOf(place.socket),
       [Symbol.asyncDispose]: () => store.close(),
     };
   } catch (error) {
     await store.close();
     throw error;
   }
+}
+
+/** What the daemon says is going on; null when none answers. The workflow file is not read: it may be bad just now. */
+export async function daemonStatus(flags: WorkplaceFlags, surroundings: Surroundings): Promise<unknown> {
+  const workflowPath = path.resolve(surroundings.cwd, flags.workflow ?? 'WORKFLOW.md');
+  const stateDir = stateFolder(workflowPath, flags.stateDir, surroundings);
+  const answer = await askDaemon(socketPath(stateDir, surroundings.tmpDir), 'status', systemClock);
+  return typeof answer === 'object' && answer !== null && 'status' in answer ? answer.status : null;
 }
 
 export interface StatePlace {
@@ -79,11 +84,6 @@ export function statePlace(
     );
   }
   return { stateDir, storeUrl, socket: socketPath(stateDir, surroundings.tmpDir) };
-}
-
-async function statusOf(socket: string): Promise<unknown> {
-  const answer = await askDaemon(socket, 'status', systemClock);
-  return typeof answer === 'object' && answer !== null && 'status' in answer ? answer.status : null;
 }
 
 function isInside(folder: string, root: string): boolean {

@@ -26,22 +26,40 @@ export async function dispatchCandidates(context: OrchestratorContext): Promise<
   for (const id of state.skipped.keys()) if (!seen.has(id)) state.skipped.delete(id);
 }
 
+/** A claim of a daemon that runs beside this one. */
+export interface ClaimBeside {
+  readonly issueId: string;
+  /** The state whose slot it takes; null when it takes none. */
+  readonly slotInState: string | null;
+  readonly why: string;
+}
+
 /** What a tick would start now and what not, without starting anything. */
-export async function previewDispatch(context: OrchestratorContext): Promise<DispatchDecision[]> {
+export async function previewDispatch(
+  context: OrchestratorContext,
+  beside: readonly ClaimBeside[],
+): Promise<DispatchDecision[]> {
   const { workflow } = context.source.read();
-  return decide(context, workflow, await readCandidates(context, workflow));
+  return decide(context, workflow, await readCandidates(context, workflow), beside);
 }
 
 function readCandidates(context: OrchestratorContext, { settings }: Workflow): Promise<readonly Issue[]> {
   return context.trackerFor(settings).fetchByStates(settings.tracker.activeStates, context.stopping);
 }
 
-function decide(context: OrchestratorContext, { settings }: Workflow, issues: readonly Issue[]): DispatchDecision[] {
+function decide(
+  context: OrchestratorContext,
+  { settings }: Workflow,
+  issues: readonly Issue[],
+  beside: readonly ClaimBeside[] = [],
+): DispatchDecision[] {
   const { state } = context;
+  const whyBeside = new Map(beside.map(({ issueId, why }) => [issueId, { code: 'claimed', text: why } as const]));
   return planDispatch({
     issues,
     settings,
-    runningStates: runningStates(state),
-    whyNot: (issue, startsBefore) => whyClaimed(state, issue.id) ?? whyNothingStarts(context, issue, startsBefore),
+    runningStates: [...runningStates(state), ...beside.flatMap(({ slotInState }) => slotInState ?? [])],
+    whyNot: (issue, startsBefore) =>
+      whyClaimed(state, issue.id) ?? whyBeside.get(issue.id) ?? whyNothingStarts(context, issue, startsBefore),
   });
 }

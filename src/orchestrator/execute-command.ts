@@ -2,7 +2,7 @@ import { type CommandAnswer, type CommandKind, isCommandKind } from '../core/com
 import type { Command } from '../store/commands.ts';
 import type { OrchestratorContext } from './context.ts';
 import { findIssue } from './find-issue.ts';
-import { holdIssue, releaseHold } from './hold-issue.ts';
+import { holdAfterRun, holdIssue, releaseHold } from './hold-issue.ts';
 import { scheduleLook } from './schedule-look.ts';
 import type { IssueName, Pause } from './scheduling-state.ts';
 import { stopRun } from './stop-run.ts';
@@ -46,7 +46,7 @@ const issueCommands: Record<IssueCommandKind, IssueCommand> = {
     const why = reason ?? 'a person asked for it';
     const running = state.running.get(issue.id);
     if (running !== undefined) {
-      running.holdAfterwards = why;
+      await holdAfterRun(context, running, why);
       return done(`${issue.identifier} is held when its run has ended`);
     }
     forgetLook(context, issue.id);
@@ -55,20 +55,16 @@ const issueCommands: Record<IssueCommandKind, IssueCommand> = {
   },
 
   async issue_release(context, issue) {
-    const running = context.state.running.get(issue.id);
-    if (running?.holdAfterwards != null) {
-      running.holdAfterwards = null;
-      return done(`${issue.identifier} is not held when its run has ended`);
-    }
+    const isRunning = context.state.running.has(issue.id);
     if (!(await releaseHold(context, issue.id))) return refused(`${issue.identifier} is not held`);
     context.requestTick();
-    return done(`${issue.identifier} is not held any more`);
+    return done(`${issue.identifier} is not held ${isRunning ? 'when its run has ended' : 'any more'}`);
   },
 
   async issue_stop(context, issue, reason) {
     const running = context.state.running.get(issue.id);
     if (running === undefined) return refused(`${issue.identifier} is not running`);
-    running.holdAfterwards = reason ?? 'a person stopped its run';
+    await holdAfterRun(context, running, reason ?? 'a person stopped its run');
     stopRun(context, running, 'stopped_by_person');
     return done(`the run of ${issue.identifier} is being ended; the issue is held afterwards`);
   },

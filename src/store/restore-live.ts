@@ -1,5 +1,5 @@
 import { constants, copyFileSync, rmSync } from 'node:fs';
-import { sql } from 'kysely';
+import { type Kysely, type Selectable, sql } from 'kysely';
 import type { Clock } from '../clock/clock.ts';
 import { BatonError } from '../core/baton-error.ts';
 import { allTables } from './all-tables.ts';
@@ -7,6 +7,7 @@ import { backupStore } from './backup-store.ts';
 import { copyTables } from './copy-store.ts';
 import { keptName } from './kept-name.ts';
 import { openMigrated } from './open-store.ts';
+import type { Database } from './schema.ts';
 import { verifyStoreFile } from './sqlite/verify-store-file.ts';
 import { parseStoreUrl } from './store-url.ts';
 
@@ -37,8 +38,10 @@ export async function restoreLive({ file, url, clock }: RestoreLiveOptions): Pro
       const live = await openMigrated(target, { clock, mode: 'visitor' });
       try {
         await live.db.transaction().execute(async (fresh) => {
+          const before = await fresh.selectFrom('claims').selectAll().execute();
           for (const { name } of allTables.toReversed()) await sql`delete from ${sql.table(name)}`.execute(fresh);
           await copyTables(source.db, fresh, live.name);
+          await keepGenerations(fresh, before);
         });
       } finally {
         await live.close();
@@ -50,4 +53,20 @@ export async function restoreLive({ file, url, clock }: RestoreLiveOptions): Pro
     for (const end of ['', '-wal', '-shm']) rmSync(`${draft}${end}`, { force: true });
   }
   return kept;
+}
+
+/** The generation of an issue never falls, not even by going back to an earlier moment: an old writer must stay refused. */
+async function keepGenerations(db: Kysely<Database>, before: readonly Selectable<Database['claims']>[]): Promise<void> {
+  for (const claim of before) {
+    await db
+      .insertInto('claims')
+      .values({ ...claim, owner: null })
+      .onConflict((conflict) =>
+        conflict
+          .columns(['project', 'issue_id'])
+          .doUpdateSet({ generation: claim.generation })
+          .where('claims.generation', '<', claim.generation),
+      )
+      .execute();
+  }
 }

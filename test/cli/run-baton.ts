@@ -16,6 +16,9 @@ import { afterAll } from 'vitest';
 
 const program = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
 
+/** Each test starts many processes of the same program; compiled once, each of them takes half the time. */
+const compileCache = fileURLToPath(new URL('../../node_modules/.cache/baton-tests', import.meta.url));
+
 const open = new Set<Place>();
 
 /** To be called once in a file: a test that ran out of time never comes to the end of its `using`. */
@@ -41,6 +44,7 @@ export class Place implements Disposable {
       HOME: this.home,
       TMPDIR: this.temporary,
       XDG_STATE_HOME: this.state,
+      NODE_COMPILE_CACHE: compileCache,
       ...env,
     };
   }
@@ -73,8 +77,17 @@ export class Place implements Disposable {
   /** Ends what a failed test has left, process by process. */
   [Symbol.dispose](): void {
     open.delete(this);
-    for (const pid of this.pids()) process.kill(pid, 'SIGKILL');
+    for (const pid of this.pids()) kill(pid);
     rmSync(this.folder, { recursive: true, force: true, maxRetries: 10 });
+  }
+}
+
+/** It may have ended since it was found. */
+function kill(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // It has.
   }
 }
 

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { baton, leaveNoPlaces, Place, startBaton } from './run-baton.ts';
 
@@ -6,6 +6,34 @@ const place = new Place();
 leaveNoPlaces();
 
 const commands = ['start', 'validate', 'schema', 'demo', 'doctor'];
+
+/** The commands that work beside the daemon of a workflow file, with arguments that would do. */
+const beside: readonly (readonly [command: string, ...args: string[]])[] = [
+  ['status'],
+  ['pause'],
+  ['resume'],
+  ['drain'],
+  ['runs list'],
+  ['runs show', 'x'],
+  ['runs log', 'x'],
+  ['backup', 'file'],
+  ['restore', 'file'],
+  ['store copy', '--to', 'sqlite:/x.db'],
+  ['board'],
+  ['issue add', 'A title'],
+  ['issue list'],
+  ['issue show', 'x'],
+  ['issue edit', 'x', '--title', 'y'],
+  ['issue move', 'x', 'done'],
+  ['issue comment', 'x', 'y'],
+  ['issue block', 'x', '--by', 'y'],
+  ['issue unblock', 'x', '--by', 'y'],
+  ['issue import', 'file.md'],
+  ['issue retry', 'x'],
+  ['issue hold', 'x'],
+  ['issue release', 'x'],
+  ['issue stop', 'x'],
+];
 
 describe.concurrent('the command line', () => {
   it('tells its version', async () => {
@@ -26,6 +54,39 @@ describe.concurrent('the command line', () => {
     expect(stdout).toContain('--json');
   });
 
+  it.each(beside)(
+    'explains %s, and refuses what it does not know and a file that is not there',
+    async (name, ...args) => {
+      using own = new Place();
+      const words = name.split(' ');
+      const help = await baton(own, ...words, '--help');
+      expect({ code: help.code, stderr: help.stderr }).toEqual({ code: 0, stderr: '' });
+      expect(help.stdout).toContain(`Usage: baton ${name} [options]`);
+      for (const option of ['--json', '--workflow <file>', '--state-dir <dir>']) expect(help.stdout).toContain(option);
+
+      const misused = await baton(own, ...words, ...args, '--no-such-flag');
+      expect(misused).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining("'--no-such-flag'") });
+
+      const alone = await baton(own, ...words, ...args, '--json');
+      expect({ code: alone.code, stderr: alone.stderr }).toEqual({ code: 1, stderr: '' });
+      expect(JSON.parse(alone.stdout).error).toMatchObject({
+        code: 'missing_workflow_file',
+        message: expect.stringContaining(`${own.folder}/WORKFLOW.md`),
+      });
+      expect(readdirSync(own.folder).sort()).toEqual(['home', 'tmp']);
+    },
+  );
+
+  it.each(['issue', 'runs', 'store'])(
+    'tells the commands of %s to whoever names none, with exit code 2',
+    async (name) => {
+      const { code, stdout, stderr } = await baton(place, name);
+      expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+      for (const [command] of beside.filter(([each]) => each.startsWith(`${name} `)))
+        expect(stderr).toMatch(new RegExp(`^ {2}${command.split(' ')[1]} `, 'm'));
+    },
+  );
+
   const misuses = [
     ['--no-such-flag'],
     ...commands.map((command) => [command, '--no-such-flag']),
@@ -38,6 +99,22 @@ describe.concurrent('the command line', () => {
     ['--logs-root', ' '],
     ['--state-dir', ''],
     ['demo', '--dir', ''],
+    ['init', '--no-such-flag'],
+    ['init', 'one', 'two'],
+    ['status', '--state-dir', ' '],
+    ['issue', 'list', '--state-dir', ''],
+    ['status', 'one'],
+    ['pause', 'one'],
+    ['runs', 'no-such-command'],
+    ['runs', 'show'],
+    ['runs', 'list', '--limit', '0'],
+    ['issue', 'hold'],
+    ['issue', 'hold', 'one', 'two'],
+    ['store', 'copy'],
+    ['backup'],
+    ['start', '--max-runs', '0'],
+    ['start', '--max-runs', 'many'],
+    ['start', '--only', ','],
   ];
 
   it.each(misuses.map((args) => ({ args })))('refuses $args with exit code 2, on stderr alone', async ({ args }) => {

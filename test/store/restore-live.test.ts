@@ -36,6 +36,26 @@ it('exchanges the content under a daemon that goes on reading and writing, and k
   await old.close();
 });
 
+it('never lowers the generation of a claim', async () => {
+  const { url, file } = scratch();
+  const daemon = await openStore({ url, clock: systemClock, mode: 'daemon' });
+  const project = (await daemon.projects.ensure('p', 1)).id;
+  const take = (issueId: string) =>
+    daemon.claims.take({ project, issueId }, { owner: 'me', at: systemClock.now(), leaseMs: 60_000 });
+  const release = (issueId: string, generation: number) =>
+    daemon.claims.release({ project, issueId }, { owner: 'me', generation });
+  await take('early');
+  await release('early', 1);
+  backupStore(url, file('backup.db'));
+  await take('early');
+  await release('early', 2);
+  await take('late');
+  await restoreLive({ file: file('backup.db'), url, clock: systemClock });
+  expect((await take('early'))?.generation).toBe(3);
+  expect((await take('late'))?.generation).toBe(2);
+  await daemon.close();
+});
+
 it('refuses a file that is no backup, and changes nothing', async () => {
   const { url, file } = scratch();
   const daemon = await openStore({ url, clock: systemClock, mode: 'daemon' });

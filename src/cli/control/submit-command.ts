@@ -5,6 +5,7 @@ import { BatonError } from '../../core/baton-error.ts';
 import type { CommandKind } from '../../core/command.ts';
 import type { Command } from '../../store/commands.ts';
 import { exitCodes } from '../exit-codes.ts';
+import { jsonLine } from '../json-line.ts';
 import type { Surroundings } from '../surroundings.ts';
 import { openWorkplace, type Workplace, type WorkplaceFlags } from '../workplace.ts';
 
@@ -16,6 +17,11 @@ export interface CommandFlags extends WorkplaceFlags {
   readonly as?: string;
 }
 
+/** What a command is about; only those on an issue name one. */
+export interface CommandPayload {
+  readonly issue?: string;
+}
+
 /** How long an answer is waited for; the daemon may be in the middle of a slow read of the tracker. */
 const answerMs = 15_000;
 const lookEveryMs = 50;
@@ -23,12 +29,12 @@ const lookEveryMs = 50;
 /** Writes a command, wakes the daemon and tells its answer. Without a daemon the command waits, and that is told. */
 export async function submitCommand(
   kind: CommandKind,
-  payload: Readonly<Record<string, unknown>>,
+  payload: CommandPayload,
   flags: CommandFlags,
   surroundings: Surroundings,
 ): Promise<number> {
   await using workplace = await openWorkplace(flags, surroundings);
-  const { command } = await workplace.store.commands.submit({
+  const { command, created } = await workplace.store.commands.submit({
     id: systemChance.id(),
     project: workplace.project.id,
     kind,
@@ -37,9 +43,19 @@ export async function submitCommand(
     at: systemClock.now(),
     key: flags.key ?? null,
   });
+  if (!created) refuseOther(command, kind, payload);
   const answered =
     (await workplace.wake()) || command.result !== null ? await waitForAnswer(workplace, command) : command;
   return report(answered, flags.json === true, surroundings);
+}
+
+/** The answer to another command would be taken for the answer to this one. */
+function refuseOther({ id, key, ...earlier }: Command, kind: CommandKind, payload: CommandPayload): void {
+  if (earlier.kind === kind && earlier.payload.issue === payload.issue) return;
+  throw new BatonError('command_refused', `The key "${key}" was used for another command (${earlier.kind}).`, {
+    nextStep: 'Choose another key.',
+    details: { id, kind: earlier.kind },
+  });
 }
 
 async function waitForAnswer({ store }: Workplace, command: Command): Promise<Command> {
@@ -58,8 +74,6 @@ function report(command: Command, json: boolean, { stdout }: Surroundings): numb
   }
   const text =
     result?.text ?? 'no daemon has answered; the command waits in the store and is carried out when one runs';
-  stdout.write(
-    json ? `${JSON.stringify({ command: { id, kind, status: result?.status ?? 'waiting', text } })}\n` : `${text}\n`,
-  );
+  stdout.write(json ? jsonLine({ command: { id, kind, status: result?.status ?? 'waiting', text } }) : `${text}\n`);
   return exitCodes.ok;
 }

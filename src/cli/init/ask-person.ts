@@ -1,4 +1,5 @@
 import { createInterface } from 'node:readline/promises';
+import { BatonError } from '../../core/baton-error.ts';
 import type { Surroundings } from '../surroundings.ts';
 
 export interface InitFlags {
@@ -29,10 +30,21 @@ export async function askPerson(flags: InitFlags, surroundings: Surroundings): P
   const { stdin, stderr } = surroundings;
   const canAsk = stdin.isTTY === true && flags.yes !== true && flags.json !== true;
   const terminal = canAsk ? createInterface({ input: stdin, output: stderr }) : null;
+  // Ctrl-C and Ctrl-D close it; a question that is open then would wait for ever.
+  const left = new AbortController();
+  terminal?.once('close', () => left.abort());
   const ask = async (given: string | undefined, question: string, byDefault: string): Promise<string> => {
     if (given !== undefined) return given.trim();
-    const answer = (await terminal?.question(`${question} [${byDefault || 'none'}] `))?.trim() ?? '';
-    return answer === '' ? byDefault : answer;
+    if (terminal === null) return byDefault;
+    const prompt = `${question} [${byDefault || 'none'}] `;
+    const answer = await terminal.question(prompt, { signal: left.signal }).catch((cause: unknown) => {
+      stderr.write('\n');
+      throw new BatonError('init_refused', 'The questions were not answered; nothing is written.', {
+        cause,
+        nextStep: 'Run it again, or answer with options (`baton init --help`).',
+      });
+    });
+    return answer.trim() === '' ? byDefault : answer.trim();
   };
   try {
     const tracker = await ask(flags.tracker, "Where are the tickets: board (Baton's own), linear, memory?", 'board');
@@ -45,7 +57,8 @@ export async function askPerson(flags: InitFlags, surroundings: Surroundings): P
     const agent = await ask(
       flags.agent,
       'Which agent: command (any program), rehearsal (scripted stand-in)?',
-      'rehearsal',
+      // Who names a program wants it run.
+      flags.command === undefined ? 'rehearsal' : 'command',
     );
     const command =
       agent === 'command' ? await ask(flags.command, 'Its command (the prompt comes on standard input)?', '') : '';

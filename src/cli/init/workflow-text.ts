@@ -1,5 +1,6 @@
 import { stringify } from 'yaml';
 import type { InitAnswers } from './ask-person.ts';
+import { shellWord } from './shell-word.ts';
 
 /** The workflow file for these answers. Values go through the YAML writer, so that none can break the file. */
 export function workflowText(answers: InitAnswers): string {
@@ -12,7 +13,7 @@ export function workflowText(answers: InitAnswers): string {
       ...(label === null ? {} : { required_labels: [label] }),
     },
     agent: { backend: agent, ...(command === null ? {} : { command }), max_concurrent_agents: 2 },
-    ...(repo === null ? {} : { hooks: { after_create: `git clone --quiet ${quoted(repo)} .` } }),
+    ...(repo === null ? {} : { hooks: { after_create: `git clone --quiet -- ${shellWord(repo)} .` } }),
   };
   return `---\n${stringify(settings)}---\n${prompt}`;
 }
@@ -25,8 +26,3 @@ This is attempt {{ attempt }}. Look first at what is already there, and go on fr
 {% endif %}
 Work only in this directory. When you are done, leave the work committed.
 `;
-
-/** One word of shell text. The answer is the user's own, typed for this file. */
-function quoted(word: string): string {
-  return `'${word.replaceAll("'", `'"'"'`)}'`;
-}

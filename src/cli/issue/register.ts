@@ -1,4 +1,5 @@
 import { Argument, type Command, Option } from 'commander';
+import { folder } from '../option-parsers.ts';
 import type { AddFlags } from './add.ts';
 import type { BlockFlags } from './block.ts';
 import type { BoardContext, BoardDoor } from './board-context.ts';
@@ -114,6 +115,6 @@ function placed(command: Command, description: string): Command {
     .description(description)
     .option('--json', 'print JSON, for programs')
     .option('--workflow <file>', 'the workflow file of the board', 'WORKFLOW.md')
-    .option('--state-dir <dir>', 'folder for what Baton keeps')
+    .option('--state-dir <dir>', 'folder for what Baton keeps', folder)
     .option('--as <name>', 'who you are, for the history (default: your login name)');
 }

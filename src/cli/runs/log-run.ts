@@ -3,6 +3,7 @@ import { systemClock } from '../../clock/system-clock.ts';
 import { harmlessLine } from '../../core/harmless-line.ts';
 import type { RunEventLine } from '../../store/run-events.ts';
 import { exitCodes } from '../exit-codes.ts';
+import { jsonLine } from '../json-line.ts';
 import { listenForStop } from '../stop-on-signal.ts';
 import type { Surroundings } from '../surroundings.ts';
 import { openWorkplace } from '../workplace.ts';
@@ -23,23 +24,28 @@ export async function logRun(
   const stop = new AbortController();
   using signals = listenForStop(systemClock, surroundings);
   signals.follow({ stop: () => stop.abort(), endNow: () => stop.abort() });
+  // Whom it was written for has gone.
+  surroundings.stdout.once('error', () => stop.abort());
   let afterSeq = 0;
-  for (;;) {
+  while (!stop.signal.aborted) {
     // Asked before the events are read: what an ended run has told is then complete.
     const hasEnded = ((await runs.read(runId))?.finish ?? null) !== null;
     const events = await runEvents.list(runId, { afterSeq, limit: batch });
-    for (const event of events) surroundings.stdout.write(flags.json ? jsonLine(event) : line(event));
+    for (const event of events) surroundings.stdout.write(flags.json ? jsonLine(presented(event)) : line(event));
     afterSeq = events.at(-1)?.seq ?? afterSeq;
     if (events.length === batch) continue;
-    if (!flags.follow || hasEnded || stop.signal.aborted) return exitCodes.ok;
-    await sleep(systemClock, lookEveryMs);
+    if (!flags.follow || hasEnded) break;
+    await sleep(systemClock, lookEveryMs, stop.signal).catch(() => {
+      // Told to stop: the loop sees it.
+    });
   }
+  return exitCodes.ok;
 }
 
 function line({ at, name, summary }: RunEventLine): string {
   return `${new Date(at).toISOString().slice(11, 23)}  ${name.padEnd(20)} ${harmlessLine(summary)}\n`;
 }
 
-function jsonLine({ seq, at, name, summary }: RunEventLine): string {
-  return `${JSON.stringify({ seq, at: new Date(at).toISOString(), event: name, message: summary })}\n`;
+function presented({ seq, at, name, summary }: RunEventLine): Record<string, unknown> {
+  return { seq, at: new Date(at).toISOString(), event: name, message: summary };
 }

@@ -3,6 +3,7 @@ import { BatonError } from '../../core/baton-error.ts';
 import { harmlessLine } from '../../core/harmless-line.ts';
 import type { RunRecord } from '../../store/runs.ts';
 import { exitCodes } from '../exit-codes.ts';
+import { jsonLine } from '../json-line.ts';
 import type { Surroundings } from '../surroundings.ts';
 import { openWorkplace, type Workplace, type WorkplaceFlags } from '../workplace.ts';
 
@@ -20,9 +21,7 @@ export async function listRuns(flags: RunsFlags, surroundings: Surroundings): Pr
   // An issue may be named by its identifier, which is part of each run; more than enough runs are read to find it.
   const all = await store.runs.list(project.id, { limit: flags.issue === undefined ? limit : limit * 50 });
   const runs = all.filter((run) => flags.issue === undefined || isOf(run, flags.issue)).slice(0, limit);
-  surroundings.stdout.write(
-    flags.json ? `${JSON.stringify({ runs: runs.map(presentRun) })}\n` : runs.map(line).join(''),
-  );
+  surroundings.stdout.write(flags.json ? jsonLine({ runs: runs.map(presentRun) }) : runs.map(line).join(''));
   return exitCodes.ok;
 }
 
@@ -33,16 +32,24 @@ export async function showRun(id: string, flags: RunsFlags, surroundings: Surrou
   const text = Object.entries(run).map(
     ([key, value]) => `${key.padEnd(20)} ${value === null ? '-' : harmlessLine(String(value))}\n`,
   );
-  surroundings.stdout.write(flags.json ? `${JSON.stringify({ run })}\n` : text.join(''));
+  surroundings.stdout.write(flags.json ? jsonLine({ run }) : text.join(''));
   return exitCodes.ok;
 }
 
-/** A run by its id, by the beginning of it, or the newest of an issue by the issue's identifier. */
+/** A run by its id, the newest of an issue by the issue's identifier, or the one run whose id begins like this. */
 export async function findRun({ store, project }: Workplace, reference: string): Promise<RunRecord> {
   const exact = await store.runs.read(reference);
   if (exact !== null && exact.project === project.id) return exact;
   const recent = await store.runs.list(project.id, { limit: 1_000 });
-  const found = recent.find((run) => run.runId.startsWith(reference) || isOf(run, reference));
+  const ofIssue = recent.find((run) => isOf(run, reference));
+  if (ofIssue !== undefined) return ofIssue;
+  const begun = reference === '' ? [] : recent.filter(({ runId }) => runId.startsWith(reference.toLowerCase()));
+  const [found] = begun;
+  if (begun.length > 1) {
+    throw new BatonError('run_not_found', `${begun.length} runs begin with "${reference}".`, {
+      nextStep: 'Write more of the id.',
+    });
+  }
   if (found !== undefined) return found;
   throw new BatonError('run_not_found', `There is no run "${reference}", and no run of an issue of that name.`);
 }

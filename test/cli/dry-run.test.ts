@@ -1,0 +1,150 @@
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import {
+  addIssue,
+  answer,
+  boardWorkflow,
+  letEnd,
+  liveTest,
+  runsOf,
+  startDaemon,
+  stopDaemon,
+  untilDone,
+  untilStatus,
+} from './live-daemon.ts';
+import { baton, leaveNoPlaces, Place } from './run-baton.ts';
+
+leaveNoPlaces();
+
+const labelled = ['--label', 'baton'];
+
+function givenPlace(): Place {
+  const place = new Place();
+  const text = boardWorkflow().replace('{kind: board}', '{kind: board, required_labels: [baton]}');
+  place.write('WORKFLOW.md', text.replace('agent: {', 'agent: {max_concurrent_agents: 2, '));
+  return place;
+}
+
+interface Planned {
+  readonly issue_identifier: string;
+  readonly starts: boolean;
+  readonly code: string | null;
+  readonly reason: string | null;
+}
+
+async function planOf(place: Place, ...args: string[]): Promise<Planned[]> {
+  const { plan } = await answer(place, 'start', '--dry-run', ...args);
+  return plan;
+}
+
+const short = (plan: readonly Planned[]): string[] =>
+  plan.map(({ issue_identifier, code }) => `${issue_identifier} ${code ?? 'starts'}`);
+
+describe.concurrent('baton start --dry-run', liveTest, () => {
+  it('tells what would start and why not the rest, and starts nothing', async () => {
+    using place = givenPlace();
+    const empty = await baton(place, 'start', '--dry-run');
+    expect(empty).toMatchObject({ code: 0, stderr: '', stdout: expect.stringContaining('nothing would start') });
+    for (const more of [[], labelled, labelled, labelled, ['--blocked-by', 'BAT-2', ...labelled], labelled])
+      await addIssue(place, untilDone, ...more);
+    await addIssue(place, untilDone, '--status', 'backlog', ...labelled);
+    await baton(place, 'issue', 'edit', 'BAT-6', '--title', 'Six \u202e');
+    const plan = await planOf(place);
+    expect(short(plan)).toEqual([
+      'BAT-1 missing_label',
+      'BAT-2 starts',
+      'BAT-3 starts',
+      'BAT-4 no_slot',
+      'BAT-5 blocked',
+      'BAT-6 no_slot',
+    ]);
+    expect(plan[4]).toEqual({
+      issue_id: expect.any(String),
+      issue_identifier: 'BAT-5',
+      title: 'A title',
+      state: 'todo',
+      starts: false,
+      code: 'blocked',
+      reason: 'it waits for BAT-2 (todo)',
+    });
+    const { code, stdout, stderr } = await baton(place, 'start', '--dry-run');
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout.split('\n').slice(0, 3)).toEqual([
+      'would wait   BAT-1 A title: it lacks the required label "baton"',
+      'would start  BAT-2 A title',
+      'would start  BAT-3 A title',
+    ]);
+    expect(stdout).toContain('BAT-6 Six: ');
+    for (const steering of ['\u001b', '\u202e']) expect(stdout).not.toContain(steering);
+
+    expect(short(await planOf(place, '--only', 'bat-4,BAT-5', '--max-runs', '1'))).toEqual([
+      'BAT-1 not_chosen',
+      'BAT-2 not_chosen',
+      'BAT-3 not_chosen',
+      'BAT-4 starts',
+      'BAT-5 not_chosen',
+      'BAT-6 not_chosen',
+    ]);
+    expect(existsSync(path.join(place.folder, 'workspaces'))).toBe(false);
+    expect(await runsOf(place)).toEqual([]);
+    expect(place.pids()).toEqual([]);
+  });
+
+  it('works beside a running daemon: what runs, waits or is held there would not start', async () => {
+    using place = givenPlace();
+    for (const script of [untilDone, 'exit 1', untilDone, untilDone]) await addIssue(place, script, ...labelled);
+    const daemon = await startDaemon(place);
+    await untilStatus(place, {
+      retrying: [{ issue_identifier: 'BAT-2' }],
+      running: expect.arrayContaining(
+        ['BAT-1', 'BAT-3'].map((name) => expect.objectContaining({ issue_identifier: name })),
+      ),
+    });
+    await answer(place, 'issue', 'hold', 'BAT-4');
+    await addIssue(place, untilDone, ...labelled);
+    expect(short(await planOf(place))).toEqual([
+      'BAT-1 claimed',
+      'BAT-2 claimed',
+      'BAT-3 claimed',
+      'BAT-4 claimed',
+      'BAT-5 no_slot',
+    ]);
+    await answer(place, 'pause', '--reason', 'lunch');
+    const plan = await planOf(place);
+    expect(plan.at(-1)).toMatchObject({ issue_identifier: 'BAT-5', code: 'paused', reason: 'Baton is paused: lunch' });
+    expect((await runsOf(place)).map((run) => run.issue_identifier).sort()).toEqual(['BAT-1', 'BAT-2', 'BAT-3']);
+    await stopDaemon(daemon);
+
+    // What was held and paused stays so without it.
+    expect(short(await planOf(place))).toEqual([
+      'BAT-1 paused',
+      'BAT-2 paused',
+      'BAT-3 paused',
+      'BAT-4 claimed',
+      'BAT-5 paused',
+    ]);
+  });
+});
+
+describe.concurrent('a trial', liveTest, () => {
+  it('is only for the issues it names, and for so many runs', async () => {
+    using place = givenPlace();
+    for (const _each of [1, 2, 3]) await addIssue(place, untilDone, ...labelled);
+    const daemon = await startDaemon(place, '--only', 'bat-2', '--only', 'BAT-3', '--max-runs', '1');
+    await untilStatus(place, {
+      running: [{ issue_identifier: 'BAT-2' }],
+      skipped: expect.arrayContaining(
+        ['BAT-1', 'BAT-3'].map((name) => expect.objectContaining({ issue_identifier: name, code: 'not_chosen' })),
+      ),
+    });
+    letEnd(place, 'BAT-2');
+    // It would go on with the same issue, but for the bound.
+    await untilStatus(place, {
+      running: [],
+      retrying: [{ issue_identifier: 'BAT-2', error: 'this trial has had its 1 runs' }],
+    });
+    expect(await runsOf(place)).toMatchObject([{ issue_identifier: 'BAT-2', outcome: 'succeeded' }]);
+    await stopDaemon(daemon);
+  });
+});

@@ -1,0 +1,240 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { chmodSync, existsSync, readdirSync, symlinkSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { until } from '../process/real-children.ts';
+import { answer, refusal } from './live-daemon.ts';
+import { baton, batonCommand, type Ended, leaveNoPlaces, Place } from './run-baton.ts';
+
+leaveNoPlaces();
+
+interface Written {
+  readonly tracker: { readonly kind: string; readonly required_labels?: string[] };
+  readonly agent: { readonly backend: string; readonly command?: string };
+  readonly hooks?: { readonly after_create: string };
+}
+
+/** The front matter of the file, read apart from the code under test. */
+function writtenIn(place: Place, name = 'WORKFLOW.md'): Written {
+  const [, front] = /^---\n(.*?)^---$/ms.exec(place.read(name)) ?? [];
+  return parse(front ?? '');
+}
+
+describe.concurrent('baton init with options', () => {
+  it.each([
+    { args: [], tracker: { kind: 'board' }, agent: { backend: 'rehearsal' } },
+    { args: ['--yes'], tracker: { kind: 'board' }, agent: { backend: 'rehearsal' } },
+    { args: ['--tracker', 'memory'], tracker: { kind: 'memory' }, agent: { backend: 'rehearsal' } },
+    {
+      args: ['--agent', 'command', '--command', 'claude -p', '--label', '-', '--repo', '-'],
+      tracker: { kind: 'board' },
+      agent: { backend: 'command', command: 'claude -p' },
+    },
+    { args: ['--command', './mine'], tracker: { kind: 'board' }, agent: { backend: 'command', command: './mine' } },
+    {
+      args: ['--label', ' baton ', '--agent', 'rehearsal', '--tracker', 'board'],
+      tracker: { kind: 'board', required_labels: ['baton'] },
+      agent: { backend: 'rehearsal' },
+    },
+  ])('$args writes a file that is valid', async ({ args, tracker, agent }) => {
+    using place = new Place();
+    const { code, stdout, stderr } = await baton(place, 'init', ...args);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toContain(`${place.folder}/WORKFLOW.md is written.`);
+    expect(writtenIn(place).tracker).toEqual(tracker);
+    expect(writtenIn(place).agent).toEqual({ ...agent, max_concurrent_agents: 2 });
+    expect(writtenIn(place).hooks).toBeUndefined();
+    expect(await answer(place, 'validate')).toMatchObject({ valid: true });
+  });
+
+  it('tells programs what it wrote', async () => {
+    using place = new Place();
+    expect(await answer(place, 'init', 'flow.md', '--label', 'x', '--repo', 'https://example.invalid/r.git')).toEqual({
+      path: `${place.folder}/flow.md`,
+      tracker: 'board',
+      agent: 'rehearsal',
+      command: null,
+      label: 'x',
+      repo: 'https://example.invalid/r.git',
+      project_slug: null,
+    });
+    expect(readdirSync(place.folder).sort()).toEqual(['flow.md', 'home', 'tmp']);
+  });
+
+  it('says next steps that a shell understands, whatever the folder is called', async () => {
+    using place = new Place();
+    const name = `it's $(touch owned) "here".md`;
+    const { stdout } = await baton(place, 'init', name);
+    const [line = ''] = stdout.split('\n').filter((each) => each.includes('baton start'));
+    const words = execFileSync('sh', ['-c', line.replace('baton', "printf '%s\\n'")], { cwd: place.folder });
+    expect(words.toString()).toBe(`start\n${path.join(place.folder, name)}\n--dry-run\n`);
+    expect(existsSync(path.join(place.folder, 'owned'))).toBe(false);
+  });
+
+  it.each([
+    ['a tracker that is not in this version', ['--tracker', 'linear', '--project-slug', 'x'], 'init_refused', 'linear'],
+    ['the same without its project', ['--tracker', 'linear'], 'init_refused', 'linear'],
+    ['an agent that is not in this version', ['--agent', 'codex'], 'init_refused', 'codex'],
+    ['a tracker that nobody knows', ['--tracker', 'fax'], 'unsupported_tracker_kind', 'fax'],
+    ['an agent that nobody knows', ['--agent', 'fax'], 'unsupported_agent_backend', 'fax'],
+    ['an agent without its program', ['--agent', 'command'], 'invalid_workflow_config', 'agent.command'],
+  ])('refuses %s, and writes nothing', async (_what, args, code, named) => {
+    using place = new Place({ LINEAR_API_KEY: 'canary' });
+    const error = await refusal(place, 'init', ...args);
+    expect(error).toMatchObject({ code, message: expect.stringContaining(named) });
+    expect(JSON.stringify(error)).not.toContain('canary');
+    expect(existsSync(path.join(place.folder, 'WORKFLOW.md'))).toBe(false);
+  });
+
+  it('never replaces what is there, not even a link that leads nowhere', async () => {
+    using place = new Place();
+    place.write('WORKFLOW.md', 'mine');
+    symlinkSync('nowhere', path.join(place.folder, 'link.md'));
+    for (const name of ['WORKFLOW.md', 'link.md', '.']) {
+      expect(await refusal(place, 'init', name)).toMatchObject({
+        code: 'init_refused',
+        message: expect.stringContaining('is there already'),
+      });
+    }
+    expect(place.read('WORKFLOW.md')).toBe('mine');
+    expect(existsSync(path.join(place.folder, 'nowhere'))).toBe(false);
+  });
+
+  it.each(['no/such/folder.md', 'file/below.md', '/proc/workflow.md'])('cannot write %s, and says so', async (name) => {
+    using place = new Place();
+    place.write('file', '');
+    const { code, stdout, stderr } = await baton(place, 'init', name);
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr).toMatch(/cannot be written\.\n {2}code: init_refused\n {2}next: .*folder/);
+    expect(stderr).not.toContain('    at ');
+  });
+});
+
+describe.concurrent('an answer', () => {
+  const nasty = [
+    `it's "quoted" \`touch owned\` $(touch owned); touch owned & \\`,
+    'two\nlines\n---\nkey: value',
+    '--upload-pack=touch owned',
+    ': - # & * ! | > % @ {a: [b]}',
+    '{{ issue.title }} {% if %}',
+    'null',
+    '\u202e\u2028日本',
+  ];
+
+  it.each(nasty)('%j is one word and cannot break the file', async (text) => {
+    using place = new Place();
+    const args = ['--label', text, '--command', text, '--repo', text];
+    expect((await baton(place, 'init', ...args)).code).toBe(0);
+    const { tracker, agent, hooks } = writtenIn(place);
+    expect(tracker.required_labels).toEqual([text]);
+    expect(agent.command).toBe(text);
+    expect(await answer(place, 'validate')).toMatchObject({ valid: true });
+
+    // A git that tells what it was given, in place of the real one.
+    chmodSync(place.write('bin/git', '#!/bin/sh\nfor word; do printf "%s\\0" "$word"; done\n'), 0o755);
+    const env = { PATH: `${place.folder}/bin:${process.env.PATH}` };
+    const given = execFileSync('sh', ['-c', hooks?.after_create ?? ''], { cwd: place.folder, env }).toString();
+    expect(given.split('\0')).toEqual(['clone', '--quiet', '--', text, '.', '']);
+    expect(existsSync(path.join(place.folder, 'owned'))).toBe(false);
+  });
+});
+
+const makeTerminal = '/usr/bin/script';
+
+describe.skipIf(!existsSync(makeTerminal))('baton init on a terminal', { concurrent: true }, () => {
+  it('asks, and takes the default for Enter', async () => {
+    using place = new Place({ TERM: 'xterm' });
+    const { code } = await typed(
+      place,
+      ['init'],
+      [
+        ['Where are the tickets', ''],
+        ['Only tickets with this label (- for all)? [-]', 'ready'],
+        ['Which agent', 'command'],
+        ['Its command', `my-agent --say "it's"`],
+        ['Repository to clone', ''],
+      ],
+    );
+    expect(code).toBe(0);
+    expect(writtenIn(place)).toMatchObject({
+      tracker: { kind: 'board', required_labels: ['ready'] },
+      agent: { backend: 'command', command: `my-agent --say "it's"` },
+    });
+    expect(await answer(place, 'validate')).toMatchObject({ valid: true });
+  });
+
+  it('does not ask what an option answers, and nothing at all with --yes', async () => {
+    using place = new Place({ TERM: 'xterm' });
+    const asked = await typed(
+      place,
+      ['init', '--tracker', 'memory', '--agent', 'rehearsal', '--label', 'x'],
+      [['Repository to clone', 'https://example.invalid/r.git']],
+    );
+    expect(asked.code).toBe(0);
+    expect(asked.stdout).not.toMatch(/Where are|Which agent|this label/);
+    expect(writtenIn(place).hooks?.after_create).toContain('https://example.invalid/r.git');
+    const quiet = await typed(place, ['init', 'other.md', '--yes'], []);
+    expect(quiet).toMatchObject({ code: 0, stdout: expect.not.stringContaining('?') });
+  });
+
+  it('proposes a label for a tracker that others use too', async () => {
+    using place = new Place({ TERM: 'xterm' });
+    const { code, stdout } = await typed(
+      place,
+      ['init'],
+      [
+        ['Where are the tickets', 'linear'],
+        ["The project's slug", 'x'],
+        ['Only tickets with this label (- for all)? [baton]', ''],
+        ['Which agent', ''],
+        ['Repository to clone', ''],
+      ],
+    );
+    expect(code).toBe(1);
+    expect(stdout).toContain('this version of Baton can read but not work with yet');
+  });
+
+  it.each([
+    ['Ctrl-C', '\u0003'],
+    ['Ctrl-D', '\u0004'],
+  ])('writes nothing when it is left with %s', async (_what, key) => {
+    using place = new Place({ TERM: 'xterm' });
+    const { code, stdout } = await typed(
+      place,
+      ['init'],
+      [
+        ['Where are the tickets', 'board'],
+        ['Only tickets', { key }],
+      ],
+    );
+    expect(code).toBe(1);
+    expect(stdout).toContain('nothing is written');
+    expect(stdout).not.toContain('    at ');
+    expect(existsSync(path.join(place.folder, 'WORKFLOW.md'))).toBe(false);
+  });
+});
+
+/** Runs baton on a terminal, and types each answer when its question is there. */
+async function typed(
+  place: Place,
+  args: readonly string[],
+  answers: readonly (readonly [question: string, answer: string | { readonly key: string }])[],
+): Promise<Pick<Ended, 'code' | 'stdout'>> {
+  const child = spawn(makeTerminal, ['-qec', batonCommand(...args), '/dev/null'], {
+    cwd: place.folder,
+    env: place.env,
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  let stdout = '';
+  child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
+    stdout += chunk;
+  });
+  const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
+  for (const [question, text] of answers) {
+    await until(() => stdout.includes(question), `${question} is asked in ${JSON.stringify(stdout)}`);
+    child.stdin.write(typeof text === 'string' ? `${text}\r` : text.key);
+  }
+  const code = await ended;
+  return { code, stdout };
+}

@@ -1,0 +1,120 @@
+import { readdirSync } from 'node:fs';
+import path from 'node:path';
+import { expect } from 'vitest';
+import { sleep } from '../../src/clock/clock.ts';
+import { systemClock } from '../../src/clock/system-clock.ts';
+import { askDaemon } from '../../src/server/ask-daemon.ts';
+import { until } from '../process/real-children.ts';
+import { baton, type Place, type RunningBaton, startBaton } from './run-baton.ts';
+
+/** Long enough for a busy machine; nothing here measures time. */
+const patienceMs = 30_000;
+const lookEveryMs = 30;
+
+/** A test that talks to a daemon starts a dozen processes. */
+export const liveTest = { timeout: 90_000 };
+
+/** What an issue's description says when its run is to go on until the file `done` is in its workspace. */
+export const untilDone = 'echo at work; while [ ! -e done ]; do sleep 0.05; done; rm done';
+
+/** As `untilDone`, and then fails. */
+export const failsWhenDone = `${untilDone}; exit 7`;
+
+/**
+ * A workflow on Baton's own board whose agent does what the description of the issue says, a shell script. It looks at
+ * the board once an hour, so that whatever happens sooner happens because somebody asked for it.
+ */
+export function boardWorkflow(more = ''): string {
+  return [
+    '---',
+    'project: {name: live}',
+    'tracker: {kind: board}',
+    'polling: {interval_ms: 3600000}',
+    'workspace: {root: workspaces}',
+    'agent: {backend: command, command: "cat > work.sh; exec sh work.sh"}',
+    ...more.split('\n').filter(Boolean),
+    '---',
+    '{{ issue.description }}',
+  ].join('\n');
+}
+
+/** Starts the daemon; resolves when it listens. */
+export async function startDaemon(place: Place, ...args: string[]): Promise<RunningBaton> {
+  const daemon = startBaton(place, 'start', ...args);
+  await until(
+    () => daemon.stderr().includes('The orchestrator starts.') || daemon.child.exitCode !== null,
+    'the daemon listens',
+  );
+  expect(daemon.child.exitCode, daemon.stderr()).toBeNull();
+  return daemon;
+}
+
+/** Stops the daemon in order. */
+export async function stopDaemon(daemon: RunningBaton): Promise<void> {
+  daemon.child.kill('SIGTERM');
+  expect(await daemon.ended).toMatchObject({ code: 0 });
+}
+
+/** The JSON that a command answers with; it must succeed. */
+// biome-ignore lint/suspicious/noExplicitAny: each test checks the shape it is about.
+export async function answer(place: Place, ...args: string[]): Promise<any> {
+  const { code, stdout, stderr } = await baton(place, ...args, '--json');
+  expect({ args, code, stderr }).toEqual({ args, code: 0, stderr: '' });
+  return JSON.parse(stdout);
+}
+
+/** The error that a command is refused with, as JSON on stdout alone. */
+export async function refusal(place: Place, ...args: string[]): Promise<Record<string, unknown>> {
+  const { code, stdout, stderr } = await baton(place, ...args, '--json');
+  expect({ args, code, stderr }).toEqual({ args, code: 1, stderr: '' });
+  return JSON.parse(stdout).error;
+}
+
+/** Files an issue whose run does what the script says, and gives its identifier. */
+export async function addIssue(place: Place, script: string, ...args: string[]): Promise<string> {
+  const { issue } = await answer(place, 'issue', 'add', 'A title', '--description', script, ...args);
+  return issue.identifier;
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: each test checks the part it is about.
+export async function statusOf(place: Place): Promise<any> {
+  return (await answer(place, 'status')).status;
+}
+
+/** The runs, oldest first. */
+export async function runsOf(place: Place): Promise<{ issue_identifier: string; [key: string]: unknown }[]> {
+  return (await answer(place, 'runs', 'list')).runs.toReversed();
+}
+
+/** Resolves when the daemon tells these parts. It is asked from here: a process for each look would keep the machine busy. */
+export async function untilStatus(place: Place, parts: object): Promise<void> {
+  const socket = path.join(stateFolderOf(place), 'baton.sock');
+  await soon(async () => {
+    const answered = await askDaemon(socket, 'status', systemClock);
+    expect(answered).toMatchObject({ status: parts });
+  });
+}
+
+/** Tries until it does not throw, and throws what it threw last when that never comes. */
+export async function soon(check: () => void | Promise<void>): Promise<void> {
+  const deadline = performance.now() + patienceMs;
+  for (;;) {
+    try {
+      return await check();
+    } catch (error) {
+      if (performance.now() > deadline) throw error;
+      await sleep(systemClock, lookEveryMs);
+    }
+  }
+}
+
+/** Lets the run of an issue end that was told to work `untilDone`. */
+export function letEnd(place: Place, identifier: string): void {
+  place.write(`workspaces/${identifier}/done`, '');
+}
+
+/** The one folder in which the daemon of this place keeps its state. */
+export function stateFolderOf(place: Place): string {
+  const [own] = readdirSync(path.join(place.state, 'baton'));
+  return path.join(place.state, 'baton', own ?? '');
+}

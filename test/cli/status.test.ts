@@ -1,0 +1,87 @@
+import { describe, expect, it } from 'vitest';
+import {
+  addIssue,
+  answer,
+  boardWorkflow,
+  liveTest,
+  soon,
+  startDaemon,
+  statusOf,
+  stopDaemon,
+  untilDone,
+  untilStatus,
+} from './live-daemon.ts';
+import { baton, leaveNoPlaces, Place } from './run-baton.ts';
+
+leaveNoPlaces();
+
+describe.concurrent('baton status', liveTest, () => {
+  it('says that no daemon answers when it is frozen, and a command waits for it to thaw', async () => {
+    using place = new Place();
+    place.write('WORKFLOW.md', boardWorkflow());
+    const daemon = await startDaemon(place);
+    daemon.child.kill('SIGSTOP');
+    const [shown, json, command] = await Promise.all([
+      baton(place, 'status'),
+      baton(place, 'status', '--json'),
+      baton(place, 'pause', '--json'),
+    ]);
+    expect(shown).toMatchObject({ code: 0, stderr: '' });
+    expect(shown.stdout).toContain('No daemon answers');
+    expect(JSON.parse(json.stdout)).toMatchObject({ daemon: false, status: null });
+    expect(JSON.parse(command.stdout)).toMatchObject({ command: { status: 'waiting' } });
+    daemon.child.kill('SIGCONT');
+    await untilStatus(place, { paused: { kind: 'pause' } });
+    await stopDaemon(daemon);
+  });
+
+  it('shows a bad edit of the workflow file, and what goes on in spite of it', async () => {
+    using place = new Place();
+    const good = boardWorkflow();
+    place.write('WORKFLOW.md', good);
+    await addIssue(place, untilDone);
+    const daemon = await startDaemon(place);
+    await untilStatus(place, { running: [{ issue_identifier: 'BAT-1', last_message: 'at work' }] });
+    place.replace('WORKFLOW.md', good.replace('3600000', 'never\u202e'));
+    await untilStatus(place, { workflow_problem: { code: 'invalid_workflow_config' } });
+    const shown = await baton(place, 'status');
+    expect(shown).toMatchObject({ code: 0, stderr: '' });
+    expect(shown.stdout).toMatch(/^workflow file: .*polling\.interval_ms/m);
+    expect(shown.stdout).toMatch(/^ {2}BAT-1 .*at work$/m);
+    expect(shown.stdout).not.toContain('\u202e');
+    expect(await answer(place, 'status')).toMatchObject({
+      daemon: true,
+      waiting_commands: null,
+      status: { workflow_problem: { code: 'invalid_workflow_config' }, counts: { running: 1 } },
+    });
+    place.replace('WORKFLOW.md', good);
+    await untilStatus(place, { workflow_problem: null });
+    expect(await answer(place, 'status')).toMatchObject({ waiting_commands: 0 });
+    await stopDaemon(daemon);
+    place.replace('WORKFLOW.md', good.replace('3600000', 'never'));
+    const alone = await baton(place, 'status', '--json');
+    expect(alone.code).toBe(1);
+    expect(JSON.parse(alone.stdout).error).toMatchObject({ code: 'invalid_workflow_config' });
+  });
+
+  it('tells programs everything, in the names of the specification', async () => {
+    using place = new Place();
+    place.write('WORKFLOW.md', boardWorkflow('hooks: {before_run: "exit 3"}'));
+    await addIssue(place, untilDone);
+    const daemon = await startDaemon(place);
+    await untilStatus(place, { retrying: [{ issue_identifier: 'BAT-1' }] });
+    await soon(async () => expect(await statusOf(place)).toMatchObject({ errors: [] }));
+    expect(await statusOf(place)).toMatchObject({
+      paused: null,
+      counts: { running: 0, retrying: 1, held: 0 },
+      slots: { used: 0, limit: 10 },
+      retrying: [{ kind: 'failure', attempt: 1, error: expect.stringContaining('before_run') }],
+      totals: { runs: 1, runs_by_end: { failed: 1 }, total_tokens: 0 },
+      polling: { interval_ms: 3_600_000 },
+      workflow_problem: null,
+    });
+    const { stdout } = await baton(place, 'status');
+    expect(stdout).toMatch(/^retrying\n {2}BAT-1 +at \d{4}-.*before_run/m);
+    await stopDaemon(daemon);
+  });
+});
