@@ -1,3 +1,4 @@
+import path from 'node:path';
 import { sleep } from '../clock/clock.ts';
 import { systemChance } from '../clock/system-chance.ts';
 import { systemClock } from '../clock/system-clock.ts';
@@ -11,6 +12,7 @@ import { createRunner, type RunnerParts } from '../runner/run-issue.ts';
 import { LocalSocket } from '../server/local-socket.ts';
 import { presentStatus } from '../server/present-status.ts';
 import { openStore } from '../store/open-store.ts';
+import { transcriptFiles } from '../store/transcript-files.ts';
 import { openToolDoor } from '../tools/registry.ts';
 import type { Board } from '../tracker/board/board.ts';
 import { WorkflowFile } from '../workflow/workflow-file.ts';
@@ -89,6 +91,8 @@ export async function createDaemon(options: DaemonOptions, surroundings: Surroun
       store,
       project,
       host: surroundings.hostName,
+      transcripts: transcriptFiles(path.join(place.stateDir, 'transcripts')),
+      endProcessesOf: (runId) => sweepRun(runId, { clock }),
       trial: options.trial,
     }),
   );
@@ -96,7 +100,7 @@ export async function createDaemon(options: DaemonOptions, surroundings: Surroun
   if (options.role === 'daemon') {
     const answers = {
       wake: () => orchestrator.wake(),
-      reload: () => void orchestrator.reload(),
+      reload: () => orchestrator.reload(),
       status: () => presentStatus(orchestrator.read()),
     };
     opened.use(await LocalSocket.open({ path: place.socket, answers, clock, logger }));

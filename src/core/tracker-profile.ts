@@ -11,6 +11,8 @@ export interface TrackerProfile {
   readonly defaultTerminalStates: readonly string[] | null;
   /** All states there are, where the adapter knows them: a state that is none of them is a mistake in the file. */
   readonly knownStates?: readonly string[];
+  /** The state to which Baton itself moves an issue when it starts work; it has to be an active one. */
+  readonly startState?: string;
   /** The keys under `tracker.provider`; others are kept and reported. */
   readonly keys: readonly ProviderKey[];
   /** What is wrong with the resolved values of `tracker.provider`, beyond their types. */

@@ -36,7 +36,11 @@ export class CommandDoor {
       this.#knocked = false;
       try {
         const waiting = await store.commands.waiting(project, batch);
-        for (const command of waiting) await this.#carryOut(command);
+        for (const command of waiting) {
+          // What a stopping daemon would answer has no effect any more; it waits for the next one.
+          if (stopping.aborted) return;
+          await this.#carryOut(command);
+        }
         if (waiting.length === batch) this.#knocked = true;
       } catch (error) {
         logger.error('The waiting commands could not be read or answered; the next tick tries again.', { error });

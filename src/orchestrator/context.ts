@@ -6,6 +6,7 @@ import type { Settings } from '../core/settings.ts';
 import type { WorkflowSource } from '../core/workflow.ts';
 import type { Runner } from '../runner/runner.ts';
 import type { Store } from '../store/store.ts';
+import type { Transcripts } from '../store/transcript-files.ts';
 import type { Tracker } from '../tracker/tracker.ts';
 import type { Journal } from './journal.ts';
 import type { RetryEntry, RunningEntry, SchedulingState } from './scheduling-state.ts';
@@ -23,6 +24,9 @@ export interface OrchestratorParts {
   readonly project: string;
   /** The name of this machine, for the record of a run. */
   readonly host: string;
+  readonly transcripts: Transcripts;
+  /** Ends every process that carries the marker of a run of an earlier life. */
+  readonly endProcessesOf: (runId: string) => Promise<{ readonly ended: number; readonly left: number }>;
   /** Limits a trial to these issues (ids or identifiers) and to so many runs; null: no limit. */
   readonly trial: Trial | null;
 }
@@ -46,6 +50,8 @@ export interface OrchestratorContext extends OrchestratorParts {
   readonly lookDue: (entry: RetryEntry) => void;
   /** Carries out the commands that wait. */
   readonly knock: () => Promise<void>;
+  /** Takes over work that nobody waits for here; a stop waits for it. */
+  readonly own: (what: string, work: Promise<unknown>) => void;
   /** Tells the watchers that something changed. */
   readonly notify: () => void;
 }

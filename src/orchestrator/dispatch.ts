@@ -2,7 +2,7 @@ import { type DispatchDecision, planDispatch } from '../core/dispatch-plan.ts';
 import type { Issue } from '../core/issue.ts';
 import type { Workflow } from '../core/workflow.ts';
 import type { OrchestratorContext } from './context.ts';
-import { runningStates, whyClaimed } from './scheduling-state.ts';
+import { claimedIds, runningStates, whyClaimed } from './scheduling-state.ts';
 import { startRun } from './start-run.ts';
 import { whyNothingStarts } from './why-nothing-starts.ts';
 
@@ -14,16 +14,25 @@ export async function dispatchCandidates(context: OrchestratorContext): Promise<
   const { state, source, stopping } = context;
   const { workflow, problem } = source.read();
   if (problem !== null) throw problem;
+  const claimedBefore = claimedIds(state);
   const issues = await readCandidates(context, workflow);
   if (stopping.aborted) return;
 
   // No await from here on: what is decided is started before anything else can change the state.
-  for (const { issue, reason } of decide(context, workflow, issues)) {
+  const claimedNow = new Set(claimedIds(state));
+  const givenBack = new Set(claimedBefore.filter((id) => !claimedNow.has(id)));
+  for (const { issue, reason } of decide(
+    context,
+    workflow,
+    issues.filter(({ id }) => !givenBack.has(id)),
+  )) {
     if (reason === null) startRun(context, { issue, workflow, attempt: null, retryKind: null, failures: 0 });
     else state.skipped.set(issue.id, { issue, reason });
   }
   const seen = new Set(issues.map(({ id }) => id));
   for (const id of state.skipped.keys()) if (!seen.has(id)) state.skipped.delete(id);
+  // What was given back while the tracker was asked may have changed since the answer: it is read again, now.
+  if (givenBack.size > 0) context.requestTick();
 }
 
 /** A claim of a daemon that runs beside this one. */
@@ -59,6 +68,7 @@ function decide(
     issues,
     settings,
     runningStates: [...runningStates(state), ...beside.flatMap(({ slotInState }) => slotInState ?? [])],
+    startMove: context.trackerFor(settings).startMove,
     whyNot: (issue, startsBefore) =>
       whyClaimed(state, issue.id) ?? whyBeside.get(issue.id) ?? whyNothingStarts(context, issue, startsBefore),
   });

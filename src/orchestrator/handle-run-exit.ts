@@ -18,8 +18,9 @@ export function handleRunExit(context: OrchestratorContext, entry: RunningEntry,
   else logger.warn('A run failed.', { ...named, end: outcome.end, error: outcome.error });
 
   if (entry.holdAfterwards !== null) {
-    const hold = { issue, code: 'person', reason: entry.holdAfterwards, since: clock.now(), runId };
-    void holdIssue(context, hold);
+    const code = survives(outcome) ? 'agent_survives' : 'person';
+    const hold = { issue, code, reason: entry.holdAfterwards, since: clock.now(), runId };
+    context.own('hold', holdIssue(context, hold));
     context.requestTick();
     return;
   }
@@ -27,7 +28,8 @@ export function handleRunExit(context: OrchestratorContext, entry: RunningEntry,
   const decision = decideAfterExit(outcome, entry.failures, settings.agent, chance.next());
   if (decision.action === 'hold') {
     const code = outcome.end === 'succeeded' ? 'person' : outcome.error.code;
-    void holdIssue(context, { issue, code, reason: decision.reason, since: clock.now(), runId });
+    const hold = { issue, code, reason: decision.reason, since: clock.now(), runId };
+    context.own('hold', holdIssue(context, hold));
   }
   if (decision.action === 'retry') {
     scheduleLook(context, {
@@ -43,4 +45,8 @@ export function handleRunExit(context: OrchestratorContext, entry: RunningEntry,
   context.notify();
   // The freed slot is for whoever waits for one, now and not at the next poll.
   context.requestTick();
+}
+
+function survives(outcome: RunOutcome): boolean {
+  return outcome.end !== 'succeeded' && outcome.error.code === 'agent_survives';
 }

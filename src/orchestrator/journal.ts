@@ -1,75 +1,99 @@
 import type { AgentEvent } from '../agent/agent.ts';
-import type { Clock, Timer } from '../clock/clock.ts';
+import { type Clock, sleep, type Timer } from '../clock/clock.ts';
 import type { Logger } from '../core/logger.ts';
 import type { RunOutcome } from '../core/run.ts';
 import type { RunEventLine } from '../store/run-events.ts';
 import type { RunFacts, RunStart } from '../store/runs.ts';
 import type { Store } from '../store/store.ts';
+import type { Transcripts } from '../store/transcript-files.ts';
+import { mergeFacts } from './merge-facts.ts';
 
 /** Events and figures of runs are written together this often: an agent may tell hundreds in a second. */
 const flushEveryMs = 250;
+/** How long the end of a run that could not be written waits before it is tried again, at first and at most. */
+const firstRetryMs = 500;
+const longestRetryMs = 30_000;
 
 interface Pending {
   facts: RunFacts;
   events: Omit<RunEventLine, 'seq'>[];
+  /** For the transcript; written once, apart from the store. */
+  lines: string[];
+}
+
+export interface JournalParts {
+  readonly store: Store;
+  readonly transcripts: Transcripts;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** While it is not aborted, the end of a run is tried until it is written. */
+  readonly stopping: AbortSignal;
 }
 
 /**
  * What the orchestrator writes down about runs. A start is written before the run begins and an end before its slot is
- * free (law 3), so both are awaited. What happens between is gathered and written soon; it is complete when the end is.
- * A write that fails in between is logged and what it held is kept for the next one.
+ * free (law 3), so both are awaited; while the store cannot take the end, the slot stays taken. What happens between is
+ * gathered and written soon, and what could not be written is kept for the next time. Only a daemon that stops gives up.
  */
 export class Journal {
-  readonly #store: Store;
-  readonly #clock: Clock;
-  readonly #logger: Logger;
+  readonly #parts: JournalParts;
   readonly #generations = new Map<string, number>();
   readonly #pending = new Map<string, Pending>();
   #timer: Timer | null = null;
   #writing: Promise<void> = Promise.resolve();
 
-  constructor(parts: { readonly store: Store; readonly clock: Clock; readonly logger: Logger }) {
-    this.#store = parts.store;
-    this.#clock = parts.clock;
-    this.#logger = parts.logger;
+  constructor(parts: JournalParts) {
+    this.#parts = parts;
   }
 
   async runStarts(start: RunStart): Promise<void> {
-    await this.#store.runs.start(start);
+    await this.#parts.store.runs.start(start);
     this.#generations.set(start.runId, start.generation);
   }
 
   /** Notes what became known of a run in progress. */
   note(runId: string, facts: RunFacts, event?: AgentEvent): void {
-    const pending = this.#pending.get(runId) ?? { facts: {}, events: [] };
-    pending.facts = { ...pending.facts, ...facts };
-    if (event !== undefined) pending.events.push({ at: event.at, name: event.name, summary: event.summary });
+    const pending = this.#pending.get(runId) ?? { facts: {}, events: [], lines: [] };
+    pending.facts = mergeFacts(pending.facts, facts);
+    if (event !== undefined) {
+      pending.events.push({ at: event.at, name: event.name, summary: event.summary });
+      pending.lines.push(JSON.stringify(event));
+    }
     this.#pending.set(runId, pending);
-    this.#timer ??= this.#clock.schedule(flushEveryMs, () => {
-      this.#timer = null;
-      void this.flush();
-    });
+    this.#flushSoon();
   }
 
   /** Writes down how a run ended, after everything that was noted of it. */
   async runEnds(runId: string, outcome: RunOutcome): Promise<void> {
-    await this.flush();
     const error = outcome.end === 'succeeded' ? null : outcome.error;
-    try {
-      await this.#store.runs.finish(runId, this.#generations.get(runId) ?? 0, {
-        endedAt: this.#clock.now(),
-        outcome: outcome.end,
-        errorCode: error?.code ?? null,
-        errorMessage: error?.message ?? null,
+    const { clock, logger, stopping } = this.#parts;
+    const end = {
+      endedAt: clock.now(),
+      outcome: outcome.end,
+      errorCode: error?.code ?? null,
+      errorMessage: error?.message ?? null,
+    };
+    for (let waitMs = firstRetryMs; ; waitMs = Math.min(waitMs * 2, longestRetryMs)) {
+      try {
+        await this.flush();
+        if (!this.#pending.has(runId)) {
+          const isWritten = await this.#parts.store.runs.finish(runId, this.#generations.get(runId) ?? 0, end);
+          if (!isWritten) logger.warn('The store does not know the run that ended.', { run_id: runId });
+          break;
+        }
+      } catch (problem) {
+        logger.error('The end of a run could not be written down.', { run_id: runId, error: problem });
+      }
+      if (stopping.aborted) break;
+      await sleep(clock, waitMs, stopping).catch(() => {
+        // The daemon stops: one last try, then it gives up.
       });
-    } catch (problem) {
-      this.#logger.error('The end of a run could not be written down.', { run_id: runId, error: problem });
     }
     this.#generations.delete(runId);
     this.#pending.delete(runId);
   }
 
-  /** Writes down what was noted so far; resolves when it is there. One write at a time, in order. */
+  /** Writes down what was noted so far; resolves when it was tried. One write at a time, in order. */
   flush(): Promise<void> {
     this.#timer?.cancel();
     this.#timer = null;
@@ -77,21 +101,38 @@ export class Journal {
     return this.#writing;
   }
 
+  #flushSoon(): void {
+    this.#timer ??= this.#parts.clock.schedule(flushEveryMs, () => {
+      this.#timer = null;
+      // It never rejects: what goes wrong is logged and kept.
+      void this.flush();
+    });
+  }
+
   async #write(): Promise<void> {
-    for (const [runId, { facts, events }] of [...this.#pending]) {
+    const { store, transcripts, logger } = this.#parts;
+    for (const [runId, taken] of [...this.#pending]) {
       this.#pending.delete(runId);
+      const { facts, events } = taken;
       try {
-        await this.#store.transaction(async ({ runs, runEvents }) => {
+        const lines = taken.lines.splice(0);
+        if (lines.length > 0) await transcripts.append(runId, lines);
+        await store.transaction(async ({ runs, runEvents }) => {
           await runs.record(runId, this.#generations.get(runId) ?? 0, facts);
           if (events.length > 0) await runEvents.append(runId, events);
         });
       } catch (error) {
-        this.#logger.error('Events of a run could not be written down; they are kept and tried again.', {
+        logger.error('Events of a run could not be written down; they are kept and tried again.', {
           run_id: runId,
           error,
         });
-        const since = this.#pending.get(runId) ?? { facts: {}, events: [] };
-        this.#pending.set(runId, { facts: { ...facts, ...since.facts }, events: [...events, ...since.events] });
+        const since = this.#pending.get(runId) ?? { facts: {}, events: [], lines: [] };
+        this.#pending.set(runId, {
+          facts: mergeFacts(facts, since.facts),
+          events: [...events, ...since.events],
+          lines: since.lines,
+        });
+        if (!this.#parts.stopping.aborted) this.#flushSoon();
       }
     }
   }

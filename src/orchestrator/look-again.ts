@@ -1,7 +1,7 @@
 import { toBatonError } from '../core/baton-error.ts';
 import { whyNotCandidate } from '../core/eligibility.ts';
 import type { Issue } from '../core/issue.ts';
-import { whyNoSlot } from '../core/slots.ts';
+import { stateOnceStarted, whyNoSlot } from '../core/slots.ts';
 import type { OrchestratorContext } from './context.ts';
 import { scheduleLook } from './schedule-look.ts';
 import { type RetryEntry, runningStates } from './scheduling-state.ts';
@@ -26,9 +26,10 @@ export async function lookAgain(context: OrchestratorContext, entry: RetryEntry)
   if (stopped !== null) return postpone(context, entry, stopped.text);
   if (problem !== null) return postpone(context, entry, `the workflow file cannot be used: ${problem.code}`);
 
+  const tracker = context.trackerFor(workflow.settings);
   let fresh: Issue | undefined;
   try {
-    [fresh] = await context.trackerFor(workflow.settings).fetchByIds([id], stopping);
+    [fresh] = await tracker.fetchByIds([id], stopping);
   } catch (thrown) {
     if (!isCurrent()) return;
     const error = toBatonError(thrown, 'tracker_request');
@@ -47,7 +48,7 @@ export async function lookAgain(context: OrchestratorContext, entry: RetryEntry)
     context.notify();
     return;
   }
-  const full = whyNoSlot(fresh.state, runningStates(state), workflow.settings.agent);
+  const full = whyNoSlot(stateOnceStarted(fresh, tracker.startMove), runningStates(state), workflow.settings.agent);
   if (full !== null)
     return postpone(
       context,

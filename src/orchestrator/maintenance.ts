@@ -25,7 +25,10 @@ export async function maintain(context: OrchestratorContext): Promise<void> {
   });
 }
 
-async function prune({ store, clock, logger, stopping }: OrchestratorContext, retentionDays: number): Promise<void> {
+async function prune(
+  { store, transcripts, clock, logger, stopping }: OrchestratorContext,
+  retentionDays: number,
+): Promise<void> {
   const olderThanMs = retentionDays === 0 ? null : retentionDays * dayMs;
   try {
     const { runIds, events, commands, requestMinutes } = await pruneStore(
@@ -40,6 +43,7 @@ async function prune({ store, clock, logger, stopping }: OrchestratorContext, re
       },
       stopping,
     );
+    await transcripts.remove(runIds);
     if (runIds.length + events + commands + requestMinutes === 0) return;
     logger.info('What is older than wanted was removed from the store.', {
       runs: runIds.length,

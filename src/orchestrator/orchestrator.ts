@@ -4,11 +4,13 @@ import type { DispatchDecision } from '../core/dispatch-plan.ts';
 import { CommandDoor } from './command-door.ts';
 import type { OrchestratorContext, OrchestratorParts } from './context.ts';
 import { type ClaimBeside, previewDispatch } from './dispatch.ts';
+import { endLeftovers } from './end-leftovers.ts';
 import { handleRunExit } from './handle-run-exit.ts';
 import { Journal } from './journal.ts';
 import { lookAgain } from './look-again.ts';
+import { PendingWork } from './pending-work.ts';
 import { type ReadModel, readModel } from './read-model.ts';
-import { recover } from './recover.ts';
+import { readKept, takeUp } from './recover.ts';
 import { emptySchedulingState, type SchedulingState } from './scheduling-state.ts';
 import { stopRun } from './stop-run.ts';
 import { runTick } from './tick.ts';
@@ -25,6 +27,7 @@ export class Orchestrator {
   readonly closed: Promise<void>;
   readonly #context: OrchestratorContext;
   readonly #door: CommandDoor;
+  readonly #pending: PendingWork;
   readonly #state: SchedulingState = emptySchedulingState();
   readonly #stop = new AbortController();
   readonly #watchers = new Set<() => void>();
@@ -42,14 +45,16 @@ export class Orchestrator {
       this.#resolveClosed = resolve;
     });
     this.#startedAt = parts.clock.now();
+    this.#pending = new PendingWork(parts.logger);
     this.#context = {
       ...parts,
       state: this.#state,
-      journal: new Journal(parts),
+      journal: new Journal({ ...parts, stopping: this.#stop.signal }),
       stopping: this.#stop.signal,
+      own: (what, work) => this.#pending.own(what, work),
       requestTick: () => this.refresh(),
       runEnded: (entry, outcome) => handleRunExit(this.#context, entry, outcome),
-      lookDue: (entry) => void lookAgain(this.#context, entry),
+      lookDue: (entry) => this.#pending.own('look', lookAgain(this.#context, entry)),
       knock: () => this.#door.knock(),
       notify: () => this.#notify(),
     };
@@ -59,19 +64,23 @@ export class Orchestrator {
   /** Reads what must have survived, then ticks. Rejects when the store cannot be read. */
   async start(): Promise<void> {
     this.#context.logger.info('The orchestrator starts.');
-    await recover(this.#context);
+    takeUp(this.#context, await readKept(this.#context));
+    await endLeftovers(this.#context);
     this.refresh();
   }
 
   /** The store was put back to an earlier moment beside us: what it says holds, except for the runs in progress. */
-  async reload(): Promise<void> {
-    await recover(this.#context);
-    this.wake();
+  reload(): void {
+    const again = async (): Promise<void> => {
+      takeUp(this.#context, await readKept(this.#context));
+      this.wake();
+    };
+    this.#pending.own('reload', again());
   }
 
   /** Something was written that may concern the orchestrator: commands are carried out and the tracker is looked at now. */
   wake(): void {
-    void this.#door.knock();
+    this.#pending.own('commands', this.#door.knock());
     this.refresh();
   }
 
@@ -87,7 +96,7 @@ export class Orchestrator {
 
   /** What a tick would do now, after what must have survived was read; nothing is started. */
   async preview(beside: readonly ClaimBeside[] = []): Promise<readonly DispatchDecision[]> {
-    await recover(this.#context);
+    takeUp(this.#context, await readKept(this.#context));
     return previewDispatch(this.#context, beside);
   }
 
@@ -104,6 +113,7 @@ export class Orchestrator {
       await Promise.all(runs.map(({ run }) => run.outcome));
       await this.#context.journal.flush();
       await this.#state.maintenance;
+      await this.#pending.drain();
       this.#notify();
       this.#resolveClosed();
     }

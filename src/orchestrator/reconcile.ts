@@ -63,7 +63,11 @@ function isHandingOver({ clock }: OrchestratorContext, { ownMove }: RunningEntry
   return clock.monotonic() - ownMove.atMonotonic < handOverMs;
 }
 
-/** A question is answered by moving the issue; what a person holds stays held until a person says so, or it is over. */
+/**
+ * A question is answered by moving the issue. What a person holds stays held until a person says so or the issue is over;
+ * an agent that may be alive holds its issue until a person says that it is not.
+ */
 function endsHold(code: string | undefined, reason: StopReason): boolean {
+  if (code === 'agent_survives') return false;
   return code !== 'person' || reason === 'terminal_state' || reason === 'issue_missing';
 }

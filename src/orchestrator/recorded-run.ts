@@ -16,8 +16,8 @@ export interface RecordedRun {
 
 /**
  * A run that is written down before it begins and again when it has ended. When its start cannot be written, or the
- * tracker refuses that work begins because somebody moved the issue meanwhile, it does not begin (seed 4, Layer 1). A stop
- * that arrives before it has begun is passed on as soon as it has.
+ * tracker refuses that work begins because somebody moved the issue meanwhile, it does not begin (seed 4, Layer 1). Nor
+ * does one that is stopped before.
  */
 export function startRecordedRun({ request, record, runner, journal, begin }: RecordedRun): LiveRun {
   let live: LiveRun | null = null;
@@ -28,16 +28,21 @@ export function startRecordedRun({ request, record, runner, journal, begin }: Re
     } catch (thrown) {
       return { end: 'failed', turns: 0, error: toBatonError(thrown) };
     }
-    const outcome = await begin().then(
-      (issue) => {
-        live = runner.start({ ...request, issue });
-        if (stopReason !== null) live.stop(stopReason);
-        return live.outcome;
-      },
-      (thrown): RunOutcome => notBegun(toBatonError(thrown, 'tracker_request')),
-    );
+    const outcome = await begun();
     await journal.runEnds(record.runId, outcome);
     return outcome;
+  };
+  const begun = async (): Promise<RunOutcome> => {
+    if (stopReason !== null) return cancelled(stopReason);
+    let issue: Issue;
+    try {
+      issue = await begin();
+    } catch (thrown) {
+      return notBegun(toBatonError(thrown, 'tracker_request'));
+    }
+    if (stopReason !== null) return cancelled(stopReason);
+    live = runner.start({ ...request, issue });
+    return live.outcome;
   };
   return {
     outcome: run(),
@@ -48,9 +53,14 @@ export function startRecordedRun({ request, record, runner, journal, begin }: Re
   };
 }
 
-/** A refusal is somebody's decision and gives the issue back; an error of the tracker is a failure and is retried. */
+/** A move that the board refuses is somebody's decision and gives the issue back; everything else is a failure and waits. */
 function notBegun(error: BatonError): RunOutcome {
-  if (error.retryable) return { end: 'failed', turns: 0, error };
+  if (error.code !== 'board_move_refused') return { end: 'failed', turns: 0, error };
   const refusal = new BatonError('run_cancelled', `The run did not begin: ${error.message}`, { cause: error });
   return { end: 'canceled_by_reconciliation', turns: 0, error: refusal };
+}
+
+function cancelled(reason: StopReason): RunOutcome {
+  const error = new BatonError('run_cancelled', `The run was stopped before it began: ${reason.replaceAll('_', ' ')}.`);
+  return { end: 'canceled_by_reconciliation', turns: 0, error };
 }

@@ -10,7 +10,7 @@ import type { LiveRun } from '../runner/runner.ts';
  * What the orchestrator knows, and nobody else may change (law 1).
  *
  * An issue is claimed while it is in exactly one of `running`, `retrying` and `held` (seed 2, Issue Orchestration
- * States); it is unclaimed otherwise. Who enters: `running` by dispatch, `retrying` by a run's exit, `held` by a run that
+ * States); it is unclaimed otherwise. Who enters: `running` by dispatch or a look, `retrying` by a run's exit, `held` by a run that
  * needs a person or by a command. Who leaves: `running` only when the run's outcome is known, so when its processes are
  * gone; `retrying` when its look comes due; `held` when the issue leaves the active states or by a command. Of this,
  * `held` and `paused` survive the process.
@@ -126,4 +126,8 @@ export function whyClaimed(state: SchedulingState, issueId: string): SkipReason 
 /** The tracker states of the running issues, for counting slots. */
 export function runningStates(state: SchedulingState): string[] {
   return [...state.running.values()].map((entry) => entry.issue.state);
+}
+
+export function claimedIds({ running, retrying, held }: SchedulingState): string[] {
+  return [...running.keys(), ...retrying.keys(), ...held.keys()];
 }

@@ -1,5 +1,6 @@
 import type { Author } from '../core/author.ts';
 import type { Issue } from '../core/issue.ts';
+import type { StartMove } from '../core/slots.ts';
 
 /**
  * The seam to an issue tracker (specification 11.1). `test/conformance/tracker.ts` is its suite; every adapter runs it
@@ -19,7 +20,7 @@ export interface Tracker {
   /** Null where Baton cannot change anything in this tracker; agents then use the tracker's own tools. */
   readonly changes: TrackerChanges | null;
   /** The move that Baton makes itself when it starts work on an issue; without it that is the agent's business. */
-  readonly startMove?: { readonly from: string; readonly to: string };
+  readonly startMove?: StartMove;
 }
 
 /** What Baton may change in a tracker on behalf of a run, through `tools/`. */

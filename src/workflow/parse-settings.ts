@@ -38,7 +38,7 @@ export function parseSettings(
   const kindIsBad = values['tracker.kind'] === null && Object.hasOwn(section, 'kind');
   const profile = kindIsBad ? null : findTracker(values['tracker.kind'], trackers, report);
   const tracker = profile && resolveTracker(profile, section, values, place, report);
-  const workspace = resolveWorkspaceRoot(values['workspace.root'], place.workflowDir, surroundings, report);
+  const workspace = resolveWorkspaceRoot(values['workspace.root'], path, surroundings, report);
   const store = resolveStoreUrl(values['store.url'], surroundings, report);
   const secretEnvironment = [...new Set([...(tracker?.settings.secretEnvironment ?? []), ...store.variables])];
   const agent = resolveAgent(read, backends, secretEnvironment, report);

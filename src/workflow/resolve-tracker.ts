@@ -57,10 +57,12 @@ export function resolveTracker(
   ]);
   checkProvider(profile, resolved, provider, report);
   checkStates(profile, values, report);
+  const activeStates = values['tracker.active_states'] ?? defaultStates(profile, 'active', section, report);
+  checkStartState(profile, activeStates, report);
   return {
     settings: {
       kind: profile.kind,
-      activeStates: values['tracker.active_states'] ?? defaultStates(profile, 'active', section, report),
+      activeStates,
       terminalStates: values['tracker.terminal_states'] ?? defaultStates(profile, 'terminal', section, report),
       requiredLabels: readLabels(values['tracker.required_labels']),
       provider,
@@ -98,6 +100,14 @@ function checkStates({ kind, knownStates }: TrackerProfile, values: SettingValue
       report(errorAt(key, message, 'invalid_tracker_config'));
     }
   }
+}
+
+/** Otherwise every run would be stopped as soon as it has begun. */
+function checkStartState({ kind, startState }: TrackerProfile, active: readonly string[], report: Report): void {
+  if (startState === undefined || active.some((name) => normalizeState(name) === startState)) return;
+  const key = 'tracker.active_states';
+  const message = `${key} must have ${startState}, to which trackers of the kind ${kind} move an issue when work on it starts`;
+  report(errorAt(key, message, 'invalid_tracker_config'));
 }
 
 function withNote(problem: Problem, resolved: ReadonlyMap<string, ResolvedKey>): Problem {

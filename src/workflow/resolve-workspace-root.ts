@@ -1,4 +1,5 @@
-import { join } from 'node:path';
+import { createHash } from 'node:crypto';
+import { basename, dirname, join } from 'node:path';
 import { lookUp, resemblesReference, variableNamed } from './environment-reference.ts';
 import { resolvePath } from './resolve-path.ts';
 import type { Surroundings } from './surroundings.ts';
@@ -14,11 +15,12 @@ interface ResolvedRoot {
 /** `workspace.root` as an absolute path. Blank, or a variable that is not set or blank, means the default. */
 export function resolveWorkspaceRoot(
   value: string | null,
-  workflowDir: string,
+  workflowPath: string,
   surroundings: Surroundings,
   report: Report,
 ): ResolvedRoot {
-  const byDefault = { root: join(surroundings.tmpDir, 'baton_workspaces'), origin: 'default' };
+  const workflowDir = dirname(workflowPath);
+  const byDefault = { root: defaultRoot(workflowPath, surroundings), origin: 'default' };
   if (value === null || value.trim() === '') return byDefault;
 
   const variable = variableNamed(value);
@@ -35,4 +37,11 @@ export function resolveWorkspaceRoot(
   }
   const origin = variable === null ? 'file' : `file, via $${variable}`;
   return { root: resolvePath(path, workflowDir, surroundings), origin };
+}
+
+/** One for each workflow file: two projects may both have a BAT-1, and their agents must not meet. */
+function defaultRoot(workflowPath: string, { tmpDir }: Surroundings): string {
+  const name = basename(dirname(workflowPath)).replaceAll(/[^A-Za-z0-9._-]/g, '_');
+  const hash = createHash('sha256').update(workflowPath).digest('hex').slice(0, 12);
+  return join(tmpDir, 'baton_workspaces', `${name}-${hash}`);
 }

@@ -78,7 +78,7 @@ const settingTable = {
     effective: (settings) => settings.polling.intervalMs,
   }),
   'workspace.root': setting(text, null, 'Directory that holds the workspaces, one for each issue.', {
-    defaultText: '<system temp>/baton_workspaces',
+    defaultText: '<system temp>/baton_workspaces/<folder>-<hash of the path>',
     effective: (settings) => settings.workspace.root,
   }),
   'hooks.after_create': setting(text, null, 'Shell script, run once in a workspace that was just made.', {

@@ -30,6 +30,8 @@ export interface SceneOptions {
   /** The store of an earlier scene, for a second life. */
   readonly store?: Store;
   readonly trial?: Trial;
+  /** How many processes of an earlier life cannot be ended. */
+  readonly processesLeft?: number;
 }
 
 /** The real orchestrator, the real store and the real memory tracker under a simulated clock, with runs that a test plays. */
@@ -42,6 +44,8 @@ export async function scene(options: SceneOptions = {}) {
     clock,
   });
   const runs: StagedRun[] = [];
+  const transcript: string[] = [];
+  const swept: string[] = [];
   const file = { settings: options.settings ?? someSettings(), problem: null as BatonError | null };
   const source = {
     read: () => ({
@@ -61,6 +65,11 @@ export async function scene(options: SceneOptions = {}) {
     project,
     host: 'here',
     trial: options.trial ?? null,
+    transcripts: { append: async (_runId, lines) => void transcript.push(...lines), remove: async () => {} },
+    endProcessesOf: async (runId) => {
+      swept.push(runId);
+      return { ended: 1, left: options.processesLeft ?? 0 };
+    },
     clock,
     // Another life on the same store must not make the same run ids again.
     chance: seededChance((await store.runs.list(project, { limit: 1_000 })).length),
@@ -81,7 +90,7 @@ export async function scene(options: SceneOptions = {}) {
     await clock.advance(0);
     return (await store.commands.read(written.id))?.result ?? null;
   };
-  return { clock, logger, tracker, runs, file, orchestrator, store, project, command };
+  return { clock, logger, tracker, runs, file, orchestrator, store, project, command, transcript, swept };
 }
 
 function stagedRunner(runs: StagedRun[]): Runner {

@@ -40,7 +40,7 @@ codex: {turn_timeout_ms: 7}`,
       'tracker.provider.api_kye': '[not shown: unknown key]',
       'tracker.provider.assignee': null,
       'agent.max_turns': 20,
-      'workspace.root': '/tmp/baton_workspaces',
+      'workspace.root': expect.stringMatching(/^\/tmp\/baton_workspaces\/repo-/),
     });
     expect(JSON.stringify(workflow.described)).not.toContain('hidden');
   });

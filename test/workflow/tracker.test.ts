@@ -189,11 +189,14 @@ describe('board', () => {
       terminalStates: ['done', 'cancelled'],
       provider: { prefix: 'BAT' },
     });
-    expect(given('tracker: {kind: board, active_states: [Todo, review]}').settings.tracker.activeStates).toEqual([
-      'Todo',
-      'review',
-    ]);
+    expect(given('tracker: {kind: board, active_states: [In_Progress, review]}').settings.tracker.activeStates).toEqual(
+      ['In_Progress', 'review'],
+    );
     const error = refusal(() => given('tracker: {kind: board, active_states: [In Progress]}'));
     expect(error).toMatchObject({ code: 'invalid_tracker_config', message: expect.stringContaining('in_progress') });
+  });
+
+  it('refuses active states without the one that a start moves to', () => {
+    expect(refusal(() => given('tracker: {kind: board, active_states: [todo]}')).message).toContain('in_progress');
   });
 });

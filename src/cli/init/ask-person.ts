@@ -30,14 +30,12 @@ export async function askPerson(flags: InitFlags, surroundings: Surroundings): P
   const { stdin, stderr } = surroundings;
   const canAsk = stdin.isTTY === true && flags.yes !== true && flags.json !== true;
   const terminal = canAsk ? createInterface({ input: stdin, output: stderr }) : null;
-  // Ctrl-C and Ctrl-D close it; a question that is open then would wait for ever.
-  const left = new AbortController();
-  terminal?.once('close', () => left.abort());
   const ask = async (given: string | undefined, question: string, byDefault: string): Promise<string> => {
     if (given !== undefined) return given.trim();
     if (terminal === null) return byDefault;
     const prompt = `${question} [${byDefault || 'none'}] `;
-    const answer = await terminal.question(prompt, { signal: left.signal }).catch((cause: unknown) => {
+    // Ctrl-C and Ctrl-D end the question.
+    const answer = await terminal.question(prompt).catch((cause: unknown) => {
       stderr.write('\n');
       throw new BatonError('init_refused', 'The questions were not answered; nothing is written.', {
         cause,

@@ -7,6 +7,7 @@ export const boardProfile: TrackerProfile = {
   defaultActiveStates: ['todo', 'in_progress'],
   defaultTerminalStates: ['done', 'cancelled'],
   knownStates: boardStatuses,
+  startState: 'in_progress',
   keys: [
     {
       name: 'prefix',
