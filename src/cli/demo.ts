@@ -47,13 +47,13 @@ export async function demo(flags: DemoFlags, surroundings: Surroundings): Promis
     });
     // Whoever reads has gone (`baton demo | head`): there is nobody left to show anything to.
     surroundings.stdout.once('error', () => void orchestrator.stop());
-    if (flags.once) stopWhenIdle(orchestrator, board, person);
+    if (flags.once) stopWhenIdle({ orchestrator, board, person, logger });
     await runDaemon(daemon, signals);
     unwatch();
     await person.rest();
     await screen.close();
     const last = await rows();
-    surroundings.stdout.write(summary({ rows: last, daemon, folder, json }));
+    surroundings.stdout.write(summary({ rows: last, daemon, folder, json, batonPath: surroundings.batonPath }));
     return flags.once && last.some(({ status }) => status !== 'done') ? exitCodes.error : exitCodes.ok;
   } finally {
     await close();
@@ -84,27 +84,37 @@ function compareNumbers(left: string, right: string): number {
   return left.localeCompare(right, 'en', { numeric: true });
 }
 
+interface IdleWatch {
+  readonly orchestrator: Orchestrator;
+  readonly board: Board;
+  readonly person: PlayedPerson;
+  readonly logger: Logger;
+}
+
 /**
- * Stops the orchestrator when nothing is left to do: nothing runs, nothing is due, nothing waits to be merged, and two
+ * Stops the orchestrator when nothing is left to do: nothing runs, nothing is due, nothing waits to be merged that can be, and two
  * whole ticks since then have found nothing to start. Two, because the one in progress may have read the board before the
  * last run ended.
  */
-function stopWhenIdle(orchestrator: Orchestrator, board: Board, person: PlayedPerson): void {
+function stopWhenIdle({ orchestrator, board, person, logger }: IdleWatch): void {
   let busyAtTick = 0;
   let checking = false;
   const check = async (): Promise<void> => {
     await person.rest();
     const { running, retrying, polling } = orchestrator.read();
-    const [mergeable] = await board.list({ statuses: ['review'], labels: [], limit: 1 });
-    if (running.length > 0 || retrying.length > 0 || mergeable !== undefined) busyAtTick = polling.ticks;
+    const inReview = await board.list({ statuses: ['review'], labels: [], limit: 100 });
+    const canMerge = inReview.some(({ id }) => !person.hasRefused(id));
+    if (running.length > 0 || retrying.length > 0 || canMerge) busyAtTick = polling.ticks;
     else if (polling.ticks >= busyAtTick + 2) await orchestrator.stop();
   };
   orchestrator.onChange(() => {
     if (checking) return;
     checking = true;
-    void check().finally(() => {
-      checking = false;
-    });
+    void check()
+      .catch((error) => logger.error('The demo could not see whether it is over.', { error }))
+      .finally(() => {
+        checking = false;
+      });
   });
 }
 
@@ -127,9 +137,11 @@ interface Ending {
   readonly daemon: Daemon;
   readonly folder: DemoFolder;
   readonly json: boolean;
+  /** How the reader starts Baton. */
+  readonly batonPath: string;
 }
 
-function summary({ rows, daemon, folder, json }: Ending): string {
+function summary({ rows, daemon, folder, json, batonPath }: Ending): string {
   const { totals } = daemon.orchestrator.read();
   const done = rows.filter(({ status }) => status === 'done').length;
   const { failed = 0, timed_out: timedOut = 0, stalled = 0 } = totals.runsByEnd;
@@ -146,7 +158,7 @@ function summary({ rows, daemon, folder, json }: Ending): string {
     ...(left.length === 0 ? [] : ['The next demo goes on from here.']),
     'See what the agents made, what Baton knows, and the log:',
     `  git -C '${folder.project}' log --oneline --graph`,
-    `  baton runs list --workflow '${folder.workflow}' --state-dir '${folder.stateDir}'`,
+    `  ${batonPath} runs list --workflow '${folder.workflow}' --state-dir '${folder.stateDir}'`,
     `  less '${path.join(folder.root, 'log', 'baton.log')}'`,
     '',
   ].join('\n');

@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { readFileSync } from 'node:fs';
 import { homedir, hostname, tmpdir, userInfo } from 'node:os';
+import { fileURLToPath } from 'node:url';
 import { runCommandLine } from './command-line.ts';
 
 // The one place that looks at the process it runs in. Everything below gets it as a value.
@@ -21,6 +22,7 @@ process.exitCode = await runCommandLine(process.argv.slice(2), {
   stdin: process.stdin,
   stdout: process.stdout,
   stderr: process.stderr,
+  batonPath: extension === 'ts' ? fileURLToPath(new URL('../../bin/baton', import.meta.url)) : 'baton',
   nodePath: process.execPath,
   nodeVersion: process.versions.node,
   platform: process.platform,

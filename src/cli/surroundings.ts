@@ -12,6 +12,8 @@ export interface Surroundings {
   readonly stdin: NodeJS.ReadStream;
   readonly stdout: Output;
   readonly stderr: Output;
+  /** How somebody who reads our output starts Baton: from a clone its `bin/baton`. */
+  readonly batonPath: string;
   readonly nodePath: string;
   readonly nodeVersion: string;
   readonly platform: NodeJS.Platform;

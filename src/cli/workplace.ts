@@ -8,6 +8,7 @@ import { openStore } from '../store/open-store.ts';
 import type { Project } from '../store/projects.ts';
 import type { Store } from '../store/store.ts';
 import { loadWorkflow } from '../workflow/load-workflow.ts';
+import { canonicalPath } from '../workspace/canonical-path.ts';
 import { workflowContext } from './adapters.ts';
 import { stateFolder } from './state-folder.ts';
 import type { Surroundings } from './surroundings.ts';
@@ -86,7 +87,8 @@ export function statePlace(
   return { stateDir, storeUrl, socket: socketPath(stateDir, surroundings.tmpDir) };
 }
 
+/** By the real paths: a symbolic link must not lead the state to where agents write. */
 function isInside(folder: string, root: string): boolean {
-  const relative = path.relative(root, folder);
+  const relative = path.relative(canonicalPath(root), canonicalPath(folder));
   return relative === '' || (!relative.startsWith('..') && !path.isAbsolute(relative));
 }

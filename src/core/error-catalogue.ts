@@ -34,6 +34,7 @@ export const errorCatalogue = {
     retryable: false,
     nextStep: 'Write `$NAME` alone and export the variable in the environment that starts Baton.',
   },
+  restart_needed: { retryable: false, nextStep: 'Restart Baton to work with the new value, or undo the edit.' },
   missing_tracker_kind: { retryable: false, nextStep: 'Set `tracker.kind`.' },
   unsupported_tracker_kind: { retryable: false, nextStep: 'Set `tracker.kind` to one of the kinds named above.' },
   unsupported_agent_backend: { retryable: false, nextStep: 'Set `agent.backend` to one of the backends named above.' },

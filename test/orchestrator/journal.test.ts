@@ -73,3 +73,36 @@ it('keeps events that could not be written, and writes them when it can, in orde
     'two',
   ]);
 });
+
+it('keeps the slot until the end of the run is written, however often that fails', async () => {
+  const stage = await scene({ issues: [issue({ id: '1' })] });
+  await stage.orchestrator.start();
+  await stage.clock.advance(0);
+  const { finish } = stage.store.runs;
+  let failures = 0;
+  stage.store.runs.finish = async (...args) => {
+    failures += 1;
+    if (failures <= 3) throw new BatonError('store_full', 'no space left');
+    return finish(...args);
+  };
+  stage.runs[0]?.succeed();
+  await stage.clock.advance(400);
+  expect(stage.orchestrator.read().slots.used).toBe(1);
+  await stage.clock.advance(10_000);
+  expect(failures).toBeGreaterThan(3);
+  expect((await stage.store.runs.list(stage.project, { limit: 10 })).at(-1)?.finish?.outcome).toBe('succeeded');
+});
+
+it('figures that are totals never fall between two writes, and the transcript has every event', async () => {
+  const stage = await scene({ issues: [issue({ id: '1' })] });
+  await stage.orchestrator.start();
+  await stage.clock.advance(0);
+  const { runId, watcher } = stage.runs[0]?.request ?? expect.fail('no run');
+  for (const total of [100, 40]) {
+    const usage = { inputTokens: total, outputTokens: 0, totalTokens: total };
+    watcher.onEvent({ name: 'notification', at: 1, pid: 1, summary: `${total}`, usage });
+  }
+  await stage.clock.advance(250);
+  expect((await stage.store.runs.read(runId))?.totalTokens).toBe(100);
+  expect(stage.transcript.map((line) => JSON.parse(line).summary)).toEqual(['100', '40']);
+});

@@ -19,7 +19,7 @@ export interface StagedRun {
   readonly request: RunRequest;
   readonly stops: StopReason[];
   succeed(): void;
-  fail(code?: 'agent_exited' | 'agent_input_required'): void;
+  fail(code?: 'agent_exited' | 'agent_input_required' | 'agent_survives'): void;
   /** Ends as a run does that was asked to stop. */
   cancel(): void;
 }

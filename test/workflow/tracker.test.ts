@@ -192,7 +192,7 @@ describe('board', () => {
     expect(given('tracker: {kind: board, active_states: [In_Progress, review]}').settings.tracker.activeStates).toEqual(
       ['In_Progress', 'review'],
     );
-    const error = refusal(() => given('tracker: {kind: board, active_states: [In Progress]}'));
+    const error = refusal(() => given('tracker: {kind: board, active_states: [in_progress, In Progress]}'));
     expect(error).toMatchObject({ code: 'invalid_tracker_config', message: expect.stringContaining('in_progress') });
   });
 

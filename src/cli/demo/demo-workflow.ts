@@ -14,6 +14,7 @@ hooks:
     git config user.name "Rehearsal"
     git config user.email "rehearsal@example.invalid"
     git config commit.gpgsign false
+    git config core.hooksPath /dev/null
   before_run: |
     branch="baton/$(printf %s "$BATON_ISSUE_IDENTIFIER" | tr '[:upper:]' '[:lower:]')"
     rm -f .git/index.lock   # a run that was killed in the middle of a commit leaves it

@@ -5,10 +5,13 @@ import { childEnvironment, usualVariables } from '../../process/child-environmen
 import { runToEnd } from '../../process/run-to-end.ts';
 import type { Surroundings } from '../surroundings.ts';
 
-/** Signing is for people: with their key a commit of the demo would ask for a password, or fail. */
-export const demoAuthor = ['user.name=Baton demo', 'user.email=demo@example.invalid', 'commit.gpgsign=false'].flatMap(
-  (setting) => ['-c', setting],
-);
+/** A person's own key and hooks are not for the demo: they would ask for a password, or refuse its commits. */
+export const demoAuthor = [
+  'user.name=Baton demo',
+  'user.email=demo@example.invalid',
+  'commit.gpgsign=false',
+  'core.hooksPath=/dev/null',
+].flatMap((setting) => ['-c', setting]);
 
 /** Runs git in the demo's own repository; rejects with `demo_failed` and what git said. */
 export async function git(cwd: string, args: readonly string[], surroundings: Surroundings): Promise<void> {

@@ -13,6 +13,8 @@ export interface PlayedPerson {
   look(): void;
   /** Resolves when it is not merging any more. */
   rest(): Promise<void>;
+  /** Whether it has given this ticket up. */
+  hasRefused(id: string): boolean;
 }
 
 /**
@@ -44,12 +46,15 @@ export function playPerson(board: Board, folder: DemoFolder, logger: Logger, sur
   return {
     look: () => {
       lookAgain = true;
-      working ??= work().finally(() => {
-        working = null;
-      });
+      working ??= work()
+        .catch((error) => logger.error('The demo could not look for branches to merge.', { error }))
+        .finally(() => {
+          working = null;
+        });
     },
     rest: async () => {
       while (working !== null) await working;
     },
+    hasRefused: (id) => refused.has(id),
   };
 }

@@ -42,9 +42,13 @@ export function openScreen({ rows, footer, json, output: { stdout, env } }: Scre
   const begin = (): Promise<void> => {
     timer = null;
     changed = true;
-    drawing ??= draw().finally(() => {
-      drawing = null;
-    });
+    drawing ??= draw()
+      .catch(() => {
+        // What cannot be read now is shown with the next change; the log has the reason.
+      })
+      .finally(() => {
+        drawing = null;
+      });
     return drawing;
   };
   return {

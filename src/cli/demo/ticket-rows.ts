@@ -40,7 +40,7 @@ function statusOf(issue: BoardIssue, model: ReadModel): Pick<TicketRow, 'status'
   if (held !== undefined) return { status: 'held', detail: held.reason };
   const retrying = model.retrying.find(isThis);
   if (retrying !== undefined) {
-    const why = retrying.error === null ? 'looks again' : `tries again, for ${retrying.error}`;
+    const why = retrying.error === null ? 'looks again' : `waits to try again: ${retrying.error}`;
     return { status: 'retrying', detail: why };
   }
   return { status: 'waiting', detail: model.skipped.find(isThis)?.reason.text ?? '' };

@@ -1,0 +1,32 @@
+import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import { transcriptFiles } from '../../src/store/transcript-files.ts';
+
+function scratch(): string {
+  const folder = mkdtempSync(path.join(tmpdir(), 'baton-transcripts-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return path.join(folder, 'transcripts');
+}
+
+it('are one file a run, for their owner only, and go with the run', async () => {
+  const folder = scratch();
+  const transcripts = transcriptFiles(folder);
+  await transcripts.append('run-1', ['{"a":1}', '{"b":2}']);
+  await transcripts.append('run-1', ['{"c":3}']);
+  const file = path.join(folder, 'run-1.jsonl');
+  expect(readFileSync(file, 'utf8')).toBe('{"a":1}\n{"b":2}\n{"c":3}\n');
+  expect(statSync(file).mode & 0o777).toBe(0o600);
+  await transcripts.remove(['run-1', 'never-was']);
+  expect(() => statSync(file)).toThrow();
+});
+
+it('are capped, and say so at their end', async () => {
+  const folder = scratch();
+  const line = JSON.stringify({ text: 'x'.repeat(90) });
+  const first = transcriptFiles(folder, 250);
+  for (let round = 0; round < 5; round += 1) await first.append('run-1', [line]);
+  const text = readFileSync(path.join(folder, 'run-1.jsonl'), 'utf8');
+  expect(text).toBe(`${line}\n${line}\n{"truncated":true}\n`);
+});
