@@ -92,6 +92,6 @@ describe('the tickets of a demo', () => {
   });
 
   it('fit a terminal that does not tell its width', () => {
-    expect(shownBy(0, (output) => liveTable(output, false).draw(rows, ''))).toContain('retrying tries again');
+    expect(shownBy(0, (output) => liveTable(output, false).draw(rows, ''))).toContain('retrying waits to try again');
   });
 });

@@ -160,7 +160,7 @@ describe.concurrent('baton start', () => {
 
 describe.concurrent('an edit of the workflow file while Baton runs', () => {
   const notUsable = 'the workflow file is not usable; the last good reading stays in force';
-  const notHere = 'The workflow file asks for what this version does not have; the last good one stays in force.';
+  const notHere = 'The workflow file asks for what this daemon cannot do; the last good one stays in force.';
 
   it.each([
     ['is bad', 'interval_ms: 100', 'interval_ms: never', notUsable],

@@ -20,6 +20,8 @@ describe.concurrent('baton status', liveTest, () => {
     using place = new Place();
     place.write('WORKFLOW.md', boardWorkflow());
     const daemon = await startDaemon(place);
+    // Frozen in the middle of a write it would hold up everybody's; that is another matter.
+    await untilStatus(place, { polling: { ticks: 1, poll_check_in_progress: false } });
     daemon.child.kill('SIGSTOP');
     const [shown, json, command] = await Promise.all([
       baton(place, 'status'),

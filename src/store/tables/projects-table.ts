@@ -6,6 +6,9 @@ import type { Database } from '../schema.ts';
 export function projectsTable(db: Kysely<Database>): Projects {
   return {
     ensure: async (name, at) => {
+      // Mostly it is there; then nobody has to wait for somebody else's write.
+      const known = await db.selectFrom('projects').selectAll().where('name', '=', name).executeTakeFirst();
+      if (known !== undefined) return projectFrom(known);
       await db
         .insertInto('projects')
         .values({ id: projectId(name), name, created_at: at })
