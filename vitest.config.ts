@@ -7,6 +7,8 @@ export default defineConfig({
     testTimeout: 30_000,
     hookTimeout: 30_000,
     pool: 'forks',
+    // Most of the time a test waits for a process or a disk; one worker a core leaves the machine idle.
+    maxWorkers: 3,
     // A file shares nothing with another but the process, and a fresh process a file costs more than most files.
     isolate: false,
     // A promise that rejects without an owner fails the run (law 10).
