@@ -3,9 +3,10 @@ import { type Clock, sleep, type Timer } from '../clock/clock.ts';
 import type { Logger } from '../core/logger.ts';
 import type { RunOutcome } from '../core/run.ts';
 import type { RunEventLine } from '../store/run-events.ts';
-import type { RunFacts, RunStart } from '../store/runs.ts';
+import type { RunFacts, RunFinish, RunRecord, RunStart } from '../store/runs.ts';
 import type { Store } from '../store/store.ts';
 import type { Transcripts } from '../store/transcript-files.ts';
+import type { UsageAmount } from '../store/usage.ts';
 import { mergeFacts } from './merge-facts.ts';
 
 /** Events and figures of runs are written together this often: an agent may tell hundreds in a second. */
@@ -77,8 +78,8 @@ export class Journal {
       try {
         await this.flush();
         if (!this.#pending.has(runId)) {
-          const isWritten = await this.#parts.store.runs.finish(runId, this.#generations.get(runId) ?? 0, end);
-          if (!isWritten) logger.warn('The store does not know the run that ended.', { run_id: runId });
+          if (!(await this.#finish(runId, end)))
+            logger.warn('The store does not know the run that ended.', { run_id: runId });
           break;
         }
       } catch (problem) {
@@ -91,6 +92,16 @@ export class Journal {
     }
     this.#generations.delete(runId);
     this.#pending.delete(runId);
+  }
+
+  /** The end of the run and what it used, by day: both or neither. False when the store does not know the run. */
+  #finish(runId: string, end: RunFinish): Promise<boolean> {
+    return this.#parts.store.transaction(async ({ runs, usage }) => {
+      const isFinished = await runs.finish(runId, this.#generations.get(runId) ?? 0, end);
+      const run = isFinished ? await runs.read(runId) : null;
+      if (run !== null) await usage.add(usageOf(run, end.endedAt));
+      return isFinished;
+    });
   }
 
   /** Writes down what was noted so far; resolves when it was tried. One write at a time, in order. */
@@ -118,8 +129,9 @@ export class Journal {
         const lines = taken.lines.splice(0);
         if (lines.length > 0) await transcripts.append(runId, lines);
         await store.transaction(async ({ runs, runEvents }) => {
-          await runs.record(runId, this.#generations.get(runId) ?? 0, facts);
-          if (events.length > 0) await runEvents.append(runId, events);
+          // After a restore the store may not know the run any more; then there is nothing to add to.
+          const isKnown = await runs.record(runId, this.#generations.get(runId) ?? 0, facts);
+          if (isKnown && events.length > 0) await runEvents.append(runId, events);
         });
       } catch (error) {
         logger.error('Events of a run could not be written down; they are kept and tried again.', {
@@ -136,4 +148,18 @@ export class Journal {
       }
     }
   }
+}
+
+/** What a run used counts for the day on which it ended. */
+function usageOf(run: RunRecord, endedAt: number): UsageAmount {
+  const { project, issueId, role, inputTokens, cachedInputTokens, outputTokens, reasoningTokens, totalTokens } = run;
+  return {
+    project,
+    issueId,
+    role,
+    day: new Date(endedAt).toISOString().slice(0, 10),
+    ...{ inputTokens, cachedInputTokens, outputTokens, reasoningTokens, totalTokens },
+    costMicroUsd: run.costMicroUsd,
+    runs: 1,
+  };
 }

@@ -157,7 +157,6 @@ describe('baton demo in the middle', () => {
     await expect.poll(() => running.stdout(), { timeout: 25_000 }).toMatch(/WORDS-\d done/);
     running.child.kill('SIGKILL');
     await running.ended;
-    for (const pid of place.pids()) process.kill(pid, 'SIGKILL');
     const second = jsonLines((await baton(place, 'demo', '--once', '--json')).stdout);
     expect(second.at(-1)?.summary).toMatchObject({ tickets: 8, done: 8 });
     const project = path.join(place.state, 'baton', 'demo', 'project');
@@ -165,6 +164,7 @@ describe('baton demo in the middle', () => {
       encoding: 'utf8',
     });
     expect(commits.trim().split('\n')).toHaveLength(9);
+    expect(place.pids()).toEqual([]);
 
     const third = startBaton(place, 'demo');
     await expect.poll(() => third.stdout(), { timeout: 25_000 }).toContain('The last demo is over; it is kept in');

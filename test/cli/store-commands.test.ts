@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import {
@@ -146,5 +146,46 @@ describe.concurrent('baton store copy', liveTest, () => {
     const error = await refusal(place, 'store', 'copy', '--to', 'postgres://u:canary@127.0.0.1:1/d');
     expect(error).toMatchObject({ code: 'store_unavailable', retryable: true });
     expect(JSON.stringify(error)).not.toContain('canary');
+  });
+});
+
+describe.concurrent('a store that is in use, or that is none', liveTest, () => {
+  it('is restored under a running daemon, which goes on with what the backup says', async () => {
+    using place = givenPlace();
+    const held = await addIssue(place, untilDone);
+    await answer(place, 'issue', 'hold', held);
+    const daemon = await startDaemon(place);
+    await untilStatus(place, { held: [{ issue_identifier: held }] });
+    await answer(place, 'backup', 'held.backup');
+    await answer(place, 'issue', 'release', held);
+    const later = await addIssue(place, untilDone);
+    await untilStatus(place, { counts: { running: 2 } });
+
+    expect(await refusal(place, 'restore', 'held.backup')).toMatchObject({
+      code: 'store_in_use',
+      next_step: expect.stringContaining('--replace'),
+    });
+    expect(await identifiersIn(place)).toEqual([held, later]);
+    await answer(place, 'restore', 'held.backup', '--replace');
+    expect(await identifiersIn(place)).toEqual([held]);
+    expect(kept(place)).toHaveLength(1);
+    // The run of the issue that the backup does not know is ended; the other is held when it has ended.
+    await untilStatus(place, { running: [{ issue_identifier: held }] });
+    await stopDaemon(daemon);
+    expect(place.pids()).toEqual([]);
+  });
+
+  it('is left as it was when it is no store, and nothing starts', async () => {
+    using place = givenPlace();
+    await addIssue(place, untilDone);
+    const file = path.join(stateFolderOf(place), 'baton.db');
+    for (const end of ['-wal', '-shm']) rmSync(`${file}${end}`, { force: true });
+    writeFileSync(file, 'somebody put a letter here');
+    for (const command of [['start'], ['status'], ['issue', 'list']]) {
+      const { code, stderr } = await baton(place, ...command);
+      expect({ command, code }).toEqual({ command, code: 1 });
+      expect(stderr).toMatch(/store_(corrupt|foreign)/);
+    }
+    expect(readFileSync(file, 'utf8')).toBe('somebody put a letter here');
   });
 });

@@ -78,12 +78,12 @@ it('keeps the slot until the end of the run is written, however often that fails
   const stage = await scene({ issues: [issue({ id: '1' })] });
   await stage.orchestrator.start();
   await stage.clock.advance(0);
-  const { finish } = stage.store.runs;
+  const { transaction } = stage.store;
   let failures = 0;
-  stage.store.runs.finish = async (...args) => {
+  stage.store.transaction = async (work) => {
     failures += 1;
     if (failures <= 3) throw new BatonError('store_full', 'no space left');
-    return finish(...args);
+    return transaction(work);
   };
   stage.runs[0]?.succeed();
   await stage.clock.advance(400);
@@ -105,4 +105,16 @@ it('figures that are totals never fall between two writes, and the transcript ha
   await stage.clock.advance(250);
   expect((await stage.store.runs.read(runId))?.totalTokens).toBe(100);
   expect(stage.transcript.map((line) => JSON.parse(line).summary)).toEqual(['100', '40']);
+});
+
+it('counts what a run used for the day it ended, with its end or not at all', async () => {
+  const stage = await scene({ issues: [issue({ id: '1' })] });
+  await stage.orchestrator.start();
+  await stage.clock.advance(0);
+  const usage = { inputTokens: 10, outputTokens: 2, totalTokens: 12 };
+  stage.runs[0]?.request.watcher.onEvent({ name: 'notification', at: 1, pid: 1, summary: '', usage });
+  stage.runs[0]?.succeed();
+  await stage.clock.advance(0);
+  const [day] = await stage.store.usage.sumByDay(stage.project, { fromDay: '2026-01-01', toDay: '2026-12-31' });
+  expect(day).toMatchObject({ day: '2026-01-01', runs: 1, inputTokens: 10, outputTokens: 2, totalTokens: 12 });
 });
