@@ -104,7 +104,7 @@ export class WorkflowFile implements WorkflowSource, AsyncDisposable {
       if (before.revision !== this.#seen) this.#workflow = parseWorkflow(content, path, context);
       const mended = this.#problem !== null;
       this.#problem = null;
-      logger.info(mended ? 'the workflow file is mended' : 'the workflow file was read again', {
+      logger.info(mended ? 'The workflow file is mended.' : 'The workflow file was read again.', {
         path,
         revision: this.#workflow.revision,
       });
@@ -112,7 +112,7 @@ export class WorkflowFile implements WorkflowSource, AsyncDisposable {
     } catch (thrown) {
       this.#problem = toBatonError(thrown);
       const { code, message, nextStep } = this.#problem;
-      logger.error('the workflow file is not usable; the last good reading stays in force', {
+      logger.error('The workflow file is not usable; the last good reading stays in force.', {
         path,
         code,
         reason: message,
@@ -128,7 +128,7 @@ export class WorkflowFile implements WorkflowSource, AsyncDisposable {
     const told = new Set(before.map((warning) => warning.message));
     for (const { code, key, message } of this.#workflow.warnings) {
       if (told.has(message)) continue;
-      this.#options.logger.warn('a setting needs a look', { path: this.#options.path, code, key, reason: message });
+      this.#options.logger.warn('A setting needs a look.', { path: this.#options.path, code, key, reason: message });
     }
   }
 
@@ -138,7 +138,7 @@ export class WorkflowFile implements WorkflowSource, AsyncDisposable {
       try {
         listener(reading);
       } catch (thrown) {
-        this.#options.logger.error('a listener of the workflow file failed', { reason: toBatonError(thrown).message });
+        this.#options.logger.error('A listener of the workflow file failed.', { reason: toBatonError(thrown).message });
       }
     }
   }
@@ -156,7 +156,7 @@ export class WorkflowFile implements WorkflowSource, AsyncDisposable {
     this.#watcher = watcher;
     watcher.on('all', () => this.#lookSoon());
     watcher.on('error', (error) => {
-      logger.warn('the workflow file cannot be watched; changes are found at the next use', {
+      logger.warn('The workflow file cannot be watched; changes are found at the next use.', {
         path,
         reason: toBatonError(error).message,
       });

@@ -159,7 +159,7 @@ describe.concurrent('baton start', () => {
 });
 
 describe.concurrent('an edit of the workflow file while Baton runs', () => {
-  const notUsable = 'the workflow file is not usable; the last good reading stays in force';
+  const notUsable = 'The workflow file is not usable; the last good reading stays in force.';
   const notHere = 'The workflow file asks for what this daemon cannot do; the last good one stays in force.';
 
   it.each([
