@@ -84,7 +84,7 @@ for (const engine of engines.filter(({ name }) => name === 'postgres')) {
       const ended = await endConnections(where);
       // Before it has heard of an end it may still ask over that connection, and would be refused once.
       await expect.poll(() => logger.messages(), { timeout: 20_000 }).toHaveLength(ended.length);
-      expect(new Set(logger.messages())).toEqual(new Set(['a connection to the store was lost']));
+      expect(new Set(logger.messages())).toEqual(new Set(['A connection to the store was lost.']));
       expect(await store.projects.list()).toHaveLength(5);
       await store.close();
     });
