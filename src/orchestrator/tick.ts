@@ -3,6 +3,7 @@ import type { OrchestratorContext } from './context.ts';
 import { dispatchCandidates } from './dispatch.ts';
 import { maintain } from './maintenance.ts';
 import { endStalledRuns, refreshClaimedIssues } from './reconcile.ts';
+import { serveWaitingLooks } from './waiting-looks.ts';
 
 /** What a tick found wrong, by step. */
 export interface TickReport {
@@ -14,6 +15,7 @@ const steps = {
   commands: (context: OrchestratorContext) => context.knock(),
   stalls: endStalledRuns,
   reconcile: refreshClaimedIssues,
+  retries: serveWaitingLooks,
   dispatch: dispatchCandidates,
   maintenance: maintain,
 } as const;

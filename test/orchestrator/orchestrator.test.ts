@@ -148,6 +148,25 @@ describe('a run that ended', () => {
     expect(stage.runs[2]?.request).toMatchObject({ issue: { id: '1' }, attempt: 1, retryKind: 'failure' });
   });
 
+  it('has the first choice of a freed slot before issues that were never started', async () => {
+    const stage = await scene({
+      issues: [issue({ id: '1' }), issue({ id: '2', state: 'Backlog' }), issue({ id: '3', state: 'Backlog' })],
+      settings: settings({ intervalMs: 3_600_000, agent: { maxConcurrentAgents: 1 } }),
+    });
+    await stage.orchestrator.start();
+    await stage.clock.advance(0);
+    stage.runs[0]?.fail();
+    await stage.tracker.changes.moveIssue('2', 'Todo', { kind: 'orchestrator' });
+    await stage.clock.advance(0);
+    await stage.tracker.changes.moveIssue('3', 'Todo', { kind: 'orchestrator' });
+    await stage.clock.advance(12_300);
+    expect(started(stage)).toEqual(['1', '2']);
+    await stage.tracker.changes.moveIssue('2', 'Done', { kind: 'orchestrator' });
+    stage.runs[1]?.succeed();
+    await stage.clock.advance(0);
+    expect(started(stage)).toEqual(['1', '2', '1']);
+  });
+
   it('with a question is held, not retried, and given back when a person moves it', async () => {
     const stage = await scene({ issues: [issue({ id: '1' })], settings: settings({ intervalMs: 100 }) });
     await stage.orchestrator.start();
