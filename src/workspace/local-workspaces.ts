@@ -57,8 +57,10 @@ async function prepare(visit: WorkspaceVisit, parts: WorkspaceParts): Promise<Wo
   try {
     await mkdir(dirname(path), { recursive: true });
     await writeFile(mark, '');
-    await mkdir(path, { recursive: true });
+    // Not recursive: a directory that is there after all is somebody's, and must not be taken for one just made.
+    await mkdir(path);
   } catch (cause) {
+    await rm(mark, { force: true });
     throw new BatonError('workspace_unavailable', `The workspace ${path} could not be made.`, { cause });
   }
   if (parts.hooks.afterCreate !== null) {
@@ -81,7 +83,11 @@ function creationMark(path: string): string {
 }
 
 async function isDirectory(path: string): Promise<boolean> {
-  const found = await lstat(path).catch(() => null);
+  const found = await lstat(path).catch((cause: NodeJS.ErrnoException) => {
+    if (cause.code === 'ENOENT') return null;
+    // An error is never read as "gone": what cannot be seen may hold work.
+    throw new BatonError('workspace_unavailable', `The workspace ${path} could not be looked at.`, { cause });
+  });
   if (found === null) return false;
   if (found.isDirectory()) return true;
   // The specification replaces it; Baton throws nothing away unasked (law 8).
