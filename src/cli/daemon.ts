@@ -1,3 +1,4 @@
+import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import { sleep } from '../clock/clock.ts';
 import { systemChance } from '../clock/system-chance.ts';
@@ -98,6 +99,8 @@ export async function createDaemon(options: DaemonOptions, surroundings: Surroun
   );
   opened.defer(source.onChange(() => orchestrator.refresh()));
   if (options.role === 'daemon') {
+    // With PostgreSQL nothing else has made it.
+    await mkdir(path.dirname(place.socket), { recursive: true, mode: 0o700 });
     const answers = {
       wake: () => orchestrator.wake(),
       reload: () => orchestrator.reload(),

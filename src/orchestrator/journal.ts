@@ -126,8 +126,8 @@ export class Journal {
       this.#pending.delete(runId);
       const { facts, events } = taken;
       try {
-        const lines = taken.lines.splice(0);
-        if (lines.length > 0) await transcripts.append(runId, lines);
+        if (taken.lines.length > 0) await transcripts.append(runId, taken.lines);
+        taken.lines = [];
         await store.transaction(async ({ runs, runEvents }) => {
           // After a restore the store may not know the run any more; then there is nothing to add to.
           const isKnown = await runs.record(runId, this.#generations.get(runId) ?? 0, facts);
@@ -142,7 +142,7 @@ export class Journal {
         this.#pending.set(runId, {
           facts: mergeFacts(facts, since.facts),
           events: [...events, ...since.events],
-          lines: since.lines,
+          lines: [...taken.lines, ...since.lines],
         });
         if (!this.#parts.stopping.aborted) this.#flushSoon();
       }

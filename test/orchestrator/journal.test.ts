@@ -118,3 +118,18 @@ it('counts what a run used for the day it ended, with its end or not at all', as
   const [day] = await stage.store.usage.sumByDay(stage.project, { fromDay: '2026-01-01', toDay: '2026-12-31' });
   expect(day).toMatchObject({ day: '2026-01-01', runs: 1, inputTokens: 10, outputTokens: 2, totalTokens: 12 });
 });
+
+it('writes a line of the transcript once, though the store needs several tries', async () => {
+  const stage = await scene({ issues: [issue({ id: '1' })] });
+  await stage.orchestrator.start();
+  await stage.clock.advance(0);
+  const { transaction } = stage.store;
+  stage.store.transaction = async () => {
+    throw new BatonError('store_busy', 'busy');
+  };
+  stage.runs[0]?.request.watcher.onEvent({ name: 'notification', at: 1, pid: 1, summary: 'one' });
+  await stage.clock.advance(1_000);
+  stage.store.transaction = transaction;
+  await stage.clock.advance(1_000);
+  expect(stage.transcript.map((line) => JSON.parse(line).summary)).toEqual(['one']);
+});

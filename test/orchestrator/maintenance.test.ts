@@ -30,11 +30,12 @@ async function withOldRuns(ages: readonly number[], retentionDays: number) {
   return { ...stage, left };
 }
 
-it('removes finished runs that are older than wanted, and no others', async () => {
+it('removes finished runs that are older than wanted, with their transcripts, and no others', async () => {
   const stage = await withOldRuns([1, 89, 91, 400], 90);
   await stage.orchestrator.start();
   await stage.clock.advance(1_000);
   expect(await stage.left()).toEqual(['run-0', 'run-1']);
+  expect(stage.forgotten.toSorted()).toEqual(['run-2', 'run-3']);
 });
 
 it('removes nothing when they are kept for ever', async () => {

@@ -46,6 +46,8 @@ export async function scene(options: SceneOptions = {}) {
   const runs: StagedRun[] = [];
   const transcript: string[] = [];
   const swept: string[] = [];
+  /** Runs whose transcript was removed. */
+  const forgotten: string[] = [];
   const file = { settings: options.settings ?? someSettings(), problem: null as BatonError | null };
   const source = {
     read: () => ({
@@ -65,7 +67,10 @@ export async function scene(options: SceneOptions = {}) {
     project,
     host: 'here',
     trial: options.trial ?? null,
-    transcripts: { append: async (_runId, lines) => void transcript.push(...lines), remove: async () => {} },
+    transcripts: {
+      append: async (_runId, lines) => void transcript.push(...lines),
+      remove: async (runIds) => void forgotten.push(...runIds),
+    },
     endProcessesOf: async (runId) => {
       swept.push(runId);
       return { ended: 1, left: options.processesLeft ?? 0 };
@@ -90,7 +95,7 @@ export async function scene(options: SceneOptions = {}) {
     await clock.advance(0);
     return (await store.commands.read(written.id))?.result ?? null;
   };
-  return { clock, logger, tracker, runs, file, orchestrator, store, project, command, transcript, swept };
+  return { clock, logger, tracker, runs, file, orchestrator, store, project, command, transcript, swept, forgotten };
 }
 
 function stagedRunner(runs: StagedRun[]): Runner {
