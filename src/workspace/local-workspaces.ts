@@ -61,6 +61,7 @@ async function prepare(visit: WorkspaceVisit, parts: WorkspaceParts): Promise<Wo
     await mkdir(path);
   } catch (cause) {
     await rm(mark, { force: true });
+    if (hasCode(cause, 'EEXIST') && (await isDirectory(path))) return { path, created: false };
     throw new BatonError('workspace_unavailable', `The workspace ${path} could not be made.`, { cause });
   }
   if (parts.hooks.afterCreate !== null) {
@@ -83,8 +84,8 @@ function creationMark(path: string): string {
 }
 
 async function isDirectory(path: string): Promise<boolean> {
-  const found = await lstat(path).catch((cause: NodeJS.ErrnoException) => {
-    if (cause.code === 'ENOENT') return null;
+  const found = await lstat(path).catch((cause: unknown) => {
+    if (hasCode(cause, 'ENOENT')) return null;
     // An error is never read as "gone": what cannot be seen may hold work.
     throw new BatonError('workspace_unavailable', `The workspace ${path} could not be looked at.`, { cause });
   });
@@ -94,4 +95,8 @@ async function isDirectory(path: string): Promise<boolean> {
   throw new BatonError('workspace_unavailable', `${path} is in the place of a workspace and is no directory.`, {
     nextStep: 'Move that file away; Baton does not remove what it has not made.',
   });
+}
+
+function hasCode(error: unknown, code: string): boolean {
+  return error instanceof Error && 'code' in error && error.code === code;
 }
