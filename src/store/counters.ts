@@ -5,6 +5,8 @@ export interface Counters {
   /** The value after adding. */
   add(key: IssueKey, name: string, by: number): Promise<number>;
   set(key: IssueKey, name: string, value: number): Promise<void>;
+  /** Forgets these counters of the issue; all of them without `names`. */
+  clear(key: IssueKey, names?: readonly string[]): Promise<void>;
   read(key: IssueKey): Promise<Readonly<Record<string, number>>>;
   list(project: string): Promise<readonly (IssueKey & { readonly name: string; readonly value: number })[]>;
 }

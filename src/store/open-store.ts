@@ -3,6 +3,7 @@ import type { Logger } from '../core/logger.ts';
 import type { Engine } from './engine.ts';
 import { migrate } from './migrations/migrate.ts';
 import { openPostgres } from './postgres/open-postgres.ts';
+import { readRecovery } from './read-recovery.ts';
 import { openSqlite } from './sqlite/open-sqlite.ts';
 import type { Store } from './store.ts';
 import { describeLocation, parseStoreUrl, type StoreLocation } from './store-url.ts';
@@ -51,6 +52,7 @@ function storeOver(engine: Engine): Store {
     engine: engine.name,
     ...storeTables(engine.db, engine),
     transaction: (work) => engine.db.transaction().execute((inside) => work(storeTables(inside, engine))),
+    recovery: (project, at) => readRecovery(engine, project, at),
     close,
     [Symbol.asyncDispose]: close,
   };

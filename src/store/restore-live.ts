@@ -1,13 +1,13 @@
 import { constants, copyFileSync, rmSync } from 'node:fs';
-import { type Kysely, type Selectable, sql } from 'kysely';
+import { CompiledQuery, sql } from 'kysely';
 import type { Clock } from '../clock/clock.ts';
 import { BatonError } from '../core/baton-error.ts';
 import { allTables } from './all-tables.ts';
 import { backupStore } from './backup-store.ts';
 import { copyTables } from './copy-store.ts';
+import { fencingStatements, type GenerationBefore, generationsBefore } from './fence-restored.ts';
 import { keptName } from './kept-name.ts';
 import { openMigrated } from './open-store.ts';
-import type { Database } from './schema.ts';
 import { verifyStoreFile } from './sqlite/verify-store-file.ts';
 import { parseStoreUrl } from './store-url.ts';
 
@@ -20,7 +20,7 @@ export interface RestoreLiveOptions {
 /**
  * Puts a backup in the place of a store that a daemon has open: its content is exchanged in one transaction, so that
  * everybody sees the old store or the new one. What was there before is kept as a backup of its own, whose name is given.
- * The daemon has to be told to read again what it holds in memory.
+ * The daemon has lost every claim by it, and has to be told to read again what it holds in memory.
  */
 export async function restoreLive({ file, url, clock }: RestoreLiveOptions): Promise<string> {
   const target = parseStoreUrl(url);
@@ -38,10 +38,14 @@ export async function restoreLive({ file, url, clock }: RestoreLiveOptions): Pro
       const live = await openMigrated(target, { clock, mode: 'visitor' });
       try {
         await live.db.transaction().execute(async (fresh) => {
-          const before = await fresh.selectFrom('claims').selectAll().execute();
+          const before = await fresh.executeQuery(
+            CompiledQuery.raw(generationsBefore) as CompiledQuery<GenerationBefore>,
+          );
           for (const { name } of allTables.toReversed()) await sql`delete from ${sql.table(name)}`.execute(fresh);
           await copyTables(source.db, fresh, live.name);
-          await keepGenerations(fresh, before);
+          for (const { text, parameters } of fencingStatements(before.rows)) {
+            await fresh.executeQuery(CompiledQuery.raw(text, [...parameters]));
+          }
         });
       } finally {
         await live.close();
@@ -53,20 +57,4 @@ export async function restoreLive({ file, url, clock }: RestoreLiveOptions): Pro
     for (const end of ['', '-wal', '-shm']) rmSync(`${draft}${end}`, { force: true });
   }
   return kept;
-}
-
-/** The generation of an issue never falls, not even by going back to an earlier moment: an old writer must stay refused. */
-async function keepGenerations(db: Kysely<Database>, before: readonly Selectable<Database['claims']>[]): Promise<void> {
-  for (const claim of before) {
-    await db
-      .insertInto('claims')
-      .values({ ...claim, owner: null })
-      .onConflict((conflict) =>
-        conflict
-          .columns(['project', 'issue_id'])
-          .doUpdateSet({ generation: claim.generation })
-          .where('claims.generation', '<', claim.generation),
-      )
-      .execute();
-  }
 }

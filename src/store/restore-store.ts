@@ -4,6 +4,7 @@ import { DatabaseSync } from 'node:sqlite';
 import type { Clock } from '../clock/clock.ts';
 import { BatonError } from '../core/baton-error.ts';
 import { allTables } from './all-tables.ts';
+import { fencingStatements, type GenerationBefore, generationsBefore } from './fence-restored.ts';
 import { keptName } from './kept-name.ts';
 import { flushFile, flushFolderOf } from './sqlite/durable-files.ts';
 import { takeInstanceLock } from './sqlite/instance-lock.ts';
@@ -41,6 +42,7 @@ export function restoreStore(options: RestoreStoreOptions): { readonly kept: str
         throw new BatonError('store_not_empty', `the store ${target} has data`);
       }
       copyFileSync(options.file, draft, constants.COPYFILE_EXCL);
+      fence(draft, readGenerations(target));
       verifyStoreFile(draft);
       flushFile(draft);
       const kept = keepOld(target, options.clock);
@@ -53,13 +55,13 @@ export function restoreStore(options: RestoreStoreOptions): { readonly kept: str
   } catch (thrown) {
     throw sqliteError(thrown, target);
   } finally {
-    rmSync(draft, { force: true });
+    for (const end of ['', '-wal', '-shm', '-journal']) rmSync(`${draft}${end}`, { force: true });
   }
 }
 
 /** What cannot be read counts as data. */
 function hasData(file: string): boolean {
-  if (!existsSync(file) || statSync(file).size === 0) return false;
+  if (!hasContent(file)) return false;
   let database: DatabaseSync | undefined;
   try {
     const opened = new DatabaseSync(file, { readOnly: true });
@@ -72,6 +74,34 @@ function hasData(file: string): boolean {
   }
 }
 
+/** Nothing of a store that is not there or cannot be read: the backup's own generations have to do then. */
+function readGenerations(file: string): readonly GenerationBefore[] {
+  if (!existsSync(file)) return [];
+  let database: DatabaseSync | undefined;
+  try {
+    database = new DatabaseSync(file, { readOnly: true });
+    // The columns are the first version's, and strict.
+    return database.prepare(generationsBefore).all() as unknown as GenerationBefore[];
+  } catch {
+    return [];
+  } finally {
+    database?.close();
+  }
+}
+
+function fence(file: string, before: readonly GenerationBefore[]): void {
+  const database = new DatabaseSync(file);
+  try {
+    database.exec('begin immediate');
+    for (const { text, parameters } of fencingStatements(before)) database.prepare(text).run(...parameters);
+    database.exec('commit');
+    // All of it is to be in the one file that gets the name.
+    database.exec('pragma journal_mode = delete');
+  } finally {
+    database.close();
+  }
+}
+
 /**
  * The write-ahead log belongs to the old file and is kept with it, both untouched: SQLite opens them as a pair. It must
  * be gone from here before the new file has the name, or SQLite would play it into the wrong one.
@@ -80,11 +110,15 @@ function keepOld(file: string, clock: Clock): string | null {
   if (!existsSync(file)) return null;
   const kept = keptName(file, clock);
   linkOrCopy(file, kept);
-  if (existsSync(`${file}-wal`)) linkOrCopy(`${file}-wal`, `${kept}-wal`);
+  if (hasContent(`${file}-wal`)) linkOrCopy(`${file}-wal`, `${kept}-wal`);
   flushFolderOf(kept);
   rmSync(`${file}-wal`, { force: true });
   rmSync(`${file}-shm`, { force: true });
   return kept;
+}
+
+function hasContent(file: string): boolean {
+  return (statSync(file, { throwIfNoEntry: false })?.size ?? 0) > 0;
 }
 
 function linkOrCopy(from: string, to: string): void {

@@ -7,16 +7,25 @@ export interface Retries {
   put(retry: Retry): Promise<void>;
   /** False when there was none. */
   remove(key: IssueKey): Promise<boolean>;
+  read(key: IssueKey): Promise<Retry | null>;
   /** By due time. */
   list(project: string): Promise<readonly Retry[]>;
 }
 
 export interface Retry extends IssueKey {
   readonly identifier: string;
-  readonly kind: RetryKind;
-  readonly attempt: number;
+  readonly url: string | null;
+  /** Null where no run came before: what is looked at again was never started. */
+  readonly kind: RetryKind | null;
+  /** What the next run gets; null is what a first run has. */
+  readonly attempt: number | null;
   readonly failures: number;
+  /** Runs in a row after which nothing had changed. */
+  readonly staleRuns: number;
   readonly dueAt: number;
+  /** Why it is retried. */
   readonly error: string | null;
+  /** Why the last look was postponed. */
+  readonly waitReason: string | null;
   readonly slotWaits: number;
 }

@@ -15,6 +15,9 @@ export interface Runs {
     project: string,
     query: { readonly issueId?: string; readonly limit: number; readonly before?: number },
   ): Promise<readonly RunRecord[]>;
+  /** The one that started last; null when there was none. */
+  latestOfIssue(key: IssueKey): Promise<RunRecord | null>;
+  /** The oldest first. */
   unfinished(project: string): Promise<readonly RunRecord[]>;
   countByIssue(key: IssueKey): Promise<number>;
   /** Removes at most `limit` finished runs that ended before `endedBefore`, with their events. Gives the ids removed. */
@@ -51,7 +54,7 @@ export interface RunFacts {
 
 export interface RunFinish {
   readonly endedAt: number;
-  readonly outcome: RunEnd | 'interrupted';
+  readonly outcome: RunEnd;
   readonly errorCode: string | null;
   readonly errorMessage: string | null;
 }

@@ -29,16 +29,21 @@ export interface Database {
     generation: number;
     claimed_at: number;
     lease_until: number;
+    slot_state: string | null;
+    host: string | null;
   };
   runs: RunColumns;
   run_events: { run_id: string; seq: number; at: number; name: string; summary: string };
   retries: IssueColumns & {
     identifier: string;
-    kind: RetryKind;
-    attempt: number;
+    url: string | null;
+    kind: RetryKind | null;
+    attempt: number | null;
     failures: number;
+    stale_runs: number;
     due_at: number;
     error: string | null;
+    wait_reason: string | null;
     slot_waits: number;
   };
   held: IssueColumns & { identifier: string; code: string; reason: string; since: number; run_id: string | null };

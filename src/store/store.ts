@@ -7,6 +7,7 @@ import type { Counters } from './counters.ts';
 import type { Held } from './held.ts';
 import type { JobTimers } from './job-timers.ts';
 import type { Projects } from './projects.ts';
+import type { Recovery } from './recovery.ts';
 import type { RequestCounts } from './request-counts.ts';
 import type { Retries } from './retries.ts';
 import type { RunEvents } from './run-events.ts';
@@ -30,6 +31,8 @@ export interface Store extends StoreTables, AsyncDisposable {
    * this transaction to end. `work` should await nothing else; others wait meanwhile.
    */
   transaction<T>(work: (tables: StoreTables) => Promise<T>): Promise<T>;
+  /** All that must have survived, in one moment; `at` is for the leases. Cheap enough to be asked at every tick. */
+  recovery(project: string, at: number): Promise<Recovery>;
   close(): Promise<void>;
 }
 

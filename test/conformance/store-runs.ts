@@ -88,6 +88,9 @@ export function runsConformance(engine: StoreEngine): void {
       expect(await runs.countByIssue({ project, issueId: 'i1' })).toBe(3);
       expect(await runs.countByIssue({ project: 'beta', issueId: 'i2' })).toBe(0);
       expect((await runs.unfinished(project)).map(({ runId }) => runId)).toEqual(['r0', 'r2', 'r1', 'r3']);
+      expect((await runs.latestOfIssue({ project, issueId: 'i1' }))?.runId).toBe('r3');
+      expect(await runs.latestOfIssue({ project, issueId: 'i2' })).toEqual(await runs.read('r2'));
+      expect(await runs.latestOfIssue({ project: 'beta', issueId: 'i2' })).toBeNull();
     });
 
     it('prunes the oldest finished ones with their events, no more than asked, and none in progress', async () => {

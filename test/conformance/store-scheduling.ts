@@ -1,12 +1,9 @@
-import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import type { ClaimHolder } from '../../src/store/claims.ts';
 import type { CommandDraft } from '../../src/store/commands.ts';
-import type { IssueKey } from '../../src/store/issue-key.ts';
 import type { Retry } from '../../src/store/retries.ts';
-import { onEngine, project, type StoreEngine } from './store.ts';
+import { onEngine, project, runStart, type StoreEngine } from './store.ts';
 
-/** What scheduling remembers: projects, claims, retries, held, counters, job timers, commands. */
+/** What scheduling remembers, save who has what: projects, retries, held, counters, job timers, commands. */
 export function schedulingConformance(engine: StoreEngine): void {
   const key = { project, issueId: 'i1' };
   const elsewhere = { project: 'beta', issueId: 'i1' };
@@ -27,126 +24,48 @@ export function schedulingConformance(engine: StoreEngine): void {
     });
   });
 
-  onEngine(engine, 'keeps claims', ({ open, place }) => {
-    const long = { at: 1_000, leaseMs: 3_600_000 };
-    const over = { at: 1_000, leaseMs: -1 };
-
-    it('gives a free claim to one, and to nobody else until it is given back', async () => {
-      const { claims } = await open();
-      const mine = await claims.take(key, { owner: 'me', ...long });
-      expect(mine).toMatchObject({ ...key, owner: 'me', generation: 1 });
-      expect(await claims.take(key, { owner: 'you', ...long })).toBeNull();
-      expect(await claims.take(key, { owner: 'me', ...long })).toBeNull();
-      expect(await claims.take(elsewhere, { owner: 'you', ...long })).toMatchObject({ generation: 1 });
-      expect(await claims.read(key)).toEqual(mine);
-      expect(await claims.release(key, { owner: 'me', generation: 1 })).toBe(true);
-      expect(await claims.read(key)).toBeNull();
-      expect(await claims.take(key, { owner: 'you', ...long })).toMatchObject({ owner: 'you', generation: 2 });
-    });
-
-    it('lets an expired claim be taken, after which its holder can do nothing with it', async () => {
-      const { claims } = await open();
-      await claims.take(key, { owner: 'me', ...over });
-      expect(await claims.held(project)).toMatchObject([{ owner: 'me', generation: 1 }]);
-      expect(await claims.take(key, { owner: 'you', ...long })).toMatchObject({ owner: 'you', generation: 2 });
-      expect(await claims.renew(key, { owner: 'me', generation: 1 }, long)).toBe(false);
-      expect(await claims.release(key, { owner: 'me', generation: 1 })).toBe(false);
-      expect(await claims.read(key)).toMatchObject({ owner: 'you', generation: 2 });
-    });
-
-    it('renews only for the holder of the generation, also after expiry while nobody took it', async () => {
-      const { claims } = await open();
-      await claims.take(key, { owner: 'me', ...over });
-      expect(await claims.renew(key, { owner: 'you', generation: 1 }, long)).toBe(false);
-      expect(await claims.renew(key, { owner: 'me', generation: 2 }, long)).toBe(false);
-      expect(await claims.renew(key, { owner: 'me', generation: 1 }, long)).toBe(true);
-      expect(await claims.take(key, { owner: 'you', ...long })).toBeNull();
-      expect(await claims.release(key, { owner: 'me', generation: 1 })).toBe(true);
-      expect(await claims.renew(key, { owner: 'me', generation: 1 }, long)).toBe(false);
-      expect(await claims.release(key, { owner: 'me', generation: 1 })).toBe(false);
-    });
-
-    it('measures leases with the clock that counts: its own machine, or the one server of many', async () => {
-      const { claims } = await open();
-      const claim = await claims.take(key, { owner: 'me', at: 5_000, leaseMs: 1_000 });
-      expect((claim?.leaseUntil ?? 0) - (claim?.claimedAt ?? 0)).toBe(1_000);
-      if (engine.name === 'sqlite') expect(claim?.claimedAt).toBe(5_000);
-      // Far from every caller's 1970: a machine with a wrong clock can take nobody's claim away.
-      else expect(claim?.claimedAt).toBeGreaterThan(Date.UTC(2026, 0));
-    });
-
-    it('lets exactly one of many win, on several stores at once, round after round', async () => {
-      const where = await place();
-      const stores = await Promise.all([open(where), open(where), open(where)]);
-      let generation = 0;
-      for (let round = 0; round < 12; round++) {
-        const taken = await Promise.all(
-          Array.from({ length: 9 }, (_, index) =>
-            stores[index % 3]?.claims.take(key, { owner: `${index}`, at: round, leaseMs: round % 2 ? -1 : 1_000_000 }),
-          ),
-        );
-        // An expired lease may change hands many times in a round; a live one goes to one.
-        const winners = taken.filter((claim) => claim !== null && claim !== undefined);
-        if (round % 2 === 0) expect(winners).toHaveLength(1);
-        const generations = winners.map((claim) => claim.generation).toSorted((a, b) => a - b);
-        expect(new Set(generations).size).toBe(generations.length);
-        expect(generations[0]).toBe(generation + 1);
-        generation = generations.at(-1) ?? generation;
-        const holder = await stores[0]?.claims.read(key);
-        if (holder) expect(await stores[1]?.claims.release(key, holder)).toBe(true);
-      }
-    });
-
-    it('never lets a generation fall or stand, whatever is done in whatever order', async () => {
-      const store = await open();
-      const act = fc.record({
-        act: fc.constantFrom('take', 'take-short', 'renew', 'release'),
-        owner: fc.constantFrom('a', 'b'),
-        generation: fc.nat(6),
-      });
-      const { claims } = store;
-      const acts = {
-        renew: async (one: IssueKey, holder: ClaimHolder) => void (await claims.renew(one, holder, long)),
-        release: async (one: IssueKey, holder: ClaimHolder) => void (await claims.release(one, holder)),
-        take: (one: IssueKey, { owner }: ClaimHolder) => claims.take(one, { owner, ...long }),
-        'take-short': (one: IssueKey, { owner }: ClaimHolder) => claims.take(one, { owner, ...over }),
-      } as const;
-      const property = fc.asyncProperty(fc.array(act, { maxLength: 25 }), fc.uuid(), async (list, issueId) => {
-        let last = 0;
-        for (const { act: what, ...holder } of list) {
-          const claim = await acts[what]({ project, issueId }, holder);
-          if (claim) expect(claim.generation).toBe(++last);
-        }
-      });
-      await fc.assert(property, { numRuns: 20 });
-    });
-  });
-
   onEngine(engine, 'keeps retries, held issues, counters and timers', ({ open }) => {
     const retry: Retry = {
       ...key,
       identifier: 'BAT-1',
+      url: 'https://example.org/BAT-1',
       kind: 'failure',
       attempt: 2,
       failures: 1,
+      staleRuns: 3,
       dueAt: 50,
       error: 'agent_exited',
+      waitReason: 'no slot is free',
+      slotWaits: 4,
+    };
+    const bare: Retry = {
+      ...retry,
+      issueId: 'i2',
+      url: null,
+      kind: null,
+      attempt: null,
+      failures: 0,
+      staleRuns: 0,
+      dueAt: 20,
+      error: null,
+      waitReason: null,
       slotWaits: 0,
     };
 
     it('has one retry an issue, by due time', async () => {
       const { retries } = await open();
+      await retries.put(bare);
       await retries.put(retry);
-      await retries.put({ ...retry, issueId: 'i2', dueAt: 20, error: null, kind: 'continuation' });
       await retries.put({ ...retry, ...elsewhere });
-      await retries.put({ ...retry, dueAt: 10, slotWaits: 3 });
-      expect(await retries.list(project)).toEqual([
-        { ...retry, dueAt: 10, slotWaits: 3 },
-        { ...retry, issueId: 'i2', dueAt: 20, error: null, kind: 'continuation' },
-      ]);
+      expect(await retries.list(project)).toEqual([bare, retry]);
+      const later = { ...bare, issueId: key.issueId, kind: 'interrupted', dueAt: 10 } as const;
+      await retries.put(later);
+      expect(await retries.list(project)).toEqual([later, bare]);
+      expect(await retries.read(key)).toEqual(later);
       expect(await retries.remove(key)).toBe(true);
       expect(await retries.remove(key)).toBe(false);
-      expect(await retries.list('beta')).toHaveLength(1);
+      expect(await retries.read(key)).toBeNull();
+      expect(await retries.read(elsewhere)).toEqual({ ...retry, ...elsewhere });
     });
 
     it('has one held entry an issue', async () => {
@@ -174,6 +93,19 @@ export function schedulingConformance(engine: StoreEngine): void {
       ]);
     });
 
+    it('forgets the counters that are named, or all of an issue', async () => {
+      const { counters } = await open();
+      for (const name of ['a', 'b', 'c']) await counters.set(key, name, 1);
+      await counters.set(elsewhere, 'a', 1);
+      await counters.clear(key, []);
+      await counters.clear(key, ['a', 'none', "' or 1 = 1"]);
+      expect(await counters.read(key)).toEqual({ b: 1, c: 1 });
+      expect(await counters.add(key, 'a', 2)).toBe(2);
+      await counters.clear(key);
+      expect(await counters.read(key)).toEqual({});
+      expect(await counters.read(elsewhere)).toEqual({ a: 1 });
+    });
+
     it('sorts names by code point, whatever the language of the machine or the server', async () => {
       const { counters } = await open();
       const names = ['b', 'A', 'a', '_', 'Z', 'é', 'BAT-9', 'BAT-10'];
@@ -192,6 +124,79 @@ export function schedulingConformance(engine: StoreEngine): void {
         { project, job: 'scan', lastRunAt: 5, nextDueAt: 9 },
       ]);
       expect(await jobTimers.list('beta')).toEqual([]);
+    });
+  });
+
+  onEngine(engine, 'tells what must have survived', ({ open, place }) => {
+    const retry: Retry = {
+      ...key,
+      identifier: 'BAT-1',
+      url: null,
+      kind: 'continuation',
+      attempt: 1,
+      failures: 0,
+      staleRuns: 0,
+      dueAt: 5,
+      error: null,
+      waitReason: null,
+      slotWaits: 0,
+    };
+    const hold = { ...key, identifier: 'BAT-1', code: 'person', reason: 'asked to', since: 5, runId: null };
+
+    it('of one project: claims, retries, held issues, runs without an end', async () => {
+      const store = await open();
+      expect(await store.recovery(project, 1)).toEqual({ claims: [], retries: [], held: [], unfinishedRuns: [] });
+      for (const each of [key, elsewhere]) {
+        const wish = { owner: 'me', host: 'h', at: 1, slotState: 'Todo' } as const;
+        await store.claims.take(each, { ...wish, leaseMs: 3_600_000 });
+        await store.claims.take({ ...each, issueId: 'i2' }, { ...wish, leaseMs: -1 });
+        await store.claims.take({ ...each, issueId: 'i3' }, { ...wish, leaseMs: 1 });
+        await store.claims.release({ ...each, issueId: 'i3' }, { owner: 'me', generation: 1 });
+        await store.retries.put({ ...retry, ...each });
+        await store.held.put({ ...hold, ...each });
+        for (const runId of ['ended', 'live'])
+          await store.runs.start(runStart(`${each.project} ${runId}`, { project: each.project }));
+        const finish = { endedAt: 2, outcome: 'succeeded', errorCode: null, errorMessage: null } as const;
+        await store.runs.finish(`${each.project} ended`, 1, finish);
+      }
+      const found = await store.recovery(project, 1);
+      expect(found).toEqual({
+        claims: await store.claims.held(project, 1),
+        retries: [retry],
+        held: [hold],
+        unfinishedRuns: [await store.runs.read(`${project} live`)],
+      });
+      expect(found.claims.map(({ issueId, isExpired }) => [issueId, isExpired]).toSorted()).toEqual([
+        ['i1', false],
+        ['i2', true],
+      ]);
+    });
+
+    it('as it was at one moment, while others write', async () => {
+      const where = await place();
+      const [writer, reader] = [await open(where), await open(where)];
+      await writer.retries.put(retry);
+      let isWriting = true;
+      const write = async () => {
+        for (let round = 0; round < 60; round++) {
+          await writer.transaction(async ({ retries, held }) => {
+            if (await held.remove(key)) await retries.put(retry);
+            else if (await retries.remove(key)) await held.put(hold);
+          });
+        }
+        isWriting = false;
+      };
+      const read = async () => {
+        const seen: number[] = [];
+        while (isWriting) {
+          const { retries, held } = await reader.recovery(project, 1);
+          seen.push(retries.length + held.length);
+          await new Promise((resolve) => setImmediate(resolve));
+        }
+        return new Set(seen);
+      };
+      const [, ...seen] = await Promise.all([write(), read(), read()]);
+      expect(seen).toEqual([new Set([1]), new Set([1])]);
     });
   });
 

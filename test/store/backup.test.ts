@@ -9,6 +9,7 @@ import { openStore } from '../../src/store/open-store.ts';
 import { restoreStore } from '../../src/store/restore-store.ts';
 import type { Store } from '../../src/store/store.ts';
 import { scratchFolder } from './engines.ts';
+import { makeFirstVersion } from './first-version.ts';
 import { startProgram } from './program.ts';
 
 let scratch: ReturnType<typeof scratchFolder>;
@@ -100,6 +101,11 @@ describe('a restore', () => {
     const { kept } = restoreStore({ file: backup, url: url(), clock, replace: true });
     expect(await names()).toEqual(['a']);
     expect(kept).toBe(`${file}.before-restore-20261115T130000000Z`);
+    expect(readdirSync(path.dirname(file)).toSorted()).toEqual([
+      'baton.db',
+      'baton.db.before-restore-20261115T130000000Z',
+      'baton.db.lock',
+    ]);
     const old = new DatabaseSync(kept ?? '', { readOnly: true });
     expect(old.prepare('select name from projects order by name').all()).toMatchObject([{ name: 'a' }, { name: 'b' }]);
     old.close();
@@ -117,6 +123,43 @@ describe('a restore', () => {
     await fill();
     restoreStore({ file: backup, url: url(), clock, replace: false });
     expect(await names()).toEqual(['a']);
+  });
+
+  it('fences off whoever held a claim, then or since: no generation falls or stands, and every lease is over', async () => {
+    const wish = { owner: 'me', host: 'here', at: 1, leaseMs: 1_000, slotState: 'Todo' };
+    const [both, late] = [
+      { project: 'p', issueId: 'both' },
+      { project: 'p', issueId: 'late' },
+    ];
+    {
+      await using store = await open();
+      await store.claims.take(both, wish);
+      backupStore(url(), backup);
+      await store.claims.take(both, { ...wish, reclaim: true });
+      await store.claims.take(late, wish);
+    }
+    restoreStore({ file: backup, url: url(), clock, replace: true });
+    await using store = await open();
+    expect(await store.claims.held('p', 2)).toMatchObject([
+      { ...both, owner: 'me', generation: 3, isExpired: true, host: 'here', slotState: 'Todo' },
+    ]);
+    for (const key of [both, late]) {
+      for (const generation of [1, 2])
+        expect(await store.transaction(({ claims }) => claims.verify(key, { owner: 'me', generation }))).toBe(false);
+    }
+    expect(await store.claims.take(both, { ...wish, at: 2 })).toMatchObject({ generation: 4 });
+    expect(await store.claims.take(late, { ...wish, at: 2 })).toMatchObject({ generation: 3 });
+  });
+
+  it('takes a backup of the first version, and leaves the backup as it was', async () => {
+    await makeFirstVersion(backup);
+    const before = readFileSync(backup);
+    restoreStore({ file: backup, url: url(), clock, replace: false });
+    expect(readFileSync(backup)).toEqual(before);
+    await using store = await open();
+    expect(await store.claims.held('p', 1)).toMatchObject([{ issueId: 'held', generation: 8, isExpired: true }]);
+    expect(await store.claims.generation({ project: 'p', issueId: 'free' })).toBe(4);
+    expect(readdirSync(path.dirname(file)).filter((name) => /restor/.test(name))).toEqual([]);
   });
 
   it('leaves a store with data alone unless told to replace it', async () => {

@@ -44,6 +44,9 @@ for (const from of engines) {
               key: null,
             });
             expect(command.seq).toBe(3);
+            const held = { project, issueId: 'i0' };
+            expect(await store.claims.read(held)).toMatchObject({ host: 'here', slotState: 'Todo', generation: 1 });
+            expect(await store.retries.read(held)).toMatchObject({ staleRuns: 2, waitReason: 'w', slotWaits: 3 });
             await store.close();
             await there.remove();
           });
@@ -121,7 +124,7 @@ async function fillEverything(store: Store): Promise<void> {
     for (let index = 0; index < 450; index++) await tables.boardIssues.create(project, draft(`i${index}`), 3);
     await tables.boardComments.add(key, { author, body: 'b', at: 1 });
     await tables.boardHistory.add(key, { at: 1, author, field: 'status', from: null, to: ['todo'], reason: null });
-    await tables.claims.take(key, { owner: 'me', at: 1, leaseMs: 10 });
+    await tables.claims.take(key, { owner: 'me', host: 'here', at: 1, leaseMs: 10, slotState: 'Todo' });
     await tables.runs.start(runStart('r1'));
     await tables.runEvents.append(
       'r1',
@@ -130,12 +133,15 @@ async function fillEverything(store: Store): Promise<void> {
     await tables.retries.put({
       ...key,
       identifier: 'x',
+      url: 'https://example.org/x',
       kind: 'failure',
       attempt: 1,
       failures: 1,
+      staleRuns: 2,
       dueAt: 1,
-      error: null,
-      slotWaits: 0,
+      error: 'e',
+      waitReason: 'w',
+      slotWaits: 3,
     });
     await tables.held.put({ ...key, identifier: 'x', code: 'person', reason: 'r', since: 1, runId: null });
     await tables.counters.add(key, 'n', Number.MAX_SAFE_INTEGER);

@@ -10,6 +10,7 @@ import { parseStoreUrl } from '../../src/store/store-url.ts';
 import { onEngine, type StorePlace } from '../conformance/store.ts';
 import { catalogueOf } from './catalogue.ts';
 import { engines } from './engines.ts';
+import { fillFirstVersion } from './first-version.ts';
 
 const tomorrow: Migration = {
   name: 'of tomorrow',
@@ -53,6 +54,26 @@ for (const engine of engines) {
       expect(await where.query('select name, colour from projects')).toMatchObject([{ name: 'alpha', colour: null }]);
       const names = await where.query('select name from baton_migrations order by number');
       expect(names.map(({ name }) => name)).toEqual([...migrations, tomorrow].map(({ name }) => name));
+    });
+
+    it('a store of the first version with all that is in it', async () => {
+      const where = await place('empty');
+      await using earlier = disposable(await openEngine(where));
+      await fillFirstVersion(earlier.engine);
+      const store = await open(where);
+      const key = { project: 'p', issueId: 'held' };
+      const claim = { ...key, owner: 'me', generation: 7, claimedAt: 10, leaseUntil: 20, host: null, slotState: null };
+      expect(await store.claims.held('p', 20)).toEqual([{ ...claim, isExpired: true }]);
+      expect(await store.claims.generation({ project: 'p', issueId: 'free' })).toBe(3);
+      expect(await store.boardIssues.readMany('p', ['held'])).toMatchObject([{ identifier: 'BAT-1', labels: ['a'] }]);
+      expect(await store.runs.latestOfIssue(key)).toMatchObject({ runId: 'live', totalTokens: 5, finish: null });
+      expect(await store.runs.read('ended')).toMatchObject({ finish: { outcome: 'failed', endedAt: 12 } });
+      expect(await store.runEvents.list('live', { limit: 9 })).toHaveLength(1);
+      const found = await store.recovery('p', 20);
+      expect(found).toMatchObject({ retries: [], held: [{ reason: 'asked to' }], unfinishedRuns: [{ runId: 'live' }] });
+      expect(await store.counters.read(key)).toEqual({ n: 9 });
+      const wish = { owner: 'you', host: 'there', at: 30, leaseMs: 60_000, slotState: 'Todo' };
+      expect(await store.claims.take(key, wish)).toMatchObject({ generation: 8, host: 'there', slotState: 'Todo' });
     });
 
     it('leaves a newer store alone, for daemons and for visitors', async () => {

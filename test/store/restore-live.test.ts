@@ -6,6 +6,7 @@ import { systemClock } from '../../src/clock/system-clock.ts';
 import { backupStore } from '../../src/store/backup-store.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { restoreLive } from '../../src/store/restore-live.ts';
+import { makeFirstVersion } from './first-version.ts';
 
 const folders: string[] = [];
 afterEach(() => {
@@ -36,23 +37,47 @@ it('exchanges the content under a daemon that goes on reading and writing, and k
   await old.close();
 });
 
-it('never lowers the generation of a claim', async () => {
+it('fences off whoever held a claim, then or now: no generation falls or stands, and every lease is over', async () => {
   const { url, file } = scratch();
   const daemon = await openStore({ url, clock: systemClock, mode: 'daemon' });
   const project = (await daemon.projects.ensure('p', 1)).id;
   const take = (issueId: string) =>
-    daemon.claims.take({ project, issueId }, { owner: 'me', at: systemClock.now(), leaseMs: 60_000 });
+    daemon.claims.take(
+      { project, issueId },
+      { owner: 'me', host: 'here', at: systemClock.now(), leaseMs: 60_000, slotState: 'Todo' },
+    );
   const release = (issueId: string, generation: number) =>
     daemon.claims.release({ project, issueId }, { owner: 'me', generation });
   await take('early');
   await release('early', 1);
+  await take('both');
   backupStore(url, file('backup.db'));
   await take('early');
-  await release('early', 2);
   await take('late');
   await restoreLive({ file: file('backup.db'), url, clock: systemClock });
-  expect((await take('early'))?.generation).toBe(3);
-  expect((await take('late'))?.generation).toBe(2);
+
+  const held = await daemon.claims.held(project, systemClock.now());
+  expect(held).toMatchObject([
+    { issueId: 'both', owner: 'me', generation: 2, isExpired: true, slotState: 'Todo', host: 'here' },
+  ]);
+  for (const [issueId, generation] of [
+    ['both', 1],
+    ['early', 2],
+    ['late', 1],
+  ] as const) {
+    const before = { owner: 'me', generation };
+    expect(await daemon.transaction(({ claims }) => claims.verify({ project, issueId }, before))).toBe(false);
+    expect((await take(issueId))?.generation, issueId).toBe(generation + 2);
+  }
+  await daemon.close();
+});
+
+it('brings a backup of the first version to this one before it takes it in', async () => {
+  const { url, file } = scratch();
+  await makeFirstVersion(file('backup.db'));
+  const daemon = await openStore({ url, clock: systemClock, mode: 'daemon' });
+  await restoreLive({ file: file('backup.db'), url, clock: systemClock });
+  expect(await daemon.claims.held('p', 1)).toMatchObject([{ generation: 8, host: null, slotState: null }]);
   await daemon.close();
 });
 

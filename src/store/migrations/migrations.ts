@@ -1,5 +1,6 @@
 import type { Kysely } from 'kysely';
 import { firstSchema } from './0001-first-schema/first-schema.ts';
+import { durableClaims } from './0002-durable-claims/durable-claims.ts';
 import type { ColumnTypes } from './column-types.ts';
 
 /**
@@ -12,4 +13,4 @@ export interface Migration {
 }
 
 /** In order; the number of a migration is its place, from 1. */
-export const migrations: readonly Migration[] = [firstSchema];
+export const migrations: readonly Migration[] = [firstSchema, durableClaims];

@@ -17,6 +17,9 @@ export interface InstanceLock {
   release(): void;
 }
 
+/** A handle that nobody refers to is closed when it is collected as garbage, and its lock ends; here they are kept. */
+const held = new Set<DatabaseSync>();
+
 /** Takes the lock or throws `store_in_use`, naming the process that has it. */
 export function takeInstanceLock(file: string): InstanceLock {
   const handle = tryLock(`${file}.lock`);
@@ -35,8 +38,10 @@ export function takeInstanceLock(file: string): InstanceLock {
     handle.close();
     throw sqliteError(thrown, `${file}.pid`);
   }
+  held.add(handle);
   return {
     release: () => {
+      held.delete(handle);
       if (!handle.isOpen) return;
       rmSync(`${file}.pid`, { force: true });
       handle.close();

@@ -31,6 +31,11 @@ export function countersTable(db: Kysely<Database>): Counters {
         .onConflict((conflict) => conflict.columns(['project', 'issue_id', 'name']).doUpdateSet({ value }))
         .execute();
     },
+    clear: async (key, names) => {
+      if (names?.length === 0) return;
+      const all = db.deleteFrom('counters').where('project', '=', key.project).where('issue_id', '=', key.issueId);
+      await (names === undefined ? all : all.where('name', 'in', names)).execute();
+    },
     read: async (key) => {
       const rows = await db
         .selectFrom('counters')

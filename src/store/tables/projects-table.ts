@@ -1,9 +1,12 @@
 import { createHash } from 'node:crypto';
 import type { Kysely } from 'kysely';
+import { BatonError } from '../../core/baton-error.ts';
+import type { Engine } from '../engine.ts';
 import type { Project, Projects } from '../projects.ts';
 import type { Database } from '../schema.ts';
+import { lockedRow } from './locked-row.ts';
 
-export function projectsTable(db: Kysely<Database>): Projects {
+export function projectsTable(db: Kysely<Database>, engine: Engine['name']): Projects {
   return {
     ensure: async (name, at) => {
       // Mostly it is there; then nobody has to wait for somebody else's write.
@@ -18,6 +21,10 @@ export function projectsTable(db: Kysely<Database>): Projects {
       return projectFrom(row);
     },
     list: async () => (await db.selectFrom('projects').selectAll().orderBy('name').execute()).map(projectFrom),
+    lock: async (id) => {
+      const row = await lockedRow(db, engine, db.selectFrom('projects').select('id').where('id', '=', id));
+      if (row === undefined) throw new BatonError('store_constraint', `there is no project ${id} to lock`);
+    },
   };
 }
 

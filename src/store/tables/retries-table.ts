@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely';
-import type { Retries } from '../retries.ts';
+import type { Retries, Retry } from '../retries.ts';
 import type { Database } from '../schema.ts';
 
 export function retriesTable(db: Kysely<Database>): Retries {
@@ -7,11 +7,14 @@ export function retriesTable(db: Kysely<Database>): Retries {
     put: async (retry) => {
       const facts = {
         identifier: retry.identifier,
+        url: retry.url,
         kind: retry.kind,
         attempt: retry.attempt,
         failures: retry.failures,
+        stale_runs: retry.staleRuns,
         due_at: retry.dueAt,
         error: retry.error,
+        wait_reason: retry.waitReason,
         slot_waits: retry.slotWaits,
       };
       await db
@@ -28,6 +31,15 @@ export function retriesTable(db: Kysely<Database>): Retries {
         .executeTakeFirst();
       return done.numDeletedRows === 1n;
     },
+    read: async (key) => {
+      const row = await db
+        .selectFrom('retries')
+        .selectAll()
+        .where('project', '=', key.project)
+        .where('issue_id', '=', key.issueId)
+        .executeTakeFirst();
+      return row === undefined ? null : retryFrom(row);
+    },
     list: async (project) => {
       const rows = await db
         .selectFrom('retries')
@@ -36,17 +48,24 @@ export function retriesTable(db: Kysely<Database>): Retries {
         .orderBy('due_at')
         .orderBy('issue_id')
         .execute();
-      return rows.map((row) => ({
-        project: row.project,
-        issueId: row.issue_id,
-        identifier: row.identifier,
-        kind: row.kind,
-        attempt: row.attempt,
-        failures: row.failures,
-        dueAt: row.due_at,
-        error: row.error,
-        slotWaits: row.slot_waits,
-      }));
+      return rows.map(retryFrom);
     },
+  };
+}
+
+function retryFrom(row: Database['retries']): Retry {
+  return {
+    project: row.project,
+    issueId: row.issue_id,
+    identifier: row.identifier,
+    url: row.url,
+    kind: row.kind,
+    attempt: row.attempt,
+    failures: row.failures,
+    staleRuns: row.stale_runs,
+    dueAt: row.due_at,
+    error: row.error,
+    waitReason: row.wait_reason,
+    slotWaits: row.slot_waits,
   };
 }

@@ -4,6 +4,7 @@ import { atomically } from '../atomically.ts';
 import type { Engine } from '../engine.ts';
 import type { RunEvents } from '../run-events.ts';
 import type { Database } from '../schema.ts';
+import { lockedRow } from './locked-row.ts';
 
 /** Lines in one statement; each is five parameters. */
 const linesAStatement = 500;
@@ -73,7 +74,6 @@ export function runEventsTable(db: Kysely<Database>, engine: Engine['name']): Ru
 
 /** The run's row is the lock: two who append at once would otherwise count from the same number. */
 async function lockRun(db: Kysely<Database>, engine: Engine['name'], runId: string): Promise<void> {
-  const wanted = db.selectFrom('runs').select('run_id').where('run_id', '=', runId);
-  const row = await (engine === 'postgres' ? wanted.forUpdate() : wanted).executeTakeFirst();
+  const row = await lockedRow(db, engine, db.selectFrom('runs').select('run_id').where('run_id', '=', runId));
   if (row === undefined) throw new BatonError('store_constraint', `there is no run ${runId} to add events to`);
 }

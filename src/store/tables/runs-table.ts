@@ -54,6 +54,19 @@ export function runsTable(db: Kysely<Database>): Runs {
       return (await wanted.execute()).map(runFrom);
     },
 
+    latestOfIssue: async (key) => {
+      const row = await db
+        .selectFrom('runs')
+        .selectAll()
+        .where('project', '=', key.project)
+        .where('issue_id', '=', key.issueId)
+        .orderBy('started_at', 'desc')
+        .orderBy('run_id', 'desc')
+        .limit(1)
+        .executeTakeFirst();
+      return row === undefined ? null : runFrom(row);
+    },
+
     unfinished: async (project) => {
       const rows = await db
         .selectFrom('runs')

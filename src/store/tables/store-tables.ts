@@ -20,11 +20,11 @@ import { usageTable } from './usage-table.ts';
 /** Every table over one connection to the database: the store's own, or that of a transaction. */
 export function storeTables(db: Kysely<Database>, engine: Engine): StoreTables {
   return {
-    projects: projectsTable(db),
+    projects: projectsTable(db, engine.name),
     boardIssues: boardIssuesTable(db, engine.name),
     boardComments: boardCommentsTable(db),
     boardHistory: boardHistoryTable(db),
-    claims: claimsTable(db, engine.leaseClock),
+    claims: claimsTable(db, engine),
     runs: runsTable(db),
     runEvents: runEventsTable(db, engine.name),
     retries: retriesTable(db),

@@ -1,0 +1,58 @@
+import path from 'node:path';
+import { CompiledQuery, createQueryId, type Kysely, type KyselyPlugin } from 'kysely';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { systemClock } from '../../src/clock/system-clock.ts';
+import type { Engine } from '../../src/store/engine.ts';
+import { migrate } from '../../src/store/migrations/migrate.ts';
+import type { Database } from '../../src/store/schema.ts';
+import { openSqlite } from '../../src/store/sqlite/open-sqlite.ts';
+import type { StoreTables } from '../../src/store/store.ts';
+import { storeTables } from '../../src/store/tables/store-tables.ts';
+import { scratchFolder } from './engines.ts';
+
+let scratch: ReturnType<typeof scratchFolder>;
+let engine: Engine;
+beforeEach(async () => {
+  scratch = scratchFolder();
+  engine = await openSqlite(path.join(scratch.folder, 'baton.db'), 'visitor', systemClock);
+  await migrate(engine, 'here', systemClock);
+});
+afterEach(async () => {
+  await engine.close();
+  scratch.remove();
+});
+
+const key = { project: 'p', issueId: 'i' };
+
+// What a tick or a start asks. An index of held claims, or of runs in progress, does not grow with what is long over.
+it.each<[string, string, (tables: StoreTables) => Promise<unknown>]>([
+  ['held claims', 'claims_held', ({ claims }) => claims.held('p', 1)],
+  ['claims to renew', 'claims_held', ({ claims }) => claims.renewAll('p', 'me', { at: 1, leaseMs: 1 })],
+  ['retries', 'retries_due', ({ retries }) => retries.list('p')],
+  ['held issues', 'sqlite_autoindex_held_1', ({ held }) => held.list('p')],
+  ['runs in progress', 'runs_unfinished', ({ runs }) => runs.unfinished('p')],
+  ['the latest run of an issue', 'runs_of_issue', ({ runs }) => runs.latestOfIssue(key)],
+  ['the counters of a project', 'sqlite_autoindex_counters_1', ({ counters }) => counters.list('p')],
+])('SQLite finds %s by the index %s', async (_, index, ask) => {
+  const asked: CompiledQuery[] = [];
+  await ask(storeTables(listening(engine.db, asked), engine));
+  expect(asked).toHaveLength(1);
+  for (const { sql, parameters } of asked) {
+    const plan = await engine.db.executeQuery<{ detail: string }>(
+      CompiledQuery.raw(`explain query plan ${sql}`, [...parameters]),
+    );
+    expect(plan.rows[0]?.detail).toContain(`USING INDEX ${index} (project=?`);
+  }
+});
+
+/** The same database, whose questions are written down as they are asked. */
+function listening(db: Kysely<Database>, asked: CompiledQuery[]): Kysely<Database> {
+  const plugin: KyselyPlugin = {
+    transformQuery: ({ node }) => {
+      asked.push(db.getExecutor().compileQuery(node, createQueryId()));
+      return node;
+    },
+    transformResult: async ({ result }) => result,
+  };
+  return db.withPlugin(plugin);
+}
