@@ -6,7 +6,7 @@ import { signalGroup } from './send-signal.ts';
 import type { ProcessDeps } from './start-child.ts';
 import type { StderrTail } from './stderr-tail.ts';
 import { climbStopLadder } from './stop-ladder.ts';
-import { type SweepReport, sweepRun } from './sweep-run.ts';
+import { lookForRun, type SweepOptions, type SweepReport, sweepRun } from './sweep-run.ts';
 
 /** A program and all that Baton holds of it. */
 export interface ProcessTree {
@@ -27,29 +27,32 @@ const lastStderrMs = 1000;
 export async function endTree(tree: ProcessTree, deps: ProcessDeps, options: StopOptions): Promise<StopReport> {
   // A program blocked on output that nobody reads could not end of its own accord.
   tree.chunks.discardIfUnread();
+  const hasExited = (): boolean => tree.child.exitCode !== null || tree.child.signalCode !== null;
+  const { pid, startTime } = tree;
+  const leader = startTime === null ? undefined : { pid, startTime };
+  // A namespace ends everything with the program, whoever its parent is.
+  const known = deps.custody === 'marker_sweep' && !hasExited() ? await lookForRun(tree.runId, deps, leader) : [];
   const how = await climbStopLadder(
     {
       exited: tree.exited,
-      hasExited: () => tree.child.exitCode !== null || tree.child.signalCode !== null,
+      hasExited,
       closeStdin: () => tree.stdin.close(),
       signalGroup: (signal) => signalGroup(tree, signal),
     },
     deps.clock,
     options,
   );
-  const swept = await sweep(tree, deps, options);
+  const swept = await sweep(tree, deps, {
+    known,
+    ...(options.survivorGraceMs === undefined ? {} : { graceMs: options.survivorGraceMs }),
+    ...(leader === undefined ? {} : { leader }),
+  });
   await tree.stderr.finish(lastStderrMs);
   return { how, survivorsEnded: swept.ended, survivorsLeft: swept.left };
 }
 
-async function sweep(tree: ProcessTree, deps: ProcessDeps, options: StopOptions): Promise<SweepReport> {
-  const { pid, startTime } = tree;
-  if (deps.custody !== 'group_only') {
-    return sweepRun(tree.runId, deps, {
-      ...(options.survivorGraceMs === undefined ? {} : { graceMs: options.survivorGraceMs }),
-      ...(startTime === null ? {} : { leader: { pid, startTime } }),
-    });
-  }
+async function sweep(tree: ProcessTree, deps: ProcessDeps, options: SweepOptions): Promise<SweepReport> {
+  if (deps.custody !== 'group_only') return sweepRun(tree.runId, deps, options);
   signalGroup(tree, 'SIGKILL');
   return { ended: 0, left: 0 };
 }

@@ -21,6 +21,8 @@ export interface ProbeRequest {
   readonly env: ChildEnvironment;
   readonly clock: Clock;
   readonly chance: Chance;
+  /** Of the daemon that asks, whose next life ends what a crash in the middle leaves; of anybody else an id of its own. */
+  readonly daemonId: string;
 }
 
 /** One step of the trial takes milliseconds; what takes this long hangs. */
@@ -58,18 +60,18 @@ function asVerdict(thrown: unknown): Omit<CustodyCheck, 'name'> {
 
 async function trial(request: ProbeRequest, custody: Custody, folder: string): Promise<Trial> {
   await mkdir(folder);
-  const { clock, env } = request;
+  const { clock, env, daemonId } = request;
   const program = (script: string, cwd = folder) => {
     return { command: '/bin/sh', args: ['-c', script], cwd, env, runId: request.chance.id() };
   };
   const run = (under: Custody, script: string, cwd?: string) =>
-    runToEnd({ ...program(script, cwd), timeoutMs: stepTimeoutMs }, { clock, custody: under });
+    runToEnd({ ...program(script, cwd), timeoutMs: stepTimeoutMs }, { clock, custody: under, daemonId });
   return {
     folder,
     inside: (script, cwd) => run(custody, script, cwd),
     outside: (script, cwd) => run('marker_sweep', script, cwd),
     async terminateInside(script) {
-      const live = await launch({ ...program(script), stdin: 'none' }, { clock, custody });
+      const live = await launch({ ...program(script), stdin: 'none' }, { clock, custody, daemonId });
       await within(clock, stepTimeoutMs, live.lines.next());
       await live.stop({ closeStdinMs: 0 });
       const exit = await within(clock, stepTimeoutMs, live.exited);

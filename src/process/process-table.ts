@@ -1,8 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { type Clock, sleep } from '../clock/clock.ts';
 
-/** The variable that every child carries, and that its own children inherit. */
+/** The variable that every child carries, and that its own children inherit: whose run it is. */
 export const runMarker = 'BATON_RUN_ID';
+
+/** The second one: whose daemon it is, through all the lives of that daemon. */
+export const daemonMarker = 'BATON_DAEMON_ID';
 
 /** A live process as /proc tells it. */
 export interface ProcessEntry {
@@ -13,6 +16,18 @@ export interface ProcessEntry {
   readonly startTime: number;
   /** The value of its run marker, null without one or when it may not be read. */
   readonly runId: string | null;
+  /** The same of its daemon marker. */
+  readonly daemonId: string | null;
+}
+
+/** What the kernel tells of every process, dead ones that nobody has collected included. */
+interface ProcessStat {
+  readonly isDead: boolean;
+  /** Its first thread has ended; the process lives as long as there are others. */
+  readonly isHeadless: boolean;
+  readonly parentPid: number;
+  readonly session: number;
+  readonly startTime: number;
 }
 
 /** A process takes about 20 µs to read, in one go a quarter of what it takes piecemeal; after so many others may run. */
@@ -23,7 +38,7 @@ const readInOneGo = 128;
  * agent run by root may start things under other users. Empty where there is no /proc.
  */
 export async function readProcessTable(clock: Clock): Promise<ProcessEntry[]> {
-  const pids = listPids();
+  const pids = listNumbers('/proc');
   const entries: ProcessEntry[] = [];
   for (let from = 0; from < pids.length; from += readInOneGo) {
     if (from > 0) await sleep(clock, 0);
@@ -34,47 +49,67 @@ export async function readProcessTable(clock: Clock): Promise<ProcessEntry[]> {
 
 /** The start time of a process, null when it is gone or the platform does not tell. Asked at once: pids are reused. */
 export function startTimeOf(pid: number): number | null {
+  return readStat(pid)?.startTime ?? null;
+}
+
+/** Null when the process is gone, is hidden from us, or the platform does not tell. */
+export function readStat(pid: number): ProcessStat | null {
   try {
-    return parseStat(readFileSync(`/proc/${pid}/stat`, 'utf8')).startTime;
+    return parseStat(readFileSync(`/proc/${pid}/stat`, 'utf8'));
   } catch {
     return null;
   }
 }
 
-function listPids(): number[] {
-  try {
-    return readdirSync('/proc').flatMap((name) => (/^\d+$/.test(name) ? [Number(name)] : []));
-  } catch {
-    return [];
-  }
-}
-
 function readProcess(pid: number): ProcessEntry | null {
-  try {
-    const { isDead, ...stat } = parseStat(readFileSync(`/proc/${pid}/stat`, 'utf8'));
-    return isDead ? null : { pid, ...stat, runId: markerOf(pid) };
-  } catch {
-    return null; // Gone meanwhile.
-  }
+  const stat = readStat(pid);
+  if (stat === null || stat.isDead) return null;
+  const { parentPid, session, startTime } = stat;
+  const variables = environmentOf(pid, stat.isHeadless);
+  const markers = { runId: markerIn(runMarker, variables), daemonId: markerIn(daemonMarker, variables) };
+  return { pid, parentPid, session, startTime, ...markers };
 }
 
-/** proc(5): `pid (name) state ppid pgrp session …`, field 22 is the start time. The name may hold spaces and `)`. */
-function parseStat(text: string): { isDead: boolean; parentPid: number; session: number; startTime: number } {
+/**
+ * proc(5): `pid (name) state ppid pgrp session …`, field 20 is the number of threads, field 22 the start time. The name
+ * may hold spaces and `)`. A process whose first thread has ended is shown as a zombie though the others work on.
+ */
+function parseStat(text: string): ProcessStat {
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
+  const isHeadless = fields[0] === 'Z' && Number(fields[17]) > 1;
   return {
-    isDead: fields[0] === 'Z' || fields[0] === 'X',
+    isHeadless,
+    isDead: fields[0] === 'X' || (fields[0] === 'Z' && !isHeadless),
     parentPid: Number(fields[1]),
     session: Number(fields[3]),
     startTime: Number(fields[19]),
   };
 }
 
-function markerOf(pid: number): string | null {
+/** Empty for somebody else's, and for a process that hides itself (ssh-agent); its session or parent may tell. */
+function environmentOf(pid: number, isHeadless: boolean): readonly string[] {
+  if (!isHeadless) return readVariables(`/proc/${pid}/environ`);
+  // A thread that has ended shows no environment; each of the others shows that of the process.
+  const thread = listNumbers(`/proc/${pid}/task`).find((each) => each !== pid);
+  return readVariables(`/proc/${pid}/task/${thread}/environ`);
+}
+
+function readVariables(file: string): readonly string[] {
   try {
-    const variables = readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0');
-    const marker = variables.find((variable) => variable.startsWith(`${runMarker}=`));
-    return marker === undefined ? null : marker.slice(runMarker.length + 1);
+    return readFileSync(file, 'utf8').split('\0');
   } catch {
-    return null; // Somebody else's, or a process that hides itself (ssh-agent); its session or parent may tell.
+    return [];
+  }
+}
+
+function markerIn(name: string, variables: readonly string[]): string | null {
+  return variables.find((variable) => variable.startsWith(`${name}=`))?.slice(name.length + 1) || null;
+}
+
+function listNumbers(folder: string): number[] {
+  try {
+    return readdirSync(folder).flatMap((name) => (/^\d+$/.test(name) ? [Number(name)] : []));
+  } catch {
+    return [];
   }
 }

@@ -5,7 +5,7 @@ import { BatonError } from '../core/baton-error.ts';
 import type { ChildEnvironment } from './child-environment.ts';
 import { type Custody, commandUnderCustody } from './custody.ts';
 import { findProgram } from './find-program.ts';
-import { runMarker } from './process-table.ts';
+import { daemonMarker, runMarker } from './process-table.ts';
 
 /** What every program needs to be started. */
 export interface ProgramRequest {
@@ -29,7 +29,7 @@ export type StartedProgram = ChildProcess & { readonly pid: number; stdout: Read
  */
 export async function spawnProgram(
   request: ProgramRequest,
-  custody: Custody,
+  owner: { readonly custody: Custody; readonly daemonId: string },
   stdin: 'pipe' | 'ignore',
 ): Promise<StartedProgram> {
   const folder = await stat(request.cwd).catch(() => null);
@@ -38,11 +38,12 @@ export async function spawnProgram(
   const program = await findProgram(request.command, { cwd: request.cwd, path: request.env.PATH });
   if (program === null) throw spawnFailed(request, `no such program that may be executed, seen from ${request.cwd}`);
 
-  const { file, args } = commandUnderCustody(custody, program, request.args);
+  const { file, args } = commandUnderCustody(owner.custody, program, request.args);
   try {
     const child = spawn(file, args, {
       cwd: request.cwd,
-      env: { ...request.env, [runMarker]: request.runId },
+      // Last, for a Baton that an agent works on has the markers of that agent in its own environment.
+      env: { ...request.env, [runMarker]: request.runId, [daemonMarker]: owner.daemonId },
       stdio: [stdin, 'pipe', 'pipe'],
       detached: true, // Its own session and process group.
     });

@@ -13,6 +13,8 @@ export interface ProcessDeps {
   readonly clock: Clock;
   /** What `probeCustody` found. */
   readonly custody: Custody;
+  /** Exported as BATON_DAEMON_ID: the same in every life of a daemon, and another daemon's is another. */
+  readonly daemonId: string;
 }
 
 export interface ChildRequest extends ProgramRequest {
@@ -32,8 +34,8 @@ const defaultStderrTailBytes = 16 * 1024;
 
 /** Starts a program and takes hold of its input, its outputs, its exit and its end. */
 export async function startChild(request: ChildRequest, deps: ProcessDeps): Promise<StartedChild> {
-  const { clock, custody } = deps;
-  const child = await spawnProgram(request, custody, request.stdin === 'none' ? 'ignore' : 'pipe');
+  const { clock } = deps;
+  const child = await spawnProgram(request, deps, request.stdin === 'none' ? 'ignore' : 'pipe');
   // Until the event loop turns, Node has not collected the child: the pid is still its own and no event is missed.
   const startTime = startTimeOf(child.pid);
   const exited = new Promise<ProcessExit>((resolve) => {

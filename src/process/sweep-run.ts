@@ -1,63 +1,48 @@
-import { type Clock, sleep } from '../clock/clock.ts';
-import { processesOfRun, type SessionLeader } from './marked-processes.ts';
+import type { Clock } from '../clock/clock.ts';
+import { findProcesses, type MarkedProcess, ownLine, type SessionLeader } from './marked-processes.ts';
 import type { ProcessEntry } from './process-table.ts';
-import { signalProcess } from './send-signal.ts';
+import { sweep } from './sweep.ts';
 
 export interface SweepOptions {
   /** How long survivors have between TERM and KILL. */
   readonly graceMs?: number;
   /** The first process of the run, where it is known. */
   readonly leader?: SessionLeader;
+  /** What `lookForRun` found before the run was told to end. */
+  readonly known?: readonly MarkedProcess[];
 }
 
 export interface SweepReport {
   /** Processes that were found and are gone. */
   readonly ended: number;
-  /** Processes that are still there: ours to see but not to end, stuck in the kernel, or multiplying too fast. */
+  /** How many are still there, for whatever reason. Not zero: nobody may take the run's place. */
   readonly left: number;
 }
 
-const defaultGraceMs = 1000;
-
-/** How long after the first KILL the sweep goes on looking before it reports what is left. */
-const killPatienceMs = 5000;
-
-/** The pause between two looks. */
-const lookAgainMs = 2;
-
-/**
- * Ends everything that is left of a run: TERM once to each process, KILL after the grace, again and again until two
- * looks in a row find nothing. One look is not enough: in the middle of an `exec` a process shows no environment.
- */
+/** Ends everything that is left of a run. */
 export async function sweepRun(
   runId: string,
   deps: { readonly clock: Clock },
   options: SweepOptions = {},
 ): Promise<SweepReport> {
-  const { clock } = deps;
-  const killFrom = clock.monotonic() + (options.graceMs ?? defaultGraceMs);
-  const seen = new Set<string>();
-  let emptyLooks = 0;
-  let found: ProcessEntry[] = [];
-  while (emptyLooks < 2 && clock.monotonic() < killFrom + killPatienceMs) {
-    found = await processesOfRun(runId, clock, options.leader);
-    emptyLooks = found.length === 0 ? emptyLooks + 1 : 0;
-    const newcomers = signalAll(found, seen, clock.monotonic() >= killFrom);
-    // Where something multiplies, the next look comes at once.
-    if (emptyLooks < 2 && newcomers === 0) await sleep(clock, lookAgainMs);
-  }
-  return { ended: seen.size - found.length, left: found.length };
+  const { ended, left } = await sweep({ isMarked: (entry) => entry.runId === runId, ...options }, deps.clock);
+  return { ended, left: left.length };
 }
 
-/** TERM to those not seen before, KILL to all when the grace is over. Returns how many were new. */
-function signalAll(found: readonly ProcessEntry[], seen: Set<string>, killNow: boolean): number {
-  let newcomers = 0;
-  for (const target of found) {
-    const key = `${target.pid} ${target.startTime}`;
-    const isNew = !seen.has(key);
-    seen.add(key);
-    if (isNew) newcomers += 1;
-    if (killNow || isNew) signalProcess(target, killNow ? 'SIGKILL' : 'SIGTERM');
-  }
-  return newcomers;
+/**
+ * What there is of a run now. For who is about to end its first process: a descendant without a marker that left the
+ * session is found only as long as its parent lives.
+ */
+export async function lookForRun(
+  runId: string,
+  deps: { readonly clock: Clock },
+  leader?: SessionLeader,
+): Promise<readonly MarkedProcess[]> {
+  const look = {
+    isMarked: (entry: ProcessEntry) => entry.runId === runId,
+    leader,
+    known: new Map(),
+    spared: ownLine(),
+  };
+  return (await findProcesses(look, deps.clock)).members;
 }

@@ -41,11 +41,12 @@ describe('the environment of a child', () => {
     expect(childEnvironment({ from: { LC_ALL: 'C', PATHS: 'x' }, allow: ['LC', 'PATH'], deny: [] })).toEqual({});
   });
 
-  it('reaches a real child complete, with the run marker and with nothing of the daemon', async () => {
+  it('reaches a real child complete, with both markers and with nothing of the daemon', async () => {
     process.env.BATON_TEST_SECRET = 'must not be seen';
     try {
       const env = { ...testEnv, ADDED: 'a b\nc' };
-      const live = await startProgram('marker_sweep', { command: 'env', args: ['-0'], env, runId: 'run-of-env' });
+      const markers = { runId: 'run-of-env', daemonId: 'daemon-of-env' };
+      const live = await startProgram('marker_sweep', { command: 'env', args: ['-0'], env, ...markers });
       const [line, ...more] = await allLines(live);
       const seen = [line, ...more]
         .map((one) => one?.text)
@@ -53,7 +54,11 @@ describe('the environment of a child', () => {
         .split('\0')
         .filter(Boolean);
       expect(seen.sort()).toEqual(
-        [...Object.entries(env).map(([k, v]) => `${k}=${v}`), 'BATON_RUN_ID=run-of-env'].sort(),
+        [
+          ...Object.entries(env).map(([k, v]) => `${k}=${v}`),
+          'BATON_RUN_ID=run-of-env',
+          'BATON_DAEMON_ID=daemon-of-env',
+        ].sort(),
       );
     } finally {
       delete process.env.BATON_TEST_SECRET;

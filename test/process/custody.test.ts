@@ -11,12 +11,14 @@ import {
   endChildrenAfterEachTest,
   nextLine,
   startShell,
+  testDaemon,
   testEnv,
 } from './real-children.ts';
 
 endChildrenAfterEachTest();
 
-const probe = (env: Record<string, string>) => probeCustody({ env, clock: systemClock, chance: systemChance });
+const probe = (env: Record<string, string>) =>
+  probeCustody({ env, clock: systemClock, chance: systemChance, daemonId: testDaemon });
 
 describe('the probe of custody', () => {
   it('settles on a namespace exactly when every check holds, and gives each a reason', async () => {

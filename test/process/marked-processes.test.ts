@@ -1,20 +1,32 @@
+import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/clock/system-clock.ts';
-import { listMarkedProcesses, processesOfRun } from '../../src/process/marked-processes.ts';
+import { findProgram } from '../../src/process/find-program.ts';
+import { isAlive } from '../../src/process/is-alive.ts';
+import { findProcesses, listMarkedProcesses, ownLine, type SessionLeader } from '../../src/process/marked-processes.ts';
+import { startTimeOf } from '../../src/process/process-table.ts';
 import { signalGroup, signalProcess } from '../../src/process/send-signal.ts';
 import { sweepRun } from '../../src/process/sweep-run.ts';
 import {
   describeUnderEachCustody,
   endChildrenAfterEachTest,
+  isZombie,
   nextLine,
   pidsMarked,
+  pidsWithArgument,
+  startProgram,
   startShell,
+  startZombie,
+  testEnv,
   uniqueNap,
+  until,
 } from './real-children.ts';
 
 endChildrenAfterEachTest();
 
 const deps = { clock: systemClock };
+
+const python = await findProgram('python3', { cwd: '/', path: testEnv.PATH });
 
 describeUnderEachCustody('processes found by their marker', (custody) => {
   it('are listed with pid, start time and run', async () => {
@@ -46,11 +58,60 @@ describe('a sweep', () => {
     expect(await nextLine(live)).toBe('still here');
   });
 
-  it('never touches the daemon itself, whatever its marker', async () => {
-    expect(await processesOfRun('no such run', systemClock, { pid: process.pid, startTime: 0 })).not.toContainEqual(
+  it('never touches the daemon itself, though it is said to lead the run', async () => {
+    const startTime = startTimeOf(process.pid) ?? 0;
+    const look = {
+      isMarked: () => false,
+      known: new Map(),
+      spared: ownLine(),
+      leader: { pid: process.pid, startTime },
+    };
+    expect((await findProcesses(look, systemClock)).members).not.toContainEqual(
       expect.objectContaining({ pid: process.pid }),
     );
   });
+
+  it('ends a child without a marker that is deaf to the TERM that ends its parent', async () => {
+    const runId = `orphan-${uniqueNap()}`;
+    const nap = uniqueNap();
+    const deaf = `trap "" TERM; sleep ${nap}; :`;
+    const live = await startShell('marker_sweep', `env -i PATH="$PATH" setsid sh -c '${deaf}' & cat`, { runId });
+    await until(() => pidsWithArgument(nap).length > 0, 'the grandchild runs');
+    expect(await sweepRun(runId, deps, { graceMs: 300 })).toMatchObject({ left: 0 });
+    expect(pidsWithArgument(nap)).toEqual([]);
+    await live.exited;
+  });
+
+  it('ends an orphan without a marker in a session where a process of the run is', async () => {
+    const runId = `session-mate-${uniqueNap()}`;
+    const nap = uniqueNap();
+    const live = await startShell('marker_sweep', `(env -i PATH="$PATH" sleep ${nap} &); cat`, { runId });
+    await until(() => pidsWithArgument(nap).length > 0, 'the orphan runs');
+    expect(await sweepRun(runId, deps)).toMatchObject({ left: 0 });
+    expect(pidsWithArgument(nap)).toEqual([]);
+    await live.exited;
+  });
+
+  it('counts a process that has ended and waits to be collected as gone', async () => {
+    const runId = `collected-${uniqueNap()}`;
+    const { pid } = await startZombie(runId);
+    expect(await sweepRun(runId, deps)).toEqual({ ended: 0, left: 0 });
+    expect(isZombie(pid)).toBe(true);
+  });
+
+  it.skipIf(python === null)(
+    'ends a process whose first thread has ended, which the kernel shows as dead',
+    async () => {
+      const runId = `headless-${uniqueNap()}`;
+      const file = path.join(import.meta.dirname, 'fixtures', 'headless.py');
+      const live = await startProgram('marker_sweep', { command: python ?? '', args: [file], runId });
+      await nextLine(live);
+      await until(() => isZombie(live.pid), 'its first thread has ended');
+      expect(isAlive(live)).toBe(true);
+      expect(await sweepRun(runId, deps, { graceMs: 100 })).toEqual({ ended: 1, left: 0 });
+      expect(await live.exited).toEqual({ code: null, signal: 'SIGKILL' });
+    },
+  );
 });
 
 describe('the start time', () => {
@@ -70,7 +131,9 @@ describe('the start time', () => {
     const live = await startShell('marker_sweep', 'echo ready; cat', { runId });
     await nextLine(live);
     const startTime = live.startTime ?? 0;
-    expect(await processesOfRun('another', systemClock, { pid: live.pid, startTime })).not.toEqual([]);
-    expect(await processesOfRun('another', systemClock, { pid: live.pid, startTime: startTime - 1 })).toEqual([]);
+    const look = (leader: SessionLeader) =>
+      findProcesses({ isMarked: () => false, known: new Map(), spared: ownLine(), leader }, systemClock);
+    expect((await look({ pid: live.pid, startTime })).members).not.toEqual([]);
+    expect((await look({ pid: live.pid, startTime: startTime - 1 })).members).toEqual([]);
   });
 });

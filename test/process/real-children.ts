@@ -13,6 +13,12 @@ import { runToEnd } from '../../src/process/run-to-end.ts';
 /** What a child of a test gets: enough to find programs. */
 export const testEnv = { PATH: process.env.PATH ?? '/usr/bin:/bin', TMPDIR: tmpdir() };
 
+/** Whose children those of a test are, unless it says otherwise; other test files run beside it. */
+export const testDaemon: string = systemChance.id();
+
+/** What a test may say of a child: all that a launch takes, and whose it is. */
+type ChildChoices = Partial<LaunchRequest> & { readonly daemonId?: string };
+
 /** Runs the suite once for each custody; one that this machine does not allow is skipped, and seen to be. */
 export function describeUnderEachCustody(title: string, suite: (custody: Custody) => void): void {
   for (const [custody, available] of custodies) {
@@ -29,7 +35,7 @@ const custodies: readonly [Custody, boolean][] = [
 async function works(custody: Custody): Promise<boolean> {
   const program = { command: '/bin/sh', args: ['-c', 'exit 7'], cwd: tmpdir(), env: testEnv };
   const run = { ...program, runId: systemChance.id(), timeoutMs: 10_000 };
-  const result = await runToEnd(run, { clock: systemClock, custody }).catch(() => null);
+  const result = await runToEnd(run, { clock: systemClock, custody, daemonId: testDaemon }).catch(() => null);
   return result?.code === 7;
 }
 
@@ -39,7 +45,7 @@ export const hurried: StopOptions = { closeStdinMs: 0, terminateMs: 200, survivo
 const started: { runId: string; live: LiveProcess }[] = [];
 
 /** Starts a shell script. After the test it is stopped, and the test fails if anything of it is left. */
-export function startShell(custody: Custody, script: string, more: Partial<LaunchRequest> = {}): Promise<LiveProcess> {
+export function startShell(custody: Custody, script: string, more: ChildChoices = {}): Promise<LiveProcess> {
   return startProgram(custody, { command: '/bin/sh', args: ['-c', script], ...more });
 }
 
@@ -48,7 +54,7 @@ export function startFixture(
   custody: Custody,
   name: string,
   args: readonly string[] = [],
-  more: Partial<LaunchRequest> = {},
+  more: ChildChoices = {},
 ): Promise<LiveProcess> {
   const file = path.join(import.meta.dirname, 'fixtures', name);
   return startProgram(custody, { command: process.execPath, args: [file, ...args], ...more });
@@ -56,11 +62,11 @@ export function startFixture(
 
 export async function startProgram(
   custody: Custody,
-  request: Partial<LaunchRequest> & Pick<LaunchRequest, 'command' | 'args'>,
+  { daemonId = testDaemon, ...request }: ChildChoices & Pick<LaunchRequest, 'command' | 'args'>,
 ): Promise<LiveProcess> {
   const runId = systemChance.id();
   const defaults = { cwd: tmpdir(), env: testEnv, runId, stdin: 'open' } as const;
-  const live = await launch({ ...defaults, ...request }, { clock: systemClock, custody });
+  const live = await launch({ ...defaults, ...request }, { clock: systemClock, custody, daemonId });
   started.push({ runId: request.runId ?? runId, live });
   return live;
 }
@@ -99,6 +105,12 @@ export function pidsMarked(runId: string): number[] {
   return livePids().filter((pid) => `\0${readOrEmpty(`/proc/${pid}/environ`)}`.includes(`\0BATON_RUN_ID=${runId}\0`));
 }
 
+export function pidsOfDaemon(daemonId: string): number[] {
+  return livePids().filter((pid) =>
+    `\0${readOrEmpty(`/proc/${pid}/environ`)}`.includes(`\0BATON_DAEMON_ID=${daemonId}\0`),
+  );
+}
+
 /** The pids, as the machine sees them, of programs that have this argument. */
 export function pidsWithArgument(argument: string): number[] {
   return livePids().filter((pid) => readOrEmpty(`/proc/${pid}/cmdline`).split('\0').slice(1).includes(argument));
@@ -106,6 +118,24 @@ export function pidsWithArgument(argument: string): number[] {
 
 export function isSuspended(pid: number): boolean {
   return /\) T /.test(readOrEmpty(`/proc/${pid}/stat`));
+}
+
+export function isZombie(pid: number): boolean {
+  return /\) Z /.test(readOrEmpty(`/proc/${pid}/stat`));
+}
+
+/** A process that has ended, and that its parent, which lives on as one of another run, never collects. */
+export async function startZombie(runId: string): Promise<{ pid: number; startTime: number }> {
+  const script = 'sleep 300 & echo $!; exec env BATON_RUN_ID=another cat';
+  const live = await startShell('marker_sweep', script, { runId });
+  const pid = Number(await nextLine(live));
+  const startTime = Number(readOrEmpty(`/proc/${pid}/stat`).split(') ')[1]?.split(' ')[19]);
+  // An answer tells that the shell, which would collect its child, has become the other program.
+  await live.write('there\n');
+  await nextLine(live);
+  process.kill(pid, 'SIGKILL');
+  await until(() => isZombie(pid), 'it has ended');
+  return { pid, startTime };
 }
 
 let naps = 1_000_000;

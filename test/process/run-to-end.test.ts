@@ -2,12 +2,20 @@ import { tmpdir } from 'node:os';
 import { expect, it } from 'vitest';
 import { systemClock } from '../../src/clock/system-clock.ts';
 import { type RunRequest, runToEnd } from '../../src/process/run-to-end.ts';
-import { describeUnderEachCustody, pidsMarked, pidsWithArgument, testEnv, uniqueNap, until } from './real-children.ts';
+import {
+  describeUnderEachCustody,
+  pidsMarked,
+  pidsWithArgument,
+  testDaemon,
+  testEnv,
+  uniqueNap,
+  until,
+} from './real-children.ts';
 
 describeUnderEachCustody('a short program', (custody) => {
   const run = (script: string, more: Partial<RunRequest> = {}) => {
     const program = { command: 'sh', args: ['-c', script], cwd: tmpdir(), env: testEnv, runId: `short-${uniqueNap()}` };
-    return runToEnd({ ...program, timeoutMs: 20_000, ...more }, { clock: systemClock, custody });
+    return runToEnd({ ...program, timeoutMs: 20_000, ...more }, { clock: systemClock, custody, daemonId: testDaemon });
   };
 
   it('gives its outputs, byte for byte, and its exit code', async () => {

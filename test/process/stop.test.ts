@@ -135,6 +135,16 @@ describeUnderEachCustody('what a program leaves behind', (custody) => {
     expect(pidsWithArgument(nap)).toEqual([]);
   });
 
+  it('without a marker, in a session of its own, is ended though its parent ends first', async () => {
+    const nap = uniqueNap();
+    const live = await startShell(custody, `env -i PATH="$PATH" setsid sleep ${nap} & cat`);
+    await until(() => pidsWithArgument(nap).length > 0, 'the grandchild runs');
+    expect(await live.stop({ closeStdinMs: 20_000 })).toMatchObject({ how: 'closed_stdin', survivorsLeft: 0 });
+    const escaped = pidsWithArgument(nap);
+    for (const pid of escaped) process.kill(pid, 'SIGKILL');
+    expect(escaped).toEqual([]);
+  });
+
   it('when it starts its worker anew as often as that dies is ended', async () => {
     const runId = `hydra-${uniqueNap()}`;
     const live = await startShell(

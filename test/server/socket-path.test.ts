@@ -1,0 +1,96 @@
+import { chmodSync, chownSync, lstatSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { systemClock } from '../../src/clock/system-clock.ts';
+import { askDaemon } from '../../src/server/ask-daemon.ts';
+import { LocalSocket } from '../../src/server/local-socket.ts';
+import { makeSocketFolder, socketPath } from '../../src/server/socket-path.ts';
+import { memoryLogger } from '../fake/memory-logger.ts';
+
+const far = `/${'deep/'.repeat(40)}state`;
+
+/** A temporary folder as everybody's usually is. */
+function sharedTmp(): string {
+  const folder = mkdtempSync(path.join(tmpdir(), 'baton-shared-'));
+  chmodSync(folder, 0o1777);
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+describe('the path of the local socket', () => {
+  it('is in the state folder where the system can take it', () => {
+    const tmp = sharedTmp();
+    const stateDir = path.join(tmp, 'some', 'state');
+    expect(socketPath(stateDir, '/tmp')).toBe(path.join(stateDir, 'baton.sock'));
+    makeSocketFolder(stateDir, '/tmp');
+    expect(lstatSync(stateDir).mode & 0o777).toBe(0o700);
+  });
+
+  it('is in a private folder of its own where that is too long, another one for each state folder', async () => {
+    const tmp = sharedTmp();
+    const socket = socketPath(far, tmp);
+    expect(socket).toMatch(/\/baton-[0-9a-f]{16}\/baton\.sock$/);
+    expect(socketPath(`${far}-2`, tmp)).not.toBe(socket);
+    expect(lstatSync(path.dirname(socket), { throwIfNoEntry: false })).toBeUndefined();
+
+    for (const life of ['first', 'second']) {
+      makeSocketFolder(far, tmp);
+      expect(lstatSync(path.dirname(socket)).mode & 0o777).toBe(0o700);
+      const answers = { wake: () => {}, reload: () => {}, status: () => life, explain: async () => null };
+      await using _open = await LocalSocket.open({ path: socket, answers, clock: systemClock, logger: memoryLogger() });
+      expect(await askDaemon(socketPath(far, tmp), 'status', systemClock)).toEqual({ ok: true, status: life });
+    }
+  });
+
+  const squats: Record<string, { reason: string; squat(folder: string): void }> = {
+    'that everybody may write into': { reason: 'others may write', squat: (folder) => makeFolder(folder, 0o777) },
+    'that a group may write into': { reason: 'others may write', squat: (folder) => makeFolder(folder, 0o770) },
+    'that is a link to one of ours': {
+      reason: 'not a folder',
+      squat: (folder) => symlinkSync(mkdtempSync(`${folder}-`), folder),
+    },
+    'that is a link to nowhere': { reason: 'not a folder', squat: (folder) => symlinkSync('/nowhere', folder) },
+    'that is a file': { reason: 'not a folder', squat: (folder) => writeFileSync(folder, '') },
+  };
+
+  it.each(Object.entries(squats))('is refused in a folder %s', (_what, { reason, squat }) => {
+    const tmp = sharedTmp();
+    squat(path.dirname(socketPath(far, tmp)));
+    expectRefused(tmp, reason);
+  });
+
+  it.skipIf(process.geteuid?.() !== 0)('is refused in a folder that belongs to another user', () => {
+    const tmp = sharedTmp();
+    const folder = path.dirname(socketPath(far, tmp));
+    makeFolder(folder, 0o700);
+    chownSync(folder, 12_345, 12_345);
+    expectRefused(tmp, 'another user');
+  });
+
+  it('is refused where others could put another folder in its place', () => {
+    const tmp = sharedTmp();
+    makeSocketFolder(far, tmp);
+    chmodSync(tmp, 0o777);
+    expectRefused(tmp, 'others may replace it');
+  });
+
+  it('cannot be made below a temporary folder that is missing, and the error names the folder', () => {
+    const missing = path.join(sharedTmp(), 'missing');
+    expect(() => makeSocketFolder(far, missing)).toThrow(
+      expect.objectContaining({ code: 'local_socket_failed', message: expect.stringContaining(missing) }),
+    );
+  });
+
+  /** Whatever the mask of the process is. */
+  function makeFolder(folder: string, mode: number): void {
+    mkdirSync(folder);
+    chmodSync(folder, mode);
+  }
+
+  function expectRefused(tmp: string, reason: string): void {
+    const refused = { code: 'socket_folder_unsafe', message: expect.stringContaining(reason) };
+    expect(() => socketPath(far, tmp)).toThrow(expect.objectContaining(refused));
+    expect(() => makeSocketFolder(far, tmp)).toThrow(expect.objectContaining(refused));
+  }
+});

@@ -1,0 +1,150 @@
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { Worker } from 'node:worker_threads';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { HealthFile } from '../../src/telemetry/health-file.ts';
+
+function open() {
+  const folder = mkdtempSync(path.join(tmpdir(), 'baton-health-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const file = path.join(folder, 'health.json');
+  const errors: unknown[] = [];
+  const health = new HealthFile({ path: file, onError: (error) => errors.push(error) });
+  return { folder, file, errors, health, read: (): unknown => JSON.parse(readFileSync(file, 'utf8')) };
+}
+
+/** Reads the file again and again in a thread of its own, and tells how often it was whole, half or missing. */
+const reader = `
+  const { parentPort, workerData } = require('node:worker_threads');
+  const { readFileSync } = require('node:fs');
+  const seen = { whole: 0, half: 0, values: 0 };
+  let go = true, last = -1;
+  parentPort.on('message', () => { go = false; });
+  const look = () => {
+    for (let each = 0; each < 50; each++) {
+      try {
+        const { turn, padding } = JSON.parse(readFileSync(workerData, 'utf8'));
+        if (padding.length !== 20000 || turn < last) throw new Error('torn');
+        if (turn > last) seen.values++;
+        last = turn;
+        seen.whole++;
+      } catch { seen.half++; }
+    }
+    if (go) setImmediate(look); else parentPort.postMessage(seen);
+  };
+  look();`;
+
+describe('the health file', () => {
+  it('holds what was put, for its owner only, and leaves nothing beside it', async () => {
+    const { folder, file, health, read } = open();
+    health.put({ running: 3 });
+    await health.flush();
+    expect(read()).toEqual({ running: 3 });
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect(readdirSync(folder)).toEqual(['health.json']);
+  });
+
+  it('is never seen half, while it is written 500 times', async () => {
+    const { folder, file, errors, health, read } = open();
+    const padding = 'x'.repeat(20_000);
+    health.put({ turn: 0, padding });
+    await health.flush();
+    const worker = new Worker(reader, { eval: true, workerData: file });
+    for (let turn = 1; turn <= 500; turn++) {
+      health.put({ turn, padding });
+      await health.flush();
+    }
+    const seen = new Promise<{ whole: number; half: number; values: number }>((resolve) =>
+      worker.once('message', resolve),
+    );
+    worker.postMessage('enough');
+    const { whole, half, values } = await seen;
+    await worker.terminate();
+    expect(half).toBe(0);
+    expect(whole).toBeGreaterThan(100);
+    expect(values).toBeGreaterThan(10);
+    expect(errors).toEqual([]);
+    expect(read()).toMatchObject({ turn: 500 });
+    expect(readdirSync(folder)).toEqual(['health.json']);
+  });
+
+  it('holds the latest of what was put at once, as it was then', async () => {
+    const { health, read } = open();
+    const data = { turn: 0 };
+    for (data.turn = 0; data.turn < 1000; data.turn++) health.put(data);
+    await health.flush();
+    expect(read()).toEqual({ turn: 999 });
+  });
+
+  it('skips what is put while a write is under way, but for the latest', async () => {
+    const { folder, health, errors } = open();
+    // Each write fails and so is counted.
+    rmSync(folder, { recursive: true });
+    for (let turn = 0; turn < 1000; turn++) health.put({ turn });
+    await health.flush();
+    expect(errors).toHaveLength(2);
+  });
+
+  it('has nothing to wait for before anything was put', async () => {
+    const { folder, health } = open();
+    await health.flush();
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  it('tells of a write that failed, keeps what was there, and goes on when it can', async () => {
+    const { folder, file, health, errors, read } = open();
+    // A folder in its place cannot be replaced by a file.
+    mkdirSync(file);
+    writeFileSync(path.join(file, 'inside'), '');
+    health.put({ turn: 1 });
+    await health.flush();
+    expect(errors).toHaveLength(1);
+    expect(readdirSync(folder)).toEqual(['health.json']);
+    rmSync(file, { recursive: true });
+    health.put({ turn: 2 });
+    await health.flush();
+    expect(read()).toEqual({ turn: 2 });
+    expect(errors).toHaveLength(1);
+
+    rmSync(folder, { recursive: true });
+    health.put({ turn: 3 });
+    await health.flush();
+    expect(errors).toHaveLength(2);
+  });
+
+  it('throws nothing at whoever puts what is no data', async () => {
+    const { health, errors, read } = open();
+    const circle: { self?: unknown } = {};
+    circle.self = circle;
+    health.put({ turn: 1 });
+    health.put(circle);
+    await health.flush();
+    expect(errors).toHaveLength(1);
+    expect(read()).toEqual({ turn: 1 });
+  });
+
+  it('takes away the drafts of those that were killed, and writes through none of them', async () => {
+    const { folder, file, health, read } = open();
+    const victim = path.join(folder, 'victim');
+    writeFileSync(victim, 'untouched');
+    writeFileSync(`${file}.4194999.new`, '{"half":');
+    symlinkSync(victim, `${file}.${process.pid}.new`);
+    writeFileSync(`${file}.notes.new`, 'not a draft');
+    health.put({ turn: 1 });
+    await health.flush();
+    expect(readdirSync(folder).toSorted()).toEqual(['health.json', 'health.json.notes.new', 'victim']);
+    expect(readFileSync(victim, 'utf8')).toBe('untouched');
+    expect(statSync(file).isFile()).toBe(true);
+    expect(read()).toEqual({ turn: 1 });
+  });
+});
