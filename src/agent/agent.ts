@@ -27,8 +27,11 @@ export interface SessionRequest {
   /** Variables of Baton's own for the agent, such as `BATON_ISSUE_IDENTIFIER`. */
   readonly env: Readonly<Record<string, string>>;
   readonly tools: ToolDoor;
-  /** Told as soon as a process of the agent exists, before anything is asked of it, so that it can be written down. */
-  readonly onProcess: (process: AgentProcess) => void;
+  /**
+   * Told as soon as a process of the agent exists, before anything is asked of it, so that it can be written down; told
+   * null when that process has ended, before `stop` resolves and before the next one is told.
+   */
+  readonly onProcess: (process: AgentProcess | null) => void;
   readonly onEvent: (event: AgentEvent) => void;
   readonly signal?: AbortSignal;
 }

@@ -32,6 +32,8 @@ export async function launchAgent(
     parts,
   );
   request.onProcess({ pid: process.pid, startTime: process.startTime });
+  // Hung on before anybody else can wait for the exit, so whoever knows of the end finds it told.
+  void process.exited.then(() => request.onProcess(null));
   return process;
 }
 

@@ -3,8 +3,9 @@ import { BatonError, toBatonError } from '../core/baton-error.ts';
 import { whyNotRoutable } from '../core/eligibility.ts';
 import type { Issue } from '../core/issue.ts';
 import type { Logger } from '../core/logger.ts';
-import type { RunOutcome, StopReason } from '../core/run.ts';
+import { lastStage, type RunOutcome, type StopReason } from '../core/run.ts';
 import type { Settings } from '../core/settings.ts';
+import { stopOutcome } from '../core/stop-outcome.ts';
 import type { ToolDoor } from '../core/tool-door.ts';
 import type { Workspace, Workspaces, WorkspaceVisit } from '../workspace/workspace.ts';
 import { continuationPrompt } from './continuation-prompt.ts';
@@ -47,7 +48,7 @@ function startRun(request: RunRequest, parts: RunnerParts): LiveRun {
   };
   const conclude = (error: BatonError | null): RunOutcome => {
     const outcome = outcomeOf(reason, error, turns);
-    watcher.onStage(outcome.end);
+    watcher.onStage(lastStage(outcome.end));
     return outcome;
   };
   return {
@@ -73,6 +74,8 @@ async function runIssue(request: RunRequest, parts: RunnerParts, signal: AbortSi
   try {
     signal.throwIfAborted();
     await workspaces.beforeRun(workspace, visit);
+    // After the hook, whose changes are not the agent's.
+    const before = await workspaces.fingerprint(workspace.path);
     watcher.onStage('building_prompt');
     // Rendered before the launch: a mistake in the template must not cost an agent (row 1.5 of the reference).
     const prompt = workflow.renderPrompt({ issue, attempt, retryKind: request.retryKind });
@@ -91,7 +94,12 @@ async function runIssue(request: RunRequest, parts: RunnerParts, signal: AbortSi
       await runTurns({ request, parts, session, prompt, signal });
     } finally {
       watcher.onStage('finishing');
-      await session.stop();
+      try {
+        await session.stop();
+      } finally {
+        const after = await workspaces.fingerprint(workspace.path);
+        watcher.onChanged(before === null || after === null ? null : before !== after);
+      }
     }
   } finally {
     const { signal: _stopsTheRunButNotTheHook, ...lastVisit } = visit;
@@ -112,7 +120,7 @@ function startSession({ request, parts, workspace, signal, onInitializing }: Ses
   return parts.agentFor(workflow.settings).startSession({
     runId,
     workspace: workspace.path,
-    threadId: null,
+    threadId: request.threadId,
     env: {
       BATON_ISSUE_ID: issue.id,
       BATON_ISSUE_IDENTIFIER: issue.identifier,
@@ -189,7 +197,7 @@ async function isStillToBeDone(request: RunRequest, parts: RunnerParts, signal: 
 /** A stop explains whatever went wrong after it, except that the agent is still alive. */
 function outcomeOf(reason: StopReason | null, error: BatonError | null, turns: number): RunOutcome {
   if (error?.code === 'agent_survives') return failed(error, turns);
-  if (reason !== null) return stopped(reason, turns);
+  if (reason !== null) return stopOutcome(reason, turns);
   return error === null ? succeeded(turns) : failed(error, turns);
 }
 
@@ -199,23 +207,6 @@ function succeeded(turns: number): RunOutcome {
 
 function failed(error: BatonError, turns: number): RunOutcome {
   return { end: error.code === 'agent_turn_timeout' ? 'timed_out' : 'failed', turns, error };
-}
-
-function stopped(reason: StopReason, turns: number): RunOutcome {
-  if (reason === 'stalled') {
-    return {
-      end: 'stalled',
-      turns,
-      error: new BatonError('run_stalled', 'The agent showed no sign of life for too long.'),
-    };
-  }
-  return {
-    end: 'canceled_by_reconciliation',
-    turns,
-    error: new BatonError('run_cancelled', `The run was stopped: ${reason.replaceAll('_', ' ')}.`, {
-      details: { reason },
-    }),
-  };
 }
 
 function named(request: RunRequest): Record<string, unknown> {

@@ -17,6 +17,8 @@ export interface RunRequest {
   readonly workflow: Workflow;
   readonly attempt: number | null;
   readonly retryKind: RetryKind | null;
+  /** The agent's own name of an earlier conversation to go on with; null begins a new one. */
+  readonly threadId: string | null;
   readonly watcher: RunWatcher;
 }
 
@@ -24,12 +26,18 @@ export interface RunRequest {
 export interface RunWatcher {
   onStage(stage: RunStage): void;
   onWorkspace(path: string): void;
-  onProcess(process: AgentProcess): void;
+  /** Null when the process told before has ended. */
+  onProcess(process: AgentProcess | null): void;
   onSession(threadId: string | null): void;
   onTurn(turn: number): void;
   onEvent(event: AgentEvent): void;
   /** The agent moves its own issue to this state, by a tool. */
   onMove(state: string): void;
+  /**
+   * Whether anything in the workspace changed while there was a session; null when that could not be seen. Told once,
+   * before the outcome, by every run that had a session.
+   */
+  onChanged(changed: boolean | null): void;
 }
 
 export interface LiveRun {

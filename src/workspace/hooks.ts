@@ -1,8 +1,9 @@
+import { createHash } from 'node:crypto';
 import { BatonError } from '../core/baton-error.ts';
 import { childEnvironment, usualVariables } from '../process/child-environment.ts';
 import { runToEnd } from '../process/run-to-end.ts';
 import type { WorkspaceParts } from './local-workspaces.ts';
-import type { WorkspaceVisit } from './workspace.ts';
+import type { RemovalVisit } from './workspace.ts';
 
 export type HookName = 'after_create' | 'before_run' | 'after_run' | 'before_remove';
 
@@ -12,17 +13,38 @@ const longestOutput = 2_048;
 /** How many characters of a ticket's text a hook is handed in one variable; a longer one would keep it from starting. */
 const longestValue = 4_096;
 
+/** For whom a hook runs. */
+interface HookPlace {
+  readonly path: string;
+  readonly visit: RemovalVisit;
+}
+
+/** Runs a hook whose failure changes nothing: it is logged, with the issue and the run. */
+export async function runHookAnyway(
+  name: HookName,
+  script: string,
+  place: HookPlace,
+  parts: WorkspaceParts,
+): Promise<void> {
+  try {
+    await runHook(name, script, place, parts);
+  } catch (error) {
+    const { issue, runId } = place.visit;
+    parts.logger.warn(`The hook ${name} failed; that changes nothing.`, {
+      issue_id: issue.id,
+      issue_identifier: issue.identifier,
+      ...(runId === null ? {} : { run_id: runId }),
+      error,
+    });
+  }
+}
+
 /**
  * Runs a hook as `sh -lc` in the workspace. The script is the workflow's; what comes from the ticket reaches it only as
  * environment variables. Rejects with `workspace_hook_failed` or `workspace_hook_timeout`; a hook that takes too long is
  * ended with everything it started.
  */
-export async function runHook(
-  name: HookName,
-  script: string,
-  place: { readonly path: string; readonly visit: WorkspaceVisit },
-  parts: WorkspaceParts,
-): Promise<void> {
+export async function runHook(name: HookName, script: string, place: HookPlace, parts: WorkspaceParts): Promise<void> {
   const { path, visit } = place;
   const { timeoutMs } = parts.hooks;
   const result = await runToEnd(
@@ -31,7 +53,7 @@ export async function runHook(
       args: ['-lc', unsetting(parts.secretEnvironment, script)],
       cwd: path,
       env: hookEnvironment(path, visit, parts),
-      runId: visit.runId,
+      runId: visit.runId ?? markerOf(path),
       timeoutMs,
       ...(visit.signal === undefined ? {} : { signal: visit.signal }),
     },
@@ -49,7 +71,12 @@ export async function runHook(
   }
 }
 
-function hookEnvironment(path: string, visit: WorkspaceVisit, parts: WorkspaceParts): Record<string, string> {
+/** Without a run, what the hook starts is found by a marker of the workspace's own, which no other directory has. */
+function markerOf(path: string): string {
+  return `workspace-${createHash('sha256').update(path).digest('hex').slice(0, 32)}`;
+}
+
+function hookEnvironment(path: string, visit: RemovalVisit, parts: WorkspaceParts): Record<string, string> {
   return childEnvironment({
     from: parts.daemonEnv,
     allow: usualVariables,

@@ -1,12 +1,16 @@
 import { existsSync } from 'node:fs';
 import { lstat, mkdir, rm, writeFile } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { dirname } from 'node:path';
 import { BatonError } from '../core/baton-error.ts';
 import type { Logger } from '../core/logger.ts';
 import type { HookSettings } from '../core/settings.ts';
 import type { ProcessDeps } from '../process/start-child.ts';
-import { runHook } from './hooks.ts';
+import { hasCode } from './error-reason.ts';
+import { fingerprintTree } from './fingerprint-tree.ts';
+import { runHook, runHookAnyway } from './hooks.ts';
+import { finishRemovals, removeWorkspace } from './remove-workspace.ts';
 import type { Workspace, Workspaces, WorkspaceVisit } from './workspace.ts';
+import { creationMark } from './workspace-marks.ts';
 import { workspacePath } from './workspace-path.ts';
 
 export interface WorkspaceParts extends ProcessDeps {
@@ -20,7 +24,7 @@ export interface WorkspaceParts extends ProcessDeps {
   readonly logger: Logger;
 }
 
-/** Workspaces as directories of this machine. They are kept: nothing here removes one that an agent may have worked in. */
+/** Workspaces as directories of this machine. */
 export function createLocalWorkspaces(parts: WorkspaceParts): Workspaces {
   return {
     prepare: (visit) => prepare(visit, parts),
@@ -30,18 +34,12 @@ export function createLocalWorkspaces(parts: WorkspaceParts): Workspaces {
     },
     afterRun: async (workspace, visit) => {
       if (parts.hooks.afterRun === null) return;
-      try {
-        await runHook('after_run', parts.hooks.afterRun, { path: workspace.path, visit }, parts);
-      } catch (error) {
-        const { id, identifier } = visit.issue;
-        parts.logger.warn('The hook after_run failed; that changes nothing.', {
-          issue_id: id,
-          issue_identifier: identifier,
-          run_id: visit.runId,
-          error,
-        });
-      }
+      await runHookAnyway('after_run', parts.hooks.afterRun, { path: workspace.path, visit }, parts);
     },
+    pathOf: (identifier) => workspacePath(parts.root, identifier),
+    remove: (place, visit) => removeWorkspace(place, visit, parts),
+    finishRemovals: (root) => finishRemovals(root, parts),
+    fingerprint: (path) => fingerprintTree(path),
   };
 }
 
@@ -78,11 +76,6 @@ async function prepare(visit: WorkspaceVisit, parts: WorkspaceParts): Promise<Wo
   return { path, created: true };
 }
 
-/** Beside the workspace, under a name that no workspace can have: keys have no `+`. */
-function creationMark(path: string): string {
-  return join(dirname(path), `+making+${basename(path)}`);
-}
-
 async function isDirectory(path: string): Promise<boolean> {
   const found = await lstat(path).catch((cause: unknown) => {
     if (hasCode(cause, 'ENOENT')) return null;
@@ -95,8 +88,4 @@ async function isDirectory(path: string): Promise<boolean> {
   throw new BatonError('workspace_unavailable', `${path} is in the place of a workspace and is no directory.`, {
     nextStep: 'Move that file away; Baton does not remove what it has not made.',
   });
-}
-
-function hasCode(error: unknown, code: string): boolean {
-  return error instanceof Error && 'code' in error && error.code === code;
 }

@@ -51,12 +51,13 @@ export function agentConformance(harness: AgentHarness): void {
       const parts: AgentParts = {
         clock: systemClock,
         custody: 'marker_sweep',
+        daemonId: systemChance.id(),
         daemonEnv: { ...process.env, ...options.env },
         allowEnv: ['ALLOWED'],
         denyEnv: options.denyEnv ?? [],
       };
       const events: AgentEvent[] = [];
-      const processes: AgentProcess[] = [];
+      const processes: (AgentProcess | null)[] = [];
       const calls: [string, unknown][] = [];
       const runId = systemChance.id();
       const request: SessionRequest = {
@@ -71,7 +72,7 @@ export function agentConformance(harness: AgentHarness): void {
             return { success: true, output: 'noted' };
           },
         },
-        onProcess: (each) => processes.push(each),
+        onProcess: (each) => void processes.push(each),
         onEvent: (event) => events.push(event),
       };
       const agent = harness.create(parts, { turnTimeoutMs: options.turnTimeoutMs ?? 60_000 });
@@ -92,6 +93,24 @@ export function agentConformance(harness: AgentHarness): void {
       expect(names.at(-1)).toBe('turn_completed');
       expect(processes.length).toBeGreaterThanOrEqual(1);
       expect(processes[0]?.startTime).not.toBeNull();
+    });
+
+    it('tells of its process when it is there and when it has ended, never the end alone', async () => {
+      const { session, processes, left } = await open();
+      await session.runTurn(prompts.die);
+      await session.stop();
+      expect(await left()).toEqual([]);
+      expect(processes).toEqual([{ pid: expect.any(Number), startTime: expect.any(Number) }, null]);
+    });
+
+    it('tells the end of its process before a stop in the middle of a turn has resolved', async () => {
+      const { session, events, processes } = await open();
+      const turn = session.runTurn(prompts.fallSilent);
+      await expect.poll(() => events.some(({ name }) => name === 'notification'), { timeout: 20_000 }).toBe(true);
+      expect(processes).toEqual([{ pid: session.pid, startTime: expect.any(Number) }]);
+      await session.stop();
+      expect(processes.slice(1)).toEqual([null]);
+      await turn;
     });
 
     it('calls a failed turn failed', async () => {

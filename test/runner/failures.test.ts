@@ -115,6 +115,8 @@ describe('the outcome of a run never rejects', () => {
       onSession: broken,
       onTurn: broken,
       onEvent: broken,
+      onMove: broken,
+      onChanged: broken,
     };
     const staged = stageRun(script('write made.txt', '| made', 'move Done'), { watcher });
     expect(await staged.end()).toEqual({ end: 'succeeded', turns: 1, left: 0 });

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
-import type { AgentEvent, AgentProcess } from '../../src/agent/agent.ts';
+import type { AgentEvent, AgentProcess, SessionRequest } from '../../src/agent/agent.ts';
 import { createCommandAgent } from '../../src/agent/command/command-agent.ts';
 import type { AgentParts } from '../../src/agent/launch-agent.ts';
 import { createRehearsalAgent } from '../../src/agent/rehearsal/rehearsal-agent.ts';
@@ -29,6 +29,9 @@ export interface Staging {
   readonly hooks?: Partial<HookSettings>;
   readonly issue?: Partial<Issue>;
   readonly attempt?: number | null;
+  readonly threadId?: string;
+  /** Sees what the agent is asked for, on its way. */
+  readonly onSessionRequest?: (request: SessionRequest) => void;
   readonly renderPrompt?: (input: PromptInput) => string;
   /** Takes the place of the tracker's answer between two turns. */
   readonly readIssue?: (signal: AbortSignal) => Promise<Issue | null>;
@@ -43,6 +46,8 @@ export interface StagedRun {
   readonly turns: number[];
   readonly events: AgentEvent[];
   readonly processes: AgentProcess[];
+  /** What was told of the process and of changes, in its order. */
+  readonly told: string[];
   readonly tracker: MemoryTracker;
   readonly logger: ReturnType<typeof memoryLogger>;
   /** Where it is, or will be. */
@@ -77,16 +82,26 @@ export function stageRun(prompt: string, staging: Staging = {}): StagedRun {
   const parts: AgentParts = {
     clock: systemClock,
     custody: 'marker_sweep',
+    daemonId: systemChance.id(),
     daemonEnv: { PATH: process.env.PATH, HOME: folder },
     allowEnv: [],
     denyEnv: [],
   };
   const runner = createRunner({
     logger,
-    agentFor: ({ agent: { backend, command, turnTimeoutMs } }) =>
-      backend === 'command'
-        ? createCommandAgent({ command: command ?? '', turnTimeoutMs }, parts)
-        : createRehearsalAgent({ nodePath: process.execPath, program, readTimeoutMs: 30_000, turnTimeoutMs }, parts),
+    agentFor: ({ agent: { backend, command, turnTimeoutMs } }) => {
+      const agent =
+        backend === 'command'
+          ? createCommandAgent({ command: command ?? '', turnTimeoutMs }, parts)
+          : createRehearsalAgent({ nodePath: process.execPath, program, readTimeoutMs: 30_000, turnTimeoutMs }, parts);
+      return {
+        ...agent,
+        startSession: (request) => {
+          staging.onSessionRequest?.(request);
+          return agent.startSession(request);
+        },
+      };
+    },
     workspacesFor: ({ hooks }) =>
       createLocalWorkspaces({
         ...parts,
@@ -106,6 +121,7 @@ export function stageRun(prompt: string, staging: Staging = {}): StagedRun {
     turns: [] as number[],
     events: [] as AgentEvent[],
     processes: [] as AgentProcess[],
+    told: [] as string[],
   };
   const runId = systemChance.id();
   const run = runner.start({
@@ -114,14 +130,19 @@ export function stageRun(prompt: string, staging: Staging = {}): StagedRun {
     workflow: { path: '/WORKFLOW.md', revision: '1', settings, renderPrompt: staging.renderPrompt ?? (() => prompt) },
     attempt: staging.attempt ?? null,
     retryKind: null,
+    threadId: staging.threadId ?? null,
     watcher: {
       onStage: (stage) => void told.stages.push(stage),
       onWorkspace: () => {},
-      onProcess: (process) => void told.processes.push(process),
+      onProcess: (process) => {
+        if (process !== null) told.processes.push(process);
+        told.told.push(process === null ? 'process ended' : 'process');
+      },
       onSession: () => {},
       onTurn: (turn) => void told.turns.push(turn),
       onEvent: (event) => void told.events.push(event),
       onMove: () => {},
+      onChanged: (changed) => void told.told.push(`changed: ${changed}`),
       ...staging.watcher,
     },
   });

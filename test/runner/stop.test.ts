@@ -1,15 +1,17 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { StopReason } from '../../src/core/run.ts';
+import { lastStage, type RunEnd, type StopReason } from '../../src/core/run.ts';
 import { pidsWithArgument, uniqueNap } from '../process/real-children.ts';
 import { type StagedRun, script, stageRun, tracedHooks } from './stage-run.ts';
 
 const outcomes = [
   ['stalled', 'stalled', 'run_stalled'],
   ['terminal_state', 'canceled_by_reconciliation', 'run_cancelled'],
-  ['shutdown', 'canceled_by_reconciliation', 'run_cancelled'],
-] as const satisfies [StopReason, string, string][];
+  ['limit_reached', 'canceled_by_reconciliation', 'limit_reached'],
+  ['shutdown', 'interrupted', 'run_interrupted'],
+  ['process_gone', 'failed', 'agent_exited'],
+] as const satisfies [StopReason, RunEnd, string][];
 
 describe('a run that is stopped', () => {
   it.each(outcomes)(
@@ -23,7 +25,7 @@ describe('a run that is stopped', () => {
       expect(await staged.end()).toMatchObject({ end, turns: 1, left: 0, error: { code } });
       expect(pidsWithArgument(nap)).toEqual([]);
       expect(staged.hookLines()).toEqual(['after_create', 'before_run', 'after_run']);
-      expect(staged.stages.slice(-2)).toEqual(['finishing', end]);
+      expect(staged.stages.slice(-2)).toEqual(['finishing', lastStage(end)]);
     },
   );
 
@@ -67,7 +69,7 @@ describe('a run that is stopped', () => {
       hooks: tracedHooks,
       watcher: { onProcess: () => staged.run.stop('shutdown') },
     });
-    expect(await staged.end()).toMatchObject({ end: 'canceled_by_reconciliation', left: 0 });
+    expect(await staged.end()).toMatchObject({ end: 'interrupted', left: 0 });
     expect(staged.file('late.txt')).toBeNull();
     expect(staged.hookLines().at(-1)).toBe('after_run');
   });
@@ -115,6 +117,6 @@ it('a stop that arrives while the program is being started ends the program', as
     agent: { backend: 'command', command: 'exec sh' },
     watcher: { onProcess: () => staged.run.stop('shutdown') },
   });
-  expect(await staged.end()).toMatchObject({ end: 'canceled_by_reconciliation', left: 0 });
+  expect(await staged.end()).toMatchObject({ end: 'interrupted', left: 0 });
   expect(staged.file('late.txt')).toBeNull();
 });

@@ -36,6 +36,7 @@ export function scratchWorkspaces(changes: Changes = {}) {
   const workspaces = createLocalWorkspaces({
     clock: systemClock,
     custody: 'marker_sweep',
+    daemonId: systemChance.id(),
     root,
     hooks: {
       afterCreate: null,

@@ -85,7 +85,7 @@ async function runProgram(stage: Stage, [command = '', ...args]: readonly string
   const result = await runToEnd(
     { command, args, cwd: stage.cwd, env, runId: env.BATON_RUN_ID ?? '', timeoutMs: programTimeoutMs },
     // Like a real agent's tools, its programs are in its own tree; Baton's custody is around all of it.
-    { clock: systemClock, custody: 'group_only' },
+    { clock: systemClock, custody: 'group_only', daemonId: env.BATON_DAEMON_ID ?? '' },
   );
   const shown = [command, ...args].join(' ');
   if (result.timedOut) throw new Error(`${shown} did not end`);

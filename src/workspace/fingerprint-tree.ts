@@ -1,0 +1,53 @@
+import { createHash } from 'node:crypto';
+import type { Dirent, Stats } from 'node:fs';
+import { lstat, readlink } from 'node:fs/promises';
+import { type BytePath, foldersOf, fromBytePath, toBytePath } from './folders-of.ts';
+import { type Fact, gitDirectoryFacts, gitFileFacts } from './git-facts.ts';
+
+/** A larger tree has no fingerprint: two walks through it would cost more than what they tell. */
+const mostEntries = 20_000;
+
+/** How many files are asked about at once: enough to keep the kernel busy, few enough for others to have their turn. */
+const askedAtOnce = 64;
+
+/**
+ * A digest of a tree, or null when it could not be seen completely. It only reads, runs no program, follows no link and
+ * opens nothing but directories and small files of git; names come from an agent, so each fact is quoted.
+ */
+export async function fingerprintTree(root: string, entries: number = mostEntries): Promise<string | null> {
+  const budget = { left: entries };
+  const digest = createHash('sha256');
+  const start = toBytePath(root);
+  try {
+    if (!(await lstat(root)).isDirectory()) return null;
+    for await (const folder of foldersOf(start, { budget, enters: (name) => name !== '.git' })) {
+      for (let from = 0; from < folder.entries.length; from += askedAtOnce) {
+        const some = folder.entries.slice(from, from + askedAtOnce);
+        const facts = await Promise.all(some.map((entry) => factsOf(folder.path, entry, budget)));
+        for (const [at, ...what] of facts.flat()) digest.update(`${JSON.stringify([at.slice(start.length), what])}\n`);
+      }
+    }
+    return digest.digest('hex');
+  } catch {
+    // Unknown is an answer: whoever asks must not take it for "nothing has changed".
+    return null;
+  }
+}
+
+async function factsOf(folder: BytePath, entry: Dirent, budget: { left: number }): Promise<Fact[]> {
+  const file = `${folder}/${entry.name}`;
+  // The time of a directory changes with what was made in it and is gone again; its names are facts of their own.
+  if (entry.isDirectory()) {
+    const git = entry.name === '.git' ? await gitDirectoryFacts(file, budget) : [];
+    return [[file, 'directory'], ...git];
+  }
+  const found = await lstat(fromBytePath(file));
+  if (found.isSymbolicLink()) return [[file, 'link', await readlink(fromBytePath(file), 'latin1')]];
+  const git = entry.name === '.git' && found.isFile() ? await gitFileFacts(file) : [];
+  return [[file, ...plainFacts(found)], ...git];
+}
+
+function plainFacts(found: Stats): (string | number)[] {
+  if (!found.isFile()) return ['other', found.mode];
+  return ['file', found.size, found.mtimeMs, (found.mode & 0o111) === 0 ? 'plain' : 'executable'];
+}
