@@ -1,18 +1,10 @@
-import { compareForDispatch } from './dispatch-order.ts';
-import { type SkipReason, whyNotCandidate } from './eligibility.ts';
+import { inDispatchOrder } from './dispatch-order.ts';
+import type { SkipReason } from './eligibility.ts';
+import { type GateAnswer, type GateFacts, openGates } from './gates.ts';
 import type { Issue } from './issue.ts';
-import type { Settings } from './settings.ts';
-import { type StartMove, stateOnceStarted, whyNoSlot } from './slots.ts';
 
-export interface DispatchFacts {
+export interface DispatchFacts extends GateFacts {
   readonly issues: readonly Issue[];
-  readonly settings: Pick<Settings, 'tracker' | 'agent'>;
-  /** The tracker states of the issues that run already. */
-  readonly runningStates: readonly string[];
-  /** Where the tracker leaves that to Baton. */
-  readonly startMove: StartMove | undefined;
-  /** Reasons beyond the issue itself: a claim, a pause, the bounds of a trial, given how many would start before it. */
-  readonly whyNot: (issue: Issue, startsBefore: number) => SkipReason | null;
 }
 
 /** What happens to one issue: it starts, or it does not for a reason. */
@@ -21,23 +13,31 @@ export interface DispatchDecision {
   readonly reason: SkipReason | null;
 }
 
+/** What every gate says about one issue at its place in the order. */
+export interface DispatchExplanation {
+  readonly answers: readonly GateAnswer[];
+  /** How many issues start before it and have taken their slots. */
+  readonly startsBefore: number;
+}
+
 /** Decides about every issue in dispatch order; one that starts takes its slot from those after it. */
-export function planDispatch({
-  issues,
-  settings,
-  runningStates,
-  startMove,
-  whyNot,
-}: DispatchFacts): DispatchDecision[] {
-  const states = [...runningStates];
-  return issues.toSorted(compareForDispatch).map((issue) => {
-    const state = stateOnceStarted(issue, startMove);
-    const startsBefore = states.length - runningStates.length;
-    const reason =
-      whyNot(issue, startsBefore) ??
-      whyNotCandidate(issue, settings.tracker) ??
-      whyNoSlot(state, states, settings.agent);
-    if (reason === null) states.push(state);
+export function planDispatch(facts: DispatchFacts): DispatchDecision[] {
+  const gates = openGates(facts);
+  return inDispatchOrder(facts.issues).map((issue) => {
+    const reason = gates.whyNot(issue);
+    if (reason === null) gates.letThrough(issue);
     return { issue, reason };
   });
+}
+
+/** Explains what a plan for `issues` and this one decides about this one, whether it is among them or not. */
+export function explainDispatch(issue: Issue, facts: DispatchFacts): DispatchExplanation {
+  const gates = openGates(facts);
+  const isAmong = facts.issues.some(({ id }) => id === issue.id);
+  const issues = facts.issues.map((each) => (each.id === issue.id ? issue : each));
+  for (const other of inDispatchOrder(isAmong ? issues : [...issues, issue])) {
+    if (other === issue) break;
+    if (gates.whyNot(other) === null) gates.letThrough(other);
+  }
+  return { answers: gates.askAll(issue), startsBefore: gates.startsBefore() };
 }

@@ -124,7 +124,21 @@ export const errorCatalogue = {
     retryable: true,
     nextStep: 'Nothing if it is rare; otherwise raise the stall timeout of the backend.',
   },
-  run_cancelled: { retryable: false, nextStep: 'Nothing: the ticket was moved away, or Baton was asked to stop.' },
+  run_cancelled: { retryable: false, nextStep: 'Nothing: the ticket was moved away, or a person asked for it.' },
+  claim_lost: {
+    retryable: true,
+    nextStep: 'Nothing: the daemon that has the issue goes on with it; ask there, or wait until it is free.',
+  },
+  run_interrupted: { retryable: true, nextStep: 'Nothing: the work goes on as soon as there may be a run again.' },
+  limit_reached: {
+    retryable: false,
+    nextStep: 'Look at what the issue has spent, then `baton issue retry` for a new allowance, or raise the limit.',
+  },
+  retries_exhausted: { retryable: false, nextStep: 'Mend what the last error names, then `baton issue retry`.' },
+  no_progress: {
+    retryable: false,
+    nextStep: 'Look at what the agent said, make the ticket clearer or end it, then `baton issue retry`.',
+  },
 
   // tools
   unsupported_tool_call: { retryable: false, nextStep: 'Call one of the tools named in the answer.' },
@@ -179,6 +193,10 @@ export const errorCatalogue = {
   local_socket_failed: {
     retryable: false,
     nextStep: 'Check that the state folder can be written, or choose another with --state-dir.',
+  },
+  socket_folder_unsafe: {
+    retryable: false,
+    nextStep: 'Remove that folder if it is not in use, or choose a state folder with a shorter path (--state-dir).',
   },
   usage_error: { retryable: false, nextStep: 'See `baton --help`.' },
   demo_failed: { retryable: false, nextStep: 'Run `baton doctor`; the folder of the demo is kept for a look.' },

@@ -11,16 +11,28 @@ export type RunStage =
   | 'initializing_session'
   | 'streaming_turn'
   | 'finishing'
-  | RunEnd;
+  | LastStage;
 
-export type RunEnd = 'succeeded' | 'failed' | 'timed_out' | 'stalled' | 'canceled_by_reconciliation';
+type LastStage = 'succeeded' | 'failed' | 'timed_out' | 'stalled' | 'canceled_by_reconciliation';
+
+/**
+ * How a run ended: by its last stage, or `interrupted`. That one is no stage: seed 2 has eleven, and to whoever watches
+ * a run it was stopped from outside like any other. It is an outcome of its own because of what follows: the issue is
+ * still to be done and nobody failed, so the work goes on and nothing is counted.
+ */
+export type RunEnd = LastStage | 'interrupted';
+
+/** The last stage of a run that ended so. */
+export function lastStage(end: RunEnd): RunStage {
+  return end === 'interrupted' ? 'canceled_by_reconciliation' : end;
+}
 
 /** What came of a run. Only `succeeded` has no error; the error's code tells why. */
 export type RunOutcome =
   | { readonly end: 'succeeded'; readonly turns: number }
   | { readonly end: Exclude<RunEnd, 'succeeded'>; readonly turns: number; readonly error: BatonError };
 
-/** Why the orchestrator ends a run that has not ended itself. */
+/** Why the orchestrator ends a run that has not ended itself. `core/stop-outcome.ts` says what comes of it. */
 export type StopReason =
   | 'stalled'
   | 'terminal_state'
@@ -28,4 +40,12 @@ export type StopReason =
   | 'not_routable'
   | 'issue_missing'
   | 'stopped_by_person'
+  /** The issue has spent what it may; it is held. */
+  | 'limit_reached'
+  /** All runs of the day have spent what they may; they go on when there is a new allowance. */
+  | 'day_limit_reached'
+  /** The claim is no longer this daemon's; another may have the issue already. */
+  | 'claim_lost'
+  /** The agent's process vanished, and nobody was told of an exit. */
+  | 'process_gone'
   | 'shutdown';

@@ -11,10 +11,11 @@ export interface Settings {
   };
   readonly store: StoreSettings;
   readonly tracker: TrackerSettings;
-  readonly polling: { readonly intervalMs: number };
+  readonly polling: PollingSettings;
   readonly workspace: WorkspaceSettings;
   readonly hooks: HookSettings;
   readonly agent: AgentSettings;
+  readonly limits: LimitSettings;
   readonly codex: CodexSettings;
   /** Names of environment variables that hold secrets of Baton's own; no child process may see them. */
   readonly secretEnvironment: readonly string[];
@@ -25,6 +26,14 @@ export interface StoreSettings {
   readonly url: Secret | null;
   /** How long finished runs are kept; 0 is for ever. */
   readonly retentionDays: number;
+  /** How long a claim holds without being renewed. */
+  readonly leaseMs: number;
+}
+
+export interface PollingSettings {
+  readonly intervalMs: number;
+  /** An issue that was read within this time counts as just read. */
+  readonly freshnessMs: number;
 }
 
 export interface TrackerSettings {
@@ -64,12 +73,29 @@ export interface AgentSettings {
   readonly maxConcurrentAgentsByState: Readonly<Record<string, number>>;
   readonly maxTurns: number;
   readonly maxRetryBackoffMs: number;
+  /** After this many failures in a row an issue is held; 0 is no limit. */
+  readonly maxRetries: number;
+  /** After this many runs in a row that ended well and changed nothing an issue is held; 0 switches the check off. */
+  readonly maxStaleRuns: number;
   /** The longest silence inside a turn (specification 5.3.6: silence, not duration). */
   readonly turnTimeoutMs: number;
   /** The longest wait for an answer while a session starts. */
   readonly readTimeoutMs: number;
   /** Without any agent event for this long a run is stalled; zero or less switches the check off. */
   readonly stallTimeoutMs: number;
+}
+
+/** What may be spent; 0 switches a limit off. `core/limits.ts` has the rules. */
+export interface LimitSettings {
+  readonly runsPerIssue: number;
+  readonly tokensPerIssue: number;
+  readonly runWallTimeMs: number;
+  readonly issueWallTimeMs: number;
+  /** In US dollars, to a millionth. */
+  readonly usdPerIssue: number;
+  readonly tokensPerDay: number;
+  /** In US dollars, to a millionth. */
+  readonly usdPerDay: number;
 }
 
 export interface CodexSettings {

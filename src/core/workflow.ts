@@ -20,8 +20,11 @@ export interface PromptInput {
   readonly retryKind: RetryKind | null;
 }
 
-/** Why an issue is looked at again: its last run ended well and it is still active, or the run failed. */
-export type RetryKind = 'continuation' | 'failure';
+/**
+ * Why an issue is looked at again: its last run ended well and it is still active, the run failed, or Baton itself cut
+ * it short and the work goes on.
+ */
+export type RetryKind = 'continuation' | 'failure' | 'interrupted';
 
 /**
  * Where the daemon gets its workflow from. `read` looks at the file and answers with the newest good reading; while the

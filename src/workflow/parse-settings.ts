@@ -1,5 +1,5 @@
 import { basename, dirname } from 'node:path';
-import type { HookSettings, Settings } from '../core/settings.ts';
+import type { HookSettings, LimitSettings, Settings } from '../core/settings.ts';
 import { type DescribedSetting, describeSettings } from './describe-settings.ts';
 import type { FrontMatter } from './parse-front-matter.ts';
 import { readSettings, sectionOf } from './read-settings.ts';
@@ -47,12 +47,13 @@ export function parseSettings(
 
   const settings: Settings = {
     project: { name: values['project.name']?.trim() ?? (basename(place.workflowDir) || 'project') },
-    store: { url: store.url, retentionDays: values['store.retention_days'] },
+    store: { url: store.url, retentionDays: values['store.retention_days'], leaseMs: values['store.lease_ms'] },
     tracker: tracker.settings,
-    polling: { intervalMs: values['polling.interval_ms'] },
+    polling: { intervalMs: values['polling.interval_ms'], freshnessMs: values['polling.freshness_ms'] },
     workspace: { root: workspace.root },
     hooks: readHooks(values),
     agent: agent.settings,
+    limits: readLimitSettings(values),
     codex: {
       command: values['codex.command'],
       approvalPolicy: values['codex.approval_policy'],
@@ -78,6 +79,18 @@ function readHooks(values: SettingValues): HookSettings {
     afterRun: script(values['hooks.after_run']),
     beforeRemove: script(values['hooks.before_remove']),
     timeoutMs: values['hooks.timeout_ms'],
+  };
+}
+
+function readLimitSettings(values: SettingValues): LimitSettings {
+  return {
+    runsPerIssue: values['limits.runs_per_issue'],
+    tokensPerIssue: values['limits.tokens_per_issue'],
+    runWallTimeMs: values['limits.run_wall_time_ms'],
+    issueWallTimeMs: values['limits.issue_wall_time_ms'],
+    usdPerIssue: values['limits.usd_per_issue'],
+    tokensPerDay: values['limits.tokens_per_day'],
+    usdPerDay: values['limits.usd_per_day'],
   };
 }
 

@@ -38,6 +38,8 @@ export function resolveAgent(
       maxConcurrentAgentsByState: readLimits(values, report),
       maxTurns: values['agent.max_turns'],
       maxRetryBackoffMs: values['agent.max_retry_backoff_ms'],
+      maxRetries: values['agent.max_retries'],
+      maxStaleRuns: values['agent.max_stale_runs'],
       turnTimeoutMs: timeout('turn_timeout_ms'),
       readTimeoutMs: timeout('read_timeout_ms'),
       stallTimeoutMs: timeout('stall_timeout_ms'),

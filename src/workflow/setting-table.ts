@@ -3,6 +3,7 @@ import {
   anyInteger,
   environmentNames,
   flag,
+  leaseTime,
   limitsByState,
   map,
   naturalNumber,
@@ -13,6 +14,7 @@ import {
   text,
   textList,
   textOrMap,
+  usdAmount,
 } from './setting-types.ts';
 
 /** One key of the front matter. `T` is what the file may hold, `D` what holds when the file says nothing. */
@@ -32,6 +34,8 @@ type Rest<T, D> = Omit<Setting<T, D>, keyof SettingType<T> | 'default' | 'descri
 function setting<T, D>(type: SettingType<T>, byDefault: D, description: string, rest: Rest<T, D> = {}): Setting<T, D> {
   return { ...type, default: byDefault, description, ...rest };
 }
+
+const hourMs = 3_600_000;
 
 const noServer = { severity: 'warning', because: 'the HTTP API does not exist yet' } as const;
 const noDashboard = { severity: 'warning', because: 'the terminal dashboard does not exist yet' } as const;
@@ -74,8 +78,14 @@ const settingTable = {
   'store.retention_days': setting(naturalNumber, 90, 'How long finished runs are kept; 0: for ever.', {
     effective: (settings) => settings.store.retentionDays,
   }),
+  'store.lease_ms': setting(leaseTime, 30_000, 'How long a claim holds without being renewed.', {
+    effective: (settings) => settings.store.leaseMs,
+  }),
   'polling.interval_ms': setting(positiveInteger, 30_000, 'Time from one look at the tracker to the next.', {
     effective: (settings) => settings.polling.intervalMs,
+  }),
+  'polling.freshness_ms': setting(naturalNumber, 1000, 'An issue that was read within this time counts as just read.', {
+    effective: (settings) => settings.polling.freshnessMs,
   }),
   'workspace.root': setting(text, null, 'Directory that holds the workspaces, one for each issue.', {
     defaultText: '<system temp>/baton_workspaces/<folder>-<hash of the path>',
@@ -117,6 +127,15 @@ const settingTable = {
   'agent.max_retry_backoff_ms': setting(positiveInteger, 300_000, 'The longest wait before a failed run is repeated.', {
     effective: (settings) => settings.agent.maxRetryBackoffMs,
   }),
+  'agent.max_retries': setting(naturalNumber, 3, 'Failures in a row after which an issue is held; 0: no limit.', {
+    effective: (settings) => settings.agent.maxRetries,
+  }),
+  'agent.max_stale_runs': setting(
+    naturalNumber,
+    3,
+    'Runs in a row that ended well and changed nothing, after which an issue is held; 0: never.',
+    { effective: (settings) => settings.agent.maxStaleRuns },
+  ),
   'agent.turn_timeout_ms': setting(positiveInteger, 3_600_000, 'The longest silence of an agent within a turn.', {
     effective: (settings) => settings.agent.turnTimeoutMs,
   }),
@@ -131,6 +150,33 @@ const settingTable = {
       effective: (settings) => settings.agent.stallTimeoutMs,
     },
   ),
+  'limits.runs_per_issue': setting(naturalNumber, 30, 'How many runs an issue may have; 0: no limit.', {
+    effective: (settings) => settings.limits.runsPerIssue,
+  }),
+  'limits.tokens_per_issue': setting(naturalNumber, 20_000_000, 'How many tokens an issue may use; 0: no limit.', {
+    effective: (settings) => settings.limits.tokensPerIssue,
+  }),
+  'limits.run_wall_time_ms': setting(naturalNumber, 4 * hourMs, 'How long a run may take; 0: no limit.', {
+    effective: (settings) => settings.limits.runWallTimeMs,
+  }),
+  'limits.issue_wall_time_ms': setting(
+    naturalNumber,
+    24 * hourMs,
+    'How long the runs of an issue may take together; 0: no limit.',
+    { effective: (settings) => settings.limits.issueWallTimeMs },
+  ),
+  'limits.usd_per_issue': setting(usdAmount, 0, 'How many US dollars an issue may cost; 0: no limit.', {
+    effective: (settings) => settings.limits.usdPerIssue,
+  }),
+  'limits.tokens_per_day': setting(
+    naturalNumber,
+    100_000_000,
+    'How many tokens all runs of a UTC day may use; 0: no limit.',
+    { effective: (settings) => settings.limits.tokensPerDay },
+  ),
+  'limits.usd_per_day': setting(usdAmount, 0, 'How many US dollars all runs of a UTC day may cost; 0: no limit.', {
+    effective: (settings) => settings.limits.usdPerDay,
+  }),
   'codex.command': setting(nonBlankText, 'codex app-server', 'How the Codex app server is started, as shell text.', {
     effective: (settings) => settings.codex.command,
   }),

@@ -38,6 +38,28 @@ export const naturalNumber: SettingType<number> = {
   allowed: 'a whole number, 0 or more',
 };
 
+export const leaseTime: SettingType<number> = {
+  schema: wholeNumber(3000, largest, /^\+?\d{1,15}$/),
+  allowed: 'a whole number, 3000 or more',
+};
+
+/** Millionths are the smallest part that is counted: a limit below one would be none. A limit this large is a mistake. */
+const leastUsd = 0.000_001;
+const mostUsd = 999_999_999;
+const isUsd = (value: number): boolean => value === 0 || value >= leastUsd;
+
+export const usdAmount: SettingType<number> = {
+  schema: z.union([
+    z.number().min(0).max(mostUsd).refine(isUsd),
+    z
+      .string()
+      .regex(/^\+?\d{1,9}(?:\.\d{1,6})?$/)
+      .transform(Number)
+      .refine((value) => value <= mostUsd),
+  ]),
+  allowed: 'an amount of US dollars, 0 or at least 0.000001, such as 2.50',
+};
+
 export const anyInteger: SettingType<number> = {
   schema: wholeNumber(-largest, largest, /^[+-]?\d{1,15}$/),
   allowed: 'a whole number',

@@ -40,6 +40,7 @@ const samples: readonly PromptInput[] = [fullIssue, bareIssue].flatMap((issue) =
   { issue, attempt: null, retryKind: null },
   { issue, attempt: 1, retryKind: 'continuation' as const },
   { issue, attempt: 2, retryKind: 'failure' as const },
+  { issue, attempt: 1, retryKind: 'interrupted' as const },
 ]);
 
 /** Renders the prompt for sample issues, so that an unknown variable is found before the first run costs anything. */

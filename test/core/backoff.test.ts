@@ -7,6 +7,14 @@ it('doubles from ten seconds to the limit: the schedule of seed 4', () => {
   expect(schedule).toEqual([10_000, 20_000, 40_000, 80_000, 160_000, 300_000, 300_000]);
 });
 
+it('is the formula of seed 2 for every number of failures and every limit', () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 1, max: 40 }), fc.integer({ min: 1, max: 10 ** 9 }), (failures, longest) => {
+      expect(failureDelayMs(failures, longest, 0)).toBe(Math.min(10_000 * 2 ** (failures - 1), longest));
+    }),
+  );
+});
+
 it('jitter only ever makes it longer, and by a tenth at most', () => {
   fc.assert(
     fc.property(

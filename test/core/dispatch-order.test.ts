@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { compareForDispatch } from '../../src/core/dispatch-order.ts';
+import { compareForDispatch, inDispatchOrder } from '../../src/core/dispatch-order.ts';
 import type { Issue } from '../../src/core/issue.ts';
 import { issue } from '../fake/issues.ts';
 
-const order = (issues: readonly Issue[]) => issues.toSorted(compareForDispatch).map(({ identifier }) => identifier);
+const order = (issues: readonly Issue[]) => inDispatchOrder(issues).map(({ identifier }) => identifier);
 const day = (text: string) => Date.parse(`${text}T00:00:00Z`);
 
 it('O1: priority first, then the older, then the identifier', () => {
@@ -31,7 +31,9 @@ it('is one order whatever the order of arrival', () => {
   const anyIssue = fc.record({
     identifier: fc.string({ minLength: 1 }),
     priority: fc.option(fc.integer({ min: -1, max: 6 })),
-    createdAt: fc.option(fc.integer({ min: 0, max: 3 })),
+    createdAt: fc.option(
+      fc.oneof(fc.integer({ min: 0, max: 3 }), fc.constantFrom(Number.NaN, Number.POSITIVE_INFINITY)),
+    ),
   });
   const distinct = fc.uniqueArray(anyIssue, { selector: ({ identifier }) => identifier });
   fc.assert(
@@ -39,6 +41,7 @@ it('is one order whatever the order of arrival', () => {
       const issues = parts.map((part) => issue(part));
       const shuffled = issues.map((each) => ({ each, key: keys.next().value ?? 0 })).toSorted((a, b) => a.key - b.key);
       expect(order(shuffled.map(({ each }) => each))).toEqual(order(issues));
+      expect(inDispatchOrder(issues)).toEqual(issues.toSorted(compareForDispatch));
     }),
   );
 });

@@ -1,44 +1,175 @@
-import { expect, it } from 'vitest';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
 import { BatonError } from '../../src/core/baton-error.ts';
 import type { ErrorCode } from '../../src/core/error-catalogue.ts';
-import { decideAfterExit } from '../../src/core/exit-decision.ts';
+import { decideAfterExit, type RunExit } from '../../src/core/exit-decision.ts';
 import type { RunEnd, RunOutcome } from '../../src/core/run.ts';
 import { settings } from '../fake/settings.ts';
 
-const { agent } = settings();
-const after = (end: Exclude<RunEnd, 'succeeded'>, code: ErrorCode, failures = 0) => {
-  const outcome: RunOutcome = { end, turns: 1, error: new BatonError(code, 'why') };
-  return decideAfterExit(outcome, failures, agent, 0);
+const { agent } = settings({ agent: { maxRetries: 0 } });
+const well: RunOutcome = { end: 'succeeded', turns: 1 };
+const badly = (end: Exclude<RunEnd, 'succeeded'>, code: ErrorCode, why = 'why'): RunOutcome => {
+  return { end, turns: 1, error: new BatonError(code, why) };
 };
+const decided = (outcome: RunOutcome, known: Partial<RunExit> = {}) =>
+  decideAfterExit({
+    identifier: 'BAT-1',
+    outcome,
+    failuresBefore: 0,
+    staleBefore: 0,
+    changed: true,
+    agent,
+    chance: 0,
+    ...known,
+  });
+const failed = badly('failed', 'agent_exited');
 
-it('a run that ended well is looked at again after a second, and its failures are forgotten', () => {
-  const decision = decideAfterExit({ end: 'succeeded', turns: 1 }, 2, agent, 0.5);
-  expect(decision).toEqual({ action: 'retry', kind: 'continuation', failures: 0, delayMs: 1_000 });
+describe('a run that ended well', () => {
+  it('is looked at again after a second, and its failures are forgotten', () => {
+    const decision = decided(well, { failuresBefore: 2, staleBefore: 2, chance: 0.5 });
+    expect(decision).toEqual({ action: 'retry', kind: 'continuation', failures: 0, staleRuns: 0, delayMs: 1_000 });
+  });
+
+  it('and changed nothing is counted', () => {
+    expect(decided(well, { changed: false, staleBefore: 1 })).toMatchObject({ action: 'retry', staleRuns: 2 });
+  });
+
+  it('of which nobody knows what it changed counts as changed', () => {
+    expect(decided(well, { changed: null, staleBefore: 2 })).toMatchObject({ action: 'retry', staleRuns: 0 });
+  });
+
+  it('and changed nothing for the third time in a row is held, with the count and the command', () => {
+    expect(decided(well, { changed: false, staleBefore: 2 })).toEqual({
+      action: 'hold',
+      code: 'no_progress',
+      reason:
+        'The last 3 runs ended well and changed nothing (agent.max_stale_runs). To go on: baton issue retry BAT-1',
+    });
+  });
+
+  it('and changed nothing goes on for ever when the check is off', () => {
+    const unchecked = { ...agent, maxStaleRuns: 0 };
+    const decision = decided(well, { changed: false, staleBefore: 99, agent: unchecked });
+    expect(decision).toMatchObject({ action: 'retry', staleRuns: 100 });
+  });
 });
 
-it('O20: a first failure waits ten seconds', () => {
-  expect(after('failed', 'agent_exited')).toEqual({ action: 'retry', kind: 'failure', failures: 1, delayMs: 10_000 });
-});
+describe('a run that failed', () => {
+  it('O20: for the first time waits ten seconds', () => {
+    expect(decided(failed)).toEqual({ action: 'retry', kind: 'failure', failures: 1, staleRuns: 0, delayMs: 10_000 });
+  });
 
-it('O19: the third failure in a row waits forty seconds', () => {
-  expect(after('failed', 'agent_exited', 2)).toMatchObject({ failures: 3, delayMs: 40_000 });
-});
+  it('O19: for the third time in a row waits forty seconds', () => {
+    expect(decided(failed, { failuresBefore: 2 })).toMatchObject({ failures: 3, delayMs: 40_000 });
+  });
 
-it.each([
-  ['stalled', 'run_stalled'],
-  ['timed_out', 'agent_turn_timeout'],
-] as const)('X1: a run that %s keeps its backoff', (end, code) => {
-  expect(after(end, code, 1)).toMatchObject({ action: 'retry', failures: 2, delayMs: 20_000 });
-});
+  it.each([
+    ['stalled', 'run_stalled'],
+    ['timed_out', 'agent_turn_timeout'],
+  ] as const)('X1: because it %s keeps its backoff', (end, code) => {
+    expect(decided(badly(end, code), { failuresBefore: 1 })).toMatchObject({ failures: 2, delayMs: 20_000 });
+  });
 
-it('a run that was stopped because its issue moved on gives the claim back', () => {
-  expect(after('canceled_by_reconciliation', 'run_cancelled')).toEqual({ action: 'release' });
-});
+  it('says nothing about progress: its stale runs stay', () => {
+    expect(decided(failed, { changed: false, staleBefore: 2 })).toMatchObject({ action: 'retry', staleRuns: 2 });
+  });
 
-it('an agent that could not be ended keeps its ticket from being given to another', () => {
-  expect(after('failed', 'agent_survives')).toEqual({ action: 'hold', reason: 'why' });
+  it('for the third time in a row is held, with its last error and the command', () => {
+    const limited = { ...agent, maxRetries: 3 };
+    expect(decided(failed, { failuresBefore: 1, agent: limited })).toMatchObject({ action: 'retry', failures: 2 });
+    expect(
+      decided(badly('failed', 'agent_exited', 'exit 1:\nno such file'), { failuresBefore: 2, agent: limited }),
+    ).toEqual({
+      action: 'hold',
+      code: 'retries_exhausted',
+      reason:
+        'The last 3 runs failed, the last one with agent_exited: exit 1: no such file (agent.max_retries). To go on: baton issue retry BAT-1',
+    });
+  });
+
+  it('beyond a limit that was lowered meanwhile is held as well', () => {
+    const limited = { ...agent, maxRetries: 1 };
+    expect(decided(failed, { failuresBefore: 7, agent: limited })).toMatchObject({ code: 'retries_exhausted' });
+    expect(decided(failed, { agent: limited })).toMatchObject({
+      reason: expect.stringMatching(/^The last run failed with/),
+    });
+  });
+
+  it('with pages of hostile output is held with a reason of one short line', () => {
+    const hostile = `\u001b[2J${'x\n'.repeat(50_000)}`;
+    const decision = decided(badly('failed', 'agent_exited', hostile), { agent: { ...agent, maxRetries: 1 } });
+    if (decision.action !== 'hold') throw new Error('not held');
+    expect(decision.reason.length).toBeLessThan(700);
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: that there are none is the point.
+    expect(decision.reason).not.toMatch(/[\u0000-\u001f]/);
+    expect(decision.reason).toMatch(/baton issue retry BAT-1$/);
+  });
 });
 
 it('O31: a run that needs a person is held and not retried', () => {
-  expect(after('failed', 'agent_input_required')).toEqual({ action: 'hold', reason: 'why' });
+  const decision = decided(badly('failed', 'agent_input_required'));
+  expect(decision).toEqual({ action: 'hold', code: 'agent_input_required', reason: 'why' });
+});
+
+it.each(['failed', 'timed_out', 'stalled', 'canceled_by_reconciliation', 'interrupted'] as const)(
+  'an agent that could not be ended keeps its ticket from being given to another, also when its run is %s',
+  (end) => {
+    const decision = decided(badly(end, 'agent_survives'));
+    expect(decision).toEqual({ action: 'hold', code: 'agent_survives', reason: 'why' });
+  },
+);
+
+it('a run that was stopped because its issue moved on gives the claim back', () => {
+  expect(decided(badly('canceled_by_reconciliation', 'run_cancelled'))).toEqual({ action: 'release' });
+});
+
+it('a run that Baton interrupted goes on as soon as it may, and nothing is counted', () => {
+  fc.assert(
+    fc.property(
+      fc.nat(50),
+      fc.nat(50),
+      fc.nat(5),
+      fc.nat(5),
+      (failuresBefore, staleBefore, maxRetries, maxStaleRuns) => {
+        const limited = { ...agent, maxRetries, maxStaleRuns };
+        const decision = decided(badly('interrupted', 'run_interrupted'), {
+          failuresBefore,
+          staleBefore,
+          changed: false,
+          agent: limited,
+        });
+        expect(decision).toEqual({
+          action: 'retry',
+          kind: 'interrupted',
+          failures: failuresBefore,
+          staleRuns: staleBefore,
+          delayMs: 0,
+        });
+      },
+    ),
+  );
+});
+
+it('no row of exits retries for ever: with both limits on, every issue is held, or changes something', () => {
+  const exits = fc.array(fc.constantFrom('fails', 'idles', 'is interrupted'), { minLength: 1, maxLength: 40 });
+  fc.assert(
+    fc.property(
+      exits,
+      fc.integer({ min: 1, max: 4 }),
+      fc.integer({ min: 1, max: 4 }),
+      (row, maxRetries, maxStaleRuns) => {
+        let [failuresBefore, staleBefore, counted] = [0, 0, 0];
+        for (const exit of row) {
+          const outcome = exit === 'fails' ? failed : exit === 'idles' ? well : badly('interrupted', 'run_interrupted');
+          const limited = { ...agent, maxRetries, maxStaleRuns };
+          const decision = decided(outcome, { failuresBefore, staleBefore, changed: false, agent: limited });
+          if (decision.action !== 'retry') return;
+          [failuresBefore, staleBefore] = [decision.failures, decision.staleRuns];
+          if (exit !== 'is interrupted') counted += 1;
+          // Each of at most maxStaleRuns − 1 idle runs may have maxRetries − 1 failures before it, and so may the end.
+          expect(counted).toBeLessThan(maxRetries * maxStaleRuns);
+        }
+      },
+    ),
+  );
 });

@@ -16,3 +16,14 @@ it('a limit by state counts only that state, whatever its case', () => {
   expect(whyNoSlot('TODO', [' todo '], agent)?.text).toBe('no slot in state "TODO" (1 of 1)');
   expect(whyNoSlot('In Progress', ['Todo'], agent)).toBeNull();
 });
+
+it.each(['constructor', '__proto__', 'toString'])('a state called %s has only the limit it was given', (state) => {
+  expect(whyNoSlot(state, [state, state], agent)).toBeNull();
+});
+
+it('a limit of zero lets nothing start', () => {
+  const none = settings({ agent: { maxConcurrentAgents: 0 } }).agent;
+  expect(whyNoSlot('Todo', [], none)?.text).toBe('no slot (0 of 0)');
+  const noneInState = settings({ agent: { maxConcurrentAgentsByState: { todo: 0 } } }).agent;
+  expect(whyNoSlot('Todo', [], noneInState)?.text).toBe('no slot in state "Todo" (0 of 0)');
+});

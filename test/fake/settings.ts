@@ -1,12 +1,17 @@
-import type { AgentSettings, Settings, TrackerSettings } from '../../src/core/settings.ts';
+import type { AgentSettings, LimitSettings, Settings, TrackerSettings } from '../../src/core/settings.ts';
 
 /** The settings of an empty workflow file for the memory tracker, with what a test wants different. */
 export function settings(
-  changes: { agent?: Partial<AgentSettings>; tracker?: Partial<TrackerSettings>; intervalMs?: number } = {},
+  changes: {
+    agent?: Partial<AgentSettings>;
+    tracker?: Partial<TrackerSettings>;
+    limits?: Partial<LimitSettings>;
+    intervalMs?: number;
+  } = {},
 ): Settings {
   return {
     project: { name: 'test' },
-    store: { url: null, retentionDays: 90 },
+    store: { url: null, retentionDays: 90, leaseMs: 30_000 },
     secretEnvironment: [],
     tracker: {
       kind: 'memory',
@@ -17,7 +22,7 @@ export function settings(
       secretEnvironment: [],
       ...changes.tracker,
     },
-    polling: { intervalMs: changes.intervalMs ?? 30_000 },
+    polling: { intervalMs: changes.intervalMs ?? 30_000, freshnessMs: 1000 },
     workspace: { root: '/nowhere' },
     hooks: { afterCreate: null, beforeRun: null, afterRun: null, beforeRemove: null, timeoutMs: 60_000 },
     agent: {
@@ -28,10 +33,22 @@ export function settings(
       maxConcurrentAgentsByState: {},
       maxTurns: 20,
       maxRetryBackoffMs: 300_000,
+      maxRetries: 3,
+      maxStaleRuns: 3,
       turnTimeoutMs: 3_600_000,
       readTimeoutMs: 5_000,
       stallTimeoutMs: 300_000,
       ...changes.agent,
+    },
+    limits: {
+      runsPerIssue: 30,
+      tokensPerIssue: 20_000_000,
+      runWallTimeMs: 4 * 3_600_000,
+      issueWallTimeMs: 24 * 3_600_000,
+      usdPerIssue: 0,
+      tokensPerDay: 100_000_000,
+      usdPerDay: 0,
+      ...changes.limits,
     },
     codex: {
       command: 'codex app-server',

@@ -80,6 +80,8 @@ describe('settings', () => {
       maxConcurrentAgentsByState: {},
       maxTurns: 20,
       maxRetryBackoffMs: 300_000,
+      maxRetries: 3,
+      maxStaleRuns: 3,
       turnTimeoutMs: 3_600_000,
       readTimeoutMs: 5000,
       stallTimeoutMs: 300_000,

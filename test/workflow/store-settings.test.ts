@@ -8,7 +8,7 @@ describe('store and project', () => {
   it('have their defaults: the folder names the project, the state folder holds the store', () => {
     const { settings } = givenMemory('');
     expect(settings.project.name).toBe('repo');
-    expect(settings.store).toEqual({ url: null, retentionDays: 90 });
+    expect(settings.store).toEqual({ url: null, retentionDays: 90, leaseMs: 30_000 });
   });
 
   it('a store comes from the file, from a variable it names, or from BATON_DATABASE_URL', () => {
@@ -36,6 +36,7 @@ describe('store and project', () => {
     ['another engine', 'store: {url: "mysql://h/d"}'],
     ['a variable that is not set', 'store: {url: $NOWHERE}'],
     ['a retention below zero', 'store: {retention_days: -1}'],
+    ['a lease too short to be renewed in time', 'store: {lease_ms: 2999}'],
     ['a blank project', 'project: {name: " "}'],
   ])('%s is refused', (_what, text) => {
     expect(refusal(() => givenMemory(text)).code).toBe('invalid_workflow_config');

@@ -108,6 +108,22 @@ describe('reading before each use', () => {
     expect(workflow.settings.tracker.kind).toBe('memory');
   });
 
+  it('an edited limit is in force at the next use, and a bad edit never lifts it', async () => {
+    const file = await started();
+    const inForce = () => {
+      const { limits, agent, store } = file.read().workflow.settings;
+      return [limits.tokensPerDay, limits.usdPerDay, agent.maxRetries, store.leaseMs];
+    };
+    replace(
+      content(1, 'limits: {tokens_per_day: 5, usd_per_day: 0.5}\nagent: {max_retries: 1}\nstore: {lease_ms: 3000}'),
+    );
+    expect(inForce()).toEqual([5, 0.5, 1, 3000]);
+    replace(content(1, 'limits: {tokens_per_day: -1, usd_per_day: none}'));
+    expect(inForce()).toEqual([5, 0.5, 1, 3000]);
+    replace(content(1));
+    expect(inForce()).toEqual([100_000_000, 0, 3, 30_000]);
+  });
+
   it('C58: whoever reads later, after a restart of its own, still gets the last good reading', async () => {
     const file = await started(new SimulatedClock());
     writeFileSync(path, '---\n- no\n');

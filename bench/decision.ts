@@ -1,0 +1,71 @@
+// Prints how long one decision of dispatch takes: 10,000 candidates beside 100 runs with limits by state, as a ratio of
+// merely sorting the same array. `node bench/decision.ts`.
+import os from 'node:os';
+import { seededChance } from '../src/clock/seeded-chance.ts';
+import { compareForDispatch } from '../src/core/dispatch-order.ts';
+import { planDispatch } from '../src/core/dispatch-plan.ts';
+import type { Issue } from '../src/core/issue.ts';
+import { issue } from '../test/fake/issues.ts';
+import { settings } from '../test/fake/settings.ts';
+import { type Measured, measureInTurns } from './measure.ts';
+
+const states = ['Todo', 'In Progress', 'Rework', 'Merging', 'TODO ', 'in progress'];
+const chance = seededChance(1);
+const pick = (below: number): number => Math.floor(chance.next() * below);
+
+const candidates: Issue[] = Array.from({ length: 10_000 }, (_, index) =>
+  issue({
+    id: `id-${index}`,
+    identifier: `BAT-${index}`,
+    state: states[pick(states.length)] ?? 'Todo',
+    priority: pick(6),
+    createdAt: pick(5_000),
+    labels: pick(10) === 0 ? ['ui'] : ['baton', 'ui'],
+    blockedBy: pick(5) === 0 ? [{ id: 'b', identifier: 'BAT-0', state: pick(2) === 0 ? 'Done' : 'Todo' }] : [],
+  }),
+);
+const runningStates = Array.from({ length: 100 }, (_, index) => states[index % states.length] ?? 'Todo');
+const claimed = new Set(candidates.slice(0, 100).map(({ id }) => id));
+
+/** `limit` agents in all, and fewer in each of three states. */
+function decideUpTo(limit: number): () => unknown {
+  const byState = { todo: limit / 4, 'in progress': limit / 2, merging: 1 };
+  const wanted = settings({
+    agent: { maxConcurrentAgents: limit, maxConcurrentAgentsByState: byState },
+    tracker: { activeStates: states, requiredLabels: ['baton'] },
+  });
+  const facts = {
+    issues: candidates,
+    settings: wanted,
+    runningStates,
+    startMove: { from: 'Todo', to: 'In Progress' },
+    outside: {
+      free_here: {
+        refuse: ({ id }: Issue) => (claimed.has(id) ? ({ code: 'claimed', text: 'it runs' } as const) : null),
+        passed: () => 'nobody works on it',
+      },
+    },
+  };
+  return () => planDispatch(facts);
+}
+
+console.log(`${os.cpus().length} x ${os.cpus()[0]?.model ?? 'cpu'}, Node ${process.version}`);
+const [sort, full, few, many] = await measureInTurns(20, 10, [
+  () => candidates.toSorted(compareForDispatch),
+  decideUpTo(100),
+  decideUpTo(200),
+  decideUpTo(8_000),
+]);
+if (sort && full && few && many) {
+  console.log(`one decision over 10,000 candidates beside 100 runs\n  a bare sort: ${one(sort)}`);
+  for (const [name, found] of [
+    ['no slot is left', full],
+    ['100 slots are left', few],
+    ['7,900 slots are left', many],
+  ] as const)
+    console.log(`  ${name}: ${one(found)}, ratio of medians ${(found.medianMs / sort.medianMs).toFixed(2)}`);
+}
+
+function one({ medianMs, p99Ms }: Measured): string {
+  return `median ${medianMs.toFixed(2)} ms, p99 ${p99Ms.toFixed(2)} ms`;
+}

@@ -1,0 +1,12 @@
+import { harmlessLine } from './harmless-line.ts';
+
+/** The one command by which a person lets a held issue go on, to be copied from a message as it stands. */
+export function retryCommand(identifier: string): string {
+  return `baton issue retry ${copyable(identifier)}`;
+}
+
+/** An identifier is somebody's text: unless it is a plain word, it is quoted so that no shell reads anything into it. */
+function copyable(identifier: string): string {
+  if (/^[\w][\w.:/#-]*$/.test(identifier)) return identifier;
+  return `'${harmlessLine(identifier).replaceAll("'", `'"'"'`)}'`;
+}

@@ -1,0 +1,126 @@
+import { describe, expect, it } from 'vitest';
+import { limitsSwitchedOff } from '../../src/core/limits.ts';
+import { settings as fakeSettings } from '../fake/settings.ts';
+import { givenMemory, keysIn, path, refusal } from './given.ts';
+
+const refused = (frontMatter: string) => refusal(() => givenMemory(frontMatter));
+
+describe('limits', () => {
+  it('are on by default, but for money', () => {
+    const { limits, agent, polling, store } = givenMemory('').settings;
+    expect(limits).toEqual({
+      runsPerIssue: 30,
+      tokensPerIssue: 20_000_000,
+      runWallTimeMs: 14_400_000,
+      issueWallTimeMs: 86_400_000,
+      usdPerIssue: 0,
+      tokensPerDay: 100_000_000,
+      usdPerDay: 0,
+    });
+    expect(agent).toMatchObject({ maxRetries: 3, maxStaleRuns: 3 });
+    expect(polling.freshnessMs).toBe(1000);
+    expect(store.leaseMs).toBe(30_000);
+  });
+
+  it('of the tests are those of an empty file', () => {
+    const { limits, polling, store } = givenMemory('').settings;
+    expect(fakeSettings()).toMatchObject({ limits, polling, store });
+  });
+
+  it('come from the file, each under its own key', () => {
+    const { settings, warnings } = givenMemory(`
+limits: {runs_per_issue: 1, tokens_per_issue: "2", run_wall_time_ms: 3, issue_wall_time_ms: 4, usd_per_issue: 2.5, tokens_per_day: 6, usd_per_day: "0.75"}
+agent: {max_retries: 7, max_stale_runs: 8}
+polling: {freshness_ms: 0}
+store: {lease_ms: 3000}`);
+    expect(settings.limits).toEqual({
+      runsPerIssue: 1,
+      tokensPerIssue: 2,
+      runWallTimeMs: 3,
+      issueWallTimeMs: 4,
+      usdPerIssue: 2.5,
+      tokensPerDay: 6,
+      usdPerDay: 0.75,
+    });
+    expect(settings.agent).toMatchObject({ maxRetries: 7, maxStaleRuns: 8 });
+    expect(settings.polling.freshnessMs).toBe(0);
+    expect(settings.store.leaseMs).toBe(3000);
+    expect(warnings).toEqual([]);
+  });
+
+  it.each([
+    'limits.runs_per_issue',
+    'limits.tokens_per_issue',
+    'limits.run_wall_time_ms',
+    'limits.issue_wall_time_ms',
+    'limits.tokens_per_day',
+    'agent.max_retries',
+    'agent.max_stale_runs',
+    'polling.freshness_ms',
+  ])('%s is a whole number, 0 or more', (key) => {
+    const [section = '', name = ''] = key.split('.');
+    expect(refused(`${section}: {${name}: -1}`).message).toBe(
+      `${path}: ${key} must be a whole number, 0 or more, found -1`,
+    );
+    for (const bad of ['1.5', '"-1"', 'off', '.nan', '.inf', '[1]', 'true', '""'])
+      expect(keysIn(refused(`${section}: {${name}: ${bad}}`)), bad).toEqual([key]);
+  });
+
+  it.each(['usd_per_issue', 'usd_per_day'])('limits.%s is an amount, and never one too small to be counted', (name) => {
+    const amountOf = (text: string) => {
+      const { limits } = givenMemory(`limits: {${name}: ${text}}`).settings;
+      return name === 'usd_per_day' ? limits.usdPerDay : limits.usdPerIssue;
+    };
+    expect(['0', '"0"', '12', '0.01', '"2.50"', '0.000001', '"0.000001"', '999999999'].map(amountOf)).toEqual([
+      0, 0, 12, 0.01, 2.5, 0.000_001, 0.000_001, 999_999_999,
+    ]);
+    for (const bad of [
+      '-1',
+      '-0.01',
+      '0.0000001',
+      '"0.0000001"',
+      '"$5"',
+      '"5 USD"',
+      '"1,000"',
+      '"5."',
+      '1000000000',
+      '"999999999.5"',
+      '.nan',
+      '.inf',
+      'true',
+      '[5]',
+    ]) {
+      expect(keysIn(refused(`limits: {${name}: ${bad}}`)), bad).toEqual([`limits.${name}`]);
+    }
+    expect(refused(`limits: {${name}: -1}`).message).toContain(
+      `limits.${name} must be an amount of US dollars, 0 or at least 0.000001, such as 2.50, found -1`,
+    );
+  });
+
+  it('of a lease is three seconds or more', () => {
+    expect(refused('store: {lease_ms: 2999}').message).toContain(
+      'store.lease_ms must be a whole number, 3000 or more, found 2999',
+    );
+  });
+
+  it('that are misspelt are reported with the key that was meant', () => {
+    const { warnings } = givenMemory('limits: {token_per_issue: 5}\nlimit: {runs_per_issue: 5}');
+    expect(warnings.map(({ message }) => message)).toEqual([
+      'limits.token_per_issue is not a setting Baton knows; did you mean limits.tokens_per_issue?',
+      'limit is not a setting Baton knows; did you mean limits?',
+    ]);
+  });
+
+  it('that are on by default and set to 0 are all named, and no other', () => {
+    const described = givenMemory('').described;
+    const isLimit = (key: string): boolean => /^limits\.|^agent\.max_(?:retries|stale_runs)$/.test(key);
+    const limits = described.filter(({ key }) => isLimit(key));
+    const lines = limits.map(({ key }) => key.split('.'));
+    const section = (name: string): string =>
+      `${name}: {${lines.flatMap(([of, key]) => (of === name ? [`${key}: 0`] : [])).join(', ')}}`;
+    const { settings } = givenMemory(`${section('limits')}\n${section('agent')}`);
+    const onByDefault = limits.filter(({ value }) => value !== 0).map(({ key }) => key);
+    expect(onByDefault).toHaveLength(7);
+    expect([...limitsSwitchedOff(settings)].sort()).toEqual(onByDefault.sort());
+  });
+});
