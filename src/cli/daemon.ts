@@ -1,4 +1,3 @@
-import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import { sleep } from '../clock/clock.ts';
 import { systemChance } from '../clock/system-chance.ts';
@@ -6,19 +5,27 @@ import { systemClock } from '../clock/system-clock.ts';
 import type { Logger } from '../core/logger.ts';
 import type { Trial } from '../orchestrator/context.ts';
 import { Orchestrator } from '../orchestrator/orchestrator.ts';
+import type { SlotPool } from '../orchestrator/slot-pool.ts';
 import { childEnvironment, usualVariables } from '../process/child-environment.ts';
+import { endRunsAtOnce } from '../process/end-runs-at-once.ts';
+import { isAlive } from '../process/is-alive.ts';
 import { type CustodyReport, probeCustody } from '../process/probe-custody.ts';
+import { sweepDaemon } from '../process/sweep-daemon.ts';
 import { sweepRun } from '../process/sweep-run.ts';
 import { createRunner, type RunnerParts } from '../runner/run-issue.ts';
 import { LocalSocket } from '../server/local-socket.ts';
+import { presentHealth } from '../server/present-health.ts';
 import { presentStatus } from '../server/present-status.ts';
+import { makeSocketFolder } from '../server/socket-path.ts';
 import { openStore } from '../store/open-store.ts';
 import { transcriptFiles } from '../store/transcript-files.ts';
+import { HealthFile } from '../telemetry/health-file.ts';
 import { openToolDoor } from '../tools/registry.ts';
 import type { Board } from '../tracker/board/board.ts';
 import { WorkflowFile } from '../workflow/workflow-file.ts';
 import { createLocalWorkspaces } from '../workspace/local-workspaces.ts';
 import { createAgent, workflowContext } from './adapters.ts';
+import { type StateFolder, takeStateFolder } from './daemon-identity.ts';
 import type { Surroundings } from './surroundings.ts';
 import { openBoard, type TrackerParts, trackerMaker } from './trackers.ts';
 import { workableSource } from './workable-source.ts';
@@ -34,6 +41,8 @@ export interface DaemonOptions {
   readonly trial: Trial | null;
   /** A visitor looks at the store beside a daemon that may run, starts nothing and listens to nobody. */
   readonly role: 'daemon' | 'visitor';
+  /** Shared with other projects of this Baton; absent where it is alone. */
+  readonly pool?: SlotPool;
   readonly logger: Logger;
 }
 
@@ -59,6 +68,7 @@ export async function createDaemon(options: DaemonOptions, surroundings: Surroun
   const workable = workableSource(source, logger);
   const { settings } = workable.read().workflow;
   const place = statePlace(workflowPath, settings, options.stateDir, surroundings);
+  const { ownerId, markerId, isHeld } = takeIdentity(opened, place.stateDir, options, surroundings);
   const store = opened.use(await openStore({ url: place.storeUrl, clock, logger, mode: options.role }));
   const project = (await store.projects.ensure(settings.project.name, clock.now())).id;
   const trackerParts: TrackerParts = {
@@ -71,13 +81,18 @@ export async function createDaemon(options: DaemonOptions, surroundings: Surroun
   const trackerFor = trackerMaker(trackerParts);
   // Made now, so that a bad issues file is told at the start.
   trackerFor(settings);
-  const custody = await probe(surroundings);
-  const process = { clock, custody: custody.custody, daemonEnv: surroundings.env };
+  const custody = await probe(surroundings, markerId);
+  const process = { clock, custody: custody.custody, daemonId: markerId, daemonEnv: surroundings.env };
+  const workspacesFor: RunnerParts['workspacesFor'] = ({ workspace: { root }, hooks, secretEnvironment }) =>
+    createLocalWorkspaces({ ...process, logger, root, hooks, secretEnvironment });
+  const health = new HealthFile({
+    path: path.join(place.stateDir, 'health.json'),
+    onError: (error) => logger.warn('The health file could not be written.', { error }),
+  });
   const runnerParts: RunnerParts = {
     logger,
     agentFor: (wanted) => createAgent(wanted, process, surroundings),
-    workspacesFor: ({ workspace: { root }, hooks, secretEnvironment }) =>
-      createLocalWorkspaces({ ...process, logger, root, hooks, secretEnvironment }),
+    workspacesFor,
     toolDoorFor: (wanted, run) => openToolDoor({ ...run, tracker: trackerFor(wanted) }),
     readIssue: async (wanted, id, signal) => (await trackerFor(wanted).fetchByIds([id], signal))[0] ?? null,
   };
@@ -89,22 +104,39 @@ export async function createDaemon(options: DaemonOptions, surroundings: Surroun
       source: workable,
       trackerFor,
       runner: createRunner(runnerParts),
+      workspacesFor,
       store,
+      isShared: store.engine === 'postgres',
       project,
+      owner: ownerId,
       host: surroundings.hostName,
       transcripts: transcriptFiles(path.join(place.stateDir, 'transcripts')),
-      endProcessesOf: (runId) => sweepRun(runId, { clock }),
+      processes: {
+        endEarlierLives: () => sweepDaemon(markerId, { clock }),
+        endRun: (runId) => sweepRun(runId, { clock }),
+        endAtOnce: async (runIds) => void (await endRunsAtOnce(runIds, { clock })),
+        isAlive,
+      },
+      pool: options.pool?.join({ wake: () => orchestrator.fillSlots() }) ?? null,
       trial: options.trial,
+      onHealth: (record) => {
+        if (options.role !== 'daemon') return;
+        health.put(presentHealth(record));
+        if (isHeld()) return;
+        logger.error('The state folder was taken away; another daemon may have its place. Baton stops.');
+        void orchestrator.stop();
+      },
     }),
   );
+  opened.defer(() => health.flush());
   opened.defer(source.onChange(() => orchestrator.refresh()));
   if (options.role === 'daemon') {
-    // With PostgreSQL nothing else has made it.
-    await mkdir(path.dirname(place.socket), { recursive: true, mode: 0o700 });
+    makeSocketFolder(place.stateDir, surroundings.tmpDir);
     const answers = {
       wake: () => orchestrator.wake(),
       reload: () => orchestrator.reload(),
       status: () => presentStatus(orchestrator.read()),
+      explain: (issue: string) => orchestrator.explain(issue),
     };
     opened.use(await LocalSocket.open({ path: place.socket, answers, clock, logger }));
   }
@@ -125,13 +157,29 @@ async function endAtOnce(orchestrator: Orchestrator): Promise<void> {
   });
   while (!isClosed) {
     const { running } = orchestrator.read();
-    await Promise.all(running.map(({ runId }) => sweepRun(runId, { clock: systemClock }, { graceMs: 0 })));
+    await endRunsAtOnce(
+      running.map(({ runId }) => runId),
+      { clock: systemClock },
+    );
     await sleep(systemClock, sweepAgainMs);
   }
 }
 
 /** How this machine lets Baton hold on to what it starts. */
-export function probe(surroundings: Surroundings): Promise<CustodyReport> {
+export function probe(surroundings: Surroundings, daemonId: string): Promise<CustodyReport> {
   const env = childEnvironment({ from: surroundings.env, allow: usualVariables, deny: [] });
-  return probeCustody({ env, clock: systemClock, chance: systemChance });
+  return probeCustody({ env, clock: systemClock, chance: systemChance, daemonId });
+}
+
+/** A daemon has its state folder to itself, and is known by it; a visitor is nobody. */
+function takeIdentity(
+  opened: AsyncDisposableStack,
+  stateDir: string,
+  { role, logger }: DaemonOptions,
+  { hostName }: Surroundings,
+): Pick<StateFolder, 'ownerId' | 'markerId' | 'isHeld'> {
+  if (role === 'visitor') return { ownerId: 'visitor', markerId: systemChance.id(), isHeld: () => true };
+  const folder = takeStateFolder(stateDir, { hostName, chance: systemChance, logger });
+  opened.defer(() => folder.release());
+  return folder;
 }

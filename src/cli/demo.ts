@@ -39,7 +39,8 @@ export async function demo(flags: DemoFlags, surroundings: Surroundings): Promis
       return await beginAnew(flags, folder, surroundings);
     }
     if (!json) surroundings.stdout.write(introduction(folder));
-    const person = playPerson(board, folder, logger, surroundings);
+    const isRunning = (id: string): boolean => orchestrator.read().running.some(({ issue }) => issue.id === id);
+    const person = playPerson({ board, folder, logger, isRunning }, surroundings);
     const screen = openScreen({ rows, footer: () => footer(orchestrator.read()), json, output: surroundings });
     const unwatch = orchestrator.onChange(() => {
       person.look();
@@ -105,7 +106,7 @@ function stopWhenIdle({ orchestrator, board, person, logger }: IdleWatch): void 
     const inReview = await board.list({ statuses: ['review'], labels: [], limit: 100 });
     const canMerge = inReview.some(({ id }) => !person.hasRefused(id));
     if (running.length > 0 || retrying.length > 0 || canMerge) busyAtTick = polling.ticks;
-    else if (polling.ticks >= busyAtTick + 2) await orchestrator.stop();
+    else if (!polling.pollCheckInProgress && polling.ticks >= busyAtTick + 2) await orchestrator.stop();
   };
   orchestrator.onChange(() => {
     if (checking) return;

@@ -2,7 +2,7 @@ import path from 'node:path';
 import type { DispatchDecision } from '../core/dispatch-plan.ts';
 import { harmlessLine } from '../core/harmless-line.ts';
 import type { Logger } from '../core/logger.ts';
-import type { ClaimBeside } from '../orchestrator/dispatch.ts';
+import type { ClaimBeside } from '../orchestrator/outside-gates.ts';
 import { createDaemon } from './daemon.ts';
 import { exitCodes } from './exit-codes.ts';
 import { jsonLine } from './json-line.ts';

@@ -3,11 +3,12 @@ import { BatonError } from '../core/baton-error.ts';
 import { nearestKey } from '../workflow/nearest-key.ts';
 import type { CommandParts } from './command-line.ts';
 import type { DemoFlags } from './demo.ts';
+import type { ExplainFlags } from './explain.ts';
 import { count, folder, jsonOption, names, port } from './option-parsers.ts';
 import type { StartFlags } from './start.ts';
 import type { WorkplaceFlags } from './workplace.ts';
 
-/** Adds `start`, `status`, `demo` and `doctor`. */
+/** Adds `start`, `status`, `explain`, `demo` and `doctor`. */
 export function registerDaemonCommands(program: Command, { surroundings, finish, addBeside }: CommandParts): void {
   program
     .command('start', { isDefault: true })
@@ -31,6 +32,13 @@ export function registerDaemonCommands(program: Command, { surroundings, finish,
     async (options: WorkplaceFlags & { json?: boolean }) => {
       const { status } = await import('./status.ts');
       finish(await status(options, surroundings));
+    },
+  );
+
+  addBeside(program, 'explain <issue>', 'why an issue starts or does not, gate by gate, and what happens next').action(
+    async (issue: string, options: ExplainFlags) => {
+      const { explain } = await import('./explain.ts');
+      finish(await explain(issue, options, surroundings));
     },
   );
 

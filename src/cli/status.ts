@@ -71,7 +71,7 @@ function describe(status: ShownStatus): string[] {
     ...(status.workflow_problem === null ? [] : [`workflow file: ${harmlessLine(status.workflow_problem.message)}`]),
     ...status.errors.map(({ step, error }) => `${step}: ${harmlessLine(error.message)}`),
     ...section('running', status.running, (row) => `${row.stage} · ${row.last_message ?? 'no event yet'}`),
-    ...section('retrying', status.retrying, (row) => `at ${row.due_at} · ${row.error ?? row.kind}`),
+    ...section('retrying', status.retrying, (row) => `at ${row.due_at} · ${row.wait_reason ?? row.error ?? row.kind}`),
     ...section('held', status.held, (row) => `${row.reason}`),
     ...section('waiting', waiting, (row) => `${row.reason}`),
   ];

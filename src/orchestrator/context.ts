@@ -1,3 +1,4 @@
+import type { AgentProcess } from '../agent/agent.ts';
 import type { Chance } from '../clock/chance.ts';
 import type { Clock } from '../clock/clock.ts';
 import type { Logger } from '../core/logger.ts';
@@ -8,8 +9,14 @@ import type { Runner } from '../runner/runner.ts';
 import type { Store } from '../store/store.ts';
 import type { Transcripts } from '../store/transcript-files.ts';
 import type { Tracker } from '../tracker/tracker.ts';
+import type { Workspaces } from '../workspace/workspace.ts';
+import type { Health } from './health.ts';
 import type { Journal } from './journal.ts';
+import type { Ledger } from './ledger.ts';
 import type { RetryEntry, RunningEntry, SchedulingState } from './scheduling-state.ts';
+import type { PoolMember } from './slot-pool.ts';
+import type { Takeover } from './takeover.ts';
+import type { TrackerReads } from './tracker-reads.ts';
 
 /** What the orchestrator is made of. */
 export interface OrchestratorParts {
@@ -18,17 +25,36 @@ export interface OrchestratorParts {
   readonly logger: Logger;
   readonly source: WorkflowSource;
   readonly trackerFor: (settings: Settings) => Tracker;
+  readonly workspacesFor: (settings: Settings) => Workspaces;
   readonly runner: Runner;
   readonly store: Store;
+  /** Whether other daemons may work on the same store. */
+  readonly isShared: boolean;
   /** The project's id in the store. */
   readonly project: string;
+  /** Who this daemon is in the store: the same after a restart, different from every other. */
+  readonly owner: string;
   /** The name of this machine, for the record of a run. */
   readonly host: string;
   readonly transcripts: Transcripts;
-  /** Ends every process that carries the marker of a run of an earlier life. */
-  readonly endProcessesOf: (runId: string) => Promise<{ readonly ended: number; readonly left: number }>;
+  readonly processes: Processes;
+  /** Slots that several projects of this Baton share; null where it is alone. */
+  readonly pool: PoolMember | null;
   /** Limits a trial to these issues (ids or identifiers) and to so many runs; null: no limit. */
   readonly trial: Trial | null;
+  /** Takes the health record of each tick. */
+  readonly onHealth: (health: Health) => void;
+}
+
+/** What the orchestrator asks the machine about processes that it has no other hold on. */
+export interface Processes {
+  /** Ends every process on this machine that an earlier life of this daemon started. */
+  endEarlierLives(): Promise<{ readonly ended: number; readonly left: readonly { readonly runId: string | null }[] }>;
+  /** Ends every process on this machine that carries the marker of this run. */
+  endRun(runId: string): Promise<{ readonly ended: number; readonly left: number }>;
+  /** Ends all processes of these runs without asking them first. */
+  endAtOnce(runIds: readonly string[]): Promise<void>;
+  isAlive(process: AgentProcess): boolean;
 }
 
 export interface Trial {
@@ -39,17 +65,20 @@ export interface Trial {
 /** What its steps work on: the parts, the state, and the ways to make something happen later. */
 export interface OrchestratorContext extends OrchestratorParts {
   readonly state: SchedulingState;
+  readonly ledger: Ledger;
+  readonly takeover: Takeover;
   readonly journal: Journal;
+  readonly reads: TrackerReads;
   /** Aborted when the orchestrator stops; nothing new may start after that. */
   readonly stopping: AbortSignal;
   /** Asks for a tick as soon as the one in progress, if any, is over. Asking twice gives one. */
   readonly requestTick: () => void;
+  /** Fills free slots from the candidates already known, now. */
+  readonly fillSlots: () => void;
   /** A run has ended and nothing of it is left. */
   readonly runEnded: (entry: RunningEntry, outcome: RunOutcome) => void;
   /** A promised look has come due. */
   readonly lookDue: (entry: RetryEntry) => void;
-  /** Carries out the commands that wait. */
-  readonly knock: () => Promise<void>;
   /** Takes over work that nobody waits for here; a stop waits for it. */
   readonly own: (what: string, work: Promise<unknown>) => void;
   /** Tells the watchers that something changed. */

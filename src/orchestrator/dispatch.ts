@@ -1,75 +1,143 @@
+import { toBatonError } from '../core/baton-error.ts';
 import { type DispatchDecision, planDispatch } from '../core/dispatch-plan.ts';
 import type { Issue } from '../core/issue.ts';
-import type { Workflow } from '../core/workflow.ts';
+import type { WorkflowReading } from '../core/workflow.ts';
 import type { OrchestratorContext } from './context.ts';
-import { claimedIds, runningStates, whyClaimed } from './scheduling-state.ts';
+import { type ClaimBeside, outsideGates } from './outside-gates.ts';
+import { takenSlots } from './scheduling-state.ts';
 import { startRun } from './start-run.ts';
-import { whyNothingStarts } from './why-nothing-starts.ts';
+import { serveWaitingLooks } from './waiting-looks.ts';
+
+/** So many candidates beyond the free slots are read along, so that the next freed slots need no read of their own. */
+const lookAhead = 50;
 
 /**
- * Validates, reads the candidates and starts as many as there are slots, in order (seed 1). While the workflow file is
- * bad nothing new starts. Every issue that was looked at and not started keeps the reason.
+ * Fills free slots, in order, from the candidates already known: at once after a poll, after a run's end and after a
+ * command, never waiting for the next poll (no competitor does this). Looks that wait for a slot come first (seed 4).
+ * An issue that was not just read is read again by id before it starts. One at a time; asked again meanwhile, it looks
+ * once more.
  */
-export async function dispatchCandidates(context: OrchestratorContext): Promise<void> {
-  const { state, source, stopping } = context;
-  const { workflow, problem } = source.read();
-  if (problem !== null) throw problem;
-  const claimedBefore = claimedIds(state);
-  const issues = await readCandidates(context, workflow);
-  if (stopping.aborted) return;
+export class SlotFiller {
+  readonly #context: OrchestratorContext;
+  #working = false;
+  #wanted = false;
 
-  // No await from here on: what is decided is started before anything else can change the state.
-  const claimedNow = new Set(claimedIds(state));
-  const givenBack = new Set(claimedBefore.filter((id) => !claimedNow.has(id)));
-  for (const { issue, reason } of decide(
-    context,
-    workflow,
-    issues.filter(({ id }) => !givenBack.has(id)),
-  )) {
-    if (reason === null) startRun(context, { issue, workflow, attempt: null, retryKind: null, failures: 0 });
-    else state.skipped.set(issue.id, { issue, reason });
+  constructor(context: OrchestratorContext) {
+    this.#context = context;
   }
-  const seen = new Set(issues.map(({ id }) => id));
-  for (const id of state.skipped.keys()) if (!seen.has(id)) state.skipped.delete(id);
-  // What was given back while the tracker was asked may have changed since the answer: it is read again, now.
-  if (givenBack.size > 0) context.requestTick();
+
+  fill(): void {
+    this.#wanted = true;
+    if (this.#working) return;
+    this.#working = true;
+    this.#context.own(
+      'dispatch',
+      this.#work().finally(() => {
+        this.#working = false;
+      }),
+    );
+  }
+
+  async #work(): Promise<void> {
+    const { stopping } = this.#context;
+    while (this.#wanted && !stopping.aborted) {
+      this.#wanted = false;
+      await serveWaitingLooks(this.#context);
+      await startCandidates(this.#context);
+      tellPool(this.#context);
+    }
+  }
 }
 
-/** A claim of a daemon that runs beside this one. */
-export interface ClaimBeside {
-  readonly issueId: string;
-  /** The state whose slot it takes; null when it takes none. */
-  readonly slotInState: string | null;
-  readonly why: string;
+async function startCandidates(context: OrchestratorContext): Promise<void> {
+  const { state, source, reads, stopping, logger } = context;
+  // Each round reads what the round before found to be stale; what was read is fresh in the next one.
+  while (!stopping.aborted && state.candidates !== null) {
+    state.candidates = state.candidates.flatMap((issue) => asJustRead(context, issue));
+    const plan = decide(context, source.read(), state.candidates);
+    const stale = plan.filter(({ reason, issue }) => reason === null && reads.fresh(issue.id) === undefined);
+    if (stale.length === 0) {
+      carryOut(context, plan);
+      return;
+    }
+    try {
+      await refresh(context, plan, stale);
+    } catch (thrown) {
+      const error = toBatonError(thrown);
+      if (!stopping.aborted)
+        logger.warn('Issues could not be read again before their start; they wait for the next poll.', { error });
+      const reason = { code: 'not_read', text: `it could not be read again: ${error.message}` } as const;
+      for (const { issue } of stale) state.skipped.set(issue.id, { issue, reason });
+      return;
+    }
+  }
 }
 
-/** What a tick would start now and what not, without starting anything. */
+/** Whether this project wants a slot that the others have: of its candidates or of its retries. */
+function tellPool({ state, pool }: OrchestratorContext): void {
+  const reasons = [
+    ...[...state.skipped.values()].map(({ reason }) => reason),
+    ...[...state.retrying.values()].map(({ wait }) => wait),
+  ];
+  pool?.setWaiting(reasons.some((reason) => reason?.code === 'no_slot_in_baton'));
+}
+
+/** No await from the decision to here: what was decided is started before anything else can change the state. */
+function carryOut(context: OrchestratorContext, plan: readonly DispatchDecision[]): void {
+  const { state, source, pool } = context;
+  const { workflow } = source.read();
+  state.skipped.clear();
+  for (const { issue, reason } of plan) {
+    // Other projects of this Baton take slots too: each start is asked for by itself.
+    const refusal = reason ?? pool?.mayStart() ?? null;
+    if (refusal === null) startRun(context, { issue, workflow, look: null });
+    // What is claimed here is shown with its run, its retry or its hold.
+    else if (refusal.code !== 'claimed') state.skipped.set(issue.id, { issue, reason: refusal });
+  }
+}
+
+/** Reads again what would start now, and what would start next. What is gone, or cannot start any more, drops out. */
+async function refresh(
+  context: OrchestratorContext,
+  plan: readonly DispatchDecision[],
+  stale: readonly DispatchDecision[],
+): Promise<void> {
+  const { reads } = context;
+  const next = plan.filter(({ reason }) => reason !== null && slotCodes.has(reason.code)).slice(0, lookAhead);
+  const ids = [...stale, ...next].map(({ issue }) => issue.id);
+  await reads.byIds(ids);
+}
+
+/** A candidate with what was learned of it since the poll; nothing when it is gone. */
+function asJustRead({ reads }: OrchestratorContext, issue: Issue): Issue | readonly [] {
+  const fresh = reads.fresh(issue.id);
+  return fresh === undefined ? issue : (fresh ?? []);
+}
+
+const slotCodes: ReadonlySet<string> = new Set(['no_slot', 'no_slot_in_state', 'no_slot_in_baton']);
+
+/** What would start now and what not, without starting anything. */
 export async function previewDispatch(
   context: OrchestratorContext,
   beside: readonly ClaimBeside[],
 ): Promise<DispatchDecision[]> {
-  const { workflow } = context.source.read();
-  return decide(context, workflow, await readCandidates(context, workflow), beside);
-}
-
-function readCandidates(context: OrchestratorContext, { settings }: Workflow): Promise<readonly Issue[]> {
-  return context.trackerFor(settings).fetchByStates(settings.tracker.activeStates, context.stopping);
+  const reading = context.source.read();
+  const { activeStates } = reading.workflow.settings.tracker;
+  return decide(context, { ...reading, problem: null }, await context.reads.byStates(activeStates), beside);
 }
 
 function decide(
   context: OrchestratorContext,
-  { settings }: Workflow,
+  reading: WorkflowReading,
   issues: readonly Issue[],
   beside: readonly ClaimBeside[] = [],
 ): DispatchDecision[] {
-  const { state } = context;
-  const whyBeside = new Map(beside.map(({ issueId, why }) => [issueId, { code: 'claimed', text: why } as const]));
+  const { settings } = reading.workflow;
   return planDispatch({
     issues,
     settings,
-    runningStates: [...runningStates(state), ...beside.flatMap(({ slotInState }) => slotInState ?? [])],
+    runningStates: [...takenSlots(context.state), ...beside.flatMap(({ slotInState }) => slotInState ?? [])],
     startMove: context.trackerFor(settings).startMove,
-    whyNot: (issue, startsBefore) =>
-      whyClaimed(state, issue.id) ?? whyBeside.get(issue.id) ?? whyNothingStarts(context, issue, startsBefore),
+    outside: outsideGates(context, reading, beside),
   });
 }

@@ -1,11 +1,13 @@
 import { type CommandAnswer, type CommandKind, isCommandKind } from '../core/command.ts';
 import type { Command } from '../store/commands.ts';
+import { whyDayIsOver } from './check-limits.ts';
 import type { OrchestratorContext } from './context.ts';
 import { findIssue } from './find-issue.ts';
 import { holdAfterRun, holdIssue, releaseHold } from './hold-issue.ts';
 import { scheduleLook } from './schedule-look.ts';
 import type { IssueName, Pause } from './scheduling-state.ts';
 import { stopRun } from './stop-run.ts';
+import { allowMoreToday } from './today.ts';
 
 /** Carries out one command. A command that cannot be carried out is refused with the reason; nothing is half done. */
 export async function executeCommand(context: OrchestratorContext, command: Command): Promise<CommandAnswer> {
@@ -30,10 +32,10 @@ const issueCommands: Record<IssueCommandKind, IssueCommand> = {
     if (state.running.has(issue.id)) return refused(`${issue.identifier} is running`);
     const waiting = state.retrying.get(issue.id);
     if (waiting !== undefined) {
-      scheduleLook(context, { ...waiting, delayMs: 0 });
+      scheduleLook(context, waiting, { delayMs: 0 });
       return done(`${issue.identifier} is looked at now`);
     }
-    const wasHeld = await releaseHold(context, issue.id);
+    const wasHeld = await releaseHold(context, issue.id, { byPerson: true });
     context.requestTick();
     const why = state.skipped.get(issue.id)?.reason.text;
     if (!wasHeld && why !== undefined) return refused(`${issue.identifier} is not waiting for a retry: ${why}`);
@@ -46,17 +48,16 @@ const issueCommands: Record<IssueCommandKind, IssueCommand> = {
     const why = reason ?? 'a person asked for it';
     const running = state.running.get(issue.id);
     if (running !== undefined) {
-      await holdAfterRun(context, running, why);
+      await holdAfterRun(context, running, { code: 'person', reason: why });
       return done(`${issue.identifier} is held when its run has ended`);
     }
-    forgetLook(context, issue.id);
     await holdIssue(context, { issue, code: 'person', reason: why, since: clock.now(), runId: null });
     return done(`${issue.identifier} is held`);
   },
 
   async issue_release(context, issue) {
     const isRunning = context.state.running.has(issue.id);
-    if (!(await releaseHold(context, issue.id))) return refused(`${issue.identifier} is not held`);
+    if (!(await releaseHold(context, issue.id, { byPerson: true }))) return refused(`${issue.identifier} is not held`);
     context.requestTick();
     return done(`${issue.identifier} is not held ${isRunning ? 'when its run has ended' : 'any more'}`);
   },
@@ -64,7 +65,7 @@ const issueCommands: Record<IssueCommandKind, IssueCommand> = {
   async issue_stop(context, issue, reason) {
     const running = context.state.running.get(issue.id);
     if (running === undefined) return refused(`${issue.identifier} is not running`);
-    await holdAfterRun(context, running, reason ?? 'a person stopped its run');
+    await holdAfterRun(context, running, { code: 'person', reason: reason ?? 'a person stopped its run' });
     stopRun(context, running, 'stopped_by_person');
     return done(`the run of ${issue.identifier} is being ended; the issue is held afterwards`);
   },
@@ -84,18 +85,16 @@ function pause(
   return done(`nothing new starts; ${runs} on${kind === 'drain' ? ', then Baton ends' : ''}`);
 }
 
-function resume({ state, notify, requestTick }: OrchestratorContext): CommandAnswer {
-  if (state.paused === null) return refused('it is not paused');
+/** Lifts a pause; and where the limit of the day has stopped work, gives it another allowance. */
+async function resume(context: OrchestratorContext): Promise<CommandAnswer> {
+  const { state, notify, requestTick } = context;
+  const isDayOver = whyDayIsOver(state, context.source.read().workflow.settings.limits) !== null;
+  if (state.paused === null && !isDayOver) return refused('it is not paused');
+  if (isDayOver) await allowMoreToday(context);
   state.paused = null;
   notify();
   requestTick();
-  return done('new work starts again');
-}
-
-/** A held issue has no look: it would be started by it. */
-function forgetLook({ state }: OrchestratorContext, issueId: string): void {
-  state.retrying.get(issueId)?.timer.cancel();
-  state.retrying.delete(issueId);
+  return done(isDayOver ? 'new work starts again, with another allowance for today' : 'new work starts again');
 }
 
 function textIn({ payload }: Command, name: string): string | null {

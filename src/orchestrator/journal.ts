@@ -1,25 +1,22 @@
 import type { AgentEvent } from '../agent/agent.ts';
-import { type Clock, sleep, type Timer } from '../clock/clock.ts';
+import type { Clock, Timer } from '../clock/clock.ts';
 import type { Logger } from '../core/logger.ts';
-import type { RunOutcome } from '../core/run.ts';
 import type { RunEventLine } from '../store/run-events.ts';
-import type { RunFacts, RunFinish, RunRecord, RunStart } from '../store/runs.ts';
+import type { RunFacts } from '../store/runs.ts';
 import type { Store } from '../store/store.ts';
 import type { Transcripts } from '../store/transcript-files.ts';
-import type { UsageAmount } from '../store/usage.ts';
 import { mergeFacts } from './merge-facts.ts';
 
 /** Events and figures of runs are written together this often: an agent may tell hundreds in a second. */
 const flushEveryMs = 250;
-/** How long the end of a run that could not be written waits before it is tried again, at first and at most. */
-const firstRetryMs = 500;
-const longestRetryMs = 30_000;
 
 interface Pending {
   facts: RunFacts;
   events: Omit<RunEventLine, 'seq'>[];
   /** For the transcript; written once, apart from the store. */
   lines: string[];
+  /** Why the last try to write it failed. */
+  problem?: unknown;
 }
 
 export interface JournalParts {
@@ -27,14 +24,12 @@ export interface JournalParts {
   readonly transcripts: Transcripts;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** While it is not aborted, the end of a run is tried until it is written. */
   readonly stopping: AbortSignal;
 }
 
 /**
- * What the orchestrator writes down about runs. A start is written before the run begins and an end before its slot is
- * free (law 3), so both are awaited; while the store cannot take the end, the slot stays taken. What happens between is
- * gathered and written soon, and what could not be written is kept for the next time. Only a daemon that stops gives up.
+ * What happens in a run between its start and its end, which are the ledger's: gathered, and written soon. What could not
+ * be written is kept for the next time; a run's end waits for it.
  */
 export class Journal {
   readonly #parts: JournalParts;
@@ -47,9 +42,13 @@ export class Journal {
     this.#parts = parts;
   }
 
-  async runStarts(start: RunStart): Promise<void> {
-    await this.#parts.store.runs.start(start);
-    this.#generations.set(start.runId, start.generation);
+  /** The start of this run is in the store, with this generation. */
+  runStarts(runId: string, generation: number): void {
+    this.#generations.set(runId, generation);
+  }
+
+  generationOf(runId: string): number {
+    return this.#generations.get(runId) ?? 0;
   }
 
   /** Notes what became known of a run in progress. */
@@ -64,44 +63,17 @@ export class Journal {
     this.#flushSoon();
   }
 
-  /** Writes down how a run ended, after everything that was noted of it. */
-  async runEnds(runId: string, outcome: RunOutcome): Promise<void> {
-    const error = outcome.end === 'succeeded' ? null : outcome.error;
-    const { clock, logger, stopping } = this.#parts;
-    const end = {
-      endedAt: clock.now(),
-      outcome: outcome.end,
-      errorCode: error?.code ?? null,
-      errorMessage: error?.message ?? null,
-    };
-    for (let waitMs = firstRetryMs; ; waitMs = Math.min(waitMs * 2, longestRetryMs)) {
-      try {
-        await this.flush();
-        if (!this.#pending.has(runId)) {
-          if (!(await this.#finish(runId, end)))
-            logger.warn('The store does not know the run that ended.', { run_id: runId });
-          break;
-        }
-      } catch (problem) {
-        logger.error('The end of a run could not be written down.', { run_id: runId, error: problem });
-      }
-      if (stopping.aborted) break;
-      await sleep(clock, waitMs, stopping).catch(() => {
-        // The daemon stops: one last try, then it gives up.
-      });
-    }
-    this.#generations.delete(runId);
-    this.#pending.delete(runId);
+  /** Writes down everything that was noted of a run; rejects when that is not possible now. */
+  async drain(runId: string): Promise<void> {
+    await this.flush();
+    const problem = this.#pending.get(runId)?.problem;
+    if (problem !== undefined) throw problem;
   }
 
-  /** The end of the run and what it used, by day: both or neither. False when the store does not know the run. */
-  #finish(runId: string, end: RunFinish): Promise<boolean> {
-    return this.#parts.store.transaction(async ({ runs, usage }) => {
-      const isFinished = await runs.finish(runId, this.#generations.get(runId) ?? 0, end);
-      const run = isFinished ? await runs.read(runId) : null;
-      if (run !== null) await usage.add(usageOf(run, end.endedAt));
-      return isFinished;
-    });
+  /** The end of the run is written, or given up. */
+  forget(runId: string): void {
+    this.#generations.delete(runId);
+    this.#pending.delete(runId);
   }
 
   /** Writes down what was noted so far; resolves when it was tried. One write at a time, in order. */
@@ -130,7 +102,7 @@ export class Journal {
         taken.lines = [];
         await store.transaction(async ({ runs, runEvents }) => {
           // After a restore the store may not know the run any more; then there is nothing to add to.
-          const isKnown = await runs.record(runId, this.#generations.get(runId) ?? 0, facts);
+          const isKnown = await runs.record(runId, this.generationOf(runId), facts);
           if (isKnown && events.length > 0) await runEvents.append(runId, events);
         });
       } catch (error) {
@@ -143,23 +115,10 @@ export class Journal {
           facts: mergeFacts(facts, since.facts),
           events: [...events, ...since.events],
           lines: [...taken.lines, ...since.lines],
+          problem: error,
         });
         if (!this.#parts.stopping.aborted) this.#flushSoon();
       }
     }
   }
-}
-
-/** What a run used counts for the day on which it ended. */
-function usageOf(run: RunRecord, endedAt: number): UsageAmount {
-  const { project, issueId, role, inputTokens, cachedInputTokens, outputTokens, reasoningTokens, totalTokens } = run;
-  return {
-    project,
-    issueId,
-    role,
-    day: new Date(endedAt).toISOString().slice(0, 10),
-    ...{ inputTokens, cachedInputTokens, outputTokens, reasoningTokens, totalTokens },
-    costMicroUsd: run.costMicroUsd,
-    runs: 1,
-  };
 }

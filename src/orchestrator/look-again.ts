@@ -1,71 +1,105 @@
 import { toBatonError } from '../core/baton-error.ts';
-import { whyNotCandidate } from '../core/eligibility.ts';
+import { stateClass, whyNotCandidate } from '../core/eligibility.ts';
 import type { Issue } from '../core/issue.ts';
 import { stateOnceStarted, whyNoSlot } from '../core/slots.ts';
+import { cleanAfterLastRun } from './clean-workspaces.ts';
 import type { OrchestratorContext } from './context.ts';
-import { scheduleLook } from './schedule-look.ts';
-import { type RetryEntry, runningStates } from './scheduling-state.ts';
+import { forgetLook, scheduleLook, type Wait } from './schedule-look.ts';
+import { type RetryEntry, takenSlots } from './scheduling-state.ts';
+import { noteCompleted } from './settle-run.ts';
 import { startRun } from './start-run.ts';
 import { whyNothingStarts } from './why-nothing-starts.ts';
 
-/** How soon an issue is looked at again when a look could not be carried through: no slot, no answer, a bad file. */
+/** How soon an issue is looked at again when a look could not be carried through. */
 const nextLookMs = 1_000;
 
 /**
  * A promised look has come due: reads the issue and starts it again, or gives the claim back (seed 2, Retry Timer
- * Fired; specification 8.4). A tracker that does not answer, a full house and a workflow file that is bad just now only
- * postpone the look: they raise neither the attempt nor the failures.
+ * Fired; specification 8.4). A tracker that does not answer, a full house, a pause and a workflow file that is bad just
+ * now only postpone the look: they raise neither the attempt nor the failures, and the promise stays as it is in the store.
  */
 export async function lookAgain(context: OrchestratorContext, entry: RetryEntry): Promise<void> {
-  const { state, source, logger, stopping } = context;
+  const { state, source, logger, reads, stopping } = context;
   const { id, identifier } = entry.issue;
   const named = { issue_id: id, issue_identifier: identifier };
   const isCurrent = (): boolean => state.retrying.get(id) === entry && !stopping.aborted;
   const { workflow, problem } = source.read();
+  const { settings } = workflow;
   const stopped = whyNothingStarts(context, entry.issue);
-  if (stopped !== null) return postpone(context, entry, stopped.text);
-  if (problem !== null) return postpone(context, entry, `the workflow file cannot be used: ${problem.code}`);
-
-  const tracker = context.trackerFor(workflow.settings);
-  let fresh: Issue | undefined;
+  if (stopped !== null) return postpone(context, entry, { why: stopped, delayMs: nextLookMs });
+  if (problem !== null) {
+    const why = { code: 'workflow_problem', text: `the workflow file cannot be used: ${problem.code}` } as const;
+    return postpone(context, entry, { why, delayMs: nextLookMs });
+  }
+  let fresh: Issue | null;
   try {
-    [fresh] = await tracker.fetchByIds([id], stopping);
+    fresh = (await reads.byIds([id])).get(id) ?? null;
   } catch (thrown) {
     if (!isCurrent()) return;
-    const error = toBatonError(thrown, 'tracker_request');
+    const error = toBatonError(thrown);
     logger.warn('A retry could not read its issue; it looks again.', { ...named, error });
-    return postpone(context, entry, `retry refresh failed: ${error.message}`);
+    const failedReads = entry.failedReads + 1;
+    // A tracker that is down is asked less and less, but not less than a poll would.
+    const delayMs = Math.min(nextLookMs * 2 ** entry.failedReads, Math.max(settings.polling.intervalMs, nextLookMs));
+    const why = { code: 'not_read', text: `retry refresh failed: ${error.message}` } as const;
+    return postpone(context, entry, { why, delayMs, failedReads });
   }
   if (!isCurrent()) return;
 
   const refusal =
-    fresh === undefined
-      ? { text: 'the tracker does not have it any more' }
-      : whyNotCandidate(fresh, workflow.settings.tracker);
-  if (fresh === undefined || refusal !== null) {
-    state.retrying.delete(id);
-    logger.info('An issue is given back.', { ...named, reason: refusal?.text });
-    context.notify();
-    return;
+    fresh === null ? { text: 'the tracker does not have it any more' } : whyNotCandidate(fresh, settings.tracker);
+  if (fresh === null || refusal !== null) return giveBack(context, entry, fresh, refusal?.text ?? '');
+  // Between two awaits much may have happened.
+  const stoppedNow = whyNothingStarts(context, entry.issue);
+  if (stoppedNow !== null) return postpone(context, entry, { why: stoppedNow, delayMs: nextLookMs });
+  const { startMove } = context.trackerFor(settings);
+  const full =
+    whyNoSlot(stateOnceStarted(fresh, startMove), takenSlots(state), settings.agent) ??
+    context.pool?.mayStart() ??
+    null;
+  if (full !== null) {
+    // A freed slot wakes it; the timer is only there in case nobody tells.
+    const wait = { slotWaits: entry.slotWaits + 1, delayMs: Math.max(settings.polling.intervalMs, nextLookMs) };
+    return postpone(context, entry, { why: { ...full, text: 'no available orchestrator slots' }, ...wait });
   }
-  const full = whyNoSlot(stateOnceStarted(fresh, tracker.startMove), runningStates(state), workflow.settings.agent);
-  if (full !== null)
-    return postpone(
-      context,
-      { ...entry, issue: fresh, slotWaits: entry.slotWaits + 1 },
-      'no available orchestrator slots',
-    );
-  state.retrying.delete(id);
-  startRun(context, {
-    issue: fresh,
-    workflow,
-    attempt: entry.attempt,
-    retryKind: entry.kind,
-    failures: entry.failures,
-  });
+  forgetLook(context, id);
+  startRun(context, { issue: fresh, workflow, look: entry });
 }
 
-function postpone(context: OrchestratorContext, entry: RetryEntry, error: string): void {
-  const { issue, kind, attempt, failures, slotWaits } = entry;
-  scheduleLook(context, { issue, kind, attempt, failures, slotWaits, error, delayMs: nextLookMs });
+/** The issue is over, or not ours to work on: its claim ends. What is terminal is cleaned up too. */
+async function giveBack(
+  context: OrchestratorContext,
+  entry: RetryEntry,
+  fresh: Issue | null,
+  reason: string,
+): Promise<void> {
+  const { state, ledger, logger, source } = context;
+  const { id, identifier } = entry.issue;
+  const { settings } = source.read().workflow;
+  // A second look must not come in between; if the store fails, the look is put back.
+  entry.timer.cancel();
+  try {
+    await ledger.release(id, { byPerson: false });
+  } catch (thrown) {
+    const error = toBatonError(thrown);
+    logger.error('A claim could not be given back; the issue is looked at again.', { issue_id: id, error });
+    if (state.retrying.get(id) === entry)
+      postpone(context, entry, {
+        delayMs: nextLookMs,
+        why: { code: 'not_recorded', text: `it could not be given back: ${error.message}` },
+      });
+    return;
+  }
+  if (state.retrying.get(id) === entry) state.retrying.delete(id);
+  logger.info('An issue is given back.', { issue_id: id, issue_identifier: identifier, reason });
+  if (fresh !== null && stateClass(fresh.state, settings.tracker) === 'terminal') {
+    noteCompleted(context, fresh);
+    context.own('cleanup', cleanAfterLastRun(context, fresh));
+  }
+  context.notify();
+  context.fillSlots();
+}
+
+function postpone(context: OrchestratorContext, entry: RetryEntry, wait: Wait): void {
+  scheduleLook(context, entry, { slotWaits: entry.slotWaits, ...wait });
 }

@@ -3,6 +3,8 @@ import type { OrchestratorContext } from './context.ts';
 
 const job = 'prune_store';
 const pruneEveryMs = 3_600_000;
+/** How often the store is asked whether it is due. */
+const lookEveryMs = 60_000;
 const dayMs = 24 * 3_600_000;
 /** Rows a step; between two steps everybody else has their turn. */
 const pruneStep = 200;
@@ -15,14 +17,13 @@ const requestMinutesDays = 7;
  */
 export async function maintain(context: OrchestratorContext): Promise<void> {
   const { store, project, clock, source, state } = context;
-  if (state.maintenance !== null) return;
+  if (clock.monotonic() - state.lookedAt.maintainedAt < lookEveryMs) return;
+  state.lookedAt.maintainedAt = clock.monotonic();
   const { retentionDays } = source.read().workflow.settings.store;
   const timer = (await store.jobTimers.list(project)).find((each) => each.job === job);
   if (timer !== undefined && timer.nextDueAt > clock.now()) return;
   await store.jobTimers.put({ project, job, lastRunAt: clock.now(), nextDueAt: clock.now() + pruneEveryMs });
-  state.maintenance = prune(context, retentionDays).finally(() => {
-    state.maintenance = null;
-  });
+  context.own('maintenance', prune(context, retentionDays));
 }
 
 async function prune(

@@ -1,78 +1,130 @@
 import { type Timer, within } from '../clock/clock.ts';
-import type { BatonError } from '../core/baton-error.ts';
 import type { DispatchDecision } from '../core/dispatch-plan.ts';
+import { limitsSwitchedOff } from '../core/limits.ts';
+import { adoptAll, findOrphans } from './adopt.ts';
+import { cleanTerminalWorkspaces } from './clean-workspaces.ts';
 import { CommandDoor } from './command-door.ts';
 import type { OrchestratorContext, OrchestratorParts } from './context.ts';
-import { type ClaimBeside, previewDispatch } from './dispatch.ts';
-import { endLeftovers } from './end-leftovers.ts';
-import { handleRunExit } from './handle-run-exit.ts';
+import { lookAfterRuns } from './custody.ts';
+import { previewDispatch, SlotFiller } from './dispatch.ts';
+import { endEarlierLives } from './end-earlier-lives.ts';
+import { type Explainer, type Explanation, explainIssue } from './explain.ts';
+import { healthOf } from './health.ts';
 import { Journal } from './journal.ts';
+import { LeaseKeeper } from './lease-keeper.ts';
+import { Ledger } from './ledger.ts';
 import { lookAgain } from './look-again.ts';
+import { lookFromOutside } from './look-from-outside.ts';
+import type { ClaimBeside } from './outside-gates.ts';
 import { PendingWork } from './pending-work.ts';
+import { Poller } from './poller.ts';
 import { type ReadModel, readModel } from './read-model.ts';
-import { readKept, takeUp } from './recover.ts';
+import { readPause } from './read-pause.ts';
+import { takeUpRestored } from './reload.ts';
 import { emptySchedulingState, type SchedulingState } from './scheduling-state.ts';
-import { stopRun } from './stop-run.ts';
-import { runTick } from './tick.ts';
+import { settleRun } from './settle-run.ts';
+import { endRuns, giveClaimsBack } from './shut-down.ts';
+import { Takeover } from './takeover.ts';
+import { runTick, type StepReport } from './tick.ts';
+import { readToday } from './today.ts';
+import { TrackerReads } from './tracker-reads.ts';
+import { Watchers } from './watchers.ts';
 
-/** How long a stop waits for the tick in progress (seed 4, Graceful Shutdown Drain). */
-const tickDrainMs = 5_000;
+/** A tracker on this machine costs nothing to look at: it is, at least this often, whatever the poll interval. */
+const localTickMs = 5_000;
+/** How often live runs are looked after between two ticks; the first tick waits as long for waiting commands. */
+const custodyMs = 5_000;
 
 /**
  * The one authority over scheduling state. It ticks at once when started, then by `polling.interval_ms` counted from the
- * end of a tick, and sooner when a run ends. It is stopped once: nothing new starts, every run is stopped, and `closed`
- * resolves when all of them are gone.
+ * end of a tick. A tick only decides and begins things; the tracker is asked beside it, one poll at a time. Exits, due
+ * looks and commands are served when they come. It is stopped once: nothing new starts, every run is stopped, and
+ * `closed` resolves when all of them are gone.
  */
 export class Orchestrator {
   readonly closed: Promise<void>;
   readonly #context: OrchestratorContext;
   readonly #door: CommandDoor;
+  readonly #filler: SlotFiller;
+  readonly #lease: LeaseKeeper;
   readonly #pending: PendingWork;
+  readonly #poller: Poller;
   readonly #state: SchedulingState = emptySchedulingState();
   readonly #stop = new AbortController();
-  readonly #watchers = new Set<() => void>();
+  readonly #watchers: Watchers;
   readonly #startedAt: number;
   #resolveClosed: () => void = () => {};
   #timer: Timer | null = null;
+  #custodyTimer: Timer | null = null;
   #nextTickAt: number | null = null;
   #ticking: Promise<void> | null = null;
   #tickWanted = false;
   #ticks = 0;
-  #errors: readonly { step: string; error: BatonError }[] = [];
+  #steps: readonly StepReport[] = [];
 
   constructor(parts: OrchestratorParts) {
     this.closed = new Promise((resolve) => {
       this.#resolveClosed = resolve;
     });
-    this.#startedAt = parts.clock.now();
+    const { clock, source } = parts;
+    const stopping = this.#stop.signal;
+    this.#startedAt = clock.now();
     this.#pending = new PendingWork(parts.logger);
+    this.#watchers = new Watchers(parts.logger);
     this.#context = {
       ...parts,
       state: this.#state,
-      journal: new Journal({ ...parts, stopping: this.#stop.signal }),
-      stopping: this.#stop.signal,
+      stopping,
+      ledger: new Ledger({ ...parts, generations: this.#state.generations }),
+      takeover: new Takeover({ ...parts, generations: this.#state.generations }),
+      journal: new Journal({ ...parts, stopping }),
+      reads: new TrackerReads({
+        clock,
+        stopping,
+        tracker: () => parts.trackerFor(source.read().workflow.settings),
+        freshnessMs: () => source.read().workflow.settings.polling.freshnessMs,
+        soon: () => this.#looksDueSoon(),
+      }),
       own: (what, work) => this.#pending.own(what, work),
       requestTick: () => this.refresh(),
-      runEnded: (entry, outcome) => handleRunExit(this.#context, entry, outcome),
+      fillSlots: () => {
+        if (!stopping.aborted) this.#filler.fill();
+      },
+      runEnded: (entry, outcome) => this.#pending.own('exit', settleRun(this.#context, entry, outcome)),
       lookDue: (entry) => this.#pending.own('look', lookAgain(this.#context, entry)),
-      knock: () => this.#door.knock(),
-      notify: () => this.#notify(),
+      notify: () => this.#watchers.notify(),
     };
     this.#door = new CommandDoor(this.#context);
+    this.#filler = new SlotFiller(this.#context);
+    this.#lease = new LeaseKeeper(this.#context);
+    this.#poller = new Poller(this.#context);
   }
 
-  /** Reads what must have survived, then ticks. Rejects when the store cannot be read. */
+  /**
+   * Startup in this order: what earlier lives left is ended and taken over, workspaces of finished issues are cleaned,
+   * then comes the first tick. Rejects when the store cannot be read.
+   */
   async start(): Promise<void> {
-    this.#context.logger.info('The orchestrator starts.');
-    takeUp(this.#context, await readKept(this.#context));
-    await endLeftovers(this.#context);
+    const { logger, source } = this.#context;
+    logger.info('The orchestrator starts.');
+    for (const limit of limitsSwitchedOff(source.read().workflow.settings))
+      logger.warn('A limit is switched off: nothing bounds what this costs.', { limit });
+    this.#lease.start();
+    await endEarlierLives(this.#context);
+    await this.#takeUp();
+    // What people asked for while no daemon ran comes before anything starts; a slow tracker does not hold it up for long.
+    await within(this.#context.clock, custodyMs, this.#door.knock());
+    if (this.#stop.signal.aborted) return;
+    this.#pending.own('cleanup', cleanTerminalWorkspaces(this.#context));
+    this.#lookAfterRuns();
     this.refresh();
   }
 
   /** The store was put back to an earlier moment beside us: what it says holds, except for the runs in progress. */
   reload(): void {
     const again = async (): Promise<void> => {
-      takeUp(this.#context, await readKept(this.#context));
+      await takeUpRestored(this.#context);
+      await this.#takeUp();
       this.wake();
     };
     this.#pending.own('reload', again());
@@ -81,12 +133,14 @@ export class Orchestrator {
   /** Something was written that may concern the orchestrator: commands are carried out and the tracker is looked at now. */
   wake(): void {
     this.#pending.own('commands', this.#door.knock());
+    this.#context.reads.forgetAll();
     this.refresh();
   }
 
   /** Asks for a tick now; while one is in progress, for one right after it. */
   refresh(): void {
     if (this.#stop.signal.aborted) return;
+    this.#poller.want();
     if (this.#ticking !== null) {
       this.#tickWanted = true;
       return;
@@ -94,27 +148,38 @@ export class Orchestrator {
     this.#scheduleTick(0);
   }
 
+  /** There may be a slot for a candidate that is known: a slot of this Baton was freed. */
+  fillSlots(): void {
+    this.#context.fillSlots();
+  }
+
   /** What a tick would do now, after what must have survived was read; nothing is started. */
   async preview(beside: readonly ClaimBeside[] = []): Promise<readonly DispatchDecision[]> {
-    takeUp(this.#context, await readKept(this.#context));
+    await lookFromOutside(this.#context);
     return previewDispatch(this.#context, beside);
+  }
+
+  /** Why an issue starts or does not, gate by gate. */
+  async explain(reference: string, by: Explainer = 'daemon'): Promise<Explanation> {
+    if (by === 'visitor') await lookFromOutside(this.#context);
+    return explainIssue(this.#context, reference, by);
   }
 
   /** Stops everything and resolves when no run is left. Calling it again waits for the same end. */
   async stop(): Promise<void> {
     if (!this.#stop.signal.aborted) {
-      this.#context.logger.info('The orchestrator stops.', { running: this.#state.running.size });
+      const { logger, journal, pool } = this.#context;
+      logger.info('The orchestrator stops.', { running: this.#state.running.size });
       this.#stop.abort();
       this.#timer?.cancel();
-      for (const entry of this.#state.retrying.values()) entry.timer.cancel();
-      if (this.#ticking !== null) await within(this.#context.clock, tickDrainMs, this.#ticking);
-      const runs = [...this.#state.running.values()];
-      for (const entry of runs) stopRun(this.#context, entry, 'shutdown');
-      await Promise.all(runs.map(({ run }) => run.outcome));
-      await this.#context.journal.flush();
-      await this.#state.maintenance;
+      this.#custodyTimer?.cancel();
+      await endRuns(this.#context, this.#ticking);
       await this.#pending.drain();
-      this.#notify();
+      await journal.flush();
+      this.#lease.stop();
+      await giveClaimsBack(this.#context);
+      pool?.leave();
+      this.#watchers.notify();
       this.#resolveClosed();
     }
     return this.closed;
@@ -129,16 +194,22 @@ export class Orchestrator {
     return readModel(this.#context, {
       startedAt: this.#startedAt,
       nextPollDueAt: this.#nextTickAt,
-      pollCheckInProgress: this.#ticking !== null,
+      pollCheckInProgress: this.#ticking !== null || this.#poller.isPolling,
       ticks: this.#ticks,
-      errors: this.#errors,
+      errors: this.#errors(),
     });
   }
 
   /** Calls the watcher after each change, until the returned function is called. */
   onChange(watcher: () => void): () => void {
-    this.#watchers.add(watcher);
-    return () => this.#watchers.delete(watcher);
+    return this.#watchers.add(watcher);
+  }
+
+  /** Reads what must have survived, and takes over what nobody has. */
+  async #takeUp(): Promise<void> {
+    await readPause(this.#context);
+    await readToday(this.#context);
+    await adoptAll(this.#context, await findOrphans(this.#context));
   }
 
   #scheduleTick(delayMs: number): void {
@@ -150,31 +221,70 @@ export class Orchestrator {
   }
 
   async #tick(): Promise<void> {
+    const { clock } = this.#context;
+    const startedAt = { wall: clock.now(), monotonic: clock.monotonic() };
     this.#nextTickAt = null;
     this.#tickWanted = false;
-    this.#notify();
-    const report = await runTick(this.#context);
-    this.#errors = report.errors;
-    this.#ticks += 1;
-    // A drain is over when nothing runs any more.
-    if (this.#state.paused?.kind === 'drain' && this.#state.running.size === 0) void this.stop();
-    this.#ticking = null;
-    if (!this.#stop.signal.aborted) {
-      // Read again: the interval may have been changed while the tick ran (seed 1, Configuration Reloading).
-      const { intervalMs } = this.#context.source.read().workflow.settings.polling;
-      this.#scheduleTick(this.#tickWanted ? 0 : intervalMs);
+    this.#watchers.notify();
+    this.#pending.own('commands', this.#door.knock());
+    try {
+      this.#steps = await runTick(this.#context, () => this.#poller.begin());
+    } finally {
+      this.#ticks += 1;
+      this.#ticking = null;
+      if (!this.#stop.signal.aborted) this.#scheduleTick(this.#tickWanted ? 0 : this.#intervalMs());
+      this.#tellHealth(startedAt);
+      // A drain is over when nothing runs any more.
+      if (this.#state.paused?.kind === 'drain' && this.#state.running.size === 0) void this.stop();
+      this.#watchers.notify();
     }
-    this.#notify();
   }
 
-  /** A watcher must not be able to break the scheduler. */
-  #notify(): void {
-    for (const watcher of this.#watchers) {
-      try {
-        watcher();
-      } catch (error) {
-        this.#context.logger.error('A watcher of the orchestrator failed.', { error });
-      }
+  /** Read again each time: the interval may have been changed while the tick ran (seed 1, Configuration Reloading). */
+  #intervalMs(): number {
+    const { settings } = this.#context.source.read().workflow;
+    const { intervalMs } = settings.polling;
+    return this.#context.trackerFor(settings).isLocal ? Math.min(intervalMs, localTickMs) : intervalMs;
+  }
+
+  /** Between ticks that are far apart: a stall, a limit or a lost process is found soon all the same. */
+  #lookAfterRuns(): void {
+    if (this.#stop.signal.aborted) return;
+    this.#custodyTimer = this.#context.clock.schedule(custodyMs, () => {
+      lookAfterRuns(this.#context);
+      this.#lookAfterRuns();
+    });
+  }
+
+  #looksDueSoon(): string[] {
+    const { clock, source } = this.#context;
+    const soon = clock.now() + source.read().workflow.settings.polling.freshnessMs;
+    return [...this.#state.retrying.values()].filter(({ dueAt }) => dueAt <= soon).map(({ issue }) => issue.id);
+  }
+
+  #errors(): ReadModel['errors'] {
+    const inSteps = this.#steps.flatMap(({ step, error }) => (error === null ? [] : [{ step, error }]));
+    return [...inSteps, ...this.#poller.errors];
+  }
+
+  #tellHealth(startedAt: { readonly wall: number; readonly monotonic: number }): void {
+    const { clock, onHealth, logger } = this.#context;
+    const untilTick = this.#nextTickAt === null ? null : this.#nextTickAt - clock.monotonic();
+    try {
+      onHealth(
+        healthOf(this.#context, {
+          startedAt: this.#startedAt,
+          number: this.#ticks,
+          tickStartedAt: startedAt.wall,
+          durationMs: clock.monotonic() - startedAt.monotonic,
+          steps: this.#steps,
+          nextTickAt: untilTick === null ? null : clock.now() + untilTick,
+          isPolling: this.#poller.isPolling,
+          pollErrors: this.#poller.errors,
+        }),
+      );
+    } catch (error) {
+      logger.error('The health record could not be made.', { error });
     }
   }
 }

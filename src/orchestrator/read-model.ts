@@ -2,10 +2,11 @@ import type { AgentEvent, AgentProcess, TokenUsage } from '../agent/agent.ts';
 import type { BatonError } from '../core/baton-error.ts';
 import type { SkipReason } from '../core/eligibility.ts';
 import type { Issue } from '../core/issue.ts';
+import type { LimitFinding } from '../core/limits.ts';
 import type { RunEnd, RunStage } from '../core/run.ts';
 import type { RetryKind } from '../core/workflow.ts';
 import type { OrchestratorContext } from './context.ts';
-import type { HeldEntry, Pause } from './scheduling-state.ts';
+import type { CompletedEntry, HeldEntry, IssueName, Pause } from './scheduling-state.ts';
 
 /** Everything a watcher may know about the scheduler, at one instant. */
 export interface ReadModel {
@@ -24,6 +25,8 @@ export interface ReadModel {
   readonly held: readonly HeldEntry[];
   readonly paused: Pause | null;
   readonly skipped: readonly { readonly issue: Issue; readonly reason: SkipReason }[];
+  /** Issues that reached a terminal state, the latest last; for people, and bounded. */
+  readonly completed: readonly CompletedEntry[];
   readonly totals: TokenUsage & {
     readonly runs: number;
     readonly runsByEnd: Readonly<Partial<Record<RunEnd, number>>>;
@@ -45,14 +48,19 @@ export interface RunningView {
   readonly process: AgentProcess | null;
   readonly lastEvent: AgentEvent | null;
   readonly usage: TokenUsage;
+  /** Limits that are near or reached. */
+  readonly warnings: readonly LimitFinding[];
 }
 
 export interface RetryingView {
-  readonly issue: Issue;
+  readonly issue: IssueName;
   readonly kind: RetryKind;
-  readonly attempt: number;
+  readonly attempt: number | null;
   readonly dueAt: number;
+  /** Why it is looked at again. */
   readonly error: string | null;
+  /** Why the look that was due could not be carried through. */
+  readonly waitReason: string | null;
 }
 
 interface TickFacts {
@@ -89,17 +97,16 @@ export function readModel({ state, clock, source }: OrchestratorContext, facts: 
       process: entry.process,
       lastEvent: entry.lastEvent,
       usage: entry.usage,
+      warnings: entry.warnings,
     })),
-    retrying: [...state.retrying.values()].map(({ issue, kind, attempt, dueAt, error }) => ({
-      issue,
-      kind,
-      attempt,
-      dueAt,
-      error,
+    retrying: [...state.retrying.values()].map(({ issue, kind, attempt, dueAt, error, wait }) => ({
+      ...{ issue, kind, attempt, dueAt, error },
+      waitReason: wait?.text ?? null,
     })),
     held: [...state.held.values()],
     paused: state.paused,
     skipped: [...state.skipped.values()],
+    completed: [...state.completed.values()],
     totals: { ...totals, runsByEnd: Object.fromEntries(runsByEnd) },
     workflowProblem: problem,
     errors: facts.errors,

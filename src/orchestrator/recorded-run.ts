@@ -1,51 +1,78 @@
 import { BatonError, toBatonError } from '../core/baton-error.ts';
-import type { Issue } from '../core/issue.ts';
+import type { SkipReason } from '../core/eligibility.ts';
+import { type Issue, normalizeState } from '../core/issue.ts';
 import type { RunOutcome, StopReason } from '../core/run.ts';
-import type { LiveRun, Runner, RunRequest } from '../runner/runner.ts';
-import type { RunStart } from '../store/runs.ts';
-import type { Journal } from './journal.ts';
+import { stateOnceStarted } from '../core/slots.ts';
+import { stopOutcome } from '../core/stop-outcome.ts';
+import type { LiveRun, RunRequest } from '../runner/runner.ts';
+import type { OrchestratorContext } from './context.ts';
+import type { RunAnswer } from './ledger.ts';
+import type { HeldEntry, IssueCounts } from './scheduling-state.ts';
 
-export interface RecordedRun {
-  readonly request: RunRequest;
-  readonly record: RunStart;
-  readonly runner: Runner;
-  readonly journal: Journal;
-  /** Tells the tracker that work begins, where that is Baton's business; gives the issue as it is then. */
-  readonly begin: () => Promise<Issue>;
+export interface RecordedRunRequest extends Omit<RunRequest, 'threadId'> {
+  /** The start is written down; this is what was counted of the issue before. */
+  readonly onBegun: (before: IssueCounts) => void;
+  /** Baton moved the issue because work begins on it. */
+  readonly onMoved: (issue: Issue) => void;
+}
+
+/** Why nothing began. */
+export interface NotBegun {
+  readonly reason: SkipReason;
+  /** The issue is held instead. */
+  readonly held: HeldEntry | null;
+  /** Our claim on it is gone. */
+  readonly isLost: boolean;
+}
+
+/** A run that begins only when the store has taken its start. Of the two promises one is kept. */
+export interface RecordedRun extends LiveRun {
+  /** Null when it has begun; then `outcome` follows. */
+  readonly notBegun: Promise<NotBegun | null>;
+  /** Nothing of it is left, whether it began or not. */
+  readonly over: Promise<void>;
 }
 
 /**
- * A run that is written down before it begins and again when it has ended. When its start cannot be written, or the
- * tracker refuses that work begins because somebody moved the issue meanwhile, it does not begin (seed 4, Layer 1). Nor
- * does one that is stopped before.
+ * Writes a run down, then begins it. When the store does not take the start, or the tracker refuses that work begins
+ * because somebody moved the issue meanwhile, it does not begin (seed 4, Layer 1). Nor does one that is stopped before.
  */
-export function startRecordedRun({ request, record, runner, journal, begin }: RecordedRun): LiveRun {
+export function startRecordedRun(context: OrchestratorContext, request: RecordedRunRequest): RecordedRun {
   let live: LiveRun | null = null;
   let stopReason: StopReason | null = null;
+  const notBegun = Promise.withResolvers<NotBegun | null>();
   const run = async (): Promise<RunOutcome> => {
-    try {
-      await journal.runStarts(record);
-    } catch (thrown) {
-      return { end: 'failed', turns: 0, error: toBatonError(thrown) };
+    const answer = await writeStart(context, request).catch((thrown) => refusedBy(context, request, thrown));
+    if (!answer.isBegun) {
+      const { refusal: reason, held } = answer;
+      notBegun.resolve({ reason, held, isLost: reason.code === 'claimed_elsewhere' });
+      // Nothing began, so nothing ends.
+      return new Promise(() => {});
     }
-    const outcome = await begun();
-    await journal.runEnds(record.runId, outcome);
-    return outcome;
+    context.journal.runStarts(request.runId, answer.generation);
+    request.onBegun(answer.before);
+    notBegun.resolve(null);
+    return begun(answer);
   };
-  const begun = async (): Promise<RunOutcome> => {
-    if (stopReason !== null) return cancelled(stopReason);
+  const begun = async (answer: RunAnswer & { isBegun: true }): Promise<RunOutcome> => {
+    if (stopReason !== null) return stopOutcome(stopReason, 0);
+    const { runId, attempt, retryKind, workflow, watcher } = request;
     let issue: Issue;
     try {
-      issue = await begin();
+      issue = await beginWork(context, request);
     } catch (thrown) {
-      return notBegun(toBatonError(thrown, 'tracker_request'));
+      return notAllowed(toBatonError(thrown, 'tracker_request'));
     }
-    if (stopReason !== null) return cancelled(stopReason);
-    live = runner.start({ ...request, issue });
+    if (stopReason !== null) return stopOutcome(stopReason, 0);
+    const threadId = threadToResume(request, answer);
+    live = context.runner.start({ runId, issue, workflow, attempt, retryKind, threadId, watcher });
     return live.outcome;
   };
+  const outcome = run();
   return {
-    outcome: run(),
+    notBegun: notBegun.promise,
+    outcome,
+    over: notBegun.promise.then(async (why) => (why === null ? void (await outcome) : undefined)),
     stop: (reason) => {
       stopReason ??= reason;
       live?.stop(reason);
@@ -53,14 +80,71 @@ export function startRecordedRun({ request, record, runner, journal, begin }: Re
   };
 }
 
+function writeStart(context: OrchestratorContext, request: RecordedRunRequest): Promise<RunAnswer> {
+  const { runId, issue, workflow, attempt, retryKind } = request;
+  const { settings } = workflow;
+  context.logger.debug('A run is written down.', { issue_id: issue.id, run_id: runId, attempt });
+  return context.ledger.beginRun({
+    record: {
+      runId,
+      issueId: issue.id,
+      identifier: issue.identifier,
+      role: 'worker',
+      attempt,
+      retryKind,
+      backend: settings.agent.backend,
+      startedAt: context.clock.now(),
+    },
+    slotState: stateOnceStarted(issue, context.trackerFor(settings).startMove),
+    settings,
+  });
+}
+
+function refusedBy({ logger }: OrchestratorContext, request: RecordedRunRequest, thrown: unknown): RunAnswer {
+  const error = toBatonError(thrown);
+  const { id, identifier } = request.issue;
+  logger.error('The start of a run could not be written down; nothing was started.', {
+    issue_id: id,
+    issue_identifier: identifier,
+    error,
+  });
+  return {
+    isBegun: false,
+    refusal: { code: 'not_recorded', text: `its start could not be written down: ${error.message}` },
+    held: null,
+  };
+}
+
+/** A run that Baton cut short goes on in its own conversation; others begin a new one. */
+function threadToResume(
+  { retryKind, workflow }: RecordedRunRequest,
+  { last }: RunAnswer & { isBegun: true },
+): string | null {
+  if (retryKind !== 'interrupted' || last?.backend !== workflow.settings.agent.backend) return null;
+  return last.threadId;
+}
+
+/** Moves the issue on where that is Baton's business: on the board from todo to in_progress. */
+async function beginWork(context: OrchestratorContext, request: RecordedRunRequest): Promise<Issue> {
+  const { issue, workflow } = request;
+  context.logger.info('A run starts.', {
+    issue_id: issue.id,
+    issue_identifier: issue.identifier,
+    run_id: request.runId,
+    attempt: request.attempt,
+  });
+  const { changes, startMove } = context.trackerFor(workflow.settings);
+  if (changes === null || startMove === undefined) return issue;
+  if (normalizeState(issue.state) !== normalizeState(startMove.from)) return issue;
+  const moved = await changes.moveIssue(issue.id, startMove.to, { kind: 'orchestrator' }, context.stopping);
+  context.reads.forget(issue.id);
+  request.onMoved(moved);
+  return moved;
+}
+
 /** A move that the board refuses is somebody's decision and gives the issue back; everything else is a failure and waits. */
-function notBegun(error: BatonError): RunOutcome {
+function notAllowed(error: BatonError): RunOutcome {
   if (error.code !== 'board_move_refused') return { end: 'failed', turns: 0, error };
   const refusal = new BatonError('run_cancelled', `The run did not begin: ${error.message}`, { cause: error });
   return { end: 'canceled_by_reconciliation', turns: 0, error: refusal };
-}
-
-function cancelled(reason: StopReason): RunOutcome {
-  const error = new BatonError('run_cancelled', `The run was stopped before it began: ${reason.replaceAll('_', ' ')}.`);
-  return { end: 'canceled_by_reconciliation', turns: 0, error };
 }

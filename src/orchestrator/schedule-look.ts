@@ -1,23 +1,40 @@
+import type { SkipReason } from '../core/eligibility.ts';
 import type { OrchestratorContext } from './context.ts';
-import type { RetryEntry } from './scheduling-state.ts';
+import type { Look, RetryEntry } from './scheduling-state.ts';
 
-/** A promise to look at an issue again after `delayMs`. A new one takes the place of an older one for the same issue. */
-export function scheduleLook(
-  context: OrchestratorContext,
-  look: Omit<RetryEntry, 'timer' | 'dueAt'> & { delayMs: number },
-): void {
+export interface Wait {
+  readonly delayMs: number;
+  /** Why a look that was due could not be carried through. */
+  readonly why?: SkipReason;
+  readonly slotWaits?: number;
+  readonly failedReads?: number;
+}
+
+/**
+ * Looks at an issue again after a wait. The promise itself is in the store already; this is its timer. A new one takes
+ * the place of an older one for the same issue.
+ */
+export function scheduleLook(context: OrchestratorContext, look: Look, wait: Wait): void {
   if (context.stopping.aborted) return;
-  const { delayMs, ...rest } = look;
+  const { issue, kind, attempt, failures, staleRuns, error, dueAt } = look;
   const { retrying } = context.state;
-  retrying.get(look.issue.id)?.timer.cancel();
+  retrying.get(issue.id)?.timer.cancel();
   const entry: RetryEntry = {
-    ...rest,
-    dueAt: context.clock.now() + delayMs,
-    timer: context.clock.schedule(delayMs, () => {
+    ...{ issue, kind, attempt, failures, staleRuns, error, dueAt },
+    wait: wait.why ?? null,
+    slotWaits: wait.slotWaits ?? 0,
+    failedReads: wait.failedReads ?? 0,
+    timer: context.clock.schedule(wait.delayMs, () => {
       // A timer that was replaced after it had already fallen due must not act for the new promise.
-      if (retrying.get(look.issue.id) === entry) context.lookDue(entry);
+      if (retrying.get(issue.id) === entry) context.lookDue(entry);
     }),
   };
-  retrying.set(look.issue.id, entry);
+  retrying.set(issue.id, entry);
   context.notify();
+}
+
+/** Ends a promise to look, in memory only. */
+export function forgetLook({ state }: OrchestratorContext, issueId: string): void {
+  state.retrying.get(issueId)?.timer.cancel();
+  state.retrying.delete(issueId);
 }

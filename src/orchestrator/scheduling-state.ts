@@ -2,36 +2,54 @@ import type { AgentEvent, AgentProcess, TokenUsage } from '../agent/agent.ts';
 import type { Timer } from '../clock/clock.ts';
 import type { SkipReason } from '../core/eligibility.ts';
 import type { Issue } from '../core/issue.ts';
+import type { IssueSpent, LimitFinding } from '../core/limits.ts';
 import type { RunEnd, RunStage, StopReason } from '../core/run.ts';
-import type { RetryKind } from '../core/workflow.ts';
-import type { LiveRun } from '../runner/runner.ts';
+import type { RetryKind, Workflow } from '../core/workflow.ts';
+import type { RecordedRun } from './recorded-run.ts';
 
 /**
  * What the orchestrator knows, and nobody else may change (law 1).
  *
  * An issue is claimed while it is in exactly one of `running`, `retrying` and `held` (seed 2, Issue Orchestration
- * States); it is unclaimed otherwise. Who enters: `running` by dispatch or a look, `retrying` by a run's exit, `held` by a run that
- * needs a person or by a command. Who leaves: `running` only when the run's outcome is known, so when its processes are
- * gone; `retrying` when its look comes due; `held` when the issue leaves the active states or by a command. Of this,
- * `held` and `paused` survive the process.
+ * States), or passes from one life to the next in `adopting`; it is unclaimed otherwise. The store has a claim for each,
+ * written before the issue enters here, and behind each claim a run without an end, a retry or a hold. Who enters:
+ * `running` by dispatch or a look, `retrying` by a run's exit, `held` by a run that needs a person, by a limit or by a
+ * command. Who leaves: `running` only when the run's end is written, so when its processes are gone; `retrying` when its
+ * look comes due; `held` when the issue leaves the active states or by a command.
  */
 export interface SchedulingState {
   readonly running: Map<string, RunningEntry>;
   readonly retrying: Map<string, RetryEntry>;
   readonly held: Map<string, HeldEntry>;
+  /** Issues that an earlier life, or a daemon that is gone, left behind, while they are being taken over. */
+  readonly adopting: Set<string>;
+  /** Issues whose workspace is being removed. */
+  readonly cleaning: Set<string>;
+  /** The generation of each claim that is ours; whoever writes about a claimed issue shows it. */
+  readonly generations: Map<string, number>;
+  /** The issues that the last poll found in active states; null before the first answer. */
+  candidates: readonly Issue[] | null;
+  /** What other daemons on the same store have claimed, as of the last poll. */
+  elsewhere: readonly ForeignClaim[];
   /** Why issues that the last look found were not started, by issue id. */
   readonly skipped: Map<string, SkippedEntry>;
+  /** Issues that reached a terminal state here, the latest last. Only for people: it gates nothing, and is bounded. */
+  readonly completed: Map<string, CompletedEntry>;
   /** Nothing new starts while this is set. */
   paused: Pause | null;
-  /** Maintenance in progress beside the ticks. */
-  maintenance: Promise<void> | null;
-  readonly totals: {
-    runs: number;
-    runsByEnd: Map<RunEnd, number>;
-    inputTokens: number;
-    outputTokens: number;
-    totalTokens: number;
-  };
+  /** What the project has used today, runs in flight not included, and what a person allowed beyond the limit. */
+  readonly today: Today;
+  /** When the store was last asked for these, on the monotonic clock. */
+  readonly lookedAt: { orphansLookedForAt: number; dayReadAt: number; maintainedAt: number };
+  readonly totals: Totals;
+}
+
+export interface Totals {
+  runs: number;
+  readonly runsByEnd: Map<RunEnd, number>;
+  inputTokens: number;
+  outputTokens: number;
+  totalTokens: number;
 }
 
 export interface RunningEntry {
@@ -40,12 +58,14 @@ export interface RunningEntry {
   issue: Issue;
   readonly attempt: number | null;
   readonly retryKind: RetryKind | null;
-  /** Failures in a row before this run. */
-  readonly failures: number;
-  readonly run: LiveRun;
+  /** The one it began with; a reload is for the next run. */
+  readonly workflow: Workflow;
+  readonly run: RecordedRun;
   readonly startedAt: number;
-  /** On the monotonic clock, for stalls. */
+  /** On the monotonic clock, for stalls and limits. */
   readonly startedAtMonotonic: number;
+  /** What the issue had spent, failed and repeated before this run; null until its start is written down. */
+  before: IssueCounts | null;
   lastEventAtMonotonic: number | null;
   lastEvent: AgentEvent | null;
   stage: RunStage;
@@ -54,33 +74,59 @@ export interface RunningEntry {
   threadId: string | null;
   process: AgentProcess | null;
   usage: TokenUsage;
+  /** Whether it changed anything, once that is known. */
+  changed: boolean | null;
+  /** Limits that are near or reached. */
+  warnings: readonly LimitFinding[];
+  /** How many looks in a row did not find its process. */
+  looksWithoutProcess: number;
   /** Why it was asked to end, null while it was not. */
   stopRequested: StopReason | null;
   /** Where the run itself last moved its issue, and when. */
   ownMove: { readonly to: string; readonly atMonotonic: number } | null;
-  /** The issue is held when this run has ended, whatever its outcome; why. */
-  holdAfterwards: string | null;
+  /** The issue is held when this run has ended, whatever its outcome. */
+  holdAfterwards: HoldReason | null;
 }
 
-export interface RetryEntry {
-  readonly issue: Issue;
-  readonly kind: RetryKind;
-  /** What a prompt sees: 1 for a continuation, the failures in a row otherwise. */
-  readonly attempt: number;
+/** What is counted of an issue since a person last let it go on, and its failures and fruitless runs in a row. */
+export interface IssueCounts {
+  readonly spent: IssueSpent;
   readonly failures: number;
+  readonly staleRuns: number;
+}
+
+/** What a promise to look again is about; the store keeps it. */
+export interface Look {
+  readonly issue: IssueName;
+  readonly kind: RetryKind;
+  /** What a prompt sees: 1 for a continuation, the failures in a row after a failure, as it was after an interruption. */
+  readonly attempt: number | null;
+  readonly failures: number;
+  readonly staleRuns: number;
+  /** Why the issue is looked at again. */
   readonly error: string | null;
   /** Wall time. */
   readonly dueAt: number;
+}
+
+export interface RetryEntry extends Look {
+  /** Why the look that was due could not be carried through; null before it is due. */
+  readonly wait: SkipReason | null;
   /** Looks that found no slot; they raise neither the attempt nor the wait. */
   readonly slotWaits: number;
+  /** Looks in a row that the tracker did not answer. */
+  readonly failedReads: number;
   readonly timer: Timer;
 }
 
-export interface HeldEntry {
-  readonly issue: IssueName;
+export interface HoldReason {
   /** For programs: an error code, or `person`. */
   readonly code: string;
   readonly reason: string;
+}
+
+export interface HeldEntry extends HoldReason {
+  readonly issue: IssueName;
   readonly since: number;
   readonly runId: string | null;
 }
@@ -89,6 +135,14 @@ export interface HeldEntry {
 export interface IssueName {
   readonly id: string;
   readonly identifier: string;
+  readonly url?: string | null;
+}
+
+export interface ForeignClaim {
+  readonly issueId: string;
+  readonly host: string | null;
+  /** The state whose slot it takes; null when it takes none. */
+  readonly slotState: string | null;
 }
 
 export interface Pause {
@@ -98,9 +152,24 @@ export interface Pause {
   readonly reason: string | null;
 }
 
+export interface Today {
+  /** UTC, `2026-11-15`. */
+  day: string;
+  tokens: number;
+  microUsd: number;
+  /** What had been used when a person last allowed more; only what comes after counts. */
+  allowedAfter: { readonly tokens: number; readonly microUsd: number };
+}
+
 export interface SkippedEntry {
   readonly issue: Issue;
   readonly reason: SkipReason;
+}
+
+export interface CompletedEntry {
+  readonly issue: IssueName;
+  readonly state: string;
+  readonly at: number;
 }
 
 export function emptySchedulingState(): SchedulingState {
@@ -108,26 +177,51 @@ export function emptySchedulingState(): SchedulingState {
     running: new Map(),
     retrying: new Map(),
     held: new Map(),
+    adopting: new Set(),
+    cleaning: new Set(),
+    generations: new Map(),
+    candidates: null,
+    elsewhere: [],
     skipped: new Map(),
+    completed: new Map(),
     paused: null,
-    maintenance: null,
+    today: { day: '', tokens: 0, microUsd: 0, allowedAfter: { tokens: 0, microUsd: 0 } },
+    lookedAt: { orphansLookedForAt: 0, dayReadAt: 0, maintainedAt: Number.NEGATIVE_INFINITY },
     totals: { runs: 0, runsByEnd: new Map(), inputTokens: 0, outputTokens: 0, totalTokens: 0 },
   };
 }
 
 /** Why an issue may not be claimed a second time, or null when it is free. */
 export function whyClaimed(state: SchedulingState, issueId: string): SkipReason | null {
-  if (state.running.has(issueId)) return { code: 'claimed', text: 'an agent is running on it' };
-  if (state.retrying.has(issueId)) return { code: 'claimed', text: 'it waits for its next look' };
-  if (state.held.has(issueId)) return { code: 'claimed', text: 'it is held for a person' };
+  if (state.running.has(issueId)) return claimed('an agent is running on it');
+  const retry = state.retrying.get(issueId);
+  if (retry !== undefined) return claimed(retry.wait?.text ?? `it waits for its next look at ${iso(retry.dueAt)}`);
+  const held = state.held.get(issueId);
+  if (held !== undefined) return claimed(`it is held for a person: ${held.reason}`);
+  if (state.adopting.has(issueId)) return claimed('it is being taken over from an earlier life');
+  if (state.cleaning.has(issueId)) return { code: 'cleaning', text: 'its old workspace is being removed' };
   return null;
 }
 
-/** The tracker states of the running issues, for counting slots. */
-export function runningStates(state: SchedulingState): string[] {
-  return [...state.running.values()].map((entry) => entry.issue.state);
+function claimed(text: string): SkipReason {
+  return { code: 'claimed', text };
 }
 
-export function claimedIds({ running, retrying, held }: SchedulingState): string[] {
-  return [...running.keys(), ...retrying.keys(), ...held.keys()];
+function iso(at: number): string {
+  return new Date(at).toISOString();
+}
+
+/** The tracker states whose slots are taken, here and by other daemons on the same store. */
+export function takenSlots({ running, elsewhere }: SchedulingState): string[] {
+  return [
+    ...[...running.values()].map((entry) => entry.issue.state),
+    ...elsewhere.flatMap(({ slotState }) => slotState ?? []),
+  ];
+}
+
+/** Every issue that is claimed here. */
+export function isClaimed(state: SchedulingState, issueId: string): boolean {
+  return (
+    state.running.has(issueId) || state.retrying.has(issueId) || state.held.has(issueId) || state.adopting.has(issueId)
+  );
 }

@@ -1,58 +1,57 @@
 import type { AgentEvent } from '../agent/agent.ts';
 import { type Issue, normalizeState } from '../core/issue.ts';
-import type { RetryKind, Workflow } from '../core/workflow.ts';
+import type { Workflow } from '../core/workflow.ts';
 import type { RunWatcher } from '../runner/runner.ts';
-import type { RunStart as RunRecordStart } from '../store/runs.ts';
+import { checkLimits } from './check-limits.ts';
 import type { OrchestratorContext } from './context.ts';
 import { startRecordedRun } from './recorded-run.ts';
-import type { RunningEntry } from './scheduling-state.ts';
+import { scheduleLook } from './schedule-look.ts';
+import type { Look, RetryEntry, RunningEntry } from './scheduling-state.ts';
 
 export interface RunStart {
   readonly issue: Issue;
   readonly workflow: Workflow;
-  readonly attempt: number | null;
-  readonly retryKind: RetryKind | null;
-  readonly failures: number;
+  /** The look that led to this start; null for an issue that was free. */
+  readonly look: RetryEntry | null;
 }
 
+/** How soon a start that could not be written down is tried again. */
+const tryAgainMs = 1_000;
+
 /**
- * Starts a run and claims its issue. The caller has just looked that the issue is free and that there is a slot, with no
- * await between; this is the only place that adds to `running`.
+ * Starts a run. The caller has just looked that the issue is free and that there is a slot, with no await between; this
+ * is the only place that adds to `running`. What was decided here is tried in the store next, and only what the store
+ * accepts begins.
  */
 export function startRun(context: OrchestratorContext, start: RunStart): void {
-  const { state, clock, chance, logger, runner } = context;
-  const { issue, workflow, attempt, retryKind } = start;
+  const { state, clock, chance, pool } = context;
+  const { issue, workflow, look } = start;
   const runId = chance.id();
-  const watcher = watchRun(context, issue.id, runId);
-  const record: RunRecordStart = {
-    runId,
-    project: context.project,
-    issueId: issue.id,
-    identifier: issue.identifier,
-    generation: 1,
-    role: 'worker',
-    attempt,
-    retryKind,
-    backend: workflow.settings.agent.backend,
-    host: context.host,
-    startedAt: clock.now(),
-  };
-  logger.info('A run starts.', { issue_id: issue.id, issue_identifier: issue.identifier, run_id: runId, attempt });
   const entry: RunningEntry = {
     runId,
     issue,
-    attempt,
-    retryKind,
-    failures: start.failures,
-    run: startRecordedRun({
-      request: { runId, issue, workflow, attempt, retryKind, watcher },
-      record,
-      runner,
-      journal: context.journal,
-      begin: () => beginWork(context, workflow, issue),
+    attempt: look?.attempt ?? null,
+    retryKind: look?.kind ?? null,
+    workflow,
+    run: startRecordedRun(context, {
+      runId,
+      issue,
+      workflow,
+      attempt: look?.attempt ?? null,
+      retryKind: look?.kind ?? null,
+      watcher: watchRun(context, issue.id, runId),
+      onBegun: (before) => {
+        entry.before = before;
+        state.totals.runs += 1;
+        context.notify();
+      },
+      onMoved: (moved) => {
+        entry.issue = moved;
+      },
     }),
-    startedAt: record.startedAt,
+    startedAt: clock.now(),
     startedAtMonotonic: clock.monotonic(),
+    before: null,
     lastEventAtMonotonic: null,
     lastEvent: null,
     stage: 'preparing_workspace',
@@ -60,31 +59,45 @@ export function startRun(context: OrchestratorContext, start: RunStart): void {
     workspace: null,
     threadId: null,
     process: null,
+    usage: { inputTokens: 0, outputTokens: 0, totalTokens: 0 },
+    changed: null,
+    warnings: [],
+    looksWithoutProcess: 0,
     stopRequested: null,
     holdAfterwards: null,
     ownMove: null,
-    usage: { inputTokens: 0, outputTokens: 0, totalTokens: 0 },
   };
   state.running.set(issue.id, entry);
   state.skipped.delete(issue.id);
-  state.totals.runs += 1;
+  pool?.take();
+  void entry.run.notBegun.then((why) => {
+    if (why !== null) giveUpStart(context, entry, look, why);
+  });
   void entry.run.outcome.then((outcome) => context.runEnded(entry, outcome));
   context.notify();
 }
 
-/** Moves the issue on where that is Baton's business: on the board from todo to in_progress. */
-async function beginWork(context: OrchestratorContext, { settings }: Workflow, issue: Issue): Promise<Issue> {
-  const { changes, startMove } = context.trackerFor(settings);
-  if (changes === null || startMove === undefined) return issue;
-  if (normalizeState(issue.state) !== normalizeState(startMove.from)) return issue;
-  const moved = await changes.moveIssue(issue.id, startMove.to, { kind: 'orchestrator' }, context.stopping);
-  const entry = context.state.running.get(issue.id);
-  if (entry !== undefined) entry.issue = moved;
-  return moved;
+/** The store did not take the start: nothing has begun, and the issue is as free as it was before. */
+function giveUpStart(
+  context: OrchestratorContext,
+  entry: RunningEntry,
+  look: Look | null,
+  why: NonNullable<Awaited<RunningEntry['run']['notBegun']>>,
+): void {
+  const { state, pool } = context;
+  const { issue } = entry;
+  state.running.delete(issue.id);
+  pool?.free();
+  if (why.held !== null) state.held.set(issue.id, why.held);
+  else if (why.isLost) state.generations.delete(issue.id);
+  else if (look !== null) scheduleLook(context, look, { delayMs: tryAgainMs, why: why.reason });
+  state.skipped.set(issue.id, { issue, reason: why.reason });
+  context.notify();
 }
 
 /** Writes what a run tells into its entry. A run that is not the issue's current one is not listened to. */
 function watchRun(context: OrchestratorContext, issueId: string, runId: string): RunWatcher {
+  const { journal, clock } = context;
   const update = (change: Partial<RunningEntry>): void => {
     const entry = context.state.running.get(issueId);
     if (entry?.runId !== runId) return;
@@ -94,26 +107,32 @@ function watchRun(context: OrchestratorContext, issueId: string, runId: string):
   return {
     onStage: (stage) => update({ stage }),
     onWorkspace: (workspace) => {
-      context.journal.note(runId, { workspace });
+      journal.note(runId, { workspace });
       update({ workspace });
     },
     onProcess: (process) => {
-      context.journal.note(runId, { pid: process.pid, pidStartTime: process.startTime });
-      update({ process });
+      if (process !== null) journal.note(runId, { pid: process.pid, pidStartTime: process.startTime });
+      update({ process, looksWithoutProcess: 0 });
     },
     onSession: (threadId) => {
-      context.journal.note(runId, { threadId });
+      journal.note(runId, { threadId });
       update({ threadId });
     },
-    onMove: (state) => update({ ownMove: { to: normalizeState(state), atMonotonic: context.clock.monotonic() } }),
+    onMove: (state) => {
+      context.reads.forget(issueId);
+      update({ ownMove: { to: normalizeState(state), atMonotonic: clock.monotonic() } });
+    },
+    onChanged: (changed) => update({ changed }),
     onTurn: (turn) => {
-      context.journal.note(runId, { turns: turn });
+      journal.note(runId, { turns: turn });
       update({ turn });
     },
     onEvent: (event) => {
-      context.journal.note(runId, event.usage ?? {}, event);
+      journal.note(runId, event.usage ?? {}, event);
       const entry = context.state.running.get(issueId);
-      if (entry?.runId === runId) update(eventChange(context, entry, event));
+      if (entry?.runId !== runId) return;
+      update(eventChange(context, entry, event));
+      if (event.usage !== undefined) checkLimits(context, entry);
     },
   };
 }

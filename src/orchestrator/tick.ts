@@ -1,38 +1,82 @@
-import { toBatonError } from '../core/baton-error.ts';
+import { type BatonError, toBatonError } from '../core/baton-error.ts';
+import { adoptAll, findOrphans } from './adopt.ts';
 import type { OrchestratorContext } from './context.ts';
-import { dispatchCandidates } from './dispatch.ts';
+import { lookAfterRuns } from './custody.ts';
 import { maintain } from './maintenance.ts';
-import { endStalledRuns, refreshClaimedIssues } from './reconcile.ts';
-import { serveWaitingLooks } from './waiting-looks.ts';
+import { readPause } from './read-pause.ts';
+import { readToday } from './today.ts';
 
-/** What a tick found wrong, by step. */
-export interface TickReport {
-  readonly errors: readonly { readonly step: string; readonly error: ReturnType<typeof toBatonError> }[];
+/** What came of one step of a tick. */
+export interface StepReport {
+  readonly step: TickStep;
+  readonly durationMs: number;
+  readonly error: BatonError | null;
 }
 
-/** The steps of a tick, in their order. Reconcile always comes before dispatch (seed 2, Reconciliation First). */
+type Step = (context: OrchestratorContext, poll: () => void) => void | Promise<void>;
+
+/** With a store to ourselves, what only others could have changed is read again this often. */
+const ownStoreMs = 5_000;
+
+/** Whether to read again what other daemons change. Where there are others, at every tick. */
+function isDue({ state, clock, isShared }: OrchestratorContext, what: 'orphansLookedForAt' | 'dayReadAt'): boolean {
+  const now = clock.monotonic();
+  if (!isShared && now - state.lookedAt[what] < ownStoreMs) return false;
+  state.lookedAt[what] = now;
+  return true;
+}
+
+/** Its rules come with the pipeline; its place in the order is kept. */
+const nothingYet: Step = () => {};
+
+/**
+ * The steps of a tick, in seed 4's order. Why this order: work that is done is moved on first; reconcile comes before
+ * dispatch, because it frees slots; retries before new work, because they were promised; the rest may be late. The poll
+ * begins in reconcile and goes on beside the ticks: its answer reconciles the runs first and then fills the slots.
+ */
 const steps = {
-  commands: (context: OrchestratorContext) => context.knock(),
-  stalls: endStalledRuns,
-  reconcile: refreshClaimedIssues,
-  retries: serveWaitingLooks,
-  dispatch: dispatchCandidates,
+  transitions: nothingYet,
+  safety: nothingYet,
+  revision_expiry: nothingYet,
+  reconcile: async (context, poll) => {
+    lookAfterRuns(context);
+    poll();
+    if (!isDue(context, 'orphansLookedForAt')) return;
+    const orphans = await findOrphans(context);
+    if (orphans.length > 0) context.own('takeover', adoptAll(context, orphans));
+  },
+  retries: (context) => context.fillSlots(),
+  intake: nothingYet,
+  dispatch: async (context) => {
+    if (isDue(context, 'dayReadAt')) {
+      await readPause(context);
+      await readToday(context);
+    }
+    const { problem } = context.source.read();
+    // Nothing new starts with a workflow file that cannot be used; the poll has seen it too.
+    if (problem !== null) throw problem;
+  },
   maintenance: maintain,
-} as const;
+} as const satisfies Record<string, Step>;
+
+export type TickStep = keyof typeof steps;
 
 /** One pass of the steps (law 5): each in its own error boundary, none begun after the orchestrator was told to stop. */
-export async function runTick(context: OrchestratorContext): Promise<TickReport> {
-  const errors: TickReport['errors'][number][] = [];
-  for (const [step, run] of Object.entries(steps)) {
+export async function runTick(context: OrchestratorContext, poll: () => void): Promise<StepReport[]> {
+  const reports: StepReport[] = [];
+  for (const [step, run] of Object.entries<Step>(steps) as [TickStep, Step][]) {
     if (context.stopping.aborted) break;
+    const startedAt = context.clock.monotonic();
+    let error: BatonError | null = null;
     try {
-      await run(context);
+      await run(context, poll);
     } catch (thrown) {
-      if (context.stopping.aborted) break;
-      const error = toBatonError(thrown);
-      context.logger.error('A step of the tick failed.', { step, error });
-      errors.push({ step, error });
+      if (!context.stopping.aborted) {
+        error = toBatonError(thrown);
+        context.logger.error('A step of the tick failed.', { step, error });
+      }
     }
+    reports.push({ step, durationMs: context.clock.monotonic() - startedAt, error });
   }
-  return { errors };
+  return reports;
 }

@@ -1,25 +1,34 @@
 import type { SkipReason } from '../core/eligibility.ts';
+import { whyDayIsOver } from './check-limits.ts';
 import type { OrchestratorContext } from './context.ts';
-import type { IssueName } from './scheduling-state.ts';
+import type { IssueName, SchedulingState } from './scheduling-state.ts';
 
-/** Why nothing new may start on this issue, whatever its own merits: a pause, or the bounds of a trial. */
-export function whyNothingStarts(
+/** Why nothing new may start on this issue, whatever its own merits: a pause, the day's limit, the bounds of a trial. */
+export function whyNothingStarts(context: OrchestratorContext, issue: IssueName): SkipReason | null {
+  const { limits } = context.source.read().workflow.settings;
+  return whyPaused(context.state) ?? whyDayIsOver(context.state, limits) ?? whyNotChosen(context, issue, 0);
+}
+
+export function whyPaused({ paused }: SchedulingState): SkipReason | null {
+  if (paused === null) return null;
+  const what = paused.kind === 'pause' ? 'Baton is paused' : 'Baton is draining';
+  return { code: 'paused', text: paused.reason === null ? what : `${what}: ${paused.reason}` };
+}
+
+/** Why a trial is not about this issue, or has had its runs. */
+export function whyNotChosen(
   { state, trial }: OrchestratorContext,
   issue: IssueName,
-  startsBefore = 0,
+  startsBefore: number,
 ): SkipReason | null {
-  if (state.paused !== null) {
-    const what = state.paused.kind === 'pause' ? 'Baton is paused' : 'Baton is draining';
-    return { code: 'paused', text: state.paused.reason === null ? what : `${what}: ${state.paused.reason}` };
-  }
   if (trial === null) return null;
   if (trial.only !== null && !trial.only.some((name) => isName(issue, name))) {
     return { code: 'not_chosen', text: `this trial is only for ${trial.only.join(', ')}` };
   }
-  if (trial.maxRuns !== null && state.totals.runs + startsBefore >= trial.maxRuns) {
-    return { code: 'not_chosen', text: `this trial has had its ${trial.maxRuns} runs` };
-  }
-  return null;
+  if (trial.maxRuns === null) return null;
+  const beginning = [...state.running.values()].filter(({ before }) => before === null).length;
+  if (state.totals.runs + beginning + startsBefore < trial.maxRuns) return null;
+  return { code: 'not_chosen', text: `this trial has had its ${trial.maxRuns} runs` };
 }
 
 function isName({ id, identifier }: IssueName, name: string): boolean {

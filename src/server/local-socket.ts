@@ -1,8 +1,8 @@
 import { chmodSync, rmSync } from 'node:fs';
 import { createConnection, createServer, type Server, type Socket } from 'node:net';
 import { createInterface } from 'node:readline';
-import { type Clock, sleep } from '../clock/clock.ts';
-import { BatonError } from '../core/baton-error.ts';
+import { type Clock, timedOut, within } from '../clock/clock.ts';
+import { BatonError, toBatonError } from '../core/baton-error.ts';
 import type { Logger } from '../core/logger.ts';
 
 /** What the daemon answers on its local socket. */
@@ -13,6 +13,8 @@ export interface LocalAnswers {
   reload(): void;
   /** What is going on, as JSON data. */
   status(): unknown;
+  /** Why an issue, by its id or identifier, starts or does not, as JSON data. May reject. */
+  explain(issue: string): Promise<unknown>;
 }
 
 export interface LocalSocketOptions {
@@ -24,13 +26,19 @@ export interface LocalSocketOptions {
 
 /** A visitor that says nothing for this long is sent away. */
 const patienceMs = 5_000;
+/** An answer that needs the tracker is waited for this long; `ask-daemon.ts` waits longer. */
+const answerMs = 15_000;
 /** Requests are a few words; more is no request. */
 const longestRequest = 4_096;
+/** What an issue is called is shorter than this. */
+const longestName = 500;
 
 /**
  * The daemon's ear on its own machine: a socket in the state folder that only its user may open (0600). One line of JSON
- * asks, one line answers: `{"ask":"wake"}`, `{"ask":"reload"}`, `{"ask":"status"}`. It changes nothing by itself: changes are commands in the
- * store, and this only says that there are some. Bad requests are answered and end the connection; they never harm.
+ * asks, one line answers: `{"ask":"wake"}`, `{"ask":"reload"}`, `{"ask":"status"}`, `{"ask":"explain","issue":"BAT-1"}`.
+ * It changes nothing by itself: changes are commands in the store, and this only says that there are some. Bad requests
+ * are answered and end the connection; they never harm. `{"ok":false,"error":…}` refuses; where there was an answer to
+ * look for and it could not be given, `failure` is the error with its code.
  */
 export class LocalSocket implements AsyncDisposable {
   readonly #server: Server;
@@ -45,7 +53,8 @@ export class LocalSocket implements AsyncDisposable {
 
   private constructor(options: LocalSocketOptions) {
     this.#options = options;
-    this.#server = createServer((visitor) => this.#receive(visitor));
+    // Who has asked may close his side before the answer is there.
+    this.#server = createServer({ allowHalfOpen: true }, (visitor) => this.#receive(visitor));
   }
 
   async close(): Promise<void> {
@@ -78,16 +87,14 @@ export class LocalSocket implements AsyncDisposable {
   #receive(visitor: Socket): void {
     const { clock, logger } = this.#options;
     this.#visitors.add(visitor);
-    const leave = new AbortController();
-    sleep(clock, patienceMs, leave.signal).then(
-      () => visitor.destroy(),
-      () => {
-        // The visitor left first.
-      },
-    );
+    let end = clock.schedule(patienceMs, () => visitor.destroy());
+    const waitAtMost = (limitMs: number): void => {
+      end.cancel();
+      if (!visitor.destroyed) end = clock.schedule(limitMs, () => visitor.destroy());
+    };
     visitor.on('error', (error) => logger.debug('A visitor of the local socket left badly.', { error }));
     visitor.on('close', () => {
-      leave.abort();
+      end.cancel();
       this.#visitors.delete(visitor);
     });
     let heard = 0;
@@ -95,15 +102,41 @@ export class LocalSocket implements AsyncDisposable {
       heard += chunk.length;
       if (heard > longestRequest) visitor.destroy();
     });
+    let hasAsked = false;
     createInterface({ input: visitor })
       // It repeats the errors of the connection, and one that nobody hears would end the daemon.
       .on('error', () => visitor.destroy())
-      .once('line', (line) => visitor.end(`${JSON.stringify(this.#answer(line))}\n`));
+      .on('close', () => {
+        if (!hasAsked) visitor.end();
+      })
+      .once('line', (line) => {
+        hasAsked = true;
+        // The daemon keeps the visitor waiting now, and after that he may take his time with the answer again.
+        waitAtMost(answerMs + patienceMs);
+        void this.#answer(line).then((answer) => {
+          waitAtMost(patienceMs);
+          visitor.end(`${JSON.stringify(answer)}\n`);
+        });
+      });
   }
 
-  #answer(line: string): unknown {
+  /** Never rejects. */
+  async #answer(line: string): Promise<unknown> {
+    const { clock, logger } = this.#options;
+    try {
+      const answer = await within(clock, answerMs, this.#answerTo(requestIn(line)));
+      if (answer !== timedOut) return answer;
+      throw new BatonError('tracker_request', 'The daemon still waits for its tracker.');
+    } catch (thrown) {
+      const failure = toBatonError(thrown);
+      if (failure.code === 'internal_error') logger.error('A request on the local socket failed.', { error: thrown });
+      return { ok: false, error: failure.message, failure };
+    }
+  }
+
+  async #answerTo({ ask, issue }: Request): Promise<unknown> {
     const { answers } = this.#options;
-    switch (askedFor(line)) {
+    switch (ask) {
       case 'wake':
         answers.wake();
         return { ok: true };
@@ -112,10 +145,18 @@ export class LocalSocket implements AsyncDisposable {
         return { ok: true };
       case 'status':
         return { ok: true, status: answers.status() };
+      case 'explain':
+        if (typeof issue !== 'string' || issue.trim() === '' || issue.length > longestName)
+          return refused(`"explain" needs "issue", a text of at most ${longestName} characters`);
+        return { ok: true, explanation: await answers.explain(issue.trim()) };
       default:
-        return { ok: false, error: 'ask for "wake", "reload" or "status"' };
+        return refused('ask for "wake", "reload", "status" or "explain"');
     }
   }
+}
+
+function refused(error: string): unknown {
+  return { ok: false, error };
 }
 
 function hasListener(path: string): Promise<boolean> {
@@ -129,11 +170,17 @@ function hasListener(path: string): Promise<boolean> {
   });
 }
 
-function askedFor(line: string): unknown {
+/** What somebody said; nothing of it is known to be right. */
+interface Request {
+  readonly ask?: unknown;
+  readonly issue?: unknown;
+}
+
+function requestIn(line: string): Request {
   try {
     const request: unknown = JSON.parse(line);
-    return typeof request === 'object' && request !== null && 'ask' in request ? request.ask : null;
+    return typeof request === 'object' && request !== null ? request : {};
   } catch {
-    return null;
+    return {};
   }
 }

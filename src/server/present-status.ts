@@ -34,15 +34,17 @@ export function presentStatus(model: ReadModel): Record<string, unknown> {
       last_message: entry.lastEvent?.summary ?? null,
       last_event_at: entry.lastEvent === null ? null : iso(entry.lastEvent.at),
       tokens: tokens(entry.usage),
+      warnings: entry.warnings.map(({ limit, level, text }) => ({ limit, level, text })),
     })),
-    retrying: model.retrying.map(({ issue, kind, attempt, dueAt, error }) => ({
+    retrying: model.retrying.map(({ issue, kind, attempt, dueAt, error, waitReason }) => ({
       issue_id: issue.id,
       issue_identifier: issue.identifier,
-      issue_url: issue.url,
+      issue_url: issue.url ?? null,
       kind,
       attempt,
       due_at: iso(dueAt),
       error,
+      wait_reason: waitReason,
     })),
     held: model.held.map(({ issue, code, reason, since, runId }) => ({
       issue_id: issue.id,
@@ -59,6 +61,12 @@ export function presentStatus(model: ReadModel): Record<string, unknown> {
       state: issue.state,
       code: reason.code,
       reason: reason.text,
+    })),
+    completed: model.completed.map(({ issue, state, at }) => ({
+      issue_id: issue.id,
+      issue_identifier: issue.identifier,
+      state,
+      at: iso(at),
     })),
     totals: { runs: model.totals.runs, runs_by_end: model.totals.runsByEnd, ...tokens(model.totals) },
     polling: {

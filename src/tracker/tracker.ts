@@ -21,6 +21,8 @@ export interface Tracker {
   readonly changes: TrackerChanges | null;
   /** The move that Baton makes itself when it starts work on an issue; without it that is the agent's business. */
   readonly startMove?: StartMove;
+  /** It is on this machine and costs nothing to read: it is looked at every few seconds, whatever the poll interval. */
+  readonly isLocal?: boolean;
 }
 
 /** What Baton may change in a tracker on behalf of a run, through `tools/`. */

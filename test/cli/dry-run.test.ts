@@ -142,7 +142,7 @@ describe.concurrent('a trial', liveTest, () => {
     // It would go on with the same issue, but for the bound.
     await untilStatus(place, {
       running: [],
-      retrying: [{ issue_identifier: 'BAT-2', error: 'this trial has had its 1 runs' }],
+      retrying: [{ issue_identifier: 'BAT-2', wait_reason: 'this trial has had its 1 runs' }],
     });
     expect(await runsOf(place)).toMatchObject([{ issue_identifier: 'BAT-2', outcome: 'succeeded' }]);
     await stopDaemon(daemon);

@@ -41,7 +41,7 @@ describe('pause and resume', () => {
     await stage.command('pause');
     await stage.clock.advance(60_000);
     expect(startedOf(stage)).toEqual(['1']);
-    expect(stage.orchestrator.read().retrying).toMatchObject([{ attempt: 1, error: 'Baton is paused' }]);
+    expect(stage.orchestrator.read().retrying).toMatchObject([{ attempt: 1, waitReason: 'Baton is paused' }]);
     await stage.command('resume');
     await stage.clock.advance(1_000);
     expect(stage.runs[1]?.request).toMatchObject({ attempt: 1, retryKind: 'failure' });

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { BatonError } from '../../src/core/baton-error.ts';
 import { issue } from '../fake/issues.ts';
+import { settings } from '../fake/settings.ts';
 import { scene } from './scene.ts';
 
 it('writes a run down before it begins, what is known of it while it goes on, and how it ended', async () => {
@@ -43,15 +44,24 @@ it('writes a run down before it begins, what is known of it while it goes on, an
   ]);
 });
 
-it('does not begin a run whose start cannot be written down', async () => {
-  const stage = await scene({ issues: [issue({ id: '1' })] });
-  stage.store.runs.start = async () => {
+it('does not begin a run whose start cannot be written down, and tries again', async () => {
+  const stage = await scene({ issues: [issue({ id: '1' })], settings: settings({ intervalMs: 1_000 }) });
+  await stage.orchestrator.start();
+  const { transaction } = stage.store;
+  stage.store.transaction = async () => {
     throw new BatonError('store_full', 'no space left');
   };
-  await stage.orchestrator.start();
   await stage.clock.advance(0);
   expect(stage.runs).toEqual([]);
-  expect(stage.orchestrator.read().retrying).toMatchObject([{ error: 'no space left' }]);
+  expect(stage.orchestrator.read()).toMatchObject({
+    running: [],
+    retrying: [],
+    skipped: [{ reason: { code: 'not_recorded', text: 'its start could not be written down: no space left' } }],
+    totals: { runs: 0 },
+  });
+  stage.store.transaction = transaction;
+  await stage.clock.advance(1_000);
+  expect(stage.runs).toHaveLength(1);
 });
 
 it('keeps events that could not be written, and writes them when it can, in order', async () => {

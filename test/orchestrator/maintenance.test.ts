@@ -5,7 +5,9 @@ import { scene } from './scene.ts';
 const dayMs = 24 * 3_600_000;
 
 async function withOldRuns(ages: readonly number[], retentionDays: number) {
-  const stage = await scene({ settings: { ...settings({ intervalMs: 60_000 }), store: { url: null, retentionDays } } });
+  const stage = await scene({
+    settings: { ...settings({ intervalMs: 60_000 }), store: { url: null, retentionDays, leaseMs: 30_000 } },
+  });
   for (const [index, days] of ages.entries()) {
     const at = stage.clock.now() - days * dayMs;
     const facts = {

@@ -140,7 +140,7 @@ describe('a run that ended', () => {
     await stage.clock.advance(60_000);
     expect(started(stage)).toEqual(['1', '2']);
     expect(stage.orchestrator.read().retrying).toMatchObject([
-      { attempt: 1, error: 'no available orchestrator slots' },
+      { attempt: 1, error: 'it ended: agent_exited', waitReason: 'no available orchestrator slots' },
     ]);
     stage.runs[1]?.succeed();
     await stage.tracker.changes.moveIssue('2', 'Done', { kind: 'orchestrator' });
@@ -156,9 +156,12 @@ describe('a run that ended', () => {
     await stage.orchestrator.start();
     await stage.clock.advance(0);
     stage.runs[0]?.fail();
+    await stage.clock.advance(0);
     await stage.tracker.changes.moveIssue('2', 'Todo', { kind: 'orchestrator' });
+    stage.orchestrator.refresh();
     await stage.clock.advance(0);
     await stage.tracker.changes.moveIssue('3', 'Todo', { kind: 'orchestrator' });
+    stage.orchestrator.refresh();
     await stage.clock.advance(12_300);
     expect(started(stage)).toEqual(['1', '2']);
     await stage.tracker.changes.moveIssue('2', 'Done', { kind: 'orchestrator' });

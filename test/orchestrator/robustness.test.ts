@@ -66,13 +66,13 @@ describe('between two awaits', () => {
 
   it('a run that is stopped before it began does not begin', async () => {
     const stage = await scene({ settings: quick, issues: [issue({ id: '1' })] });
-    const { start } = stage.store.runs;
-    const { promise, resolve: goOn } = Promise.withResolvers<void>();
-    stage.store.runs.start = async (run) => {
-      await promise;
-      await start(run);
-    };
     await stage.orchestrator.start();
+    const { transaction } = stage.store;
+    const { promise, resolve: goOn } = Promise.withResolvers<void>();
+    stage.store.transaction = async (work) => {
+      await promise;
+      return transaction(work);
+    };
     await stage.clock.advance(0);
     const stopping = stage.orchestrator.stop();
     await stage.clock.advance(0);
@@ -80,7 +80,7 @@ describe('between two awaits', () => {
     await stopping;
     expect(stage.runs).toEqual([]);
     const [run] = await stage.store.runs.list(stage.project, { limit: 1 });
-    expect(run?.finish?.outcome).toBe('canceled_by_reconciliation');
+    expect(run?.finish?.outcome).toBe('interrupted');
   });
 });
 
@@ -146,11 +146,11 @@ describe('after a kill', () => {
 describe('a stop', () => {
   it('waits until a hold is written down', async () => {
     const stage = await begun();
-    const { put } = stage.store.held;
+    const { transaction } = stage.store;
     const { promise, resolve: goOn } = Promise.withResolvers<void>();
-    stage.store.held.put = async (entry) => {
+    stage.store.transaction = async (work) => {
       await promise;
-      await put(entry);
+      return transaction(work);
     };
     stage.runs[0]?.fail('agent_input_required');
     await stage.clock.advance(0);

@@ -6,10 +6,12 @@ import type { RunOutcome, StopReason } from '../../src/core/run.ts';
 import type { Settings } from '../../src/core/settings.ts';
 import type { Workflow } from '../../src/core/workflow.ts';
 import type { Trial } from '../../src/orchestrator/context.ts';
+import type { Health } from '../../src/orchestrator/health.ts';
 import { Orchestrator } from '../../src/orchestrator/orchestrator.ts';
 import type { Runner, RunRequest } from '../../src/runner/runner.ts';
 import type { Store } from '../../src/store/store.ts';
 import { MemoryTracker } from '../../src/tracker/memory/memory-tracker.ts';
+import { fakeWorkspaces } from '../fake/fake-workspaces.ts';
 import { memoryLogger } from '../fake/memory-logger.ts';
 import { scratchStore } from '../fake/scratch-store.ts';
 import { settings as someSettings } from '../fake/settings.ts';
@@ -30,22 +32,29 @@ export interface SceneOptions {
   /** The store of an earlier scene, for a second life. */
   readonly store?: Store;
   readonly trial?: Trial;
+  readonly clock?: SimulatedClock;
+  readonly tracker?: MemoryTracker;
+  readonly owner?: string;
+  /** As on PostgreSQL, where other daemons may use the same store. */
+  readonly isShared?: boolean;
   /** How many processes of an earlier life cannot be ended. */
   readonly processesLeft?: number;
 }
 
 /** The real orchestrator, the real store and the real memory tracker under a simulated clock, with runs that a test plays. */
 export async function scene(options: SceneOptions = {}) {
-  const clock = new SimulatedClock();
+  const clock = options.clock ?? new SimulatedClock();
   const logger = memoryLogger();
-  const tracker = new MemoryTracker({
-    issues: options.issues ?? [],
-    states: ['Backlog', 'Todo', 'In Progress', 'Done'],
-    clock,
-  });
+  const tracker =
+    options.tracker ??
+    new MemoryTracker({ issues: options.issues ?? [], states: ['Backlog', 'Todo', 'In Progress', 'Done'], clock });
   const runs: StagedRun[] = [];
   const transcript: string[] = [];
   const swept: string[] = [];
+  const endedAtOnce: string[] = [];
+  const dead = new Set<number>();
+  const health: Health[] = [];
+  const workspaces = fakeWorkspaces();
   /** Runs whose transcript was removed. */
   const forgotten: string[] = [];
   const file = { settings: options.settings ?? someSettings(), problem: null as BatonError | null };
@@ -67,13 +76,23 @@ export async function scene(options: SceneOptions = {}) {
     project,
     host: 'here',
     trial: options.trial ?? null,
+    owner: options.owner ?? 'this-daemon',
+    isShared: options.isShared ?? false,
+    pool: null,
+    onHealth: (record) => void health.push(record),
+    workspacesFor: () => workspaces.as,
+    processes: {
+      endEarlierLives: async () => ({ ended: 0, left: [] }),
+      endRun: async (runId) => {
+        swept.push(runId);
+        return { ended: 1, left: options.processesLeft ?? 0 };
+      },
+      endAtOnce: async (runIds) => void endedAtOnce.push(...runIds),
+      isAlive: ({ pid }) => !dead.has(pid),
+    },
     transcripts: {
       append: async (_runId, lines) => void transcript.push(...lines),
       remove: async (runIds) => void forgotten.push(...runIds),
-    },
-    endProcessesOf: async (runId) => {
-      swept.push(runId);
-      return { ended: 1, left: options.processesLeft ?? 0 };
     },
     clock,
     // Another life on the same store must not make the same run ids again.
@@ -95,7 +114,24 @@ export async function scene(options: SceneOptions = {}) {
     await clock.advance(0);
     return (await store.commands.read(written.id))?.result ?? null;
   };
-  return { clock, logger, tracker, runs, file, orchestrator, store, project, command, transcript, swept, forgotten };
+  return {
+    clock,
+    logger,
+    tracker,
+    runs,
+    file,
+    orchestrator,
+    store,
+    project,
+    command,
+    transcript,
+    swept,
+    forgotten,
+    endedAtOnce,
+    dead,
+    health,
+    workspaces,
+  };
 }
 
 function stagedRunner(runs: StagedRun[]): Runner {

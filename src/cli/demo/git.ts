@@ -17,6 +17,10 @@ export const demoAuthor = [
 export async function git(cwd: string, args: readonly string[], surroundings: Surroundings): Promise<void> {
   const env = childEnvironment({ from: surroundings.env, allow: usualVariables, deny: [] });
   const request = { command: 'git', args, cwd, env, runId: systemChance.id(), timeoutMs: 30_000 };
-  const { code, stderr } = await runToEnd(request, { clock: systemClock, custody: 'group_only' });
+  const { code, stderr } = await runToEnd(request, {
+    clock: systemClock,
+    custody: 'group_only',
+    daemonId: systemChance.id(),
+  });
   if (code !== 0) throw new BatonError('demo_failed', `git ${args.join(' ')} failed: ${stderr.trim()}`);
 }

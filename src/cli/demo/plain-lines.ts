@@ -6,7 +6,8 @@ import type { TicketRow } from './ticket-rows.ts';
 export function plainLines(output: Output, clock: Clock, json: boolean): (rows: readonly TicketRow[]) => void {
   const last = new Map<string, string>();
   return (rows) => {
-    for (const row of rows) {
+    // What has ended is told before what begins in its place.
+    for (const row of rows.toSorted((left, right) => Number(isRunning(left)) - Number(isRunning(right)))) {
       // Before the first look there is nothing to say about a ticket.
       if (row.status === 'waiting' && row.detail === '') continue;
       const text = `${row.status.padEnd(8)} ${row.detail}`.trimEnd();
@@ -18,4 +19,8 @@ export function plainLines(output: Output, clock: Clock, json: boolean): (rows: 
       );
     }
   };
+}
+
+function isRunning({ status }: TicketRow): boolean {
+  return status === 'running';
 }

@@ -17,11 +17,20 @@ export interface PlayedPerson {
   hasRefused(id: string): boolean;
 }
 
+export interface PersonParts {
+  readonly board: Board;
+  readonly folder: DemoFolder;
+  readonly logger: Logger;
+  /** Whether an agent still works on this ticket. */
+  readonly isRunning: (id: string) => boolean;
+}
+
 /**
  * Plays the person of the demo: merges the branch of each ticket in review and moves the ticket to done. Only a person
  * may do that on the board, and the demo says that it does.
  */
-export function playPerson(board: Board, folder: DemoFolder, logger: Logger, surroundings: Surroundings): PlayedPerson {
+export function playPerson(parts: PersonParts, surroundings: Surroundings): PlayedPerson {
+  const { board, folder, logger } = parts;
   let working: Promise<void> | null = null;
   let lookAgain = false;
   const refused = new Set<string>();
@@ -29,7 +38,8 @@ export function playPerson(board: Board, folder: DemoFolder, logger: Logger, sur
     do {
       lookAgain = false;
       const found = await board.list({ statuses: ['review'], labels: [], limit: 100 });
-      for (const issue of found.filter(({ id }) => !refused.has(id))) {
+      // A person lets the agent finish its sentence.
+      for (const issue of found.filter(({ id }) => !refused.has(id) && !parts.isRunning(id))) {
         await merge(issue).catch((thrown) => {
           refused.add(issue.id);
           logger.warn('The demo could not merge a branch; it stays in review.', { error: toBatonError(thrown) });

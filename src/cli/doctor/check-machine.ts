@@ -39,7 +39,7 @@ async function checkGit(surroundings: Surroundings): Promise<Finding> {
         runId: systemChance.id(),
         timeoutMs: 10_000,
       },
-      { clock: systemClock, custody: 'group_only' },
+      { clock: systemClock, custody: 'group_only', daemonId: systemChance.id() },
     );
     const [, major, minor] = /(\d+)\.(\d+)/.exec(stdout) ?? [];
     const isRecent = Number(major) > oldestGit[0] || (Number(major) === oldestGit[0] && Number(minor) >= oldestGit[1]);
@@ -58,7 +58,7 @@ const custodyMeaning: Record<Custody, string> = {
 
 /** Every custody but the last is sound; why the strongest is not to be had is part of the line. */
 async function checkCustody(surroundings: Surroundings): Promise<Finding> {
-  const { custody, checks } = await probe(surroundings);
+  const { custody, checks } = await probe(surroundings, systemChance.id());
   const failed = checks.find(({ ok }) => !ok);
   const why = failed === undefined ? '' : ` (no pid namespace: ${failed.name}: ${failed.detail})`;
   const detail = `${custody}: ${custodyMeaning[custody]}${why}`;

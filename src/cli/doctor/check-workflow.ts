@@ -50,7 +50,7 @@ async function checkAgent(settings: Settings, surroundings: Surroundings): Promi
       runId: systemChance.id(),
       timeoutMs: 10_000,
     },
-    { clock: systemClock, custody: 'group_only' },
+    { clock: systemClock, custody: 'group_only', daemonId: systemChance.id() },
   );
   return code === 0
     ? well('agent program', `${backend}: ${stdout.trim()}`)

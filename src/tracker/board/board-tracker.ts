@@ -13,6 +13,7 @@ export function createBoardTracker(board: Board, store: Store): Tracker {
   return {
     kind: 'board',
     startMove: { from: 'todo', to: 'in_progress' },
+    isLocal: true,
     fetchByStates: async (states, signal) => {
       signal?.throwIfAborted();
       const wanted = new Set(states.map(normalizeState));

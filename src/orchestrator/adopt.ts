@@ -1,0 +1,102 @@
+import type { RunFinish, RunRecord } from '../store/runs.ts';
+import type { OrchestratorContext } from './context.ts';
+import { holdIssue } from './hold-issue.ts';
+import { scheduleLook } from './schedule-look.ts';
+import { type HeldEntry, isClaimed, type Look } from './scheduling-state.ts';
+import type { Inheritance } from './takeover.ts';
+
+/**
+ * Takes over what nobody alive has any more: issues of an earlier life of this daemon, of a daemon that stopped in order,
+ * and of one whose lease is over. Startup and every tick use the same path (law 3). For each issue, in this order: its
+ * generation is raised, so that whoever had it cannot write any more; the processes of its runs are ended; the runs end
+ * as interrupted, which raises no counter and no backoff; and it is held, or looked at when its retry is due, or at once.
+ * What another daemon alive has claimed is only noted.
+ */
+export async function adoptAll(context: OrchestratorContext, issueIds: readonly string[]): Promise<void> {
+  const free = issueIds.filter((id) => !isClaimed(context.state, id));
+  await Promise.all(free.map((id) => adopt(context, id)));
+}
+
+/** The issues that nobody alive has and that something is behind. What other daemons have is noted. */
+export async function findOrphans({ store, project, owner, clock, state }: OrchestratorContext): Promise<string[]> {
+  const found = await store.recovery(project, clock.now());
+  const elsewhere = found.claims.filter((claim) => claim.owner !== owner && !claim.isExpired);
+  state.elsewhere = elsewhere.map(({ issueId, host, slotState }) => ({ issueId, host, slotState }));
+  const foreign = new Set(elsewhere.map(({ issueId }) => issueId));
+  const behind = [...found.claims, ...found.unfinishedRuns, ...found.retries, ...found.held];
+  const ids = new Set(behind.map(({ issueId }) => issueId));
+  return [...ids].filter((id) => !foreign.has(id) && !isClaimed(state, id));
+}
+
+async function adopt(context: OrchestratorContext, issueId: string): Promise<void> {
+  const { state, takeover, logger, source } = context;
+  const { leaseMs } = source.read().workflow.settings.store;
+  state.adopting.add(issueId);
+  try {
+    const inheritance = await takeover.inherit(issueId, leaseMs);
+    if (inheritance === null) return;
+    const survivors = await endRuns(context, inheritance.runs);
+    const look = inheritance.look ?? (await lookNow(context, issueId, inheritance));
+    if (inheritance.runs.length > 0) await takeover.endRuns(inheritance, look, interruption(context));
+    state.adopting.delete(issueId);
+    if (survivors !== null) await holdIssue(context, survivors);
+    else if (inheritance.hold !== null) state.held.set(issueId, inheritance.hold);
+    else scheduleLook(context, look, { delayMs: waitFor(context, look) });
+  } catch (error) {
+    // The next tick finds it again.
+    state.generations.delete(issueId);
+    logger.error('An issue could not be taken over yet.', { issue_id: issueId, error });
+  } finally {
+    state.adopting.delete(issueId);
+    context.notify();
+  }
+}
+
+/** Ends what is left of the runs on this machine. A hold for the issue when something could not be ended. */
+async function endRuns(context: OrchestratorContext, runs: readonly RunRecord[]): Promise<HeldEntry | null> {
+  const { host, processes, logger, clock } = context;
+  let hold: HeldEntry | null = null;
+  for (const run of runs) {
+    const named = { issue_id: run.issueId, issue_identifier: run.identifier, run_id: run.runId };
+    // Another machine cannot be reached; there the daemon ended its agents before its lease did, or is gone with them.
+    const { ended, left } = run.host === host ? await processes.endRun(run.runId) : { ended: 0, left: 0 };
+    logger.warn('A run of an earlier life is ended.', { ...named, processes_ended: ended, processes_left: left });
+    if (left === 0) continue;
+    const issue = { id: run.issueId, identifier: run.identifier };
+    const reason = `${left} processes of an earlier agent could not be ended`;
+    hold = { issue, code: 'agent_survives', reason, since: clock.now(), runId: run.runId };
+  }
+  return hold;
+}
+
+/** An interrupted issue goes on at once, with the attempt it had. */
+async function lookNow(context: OrchestratorContext, issueId: string, { runs, hold }: Inheritance): Promise<Look> {
+  const { failures, staleRuns } = await context.ledger.counts(issueId);
+  const last = runs.at(-1);
+  return {
+    issue: { id: issueId, identifier: last?.identifier ?? hold?.issue.identifier ?? issueId },
+    kind: 'interrupted',
+    attempt: last?.attempt ?? null,
+    failures,
+    staleRuns,
+    error: interrupted,
+    dueAt: context.clock.now(),
+  };
+}
+
+const interrupted = 'The daemon ended before the run did.';
+
+function interruption({ clock }: OrchestratorContext): RunFinish {
+  return {
+    endedAt: clock.now(),
+    outcome: 'interrupted',
+    errorCode: 'orchestrator_restarted',
+    errorMessage: interrupted,
+  };
+}
+
+/** Until the retry is due, by the wall clock; one that was set back meanwhile makes nobody wait longer than a retry may. */
+function waitFor({ clock, source }: OrchestratorContext, { dueAt }: Look): number {
+  const { maxRetryBackoffMs } = source.read().workflow.settings.agent;
+  return Math.min(Math.max(0, dueAt - clock.now()), maxRetryBackoffMs * 1.1);
+}

@@ -1,0 +1,159 @@
+import { BatonError } from '../core/baton-error.ts';
+import { type DispatchExplanation, explainDispatch } from '../core/dispatch-plan.ts';
+import type { SkipReason } from '../core/eligibility.ts';
+import type { GateName, OutsideGate } from '../core/gates.ts';
+import type { Issue } from '../core/issue.ts';
+import { type IssueSpent, limitsBeforeStart } from '../core/limits.ts';
+import { retryCommand } from '../core/retry-command.ts';
+import type { LimitSettings } from '../core/settings.ts';
+import type { OrchestratorContext } from './context.ts';
+import { outsideGates } from './outside-gates.ts';
+import { type IssueName, takenSlots } from './scheduling-state.ts';
+
+/** Why an issue starts or does not, gate by gate. */
+export interface Explanation {
+  readonly issue: Pick<Issue, 'id' | 'identifier' | 'title' | 'state'>;
+  readonly gates: readonly { readonly gate: GateName; readonly refusal: SkipReason | null; readonly text: string }[];
+  /** The first refusal; null when it starts. */
+  readonly reason: SkipReason | null;
+  /** How many issues start before it. */
+  readonly startsBefore: number;
+  /** What happens next, as a sentence. */
+  readonly next: string;
+}
+
+/** Who explains: the daemon that would start the issue, or somebody who looks at its store while none runs. */
+export type Explainer = 'daemon' | 'visitor';
+
+/** How many of the latest runs are searched for the name of an issue. */
+const runsSearched = 1_000;
+
+/**
+ * Explains one issue, by its id or identifier, as the next decision would find it. Nothing is started or changed.
+ * Rejects with `tracker_issue_not_found` when nobody knows it.
+ */
+export async function explainIssue(
+  context: OrchestratorContext,
+  reference: string,
+  by: Explainer = 'daemon',
+): Promise<Explanation> {
+  const { state, source, reads, ledger, trackerFor } = context;
+  const issue = await readIssue(context, reference);
+  const issues = state.candidates ?? (await reads.byStates(source.read().workflow.settings.tracker.activeStates));
+  const { spent } = await ledger.counts(issue.id);
+
+  // No await from here on: what is told is one moment.
+  const reading = source.read();
+  const { settings } = reading.workflow;
+  const found = explainDispatch(issue, {
+    issues,
+    settings,
+    runningStates: takenSlots(state),
+    startMove: trackerFor(settings).startMove,
+    outside: { ...outsideGates(context, reading), own_limits: ownLimits(spent, settings.limits) },
+  });
+  const reason = found.answers.find(({ refusal }) => refusal !== null)?.refusal ?? null;
+  const { id, identifier, title, state: issueState } = issue;
+  return {
+    issue: { id, identifier, title, state: issueState },
+    gates: found.answers,
+    reason,
+    startsBefore: found.startsBefore,
+    next: whatFollows(context, issue, found, by),
+  };
+}
+
+/** The store asks this when a run begins; here it is asked before. */
+function ownLimits(spent: IssueSpent, limits: LimitSettings): OutsideGate {
+  const day = { tokens: 0, microUsd: 0 };
+  const reached = limitsBeforeStart({ issue: spent, day }, limits).find(({ level }) => level === 'reached');
+  return {
+    refuse: () => (reached === undefined ? null : { code: 'limit_reached', text: reached.text }),
+    passed: () => 'no limit of its own is reached',
+  };
+}
+
+/** The issue as it is now, whatever its state. */
+async function readIssue(context: OrchestratorContext, reference: string): Promise<Issue> {
+  const { source, reads } = context;
+  const wanted = reference.trim();
+  const known = (await knownId(context, wanted)) ?? wanted;
+  const issue = (await reads.byIds([known])).get(known) ?? null;
+  if (issue !== null) return issue;
+  const { activeStates } = source.read().workflow.settings.tracker;
+  // One that is younger than the last poll is known to the tracker alone.
+  const young = (await reads.byStates(activeStates)).find((each) => isMeant(each, wanted));
+  if (young !== undefined) return young;
+  throw new BatonError('tracker_issue_not_found', `There is no issue "${wanted}" that Baton or its tracker knows.`, {
+    details: { reference: wanted },
+    nextStep: "Check the name; an issue that Baton never worked on is found by the tracker's own id.",
+  });
+}
+
+/** The id behind a name: of an issue that is claimed, waits or is over here, or of one that ran before. */
+async function knownId({ state, store, project }: OrchestratorContext, wanted: string): Promise<string | null> {
+  const entries = [state.running, state.retrying, state.held, state.skipped, state.completed];
+  const named: IssueName[] = entries.flatMap((each) => [...each.values()].map(({ issue }) => issue));
+  const found = [...named, ...(state.candidates ?? [])].find((each) => isMeant(each, wanted));
+  if (found !== undefined) return found.id;
+  const runs = await store.runs.list(project, { limit: runsSearched });
+  return runs.find(({ issueId: id, identifier }) => isMeant({ id, identifier }, wanted))?.issueId ?? null;
+}
+
+function isMeant({ id, identifier }: IssueName, wanted: string): boolean {
+  return id === wanted || identifier.toLowerCase() === wanted.toLowerCase();
+}
+
+function whatFollows(
+  context: OrchestratorContext,
+  { id, identifier }: Issue,
+  { answers, startsBefore }: DispatchExplanation,
+  by: Explainer,
+): string {
+  const { running, retrying, held, paused } = context.state;
+  const refusals = answers.flatMap(({ refusal }) => refusal ?? []);
+  const [first] = refusals;
+  if (first === undefined) return by === 'daemon' ? 'it starts at the next tick' : 'it starts when a daemon runs';
+  const run = running.get(id);
+  if (run !== undefined) {
+    return run.holdAfterwards === null
+      ? `its run ${run.runId} goes on`
+      : `its run ${run.runId} goes on; then it is held: ${run.holdAfterwards.reason}`;
+  }
+  const hold = held.get(id);
+  if (hold !== undefined) return `it is held: ${withCommand(hold.reason, retryCommand(identifier))}`;
+  const look = retrying.get(id);
+  if (look !== undefined) {
+    if (look.wait !== null) return `its look is due and waits: ${look.wait.text}`;
+    const at = `it is looked at again at ${new Date(look.dueAt).toISOString()}`;
+    const obstacle = refusals.find(({ code }) => code !== 'claimed');
+    return obstacle === undefined
+      ? `${at} and started then`
+      : `${at}; as it stands it would not start: ${obstacle.text}`;
+  }
+  const before = startsBefore > 0 && isAboutSlots(first) ? `; ${othersBefore(startsBefore)}` : '';
+  const remedy = paused?.kind === 'pause' && first.code === 'paused' ? '; baton resume lets it start' : '';
+  return `${leftAlone.has(first.code) ? 'it is left alone' : 'it waits'}: ${first.text}${before}${remedy}`;
+}
+
+/** Some reasons name the command themselves. */
+function withCommand(reason: string, command: string): string {
+  return reason.includes(command) ? reason : `${reason}; ${command} continues it`;
+}
+
+/** Refusals that end only when somebody changes the issue. */
+const leftAlone: ReadonlySet<SkipReason['code']> = new Set([
+  'missing_field',
+  'not_dispatchable',
+  'missing_label',
+  'terminal_state',
+  'inactive_state',
+]);
+
+function isAboutSlots({ code }: SkipReason): boolean {
+  return code === 'no_slot' || code === 'no_slot_in_state' || code === 'no_slot_in_baton';
+}
+
+function othersBefore(count: number): string {
+  return count === 1 ? '1 other starts before it' : `${count} others start before it`;
+}

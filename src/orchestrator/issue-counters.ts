@@ -1,0 +1,50 @@
+import type { IssueSpent } from '../core/limits.ts';
+import type { IssueKey } from '../store/issue-key.ts';
+import type { StoreTables } from '../store/store.ts';
+import type { IssueCounts } from './scheduling-state.ts';
+
+/** The names under which the store counts for an issue. A person who lets it go on sets all of them back. */
+const names = {
+  runs: 'runs',
+  tokens: 'tokens',
+  wallMs: 'wall_ms',
+  microUsd: 'micro_usd',
+  failures: 'failures',
+  staleRuns: 'stale_runs',
+} as const;
+
+type CounterTables = Pick<StoreTables, 'counters'>;
+
+/** Failures and fruitless runs in a row, of which there are none. */
+export const noCounts = { failures: 0, staleRuns: 0 };
+
+export async function readCounts({ counters }: CounterTables, key: IssueKey): Promise<IssueCounts> {
+  const found = await counters.read(key);
+  const read = (name: keyof typeof names): number => found[names[name]] ?? 0;
+  return {
+    spent: { runs: read('runs'), tokens: read('tokens'), wallMs: read('wallMs'), microUsd: read('microUsd') },
+    failures: read('failures'),
+    staleRuns: read('staleRuns'),
+  };
+}
+
+/** Adds what one run used. */
+export async function addSpent(
+  { counters }: CounterTables,
+  key: IssueKey,
+  spent: Omit<IssueSpent, 'runs'>,
+): Promise<void> {
+  for (const [name, by] of Object.entries(spent) as [keyof typeof spent, number][]) {
+    if (by !== 0) await counters.add(key, names[name], Math.round(by));
+  }
+}
+
+/** Sets failures and fruitless runs in a row. */
+export async function writeStreaks(
+  { counters }: CounterTables,
+  key: IssueKey,
+  { failures, staleRuns }: { readonly failures: number; readonly staleRuns: number },
+): Promise<void> {
+  await counters.set(key, names.failures, failures);
+  await counters.set(key, names.staleRuns, staleRuns);
+}

@@ -1,0 +1,90 @@
+import type { Timer } from '../clock/clock.ts';
+import type { OrchestratorContext } from './context.ts';
+import { forgetLook } from './schedule-look.ts';
+import { stopRun } from './stop-run.ts';
+
+/** Renewals a lease: two may fail before anything happens. */
+const renewalsALease = 3;
+
+/**
+ * Keeps our claims on a store that other daemons share. They are renewed three times a lease, measured by the database's
+ * clock and, on this side, from before the request was sent: so what we take for ours never lasts longer than what the
+ * others see. A claim that turns out to be somebody else's ends its run. A daemon that could not renew for two thirds of
+ * a lease ends its own agents, at once, before the lease does. Custody is never slowed: this has its own timer.
+ */
+export class LeaseKeeper {
+  readonly #context: OrchestratorContext;
+  #timer: Timer | null = null;
+  #renewedAt: number;
+  #renewing = false;
+
+  constructor(context: OrchestratorContext) {
+    this.#context = context;
+    this.#renewedAt = context.clock.monotonic();
+  }
+
+  start(): void {
+    if (!this.#context.isShared) return;
+    this.#renewedAt = this.#context.clock.monotonic();
+    this.#schedule();
+  }
+
+  stop(): void {
+    this.#timer?.cancel();
+    this.#timer = null;
+  }
+
+  #schedule(): void {
+    this.#timer = this.#context.clock.schedule(this.#leaseMs() / renewalsALease, () => {
+      this.#schedule();
+      this.#endWhatIsOver();
+      if (!this.#renewing) this.#context.own('lease', this.#renew());
+    });
+  }
+
+  async #renew(): Promise<void> {
+    const { clock, ledger, logger } = this.#context;
+    const sentAt = clock.monotonic();
+    this.#renewing = true;
+    try {
+      const lost = await ledger.renew(this.#leaseMs());
+      this.#renewedAt = sentAt;
+      for (const issueId of lost) this.#lose(issueId);
+    } catch (error) {
+      logger.error('Our claims could not be renewed.', { since_ms: clock.monotonic() - this.#renewedAt, error });
+    } finally {
+      this.#renewing = false;
+    }
+  }
+
+  /** Too long without a renewal: what runs here may soon be somebody else's. */
+  #endWhatIsOver(): void {
+    const { clock, state, processes, logger } = this.#context;
+    const sinceMs = clock.monotonic() - this.#renewedAt;
+    if (sinceMs < (this.#leaseMs() * (renewalsALease - 1)) / renewalsALease || state.running.size === 0) return;
+    const runs = [...state.running.values()];
+    logger.error('The store was out of reach for too long; the agents are ended before their lease is.', {
+      since_ms: sinceMs,
+      runs: runs.length,
+    });
+    for (const entry of runs) stopRun(this.#context, entry, 'claim_lost');
+    this.#context.own('end at once', processes.endAtOnce(runs.map(({ runId }) => runId)));
+  }
+
+  /** Somebody else has the issue: whatever we know or promised about it is not true any more. */
+  #lose(issueId: string): void {
+    const { state, processes, logger } = this.#context;
+    logger.warn('A claim is not ours any more.', { issue_id: issueId });
+    state.generations.delete(issueId);
+    forgetLook(this.#context, issueId);
+    state.held.delete(issueId);
+    const running = state.running.get(issueId);
+    if (running === undefined) return;
+    stopRun(this.#context, running, 'claim_lost');
+    this.#context.own('end at once', processes.endAtOnce([running.runId]));
+  }
+
+  #leaseMs(): number {
+    return this.#context.source.read().workflow.settings.store.leaseMs;
+  }
+}

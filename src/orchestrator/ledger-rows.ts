@@ -1,0 +1,40 @@
+import type { ClaimHolder } from '../store/claims.ts';
+import type { HeldIssue } from '../store/held.ts';
+import type { IssueKey } from '../store/issue-key.ts';
+import type { Retry } from '../store/retries.ts';
+import type { StoreTables } from '../store/store.ts';
+import type { HeldEntry, Look } from './scheduling-state.ts';
+
+/** A promise to look again, as the store has it. */
+export async function putLook({ retries }: StoreTables, key: IssueKey, { issue, ...facts }: Look): Promise<void> {
+  const { identifier, url = null } = issue;
+  await retries.put({ ...key, identifier, url, ...facts, waitReason: null, slotWaits: 0 });
+}
+
+export function lookFrom(retry: Retry): Look {
+  const { issueId, identifier, url, kind, attempt, failures, staleRuns, error, dueAt } = retry;
+  const issue = { id: issueId, identifier, url };
+  return { issue, kind: kind ?? 'interrupted', attempt, failures, staleRuns, error, dueAt };
+}
+
+/** A hold, as the store has it. */
+export async function putHold({ held }: StoreTables, key: IssueKey, entry: HeldEntry): Promise<void> {
+  const { issue, code, reason, since, runId } = entry;
+  await held.put({ ...key, identifier: issue.identifier, code, reason, since, runId });
+}
+
+/** As `putHold`, for an issue that does not run: it takes no slot and has no look any more. */
+export async function putIdleHold(
+  tables: StoreTables,
+  key: IssueKey,
+  holder: ClaimHolder,
+  entry: HeldEntry,
+): Promise<void> {
+  await tables.retries.remove(key);
+  await putHold(tables, key, entry);
+  await tables.claims.setSlot(key, holder, null);
+}
+
+export function heldFrom({ issueId, identifier, code, reason, since, runId }: HeldIssue): HeldEntry {
+  return { issue: { id: issueId, identifier }, code, reason, since, runId };
+}

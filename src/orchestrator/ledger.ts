@@ -1,0 +1,230 @@
+import type { SkipReason } from '../core/eligibility.ts';
+import { isDayLimit, type LimitFinding, limitHold, limitsBeforeStart } from '../core/limits.ts';
+import type { Settings } from '../core/settings.ts';
+import { whyNoSlot } from '../core/slots.ts';
+import type { RunFinish, RunRecord, RunStart } from '../store/runs.ts';
+import type { StoreTables } from '../store/store.ts';
+import { ClaimFence, type ClaimFenceParts } from './claim-fence.ts';
+import { addSpent, noCounts, readCounts, writeStreaks } from './issue-counters.ts';
+import { putHold, putIdleHold, putLook } from './ledger-rows.ts';
+import type { HeldEntry, IssueCounts, IssueName, Look } from './scheduling-state.ts';
+import { usageOf } from './usage-of-run.ts';
+
+export interface LedgerParts extends ClaimFenceParts {
+  readonly isShared: boolean;
+}
+
+export interface RunWish {
+  readonly record: Omit<RunStart, 'generation' | 'project' | 'host'>;
+  /** The state whose slot the run takes. */
+  readonly slotState: string;
+  readonly settings: Settings;
+}
+
+export type RunAnswer =
+  | {
+      readonly isBegun: true;
+      readonly generation: number;
+      readonly before: IssueCounts;
+      /** The run of this issue before this one. */
+      readonly last: RunRecord | null;
+    }
+  | { readonly isBegun: false; readonly refusal: SkipReason; readonly held: HeldEntry | null };
+
+/** What follows a run that has ended. */
+export type NextStep =
+  | { readonly action: 'retry'; readonly look: Look }
+  | { readonly action: 'hold'; readonly hold: HeldEntry }
+  | { readonly action: 'release' };
+
+export interface RunSettlement {
+  readonly issue: IssueName;
+  readonly runId: string;
+  readonly runGeneration: number;
+  readonly end: RunFinish;
+  readonly wallMs: number;
+  readonly failures: number;
+  readonly staleRuns: number;
+  readonly next: NextStep;
+}
+
+/**
+ * Every durable change of scheduling state, each one transaction, written before its effect (law 3) and fenced by owner
+ * and generation (law 4): false, or a refusal, means that the claim is not ours any more, and then nothing was written.
+ */
+export class Ledger {
+  readonly #parts: LedgerParts;
+  readonly #fence: ClaimFence;
+
+  constructor(parts: LedgerParts) {
+    this.#parts = parts;
+    this.#fence = new ClaimFence(parts);
+  }
+
+  /**
+   * Claims the issue, or goes on with our claim on it, and writes the run down, if there is a slot over all daemons of
+   * the store and no limit of the issue is reached. An issue at its limit is held instead.
+   */
+  async beginRun(wish: RunWish): Promise<RunAnswer> {
+    const { store, generations } = this.#parts;
+    const { issueId } = wish.record;
+    const { answer, generation } = await store.transaction(async (tables) => {
+      const full = await this.#whyNoSlot(tables, wish);
+      if (full !== null) return { answer: refused(full), generation: null };
+      const claim = await this.#claimForRun(tables, wish);
+      if (claim === null) return { answer: refused(hasAnother), generation: null };
+      return { answer: await this.#writeStart(tables, wish, claim), generation: claim };
+    });
+    if (generation !== null) generations.set(issueId, generation);
+    return answer;
+  }
+
+  /** The end of a run, what it used, what it counts for and what follows: all or nothing. */
+  async settleRun(settlement: RunSettlement): Promise<boolean> {
+    const { issue, runId, runGeneration, end, next } = settlement;
+    const isOurs = await this.#fence.write(issue.id, async (tables, key, holder) => {
+      const run = (await tables.runs.finish(runId, runGeneration, end)) ? await tables.runs.read(runId) : null;
+      if (run !== null) {
+        await tables.usage.add(usageOf(run, end.endedAt));
+        await addSpent(tables, key, { tokens: run.totalTokens, wallMs: settlement.wallMs, microUsd: run.costMicroUsd });
+      }
+      await writeStreaks(tables, key, next.action === 'release' ? noCounts : settlement);
+      if (next.action === 'release') await tables.claims.release(key, holder);
+      if (next.action === 'hold') await putIdleHold(tables, key, holder, next.hold);
+      if (next.action !== 'retry') return;
+      await putLook(tables, key, next.look);
+      await tables.claims.setSlot(key, holder, null);
+    });
+    if (next.action === 'release' || !isOurs) this.#parts.generations.delete(issue.id);
+    return isOurs;
+  }
+
+  /** Holds an issue, ours or nobody's; a promise to look at it ends. False when another daemon has it. */
+  async hold(entry: HeldEntry, leaseMs: number): Promise<boolean> {
+    const { store, generations } = this.#parts;
+    const { id } = entry.issue;
+    const key = this.#fence.key(id);
+    const generation = await store.transaction(async (tables) => {
+      const taken = generations.has(id) ? this.#fence.holder(id) : await this.#fence.take(tables, id, leaseMs, null);
+      if (taken === null || !(await tables.claims.verify(key, taken))) return null;
+      await putIdleHold(tables, key, taken, entry);
+      return taken.generation;
+    });
+    if (generation === null) return false;
+    generations.set(id, generation);
+    return true;
+  }
+
+  /** Notes that an issue is held when its run has ended: a crash before that end must not forget it. */
+  holdAfterRun(entry: HeldEntry): Promise<boolean> {
+    return this.#fence.write(entry.issue.id, (tables, key) => putHold(tables, key, entry));
+  }
+
+  /** Takes back that an issue is held when its run has ended. */
+  forgetHold(issueId: string): Promise<boolean> {
+    return this.#fence.write(issueId, async ({ held }, key) => void (await held.remove(key)));
+  }
+
+  /** Gives an issue back: its claim, its retry and its hold end. `byPerson` also gives it a new allowance. */
+  async release(issueId: string, options: { readonly byPerson: boolean }): Promise<boolean> {
+    const isOurs = await this.#fence.write(issueId, async (tables, key, holder) => {
+      await tables.retries.remove(key);
+      await tables.held.remove(key);
+      if (options.byPerson) await tables.counters.clear(key);
+      else await writeStreaks(tables, key, noCounts);
+      await tables.claims.release(key, holder);
+    });
+    this.#parts.generations.delete(issueId);
+    return isOurs;
+  }
+
+  /** Which slot a running issue takes now that its state has changed. */
+  moveSlot(issueId: string, slotState: string): Promise<boolean> {
+    return this.#parts.store.claims.setSlot(this.#fence.key(issueId), this.#fence.holder(issueId), slotState);
+  }
+
+  /** Extends our claims. Gives the issues whose claim is not ours any more. */
+  async renew(leaseMs: number): Promise<readonly string[]> {
+    const { store, clock, project, owner, generations } = this.#parts;
+    const before = [...generations];
+    const kept = await store.claims.renewAll(project, owner, { at: clock.now(), leaseMs });
+    const generationOf = new Map(kept.map(({ issueId, generation }) => [issueId, generation]));
+    return before.flatMap(([issueId, generation]) =>
+      // One that was given back or taken anew meanwhile is not lost.
+      generations.get(issueId) === generation && generationOf.get(issueId) !== generation ? [issueId] : [],
+    );
+  }
+
+  /** Gives every claim back; retries and holds stay, for whoever comes next. */
+  async releaseClaims(): Promise<void> {
+    const { store, generations } = this.#parts;
+    if (generations.size === 0) return;
+    await store.transaction(async ({ claims }) => {
+      for (const id of generations.keys()) await claims.release(this.#fence.key(id), this.#fence.holder(id));
+    });
+    generations.clear();
+  }
+
+  /** What is counted of an issue. */
+  counts(issueId: string): Promise<IssueCounts> {
+    return readCounts(this.#parts.store, this.#fence.key(issueId));
+  }
+
+  /** On a shared store the slots of all daemons count, and whoever looks at them is alone. */
+  async #whyNoSlot(tables: StoreTables, { record, slotState, settings }: RunWish): Promise<SkipReason | null> {
+    const { isShared, project, clock } = this.#parts;
+    if (!isShared) return null;
+    await tables.projects.lock(project);
+    const claims = await tables.claims.held(project, clock.now());
+    const others = claims.filter(({ issueId }) => issueId !== record.issueId);
+    return whyNoSlot(
+      slotState,
+      others.flatMap((claim) => claim.slotState ?? []),
+      settings.agent,
+    );
+  }
+
+  async #claimForRun(tables: StoreTables, { record, slotState, settings }: RunWish): Promise<number | null> {
+    const { issueId } = record;
+    const key = this.#fence.key(issueId);
+    if (this.#parts.generations.has(issueId)) {
+      const ours = this.#fence.holder(issueId);
+      return (await tables.claims.setSlot(key, ours, slotState)) ? ours.generation : null;
+    }
+    // What a daemon left behind is taken over with its due time and its reason, never started as if it were new.
+    if ((await tables.retries.read(key)) !== null) return null;
+    if ((await tables.held.list(key.project)).some((each) => each.issueId === issueId)) return null;
+    const claim = await this.#fence.take(tables, issueId, settings.store.leaseMs, slotState);
+    return claim?.generation ?? null;
+  }
+
+  async #writeStart(tables: StoreTables, { record, settings }: RunWish, generation: number): Promise<RunAnswer> {
+    const { clock, host, owner, project } = this.#parts;
+    const key = this.#fence.key(record.issueId);
+    const before = await readCounts(tables, key);
+    const reached = issueLimitReached(before, settings);
+    if (reached !== undefined) {
+      const issue = { id: record.issueId, identifier: record.identifier };
+      const hold = { ...limitHold(reached, record.identifier), issue, since: clock.now(), runId: null };
+      await putIdleHold(tables, key, { owner, generation }, hold);
+      return refused({ code: 'limit_reached', text: hold.reason }, hold);
+    }
+    const last = await tables.runs.latestOfIssue(key);
+    await tables.retries.remove(key);
+    await tables.runs.start({ ...record, project, host, generation });
+    await tables.counters.add(key, 'runs', 1);
+    return { isBegun: true, generation, before, last };
+  }
+}
+
+const hasAnother: SkipReason = { code: 'claimed_elsewhere', text: 'another daemon has it' };
+
+function refused(refusal: SkipReason, held: HeldEntry | null = null): RunAnswer {
+  return { isBegun: false, refusal, held };
+}
+
+/** The limits of the day hold for everybody and are looked at before; here it is about this issue. */
+function issueLimitReached({ spent }: IssueCounts, { limits }: Settings): LimitFinding | undefined {
+  const findings = limitsBeforeStart({ issue: spent, day: { tokens: 0, microUsd: 0 } }, limits);
+  return findings.find((finding) => finding.level === 'reached' && !isDayLimit(finding));
+}

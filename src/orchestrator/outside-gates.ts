@@ -1,0 +1,53 @@
+import type { SkipReason } from '../core/eligibility.ts';
+import type { OutsideGate, OutsideGates } from '../core/gates.ts';
+import type { WorkflowReading } from '../core/workflow.ts';
+import { whyDayIsOver } from './check-limits.ts';
+import type { OrchestratorContext } from './context.ts';
+import { whyClaimed } from './scheduling-state.ts';
+import { whyNotChosen, whyPaused } from './why-nothing-starts.ts';
+
+/** A claim of a daemon that runs beside this one. */
+export interface ClaimBeside {
+  readonly issueId: string;
+  /** The state whose slot it takes; null when it takes none. */
+  readonly slotInState: string | null;
+  readonly why: string;
+}
+
+/** The gates whose facts the orchestrator has. `beside` are claims of a daemon that a visitor looks at from outside. */
+export function outsideGates(
+  context: OrchestratorContext,
+  { workflow, problem }: WorkflowReading,
+  beside: readonly ClaimBeside[] = [],
+): OutsideGates {
+  const { state, pool } = context;
+  const elsewhere = new Map<string, SkipReason>([
+    ...state.elsewhere.map(({ issueId, host }) => [issueId, claimedOn(host)] as const),
+    ...beside.map(({ issueId, why }) => [issueId, { code: 'claimed', text: why }] as const),
+  ]);
+  const unusable: SkipReason | null =
+    problem === null
+      ? null
+      : { code: 'workflow_problem', text: `the workflow file cannot be used: ${problem.message}` };
+  const dayIsOver = whyDayIsOver(state, workflow.settings.limits);
+  return {
+    free_here: gate((issue) => whyClaimed(state, issue.id), 'nobody works on it'),
+    free_elsewhere: gate((issue) => elsewhere.get(issue.id) ?? null, 'no other daemon has it'),
+    workflow: gate(() => unusable, 'the workflow file is good'),
+    not_paused: gate(() => whyPaused(state), 'Baton is not paused'),
+    day_limit: gate(() => dayIsOver, 'no limit of the day is reached'),
+    chosen: gate(
+      (issue, startsBefore) => whyNotChosen(context, issue, startsBefore),
+      'nothing keeps it out of this start',
+    ),
+    ...(pool === null ? {} : { slot_in_baton: gate(() => pool.mayStart(), 'this Baton has a slot') }),
+  };
+}
+
+function gate(refuse: OutsideGate['refuse'], passed: string): OutsideGate {
+  return { refuse, passed: () => passed };
+}
+
+function claimedOn(host: string | null): SkipReason {
+  return { code: 'claimed_elsewhere', text: `another daemon has it${host === null ? '' : ` (${host})`}` };
+}

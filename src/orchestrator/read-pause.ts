@@ -1,0 +1,22 @@
+import type { Command } from '../store/commands.ts';
+import type { OrchestratorContext } from './context.ts';
+import type { Pause } from './scheduling-state.ts';
+
+/**
+ * Takes up a pause that nobody has lifted: one from an earlier life, or one that another daemon on the same store was
+ * told. A drain is of this life alone and stays.
+ */
+export async function readPause(context: OrchestratorContext): Promise<void> {
+  const { store, project, state, logger } = context;
+  const last = await store.commands.latestDone(project, ['pause', 'resume']);
+  if (state.paused?.kind === 'drain') return;
+  const paused = last?.kind === 'pause' ? pauseOf(last) : null;
+  if (paused !== null && state.paused === null)
+    logger.warn('Baton was paused and still is.', { since: paused.since, reason: paused.reason });
+  state.paused = paused;
+}
+
+function pauseOf({ payload, result, at }: Command): Pause {
+  const { reason } = payload;
+  return { since: result?.at ?? at, kind: 'pause', reason: typeof reason === 'string' ? reason : null };
+}

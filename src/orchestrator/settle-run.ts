@@ -1,0 +1,181 @@
+import { sleep } from '../clock/clock.ts';
+import { decideAfterExit } from '../core/exit-decision.ts';
+import type { RunOutcome } from '../core/run.ts';
+import type { RunFinish } from '../store/runs.ts';
+import { cleanWorkspace } from './clean-workspaces.ts';
+import type { OrchestratorContext } from './context.ts';
+import { holdIssue } from './hold-issue.ts';
+import type { NextStep } from './ledger.ts';
+import { scheduleLook } from './schedule-look.ts';
+import type { RunningEntry } from './scheduling-state.ts';
+
+/** How long the end of a run that could not be written waits before it is tried again, at first and at most. */
+const firstRetryMs = 500;
+const longestRetryMs = 30_000;
+/** How many finished issues are remembered for people. */
+const mostCompleted = 1_000;
+
+/**
+ * A run has ended and its processes are gone: decides what follows (seed 2, Transition Triggers), writes that down
+ * together with the end, and only then frees the slot. While the store cannot take it the slot stays taken; only a
+ * daemon that stops gives up, and then the next life finds a run without an end.
+ */
+export async function settleRun(context: OrchestratorContext, entry: RunningEntry, outcome: RunOutcome): Promise<void> {
+  const { clock, chance, logger, stopping, journal } = context;
+  tell(context, entry, outcome);
+  const error = outcome.end === 'succeeded' ? null : outcome.error;
+  const end: RunFinish = {
+    endedAt: clock.now(),
+    outcome: outcome.end,
+    errorCode: error?.code ?? null,
+    errorMessage: error?.message ?? null,
+  };
+  const dice = chance.next();
+  for (let waitMs = firstRetryMs; ; waitMs = Math.min(waitMs * 2, longestRetryMs)) {
+    const isLast = stopping.aborted;
+    const next = whatFollows(context, entry, outcome, dice, end.endedAt);
+    try {
+      await journal.drain(entry.runId);
+      const isOurs = await write(context, entry, end, next);
+      leave(context, entry, outcome, isOurs ? next : null);
+      return;
+    } catch (problem) {
+      logger.error('The end of a run could not be written down.', { ...named(entry), error: problem });
+    }
+    if (isLast) break;
+    await sleep(clock, waitMs, stopping).catch(() => {
+      // The daemon stops: one last try, then it gives up.
+    });
+  }
+  leave(context, entry, outcome, null);
+}
+
+interface Following {
+  readonly step: NextStep;
+  readonly failures: number;
+  readonly staleRuns: number;
+}
+
+function whatFollows(
+  { source, clock }: OrchestratorContext,
+  entry: RunningEntry,
+  outcome: RunOutcome,
+  chance: number,
+  endedAt: number,
+): Following {
+  const { issue, runId } = entry;
+  const { failures: failuresBefore = 0, staleRuns: staleBefore = 0 } = entry.before ?? {};
+  const { agent } = source.read().workflow.settings;
+  const exit = { identifier: issue.identifier, outcome, failuresBefore, staleBefore, changed: hasChanged(entry) };
+  const decision = decideAfterExit({ ...exit, agent, chance });
+  const hold = (code: string, reason: string): NextStep => ({
+    action: 'hold',
+    hold: { issue, code, reason, since: endedAt, runId },
+  });
+  if (entry.holdAfterwards !== null) {
+    // An agent that may be alive is told as that, whatever else holds its issue.
+    const code =
+      decision.action === 'hold' && decision.code === 'agent_survives' ? decision.code : entry.holdAfterwards.code;
+    return { step: hold(code, entry.holdAfterwards.reason), failures: failuresBefore, staleRuns: staleBefore };
+  }
+  if (decision.action === 'release') return { step: decision, failures: 0, staleRuns: 0 };
+  if (decision.action === 'hold') {
+    // What a person lets go on begins to count anew.
+    return { step: hold(decision.code, decision.reason), failures: failuresBefore, staleRuns: staleBefore };
+  }
+  const { kind, failures, staleRuns, delayMs } = decision;
+  const attempts = { continuation: 1, failure: failures, interrupted: entry.attempt };
+  const look = {
+    issue: { id: issue.id, identifier: issue.identifier, url: issue.url },
+    kind,
+    attempt: attempts[kind],
+    failures,
+    staleRuns,
+    error: outcome.end === 'succeeded' ? null : outcome.error.message,
+    dueAt: clock.now() + delayMs,
+  };
+  return { step: { action: 'retry', look }, failures, staleRuns };
+}
+
+/** A ticket that the run moved on has changed, whatever is in its workspace. */
+function hasChanged({ changed, ownMove }: RunningEntry): boolean | null {
+  return ownMove !== null ? true : changed;
+}
+
+function write(context: OrchestratorContext, entry: RunningEntry, end: RunFinish, next: Following): Promise<boolean> {
+  const { ledger, journal, clock } = context;
+  return ledger.settleRun({
+    issue: entry.issue,
+    runId: entry.runId,
+    runGeneration: journal.generationOf(entry.runId),
+    end,
+    wallMs: clock.monotonic() - entry.startedAtMonotonic,
+    failures: next.failures,
+    staleRuns: next.staleRuns,
+    next: next.step,
+  });
+}
+
+/** The end is written, or given up: the issue leaves `running`. `next` is null when the issue is not ours any more. */
+function leave(context: OrchestratorContext, entry: RunningEntry, outcome: RunOutcome, next: Following | null): void {
+  const { state, clock, pool, logger, journal } = context;
+  const { issue, runId } = entry;
+  state.running.delete(issue.id);
+  pool?.free();
+  journal.forget(runId);
+  context.reads.forget(issue.id);
+  state.totals.runsByEnd.set(outcome.end, (state.totals.runsByEnd.get(outcome.end) ?? 0) + 1);
+  state.today.tokens += entry.usage.totalTokens;
+  if (next === null) {
+    state.generations.delete(issue.id);
+    if (!context.stopping.aborted) logger.warn('The end of a run was not ours to write any more.', named(entry));
+  } else if (next.step.action === 'retry') {
+    scheduleLook(context, next.step.look, { delayMs: Math.max(0, next.step.look.dueAt - clock.now()) });
+  } else if (next.step.action === 'hold') {
+    state.held.set(issue.id, next.step.hold);
+    logger.warn('An issue is held for a person.', { ...named(entry), ...reasonOf(next.step.hold) });
+  } else if (entry.stopRequested === 'terminal_state') complete(context, entry);
+  // Somebody asked to hold the issue while its end was being written.
+  if (next !== null && next.step.action !== 'hold' && entry.holdAfterwards !== null) {
+    const { code, reason } = entry.holdAfterwards;
+    context.own('hold', holdIssue(context, { issue, code, reason, since: clock.now(), runId }));
+  }
+  context.notify();
+  // A freed slot is for whoever waits for one, now and not at the next poll.
+  context.fillSlots();
+  if (next?.step.action === 'release' && entry.stopRequested !== 'terminal_state') context.requestTick();
+}
+
+/** The issue reached a terminal state: it is noted for people, and its workspace is removed. */
+function complete(context: OrchestratorContext, { issue, runId, workspace, workflow, attempt }: RunningEntry): void {
+  noteCompleted(context, issue);
+  if (workspace === null) return;
+  const settings = workflow.settings;
+  context.own('cleanup', cleanWorkspace(context, { issue, path: workspace, runId, attempt, settings }));
+}
+
+/** Remembers an issue as finished: bookkeeping only, bounded, and nothing is decided by it. */
+export function noteCompleted(
+  { state, clock }: OrchestratorContext,
+  { id, identifier, state: trackerState }: { id: string; identifier: string; state: string },
+): void {
+  state.completed.delete(id);
+  state.completed.set(id, { issue: { id, identifier }, state: trackerState, at: clock.now() });
+  const oldest = state.completed.keys().next().value;
+  if (state.completed.size > mostCompleted && oldest !== undefined) state.completed.delete(oldest);
+}
+
+function tell({ logger }: OrchestratorContext, entry: RunningEntry, outcome: RunOutcome): void {
+  if (outcome.end === 'succeeded') logger.info('A run ended well.', { ...named(entry), turns: outcome.turns });
+  else if (outcome.end === 'canceled_by_reconciliation' || outcome.end === 'interrupted')
+    logger.info('A run was ended.', { ...named(entry), reason: entry.stopRequested });
+  else logger.warn('A run failed.', { ...named(entry), end: outcome.end, error: outcome.error });
+}
+
+function reasonOf({ code, reason }: { code: string; reason: string }): Record<string, unknown> {
+  return { code, reason };
+}
+
+function named({ issue, runId, threadId }: RunningEntry): Record<string, unknown> {
+  return { issue_id: issue.id, issue_identifier: issue.identifier, run_id: runId, session_id: threadId };
+}

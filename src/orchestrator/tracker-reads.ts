@@ -1,0 +1,180 @@
+import type { Clock } from '../clock/clock.ts';
+import { BatonError, toBatonError } from '../core/baton-error.ts';
+import { type Issue, normalizeState } from '../core/issue.ts';
+import type { Tracker } from '../tracker/tracker.ts';
+
+/** A tracker that has said nothing for so long is taken for one that does not answer. Adapters give up sooner. */
+const longestReadMs = 120_000;
+/** Records that are not fresh any more are dropped when there are so many. */
+const mostRemembered = 5_000;
+
+export interface TrackerReadsParts {
+  readonly clock: Clock;
+  readonly stopping: AbortSignal;
+  readonly tracker: () => Tracker;
+  /** A record that was read within this time counts as just read (`polling.freshness_ms`). */
+  readonly freshnessMs: () => number;
+  /** Issues that will be asked for soon anyway; they ride along with a read that is made. */
+  readonly soon: () => readonly string[];
+}
+
+interface Remembered {
+  /** Null: the tracker does not have it. */
+  readonly issue: Issue | null;
+  /** The number of the read it came from. */
+  readonly read: number;
+  readonly readAt: number;
+}
+
+interface Batch {
+  readonly ids: Set<string>;
+  readonly answered: Promise<void>;
+}
+
+/**
+ * The tracker, asked as seldom as possible. Of reads by id one is in flight at a time; what is asked for meanwhile
+ * shares the next one. What must hold: nobody gets a record older than `freshnessMs`, nor one that was asked for before
+ * the issue was forgotten, and an error is never read as "gone".
+ */
+export class TrackerReads {
+  readonly #parts: TrackerReadsParts;
+  readonly #remembered = new Map<string, Remembered>();
+  /** The number of the first read whose answer counts for an issue. */
+  readonly #countsFrom = new Map<string, number>();
+  #reads = 0;
+  #inFlight: Promise<void> | null = null;
+  #next: Batch | null = null;
+
+  constructor(parts: TrackerReadsParts) {
+    this.#parts = parts;
+  }
+
+  /** The issue if it was just read (null: it is gone), undefined when it has to be asked for. */
+  fresh(id: string): Issue | null | undefined {
+    const known = this.#remembered.get(id);
+    if (known === undefined) return undefined;
+    return this.#parts.clock.monotonic() - known.readAt <= this.#parts.freshnessMs() ? known.issue : undefined;
+  }
+
+  /** The issues as they are now, null for those that are gone. Rejects when the tracker does not answer. */
+  async byIds(ids: readonly string[]): Promise<ReadonlyMap<string, Issue | null>> {
+    const answer = new Map<string, Issue | null>();
+    let missing = ids;
+    while (missing.length > 0) {
+      for (const id of missing) {
+        const issue = this.fresh(id);
+        if (issue !== undefined) answer.set(id, issue);
+      }
+      missing = missing.filter((id) => !answer.has(id));
+      // Some may have been forgotten while they were read: then they are asked for again.
+      if (missing.length > 0) for (const [id, issue] of await this.#ask(missing)) answer.set(id, issue);
+      missing = missing.filter((id) => !answer.has(id));
+    }
+    return answer;
+  }
+
+  /** Every issue in one of these states. */
+  async byStates(states: readonly string[]): Promise<readonly Issue[]> {
+    const read = this.#begin();
+    const issues = await this.#bounded((signal) => this.#parts.tracker().fetchByStates(states, signal));
+    const current = issues.filter(({ id }) => this.#counts(id, read));
+    this.#forgetAbsent(states, new Set(issues.map(({ id }) => id)), read);
+    for (const issue of current) this.#remember(issue.id, issue, read);
+    return current;
+  }
+
+  /** What is known of the issue is not true any more, and neither is an answer that is still on its way. */
+  forget(id: string): void {
+    this.#remembered.delete(id);
+    this.#countsFrom.set(id, this.#reads + 1);
+  }
+
+  /** As `forget`, for everything. */
+  forgetAll(): void {
+    for (const id of this.#remembered.keys()) this.forget(id);
+  }
+
+  async #ask(ids: readonly string[]): Promise<ReadonlyMap<string, Issue | null>> {
+    this.#next ??= this.#nextBatch();
+    for (const id of ids) this.#next.ids.add(id);
+    await this.#next.answered;
+    return new Map(
+      ids.flatMap((id) => {
+        const known = this.#remembered.get(id);
+        return known === undefined ? [] : [[id, known.issue] as const];
+      }),
+    );
+  }
+
+  /** The batch that is read when the one in flight is over; who asks until then shares it. */
+  #nextBatch(): Batch {
+    const ids = new Set<string>();
+    const answered = (async () => {
+      // Everybody who asks in this turn of the loop shares the read, also when none is in flight.
+      await this.#inFlight?.catch(() => {});
+      await Promise.resolve();
+      this.#next = null;
+      this.#inFlight = this.#readBatch(ids);
+      try {
+        await this.#inFlight;
+      } finally {
+        this.#inFlight = null;
+      }
+    })();
+    return { ids, answered };
+  }
+
+  async #readBatch(wanted: ReadonlySet<string>): Promise<void> {
+    const ids = [...new Set([...wanted, ...this.#parts.soon().filter((id) => this.fresh(id) === undefined)])];
+    const read = this.#begin();
+    const issues = await this.#bounded((signal) => this.#parts.tracker().fetchByIds(ids, signal));
+    const found = new Map(issues.map((issue) => [issue.id, issue]));
+    for (const id of ids) if (this.#counts(id, read)) this.#remember(id, found.get(id) ?? null, read);
+  }
+
+  #begin(): number {
+    this.#reads += 1;
+    return this.#reads;
+  }
+
+  #counts(id: string, read: number): boolean {
+    return read >= (this.#countsFrom.get(id) ?? 0);
+  }
+
+  /** An issue that was in one of these states and is not among them any more has changed since. */
+  #forgetAbsent(states: readonly string[], present: ReadonlySet<string>, read: number): void {
+    const asked = new Set(states.map(normalizeState));
+    for (const [id, known] of this.#remembered) {
+      if (known.read > read || present.has(id) || known.issue === null) continue;
+      if (asked.has(normalizeState(known.issue.state))) this.#remembered.delete(id);
+    }
+  }
+
+  #remember(id: string, issue: Issue | null, read: number): void {
+    if (this.#remembered.size >= mostRemembered) {
+      for (const known of this.#remembered.keys()) if (this.fresh(known) === undefined) this.#remembered.delete(known);
+    }
+    this.#remembered.set(id, { issue, read, readAt: this.#parts.clock.monotonic() });
+  }
+
+  async #bounded<T>(read: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    const { clock, stopping } = this.#parts;
+    const tooLong = new AbortController();
+    const limit = clock.schedule(longestReadMs, () =>
+      tooLong.abort(new BatonError('tracker_request', 'The tracker has not answered for two minutes.')),
+    );
+    const signal = AbortSignal.any([stopping, tooLong.signal]);
+    const { promise: aborted, reject } = Promise.withResolvers<never>();
+    const onAbort = (): void => reject(signal.reason);
+    signal.addEventListener('abort', onAbort, { once: true });
+    try {
+      // An adapter that does not listen to its signal must not hold everybody up.
+      return await Promise.race([read(signal), aborted]);
+    } catch (thrown) {
+      throw toBatonError(thrown, 'tracker_request');
+    } finally {
+      limit.cancel();
+      signal.removeEventListener('abort', onAbort);
+    }
+  }
+}

@@ -1,0 +1,207 @@
+import { existsSync, mkdirSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { systemClock } from '../../src/clock/system-clock.ts';
+import { BatonError } from '../../src/core/baton-error.ts';
+import { LocalSocket } from '../../src/server/local-socket.ts';
+import { memoryLogger } from '../fake/memory-logger.ts';
+import {
+  addIssue,
+  answer,
+  boardWorkflow,
+  letEnd,
+  liveTest,
+  refusal,
+  runsOf,
+  startDaemon,
+  stopDaemon,
+  untilDone,
+  untilStatus,
+} from './live-daemon.ts';
+import { baton, leaveNoPlaces, Place } from './run-baton.ts';
+
+leaveNoPlaces();
+
+const labelled = ['--label', 'baton'];
+
+function givenPlace(): Place {
+  const place = new Place();
+  const text = boardWorkflow().replace('{kind: board}', '{kind: board, required_labels: [baton]}');
+  place.write('WORKFLOW.md', text.replace('agent: {', 'agent: {max_concurrent_agents: 1, '));
+  return place;
+}
+
+interface Told {
+  readonly code: string | null;
+  readonly next: string;
+  readonly gates: readonly { readonly gate: string; readonly ok: boolean; readonly text: string }[];
+}
+
+const refusedBy = ({ gates }: Told): string[] => gates.filter(({ ok }) => !ok).map(({ gate }) => gate);
+
+describe.concurrent('baton explain, without a daemon', liveTest, () => {
+  it('tells every gate from the store and the tracker, and starts nothing', async () => {
+    using place = givenPlace();
+    for (const more of [labelled, labelled, [], ['--blocked-by', 'BAT-1', ...labelled]])
+      await addIssue(place, untilDone, ...more);
+    const { code, stdout, stderr } = await baton(place, 'explain', 'bat-1');
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    const lines = stdout.trimEnd().split('\n');
+    expect(lines[0]).toBe('BAT-1  A title  (todo)');
+    expect(lines.slice(1, -2).every((line) => line.startsWith('  ok  '))).toBe(true);
+    expect(lines).toContain('  ok  0 of 1 slots are taken');
+    expect(lines.slice(-2)).toEqual([
+      'No daemon answers; this is how one would find it.',
+      'it starts when a daemon runs',
+    ]);
+    expect(await answer(place, 'explain', '2')).toMatchObject({
+      daemon: false,
+      issue_identifier: 'BAT-2',
+      title: 'A title',
+      state: 'todo',
+      starts: false,
+      code: 'no_slot',
+      reason: 'no slot (1 of 1)',
+      starts_before: 1,
+      next: 'it waits: no slot (1 of 1); 1 other starts before it',
+    });
+    const third: Told = await answer(place, 'explain', 'BAT-3');
+    expect(refusedBy(third)).toEqual(['labels', 'slot']);
+    expect(third.next).toBe('it is left alone: it lacks the required label "baton"');
+    expect((await answer(place, 'explain', 'BAT-4')).next).toBe('it waits: it waits for BAT-1 (todo)');
+    expect(existsSync(path.join(place.folder, 'workspaces'))).toBe(false);
+    expect(await runsOf(place)).toEqual([]);
+    expect(place.pids()).toEqual([]);
+  });
+
+  it('explains what is no candidate, and refuses what is not there', async () => {
+    using place = givenPlace();
+    await addIssue(place, untilDone, '--status', 'backlog', ...labelled);
+    await addIssue(place, untilDone, ...labelled);
+    await answer(place, 'issue', 'move', 'BAT-2', 'cancelled');
+    expect(await answer(place, 'explain', 'BAT-1')).toMatchObject({
+      code: 'inactive_state',
+      next: 'it is left alone: its state "backlog" is not an active one',
+    });
+    expect(await answer(place, 'explain', 'bat-2')).toMatchObject({ code: 'terminal_state' });
+    expect(await refusal(place, 'explain', 'BAT-9')).toMatchObject({
+      code: 'tracker_issue_not_found',
+      message: expect.stringContaining('Nearest: BAT-2'),
+    });
+  });
+
+  it('knows the holds and the pause that were left', async () => {
+    using place = givenPlace();
+    await addIssue(place, untilDone, ...labelled);
+    const daemon = await startDaemon(place, '--only', 'none');
+    await answer(place, 'issue', 'hold', 'BAT-1', '--reason', 'not yet');
+    await answer(place, 'pause', '--reason', 'night');
+    await stopDaemon(daemon);
+    const told: Told = await answer(place, 'explain', 'BAT-1');
+    expect(refusedBy(told)).toEqual(['free_here', 'not_paused']);
+    expect(told.next).toBe('it is held: not yet; baton issue retry BAT-1 continues it');
+  });
+});
+
+describe.concurrent('baton explain, beside a daemon', liveTest, () => {
+  it('tells what the daemon knows: runs, waits, holds, slots', async () => {
+    using place = givenPlace();
+    await addIssue(place, untilDone, ...labelled);
+    const daemon = await startDaemon(place);
+    await untilStatus(place, { running: [{ issue_identifier: 'BAT-1' }] });
+    await addIssue(place, untilDone, ...labelled);
+    await untilStatus(place, { skipped: [{ issue_identifier: 'BAT-2' }] });
+    const running = await answer(place, 'explain', 'BAT-1');
+    expect(running).toMatchObject({
+      daemon: true,
+      code: 'claimed',
+      next: expect.stringMatching(/^its run \S+ goes on$/),
+    });
+    expect(await answer(place, 'explain', 'BAT-2')).toMatchObject({
+      daemon: true,
+      code: 'no_slot',
+      next: 'it waits: no slot (1 of 1)',
+    });
+    await answer(place, 'issue', 'hold', 'BAT-2', '--reason', 'not\u202e yet');
+    const { stdout } = await baton(place, 'explain', 'BAT-2');
+    expect(stdout).toContain('it is held: not yet; baton issue retry BAT-2 continues it\n');
+    expect(stdout).not.toContain('\u202e');
+    expect(stdout).not.toContain('No daemon answers');
+    letEnd(place, 'BAT-1');
+    await stopDaemon(daemon);
+  });
+
+  it('works while the workflow file is bad, and says so', async () => {
+    using place = givenPlace();
+    await addIssue(place, untilDone, ...labelled);
+    const daemon = await startDaemon(place, '--only', 'none');
+    const good = place.read('WORKFLOW.md');
+    place.replace('WORKFLOW.md', good.replace('3600000', 'never'));
+    await untilStatus(place, { workflow_problem: { code: 'invalid_workflow_config' } });
+    const told: Told = await answer(place, 'explain', 'BAT-1');
+    expect(refusedBy(told)).toEqual(['workflow', 'chosen']);
+    expect(told.next).toContain('the workflow file cannot be used');
+    place.replace('WORKFLOW.md', good);
+    await stopDaemon(daemon);
+  });
+});
+
+/** Listens where the daemon of a place would, and answers for it. */
+async function listen(place: Place, explain: (issue: string) => Promise<unknown>): Promise<string[]> {
+  const folder = path.join(place.folder, 'state');
+  mkdirSync(folder);
+  const answers = { wake: () => {}, reload: () => {}, status: () => null, explain };
+  const parts = { path: path.join(folder, 'baton.sock'), clock: systemClock, logger: memoryLogger() };
+  const socket = await LocalSocket.open({ ...parts, answers });
+  onTestFinished(() => socket.close());
+  return ['--state-dir', folder];
+}
+
+describe('baton explain, as it is printed', liveTest, () => {
+  it('lets nobody steer the terminal with the words of a ticket', async () => {
+    using place = new Place();
+    const refused = { code: 'blocked', text: 'it waits for \u001b[2JX\n  ok  forged' };
+    const where = await listen(place, async (issue) => ({
+      issue: { id: '1', identifier: `${issue}\u202e`, title: 'A\u001b]0;x\u0007\ntitle', state: 'To\tdo' },
+      gates: [
+        { gate: 'free_here', refusal: null, text: 'nobody works on it' },
+        { gate: 'unblocked', refusal: refused, text: refused.text },
+      ],
+      reason: refused,
+      startsBefore: 0,
+      next: `it waits: ${refused.text}`,
+    }));
+    const shown = await baton(place, 'explain', 'BAT-1', ...where);
+    expect(shown).toMatchObject({ code: 0, stderr: '' });
+    expect(shown.stdout).toBe(`BAT-1  A title  (To do)
+  ok  nobody works on it
+  no  it waits for X ok forged
+it waits: it waits for X ok forged
+`);
+    const json = await baton(place, 'explain', 'BAT-1', '--json', ...where);
+    for (const steering of ['\u001b', '\u202e']) expect(json.stdout).not.toContain(steering);
+    expect(JSON.parse(json.stdout)).toMatchObject({
+      code: 'blocked',
+      gates: [{ ok: true, code: null }, { ok: false }],
+    });
+  });
+
+  it.each([
+    ['an error of the daemon with its code', new BatonError('tracker_status', 'It said 500.'), 'tracker_status'],
+    ['a defect of the daemon', new TypeError('x'), 'internal_error'],
+  ])('tells %s', async (_what, error, code) => {
+    using place = new Place();
+    const where = await listen(place, async () => {
+      throw error;
+    });
+    expect(await refusal(place, 'explain', 'BAT-1', ...where)).toMatchObject({ code });
+  });
+
+  it('refuses a name that is too long or blank, and asks for one', async () => {
+    using place = new Place();
+    const where = await listen(place, async () => null);
+    for (const name of ['x'.repeat(600), ' '])
+      expect(await refusal(place, 'explain', name, ...where)).toMatchObject({ code: 'command_refused' });
+    expect(await baton(place, 'explain', ...where)).toMatchObject({ code: 2, stdout: '' });
+  });
+});

@@ -1,0 +1,199 @@
+import { describe, expect, it } from 'vitest';
+import { SimulatedClock } from '../../src/clock/simulated-clock.ts';
+import { BatonError } from '../../src/core/baton-error.ts';
+import type { SkipReason } from '../../src/core/eligibility.ts';
+import type { Issue } from '../../src/core/issue.ts';
+import type { Settings } from '../../src/core/settings.ts';
+import type { OrchestratorContext } from '../../src/orchestrator/context.ts';
+import { explainIssue } from '../../src/orchestrator/explain.ts';
+import { Ledger } from '../../src/orchestrator/ledger.ts';
+import { emptySchedulingState, type SchedulingState } from '../../src/orchestrator/scheduling-state.ts';
+import { TrackerReads } from '../../src/orchestrator/tracker-reads.ts';
+import { MemoryTracker } from '../../src/tracker/memory/memory-tracker.ts';
+import { issue } from '../fake/issues.ts';
+import { scratchStore } from '../fake/scratch-store.ts';
+import { settings } from '../fake/settings.ts';
+
+interface Given {
+  readonly issues: readonly Issue[];
+  readonly settings?: Settings;
+  readonly trial?: OrchestratorContext['trial'];
+  readonly problem?: BatonError;
+}
+
+/** Everything an explanation reads, real: the tracker, the reads, the store and the state. */
+async function given({ issues, settings: wanted = settings(), trial = null, problem }: Given) {
+  const clock = new SimulatedClock();
+  const stopping = new AbortController().signal;
+  const tracker = new MemoryTracker({ issues, states: [], clock });
+  const store = await scratchStore(clock);
+  const project = (await store.projects.ensure('test', 0)).id;
+  const state = emptySchedulingState();
+  const reads = new TrackerReads({ clock, stopping, tracker: () => tracker, freshnessMs: () => 0, soon: () => [] });
+  const workflow = { path: '/w', revision: '1', settings: wanted, renderPrompt: () => '' };
+  const who = { owner: 'me', host: 'here', isShared: false };
+  const ledger = new Ledger({ store, clock, project, ...who, generations: state.generations });
+  const parts = { state, store, project, ledger, reads, trial, pool: null, trackerFor: () => tracker };
+  // The rest of a context is for whoever changes something.
+  const context = {
+    ...parts,
+    source: { read: () => ({ workflow, problem: problem ?? null }) },
+  } as unknown as OrchestratorContext;
+  const explain = (reference: string) => explainIssue(context, reference);
+  return { clock, state, tracker, store, project, context, explain };
+}
+
+const failed = (explanation: Awaited<ReturnType<typeof explainIssue>>) =>
+  explanation.gates.flatMap(({ gate, refusal }) => (refusal === null ? [] : gate));
+
+function hold(state: SchedulingState, id: string, reason: string): void {
+  state.held.set(id, { issue: { id, identifier: `T-${id}` }, code: 'person', reason, since: 0, runId: null });
+}
+
+function look(state: SchedulingState, each: Issue, wait: SkipReason | null = null): void {
+  const parts = { kind: 'failure', attempt: 1, failures: 1, staleRuns: 0, error: null, dueAt: 60_000 } as const;
+  const waits = { wait, slotWaits: 0, failedReads: 0, timer: { cancel: () => {} } };
+  state.retrying.set(each.id, { issue: each, ...parts, ...waits });
+}
+
+describe('an explanation', () => {
+  it('passes every gate for an issue that starts next, and says so', async () => {
+    const { explain, context } = await given({ issues: [issue({ id: '1' })] });
+    const told = await explain('t-1');
+    expect(told).toMatchObject({
+      issue: { id: '1', identifier: 'T-1', title: 'Title of 1', state: 'Todo' },
+      reason: null,
+      startsBefore: 0,
+      next: 'it starts at the next tick',
+    });
+    expect(failed(told)).toEqual([]);
+    expect(told.gates.map(({ gate }) => gate)).toEqual(
+      expect.arrayContaining(['free_here', 'free_elsewhere', 'workflow', 'not_paused', 'day_limit', 'own_limits']),
+    );
+    expect((await explainIssue(context, '1', 'visitor')).next).toBe('it starts when a daemon runs');
+  });
+
+  it('tells every refusal and not only the first, and what happens next', async () => {
+    const { state, explain } = await given({
+      issues: [issue({ id: '1', dispatchable: false }), issue({ id: '2' })],
+      trial: { only: ['T-2'], maxRuns: null },
+      problem: new BatonError('invalid_workflow_config', 'bad'),
+    });
+    state.paused = { since: 0, kind: 'pause', reason: 'lunch' };
+    state.elsewhere = [{ issueId: '1', host: 'other-host', slotState: 'Todo' }];
+    const told = await explain('1');
+    expect(failed(told)).toEqual(['free_elsewhere', 'workflow', 'not_paused', 'chosen', 'dispatchable']);
+    expect(told.next).toBe('it waits: another daemon has it (other-host)');
+    expect((await explain('2')).next).toBe('it waits: the workflow file cannot be used: bad');
+  });
+
+  it('names the command that ends a pause, and none for a drain', async () => {
+    const { state, explain } = await given({ issues: [issue({ id: '1' })] });
+    state.paused = { since: 0, kind: 'pause', reason: 'lunch' };
+    expect((await explain('1')).next).toBe('it waits: Baton is paused: lunch; baton resume lets it start');
+    state.paused = { since: 0, kind: 'drain', reason: null };
+    expect((await explain('1')).next).toBe('it waits: Baton is draining');
+  });
+
+  it('names the command that lets a held issue go on, once', async () => {
+    const { state, explain } = await given({ issues: [issue({ id: '1' }), issue({ id: '2' })] });
+    hold(state, '1', 'a question');
+    hold(state, '2', 'A limit is reached. To go on: baton issue retry T-2');
+    expect((await explain('1')).next).toBe('it is held: a question; baton issue retry T-1 continues it');
+    expect((await explain('2')).next).toBe('it is held: A limit is reached. To go on: baton issue retry T-2');
+  });
+
+  it('tells a limit that the issue has reached before a run is tried', async () => {
+    const { store, project, explain } = await given({
+      issues: [issue({ id: '1' })],
+      settings: settings({ limits: { tokensPerIssue: 100 } }),
+    });
+    await store.counters.add({ project, issueId: '1' }, 'tokens', 99);
+    expect((await explain('1')).reason).toBeNull();
+    await store.counters.add({ project, issueId: '1' }, 'tokens', 1);
+    expect(await explain('1')).toMatchObject({
+      reason: { code: 'limit_reached' },
+      next: expect.stringContaining('it waits: it has used 100 of 100 tokens'),
+    });
+  });
+
+  it('says when an issue is looked at again, and what stands in the way by then', async () => {
+    const one = issue({ id: '1' });
+    const { state, explain } = await given({ issues: [one] });
+    look(state, one);
+    expect((await explain('1')).next).toBe('it is looked at again at 1970-01-01T00:01:00.000Z and started then');
+    state.paused = { since: 0, kind: 'pause', reason: null };
+    expect((await explain('1')).next).toBe(
+      'it is looked at again at 1970-01-01T00:01:00.000Z; as it stands it would not start: Baton is paused',
+    );
+    look(state, one, { code: 'no_slot', text: 'no slot (1 of 1)' });
+    expect((await explain('1')).next).toBe('its look is due and waits: no slot (1 of 1)');
+  });
+
+  it('counts those that start before it: a free slot is theirs', async () => {
+    const { explain } = await given({
+      issues: [issue({ id: '1', createdAt: 2 }), issue({ id: '2', createdAt: 1 }), issue({ id: '3', priority: 1 })],
+      settings: settings({ agent: { maxConcurrentAgents: 2 } }),
+    });
+    expect(await explain('1')).toMatchObject({
+      reason: { code: 'no_slot' },
+      startsBefore: 2,
+      next: 'it waits: no slot (2 of 2); 2 others start before it',
+    });
+    expect(await explain('3')).toMatchObject({ reason: null, startsBefore: 0 });
+  });
+
+  it('takes the candidates of the last poll, and the issue as it is now', async () => {
+    const { state, tracker, explain } = await given({ issues: [issue({ id: '1' }), issue({ id: '2' })] });
+    state.candidates = [issue({ id: '1' })];
+    tracker.put(issue({ id: '1', state: 'Done' }));
+    expect(await explain('T-1')).toMatchObject({ issue: { state: 'Done' }, reason: { code: 'terminal_state' } });
+    // Filed after the poll.
+    expect(await explain('T-2')).toMatchObject({ reason: null, startsBefore: 1 });
+  });
+
+  it.each([
+    ['Backlog', 'it is left alone: its state "Backlog" is not an active one'],
+    ['Done', 'it is left alone: its state "Done" is terminal'],
+  ])('is given for an issue in %s, which is no candidate', async (state, next) => {
+    const { explain } = await given({ issues: [issue({ id: '1', state })] });
+    expect((await explain('1')).next).toBe(next);
+  });
+
+  it('finds an issue that is over by the name under which it ran', async () => {
+    const { store, project, explain } = await given({ issues: [issue({ id: '1', state: 'Done' })] });
+    await expect(explain('t-1')).rejects.toMatchObject({ code: 'tracker_issue_not_found' });
+    await store.runs.start({
+      ...{ runId: 'r', project, issueId: '1', identifier: 'T-1', generation: 1, role: 'worker', attempt: null },
+      ...{ retryKind: null, backend: 'rehearsal', host: 'here', startedAt: 0 },
+    });
+    expect(await explain('t-1')).toMatchObject({ issue: { id: '1' } });
+  });
+
+  it('is refused for what nobody knows, and for what the tracker has lost', async () => {
+    const { clock, state, tracker, explain } = await given({ issues: [issue({ id: '1' })] });
+    for (const name of ['', '  ', 'T-9', '__proto__', '\u001b[2J', 'x'.repeat(5_000)])
+      await expect(explain(name)).rejects.toMatchObject({ code: 'tracker_issue_not_found' });
+    hold(state, '1', 'a question');
+    tracker.remove('1');
+    await clock.advance(1);
+    await expect(explain('T-1')).rejects.toMatchObject({ code: 'tracker_issue_not_found' });
+  });
+
+  it('rejects when the tracker does not answer, and never calls that an unknown issue', async () => {
+    const { tracker, explain } = await given({ issues: [issue({ id: '1' })] });
+    tracker.fetchByIds = async () => {
+      throw new Error('no route');
+    };
+    await expect(explain('1')).rejects.toMatchObject({ code: 'tracker_request' });
+  });
+
+  it('changes nothing', async () => {
+    const { state, explain } = await given({ issues: [issue({ id: '1' }), issue({ id: '2' })] });
+    hold(state, '2', 'a question');
+    const before = structuredClone({ ...state, retrying: null });
+    await explain('1');
+    await explain('2');
+    expect({ ...state, retrying: null }).toEqual(before);
+  });
+});
