@@ -10,6 +10,10 @@ import { mergeFacts } from './merge-facts.ts';
 /** Events and figures of runs are written together this often: an agent may tell hundreds in a second. */
 const flushEveryMs = 250;
 
+/** So many events of a run wait to be written, and so many are written of a run; the transcript has its own bound. */
+const mostWaiting = 5_000;
+const mostWritten = 50_000;
+
 interface Pending {
   facts: RunFacts;
   events: Omit<RunEventLine, 'seq'>[];
@@ -35,6 +39,7 @@ export class Journal {
   readonly #parts: JournalParts;
   readonly #generations = new Map<string, number>();
   readonly #pending = new Map<string, Pending>();
+  readonly #rows = new Map<string, number>();
   #timer: Timer | null = null;
   #writing: Promise<void> = Promise.resolve();
 
@@ -55,9 +60,9 @@ export class Journal {
   note(runId: string, facts: RunFacts, event?: AgentEvent): void {
     const pending = this.#pending.get(runId) ?? { facts: {}, events: [], lines: [] };
     pending.facts = mergeFacts(pending.facts, facts);
-    if (event !== undefined) {
-      pending.events.push({ at: event.at, name: event.name, summary: event.summary });
+    if (event !== undefined && pending.lines.length < mostWaiting) {
       pending.lines.push(JSON.stringify(event));
+      if (this.#isWorthARow(runId)) pending.events.push({ at: event.at, name: event.name, summary: event.summary });
     }
     this.#pending.set(runId, pending);
     this.#flushSoon();
@@ -72,6 +77,7 @@ export class Journal {
 
   /** The end of the run is written, or given up. */
   forget(runId: string): void {
+    this.#rows.delete(runId);
     this.#generations.delete(runId);
     this.#pending.delete(runId);
   }
@@ -82,6 +88,13 @@ export class Journal {
     this.#timer = null;
     this.#writing = this.#writing.then(() => this.#write());
     return this.#writing;
+  }
+
+  /** A run that says more than anybody will read is in its transcript only, from some point on. */
+  #isWorthARow(runId: string): boolean {
+    const rows = (this.#rows.get(runId) ?? 0) + 1;
+    this.#rows.set(runId, rows);
+    return rows <= mostWritten;
   }
 
   #flushSoon(): void {

@@ -11,6 +11,7 @@ import type { Workspace, Workspaces, WorkspaceVisit } from '../workspace/workspa
 import { continuationPrompt } from './continuation-prompt.ts';
 import { guardWatcher } from './guard-watcher.ts';
 import type { LiveRun, Runner, RunRequest, RunWatcher } from './runner.ts';
+import { thinEvents } from './thin-events.ts';
 
 /** What the runner works with, chosen by the settings of the workflow the run began with. */
 export interface RunnerParts {
@@ -137,7 +138,7 @@ function startSession({ request, parts, workspace, signal, onInitializing }: Ses
       watcher.onProcess(process);
       onInitializing();
     },
-    onEvent: (event) => watcher.onEvent(event),
+    onEvent: thinEvents((event) => watcher.onEvent(event)),
     signal,
   });
 }

@@ -1,3 +1,4 @@
+import { sleep } from '../../clock/clock.ts';
 import { BatonError } from '../../core/baton-error.ts';
 import type { LiveProcess } from '../../process/live-process.ts';
 import type { Agent, AgentEventName, AgentSession, SessionRequest, TurnResult } from '../agent.ts';
@@ -28,6 +29,8 @@ export function createCommandAgent(options: CommandAgentOptions, parts: AgentPar
 
 /** The program has had its whole input; to wait for it to end because its input did would be in vain. */
 const inputHasEnded = { closeStdinMs: 0 };
+
+const linesInOneGo = 500;
 
 class CommandSession implements AgentSession {
   readonly threadId = null;
@@ -82,9 +85,13 @@ class CommandSession implements AgentSession {
     // It may have come while the program was being started.
     if (signal?.aborted || this.#stopped) end();
     try {
+      let lines = 0;
       for await (const line of process.lines) {
         silence.touch();
         this.#tell('notification', line.text);
+        lines += 1;
+        // One piece of output may hold thousands of lines; the daemon has others to serve meanwhile.
+        if (lines % linesInOneGo === 0) await sleep(this.#parts.clock, 0);
       }
       const exit = await process.exited;
       await endAgent(process, inputHasEnded);

@@ -1,0 +1,45 @@
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect } from 'vitest';
+import { systemClock } from '../../src/clock/system-clock.ts';
+import { askDaemon } from '../../src/server/ask-daemon.ts';
+import { stateFolderOf } from '../cli/live-daemon.ts';
+import { type Place, type RunningBaton, startProgram } from '../cli/run-baton.ts';
+import { type KillPlan, killPlanVariable } from './kill-plan.ts';
+import { patiently } from './patience.ts';
+
+const program = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
+const killAt = fileURLToPath(new URL('./kill-at.ts', import.meta.url));
+
+/** Starts a daemon that kills itself where the plan says. */
+export function startDoomed(place: Place, plan: KillPlan): RunningBaton {
+  const handed = `${killPlanVariable}=${JSON.stringify(plan)}`;
+  return startProgram(place, '/usr/bin/env', [handed, process.execPath, '--import', killAt, program, 'start']);
+}
+
+/** Waits until it has; a daemon that never comes to its point fails the test. */
+export async function untilKilled(daemon: RunningBaton): Promise<void> {
+  await patiently(() => expect(hasEnded(daemon), daemon.stderr()).toBe(true));
+  const ended = await daemon.ended;
+  expect(ended.signal, ended.stderr).toBe('SIGKILL');
+}
+
+/** Starts a daemon; resolves when it is at work. */
+export async function startLive(place: Place, ...flags: string[]): Promise<RunningBaton> {
+  const daemon = startProgram(place, process.execPath, [program, 'start', ...flags]);
+  await patiently(() => expect(hasEnded(daemon) || daemon.stderr().includes('The orchestrator starts.')).toBe(true));
+  expect(hasEnded(daemon), daemon.stderr()).toBe(false);
+  return daemon;
+}
+
+/** What the daemon of this place says of itself, asked from here; it must answer. */
+// biome-ignore lint/suspicious/noExplicitAny: each test checks the part it is about.
+export async function statusNow(place: Place): Promise<any> {
+  const answered = await askDaemon(path.join(stateFolderOf(place), 'baton.sock'), 'status', systemClock);
+  expect(answered).toHaveProperty('status');
+  return (answered as { status: unknown }).status;
+}
+
+function hasEnded({ child }: RunningBaton): boolean {
+  return child.exitCode !== null || child.signalCode !== null;
+}

@@ -1,0 +1,110 @@
+import path from 'node:path';
+import { expect } from 'vitest';
+import { stopDaemon } from '../cli/live-daemon.ts';
+import { Place, type RunningBaton } from '../cli/run-baton.ts';
+import { statusNow } from './fault-daemon.ts';
+import { checkJournal, type JournalLine, layOutJournal, readJournal } from './journal.ts';
+import { patiently } from './patience.ts';
+import { leftIn, type ProcessWatch, watchProcesses } from './process-watch.ts';
+import { type Row, readStore } from './store-file.ts';
+import { copyTickets } from './tickets.ts';
+
+/** The environment of a daemon whose agents do not end because it did. */
+export const stubborn = { NODE_OPTIONS: `--import ${import.meta.resolve('./stubborn-agent.ts')}` };
+
+/** A board whose agents keep a journal, and eyes on the process table from the first moment to the last. */
+export class FaultScene implements Disposable {
+  readonly place = new Place(stubborn);
+  readonly #agents = path.join(this.place.folder, 'agents');
+  readonly #watch: ProcessWatch = watchProcesses(this.place.folder);
+  /** How many there are. */
+  tickets = 0;
+
+  constructor() {
+    layOutJournal(this.#agents);
+    this.place.write('WORKFLOW.md', faultWorkflow());
+  }
+
+  /** Files so many issues whose agent begins, works for a moment and hands over. */
+  async file(count: number): Promise<void> {
+    await copyTickets(this.place, faultWorkflow(), count);
+    this.tickets = count;
+  }
+
+  journal(): JournalLine[] {
+    return readJournal(this.#agents);
+  }
+
+  query(statement: string): Row[] {
+    return readStore(this.place, statement);
+  }
+
+  /** Every ticket handed over, and nothing in progress. */
+  async untilThrough(daemon: RunningBaton): Promise<void> {
+    await patiently(() => {
+      const statuses = this.query('select status from board_issues').map(({ status }) => status);
+      expect(statuses, daemon.stderr()).toEqual(Array(this.tickets).fill('review'));
+      expect(this.query('select run_id from runs where ended_at is null'), daemon.stderr()).toEqual([]);
+    });
+  }
+
+  /** What holds at the end whatever was killed when, if daemons were killed so many times; stops the last one. */
+  async check(daemon: RunningBaton, kills: number): Promise<void> {
+    await patiently(async () => {
+      const nothing = { running: 0, retrying: 0, held: 0 };
+      expect(await statusNow(this.place), daemon.stderr()).toMatchObject({ counts: nothing, errors: [] });
+    });
+    await stopDaemon(daemon);
+    const runs = this.query('select run_id, issue_id, outcome, error_code, ended_at from runs');
+    this.#checkRuns(runs, kills);
+    checkJournal({ agents: this.#agents, workspaces: path.join(this.place.folder, 'workspaces') }, runs);
+    expect(this.#watch.overlaps).toEqual([]);
+    expect(this.#watch.looks).toBeGreaterThan(10);
+    expect(this.#watch.mostRuns).toBeGreaterThan(0);
+    expect(leftIn(this.place.folder)).toEqual([]);
+    expect(this.query('pragma integrity_check')).toEqual([{ integrity_check: 'ok' }]);
+    expect(this.query('pragma foreign_key_check')).toEqual([]);
+  }
+
+  /** Each ticket has at most one run that ended well, and beside it only those that a kill interrupted. */
+  #checkRuns(runs: readonly Row[], kills: number): void {
+    const ofIssue = Map.groupBy(runs, (run) => run.issue_id);
+    expect(ofIssue.size).toBe(this.tickets);
+    for (const own of ofIssue.values()) {
+      const [interrupted = [], others = []] = [true, false].map((wanted) =>
+        own.filter(({ outcome }) => (outcome === 'interrupted') === wanted),
+      );
+      expect(interrupted.length).toBeLessThanOrEqual(kills);
+      for (const run of interrupted) expect(run).toMatchObject({ error_code: 'orchestrator_restarted' });
+      expect(others.length).toBeLessThanOrEqual(1);
+      for (const run of others) expect(run).toMatchObject({ outcome: 'succeeded', error_code: null });
+      for (const run of own) expect(run.ended_at).toEqual(expect.any(Number));
+    }
+  }
+
+  [Symbol.dispose](): void {
+    this.#watch[Symbol.dispose]();
+    this.place[Symbol.dispose]();
+  }
+}
+
+/** Two at a time, so that one is interrupted while another waits; the hooks leave time to be killed in. */
+export function faultWorkflow(more = ''): string {
+  return [
+    '---',
+    'project: {name: fault}',
+    'tracker: {kind: board}',
+    'polling: {interval_ms: 300}',
+    'workspace: {root: workspaces}',
+    'hooks: {after_create: "true after-create", after_run: "sleep 0.2; true after-run"}',
+    'agent:',
+    '  backend: rehearsal',
+    '  env: [NODE_OPTIONS]',
+    '  read_timeout_ms: 60000',
+    '  max_concurrent_agents: 2',
+    '  max_retry_backoff_ms: 500',
+    ...more.split('\n').filter(Boolean),
+    '---',
+    '{{ issue.description }}',
+  ].join('\n');
+}

@@ -1,0 +1,108 @@
+import { describe, expect, it } from 'vitest';
+import { answer, stopDaemon } from '../cli/live-daemon.ts';
+import { leaveNoPlaces } from '../cli/run-baton.ts';
+import { pidsWithArgument, uniqueNap } from '../process/real-children.ts';
+import { startLive } from './fault-daemon.ts';
+import { NastyScene } from './nasty-scene.ts';
+import { faultTest, patiently } from './patience.ts';
+import { leftIn } from './process-watch.ts';
+
+leaveNoPlaces();
+
+describe.concurrent('under a live daemon', faultTest, () => {
+  it('an agent that ignores TERM is killed when its ticket is cancelled', async () => {
+    using scene = new NastyScene();
+    await scene.start(`trap '' TERM INT HUP; echo at work; while :; do sleep 0.2; done`);
+    await patiently(() => expect(leftIn(`${scene.place.folder}/workspaces/${scene.nasty}`)).not.toEqual([]));
+    await answer(scene.place, 'issue', 'move', scene.nasty, 'cancelled');
+    expect(await scene.ended()).toMatchObject([{ outcome: 'canceled_by_reconciliation' }]);
+    expect(leftIn(`${scene.place.folder}/workspaces/${scene.nasty}`)).toEqual([]);
+    await scene.check();
+  });
+
+  it('what an agent forks away, with another session, another parent and no environment, ends with its run', async (context) => {
+    using scene = new NastyScene();
+    const nap = uniqueNap();
+    const hidden = `(setsid env -i sh -c "cd /; (trap '' TERM HUP; sleep ${nap}; :) & exit" &)`;
+    const daemon = await scene.start(`${hidden}; (setsid sleep ${nap} &); while [ ! -e go ]; do sleep 0.05; done`);
+    await patiently(() => expect(pidsWithArgument(nap).length).toBe(2));
+    if (daemon.stderr().includes('marker_sweep')) context.skip('without namespaces it is not found; told by doctor');
+    scene.place.write(`workspaces/${scene.nasty}/go`, '');
+    expect(await scene.ended()).toMatchObject([{ outcome: 'succeeded' }]);
+    expect(pidsWithArgument(nap)).toEqual([]);
+    await scene.check();
+  });
+
+  it('what an agent has forked away is ended by the next life of a daemon that was killed', async (context) => {
+    using scene = new NastyScene();
+    const nap = uniqueNap();
+    const hidden = `(setsid env -i sh -c "cd /; (trap '' TERM HUP; sleep ${nap}; :) & exit" &)`;
+    const daemon = await scene.start(`${hidden}; exec sleep ${nap}`);
+    await patiently(() => expect(pidsWithArgument(nap).length).toBe(2));
+    if (daemon.stderr().includes('marker_sweep')) context.skip('without namespaces it is not found; told by doctor');
+    daemon.child.kill('SIGKILL');
+    await daemon.ended;
+    expect(pidsWithArgument(nap).length).toBe(2);
+    const next = await startLive(scene.place, '--only', scene.good);
+    await patiently(() => expect(pidsWithArgument(nap)).toEqual([]));
+    expect(await scene.ended()).toMatchObject([{ outcome: 'interrupted' }]);
+    await stopDaemon(next);
+    expect(leftIn(scene.place.folder)).toEqual([]);
+    expect(scene.watch.overlaps).toEqual([]);
+  });
+
+  it('an agent that prints nothing is stalled, and comes again only after the wait', async () => {
+    using scene = new NastyScene();
+    await scene.start('exec sleep 600', ['  stall_timeout_ms: 800'], 20);
+    const runs = await scene.ended(2);
+    expect(runs).toMatchObject([
+      { outcome: 'stalled', error_code: 'run_stalled', attempt: null },
+      { outcome: 'stalled', error_code: 'run_stalled', attempt: 1, retry_kind: 'failure' },
+    ]);
+    const [endedAt, startedAt] = [Number(runs[0]?.ended_at), Number(runs[1]?.started_at)];
+    expect(startedAt - endedAt).toBeGreaterThanOrEqual(1500);
+    await scene.check();
+  });
+
+  it('an agent that ends in the middle of a turn has failed, and comes again only after the wait', async () => {
+    using scene = new NastyScene();
+    await scene.start('echo half; kill -9 $$', [], 20);
+    const runs = await scene.ended(2);
+    expect(runs).toMatchObject([
+      { outcome: 'failed', error_code: 'agent_exited', attempt: null },
+      { outcome: 'failed', error_code: 'agent_exited', attempt: 1, retry_kind: 'failure' },
+    ]);
+    const [endedAt, startedAt] = [Number(runs[0]?.ended_at), Number(runs[1]?.started_at)];
+    expect(startedAt - endedAt).toBeGreaterThanOrEqual(1500);
+    await scene.check();
+  });
+
+  it('an agent that closes its outputs and lives on is ended for its silence', async () => {
+    using scene = new NastyScene();
+    await scene.start('echo at work; exec > /dev/null 2>&1 <&-; exec >&- 2>&-; exec sleep 600', [
+      '  turn_timeout_ms: 1000',
+    ]);
+    expect(await scene.ended()).toMatchObject([{ outcome: 'timed_out', error_code: 'agent_turn_timeout' }]);
+    expect(leftIn(`${scene.place.folder}/workspaces`)).toEqual([]);
+    await scene.check();
+  });
+
+  it('a hook that hangs before the run, deaf to TERM, is ended and fails the run', async () => {
+    using scene = new NastyScene();
+    // Only the nasty ticket: the good one must not wait for the hook of another.
+    const hook = `[ $BATON_ISSUE_IDENTIFIER = BAT-2 ] || { trap '' TERM; while :; do sleep 0.2; done; }`;
+    await scene.start('echo never', [`hooks: {timeout_ms: 1000, before_run: ${JSON.stringify(hook)}}`]);
+    expect(await scene.ended()).toMatchObject([{ outcome: 'failed', error_code: 'workspace_hook_timeout' }]);
+    expect(leftIn(`${scene.place.folder}/workspaces`)).toEqual([]);
+    await scene.check();
+  });
+
+  it('a hook that hangs after the run is ended and changes nothing', async () => {
+    using scene = new NastyScene();
+    const hook = '[ $BATON_ISSUE_IDENTIFIER = BAT-2 ] || { setsid sleep 600 & exec sleep 600; }';
+    await scene.start('echo worked', [`hooks: {timeout_ms: 1000, after_run: ${JSON.stringify(hook)}}`]);
+    expect(await scene.ended()).toMatchObject([{ outcome: 'succeeded' }]);
+    expect(leftIn(`${scene.place.folder}/workspaces`)).toEqual([]);
+    await scene.check();
+  });
+});

@@ -1,0 +1,27 @@
+import path from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { stateFolder } from '../../src/cli/state-folder.ts';
+import type { Surroundings } from '../../src/cli/surroundings.ts';
+import type { Place } from '../cli/run-baton.ts';
+
+export interface Row {
+  readonly [column: string]: unknown;
+}
+
+/** Where the daemon of a place has its store. */
+export function storeFile(place: Place): string {
+  // Nothing else of the surroundings decides where the folder is.
+  const surroundings = { env: place.env, cwd: place.folder, homeDir: place.home } as unknown as Surroundings;
+  return path.join(stateFolder(path.join(place.folder, 'WORKFLOW.md'), undefined, surroundings), 'baton.db');
+}
+
+/** Reads the store beside the daemon, from here: a process for each look would keep the machine busy. */
+export function readStore(place: Place, statement: string): Row[] {
+  const database = new DatabaseSync(storeFile(place), { timeout: 5000 });
+  try {
+    const rows = database.prepare(statement).all();
+    return rows.map((row) => ({ ...row }));
+  } finally {
+    database.close();
+  }
+}

@@ -1,0 +1,41 @@
+import { describe, expect, it } from 'vitest';
+import type { AgentEvent } from '../../src/agent/agent.ts';
+import { thinEvents } from '../../src/runner/thin-events.ts';
+
+const event = (at: number, parts: Partial<AgentEvent> = {}): AgentEvent => ({
+  name: 'notification',
+  at,
+  pid: 1,
+  summary: 'y',
+  ...parts,
+});
+
+function thinned(events: readonly AgentEvent[]): AgentEvent[] {
+  const told: AgentEvent[] = [];
+  const tell = thinEvents((each) => told.push(each));
+  for (const each of events) tell(each);
+  return told;
+}
+
+describe('what an agent says', () => {
+  it('is told whole while a person could follow it', () => {
+    const events = Array.from({ length: 10_000 }, (_, index) => event(index * 10));
+    expect(thinned(events)).toEqual(events);
+  });
+
+  it('is thinned out when it comes as fast as a machine can print, and the count is told', () => {
+    const flood = Array.from({ length: 100_000 }, () => event(1_000));
+    const told = thinned([...flood, event(2_000)]);
+    expect(told).toHaveLength(502);
+    expect(told.at(-2)).toMatchObject({ name: 'other_message', summary: expect.stringContaining('99500 more') });
+    expect(told.at(-1)).toEqual(event(2_000));
+  });
+
+  it('never loses what matters: the ends of turns, tool calls, and running totals', () => {
+    const usage = { inputTokens: 5, outputTokens: 5, totalTokens: 10 };
+    const flood = Array.from({ length: 1_000 }, () => event(0));
+    const told = thinned([...flood, event(0, { usage }), event(0, { name: 'turn_completed' })]);
+    expect(told.at(-2)?.usage).toEqual(usage);
+    expect(told.at(-1)?.name).toBe('turn_completed');
+  });
+});
