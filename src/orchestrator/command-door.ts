@@ -36,10 +36,13 @@ export class CommandDoor {
       this.#knocked = false;
       try {
         const waiting = await store.commands.waiting(project, batch);
+        const postponed = new Set<unknown>();
         for (const command of waiting) {
           // What a stopping daemon would answer has no effect any more; it waits for the next one.
           if (stopping.aborted) return;
-          await this.#carryOut(command);
+          // Commands about one issue keep their order; others do not wait for it.
+          if (postponed.has(command.payload.issue)) continue;
+          if (!(await this.#carryOut(command))) postponed.add(command.payload.issue);
         }
         if (waiting.length === batch) this.#knocked = true;
       } catch (error) {
@@ -48,18 +51,22 @@ export class CommandDoor {
     }
   }
 
-  async #carryOut(command: Command): Promise<void> {
+  /** False when it has to wait for better times; the next tick asks again. */
+  async #carryOut(command: Command): Promise<boolean> {
     const { store, clock, logger } = this.#context;
     let answer: CommandAnswer;
     try {
       answer = await executeCommand(this.#context, command);
     } catch (thrown) {
       const error = toBatonError(thrown);
-      // It waits for better times; the next tick asks again.
-      if (error.retryable) throw error;
+      if (error.retryable) {
+        logger.warn('A command cannot be carried out yet; it waits.', { command_id: command.id, error });
+        return false;
+      }
       answer = { status: 'refused', text: error.message };
     }
     await store.commands.finish(command.id, { at: clock.now(), ...answer });
     logger.info('A command was answered.', { command_id: command.id, kind: command.kind, ...answer });
+    return true;
   }
 }

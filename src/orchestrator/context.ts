@@ -69,6 +69,8 @@ export interface OrchestratorContext extends OrchestratorParts {
   readonly takeover: Takeover;
   readonly journal: Journal;
   readonly reads: TrackerReads;
+  /** Whether a claim that was asked for at this monotonic time is surely still ours. */
+  readonly isClaimSafe: (claimedAt: number) => boolean;
   /** Aborted when the orchestrator stops; nothing new may start after that. */
   readonly stopping: AbortSignal;
   /** Asks for a tick as soon as the one in progress, if any, is over. Asking twice gives one. */

@@ -1,3 +1,4 @@
+import { BatonError } from '../core/baton-error.ts';
 import { type CommandAnswer, type CommandKind, isCommandKind } from '../core/command.ts';
 import type { Command } from '../store/commands.ts';
 import { whyDayIsOver } from './check-limits.ts';
@@ -5,7 +6,7 @@ import type { OrchestratorContext } from './context.ts';
 import { findIssue } from './find-issue.ts';
 import { holdAfterRun, holdIssue, releaseHold } from './hold-issue.ts';
 import { scheduleLook } from './schedule-look.ts';
-import type { IssueName, Pause } from './scheduling-state.ts';
+import { type IssueName, isClaimed, type Pause } from './scheduling-state.ts';
 import { stopRun } from './stop-run.ts';
 import { allowMoreToday } from './today.ts';
 
@@ -20,6 +21,11 @@ export async function executeCommand(context: OrchestratorContext, command: Comm
   if (reference === null) return refused('the command names no issue');
   const issue = await findIssue(context, reference);
   if (issue === null) return refused(`there is no issue "${reference}" that Baton could work on`);
+  const elsewhere = context.state.elsewhere.find(({ issueId }) => issueId === issue.id);
+  if (elsewhere !== undefined && !isClaimed(context.state, issue.id)) {
+    const where = elsewhere.host === null ? '' : ` on ${elsewhere.host}`;
+    throw new BatonError('claim_lost', `${issue.identifier} belongs to the daemon${where}; that one carries it out.`);
+  }
   return issueCommands[kind](context, issue, reason);
 }
 

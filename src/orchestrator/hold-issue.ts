@@ -1,15 +1,21 @@
 import { BatonError } from '../core/baton-error.ts';
 import type { OrchestratorContext } from './context.ts';
 import { forgetLook } from './schedule-look.ts';
-import type { HeldEntry, HoldReason, RunningEntry } from './scheduling-state.ts';
+import { type HeldEntry, type HoldReason, isClaimed, type RunningEntry } from './scheduling-state.ts';
 
 /** Holds an issue for a person; a promise to look at it ends. Rejects when it could not be written down. */
 export async function holdIssue(context: OrchestratorContext, entry: HeldEntry): Promise<void> {
   const { state, ledger, logger, source } = context;
   const { issue, code, reason } = entry;
   const { leaseMs } = source.read().workflow.settings.store;
-  if (!(await ledger.hold(entry, leaseMs))) {
-    throw new BatonError('claim_lost', `${issue.identifier} belongs to another daemon.`);
+  // Between the write and the entry below nobody may take it for an issue that was left behind.
+  const isNew = !isClaimed(state, issue.id);
+  if (isNew) state.adopting.add(issue.id);
+  try {
+    if (!(await ledger.hold(entry, leaseMs)))
+      throw new BatonError('claim_lost', `${issue.identifier} belongs to another daemon.`);
+  } finally {
+    if (isNew) state.adopting.delete(issue.id);
   }
   forgetLook(context, issue.id);
   state.held.set(issue.id, entry);
@@ -26,7 +32,9 @@ export async function holdAfterRun(
 ): Promise<void> {
   run.holdAfterwards = { code, reason };
   const { issue, runId } = run;
-  await context.ledger.holdAfterRun({ issue, code, reason, since: context.clock.now(), runId });
+  const hold = { issue, code, reason, since: context.clock.now(), runId };
+  if ((await context.ledger.holdAfterRun(hold)) || run.before !== null) return;
+  throw new BatonError('claim_lost', `The run of ${issue.identifier} is just beginning.`);
 }
 
 /**

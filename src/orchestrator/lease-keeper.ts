@@ -1,4 +1,5 @@
-import type { Timer } from '../clock/clock.ts';
+import { type Timer, timedOut, within } from '../clock/clock.ts';
+import { BatonError } from '../core/baton-error.ts';
 import type { OrchestratorContext } from './context.ts';
 import { forgetLook } from './schedule-look.ts';
 import { stopRun } from './stop-run.ts';
@@ -34,6 +35,12 @@ export class LeaseKeeper {
     this.#timer = null;
   }
 
+  /** Whether a claim that was asked for at `claimedAt`, on the monotonic clock, is surely still ours. */
+  isSafe(claimedAt: number): boolean {
+    if (!this.#context.isShared) return true;
+    return this.#context.clock.monotonic() - Math.max(this.#renewedAt, claimedAt) < this.#leaseMs();
+  }
+
   #schedule(): void {
     this.#timer = this.#context.clock.schedule(this.#leaseMs() / renewalsALease, () => {
       this.#schedule();
@@ -47,7 +54,8 @@ export class LeaseKeeper {
     const sentAt = clock.monotonic();
     this.#renewing = true;
     try {
-      const lost = await ledger.renew(this.#leaseMs());
+      const lost = await within(clock, this.#leaseMs() / renewalsALease, ledger.renew(this.#leaseMs()));
+      if (lost === timedOut) throw new BatonError('store_unavailable', 'The store does not answer.');
       this.#renewedAt = sentAt;
       for (const issueId of lost) this.#lose(issueId);
     } catch (error) {

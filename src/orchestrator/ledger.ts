@@ -82,6 +82,7 @@ export class Ledger {
   /** The end of a run, what it used, what it counts for and what follows: all or nothing. */
   async settleRun(settlement: RunSettlement): Promise<boolean> {
     const { issue, runId, runGeneration, end, next } = settlement;
+    const generation = this.#parts.generations.get(issue.id);
     const isOurs = await this.#fence.write(issue.id, async (tables, key, holder) => {
       const run = (await tables.runs.finish(runId, runGeneration, end)) ? await tables.runs.read(runId) : null;
       if (run !== null) {
@@ -95,7 +96,7 @@ export class Ledger {
       await putLook(tables, key, next.look);
       await tables.claims.setSlot(key, holder, null);
     });
-    if (next.action === 'release' || !isOurs) this.#parts.generations.delete(issue.id);
+    if (next.action === 'release' || !isOurs) this.#forget(issue.id, generation);
     return isOurs;
   }
 
@@ -127,6 +128,7 @@ export class Ledger {
 
   /** Gives an issue back: its claim, its retry and its hold end. `byPerson` also gives it a new allowance. */
   async release(issueId: string, options: { readonly byPerson: boolean }): Promise<boolean> {
+    const generation = this.#parts.generations.get(issueId);
     const isOurs = await this.#fence.write(issueId, async (tables, key, holder) => {
       await tables.retries.remove(key);
       await tables.held.remove(key);
@@ -134,7 +136,7 @@ export class Ledger {
       else await writeStreaks(tables, key, noCounts);
       await tables.claims.release(key, holder);
     });
-    this.#parts.generations.delete(issueId);
+    this.#forget(issueId, generation);
     return isOurs;
   }
 
@@ -168,6 +170,12 @@ export class Ledger {
   /** What is counted of an issue. */
   counts(issueId: string): Promise<IssueCounts> {
     return readCounts(this.#parts.store, this.#fence.key(issueId));
+  }
+
+  /** The claim of this generation is over; one that was taken since is another. */
+  #forget(issueId: string, generation: number | undefined): void {
+    const { generations } = this.#parts;
+    if (generations.get(issueId) === generation) generations.delete(issueId);
   }
 
   /** On a shared store the slots of all daemons count, and whoever looks at them is alone. */

@@ -19,6 +19,18 @@ const nextLookMs = 1_000;
  * now only postpone the look: they raise neither the attempt nor the failures, and the promise stays as it is in the store.
  */
 export async function lookAgain(context: OrchestratorContext, entry: RetryEntry): Promise<void> {
+  const { looking } = context.state;
+  // Its timer and a freed slot may both ask for it.
+  if (looking.has(entry.issue.id)) return;
+  looking.add(entry.issue.id);
+  try {
+    await look(context, entry);
+  } finally {
+    looking.delete(entry.issue.id);
+  }
+}
+
+async function look(context: OrchestratorContext, entry: RetryEntry): Promise<void> {
   const { state, source, logger, reads, stopping } = context;
   const { id, identifier } = entry.issue;
   const named = { issue_id: id, issue_identifier: identifier };

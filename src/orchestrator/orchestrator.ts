@@ -85,6 +85,7 @@ export class Orchestrator {
         freshnessMs: () => source.read().workflow.settings.polling.freshnessMs,
         soon: () => this.#looksDueSoon(),
       }),
+      isClaimSafe: (claimedAt) => this.#lease.isSafe(claimedAt),
       own: (what, work) => this.#pending.own(what, work),
       requestTick: () => this.refresh(),
       fillSlots: () => {

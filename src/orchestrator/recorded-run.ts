@@ -40,8 +40,10 @@ export interface RecordedRun extends LiveRun {
 export function startRecordedRun(context: OrchestratorContext, request: RecordedRunRequest): RecordedRun {
   let live: LiveRun | null = null;
   let stopReason: StopReason | null = null;
+  let askedAt = 0;
   const notBegun = Promise.withResolvers<NotBegun | null>();
   const run = async (): Promise<RunOutcome> => {
+    askedAt = context.clock.monotonic();
     const answer = await writeStart(context, request).catch((thrown) => refusedBy(context, request, thrown));
     if (!answer.isBegun) {
       const { refusal: reason, held } = answer;
@@ -64,6 +66,8 @@ export function startRecordedRun(context: OrchestratorContext, request: Recorded
       return notAllowed(toBatonError(thrown, 'tracker_request'));
     }
     if (stopReason !== null) return stopOutcome(stopReason, 0);
+    // A daemon that was frozen, or waited for the store too long, may have lost the issue to another one meanwhile.
+    if (!context.isClaimSafe(askedAt)) return stopOutcome('claim_lost', 0);
     const threadId = threadToResume(request, answer);
     live = context.runner.start({ runId, issue, workflow, attempt, retryKind, threadId, watcher });
     return live.outcome;

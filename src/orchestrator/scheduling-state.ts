@@ -23,6 +23,8 @@ export interface SchedulingState {
   readonly held: Map<string, HeldEntry>;
   /** Issues that an earlier life, or a daemon that is gone, left behind, while they are being taken over. */
   readonly adopting: Set<string>;
+  /** Retrying issues that are being read just now. */
+  readonly looking: Set<string>;
   /** Issues whose workspace is being removed. */
   readonly cleaning: Set<string>;
   /** The generation of each claim that is ours; whoever writes about a claimed issue shows it. */
@@ -178,6 +180,7 @@ export function emptySchedulingState(): SchedulingState {
     retrying: new Map(),
     held: new Map(),
     adopting: new Set(),
+    looking: new Set(),
     cleaning: new Set(),
     generations: new Map(),
     candidates: null,

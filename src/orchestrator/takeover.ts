@@ -64,8 +64,8 @@ export class Takeover {
     });
   }
 
-  /** After a restore: our claim on a run in progress, as the store has it now. */
-  async reclaim(issueId: string, slotState: string, leaseMs: number): Promise<boolean> {
+  /** After a restore: our claim on an issue that we have, as the store has it now. */
+  async reclaim(issueId: string, slotState: string | null, leaseMs: number): Promise<boolean> {
     const { store, generations } = this.#parts;
     const claim = await store.transaction((tables) => this.#fence.take(tables, issueId, leaseMs, slotState));
     if (claim === null) return false;
