@@ -10,6 +10,7 @@ interface ShownStatus {
   readonly slots: { readonly used: number; readonly limit: number };
   readonly running: readonly Row[];
   readonly retrying: readonly Row[];
+  readonly waiting_quota: readonly Row[];
   readonly held: readonly Row[];
   readonly skipped: readonly Row[];
   readonly totals: { readonly runs: number; readonly total_tokens: number };
@@ -72,6 +73,7 @@ function describe(status: ShownStatus): string[] {
     ...status.errors.map(({ step, error }) => `${step}: ${harmlessLine(error.message)}`),
     ...section('running', status.running, (row) => `${row.stage} · ${row.last_message ?? 'no event yet'}`),
     ...section('retrying', status.retrying, (row) => `at ${row.due_at} · ${row.wait_reason ?? row.error ?? row.kind}`),
+    ...section('waiting for quota', status.waiting_quota, (row) => `until ${row.due_at} · ${row.error}`),
     ...section('held', status.held, (row) => `${row.reason}`),
     ...section('waiting', waiting, (row) => `${row.reason}`),
   ];

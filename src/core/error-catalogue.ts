@@ -109,6 +109,10 @@ export const errorCatalogue = {
   // agent and run
   agent_launch_failed: { retryable: true, nextStep: 'Check the agent program with `baton doctor`.' },
   agent_exited: { retryable: true, nextStep: 'Read the end of the error output, kept with the run.' },
+  agent_quota_exhausted: {
+    retryable: true,
+    nextStep: 'Nothing: the ticket goes on when the quota of its account is back.',
+  },
   agent_turn_failed: { retryable: true, nextStep: "Read the run's events in the log." },
   agent_turn_timeout: {
     retryable: true,

@@ -1,4 +1,4 @@
-import { continuationDelayMs, failureDelayMs } from './backoff.ts';
+import { continuationDelayMs, failureDelayMs, quotaDelayMs } from './backoff.ts';
 import type { BatonError } from './baton-error.ts';
 import type { ErrorCode } from './error-catalogue.ts';
 import { harmlessLine } from './harmless-line.ts';
@@ -18,7 +18,11 @@ export interface RunExit {
   readonly staleBefore: number;
   /** Whether the run changed anything. Null is unknown, and counts as changed: nobody is held on a guess. */
   readonly changed: boolean | null;
+  /** Waits for a quota in a row before this one. */
+  readonly quotaWaitsBefore: number;
   readonly agent: AgentSettings;
+  /** Wall time. */
+  readonly now: number;
   /** 0 to 1, for the jitter. */
   readonly chance: number;
 }
@@ -48,6 +52,7 @@ const longestErrorChars = 500;
  * |---|---|
  * | needs a person | held with the code of its error, however it ended |
  * | ended well | a quick look whether the issue is still active; held when too many in a row changed nothing |
+ * | found its account without quota | a look when the quota is back; nothing is counted |
  * | failed, timed out or stalled | a wait that grows with the failures in a row; held when there were too many |
  * | was interrupted by Baton itself | a look as soon as there may be one; nothing is counted |
  * | was stopped because its issue moved on | the claim is released |
@@ -60,6 +65,8 @@ export function decideAfterExit(exit: RunExit): ExitDecision {
   if (needsPerson.has(outcome.error.code)) {
     return { action: 'hold', code: outcome.error.code, reason: outcome.error.message };
   }
+  if (outcome.error.code === 'agent_quota_exhausted' && outcome.end !== 'canceled_by_reconciliation')
+    return afterQuota(exit, outcome.error);
   switch (outcome.end) {
     case 'canceled_by_reconciliation':
       return { action: 'release' };
@@ -80,6 +87,14 @@ function afterSuccess({ identifier, staleBefore, changed, agent: { maxStaleRuns 
     return { action: 'hold', code: 'no_progress', reason };
   }
   return { action: 'retry', kind: 'continuation', failures: 0, staleRuns, delayMs: continuationDelayMs };
+}
+
+/** The account waits, not the issue: no failure, no attempt. */
+function afterQuota(exit: RunExit, { details }: BatonError): ExitDecision {
+  const { failuresBefore: failures, staleBefore: staleRuns, now, quotaWaitsBefore, chance } = exit;
+  const untilResetMs = typeof details.resets_at === 'number' ? details.resets_at - now : null;
+  const delayMs = quotaDelayMs(quotaWaitsBefore, untilResetMs, chance);
+  return { action: 'retry', kind: 'quota', failures, staleRuns, delayMs };
 }
 
 function afterFailure(exit: RunExit, error: BatonError): ExitDecision {

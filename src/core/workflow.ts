@@ -22,9 +22,9 @@ export interface PromptInput {
 
 /**
  * Why an issue is looked at again: its last run ended well and it is still active, the run failed, or Baton itself cut
- * it short and the work goes on.
+ * it short and the work goes on; or the agent's account had used up its quota, and the work goes on when there is more.
  */
-export type RetryKind = 'continuation' | 'failure' | 'interrupted';
+export type RetryKind = 'continuation' | 'failure' | 'interrupted' | 'quota';
 
 /**
  * Where the daemon gets its workflow from. `read` looks at the file and answers with the newest good reading; while the

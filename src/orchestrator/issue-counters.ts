@@ -11,12 +11,13 @@ const names = {
   microUsd: 'micro_usd',
   failures: 'failures',
   staleRuns: 'stale_runs',
+  quotaWaits: 'quota_waits',
 } as const;
 
 type CounterTables = Pick<StoreTables, 'counters'>;
 
-/** Failures and fruitless runs in a row, of which there are none. */
-export const noCounts = { failures: 0, staleRuns: 0 };
+/** Failures, fruitless runs and waits for a quota in a row, of which there are none. */
+export const noCounts = { failures: 0, staleRuns: 0, quotaWaits: 0 };
 
 export async function readCounts({ counters }: CounterTables, key: IssueKey): Promise<IssueCounts> {
   const found = await counters.read(key);
@@ -25,6 +26,7 @@ export async function readCounts({ counters }: CounterTables, key: IssueKey): Pr
     spent: { runs: read('runs'), tokens: read('tokens'), wallMs: read('wallMs'), microUsd: read('microUsd') },
     failures: read('failures'),
     staleRuns: read('staleRuns'),
+    quotaWaits: read('quotaWaits'),
   };
 }
 
@@ -39,12 +41,12 @@ export async function addSpent(
   }
 }
 
-/** Sets failures and fruitless runs in a row. */
+/** Sets what is counted in a row. */
 export async function writeStreaks(
   { counters }: CounterTables,
   key: IssueKey,
-  { failures, staleRuns }: { readonly failures: number; readonly staleRuns: number },
+  streaks: { readonly failures: number; readonly staleRuns: number; readonly quotaWaits: number },
 ): Promise<void> {
-  await counters.set(key, names.failures, failures);
-  await counters.set(key, names.staleRuns, staleRuns);
+  for (const name of ['failures', 'staleRuns', 'quotaWaits'] as const)
+    await counters.set(key, names[name], streaks[name]);
 }

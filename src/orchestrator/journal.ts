@@ -1,5 +1,6 @@
 import type { AgentEvent } from '../agent/agent.ts';
 import type { Clock, Timer } from '../clock/clock.ts';
+import { toBatonError } from '../core/baton-error.ts';
 import type { Logger } from '../core/logger.ts';
 import type { RunEventLine } from '../store/run-events.ts';
 import type { RunFacts } from '../store/runs.ts';
@@ -119,6 +120,11 @@ export class Journal {
           if (isKnown && events.length > 0) await runEvents.append(runId, events);
         });
       } catch (error) {
+        if (!toBatonError(error).retryable) {
+          // The store will never take it; a run's end must not wait for it for ever.
+          logger.error('Events of a run could not be written down; they are lost.', { run_id: runId, error });
+          continue;
+        }
         logger.error('Events of a run could not be written down; they are kept and tried again.', {
           run_id: runId,
           error,

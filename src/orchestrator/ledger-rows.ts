@@ -3,7 +3,7 @@ import type { HeldIssue } from '../store/held.ts';
 import type { IssueKey } from '../store/issue-key.ts';
 import type { Retry } from '../store/retries.ts';
 import type { StoreTables } from '../store/store.ts';
-import type { HeldEntry, Look } from './scheduling-state.ts';
+import { type HeldEntry, type Look, slotOfHold } from './scheduling-state.ts';
 
 /** A promise to look again, as the store has it. */
 export async function putLook({ retries }: StoreTables, key: IssueKey, { issue, ...facts }: Look): Promise<void> {
@@ -23,7 +23,7 @@ export async function putHold({ held }: StoreTables, key: IssueKey, entry: HeldE
   await held.put({ ...key, identifier: issue.identifier, code, reason, since, runId });
 }
 
-/** As `putHold`, for an issue that does not run: it takes no slot and has no look any more. */
+/** As `putHold`, for an issue that does not run: it has no look any more, and no slot unless its agent may be alive. */
 export async function putIdleHold(
   tables: StoreTables,
   key: IssueKey,
@@ -32,7 +32,7 @@ export async function putIdleHold(
 ): Promise<void> {
   await tables.retries.remove(key);
   await putHold(tables, key, entry);
-  await tables.claims.setSlot(key, holder, null);
+  await tables.claims.setSlot(key, holder, slotOfHold(entry));
 }
 
 export function heldFrom({ issueId, identifier, code, reason, since, runId }: HeldIssue): HeldEntry {

@@ -45,6 +45,7 @@ export interface RunSettlement {
   readonly wallMs: number;
   readonly failures: number;
   readonly staleRuns: number;
+  readonly quotaWaits: number;
   readonly next: NextStep;
 }
 

@@ -28,6 +28,7 @@ import { Takeover } from './takeover.ts';
 import { runTick, type StepReport } from './tick.ts';
 import { readToday } from './today.ts';
 import { TrackerReads } from './tracker-reads.ts';
+import { looksDueSoon } from './waiting-looks.ts';
 import { Watchers } from './watchers.ts';
 
 /** A tracker on this machine costs nothing to look at: it is, at least this often, whatever the poll interval. */
@@ -57,6 +58,8 @@ export class Orchestrator {
   #timer: Timer | null = null;
   #custodyTimer: Timer | null = null;
   #nextTickAt: number | null = null;
+  #starting: Promise<void> = Promise.resolve();
+  #isStarted = false;
   #ticking: Promise<void> | null = null;
   #tickWanted = false;
   #ticks = 0;
@@ -83,13 +86,13 @@ export class Orchestrator {
         stopping,
         tracker: () => parts.trackerFor(source.read().workflow.settings),
         freshnessMs: () => source.read().workflow.settings.polling.freshnessMs,
-        soon: () => this.#looksDueSoon(),
+        soon: () => looksDueSoon(this.#context),
       }),
       isClaimSafe: (claimedAt) => this.#lease.isSafe(claimedAt),
       own: (what, work) => this.#pending.own(what, work),
       requestTick: () => this.refresh(),
       fillSlots: () => {
-        if (!stopping.aborted) this.#filler.fill();
+        if (!stopping.aborted && this.#isStarted) this.#filler.fill();
       },
       runEnded: (entry, outcome) => this.#pending.own('exit', settleRun(this.#context, entry, outcome)),
       lookDue: (entry) => this.#pending.own('look', lookAgain(this.#context, entry)),
@@ -105,7 +108,12 @@ export class Orchestrator {
    * Startup in this order: what earlier lives left is ended and taken over, workspaces of finished issues are cleaned,
    * then comes the first tick. Rejects when the store cannot be read.
    */
-  async start(): Promise<void> {
+  start(): Promise<void> {
+    this.#starting = this.#start();
+    return this.#starting;
+  }
+
+  async #start(): Promise<void> {
     const { logger, source } = this.#context;
     logger.info('The orchestrator starts.');
     for (const limit of limitsSwitchedOff(source.read().workflow.settings))
@@ -116,6 +124,7 @@ export class Orchestrator {
     // What people asked for while no daemon ran comes before anything starts; a slow tracker does not hold it up for long.
     await within(this.#context.clock, custodyMs, this.#door.knock());
     if (this.#stop.signal.aborted) return;
+    this.#isStarted = true;
     this.#pending.own('cleanup', cleanTerminalWorkspaces(this.#context));
     this.#lookAfterRuns();
     this.refresh();
@@ -133,14 +142,15 @@ export class Orchestrator {
 
   /** Something was written that may concern the orchestrator: commands are carried out and the tracker is looked at now. */
   wake(): void {
-    this.#pending.own('commands', this.#door.knock());
+    if (this.#isStarted) this.#pending.own('commands', this.#door.knock());
     this.#context.reads.forgetAll();
     this.refresh();
   }
 
   /** Asks for a tick now; while one is in progress, for one right after it. */
   refresh(): void {
-    if (this.#stop.signal.aborted) return;
+    // Whoever asks during the start gets the first tick: before it nothing may begin.
+    if (this.#stop.signal.aborted || !this.#isStarted) return;
     this.#poller.want();
     if (this.#ticking !== null) {
       this.#tickWanted = true;
@@ -174,6 +184,8 @@ export class Orchestrator {
       this.#stop.abort();
       this.#timer?.cancel();
       this.#custodyTimer?.cancel();
+      // What it takes over is being ended or written down; whoever started it hears of its error.
+      await this.#starting.catch(() => {});
       await endRuns(this.#context, this.#ticking);
       await this.#pending.drain();
       await journal.flush();
@@ -255,12 +267,6 @@ export class Orchestrator {
       lookAfterRuns(this.#context);
       this.#lookAfterRuns();
     });
-  }
-
-  #looksDueSoon(): string[] {
-    const { clock, source } = this.#context;
-    const soon = clock.now() + source.read().workflow.settings.polling.freshnessMs;
-    return [...this.#state.retrying.values()].filter(({ dueAt }) => dueAt <= soon).map(({ issue }) => issue.id);
   }
 
   #errors(): ReadModel['errors'] {

@@ -22,6 +22,8 @@ export interface ReadModel {
   readonly slots: { readonly used: number; readonly limit: number };
   readonly running: readonly RunningView[];
   readonly retrying: readonly RetryingView[];
+  /** Retrying too, but for the quota of an account and not for their own sake. */
+  readonly waitingQuota: readonly RetryingView[];
   readonly held: readonly HeldEntry[];
   readonly paused: Pause | null;
   readonly skipped: readonly { readonly issue: Issue; readonly reason: SkipReason }[];
@@ -75,6 +77,10 @@ interface TickFacts {
 export function readModel({ state, clock, source }: OrchestratorContext, facts: TickFacts): ReadModel {
   const { workflow, problem } = source.read();
   const { runsByEnd, ...totals } = state.totals;
+  const looks = [...state.retrying.values()].map(({ issue, kind, attempt, dueAt, error, wait }) => ({
+    ...{ issue, kind, attempt, dueAt, error },
+    waitReason: wait?.text ?? null,
+  }));
   return {
     at: clock.now(),
     startedAt: facts.startedAt,
@@ -99,10 +105,8 @@ export function readModel({ state, clock, source }: OrchestratorContext, facts: 
       usage: entry.usage,
       warnings: entry.warnings,
     })),
-    retrying: [...state.retrying.values()].map(({ issue, kind, attempt, dueAt, error, wait }) => ({
-      ...{ issue, kind, attempt, dueAt, error },
-      waitReason: wait?.text ?? null,
-    })),
+    retrying: looks.filter(({ kind }) => kind !== 'quota'),
+    waitingQuota: looks.filter(({ kind }) => kind === 'quota'),
     held: [...state.held.values()],
     paused: state.paused,
     skipped: [...state.skipped.values()],

@@ -119,12 +119,13 @@ function refusedBy({ logger }: OrchestratorContext, request: RecordedRunRequest,
   };
 }
 
-/** A run that Baton cut short goes on in its own conversation; others begin a new one. */
+/** A run that Baton or a quota cut short goes on in its own conversation; others begin a new one. */
 function threadToResume(
   { retryKind, workflow }: RecordedRunRequest,
   { last }: RunAnswer & { isBegun: true },
 ): string | null {
-  if (retryKind !== 'interrupted' || last?.backend !== workflow.settings.agent.backend) return null;
+  const goesOn = retryKind === 'interrupted' || retryKind === 'quota';
+  if (!goesOn || last?.backend !== workflow.settings.agent.backend) return null;
   return last.threadId;
 }
 

@@ -1,7 +1,7 @@
 import type { OrchestratorContext } from './context.ts';
 import { heldFrom, lookFrom } from './ledger-rows.ts';
 import { forgetLook, scheduleLook } from './schedule-look.ts';
-import { isClaimed } from './scheduling-state.ts';
+import { isClaimed, slotOfHold } from './scheduling-state.ts';
 
 /**
  * The store was put back to an earlier moment beside us: what it says about holds and retries holds from now on. The runs
@@ -14,7 +14,8 @@ export async function takeUpRestored(context: OrchestratorContext): Promise<void
   const held = new Map((await store.held.list(project)).map((each) => [each.issueId, heldFrom(each)]));
   const looks = new Map((await store.retries.list(project)).map((each) => [each.issueId, lookFrom(each)]));
   for (const { issue } of state.running.values()) await takeover.reclaim(issue.id, issue.state, leaseMs);
-  for (const id of [...state.held.keys(), ...state.retrying.keys()]) await takeover.reclaim(id, null, leaseMs);
+  for (const [id, hold] of state.held) await takeover.reclaim(id, slotOfHold(hold), leaseMs);
+  for (const id of state.retrying.keys()) await takeover.reclaim(id, null, leaseMs);
 
   // No await from here on.
   for (const id of [...state.retrying.keys()]) {

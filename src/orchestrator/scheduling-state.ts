@@ -95,6 +95,8 @@ export interface IssueCounts {
   readonly spent: IssueSpent;
   readonly failures: number;
   readonly staleRuns: number;
+  /** Waits for a quota in a row. */
+  readonly quotaWaits: number;
 }
 
 /** What a promise to look again is about; the store keeps it. */
@@ -215,11 +217,17 @@ function iso(at: number): string {
 }
 
 /** The tracker states whose slots are taken, here and by other daemons on the same store. */
-export function takenSlots({ running, elsewhere }: SchedulingState): string[] {
+export function takenSlots({ running, held, elsewhere }: SchedulingState): string[] {
   return [
     ...[...running.values()].map((entry) => entry.issue.state),
+    ...[...held.values()].flatMap((entry) => slotOfHold(entry) ?? []),
     ...elsewhere.flatMap(({ slotState }) => slotState ?? []),
   ];
+}
+
+/** An agent that could not be ended may be alive, and takes its slot until a person says that it is not. */
+export function slotOfHold({ code }: HoldReason): string | null {
+  return code === 'agent_survives' ? code : null;
 }
 
 /** Every issue that is claimed here. */

@@ -5,9 +5,10 @@ import type { RunFinish } from '../store/runs.ts';
 import { cleanWorkspace } from './clean-workspaces.ts';
 import type { OrchestratorContext } from './context.ts';
 import { holdIssue } from './hold-issue.ts';
+import { noCounts } from './issue-counters.ts';
 import type { NextStep } from './ledger.ts';
 import { scheduleLook } from './schedule-look.ts';
-import type { RunningEntry } from './scheduling-state.ts';
+import type { IssueCounts, RunningEntry } from './scheduling-state.ts';
 
 /** How long the end of a run that could not be written waits before it is tried again, at first and at most. */
 const firstRetryMs = 500;
@@ -52,9 +53,10 @@ export async function settleRun(context: OrchestratorContext, entry: RunningEntr
 
 interface Following {
   readonly step: NextStep;
-  readonly failures: number;
-  readonly staleRuns: number;
+  readonly streaks: Streaks;
 }
+
+type Streaks = Pick<IssueCounts, 'failures' | 'staleRuns' | 'quotaWaits'>;
 
 function whatFollows(
   { source, clock }: OrchestratorContext,
@@ -64,27 +66,32 @@ function whatFollows(
   endedAt: number,
 ): Following {
   const { issue, runId } = entry;
-  const { failures: failuresBefore = 0, staleRuns: staleBefore = 0 } = entry.before ?? {};
-  const { agent } = source.read().workflow.settings;
-  const exit = { identifier: issue.identifier, outcome, failuresBefore, staleBefore, changed: hasChanged(entry) };
-  const decision = decideAfterExit({ ...exit, agent, chance });
-  const hold = (code: string, reason: string): NextStep => ({
-    action: 'hold',
-    hold: { issue, code, reason, since: endedAt, runId },
+  const before: Streaks = entry.before ?? noCounts;
+  const decision = decideAfterExit({
+    identifier: issue.identifier,
+    outcome,
+    failuresBefore: before.failures,
+    staleBefore: before.staleRuns,
+    quotaWaitsBefore: before.quotaWaits,
+    changed: hasChanged(entry),
+    agent: source.read().workflow.settings.agent,
+    now: clock.now(),
+    chance,
+  });
+  // What a person lets go on begins to count anew, so a hold leaves the counts as they were.
+  const hold = (code: string, reason: string): Following => ({
+    step: { action: 'hold', hold: { issue, code, reason, since: endedAt, runId } },
+    streaks: before,
   });
   if (entry.holdAfterwards !== null) {
+    const { code, reason } = entry.holdAfterwards;
     // An agent that may be alive is told as that, whatever else holds its issue.
-    const code =
-      decision.action === 'hold' && decision.code === 'agent_survives' ? decision.code : entry.holdAfterwards.code;
-    return { step: hold(code, entry.holdAfterwards.reason), failures: failuresBefore, staleRuns: staleBefore };
+    return hold(decision.action === 'hold' && decision.code === 'agent_survives' ? decision.code : code, reason);
   }
-  if (decision.action === 'release') return { step: decision, failures: 0, staleRuns: 0 };
-  if (decision.action === 'hold') {
-    // What a person lets go on begins to count anew.
-    return { step: hold(decision.code, decision.reason), failures: failuresBefore, staleRuns: staleBefore };
-  }
+  if (decision.action === 'release') return { step: decision, streaks: noCounts };
+  if (decision.action === 'hold') return hold(decision.code, decision.reason);
   const { kind, failures, staleRuns, delayMs } = decision;
-  const attempts = { continuation: 1, failure: failures, interrupted: entry.attempt };
+  const attempts = { continuation: 1, failure: failures, interrupted: entry.attempt, quota: entry.attempt };
   const look = {
     issue: { id: issue.id, identifier: issue.identifier, url: issue.url },
     kind,
@@ -94,7 +101,8 @@ function whatFollows(
     error: outcome.end === 'succeeded' ? null : outcome.error.message,
     dueAt: clock.now() + delayMs,
   };
-  return { step: { action: 'retry', look }, failures, staleRuns };
+  const quotaWaits = kind === 'quota' ? before.quotaWaits + 1 : 0;
+  return { step: { action: 'retry', look }, streaks: { failures, staleRuns, quotaWaits } };
 }
 
 /** A ticket that the run moved on has changed, whatever is in its workspace. */
@@ -110,8 +118,7 @@ function write(context: OrchestratorContext, entry: RunningEntry, end: RunFinish
     runGeneration: journal.generationOf(entry.runId),
     end,
     wallMs: clock.monotonic() - entry.startedAtMonotonic,
-    failures: next.failures,
-    staleRuns: next.staleRuns,
+    ...next.streaks,
     next: next.step,
   });
 }

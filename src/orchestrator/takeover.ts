@@ -2,7 +2,7 @@ import type { RunFinish, RunRecord } from '../store/runs.ts';
 import { ClaimFence, type ClaimFenceParts } from './claim-fence.ts';
 import { addSpent } from './issue-counters.ts';
 import { heldFrom, lookFrom, putLook } from './ledger-rows.ts';
-import type { HeldEntry, Look } from './scheduling-state.ts';
+import { type HeldEntry, type Look, slotOfHold } from './scheduling-state.ts';
 import { usageOf } from './usage-of-run.ts';
 
 /** What a daemon that is gone left behind of an issue, now ours. */
@@ -35,6 +35,7 @@ export class Takeover {
       const runs = (await tables.runs.unfinished(project)).filter((run) => run.issueId === issueId);
       const retry = await tables.retries.read(key);
       const hold = (await tables.held.list(project)).find((each) => each.issueId === issueId);
+      if (hold !== undefined) await tables.claims.setSlot(key, claim, slotOfHold(hold));
       if (runs.length > 0 || retry !== null || hold !== undefined) return { claim, runs, retry, hold };
       await tables.claims.release(key, claim);
       return null;

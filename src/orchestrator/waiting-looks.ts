@@ -1,5 +1,6 @@
 import type { OrchestratorContext } from './context.ts';
 import { lookAgain } from './look-again.ts';
+import { takenSlots } from './scheduling-state.ts';
 
 /** So many more than there are slots: the first ones may be in states that are full. */
 const triedBeyond = 20;
@@ -14,7 +15,7 @@ export async function serveWaitingLooks(context: OrchestratorContext): Promise<v
   const waiting = [...state.retrying.values()]
     .filter(({ slotWaits }) => slotWaits > 0)
     .toSorted((left, right) => right.slotWaits - left.slotWaits || left.dueAt - right.dueAt);
-  const free = maxConcurrentAgents - state.running.size;
+  const free = maxConcurrentAgents - takenSlots(state).length;
   if (free <= 0) return;
   await Promise.all(
     waiting.slice(0, free + triedBeyond).map(async (entry) => {
@@ -22,4 +23,10 @@ export async function serveWaitingLooks(context: OrchestratorContext): Promise<v
       if (!stopping.aborted && state.retrying.get(entry.issue.id) === entry) await lookAgain(context, entry);
     }),
   );
+}
+
+/** Issues whose look comes due while a read made now is still fresh. */
+export function looksDueSoon({ state, clock, source }: OrchestratorContext): string[] {
+  const soon = clock.now() + source.read().workflow.settings.polling.freshnessMs;
+  return [...state.retrying.values()].filter(({ dueAt }) => dueAt <= soon).map(({ issue }) => issue.id);
 }

@@ -1,4 +1,4 @@
-import type { ReadModel } from '../orchestrator/read-model.ts';
+import type { ReadModel, RetryingView } from '../orchestrator/read-model.ts';
 
 /**
  * The read model as other programs get it: snake case, ISO times. The names of running and retrying are those of the
@@ -36,16 +36,8 @@ export function presentStatus(model: ReadModel): Record<string, unknown> {
       tokens: tokens(entry.usage),
       warnings: entry.warnings.map(({ limit, level, text }) => ({ limit, level, text })),
     })),
-    retrying: model.retrying.map(({ issue, kind, attempt, dueAt, error, waitReason }) => ({
-      issue_id: issue.id,
-      issue_identifier: issue.identifier,
-      issue_url: issue.url ?? null,
-      kind,
-      attempt,
-      due_at: iso(dueAt),
-      error,
-      wait_reason: waitReason,
-    })),
+    retrying: model.retrying.map(presentLook),
+    waiting_quota: model.waitingQuota.map(presentLook),
     held: model.held.map(({ issue, code, reason, since, runId }) => ({
       issue_id: issue.id,
       issue_identifier: issue.identifier,
@@ -77,6 +69,19 @@ export function presentStatus(model: ReadModel): Record<string, unknown> {
     },
     workflow_problem: model.workflowProblem,
     errors: model.errors,
+  };
+}
+
+function presentLook({ issue, kind, attempt, dueAt, error, waitReason }: RetryingView): Record<string, unknown> {
+  return {
+    issue_id: issue.id,
+    issue_identifier: issue.identifier,
+    issue_url: issue.url ?? null,
+    kind,
+    attempt,
+    due_at: iso(dueAt),
+    error,
+    wait_reason: waitReason,
   };
 }
 

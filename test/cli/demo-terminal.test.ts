@@ -60,6 +60,7 @@ describe('the tickets of a demo', () => {
         waitReason: null,
       },
     ],
+    waitingQuota: [],
     held: [],
     paused: null,
     skipped: [],

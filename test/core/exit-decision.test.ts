@@ -17,8 +17,10 @@ const decided = (outcome: RunOutcome, known: Partial<RunExit> = {}) =>
     outcome,
     failuresBefore: 0,
     staleBefore: 0,
+    quotaWaitsBefore: 0,
     changed: true,
     agent,
+    now: 0,
     chance: 0,
     ...known,
   });
@@ -172,4 +174,42 @@ it('no row of exits retries for ever: with both limits on, every issue is held, 
       },
     ),
   );
+});
+
+describe('a run whose account has no quota left', () => {
+  const exhausted = (resetsAt?: number): RunOutcome => ({
+    end: 'failed',
+    turns: 1,
+    error: new BatonError('agent_quota_exhausted', 'used up', {
+      ...(resetsAt === undefined ? {} : { details: { resets_at: resetsAt } }),
+    }),
+  });
+
+  it('waits until the quota is back, and nothing is counted', () => {
+    const known = { failuresBefore: 2, staleBefore: 1, now: 1_000, agent: { ...agent, maxRetries: 3 } };
+    expect(decided(exhausted(61_000), known)).toEqual({
+      action: 'retry',
+      kind: 'quota',
+      failures: 2,
+      staleRuns: 1,
+      delayMs: 60_000,
+    });
+  });
+
+  it.each([
+    [0, 60_000],
+    [1, 120_000],
+    [3, 480_000],
+    [30, 3_600_000],
+  ])('without a time waits longer and longer, after %i waits %i ms, and never more than an hour', (waits, delayMs) => {
+    expect(decided(exhausted(), { quotaWaitsBefore: waits })).toMatchObject({ kind: 'quota', delayMs });
+  });
+
+  it('does not believe a time that is past', () => {
+    expect(decided(exhausted(500), { now: 1_000 })).toMatchObject({ kind: 'quota', delayMs: 60_000 });
+  });
+
+  it('is given back when its issue moved on meanwhile', () => {
+    expect(decided(badly('canceled_by_reconciliation', 'agent_quota_exhausted'))).toEqual({ action: 'release' });
+  });
 });
