@@ -38,6 +38,10 @@ export const errorCatalogue = {
   missing_tracker_kind: { retryable: false, nextStep: 'Set `tracker.kind`.' },
   unsupported_tracker_kind: { retryable: false, nextStep: 'Set `tracker.kind` to one of the kinds named above.' },
   unsupported_agent_backend: { retryable: false, nextStep: 'Set `agent.backend` to one of the backends named above.' },
+  missing_agent_command: {
+    retryable: false,
+    nextStep: 'Give the backend its command: `agent.command` for `command`, `codex.command` for `codex`.',
+  },
   missing_tracker_secret: {
     retryable: false,
     nextStep: 'Export the variable named above in the environment that starts Baton.',

@@ -1,3 +1,4 @@
+import type { ErrorCode } from '../core/error-catalogue.ts';
 import { type FrontMatter, isMap } from './parse-front-matter.ts';
 import { type SettingKey, type SettingValues, settingRows, splitKey } from './setting-table.ts';
 import type { SettingType } from './setting-types.ts';
@@ -58,7 +59,7 @@ function readValue(key: SettingKey, type: SettingType<unknown>, raw: unknown, re
   const bad = new Set(result.error.issues.map((issue) => String(issue.path[0] ?? '')));
   for (const entry of bad) {
     if (entry === '') {
-      report(errorAt(key, `${key} must be ${type.allowed}, found ${found(key, raw)}`));
+      report(errorAt(key, `${key} must be ${type.allowed}, found ${found(key, raw)}`, codeFor(key)));
       continue;
     }
     const entryFound = (raw as Record<string, unknown>)[entry]; // the schema found a bad entry, so it is a list or a map
@@ -66,6 +67,11 @@ function readValue(key: SettingKey, type: SettingType<unknown>, raw: unknown, re
     report(errorAt(name, `${name} must be ${type.allowedEntry ?? type.allowed}, found ${shown(entryFound)}`));
   }
   return undefined;
+}
+
+/** Without its command no agent can start; a program that reads the code can tell that from a wrong number. */
+function codeFor(key: SettingKey): ErrorCode {
+  return key === 'agent.command' || key === 'codex.command' ? 'missing_agent_command' : 'invalid_workflow_config';
 }
 
 /** Keys under which somebody may have put a secret in the wrong place: it is not printed back. */

@@ -60,7 +60,7 @@ function checkBackend({ values, given }: ReadSettings, backends: readonly Backen
   }
   const written: ReadonlySet<string> = given;
   for (const required of backend.requiredKeys.filter((candidate) => !written.has(candidate))) {
-    report(errorAt(required, `${required} is missing; the backend ${name} needs it`));
+    report(errorAt(required, `${required} is missing; the backend ${name} needs it`, 'missing_agent_command'));
   }
 }
 

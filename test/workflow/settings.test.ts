@@ -34,7 +34,9 @@ describe('settings', () => {
   });
 
   it('C10: a blank codex.command is refused', () => {
-    expect(refused('codex: {command: ""}').message).toMatch(/codex\.command .*can't be blank/);
+    const error = refused('codex: {command: ""}');
+    expect(error.code).toBe('missing_agent_command');
+    expect(error.message).toMatch(/codex\.command .*can't be blank/);
   });
 
   it('C11: so is one of spaces, whatever the backend', () => {
