@@ -1,8 +1,10 @@
 import path from 'node:path';
+import type { AgentProcess } from '../agent/agent.ts';
 import { sleep } from '../clock/clock.ts';
 import { systemChance } from '../clock/system-chance.ts';
 import { systemClock } from '../clock/system-clock.ts';
 import type { Logger } from '../core/logger.ts';
+import type { WorkflowSource } from '../core/workflow.ts';
 import type { Trial } from '../orchestrator/context.ts';
 import { Orchestrator } from '../orchestrator/orchestrator.ts';
 import type { SlotPool } from '../orchestrator/slot-pool.ts';
@@ -43,6 +45,8 @@ export interface DaemonOptions {
   readonly role: 'daemon' | 'visitor';
   /** Shared with other projects of this Baton; absent where it is alone. */
   readonly pool?: SlotPool;
+  /** A say of the other projects about each reading of the workflow file; throws when the first is refused. */
+  readonly guard?: (source: WorkflowSource) => WorkflowSource;
   readonly logger: Logger;
 }
 
@@ -65,7 +69,8 @@ export async function createDaemon(options: DaemonOptions, surroundings: Surroun
   const source = opened.use(
     await WorkflowFile.start({ path: workflowPath, context: workflowContext(surroundings), clock, logger }),
   );
-  const workable = workableSource(source, logger);
+  const possible = workableSource(source, logger);
+  const workable = options.guard?.(possible) ?? possible;
   const { settings } = workable.read().workflow;
   const place = statePlace(workflowPath, settings, options.stateDir, surroundings);
   const { ownerId, markerId, isHeld } = takeIdentity(opened, place.stateDir, options, surroundings);
@@ -113,7 +118,7 @@ export async function createDaemon(options: DaemonOptions, surroundings: Surroun
       transcripts: transcriptFiles(path.join(place.stateDir, 'transcripts')),
       processes: {
         endEarlierLives: () => sweepDaemon(markerId, { clock }),
-        endRun: (runId) => sweepRun(runId, { clock }),
+        endRun: (runId, began) => sweepRun(runId, { clock }, leaderOf(began)),
         endAtOnce: async (runIds) => void (await endRunsAtOnce(runIds, { clock })),
         isAlive,
       },
@@ -169,6 +174,11 @@ async function endAtOnce(orchestrator: Orchestrator): Promise<void> {
 export function probe(surroundings: Surroundings, daemonId: string): Promise<CustodyReport> {
   const env = childEnvironment({ from: surroundings.env, allow: usualVariables, deny: [] });
   return probeCustody({ env, clock: systemClock, chance: systemChance, daemonId });
+}
+
+/** The session of the process that a run began with; null where its start time is not known. */
+function leaderOf(began: AgentProcess | null): { leader?: { pid: number; startTime: number } } {
+  return began?.startTime == null ? {} : { leader: { pid: began.pid, startTime: began.startTime } };
 }
 
 /** A daemon has its state folder to itself, and is known by it; a visitor is nobody. */

@@ -1,25 +1,98 @@
 import path from 'node:path';
+import { type BatonError, toBatonError } from '../core/baton-error.ts';
 import type { DispatchDecision } from '../core/dispatch-plan.ts';
-import { harmlessLine } from '../core/harmless-line.ts';
+import { harmlessLine, harmlessLines } from '../core/harmless-line.ts';
 import type { Logger } from '../core/logger.ts';
 import type { ClaimBeside } from '../orchestrator/outside-gates.ts';
+import { loadWorkflow } from '../workflow/load-workflow.ts';
+import { workflowContext } from './adapters.ts';
 import { createDaemon } from './daemon.ts';
 import { exitCodes } from './exit-codes.ts';
 import { jsonLine } from './json-line.ts';
+import { fairShares } from './start/fair-shares.ts';
 import { type StartFlags, trialOf } from './start.ts';
 import type { Surroundings } from './surroundings.ts';
 import { daemonStatus } from './workplace.ts';
 
-/** `baton start --dry-run`: what a start would begin with, and why not with the rest. Nothing is started. */
-export async function dryRun(workflow: string, flags: StartFlags, surroundings: Surroundings): Promise<number> {
+/**
+ * `baton start --dry-run`: what a start would begin with, and why not with the rest; of several files one after the
+ * other. Nothing is started. What is wrong with one of several does not hide the rest, and makes the exit code 1.
+ */
+export async function dryRun(
+  workflows: readonly string[],
+  flags: StartFlags,
+  surroundings: Surroundings,
+): Promise<number> {
+  const { stdout } = surroundings;
+  const looks: Look[] = [];
+  for (const workflow of workflows) looks.push(await look(workflow, flags, surroundings));
+  const [only, ...more] = looks;
+  if (only !== undefined && more.length === 0) {
+    if (only.error !== null) throw only.error;
+    const { plan } = withinLimit([only], flags.maxAgents ?? null)[0] ?? only;
+    stdout.write(flags.json ? jsonLine({ plan: plan.map(presented) }) : text(plan));
+    return exitCodes.ok;
+  }
+  const good = looks.filter(({ error }) => error === null);
+  const limit = flags.maxAgents ?? Math.max(0, ...good.map(({ most }) => most));
+  const bounded = new Map(withinLimit(good, limit).map((each) => [each.workflow, each]));
+  const told = looks.map((each) => bounded.get(each.workflow) ?? each);
+  stdout.write(flags.json ? jsonLine({ projects: told.map(presentedLook) }) : told.map(lookText).join('\n'));
+  return good.length === looks.length ? exitCodes.ok : exitCodes.error;
+}
+
+/** What was found of one workflow file. */
+interface Look {
+  readonly workflow: string;
+  readonly project: string | null;
+  readonly plan: readonly DispatchDecision[];
+  /** How many runs a daemon beside us has now. */
+  readonly running: number;
+  readonly most: number;
+  /** Why nothing can be said of it. */
+  readonly error: BatonError | null;
+}
+
+async function look(workflow: string, flags: StartFlags, surroundings: Surroundings): Promise<Look> {
   const workflowPath = path.resolve(surroundings.cwd, workflow);
+  const found = { workflow: workflowPath, project: null, plan: [], running: 0, most: 0, error: null };
   const { stateDir } = flags;
   const options = { workflowPath, stateDir, trial: trialOf(flags), role: 'visitor', logger: quiet } as const;
-  await using visitor = await createDaemon(options, surroundings);
-  const status = await daemonStatus({ workflow, ...(stateDir === undefined ? {} : { stateDir }) }, surroundings);
-  const plan = await visitor.orchestrator.preview(claimsIn(status));
-  surroundings.stdout.write(flags.json ? jsonLine({ plan: plan.map(presented) }) : text(plan));
-  return exitCodes.ok;
+  try {
+    const { settings } = loadWorkflow(workflowPath, workflowContext(surroundings));
+    await using visitor = await createDaemon(options, surroundings);
+    const status = await daemonStatus({ workflow, ...(stateDir === undefined ? {} : { stateDir }) }, surroundings);
+    const claims = claimsIn(status);
+    return {
+      ...found,
+      project: settings.project.name,
+      plan: await visitor.orchestrator.preview(claims),
+      running: claims.filter(({ slotInState }) => slotInState !== null).length,
+      most: settings.agent.maxConcurrentAgents,
+    };
+  } catch (thrown) {
+    return { ...found, error: toBatonError(thrown) };
+  }
+}
+
+/** The plans as the shared slots allow them. */
+function withinLimit(looks: readonly Look[], limit: number | null): readonly Look[] {
+  if (limit === null) return looks;
+  const wants = looks.map(({ plan, running }) => ({
+    held: running,
+    wanted: plan.filter(({ reason }) => reason === null).length,
+  }));
+  const shares = fairShares(wants, limit);
+  const reason = { code: 'no_slot_in_baton', text: `no slot in this Baton (${limit} of ${limit})` } as const;
+  return looks.map((each, index) => {
+    let left = shares[index] ?? 0;
+    const plan = each.plan.map((decision) => {
+      if (decision.reason !== null) return decision;
+      left -= 1;
+      return left >= 0 ? decision : { ...decision, reason };
+    });
+    return { ...each, plan };
+  });
 }
 
 /** What is wrong with the file ends the command and is told there; a preview has nothing to log. */
@@ -64,4 +137,14 @@ function presented({ issue, reason }: DispatchDecision): Record<string, unknown>
     code: reason?.code ?? null,
     reason: reason?.text ?? null,
   };
+}
+
+function lookText({ workflow, project, plan, error }: Look): string {
+  const name = project === null ? '' : ` (${project})`;
+  const lines = error === null ? text(plan) : `cannot start: ${harmlessLines(error.message)} [${error.code}]\n`;
+  return `${harmlessLine(`${workflow}${name}`)}\n${lines}`;
+}
+
+function presentedLook({ workflow, project, plan, error }: Look): Record<string, unknown> {
+  return { workflow, project, ...(error === null ? { plan: plan.map(presented) } : { error }) };
 }

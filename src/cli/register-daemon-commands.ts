@@ -1,4 +1,6 @@
-import type { Command } from 'commander';
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import { Argument, type Command } from 'commander';
 import { BatonError } from '../core/baton-error.ts';
 import { nearestKey } from '../workflow/nearest-key.ts';
 import type { CommandParts } from './command-line.ts';
@@ -6,6 +8,7 @@ import type { DemoFlags } from './demo.ts';
 import type { ExplainFlags } from './explain.ts';
 import { count, folder, jsonOption, names, port } from './option-parsers.ts';
 import type { StartFlags } from './start.ts';
+import type { Surroundings } from './surroundings.ts';
 import type { WorkplaceFlags } from './workplace.ts';
 
 /** Adds `start`, `status`, `explain`, `demo` and `doctor`. */
@@ -13,19 +16,25 @@ export function registerDaemonCommands(program: Command, { surroundings, finish,
   program
     .command('start', { isDefault: true })
     .description('take tickets and run agents until stopped')
-    .argument('[workflow]', 'the workflow file', 'WORKFLOW.md')
+    .addArgument(workflowsArgument())
     .option('--dry-run', 'only tell what would start, and why not the rest')
-    .option('--only <ids>', 'a trial: only these tickets; several with commas', names)
-    .option('--max-runs <number>', 'a trial: end new work after so many runs', count)
+    .option('--only <ids>', 'a trial: only these tickets; several with commas; in each project alike', names)
+    .option('--max-runs <number>', 'a trial: end new work after so many runs, counted in each project', count)
+    .option(
+      '--max-agents <number>',
+      'at most so many agents at once over all projects (default: the largest agent.max_concurrent_agents)',
+      count,
+    )
     .option('--port <number>', 'port of the HTTP API', port)
-    .option('--logs-root <dir>', 'folder for log/baton.log', folder)
-    .option('--state-dir <dir>', 'folder for what Baton keeps', folder)
+    .option('--logs-root <dir>', 'folder for log/baton.log (default: the state folder, of the first file)', folder)
+    .option('--state-dir <dir>', 'folder for what Baton keeps; with one file only', folder)
     .addOption(jsonOption())
-    .action(async (workflow: string, options: StartFlags) => {
+    .action(async (workflows: [string, ...string[]], options: StartFlags, command: Command) => {
+      const commands = program.commands.map((each) => each.name());
+      refuseMistypedCommand(command, workflows, commands, surroundings);
       const { start } = await import('./start.ts');
-      const commands = program.commands.map((command) => command.name());
-      const started = start(workflow, options, surroundings);
-      finish(await started.catch((error) => throwWithCommand(error, workflow, commands)));
+      const started = start(workflows, options, surroundings);
+      finish(await started.catch((error) => throwWithCommand(error, workflows[0], commands)));
     });
 
   addBeside(program, 'status', 'what the daemon of a workflow file is doing').action(
@@ -62,6 +71,30 @@ export function registerDaemonCommands(program: Command, { surroundings, finish,
       const { doctor } = await import('./doctor.ts');
       finish(await doctor(workflow ?? null, options, surroundings));
     });
+}
+
+function workflowsArgument(): Argument {
+  const words = 'the workflow file; several: a project each, in one process';
+  return new Argument('[workflows...]', words).default(['WORKFLOW.md'], 'WORKFLOW.md');
+}
+
+/**
+ * `baton docter WORKFLOW.md` must not start agents: of several words, one that is no file and does not look like one is
+ * a mistake, not a project that will come later.
+ */
+function refuseMistypedCommand(
+  command: Command,
+  workflows: readonly string[],
+  commands: readonly string[],
+  { cwd }: Surroundings,
+): void {
+  if (workflows.length === 1) return;
+  const strange = workflows.find((word) => !/[./\\]/.test(word) && !existsSync(path.resolve(cwd, word)));
+  if (strange === undefined) return;
+  const meant = nearestKey(strange, commands);
+  command.error(
+    `error: '${strange}' is neither a command nor a workflow file${meant === null ? '' : ` (did you mean ${meant}?)`}`,
+  );
 }
 
 /** `baton validat` is understood as a file to start with; who mistyped a command is told which. */

@@ -1,10 +1,17 @@
 import type { Daemon } from './daemon.ts';
 import type { StopSignals } from './stop-on-signal.ts';
 
+/** How a daemon ended: with the time to stop in order, or without. */
+export type DaemonEnd = 'in_order' | 'at_once';
+
 /** Runs a daemon until nothing of it is left, and tells whether it was given the time to stop in order. */
-export async function runDaemon(daemon: Daemon, signals: StopSignals): Promise<'in_order' | 'at_once'> {
+export async function runDaemon(
+  daemon: Daemon,
+  signals: Pick<StopSignals, 'follow'>,
+  onStarted: () => void = () => {},
+): Promise<DaemonEnd> {
   const { orchestrator } = daemon;
-  let how: 'in_order' | 'at_once' = 'in_order';
+  let how: DaemonEnd = 'in_order';
   signals.follow({
     stop: () => void orchestrator.stop(),
     endNow: () => {
@@ -13,6 +20,7 @@ export async function runDaemon(daemon: Daemon, signals: StopSignals): Promise<'
     },
   });
   await orchestrator.start();
+  onStarted();
   await orchestrator.closed;
   return how;
 }

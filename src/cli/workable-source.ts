@@ -1,37 +1,20 @@
-import { BatonError, toBatonError } from '../core/baton-error.ts';
+import { BatonError } from '../core/baton-error.ts';
 import type { Logger } from '../core/logger.ts';
-import type { Workflow, WorkflowReading, WorkflowSource } from '../core/workflow.ts';
+import type { Workflow, WorkflowSource } from '../core/workflow.ts';
 import { refuseUnsupported } from './adapters.ts';
+import { guardedSource } from './guarded-source.ts';
 
 /**
- * The workflow file as this version can work with it. A later reading that asks for a tracker or an agent that is not
- * there yet, or for another project or store than the daemon was started with, is a bad edit like any other: told once, and the last one that could be worked with stays in force. The
- * first reading has to be good; otherwise this throws.
+ * The workflow file as this version can work with it: a later reading that asks for a tracker or an agent that is not
+ * there yet, or for another project or store than the daemon was started with, is a bad edit like any other.
  */
 export function workableSource(source: WorkflowSource, logger: Logger): WorkflowSource {
   const first = source.read().workflow;
-  let last = first;
-  refuseUnsupported(first);
-  let refused: { readonly revision: string; readonly problem: BatonError } | null = null;
-  return {
-    read(): WorkflowReading {
-      const { workflow, problem } = source.read();
-      if (refused?.revision !== workflow.revision) {
-        refused = null;
-        try {
-          refuseUnsupported(workflow);
-          refuseOtherPlace(workflow, first);
-          last = workflow;
-        } catch (thrown) {
-          refused = { revision: workflow.revision, problem: toBatonError(thrown) };
-          logger.error('The workflow file asks for what this daemon cannot do; the last good one stays in force.', {
-            error: refused.problem,
-          });
-        }
-      }
-      return { workflow: last, problem: problem ?? refused?.problem ?? null };
-    },
+  const accept = (workflow: Workflow): void => {
+    refuseUnsupported(workflow);
+    refuseOtherPlace(workflow, first);
   };
+  return guardedSource(source, accept, logger);
 }
 
 /** Project and store are chosen once: a daemon that changed them under way would lose sight of what it has begun. */

@@ -34,6 +34,10 @@ export const errorCatalogue = {
     retryable: false,
     nextStep: 'Write `$NAME` alone and export the variable in the environment that starts Baton.',
   },
+  projects_clash: {
+    retryable: false,
+    nextStep: 'Give each project what is its own, or start them one by one in turn.',
+  },
   restart_needed: { retryable: false, nextStep: 'Restart Baton to work with the new value, or undo the edit.' },
   missing_tracker_kind: { retryable: false, nextStep: 'Set `tracker.kind`.' },
   unsupported_tracker_kind: { retryable: false, nextStep: 'Set `tracker.kind` to one of the kinds named above.' },

@@ -115,6 +115,7 @@ describe.concurrent('the command line', () => {
     ['backup'],
     ['start', '--max-runs', '0'],
     ['start', '--max-runs', 'many'],
+    ['start', '--max-agents', '0'],
     ['start', '--only', ','],
   ];
 

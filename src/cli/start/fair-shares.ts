@@ -1,0 +1,27 @@
+/** What a project has, and how many more it would take if it were alone. */
+export interface ShareWish {
+  readonly held: number;
+  readonly wanted: number;
+}
+
+/**
+ * How many more each would get of the slots that several projects share, as the pool gives them: one at a time, to
+ * whoever has the fewest and still wants one; among equals to the first.
+ */
+export function fairShares(wishes: readonly ShareWish[], limit: number): number[] {
+  const shares = wishes.map(() => 0);
+  let free = limit - wishes.reduce((sum, { held }) => sum + held, 0);
+  for (; free > 0; free -= 1) {
+    const [next] = wishes
+      .map(({ held, wanted }, index) => ({
+        index,
+        has: held + (shares[index] ?? 0),
+        left: wanted - (shares[index] ?? 0),
+      }))
+      .filter(({ left }) => left > 0)
+      .sort((one, other) => one.has - other.has);
+    if (next === undefined) break;
+    shares[next.index] = (shares[next.index] ?? 0) + 1;
+  }
+  return shares;
+}

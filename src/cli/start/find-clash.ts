@@ -1,0 +1,75 @@
+import path from 'node:path';
+import { BatonError } from '../../core/baton-error.ts';
+import type { ProjectGround } from './project-ground.ts';
+
+/**
+ * Why two projects cannot be worked on by one Baton; null when they can. What must hold between any two: each has a
+ * project in a store of its own, and no agent of one ever writes into a workspace, a state folder or a store of the other.
+ */
+export function findClash(left: ProjectGround, right: ProjectGround): BatonError | null {
+  if (left.store === right.store && left.isStoreForOne) {
+    return clash('same_store', ['store.url'], left, right, 'use the same SQLite store, which is for one of them');
+  }
+  if (left.store === right.store && left.project === right.project) {
+    return clash('same_project', ['project.name'], left, right, `are the same project "${left.project}" in one store`);
+  }
+  for (const [root, other] of pairs(left.roots, right.roots)) {
+    if (!isWithin(root, other) && !isWithin(other, root)) continue;
+    const text =
+      root === other ? `have the same workspaces, ${root}` : `have workspaces in each other: ${root}, ${other}`;
+    return clash('shared_workspaces', ['workspace.root'], left, right, text);
+  }
+  return stateIn(left, right) ?? stateIn(right, left);
+}
+
+/** The file itself, named twice: by the real paths, whatever they were called. */
+export function findSameFile(
+  files: readonly { readonly workflow: string; readonly real: string }[],
+): BatonError | null {
+  for (const [index, file] of files.entries()) {
+    const first = files.slice(0, index).find(({ real }) => real === file.real);
+    if (first === undefined) continue;
+    const names = first.workflow === file.workflow ? file.workflow : `${first.workflow} and ${file.workflow}`;
+    return new BatonError('projects_clash', `The same workflow file is named twice: ${names}.`, {
+      details: { clash: 'same_file', workflows: [first.workflow, file.workflow] },
+      nextStep: 'Name each workflow file once.',
+    });
+  }
+  return null;
+}
+
+function stateIn(keeper: ProjectGround, writer: ProjectGround): BatonError | null {
+  for (const [kept, root] of pairs(keeper.kept, writer.roots)) {
+    if (!isWithin(kept, root)) continue;
+    const message = `${kept} of ${keeper.workflow} is inside ${root}, where the agents of ${writer.workflow} write.`;
+    return new BatonError('state_inside_workspaces', message, { details: details('state_inside', keeper, writer) });
+  }
+  return null;
+}
+
+function clash(
+  kind: string,
+  keys: readonly string[],
+  left: ProjectGround,
+  right: ProjectGround,
+  text: string,
+): BatonError {
+  return new BatonError('projects_clash', `${left.workflow} and ${right.workflow} ${text}.`, {
+    details: { ...details(kind, left, right), keys },
+    nextStep: `Give each of them a \`${keys.join('` and a `')}\` of its own, or start them one by one in turn.`,
+  });
+}
+
+function details(kind: string, left: ProjectGround, right: ProjectGround): Record<string, unknown> {
+  return { clash: kind, workflows: [left.workflow, right.workflow] };
+}
+
+function pairs(left: readonly string[], right: readonly string[]): (readonly [string, string])[] {
+  return left.flatMap((one) => right.map((other) => [one, other] as const));
+}
+
+/** Whether a real path is the folder or below it. */
+function isWithin(inner: string, folder: string): boolean {
+  const relative = path.relative(folder, inner);
+  return relative === '' || (relative !== '..' && !relative.startsWith(`..${path.sep}`) && !path.isAbsolute(relative));
+}

@@ -1,0 +1,49 @@
+import type { Logger } from '../../core/logger.ts';
+import type { Workflow, WorkflowSource } from '../../core/workflow.ts';
+import { guardedSource } from '../guarded-source.ts';
+import type { Surroundings } from '../surroundings.ts';
+import { findClash } from './find-clash.ts';
+import { groundOf, type ProjectGround } from './project-ground.ts';
+
+/**
+ * The projects that this Baton works on just now, and what each stands on. Whoever comes later, or is edited under way,
+ * and clashes with one that is there, is refused. A project keeps every workspace root that it has had since it came:
+ * runs that began under the old one go on there.
+ */
+export interface Neighbours {
+  /** A place for a project, until it is disposed. */
+  join(workflow: string): Neighbour;
+  /** The largest `agent.max_concurrent_agents` of those that are here; 0 without any. */
+  largestLimit(): number;
+}
+
+export interface Neighbour extends Disposable {
+  /** Takes what the readings of this source stand on; throws when the first clashes with another project. */
+  guard(source: WorkflowSource, logger: Logger): WorkflowSource;
+}
+
+export function createNeighbours(surroundings: Surroundings): Neighbours {
+  const here = new Map<object, { readonly ground: ProjectGround; readonly limit: number }>();
+  return {
+    join: (workflow) => {
+      const key = {};
+      const accept = ({ settings }: Workflow): void => {
+        const ground = withRoots(groundOf(workflow, settings, surroundings), here.get(key)?.ground.roots ?? []);
+        for (const [other, { ground: taken }] of here) {
+          const clash = other === key ? null : findClash(ground, taken);
+          if (clash !== null) throw clash;
+        }
+        here.set(key, { ground, limit: settings.agent.maxConcurrentAgents });
+      };
+      return {
+        guard: (source, logger) => guardedSource(source, accept, logger),
+        [Symbol.dispose]: () => void here.delete(key),
+      };
+    },
+    largestLimit: () => Math.max(0, ...[...here.values()].map(({ limit }) => limit)),
+  };
+}
+
+function withRoots(ground: ProjectGround, before: readonly string[]): ProjectGround {
+  return { ...ground, roots: [...new Set([...before, ...ground.roots])] };
+}

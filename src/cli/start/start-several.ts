@@ -1,0 +1,103 @@
+import { systemClock } from '../../clock/system-clock.ts';
+import type { LogFields, Logger } from '../../core/logger.ts';
+import type { Trial } from '../../orchestrator/context.ts';
+import { createSlotPool } from '../../orchestrator/slot-pool.ts';
+import { loadWorkflow } from '../../workflow/load-workflow.ts';
+import { workflowContext } from '../adapters.ts';
+import { createDaemon } from '../daemon.ts';
+import { runDaemon } from '../run-daemon.ts';
+import type { StopSignals } from '../stop-on-signal.ts';
+import type { Surroundings } from '../surroundings.ts';
+import { type KeptProject, keepProjects, type ProjectsEnd } from './keep-projects.ts';
+import { createNeighbours } from './neighbours.ts';
+import { shareSignals } from './shared-signals.ts';
+import { toldOnce } from './told-once.ts';
+
+export interface SeveralParts {
+  /** Absolute, and none of them clashes with another. */
+  readonly workflows: readonly string[];
+  /** Null: the largest limit of the files that are worked on. */
+  readonly maxAgents: number | null;
+  readonly trial: Trial | null;
+  readonly signals: StopSignals;
+  readonly logger: Logger;
+  /** Called once, before the first project works. */
+  readonly onFirst: () => void;
+}
+
+const messages = {
+  start: 'A project cannot start; it is tried again until it can, beside the others.',
+  end: 'A project could not be closed in order.',
+} as const;
+
+/** Works on several projects in one process, each with a daemon of its own, under one limit, until none is left. */
+export function startSeveral(parts: SeveralParts, surroundings: Surroundings): Promise<ProjectsEnd> {
+  const { logger, trial } = parts;
+  const signals = shareSignals(parts.signals);
+  const neighbours = createNeighbours(surroundings);
+  const pool = createSlotPool(() => parts.maxAgents ?? neighbours.largestLimit());
+  const failures = afterFirst(parts);
+  const names = new Map<string, string>();
+
+  const projectOf = (workflow: string): KeptProject => {
+    const once = toldOnce(logger);
+    return {
+      workflow,
+      tellFailure: (error, when) => failures.tell(messages[when], { workflow, error }),
+      run: async (onStarted) => {
+        using own = signals.share();
+        using neighbour = neighbours.join(workflow);
+        const { settings } = loadWorkflow(workflow, workflowContext(surroundings));
+        const { name } = settings.project;
+        names.set(workflow, name);
+        // Two stores may have a project of the same name each.
+        const isNameTaken = [...names].some(([other, taken]) => other !== workflow && taken === name);
+        const named = once.logger.child({ project: name, ...(isNameTaken ? { workflow } : {}) });
+        await using daemon = await createDaemon(
+          {
+            workflowPath: workflow,
+            stateDir: undefined,
+            trial,
+            role: 'daemon',
+            pool,
+            guard: (source) => neighbour.guard(source, named),
+            logger: named,
+          },
+          surroundings,
+        );
+        failures.first();
+        named.info('A project starts.', { workflow, custody: daemon.custody.custody });
+        const how = await runDaemon(daemon, own, () => {
+          once.tellAll();
+          onStarted();
+        });
+        named.info('A project has ended; nothing of it is left running.', { workflow });
+        return how;
+      },
+    };
+  };
+
+  return keepProjects(parts.workflows.map(projectOf), { clock: systemClock, signals });
+}
+
+/** Where none can start, each error is told at the end and nothing is logged; so failures wait for the first that can. */
+function afterFirst({ logger, onFirst }: SeveralParts): {
+  first(): void;
+  tell(message: string, fields: LogFields): void;
+} {
+  let waiting: (() => void)[] | null = [];
+  return {
+    first: () => {
+      if (waiting === null) return;
+      const before = waiting;
+      waiting = null;
+      onFirst();
+      for (const tell of before) tell();
+    },
+    tell: (message, fields) => {
+      const tell = (): void => logger.error(message, fields);
+      if (waiting === null) tell();
+      else waiting.push(tell);
+    },
+  };
+}

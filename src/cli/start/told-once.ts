@@ -1,0 +1,53 @@
+import type { LogFields, Logger } from '../../core/logger.ts';
+
+/** More different lines than any start has; who has more is told again. */
+const mostRemembered = 200;
+
+export interface ToldOnce {
+  readonly logger: Logger;
+  /** From now on each line is told, however often it comes. */
+  tellAll(): void;
+}
+
+/** What a project tells while it is tried again and again: each line once. */
+export function toldOnce(logger: Logger): ToldOnce {
+  const told = new Set<string>();
+  let isOpen = false;
+  const isNew = (level: string, message: string, fields: LogFields | undefined): boolean => {
+    if (isOpen) return true;
+    const line = textOf([level, message, fields]);
+    if (told.has(line)) return false;
+    if (told.size >= mostRemembered) told.clear();
+    told.add(line);
+    return true;
+  };
+  const over = (inner: Logger): Logger => {
+    const write =
+      (level: 'debug' | 'info' | 'warn' | 'error') =>
+      (message: string, fields?: LogFields): void => {
+        if (isNew(level, message, fields)) inner[level](message, fields);
+      };
+    return {
+      debug: write('debug'),
+      info: write('info'),
+      warn: write('warn'),
+      error: write('error'),
+      child: (fields) => over(inner.child(fields)),
+    };
+  };
+  return {
+    logger: over(logger),
+    tellAll: () => {
+      isOpen = true;
+    },
+  };
+}
+
+/** A log line never throws, whatever somebody puts into it. */
+function textOf(line: readonly unknown[]): string {
+  try {
+    return JSON.stringify(line);
+  } catch {
+    return String(line);
+  }
+}
