@@ -1,6 +1,6 @@
+import type { AgentProcess } from '../agent/agent.ts';
 import type { RunFinish, RunRecord } from '../store/runs.ts';
 import type { OrchestratorContext } from './context.ts';
-import { holdIssue } from './hold-issue.ts';
 import { scheduleLook } from './schedule-look.ts';
 import { type HeldEntry, isClaimed, type Look } from './scheduling-state.ts';
 import type { Inheritance } from './takeover.ts';
@@ -35,12 +35,13 @@ async function adopt(context: OrchestratorContext, issueId: string): Promise<voi
   try {
     const inheritance = await takeover.inherit(issueId, leaseMs);
     if (inheritance === null) return;
-    const survivors = await endRuns(context, inheritance.runs);
+    const hold = (await endRuns(context, inheritance.runs)) ?? inheritance.hold;
     const look = inheritance.look ?? (await lookNow(context, issueId, inheritance));
-    if (inheritance.runs.length > 0) await takeover.endRuns(inheritance, look, interruption(context));
+    const isOurs =
+      inheritance.runs.length === 0 || (await takeover.endRuns({ ...inheritance, hold }, look, interruption(context)));
     state.adopting.delete(issueId);
-    if (survivors !== null) await holdIssue(context, survivors);
-    else if (inheritance.hold !== null) state.held.set(issueId, inheritance.hold);
+    if (!isOurs) state.generations.delete(issueId);
+    else if (hold !== null) keepHeld(context, hold);
     else scheduleLook(context, look, { delayMs: waitFor(context, look) });
   } catch (error) {
     // The next tick finds it again.
@@ -52,6 +53,17 @@ async function adopt(context: OrchestratorContext, issueId: string): Promise<voi
   }
 }
 
+function keepHeld({ state, logger }: OrchestratorContext, hold: HeldEntry): void {
+  const { issue, code, reason } = hold;
+  state.held.set(issue.id, hold);
+  logger.warn('An issue is held for a person.', {
+    issue_id: issue.id,
+    issue_identifier: issue.identifier,
+    code,
+    reason,
+  });
+}
+
 /** Ends what is left of the runs on this machine. A hold for the issue when something could not be ended. */
 async function endRuns(context: OrchestratorContext, runs: readonly RunRecord[]): Promise<HeldEntry | null> {
   const { host, processes, logger, clock } = context;
@@ -59,7 +71,8 @@ async function endRuns(context: OrchestratorContext, runs: readonly RunRecord[])
   for (const run of runs) {
     const named = { issue_id: run.issueId, issue_identifier: run.identifier, run_id: run.runId };
     // Another machine cannot be reached; there the daemon ended its agents before its lease did, or is gone with them.
-    const { ended, left } = run.host === host ? await processes.endRun(run.runId) : { ended: 0, left: 0 };
+    const { ended, left } =
+      run.host === host ? await processes.endRun(run.runId, processOf(run)) : { ended: 0, left: 0 };
     logger.warn('A run of an earlier life is ended.', { ...named, processes_ended: ended, processes_left: left });
     if (left === 0) continue;
     const issue = { id: run.issueId, identifier: run.identifier };
@@ -67,6 +80,11 @@ async function endRuns(context: OrchestratorContext, runs: readonly RunRecord[])
     hold = { issue, code: 'agent_survives', reason, since: clock.now(), runId: run.runId };
   }
   return hold;
+}
+
+/** By pid and start time it is found even if it has taken its marker off. */
+function processOf({ pid, pidStartTime: startTime }: RunRecord): AgentProcess | null {
+  return pid === null ? null : { pid, startTime };
 }
 
 /** An interrupted issue goes on at once, with the attempt it had. */
@@ -95,8 +113,12 @@ function interruption({ clock }: OrchestratorContext): RunFinish {
   };
 }
 
+/** No quota is longer away than this. */
+const longestQuotaWaitMs = 7 * 24 * 3_600_000;
+
 /** Until the retry is due, by the wall clock; one that was set back meanwhile makes nobody wait longer than a retry may. */
-function waitFor({ clock, source }: OrchestratorContext, { dueAt }: Look): number {
+function waitFor({ clock, source }: OrchestratorContext, { dueAt, kind }: Look): number {
   const { maxRetryBackoffMs } = source.read().workflow.settings.agent;
-  return Math.min(Math.max(0, dueAt - clock.now()), maxRetryBackoffMs * 1.1);
+  const longestMs = kind === 'quota' ? longestQuotaWaitMs : maxRetryBackoffMs * 1.1;
+  return Math.min(Math.max(0, dueAt - clock.now()), longestMs);
 }

@@ -1,9 +1,9 @@
 import type { SkipReason } from '../core/eligibility.ts';
 import { type DaySpent, isDayLimit, limitHold, limitsInFlight, limitsOfDay } from '../core/limits.ts';
-import type { LimitSettings } from '../core/settings.ts';
+import { utcDay } from '../core/utc-day.ts';
 import type { OrchestratorContext } from './context.ts';
 import { holdAfterRun } from './hold-issue.ts';
-import type { RunningEntry, SchedulingState } from './scheduling-state.ts';
+import { type RunningEntry, tokensInFlight } from './scheduling-state.ts';
 import { stopRun } from './stop-run.ts';
 
 /**
@@ -38,17 +38,18 @@ export function checkLimits(context: OrchestratorContext, entry: RunningEntry): 
 }
 
 /** Why nothing starts for the rest of the day; null while there is an allowance. */
-export function whyDayIsOver(state: SchedulingState, limits: LimitSettings): SkipReason | null {
-  const reached = limitsOfDay(spentToday(state), limits).find(({ level }) => level === 'reached');
+export function whyDayIsOver(context: OrchestratorContext): SkipReason | null {
+  const { limits } = context.source.read().workflow.settings;
+  const reached = limitsOfDay(spentToday(context), limits).find(({ level }) => level === 'reached');
   return reached === undefined ? null : { code: 'day_limit', text: limitHold(reached, '').reason };
 }
 
 function spentBy(
-  { state, clock }: OrchestratorContext,
+  context: OrchestratorContext,
   entry: RunningEntry,
   before: { runs: number; tokens: number; wallMs: number; microUsd: number },
 ): Parameters<typeof limitsInFlight>[0] {
-  const runWallMs = clock.monotonic() - entry.startedAtMonotonic;
+  const runWallMs = context.clock.monotonic() - entry.startedAtMonotonic;
   return {
     issue: {
       runs: before.runs + 1,
@@ -57,14 +58,15 @@ function spentBy(
       microUsd: before.microUsd,
     },
     runWallMs,
-    day: spentToday(state),
+    day: spentToday(context),
   };
 }
 
-/** What counts for the limits of today, the runs in flight included. */
-function spentToday({ today, running }: SchedulingState): DaySpent {
-  let inFlight = 0;
-  for (const { usage } of running.values()) inFlight += usage.totalTokens;
+/** What counts for the limits of today, the runs in flight included. What was read yesterday is over, read again or not. */
+function spentToday({ state, clock }: OrchestratorContext): DaySpent {
+  const { today } = state;
+  const inFlight = tokensInFlight(state);
+  if (today.day !== utcDay(clock.now())) return { tokens: inFlight, microUsd: 0 };
   return {
     tokens: today.tokens + inFlight - today.allowedAfter.tokens,
     microUsd: today.microUsd - today.allowedAfter.microUsd,

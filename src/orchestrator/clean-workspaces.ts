@@ -25,6 +25,7 @@ export async function cleanWorkspace(context: OrchestratorContext, cleanup: Clea
   state.cleaning.add(issue.id);
   const named = { issue_id: issue.id, issue_identifier: issue.identifier, workspace: path };
   try {
+    if (await isElsewhere(context, issue.id)) return;
     const visit = { issue, runId, attempt, signal: stopping };
     const removal = await context.workspacesFor(settings).remove({ path, identifier: issue.identifier }, visit);
     if (removal.outcome === 'removed') logger.info('The workspace of a finished issue was removed.', named);
@@ -36,6 +37,16 @@ export async function cleanWorkspace(context: OrchestratorContext, cleanup: Clea
     state.cleaning.delete(issue.id);
   }
   context.fillSlots();
+}
+
+/** Another daemon may have its agent in there, saying its last words. */
+async function isElsewhere(
+  { store, project, owner, isShared }: OrchestratorContext,
+  issueId: string,
+): Promise<boolean> {
+  if (!isShared) return false;
+  const claim = await store.claims.read({ project, issueId });
+  return claim !== null && claim.owner !== owner;
 }
 
 /** As `cleanWorkspace`, at the place that the last run of the issue wrote down. */

@@ -6,6 +6,8 @@ import { executeCommand } from './execute-command.ts';
 
 /** How many waiting commands are read at a time. */
 const batch = 50;
+/** How long nothing is tried after the store did not take an answer. */
+const restMs = 1_000;
 
 /**
  * The one door through which people and programs change scheduling state. Commands wait in the store; whoever writes one
@@ -16,6 +18,7 @@ export class CommandDoor {
   readonly #context: OrchestratorContext;
   #working: Promise<void> | null = null;
   #knocked = false;
+  #restsUntil = Number.NEGATIVE_INFINITY;
 
   constructor(context: OrchestratorContext) {
     this.#context = context;
@@ -31,29 +34,42 @@ export class CommandDoor {
   }
 
   async #work(): Promise<void> {
-    const { store, project, logger, stopping } = this.#context;
+    const { clock, logger, stopping } = this.#context;
     while (this.#knocked && !stopping.aborted) {
+      if (clock.monotonic() < this.#restsUntil) return;
       this.#knocked = false;
       try {
-        const waiting = await store.commands.waiting(project, batch);
-        const postponed = new Set<unknown>();
-        for (const command of waiting) {
-          // What a stopping daemon would answer has no effect any more; it waits for the next one.
-          if (stopping.aborted) return;
-          // Commands about one issue keep their order; others do not wait for it.
-          if (postponed.has(command.payload.issue)) continue;
-          if (!(await this.#carryOut(command))) postponed.add(command.payload.issue);
-        }
-        if (waiting.length === batch) this.#knocked = true;
+        await this.#carryOutAll();
       } catch (error) {
+        // What was carried out and not answered may have asked for a tick: without a rest it would come again at once.
+        this.#restsUntil = clock.monotonic() + restMs;
         logger.error('The waiting commands could not be read or answered; the next tick tries again.', { error });
       }
     }
   }
 
+  /** Each command that waits is met once: those that have to go on waiting hide none that came after them. */
+  async #carryOutAll(): Promise<void> {
+    const { store, project, stopping } = this.#context;
+    const met = new Set<string>();
+    const postponed = new Set<unknown>();
+    for (let isMore = true; isMore; ) {
+      const waiting = (await store.commands.waiting(project, batch + met.size)).filter(({ id }) => !met.has(id));
+      for (const command of waiting) {
+        // What a stopping daemon would answer has no effect any more; it waits for the next one.
+        if (stopping.aborted) return;
+        met.add(command.id);
+        // Commands about one issue keep their order; others do not wait for it.
+        if (postponed.has(command.payload.issue)) continue;
+        if (!(await this.#carryOut(command))) postponed.add(command.payload.issue);
+      }
+      isMore = waiting.length >= batch;
+    }
+  }
+
   /** False when it has to wait for better times; the next tick asks again. */
   async #carryOut(command: Command): Promise<boolean> {
-    const { store, clock, logger } = this.#context;
+    const { store, clock, logger, state } = this.#context;
     let answer: CommandAnswer;
     try {
       answer = await executeCommand(this.#context, command);
@@ -66,6 +82,7 @@ export class CommandDoor {
       answer = { status: 'refused', text: error.message };
     }
     await store.commands.finish(command.id, { at: clock.now(), ...answer });
+    if (state.unansweredPause === command.id) state.unansweredPause = null;
     logger.info('A command was answered.', { command_id: command.id, kind: command.kind, ...answer });
     return true;
   }

@@ -50,8 +50,8 @@ export interface OrchestratorParts {
 export interface Processes {
   /** Ends every process on this machine that an earlier life of this daemon started. */
   endEarlierLives(): Promise<{ readonly ended: number; readonly left: readonly { readonly runId: string | null }[] }>;
-  /** Ends every process on this machine that carries the marker of this run. */
-  endRun(runId: string): Promise<{ readonly ended: number; readonly left: number }>;
+  /** Ends every process on this machine that carries the marker of this run, or is in the session it began with. */
+  endRun(runId: string, began: AgentProcess | null): Promise<{ readonly ended: number; readonly left: number }>;
   /** Ends all processes of these runs without asking them first. */
   endAtOnce(runIds: readonly string[]): Promise<void>;
   isAlive(process: AgentProcess): boolean;

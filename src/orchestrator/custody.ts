@@ -3,8 +3,8 @@ import { checkLimits } from './check-limits.ts';
 import type { OrchestratorContext } from './context.ts';
 import { stopRun } from './stop-run.ts';
 
-/** An exit is told by an event; only when that does not come for so many looks is the process taken for lost. */
-const looksUntilLost = 2;
+/** An exit is told by an event; only when that does not come for so long is the process taken for lost. */
+const lostAfterMs = 1_000;
 
 /**
  * What can be seen of the live runs without asking anybody (seed 4, Reconcile; seed 2, Part A): that their process, by
@@ -16,8 +16,10 @@ export function lookAfterRuns(context: OrchestratorContext): void {
   for (const entry of state.running.values()) {
     const times = { startedAt: entry.startedAtMonotonic, lastEventAt: entry.lastEventAtMonotonic };
     const isGone = entry.process !== null && !processes.isAlive(entry.process);
-    entry.looksWithoutProcess = isGone ? entry.looksWithoutProcess + 1 : 0;
-    if (entry.looksWithoutProcess >= looksUntilLost) stopRun(context, entry, 'process_gone');
+    // Two looks at least: ticks may come in bursts, just when an agent ends.
+    entry.processMissedAt = isGone ? (entry.processMissedAt ?? clock.monotonic()) : null;
+    if (entry.processMissedAt !== null && clock.monotonic() - entry.processMissedAt >= lostAfterMs)
+      stopRun(context, entry, 'process_gone');
     if (isStalled(times, clock.monotonic(), stallTimeoutMs)) stopRun(context, entry, 'stalled');
     checkLimits(context, entry);
   }

@@ -34,6 +34,8 @@ export class SlotFiller {
       'dispatch',
       this.#work().finally(() => {
         this.#working = false;
+        // Asked between the last look at `#wanted` and here.
+        if (this.#wanted && !this.#context.stopping.aborted) this.fill();
       }),
     );
   }
@@ -51,17 +53,20 @@ export class SlotFiller {
 
 async function startCandidates(context: OrchestratorContext): Promise<void> {
   const { state, source, reads, stopping, logger } = context;
-  // Each round reads what the round before found to be stale; what was read is fresh in the next one.
+  const asked = new Set<string>();
+  // What was asked for here counts as just read to the end, however short the freshness: nobody asks in circles.
+  const justRead: JustRead = (id) => (asked.has(id) ? reads.lastRead(id) : reads.fresh(id));
+  // Each round reads what the round before found to be stale.
   while (!stopping.aborted && state.candidates !== null) {
-    state.candidates = state.candidates.flatMap((issue) => asJustRead(context, issue));
+    state.candidates = state.candidates.flatMap((issue) => asJustRead(justRead, issue));
     const plan = decide(context, source.read(), state.candidates);
-    const stale = plan.filter(({ reason, issue }) => reason === null && reads.fresh(issue.id) === undefined);
+    const stale = plan.filter(({ reason, issue }) => reason === null && justRead(issue.id) === undefined);
     if (stale.length === 0) {
       carryOut(context, plan);
       return;
     }
     try {
-      await refresh(context, plan, stale);
+      for (const id of await refresh(context, plan, stale)) asked.add(id);
     } catch (thrown) {
       const error = toBatonError(thrown);
       if (!stopping.aborted)
@@ -101,16 +106,20 @@ async function refresh(
   context: OrchestratorContext,
   plan: readonly DispatchDecision[],
   stale: readonly DispatchDecision[],
-): Promise<void> {
+): Promise<readonly string[]> {
   const { reads } = context;
   const next = plan.filter(({ reason }) => reason !== null && slotCodes.has(reason.code)).slice(0, lookAhead);
   const ids = [...stale, ...next].map(({ issue }) => issue.id);
   await reads.byIds(ids);
+  return ids;
 }
 
+/** The issue as it was just read, null when it is gone, undefined when it was not. */
+type JustRead = (issueId: string) => Issue | null | undefined;
+
 /** A candidate with what was learned of it since the poll; nothing when it is gone. */
-function asJustRead({ reads }: OrchestratorContext, issue: Issue): Issue | readonly [] {
-  const fresh = reads.fresh(issue.id);
+function asJustRead(justRead: JustRead, issue: Issue): Issue | readonly [] {
+  const fresh = justRead(issue.id);
   return fresh === undefined ? issue : (fresh ?? []);
 }
 

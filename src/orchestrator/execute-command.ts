@@ -15,8 +15,8 @@ export async function executeCommand(context: OrchestratorContext, command: Comm
   const { kind } = command;
   if (!isCommandKind(kind)) return refused(`this version knows no command "${kind}"`);
   const reason = textIn(command, 'reason');
-  if (kind === 'pause' || kind === 'drain') return pause(context, kind, reason);
-  if (kind === 'resume') return resume(context);
+  if (kind === 'pause' || kind === 'drain') return pause(context, command.id, kind, reason);
+  if (kind === 'resume') return resume(context, command.id);
   const reference = textIn(command, 'issue');
   if (reference === null) return refused('the command names no issue');
   const issue = await findIssue(context, reference);
@@ -26,6 +26,8 @@ export async function executeCommand(context: OrchestratorContext, command: Comm
     const where = elsewhere.host === null ? '' : ` on ${elsewhere.host}`;
     throw new BatonError('claim_lost', `${issue.identifier} belongs to the daemon${where}; that one carries it out.`);
   }
+  if (context.state.adopting.has(issue.id))
+    throw new BatonError('claim_lost', `${issue.identifier} is being taken over from an earlier life.`);
   return issueCommands[kind](context, issue, reason);
 }
 
@@ -79,11 +81,15 @@ const issueCommands: Record<IssueCommandKind, IssueCommand> = {
 
 function pause(
   { state, clock, notify, requestTick }: OrchestratorContext,
+  commandId: string,
   kind: Pause['kind'],
   reason: string | null,
 ): CommandAnswer {
-  if (state.paused?.kind === kind) return refused(kind === 'pause' ? 'it is paused already' : 'it is draining already');
+  // One that was carried out and could not be answered comes again.
+  if (state.paused?.kind === kind && state.unansweredPause !== commandId)
+    return refused(kind === 'pause' ? 'it is paused already' : 'it is draining already');
   state.paused = { since: clock.now(), kind, reason };
+  state.unansweredPause = commandId;
   notify();
   requestTick();
   const { size } = state.running;
@@ -92,12 +98,13 @@ function pause(
 }
 
 /** Lifts a pause; and where the limit of the day has stopped work, gives it another allowance. */
-async function resume(context: OrchestratorContext): Promise<CommandAnswer> {
+async function resume(context: OrchestratorContext, commandId: string): Promise<CommandAnswer> {
   const { state, notify, requestTick } = context;
-  const isDayOver = whyDayIsOver(state, context.source.read().workflow.settings.limits) !== null;
-  if (state.paused === null && !isDayOver) return refused('it is not paused');
+  const isDayOver = whyDayIsOver(context) !== null;
+  if (state.paused === null && !isDayOver && state.unansweredPause !== commandId) return refused('it is not paused');
   if (isDayOver) await allowMoreToday(context);
   state.paused = null;
+  state.unansweredPause = commandId;
   notify();
   requestTick();
   return done(isDayOver ? 'new work starts again, with another allowance for today' : 'new work starts again');

@@ -1,4 +1,3 @@
-import { toBatonError } from '../core/baton-error.ts';
 import type { OrchestratorContext } from './context.ts';
 import type { IssueName } from './scheduling-state.ts';
 
@@ -7,7 +6,7 @@ import type { IssueName } from './scheduling-state.ts';
  * tracker has. Null when there is none.
  */
 export async function findIssue(context: OrchestratorContext, reference: string): Promise<IssueName | null> {
-  const { state, source, stopping } = context;
+  const { state, source, reads } = context;
   const wanted = reference.trim().toLowerCase();
   const isMeant = ({ id, identifier }: IssueName): boolean =>
     id.toLowerCase() === wanted || identifier.toLowerCase() === wanted;
@@ -16,13 +15,8 @@ export async function findIssue(context: OrchestratorContext, reference: string)
   );
   const found = known.find(isMeant);
   if (found !== undefined) return found;
-  const { settings } = source.read().workflow;
-  const tracker = context.trackerFor(settings);
-  try {
-    const [byId] = await tracker.fetchByIds([reference.trim()], stopping);
-    if (byId !== undefined) return byId;
-    return (await tracker.fetchByStates(settings.tracker.activeStates, stopping)).find(isMeant) ?? null;
-  } catch (thrown) {
-    throw toBatonError(thrown, 'tracker_request');
-  }
+  const id = reference.trim();
+  const byId = (await reads.byIds([id])).get(id) ?? null;
+  if (byId !== null) return byId;
+  return (await reads.byStates(source.read().workflow.settings.tracker.activeStates)).find(isMeant) ?? null;
 }

@@ -26,25 +26,35 @@ export interface Health {
 export interface TickFacts {
   readonly startedAt: number;
   readonly number: number;
-  readonly tickStartedAt: number;
-  readonly durationMs: number;
+  readonly tickStartedAt: { readonly wall: number; readonly monotonic: number };
   readonly steps: readonly StepReport[];
+  /** On the monotonic clock. */
   readonly nextTickAt: number | null;
   readonly isPolling: boolean;
   readonly pollErrors: Health['pollErrors'];
 }
 
-export function healthOf({ state, clock, source, project }: OrchestratorContext, facts: TickFacts): Health {
+/** Hands the record of a tick on. Whoever takes it must not be able to break the tick. */
+export function tellHealth(context: OrchestratorContext, facts: TickFacts): void {
+  try {
+    context.onHealth(healthOf(context, facts));
+  } catch (error) {
+    context.logger.error('The health record could not be told.', { error });
+  }
+}
+
+function healthOf({ state, clock, source, project }: OrchestratorContext, facts: TickFacts): Health {
   const { workflow, problem } = source.read();
   const looks = [...state.retrying.values()].map(({ dueAt }) => dueAt);
+  const { tickStartedAt, nextTickAt } = facts;
   return {
     at: clock.now(),
     startedAt: facts.startedAt,
     project,
     tick: {
       number: facts.number,
-      startedAt: facts.tickStartedAt,
-      durationMs: facts.durationMs,
+      startedAt: tickStartedAt.wall,
+      durationMs: clock.monotonic() - tickStartedAt.monotonic,
       steps: facts.steps,
     },
     slots: { used: state.running.size, limit: workflow.settings.agent.maxConcurrentAgents },
@@ -52,7 +62,7 @@ export function healthOf({ state, clock, source, project }: OrchestratorContext,
     retrying: state.retrying.size,
     held: state.held.size,
     next: {
-      tickAt: facts.nextTickAt,
+      tickAt: nextTickAt === null ? null : clock.now() + (nextTickAt - clock.monotonic()),
       isPolling: facts.isPolling,
       lookAt: looks.length === 0 ? null : Math.min(...looks),
     },

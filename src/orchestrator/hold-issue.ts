@@ -52,7 +52,8 @@ export async function releaseHold(
     await ledger.forgetHold(issueId);
     running.holdAfterwards = null;
     context.notify();
-    return true;
+    // Its end may have been written meanwhile, and the hold with it.
+    if (!state.held.has(issueId)) return true;
   }
   if (!state.held.has(issueId)) return false;
   await ledger.release(issueId, options);

@@ -41,6 +41,11 @@ export async function addSpent(
   }
 }
 
+/** Counts anew; what is kept beside, under other names, stays. */
+export async function clearCounts({ counters }: CounterTables, key: IssueKey): Promise<void> {
+  await counters.clear(key, Object.values(names));
+}
+
 /** Sets what is counted in a row. */
 export async function writeStreaks(
   { counters }: CounterTables,

@@ -5,7 +5,7 @@ import { whyNoSlot } from '../core/slots.ts';
 import type { RunFinish, RunRecord, RunStart } from '../store/runs.ts';
 import type { StoreTables } from '../store/store.ts';
 import { ClaimFence, type ClaimFenceParts } from './claim-fence.ts';
-import { addSpent, noCounts, readCounts, writeStreaks } from './issue-counters.ts';
+import { addSpent, clearCounts, noCounts, readCounts, writeStreaks } from './issue-counters.ts';
 import { putHold, putIdleHold, putLook } from './ledger-rows.ts';
 import type { HeldEntry, IssueCounts, IssueName, Look } from './scheduling-state.ts';
 import { usageOf } from './usage-of-run.ts';
@@ -133,7 +133,7 @@ export class Ledger {
     const isOurs = await this.#fence.write(issueId, async (tables, key, holder) => {
       await tables.retries.remove(key);
       await tables.held.remove(key);
-      if (options.byPerson) await tables.counters.clear(key);
+      if (options.byPerson) await clearCounts(tables, key);
       else await writeStreaks(tables, key, noCounts);
       await tables.claims.release(key, holder);
     });
@@ -196,6 +196,8 @@ export class Ledger {
   async #claimForRun(tables: StoreTables, { record, slotState, settings }: RunWish): Promise<number | null> {
     const { issueId } = record;
     const key = this.#fence.key(issueId);
+    // Something of a run without an end may be alive, ours included: it is taken over and ended first.
+    if ((await tables.runs.unfinished(key.project)).some((run) => run.issueId === issueId)) return null;
     if (this.#parts.generations.has(issueId)) {
       const ours = this.#fence.holder(issueId);
       return (await tables.claims.setSlot(key, ours, slotState)) ? ours.generation : null;

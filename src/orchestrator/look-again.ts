@@ -21,12 +21,12 @@ const nextLookMs = 1_000;
 export async function lookAgain(context: OrchestratorContext, entry: RetryEntry): Promise<void> {
   const { looking } = context.state;
   // Its timer and a freed slot may both ask for it.
-  if (looking.has(entry.issue.id)) return;
-  looking.add(entry.issue.id);
+  if (looking.has(entry)) return;
+  looking.add(entry);
   try {
     await look(context, entry);
   } finally {
-    looking.delete(entry.issue.id);
+    looking.delete(entry);
   }
 }
 

@@ -1,6 +1,7 @@
 import { type Timer, within } from '../clock/clock.ts';
 import type { DispatchDecision } from '../core/dispatch-plan.ts';
 import { limitsSwitchedOff } from '../core/limits.ts';
+import type { WorkflowReading } from '../core/workflow.ts';
 import { adoptAll, findOrphans } from './adopt.ts';
 import { cleanTerminalWorkspaces } from './clean-workspaces.ts';
 import { CommandDoor } from './command-door.ts';
@@ -9,7 +10,7 @@ import { lookAfterRuns } from './custody.ts';
 import { previewDispatch, SlotFiller } from './dispatch.ts';
 import { endEarlierLives } from './end-earlier-lives.ts';
 import { type Explainer, type Explanation, explainIssue } from './explain.ts';
-import { healthOf } from './health.ts';
+import { tellHealth } from './health.ts';
 import { Journal } from './journal.ts';
 import { LeaseKeeper } from './lease-keeper.ts';
 import { Ledger } from './ledger.ts';
@@ -63,19 +64,23 @@ export class Orchestrator {
   #ticking: Promise<void> | null = null;
   #tickWanted = false;
   #ticks = 0;
+  #reading: WorkflowReading | null = null;
   #steps: readonly StepReport[] = [];
 
   constructor(parts: OrchestratorParts) {
     this.closed = new Promise((resolve) => {
       this.#resolveClosed = resolve;
     });
-    const { clock, source } = parts;
+    const { clock } = parts;
+    // A tick in progress keeps the settings it began with.
+    const source = { read: () => this.#reading ?? parts.source.read() };
     const stopping = this.#stop.signal;
     this.#startedAt = clock.now();
     this.#pending = new PendingWork(parts.logger);
     this.#watchers = new Watchers(parts.logger);
     this.#context = {
       ...parts,
+      source,
       state: this.#state,
       stopping,
       ledger: new Ledger({ ...parts, generations: this.#state.generations }),
@@ -229,7 +234,8 @@ export class Orchestrator {
     this.#timer?.cancel();
     this.#nextTickAt = this.#context.clock.monotonic() + delayMs;
     this.#timer = this.#context.clock.schedule(delayMs, () => {
-      this.#ticking = this.#tick();
+      // In progress before anybody is told of it: who hears of a tick and asks for another gets one after it.
+      this.#ticking = Promise.resolve().then(() => this.#tick());
     });
   }
 
@@ -240,13 +246,23 @@ export class Orchestrator {
     this.#tickWanted = false;
     this.#watchers.notify();
     this.#pending.own('commands', this.#door.knock());
+    this.#reading = this.#context.source.read();
     try {
       this.#steps = await runTick(this.#context, () => this.#poller.begin());
     } finally {
+      this.#reading = null;
       this.#ticks += 1;
       this.#ticking = null;
       if (!this.#stop.signal.aborted) this.#scheduleTick(this.#tickWanted ? 0 : this.#intervalMs());
-      this.#tellHealth(startedAt);
+      tellHealth(this.#context, {
+        startedAt: this.#startedAt,
+        number: this.#ticks,
+        tickStartedAt: startedAt,
+        steps: this.#steps,
+        nextTickAt: this.#nextTickAt,
+        isPolling: this.#poller.isPolling,
+        pollErrors: this.#poller.errors,
+      });
       // A drain is over when nothing runs any more.
       if (this.#state.paused?.kind === 'drain' && this.#state.running.size === 0) void this.stop();
       this.#watchers.notify();
@@ -272,26 +288,5 @@ export class Orchestrator {
   #errors(): ReadModel['errors'] {
     const inSteps = this.#steps.flatMap(({ step, error }) => (error === null ? [] : [{ step, error }]));
     return [...inSteps, ...this.#poller.errors];
-  }
-
-  #tellHealth(startedAt: { readonly wall: number; readonly monotonic: number }): void {
-    const { clock, onHealth, logger } = this.#context;
-    const untilTick = this.#nextTickAt === null ? null : this.#nextTickAt - clock.monotonic();
-    try {
-      onHealth(
-        healthOf(this.#context, {
-          startedAt: this.#startedAt,
-          number: this.#ticks,
-          tickStartedAt: startedAt.wall,
-          durationMs: clock.monotonic() - startedAt.monotonic,
-          steps: this.#steps,
-          nextTickAt: untilTick === null ? null : clock.now() + untilTick,
-          isPolling: this.#poller.isPolling,
-          pollErrors: this.#poller.errors,
-        }),
-      );
-    } catch (error) {
-      logger.error('The health record could not be made.', { error });
-    }
   }
 }

@@ -17,7 +17,7 @@ export interface ClaimBeside {
 /** The gates whose facts the orchestrator has. `beside` are claims of a daemon that a visitor looks at from outside. */
 export function outsideGates(
   context: OrchestratorContext,
-  { workflow, problem }: WorkflowReading,
+  { problem }: WorkflowReading,
   beside: readonly ClaimBeside[] = [],
 ): OutsideGates {
   const { state, pool } = context;
@@ -29,7 +29,7 @@ export function outsideGates(
     problem === null
       ? null
       : { code: 'workflow_problem', text: `the workflow file cannot be used: ${problem.message}` };
-  const dayIsOver = whyDayIsOver(state, workflow.settings.limits);
+  const dayIsOver = whyDayIsOver(context);
   return {
     free_here: gate((issue) => whyClaimed(state, issue.id), 'nobody works on it'),
     free_elsewhere: gate((issue) => elsewhere.get(issue.id) ?? null, 'no other daemon has it'),

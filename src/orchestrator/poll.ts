@@ -28,7 +28,10 @@ export async function poll(context: OrchestratorContext): Promise<readonly PollE
       errors.push({ step: 'dispatch', error: toBatonError(thrown) });
     }
   }
-  const known = new Map(candidates?.map((issue) => [issue.id, issue]));
+  // What was forgotten while it was read is not known.
+  const known = new Map(
+    candidates?.filter((issue) => reads.lastRead(issue.id) === issue).map((issue) => [issue.id, issue]),
+  );
   const missing = before.ids.filter((id) => !known.has(id));
   let refreshed: ReadonlyMap<string, Issue | null> = known;
   try {

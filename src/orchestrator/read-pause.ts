@@ -8,8 +8,10 @@ import type { Pause } from './scheduling-state.ts';
  */
 export async function readPause(context: OrchestratorContext): Promise<void> {
   const { store, project, state, logger } = context;
+  const before = state.paused;
   const last = await store.commands.latestDone(project, ['pause', 'resume']);
-  if (state.paused?.kind === 'drain') return;
+  // What was asked for here meanwhile, or is not answered yet, is newer than what was read.
+  if (state.paused?.kind === 'drain' || state.paused !== before || state.unansweredPause !== null) return;
   const paused = last?.kind === 'pause' ? pauseOf(last) : null;
   if (paused !== null && state.paused === null)
     logger.warn('Baton was paused and still is.', { since: paused.since, reason: paused.reason });

@@ -47,9 +47,18 @@ export async function applyRefresh(
       if (issue !== null) running.issue = issue;
       stopRun(context, running, decision.reason);
     }
-    if (endsHold(state.held.get(id)?.code, decision.reason)) await releaseHold(context, id, { byPerson: false });
+    if (endsHold(state.held.get(id)?.code, decision.reason)) await liftHold(context, id);
   }
   context.notify();
+}
+
+/** One that cannot be lifted now is met again by the next poll; the other issues do not wait for it. */
+async function liftHold(context: OrchestratorContext, issueId: string): Promise<void> {
+  try {
+    await releaseHold(context, issueId, { byPerson: false });
+  } catch (error) {
+    context.logger.warn('A hold could not be lifted yet.', { issue_id: issueId, error });
+  }
 }
 
 /** Slots are counted by the state an issue is in now, by every daemon on the store. */

@@ -40,6 +40,7 @@ export interface RecordedRun extends LiveRun {
 export function startRecordedRun(context: OrchestratorContext, request: RecordedRunRequest): RecordedRun {
   let live: LiveRun | null = null;
   let stopReason: StopReason | null = null;
+  const stopped = new AbortController();
   let askedAt = 0;
   const notBegun = Promise.withResolvers<NotBegun | null>();
   const run = async (): Promise<RunOutcome> => {
@@ -61,16 +62,22 @@ export function startRecordedRun(context: OrchestratorContext, request: Recorded
     const { runId, attempt, retryKind, workflow, watcher } = request;
     let issue: Issue;
     try {
-      issue = await beginWork(context, request);
+      issue = await beginWork(context, request, AbortSignal.any([context.stopping, stopped.signal]));
     } catch (thrown) {
+      // A stop explains whatever went wrong after it: it is no failure of the run.
+      if (stopReason !== null || context.stopping.aborted) return stopOutcome(stopReason ?? 'shutdown', 0);
       return notAllowed(toBatonError(thrown, 'tracker_request'));
     }
     if (stopReason !== null) return stopOutcome(stopReason, 0);
     // A daemon that was frozen, or waited for the store too long, may have lost the issue to another one meanwhile.
     if (!context.isClaimSafe(askedAt)) return stopOutcome('claim_lost', 0);
     const threadId = threadToResume(request, answer);
-    live = context.runner.start({ runId, issue, workflow, attempt, retryKind, threadId, watcher });
-    return live.outcome;
+    try {
+      live = context.runner.start({ runId, issue, workflow, attempt, retryKind, threadId, watcher });
+    } catch (thrown) {
+      return { end: 'failed', turns: 0, error: toBatonError(thrown) };
+    }
+    return live.outcome.catch(withoutOutcome);
   };
   const outcome = run();
   return {
@@ -79,6 +86,7 @@ export function startRecordedRun(context: OrchestratorContext, request: Recorded
     over: notBegun.promise.then(async (why) => (why === null ? void (await outcome) : undefined)),
     stop: (reason) => {
       stopReason ??= reason;
+      stopped.abort();
       live?.stop(reason);
     },
   };
@@ -129,8 +137,18 @@ function threadToResume(
   return last.threadId;
 }
 
+/** A run that breaks its promise to tell how it ended: what is left of it nobody knows. */
+function withoutOutcome(thrown: unknown): RunOutcome {
+  const error = new BatonError('agent_survives', 'The run broke off without telling how it ended.', { cause: thrown });
+  return { end: 'failed', turns: 0, error };
+}
+
 /** Moves the issue on where that is Baton's business: on the board from todo to in_progress. */
-async function beginWork(context: OrchestratorContext, request: RecordedRunRequest): Promise<Issue> {
+async function beginWork(
+  context: OrchestratorContext,
+  request: RecordedRunRequest,
+  signal: AbortSignal,
+): Promise<Issue> {
   const { issue, workflow } = request;
   context.logger.info('A run starts.', {
     issue_id: issue.id,
@@ -141,7 +159,7 @@ async function beginWork(context: OrchestratorContext, request: RecordedRunReque
   const { changes, startMove } = context.trackerFor(workflow.settings);
   if (changes === null || startMove === undefined) return issue;
   if (normalizeState(issue.state) !== normalizeState(startMove.from)) return issue;
-  const moved = await changes.moveIssue(issue.id, startMove.to, { kind: 'orchestrator' }, context.stopping);
+  const moved = await changes.moveIssue(issue.id, startMove.to, { kind: 'orchestrator' }, signal);
   context.reads.forget(issue.id);
   request.onMoved(moved);
   return moved;

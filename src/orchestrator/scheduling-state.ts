@@ -23,8 +23,8 @@ export interface SchedulingState {
   readonly held: Map<string, HeldEntry>;
   /** Issues that an earlier life, or a daemon that is gone, left behind, while they are being taken over. */
   readonly adopting: Set<string>;
-  /** Retrying issues that are being read just now. */
-  readonly looking: Set<string>;
+  /** Looks that are being carried out just now; a newer promise for the same issue is another look. */
+  readonly looking: Set<RetryEntry>;
   /** Issues whose workspace is being removed. */
   readonly cleaning: Set<string>;
   /** The generation of each claim that is ours; whoever writes about a claimed issue shows it. */
@@ -39,6 +39,8 @@ export interface SchedulingState {
   readonly completed: Map<string, CompletedEntry>;
   /** Nothing new starts while this is set. */
   paused: Pause | null;
+  /** The command that last changed `paused` here, until its answer is in the store: what is read there is older. */
+  unansweredPause: string | null;
   /** What the project has used today, runs in flight not included, and what a person allowed beyond the limit. */
   readonly today: Today;
   /** When the store was last asked for these, on the monotonic clock. */
@@ -80,12 +82,14 @@ export interface RunningEntry {
   changed: boolean | null;
   /** Limits that are near or reached. */
   warnings: readonly LimitFinding[];
-  /** How many looks in a row did not find its process. */
-  looksWithoutProcess: number;
+  /** When its process was first not found, on the monotonic clock; null while it is there. */
+  processMissedAt: number | null;
   /** Why it was asked to end, null while it was not. */
   stopRequested: StopReason | null;
   /** Where the run itself last moved its issue, and when. */
   ownMove: { readonly to: string; readonly atMonotonic: number } | null;
+  /** Its end is being written since this reading of the day: what it used may be among that of the day already. */
+  settlingSince: number | null;
   /** The issue is held when this run has ended, whatever its outcome. */
   holdAfterwards: HoldReason | null;
 }
@@ -157,6 +161,8 @@ export interface Pause {
 }
 
 export interface Today {
+  /** How often it was read. */
+  readings: number;
   /** UTC, `2026-11-15`. */
   day: string;
   tokens: number;
@@ -190,7 +196,8 @@ export function emptySchedulingState(): SchedulingState {
     skipped: new Map(),
     completed: new Map(),
     paused: null,
-    today: { day: '', tokens: 0, microUsd: 0, allowedAfter: { tokens: 0, microUsd: 0 } },
+    unansweredPause: null,
+    today: { readings: 0, day: '', tokens: 0, microUsd: 0, allowedAfter: { tokens: 0, microUsd: 0 } },
     lookedAt: { orphansLookedForAt: 0, dayReadAt: 0, maintainedAt: Number.NEGATIVE_INFINITY },
     totals: { runs: 0, runsByEnd: new Map(), inputTokens: 0, outputTokens: 0, totalTokens: 0 },
   };
@@ -228,6 +235,13 @@ export function takenSlots({ running, held, elsewhere }: SchedulingState): strin
 /** An agent that could not be ended may be alive, and takes its slot until a person says that it is not. */
 export function slotOfHold({ code }: HoldReason): string | null {
   return code === 'agent_survives' ? code : null;
+}
+
+/** What the runs in progress have used so far, but for those whose end is being written: theirs is with the day's. */
+export function tokensInFlight({ running }: Pick<SchedulingState, 'running'>): number {
+  let tokens = 0;
+  for (const { usage, settlingSince } of running.values()) if (settlingSince === null) tokens += usage.totalTokens;
+  return tokens;
 }
 
 /** Every issue that is claimed here. */

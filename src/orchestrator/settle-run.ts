@@ -4,7 +4,7 @@ import type { RunOutcome } from '../core/run.ts';
 import type { RunFinish } from '../store/runs.ts';
 import { cleanWorkspace } from './clean-workspaces.ts';
 import type { OrchestratorContext } from './context.ts';
-import { holdIssue } from './hold-issue.ts';
+import { holdIssue, releaseHold } from './hold-issue.ts';
 import { noCounts } from './issue-counters.ts';
 import type { NextStep } from './ledger.ts';
 import { scheduleLook } from './schedule-look.ts';
@@ -37,10 +37,12 @@ export async function settleRun(context: OrchestratorContext, entry: RunningEntr
     const next = whatFollows(context, entry, outcome, dice, end.endedAt);
     try {
       await journal.drain(entry.runId);
+      entry.settlingSince = context.state.today.readings;
       const isOurs = await write(context, entry, end, next);
       leave(context, entry, outcome, isOurs ? next : null);
       return;
     } catch (problem) {
+      entry.settlingSince = null;
       logger.error('The end of a run could not be written down.', { ...named(entry), error: problem });
     }
     if (isLast) break;
@@ -54,6 +56,8 @@ export async function settleRun(context: OrchestratorContext, entry: RunningEntr
 interface Following {
   readonly step: NextStep;
   readonly streaks: Streaks;
+  /** The hold was asked for while the run went on; its end alone would not have brought it. */
+  readonly wasAsked?: boolean;
 }
 
 type Streaks = Pick<IssueCounts, 'failures' | 'staleRuns' | 'quotaWaits'>;
@@ -82,6 +86,7 @@ function whatFollows(
   const hold = (code: string, reason: string): Following => ({
     step: { action: 'hold', hold: { issue, code, reason, since: endedAt, runId } },
     streaks: before,
+    wasAsked: entry.holdAfterwards !== null && code === entry.holdAfterwards.code,
   });
   if (entry.holdAfterwards !== null) {
     const { code, reason } = entry.holdAfterwards;
@@ -132,7 +137,8 @@ function leave(context: OrchestratorContext, entry: RunningEntry, outcome: RunOu
   journal.forget(runId);
   context.reads.forget(issue.id);
   state.totals.runsByEnd.set(outcome.end, (state.totals.runsByEnd.get(outcome.end) ?? 0) + 1);
-  state.today.tokens += entry.usage.totalTokens;
+  // A reading of the day since the end was written has it already.
+  if (entry.settlingSince === state.today.readings) state.today.tokens += entry.usage.totalTokens;
   if (next === null) {
     state.generations.delete(issue.id);
     if (!context.stopping.aborted) logger.warn('The end of a run was not ours to write any more.', named(entry));
@@ -146,6 +152,10 @@ function leave(context: OrchestratorContext, entry: RunningEntry, outcome: RunOu
   if (next !== null && next.step.action !== 'hold' && entry.holdAfterwards !== null) {
     const { code, reason } = entry.holdAfterwards;
     context.own('hold', holdIssue(context, { issue, code, reason, since: clock.now(), runId }));
+  }
+  // Or took that back.
+  if (next?.wasAsked === true && entry.holdAfterwards === null) {
+    context.own('release', releaseHold(context, issue.id, { byPerson: true }).then(context.requestTick));
   }
   context.notify();
   // A freed slot is for whoever waits for one, now and not at the next poll.

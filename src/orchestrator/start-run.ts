@@ -2,6 +2,7 @@ import type { AgentEvent } from '../agent/agent.ts';
 import { type Issue, normalizeState } from '../core/issue.ts';
 import type { Workflow } from '../core/workflow.ts';
 import type { RunWatcher } from '../runner/runner.ts';
+import { adoptAll } from './adopt.ts';
 import { checkLimits } from './check-limits.ts';
 import type { OrchestratorContext } from './context.ts';
 import { startRecordedRun } from './recorded-run.ts';
@@ -62,8 +63,9 @@ export function startRun(context: OrchestratorContext, start: RunStart): void {
     usage: { inputTokens: 0, outputTokens: 0, totalTokens: 0 },
     changed: null,
     warnings: [],
-    looksWithoutProcess: 0,
+    processMissedAt: null,
     stopRequested: null,
+    settlingSince: null,
     holdAfterwards: null,
     ownMove: null,
   };
@@ -89,8 +91,11 @@ function giveUpStart(
   state.running.delete(issue.id);
   pool?.free();
   if (why.held !== null) state.held.set(issue.id, why.held);
-  else if (why.isLost) state.generations.delete(issue.id);
-  else if (look !== null) scheduleLook(context, look, { delayMs: tryAgainMs, why: why.reason });
+  else if (why.isLost) {
+    state.generations.delete(issue.id);
+    // Perhaps nobody has it, and it was only left behind: then it is ours to take over.
+    if (!context.stopping.aborted) context.own('takeover', adoptAll(context, [issue.id]));
+  } else if (look !== null) scheduleLook(context, look, { delayMs: tryAgainMs, why: why.reason });
   state.skipped.set(issue.id, { issue, reason: why.reason });
   context.notify();
 }
@@ -112,7 +117,7 @@ function watchRun(context: OrchestratorContext, issueId: string, runId: string):
     },
     onProcess: (process) => {
       if (process !== null) journal.note(runId, { pid: process.pid, pidStartTime: process.startTime });
-      update({ process, looksWithoutProcess: 0 });
+      update({ process, processMissedAt: null });
     },
     onSession: (threadId) => {
       journal.note(runId, { threadId });

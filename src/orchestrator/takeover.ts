@@ -1,7 +1,7 @@
 import type { RunFinish, RunRecord } from '../store/runs.ts';
 import { ClaimFence, type ClaimFenceParts } from './claim-fence.ts';
 import { addSpent } from './issue-counters.ts';
-import { heldFrom, lookFrom, putLook } from './ledger-rows.ts';
+import { heldFrom, lookFrom, putIdleHold, putLook } from './ledger-rows.ts';
 import { type HeldEntry, type Look, slotOfHold } from './scheduling-state.ts';
 import { usageOf } from './usage-of-run.ts';
 
@@ -30,12 +30,14 @@ export class Takeover {
     const { store, project, generations } = this.#parts;
     const key = this.#fence.key(issueId);
     const found = await store.transaction(async (tables) => {
-      const claim = await this.#fence.take(tables, issueId, leaseMs, null);
+      // Until its runs are ended they take the slot that they took.
+      const slotState = (await tables.claims.read(key))?.slotState ?? null;
+      const claim = await this.#fence.take(tables, issueId, leaseMs, slotState);
       if (claim === null) return null;
       const runs = (await tables.runs.unfinished(project)).filter((run) => run.issueId === issueId);
       const retry = await tables.retries.read(key);
       const hold = (await tables.held.list(project)).find((each) => each.issueId === issueId);
-      if (hold !== undefined) await tables.claims.setSlot(key, claim, slotOfHold(hold));
+      if (runs.length === 0) await tables.claims.setSlot(key, claim, hold === undefined ? null : slotOfHold(hold));
       if (runs.length > 0 || retry !== null || hold !== undefined) return { claim, runs, retry, hold };
       await tables.claims.release(key, claim);
       return null;
@@ -51,17 +53,20 @@ export class Takeover {
   }
 
   /**
-   * Ends the runs of a daemon that is gone as interrupted, and promises a look where nothing else is promised. How long
-   * they worked nobody knows; what they used is counted as far as it was written down.
+   * Ends the runs of a daemon that is gone as interrupted, and holds the issue, or promises a look where nothing else is
+   * promised. How long they worked nobody knows; what they used is counted as far as it was written down.
    */
   endRuns({ runs, look: promised, hold }: Inheritance, look: Look, end: RunFinish): Promise<boolean> {
-    return this.#fence.write(look.issue.id, async (tables, key) => {
+    return this.#fence.write(look.issue.id, async (tables, key, holder) => {
       for (const run of runs) {
         if (!(await tables.runs.finish(run.runId, run.generation, end))) continue;
         await tables.usage.add(usageOf(run, end.endedAt));
         await addSpent(tables, key, { tokens: run.totalTokens, wallMs: 0, microUsd: run.costMicroUsd });
       }
-      if (hold === null && promised === null) await putLook(tables, key, look);
+      // An agent that survives is held in the same moment in which its run ends: there is none in which it is forgotten.
+      await tables.claims.setSlot(key, holder, null);
+      if (hold !== null) await putIdleHold(tables, key, holder, hold);
+      else if (promised === null) await putLook(tables, key, look);
     });
   }
 

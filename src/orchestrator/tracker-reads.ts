@@ -23,7 +23,13 @@ interface Remembered {
   readonly issue: Issue | null;
   /** The number of the read it came from. */
   readonly read: number;
+  /** When that was asked for, on the monotonic clock: what changed after it may be missing in the answer. */
   readonly readAt: number;
+}
+
+interface Read {
+  readonly number: number;
+  readonly at: number;
 }
 
 interface Batch {
@@ -41,6 +47,8 @@ export class TrackerReads {
   readonly #remembered = new Map<string, Remembered>();
   /** The number of the first read whose answer counts for an issue. */
   readonly #countsFrom = new Map<string, number>();
+  /** As above, for every issue. */
+  #allCountFrom = 0;
   #reads = 0;
   #inFlight: Promise<void> | null = null;
   #next: Batch | null = null;
@@ -54,6 +62,11 @@ export class TrackerReads {
     const known = this.#remembered.get(id);
     if (known === undefined) return undefined;
     return this.#parts.clock.monotonic() - known.readAt <= this.#parts.freshnessMs() ? known.issue : undefined;
+  }
+
+  /** As `fresh`, however long ago that was; undefined when it was forgotten since. */
+  lastRead(id: string): Issue | null | undefined {
+    return this.#remembered.get(id)?.issue;
   }
 
   /** The issues as they are now, null for those that are gone. Rejects when the tracker does not answer. */
@@ -73,14 +86,16 @@ export class TrackerReads {
     return answer;
   }
 
-  /** Every issue in one of these states. */
+  /**
+   * Every issue in one of these states. One that was forgotten meanwhile is among them but is not `fresh`: who must know
+   * asks for it by id. To leave it out would keep everything from starting while changes come faster than answers.
+   */
   async byStates(states: readonly string[]): Promise<readonly Issue[]> {
     const read = this.#begin();
     const issues = await this.#bounded((signal) => this.#parts.tracker().fetchByStates(states, signal));
-    const current = issues.filter(({ id }) => this.#counts(id, read));
     this.#forgetAbsent(states, new Set(issues.map(({ id }) => id)), read);
-    for (const issue of current) this.#remember(issue.id, issue, read);
-    return current;
+    for (const issue of issues) if (this.#counts(issue.id, read)) this.#remember(issue.id, issue, read);
+    return issues;
   }
 
   /** What is known of the issue is not true any more, and neither is an answer that is still on its way. */
@@ -91,7 +106,9 @@ export class TrackerReads {
 
   /** As `forget`, for everything. */
   forgetAll(): void {
-    for (const id of this.#remembered.keys()) this.forget(id);
+    this.#remembered.clear();
+    this.#countsFrom.clear();
+    this.#allCountFrom = this.#reads + 1;
   }
 
   async #ask(ids: readonly string[]): Promise<ReadonlyMap<string, Issue | null>> {
@@ -132,29 +149,31 @@ export class TrackerReads {
     for (const id of ids) if (this.#counts(id, read)) this.#remember(id, found.get(id) ?? null, read);
   }
 
-  #begin(): number {
+  #begin(): Read {
     this.#reads += 1;
-    return this.#reads;
+    return { number: this.#reads, at: this.#parts.clock.monotonic() };
   }
 
-  #counts(id: string, read: number): boolean {
-    return read >= (this.#countsFrom.get(id) ?? 0);
+  /** Whether the answer of a read says anything of an issue: not when it was forgotten, or read anew, since. */
+  #counts(id: string, { number }: Read): boolean {
+    const from = Math.max(this.#allCountFrom, this.#countsFrom.get(id) ?? 0, this.#remembered.get(id)?.read ?? 0);
+    return number >= from;
   }
 
   /** An issue that was in one of these states and is not among them any more has changed since. */
-  #forgetAbsent(states: readonly string[], present: ReadonlySet<string>, read: number): void {
+  #forgetAbsent(states: readonly string[], present: ReadonlySet<string>, read: Read): void {
     const asked = new Set(states.map(normalizeState));
     for (const [id, known] of this.#remembered) {
-      if (known.read > read || present.has(id) || known.issue === null) continue;
+      if (known.read > read.number || present.has(id) || known.issue === null) continue;
       if (asked.has(normalizeState(known.issue.state))) this.#remembered.delete(id);
     }
   }
 
-  #remember(id: string, issue: Issue | null, read: number): void {
+  #remember(id: string, issue: Issue | null, read: Read): void {
     if (this.#remembered.size >= mostRemembered) {
       for (const known of this.#remembered.keys()) if (this.fresh(known) === undefined) this.#remembered.delete(known);
     }
-    this.#remembered.set(id, { issue, read, readAt: this.#parts.clock.monotonic() });
+    this.#remembered.set(id, { issue, read: read.number, readAt: read.at });
   }
 
   async #bounded<T>(read: (signal: AbortSignal) => Promise<T>): Promise<T> {

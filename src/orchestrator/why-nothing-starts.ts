@@ -5,8 +5,7 @@ import type { IssueName, SchedulingState } from './scheduling-state.ts';
 
 /** Why nothing new may start on this issue, whatever its own merits: a pause, the day's limit, the bounds of a trial. */
 export function whyNothingStarts(context: OrchestratorContext, issue: IssueName): SkipReason | null {
-  const { limits } = context.source.read().workflow.settings;
-  return whyPaused(context.state) ?? whyDayIsOver(context.state, limits) ?? whyNotChosen(context, issue, 0);
+  return whyPaused(context.state) ?? whyDayIsOver(context) ?? whyNotChosen(context, issue, 0);
 }
 
 export function whyPaused({ paused }: SchedulingState): SkipReason | null {

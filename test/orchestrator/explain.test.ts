@@ -33,7 +33,7 @@ async function given({ issues, settings: wanted = settings(), trial = null, prob
   const workflow = { path: '/w', revision: '1', settings: wanted, renderPrompt: () => '' };
   const who = { owner: 'me', host: 'here', isShared: false };
   const ledger = new Ledger({ store, clock, project, ...who, generations: state.generations });
-  const parts = { state, store, project, ledger, reads, trial, pool: null, trackerFor: () => tracker };
+  const parts = { state, store, project, ledger, reads, clock, trial, pool: null, trackerFor: () => tracker };
   // The rest of a context is for whoever changes something.
   const context = {
     ...parts,

@@ -1,17 +1,22 @@
+import type { Clock, Timer } from '../../src/clock/clock.ts';
 import { seededChance } from '../../src/clock/seeded-chance.ts';
 import { SimulatedClock } from '../../src/clock/simulated-clock.ts';
 import { BatonError } from '../../src/core/baton-error.ts';
 import type { Issue } from '../../src/core/issue.ts';
 import type { RunOutcome, StopReason } from '../../src/core/run.ts';
 import type { Settings } from '../../src/core/settings.ts';
+import { stopOutcome } from '../../src/core/stop-outcome.ts';
 import type { Workflow } from '../../src/core/workflow.ts';
-import type { Trial } from '../../src/orchestrator/context.ts';
+import type { Processes, Trial } from '../../src/orchestrator/context.ts';
 import type { Health } from '../../src/orchestrator/health.ts';
 import { Orchestrator } from '../../src/orchestrator/orchestrator.ts';
+import type { PoolMember } from '../../src/orchestrator/slot-pool.ts';
 import type { Runner, RunRequest } from '../../src/runner/runner.ts';
 import type { Store } from '../../src/store/store.ts';
 import { MemoryTracker } from '../../src/tracker/memory/memory-tracker.ts';
+import type { Tracker } from '../../src/tracker/tracker.ts';
 import { fakeWorkspaces } from '../fake/fake-workspaces.ts';
+import { issue } from '../fake/issues.ts';
 import { memoryLogger } from '../fake/memory-logger.ts';
 import { scratchStore } from '../fake/scratch-store.ts';
 import { settings as someSettings } from '../fake/settings.ts';
@@ -21,9 +26,20 @@ export interface StagedRun {
   readonly request: RunRequest;
   readonly stops: StopReason[];
   succeed(): void;
-  fail(code?: 'agent_exited' | 'agent_input_required' | 'agent_survives'): void;
+  fail(code?: 'agent_exited' | 'agent_input_required' | 'agent_survives' | 'agent_quota_exhausted'): void;
   /** Ends as a run does that was asked to stop. */
   cancel(): void;
+  /** Ends as the real runner does when it was asked to stop, by the reason it was given. */
+  end(): void;
+  /** Breaks the promise that an outcome never rejects. */
+  crash(): void;
+}
+
+/** A read of the tracker, as the orchestrator asked for it. */
+export interface TrackerCall {
+  readonly kind: 'states' | 'ids';
+  readonly asked: readonly string[];
+  readonly at: number;
 }
 
 export interface SceneOptions {
@@ -39,6 +55,14 @@ export interface SceneOptions {
   readonly isShared?: boolean;
   /** How many processes of an earlier life cannot be ended. */
   readonly processesLeft?: number;
+  readonly processes?: Partial<Processes>;
+  readonly pool?: PoolMember;
+  /** The tracker is on this machine. */
+  readonly isLocal?: boolean;
+  /** Stands between this daemon alone and the store. */
+  readonly through?: (store: Store) => Store;
+  /** Called with each run as it starts. */
+  readonly play?: (run: StagedRun) => void;
 }
 
 /** The real orchestrator, the real store and the real memory tracker under a simulated clock, with runs that a test plays. */
@@ -71,14 +95,18 @@ export async function scene(options: SceneOptions = {}) {
   };
   const store = options.store ?? (await scratchStore(clock));
   const project = (await store.projects.ensure('test', 0)).id;
+  const calls: TrackerCall[] = [];
+  const life = mortalClock(clock);
+  const owner = options.owner ?? 'this-daemon';
+  const counted = countedTracker(tracker, calls, clock, options.isLocal ?? false);
   const orchestrator = new Orchestrator({
-    store,
+    store: options.through?.(store) ?? store,
     project,
     host: 'here',
     trial: options.trial ?? null,
-    owner: options.owner ?? 'this-daemon',
+    owner,
     isShared: options.isShared ?? false,
-    pool: null,
+    pool: options.pool ?? null,
     onHealth: (record) => void health.push(record),
     workspacesFor: () => workspaces.as,
     processes: {
@@ -89,18 +117,19 @@ export async function scene(options: SceneOptions = {}) {
       },
       endAtOnce: async (runIds) => void endedAtOnce.push(...runIds),
       isAlive: ({ pid }) => !dead.has(pid),
+      ...options.processes,
     },
     transcripts: {
       append: async (_runId, lines) => void transcript.push(...lines),
       remove: async (runIds) => void forgotten.push(...runIds),
     },
-    clock,
-    // Another life on the same store must not make the same run ids again.
-    chance: seededChance((await store.runs.list(project, { limit: 1_000 })).length),
+    clock: life.clock,
+    // Another life, or another daemon, on the same store must not make the same run ids again.
+    chance: seededChance((await store.runs.list(project, { limit: 1_000 })).length + seedOf(owner)),
     logger,
     source,
-    trackerFor: () => tracker,
-    runner: stagedRunner(runs),
+    trackerFor: () => counted,
+    runner: stagedRunner(runs, options.play),
   });
   /** Writes a command as the command line does, knocks, and gives the answer. */
   const command = async (kind: string, payload: Record<string, unknown> = {}) => {
@@ -131,17 +160,103 @@ export async function scene(options: SceneOptions = {}) {
     dead,
     health,
     workspaces,
+    calls,
+    /** As by SIGKILL: nothing of this daemon moves any more, and nothing of it is tidied up. */
+    kill: life.end,
+    started: (): string[] => runs.map(({ request }) => request.issue.id),
   };
 }
 
-function stagedRunner(runs: StagedRun[]): Runner {
+export type Scene = Awaited<ReturnType<typeof scene>>;
+
+/** A scene that has started and had its first tick. */
+export async function begun(options: SceneOptions = {}): Promise<Scene> {
+  const stage = await scene({ issues: [issue({ id: '1' })], settings: someSettings({ intervalMs: 100 }), ...options });
+  await stage.orchestrator.start();
+  await stage.clock.advance(0);
+  return stage;
+}
+
+/** Two daemons on one store, one tracker and one clock, as on PostgreSQL. Neither has started. */
+export async function pair(options: SceneOptions = {}): Promise<readonly [Scene, Scene]> {
+  const one = await scene({ ...options, owner: 'one', isShared: true });
+  return [one, await besides(one, options)];
+}
+
+/** Another daemon on the store of a scene. */
+export function besides({ store, clock, tracker }: Scene, options: SceneOptions = {}): Promise<Scene> {
+  return scene({ owner: 'other', ...options, store, clock, tracker, isShared: true });
+}
+
+/** Tells that a run has used so many tokens in all. */
+export function spend(run: StagedRun | undefined, totalTokens: number): void {
+  const usage = { inputTokens: totalTokens, outputTokens: 0, totalTokens };
+  run?.request.watcher.onEvent({ name: 'notification', at: 0, pid: 1, summary: '', usage });
+}
+
+/** A door that work waits at until a test opens it. */
+export function gate(): { readonly passed: Promise<void>; open(): void } {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  return { passed: promise, open: resolve };
+}
+
+function seedOf(owner: string): number {
+  return owner === 'this-daemon' ? 0 : [...owner].reduce((sum, letter) => sum * 31 + letter.charCodeAt(0), 7) * 1_000;
+}
+
+/** The clock of one daemon, which may die while the others go on. */
+function mortalClock(clock: Clock): { readonly clock: Clock; end(): void } {
+  const timers = new Set<Timer>();
+  let isDead = false;
+  return {
+    clock: {
+      now: () => clock.now(),
+      monotonic: () => clock.monotonic(),
+      schedule: (delayMs, action) => {
+        if (isDead) return { cancel: () => {} };
+        const timer = clock.schedule(delayMs, () => {
+          timers.delete(timer);
+          action();
+        });
+        timers.add(timer);
+        return timer;
+      },
+    },
+    end: () => {
+      isDead = true;
+      for (const timer of timers) timer.cancel();
+    },
+  };
+}
+
+function countedTracker(tracker: MemoryTracker, calls: TrackerCall[], clock: Clock, isLocal: boolean): Tracker {
+  const count = (kind: TrackerCall['kind'], asked: readonly string[]): void =>
+    void calls.push({ kind, asked: [...asked], at: clock.monotonic() });
+  // A test may put another answer in the tracker's place at any time: each is looked up when it is asked for.
+  const reads: Partial<Tracker> = {
+    isLocal,
+    fetchByStates: (states, signal) => {
+      count('states', states);
+      return tracker.fetchByStates(states, signal);
+    },
+    fetchByIds: (ids, signal) => {
+      count('ids', ids);
+      return tracker.fetchByIds(ids, signal);
+    },
+  };
+  return new Proxy<Tracker>(tracker, {
+    get: (target, name) => Reflect.get(Object.hasOwn(reads, name) ? reads : target, name),
+  });
+}
+
+function stagedRunner(runs: StagedRun[], play: SceneOptions['play']): Runner {
   return {
     start: (request) => {
-      const { promise, resolve } = Promise.withResolvers<RunOutcome>();
+      const { promise, resolve, reject } = Promise.withResolvers<RunOutcome>();
       const stops: StopReason[] = [];
       const failWith = (end: 'failed' | 'stalled' | 'canceled_by_reconciliation', code: BatonError['code']): void =>
         resolve({ end, turns: 1, error: new BatonError(code, `it ended: ${code}`) });
-      runs.push({
+      const run: StagedRun = {
         request,
         stops,
         succeed: () => resolve({ end: 'succeeded', turns: 1 }),
@@ -150,7 +265,11 @@ function stagedRunner(runs: StagedRun[]): Runner {
           stops[0] === 'stalled'
             ? failWith('stalled', 'run_stalled')
             : failWith('canceled_by_reconciliation', 'run_cancelled'),
-      });
+        end: () => resolve(stopOutcome(stops[0] ?? 'shutdown', 1)),
+        crash: () => reject(new Error('the runner broke')),
+      };
+      runs.push(run);
+      play?.(run);
       return { outcome: promise, stop: (reason) => void stops.push(reason) };
     },
   };

@@ -1,0 +1,228 @@
+import { describe, expect, it } from 'vitest';
+import { SimulatedClock } from '../../src/clock/simulated-clock.ts';
+import type { OrchestratorContext } from '../../src/orchestrator/context.ts';
+import { emptySchedulingState } from '../../src/orchestrator/scheduling-state.ts';
+import { noteCompleted } from '../../src/orchestrator/settle-run.ts';
+import { issue } from '../fake/issues.ts';
+import { settings } from '../fake/settings.ts';
+import { begun, besides, scene } from './scene.ts';
+
+const hour = 3_600_000;
+const person = { kind: 'person', name: 'me' } as const;
+
+describe('an issue that changes under its run', () => {
+  it('O8: to a state that is neither active nor terminal: stopped, given back, workspace kept', async () => {
+    const stage = await begun();
+    stage.runs[0]?.request.watcher.onWorkspace('/old/T-1');
+    await stage.tracker.changes.moveIssue('1', 'Backlog', person);
+    await stage.clock.advance(100);
+    expect(stage.runs[0]?.stops).toEqual(['inactive_state']);
+    stage.runs[0]?.end();
+    await stage.clock.advance(100);
+    expect(stage.orchestrator.read()).toMatchObject({ running: [], retrying: [], held: [], completed: [] });
+    expect(await stage.store.claims.read({ project: stage.project, issueId: '1' })).toBeNull();
+    expect(stage.workspaces.removed).toEqual([]);
+  });
+
+  it('O10: to a terminal state after the root was changed: the recorded workspace goes when its agent is dead', async () => {
+    const stage = await begun();
+    stage.runs[0]?.request.watcher.onWorkspace('/old/T-1');
+    stage.file.settings = { ...settings({ intervalMs: 100 }), workspace: { root: '/new' } };
+    await stage.tracker.changes.moveIssue('1', 'Done', person);
+    await stage.clock.advance(1_000);
+    expect([stage.runs[0]?.stops, stage.workspaces.removed]).toEqual([['terminal_state'], []]);
+    stage.runs[0]?.end();
+    await stage.clock.advance(100);
+    expect(stage.workspaces.removed).toEqual(['/old/T-1']);
+    expect(stage.orchestrator.read().completed).toMatchObject([{ issue: { id: '1' }, state: 'Done' }]);
+  });
+
+  it('O11: and vanishes: stopped, given back, workspace kept', async () => {
+    const stage = await begun();
+    stage.runs[0]?.request.watcher.onWorkspace('/old/T-1');
+    stage.tracker.remove('1');
+    await stage.clock.advance(1_100);
+    expect(stage.runs[0]?.stops).toEqual(['issue_missing']);
+    stage.runs[0]?.end();
+    await stage.clock.advance(100);
+    expect([stage.orchestrator.read().running, stage.workspaces.removed]).toEqual([[], []]);
+  });
+
+  it.each([
+    ['O13: is not for Baton any more', { dispatchable: false }],
+    ['O14: loses a label it needs', { labels: [] }],
+  ])('%s: stopped and given back', async (_title, change) => {
+    const labelled = settings({ intervalMs: 100, tracker: { requiredLabels: ['baton'] } });
+    const stage = await begun({ issues: [issue({ id: '1', labels: ['baton'] })], settings: labelled });
+    stage.tracker.put(issue({ id: '1', labels: ['baton'], ...change }));
+    await stage.clock.advance(100);
+    expect(stage.runs[0]?.stops).toEqual(['not_routable']);
+    stage.runs[0]?.end();
+    await stage.clock.advance(5_000);
+    expect(stage.orchestrator.read()).toMatchObject({ running: [], retrying: [], held: [] });
+    expect(stage.started()).toEqual(['1']);
+  });
+
+  it('O16: while its retry waits, by losing its label: given back, no retry', async () => {
+    const labelled = settings({ intervalMs: 100, tracker: { requiredLabels: ['baton'] } });
+    const stage = await begun({ issues: [issue({ id: '1', labels: ['baton'] })], settings: labelled });
+    stage.runs[0]?.fail();
+    await stage.clock.advance(0);
+    stage.tracker.put(issue({ id: '1' }));
+    await stage.clock.advance(12_000);
+    expect(stage.orchestrator.read()).toMatchObject({ running: [], retrying: [] });
+    expect(await stage.store.retries.list(stage.project)).toEqual([]);
+    expect(await stage.store.claims.read({ project: stage.project, issueId: '1' })).toBeNull();
+  });
+
+  it('O17: while its retry waits, by vanishing: given back', async () => {
+    const stage = await begun();
+    stage.runs[0]?.fail();
+    await stage.clock.advance(0);
+    stage.tracker.remove('1');
+    await stage.clock.advance(12_000);
+    expect(stage.orchestrator.read()).toMatchObject({ running: [], retrying: [] });
+    expect(stage.started()).toEqual(['1']);
+  });
+
+  it('to a terminal state while its retry waits: its workspace is removed at the recorded place', async () => {
+    const stage = await begun();
+    stage.runs[0]?.request.watcher.onWorkspace('/old/T-1');
+    stage.runs[0]?.fail();
+    await stage.clock.advance(0);
+    await stage.tracker.changes.moveIssue('1', 'Done', person);
+    await stage.clock.advance(12_000);
+    expect(stage.workspaces.removed).toEqual(['/old/T-1']);
+  });
+});
+
+describe('a run without a sign of life', () => {
+  it('O29: is stopped and retried after its backoff, though the issue could start at once', async () => {
+    const stage = await begun({
+      issues: [issue({ id: '1', url: 'https://tracker/1' })],
+      settings: settings({ intervalMs: 100, agent: { stallTimeoutMs: 1_000 } }),
+    });
+    await stage.clock.advance(1_200);
+    expect(stage.runs[0]?.stops).toEqual(['stalled']);
+    stage.runs[0]?.end();
+    await stage.clock.advance(0);
+    const { retrying } = stage.orchestrator.read();
+    expect(retrying).toMatchObject([{ attempt: 1, kind: 'failure', issue: { url: 'https://tracker/1' } }]);
+    const waitMs = (retrying[0]?.dueAt ?? 0) - stage.clock.now();
+    expect(waitMs).toBeGreaterThanOrEqual(10_000);
+    expect(waitMs).toBeLessThanOrEqual(11_000);
+    await stage.clock.advance(waitMs - 1);
+    expect(stage.runs).toHaveLength(1);
+  });
+
+  it.each([0, -1])('is never stopped with a stall timeout of %i', async (stallTimeoutMs) => {
+    const stage = await begun({ settings: settings({ intervalMs: hour, agent: { stallTimeoutMs } }) });
+    await stage.clock.advance(2 * hour);
+    expect(stage.runs[0]?.stops).toEqual([]);
+  });
+});
+
+describe('a process that is gone without an exit', () => {
+  const withProcess = async () => {
+    const stage = await begun({ settings: settings({ intervalMs: hour }) });
+    stage.runs[0]?.request.watcher.onProcess({ pid: 7, startTime: 1 });
+    return stage;
+  };
+
+  it('is taken for lost at the second look', async () => {
+    const stage = await withProcess();
+    stage.dead.add(7);
+    await stage.clock.advance(5_000);
+    expect(stage.runs[0]?.stops).toEqual([]);
+    await stage.clock.advance(5_000);
+    expect(stage.runs[0]?.stops).toEqual(['process_gone']);
+    stage.runs[0]?.end();
+    await stage.clock.advance(0);
+    expect(stage.orchestrator.read().retrying).toMatchObject([{ kind: 'failure', attempt: 1 }]);
+  });
+
+  it('is not taken for lost by a burst of looks while its exit is on its way', async () => {
+    const stage = await withProcess();
+    stage.dead.add(7);
+    for (let looks = 0; looks < 5; looks += 1) {
+      stage.orchestrator.refresh();
+      await stage.clock.advance(1);
+    }
+    expect(stage.runs[0]?.stops).toEqual([]);
+  });
+
+  it('is forgotten when another process takes its place, or the run says that it ended', async () => {
+    const stage = await withProcess();
+    stage.dead.add(7);
+    await stage.clock.advance(5_000);
+    stage.runs[0]?.request.watcher.onProcess({ pid: 8, startTime: 2 });
+    await stage.clock.advance(20_000);
+    stage.dead.add(8);
+    stage.runs[0]?.request.watcher.onProcess(null);
+    await stage.clock.advance(20_000);
+    expect(stage.runs[0]?.stops).toEqual([]);
+  });
+});
+
+describe('what was left behind', () => {
+  it('level 2: a run without an end that nobody has is ended and its issue goes on', async () => {
+    const stage = await begun({ issues: [] });
+    const key = { project: stage.project, issueId: '5' };
+    await stage.store.runs.start({
+      ...key,
+      ...{ runId: 'lost', identifier: 'T-5', generation: 0, role: 'worker', attempt: 2, retryKind: 'failure' },
+      ...{ backend: 'rehearsal', host: 'here', startedAt: stage.clock.now() },
+    });
+    stage.tracker.put(issue({ id: '5' }));
+    await stage.clock.advance(10_000);
+    expect(stage.swept).toEqual(['lost']);
+    expect((await stage.store.runs.read('lost'))?.finish).toMatchObject({ outcome: 'interrupted' });
+    expect(stage.runs.map(({ request }) => [request.attempt, request.retryKind])).toEqual([[2, 'interrupted']]);
+  });
+
+  it('level 3: an issue in the state of running ones without a run or a claim is started again', async () => {
+    const stage = await scene({
+      issues: [issue({ id: '1', state: 'In Progress' })],
+      settings: settings({ intervalMs: 100 }),
+    });
+    Object.assign(stage.tracker, { startMove: { from: 'Todo', to: 'In Progress' } });
+    await stage.orchestrator.start();
+    await stage.clock.advance(0);
+    expect(stage.started()).toEqual(['1']);
+  });
+
+  it('a workspace in which the agent of another daemon works is not removed by a start', async () => {
+    const one = await begun({ isShared: true, owner: 'one' });
+    one.runs[0]?.request.watcher.onWorkspace('/workspaces/T-1');
+    // Its agent moved it on and says its last words.
+    one.runs[0]?.request.watcher.onMove('Done');
+    await one.tracker.changes.moveIssue('1', 'Done', person);
+    const other = await besides(one);
+    await other.orchestrator.start();
+    await one.clock.advance(1_000);
+    expect([one.runs[0]?.stops, other.workspaces.removed]).toEqual([[], []]);
+  });
+});
+
+describe('what is completed', () => {
+  it('gates nothing', async () => {
+    const stage = await begun();
+    for (const state of ['Done', 'Todo']) {
+      await stage.tracker.changes.moveIssue('1', state, person);
+      await stage.clock.advance(200);
+      if (state === 'Done') stage.runs[0]?.end();
+      await stage.clock.advance(200);
+    }
+    expect(stage.orchestrator.read().completed).toMatchObject([{ issue: { id: '1' }, state: 'Done' }]);
+    expect(stage.started()).toEqual(['1', '1']);
+  });
+
+  it('is bounded: the latest thousand are remembered', () => {
+    const state = emptySchedulingState();
+    const context = { state, clock: new SimulatedClock() } as unknown as OrchestratorContext;
+    for (let count = 0; count < 1_005; count += 1)
+      noteCompleted(context, issue({ id: `i${count % 1_003}`, state: 'Done' }));
+    expect(state.completed.size).toBe(1_000);
+    expect([...state.completed.keys()].slice(-3)).toEqual(['i1002', 'i0', 'i1']);
+  });
+});

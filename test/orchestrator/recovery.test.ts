@@ -1,0 +1,145 @@
+import { describe, expect, it } from 'vitest';
+import { issue } from '../fake/issues.ts';
+import { settings } from '../fake/settings.ts';
+import { begun, type Scene, type SceneOptions, scene, spend } from './scene.ts';
+
+const slow = settings({ intervalMs: 60_000 });
+
+/** The next life of a daemon that was killed, on its store, at the same time. */
+async function nextLife({ store, clock, tracker, kill }: Scene, options: SceneOptions = {}): Promise<Scene> {
+  kill();
+  const next = await scene({ settings: slow, ...options, store, clock, tracker });
+  await next.orchestrator.start();
+  await next.clock.advance(0);
+  return next;
+}
+
+describe('after a kill', () => {
+  it('O23: an interrupted run goes on at once, after its processes are gone, with its attempt and its thread', async () => {
+    const first = await begun();
+    first.runs[0]?.fail();
+    await first.clock.advance(11_100);
+    first.runs[1]?.request.watcher.onSession('thread-2');
+    await first.clock.advance(300);
+    const next = await nextLife(first);
+    expect(next.swept).toEqual([first.runs[1]?.request.runId]);
+    expect(next.runs.map(({ request }) => [request.attempt, request.retryKind, request.threadId])).toEqual([
+      [1, 'interrupted', 'thread-2'],
+    ]);
+    // One failure before it, none by it: the next one is the second.
+    next.runs[0]?.fail();
+    await next.clock.advance(0);
+    expect(next.orchestrator.read().retrying).toMatchObject([{ attempt: 2, kind: 'failure' }]);
+  });
+
+  it.each(['succeed', 'fail'] as const)('a run after one that did %s begins a conversation of its own', async (end) => {
+    const first = await begun();
+    first.runs[0]?.request.watcher.onSession('thread-1');
+    first.runs[0]?.[end]();
+    await first.clock.advance(500);
+    const next = await nextLife(first);
+    await next.clock.advance(12_000);
+    expect(next.runs[0]?.request.threadId).toBeNull();
+  });
+
+  it('a thread of another backend is not gone on with', async () => {
+    const first = await begun();
+    first.runs[0]?.request.watcher.onSession('thread-1');
+    await first.clock.advance(300);
+    const next = await nextLife(first, { settings: settings({ agent: { backend: 'command' } }) });
+    expect(next.runs[0]?.request).toMatchObject({ retryKind: 'interrupted', threadId: null });
+  });
+
+  it('killed again and again, an issue is interrupted as often and nothing is counted', async () => {
+    let life = await begun();
+    for (let kills = 0; kills < 8; kills += 1) life = await nextLife(life);
+    expect(life.runs[0]?.request).toMatchObject({ attempt: null, retryKind: 'interrupted' });
+    expect(await life.store.runs.unfinished(life.project)).toHaveLength(1);
+    life.runs[0]?.fail();
+    await life.clock.advance(0);
+    expect(life.orchestrator.read().retrying).toMatchObject([{ attempt: 1, kind: 'failure' }]);
+  });
+
+  it('a retry keeps its due time to the millisecond', async () => {
+    const first = await begun();
+    await first.clock.advance(1_234);
+    first.runs[0]?.fail();
+    await first.clock.advance(3_333);
+    const dueAt = first.orchestrator.read().retrying[0]?.dueAt ?? expect.fail('no retry');
+    const next = await nextLife(first);
+    await next.clock.advance(dueAt - next.clock.now() - 1);
+    expect(next.started()).toEqual([]);
+    await next.clock.advance(1);
+    expect(next.runs[0]?.request).toMatchObject({ attempt: 1, retryKind: 'failure' });
+  });
+
+  it('a retry waits no longer than the longest backoff, however far the wall clock was set back', async () => {
+    const first = await begun();
+    first.runs[0]?.fail();
+    await first.clock.advance(0);
+    first.clock.jumpWall(-30 * 24 * 3_600_000);
+    const next = await nextLife(first);
+    await next.clock.advance(330_000);
+    expect(next.started()).toEqual(['1']);
+  });
+
+  it('what is held stays held, with its reason and its time', async () => {
+    const first = await begun();
+    first.runs[0]?.fail('agent_input_required');
+    await first.clock.advance(0);
+    const [held] = first.orchestrator.read().held;
+    const next = await nextLife(first);
+    await next.clock.advance(600_000);
+    expect(next.started()).toEqual([]);
+    expect(next.orchestrator.read().held).toMatchObject([
+      { code: held?.code, reason: held?.reason, since: held?.since, runId: held?.runId },
+    ]);
+  });
+
+  it('a hold that waited for the end of a run holds, though the run never ended', async () => {
+    const first = await begun();
+    await first.command('issue_hold', { issue: '1', reason: 'enough' });
+    const next = await nextLife(first);
+    await next.clock.advance(60_000);
+    expect([next.started(), next.swept]).toEqual([[], [first.runs[0]?.request.runId]]);
+    expect(next.orchestrator.read().held).toMatchObject([{ code: 'person', reason: 'enough' }]);
+    expect((await next.store.runs.list(next.project, { limit: 1 }))[0]?.finish?.outcome).toBe('interrupted');
+    await next.command('issue_release', { issue: '1' });
+    await next.clock.advance(0);
+    expect(next.started()).toEqual(['1']);
+  });
+
+  it('what was spent is not forgotten', async () => {
+    const limited = settings({ intervalMs: 60_000, limits: { tokensPerIssue: 1_000 } });
+    const first = await begun({ settings: limited });
+    spend(first.runs[0], 700);
+    await first.clock.advance(300);
+    const next = await nextLife(first, { settings: limited });
+    spend(next.runs[0], 299);
+    expect(next.runs[0]?.stops).toEqual([]);
+    spend(next.runs[0], 300);
+    expect(next.runs[0]?.stops).toEqual(['limit_reached']);
+  });
+
+  it('with a store that is new, everything that is not finished is worked on, and nothing twice', async () => {
+    const first = await begun({ issues: ['1', '2', '3'].map((id) => issue({ id })) });
+    first.runs[1]?.fail();
+    await first.clock.advance(0);
+    await first.tracker.changes.moveIssue('3', 'Done', { kind: 'orchestrator' });
+    first.kill();
+    const order: string[] = [];
+    const next = await scene({
+      tracker: first.tracker,
+      processes: {
+        endEarlierLives: async () => {
+          order.push('swept');
+          return { ended: 1, left: [] };
+        },
+      },
+      play: (run) => void order.push(run.request.issue.id),
+    });
+    await next.orchestrator.start();
+    await next.clock.advance(60_000);
+    expect(order).toEqual(['swept', '1', '2']);
+  });
+});
