@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { lstat, mkdir, rm, writeFile } from 'node:fs/promises';
+import { lstat, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { BatonError } from '../core/baton-error.ts';
 import type { Logger } from '../core/logger.ts';
@@ -44,17 +44,21 @@ export function createLocalWorkspaces(parts: WorkspaceParts): Workspaces {
 }
 
 /**
- * Makes the directory, or takes the one that is there. While it is being made a mark lies beside it; a directory whose
- * mark is still there was left half-made by a crash, before any agent came, and is made again from the beginning.
+ * Makes the directory, or takes the one that is there. While it is being made a mark lies beside it, with the run that
+ * makes it; a directory whose mark is still there was left half-made by a crash, before any agent came, and is made again
+ * from the beginning. Who finds that the mark is another's was taken over while it was frozen: what is there is not its
+ * own any more, and an agent may be at work in it.
  */
 async function prepare(visit: WorkspaceVisit, parts: WorkspaceParts): Promise<Workspace> {
   const path = workspacePath(parts.root, visit.issue.identifier);
   const mark = creationMark(path);
-  if (existsSync(mark)) await rm(path, { recursive: true, force: true });
-  else if (await isDirectory(path)) return { path, created: false };
+  if (existsSync(mark)) {
+    await writeFile(mark, visit.runId);
+    await rm(path, { recursive: true, force: true });
+  } else if (await isDirectory(path)) return { path, created: false };
   try {
     await mkdir(dirname(path), { recursive: true });
-    await writeFile(mark, '');
+    await writeFile(mark, visit.runId);
     // Not recursive: a directory that is there after all is somebody's, and must not be taken for one just made.
     await mkdir(path);
   } catch (cause) {
@@ -67,13 +71,19 @@ async function prepare(visit: WorkspaceVisit, parts: WorkspaceParts): Promise<Wo
       await runHook('after_create', parts.hooks.afterCreate, { path, visit }, parts);
     } catch (error) {
       // The hook has to run again on an empty directory. The mark stays until that directory is gone.
-      await rm(path, { recursive: true, force: true });
-      await rm(mark, { force: true });
+      if (await isMarkedBy(visit, mark)) {
+        await rm(path, { recursive: true, force: true });
+        await rm(mark, { force: true });
+      }
       throw error;
     }
   }
-  await rm(mark, { force: true });
+  if (await isMarkedBy(visit, mark)) await rm(mark, { force: true });
   return { path, created: true };
+}
+
+async function isMarkedBy({ runId }: WorkspaceVisit, mark: string): Promise<boolean> {
+  return (await readFile(mark, 'utf8').catch(() => null)) === runId;
 }
 
 async function isDirectory(path: string): Promise<boolean> {

@@ -1,7 +1,8 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readdirSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { soon } from './live-daemon.ts';
 import { baton, type Ended, jsonLines, leaveNoPlaces, Place, startBaton } from './run-baton.ts';
 
 const identifiers = Array.from({ length: 8 }, (_, at) => `WORDS-${at + 1}`);
@@ -139,7 +140,7 @@ describe('baton demo in the middle', () => {
     using place = new Place();
     mkdirSync(path.join(place.folder, 'empty'));
     const running = startBaton(place, 'demo', '--dir', 'empty');
-    await expect.poll(() => running.stdout(), { timeout: 25_000 }).toMatch(/WORDS-2 running +Reading the ticket/);
+    await expect.poll(() => running.stdout(), { timeout: 25_000 }).toContain('WORDS-2 running');
     running.child.kill('SIGINT');
     const { code, stdout, stderr } = await running.ended;
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
@@ -151,26 +152,42 @@ describe('baton demo in the middle', () => {
     expect(place.pids()).toEqual([]);
   });
 
-  it('goes on where it was stopped, also after Baton was killed, and begins anew when all is done', async () => {
+  it('goes on where it was killed, twice, with one commit a ticket, and begins anew when all is done', async () => {
     using place = new Place();
-    const running = startBaton(place, 'demo');
-    await expect.poll(() => running.stdout(), { timeout: 25_000 }).toMatch(/WORDS-\d done/);
-    running.child.kill('SIGKILL');
-    await running.ended;
-    const second = jsonLines((await baton(place, 'demo', '--once', '--json')).stdout);
-    expect(second.at(-1)?.summary).toMatchObject({ tickets: 8, done: 8 });
-    const project = path.join(place.state, 'baton', 'demo', 'project');
-    const commits = execFileSync('git', ['-C', project, 'log', '--no-merges', '--format=%s', 'main'], {
-      encoding: 'utf8',
-    });
-    expect(commits.trim().split('\n')).toHaveLength(9);
+    const folder = path.join(place.state, 'baton', 'demo');
+    // Killed when work was committed and not handed over: whoever begins again would commit it again.
+    await killWhen(place, () => expect(committedIn(folder)).not.toEqual([]));
+    // And in the middle of everything: some are done, some are at work, some wait.
+    await killWhen(place, (stdout) => expect(stdout).toMatch(/WORDS-\d done/));
+    const last = jsonLines((await baton(place, 'demo', '--once', '--json')).stdout);
+    expect(last.at(-1)?.summary).toMatchObject({ tickets: 8, done: 8 });
     expect(place.pids()).toEqual([]);
+    const subjects = (branch: string, ...flags: string[]): string[] =>
+      execFileSync('git', ['-C', path.join(folder, 'project'), 'log', '--format=%s', ...flags, branch], {
+        encoding: 'utf8',
+      })
+        .trim()
+        .split('\n');
+    const ofTickets = (subject: string): boolean => /^WORDS-\d: /.test(subject);
+    const ticketsIn = (branch: string): string[] =>
+      subjects(branch, '--no-merges')
+        .filter(ofTickets)
+        .map((subject) => subject.split(':')[0] ?? '')
+        .toSorted();
+    expect(ticketsIn('main')).toEqual(identifiers);
+    expect(subjects('main', '--no-merges')).toHaveLength(9);
+    const merged = subjects('main', '--merges', '--first-parent').map((subject) => /WORDS-\d/.exec(subject)?.[0]);
+    expect(merged.toSorted()).toEqual(identifiers);
+    for (const identifier of identifiers) {
+      const own = ticketsIn(`baton/${identifier.toLowerCase()}`).filter((each) => each === identifier);
+      expect(own).toEqual([identifier]);
+    }
 
-    const third = startBaton(place, 'demo');
-    await expect.poll(() => third.stdout(), { timeout: 25_000 }).toContain('The last demo is over; it is kept in');
-    await expect.poll(() => third.stdout(), { timeout: 25_000 }).toContain('WORDS-2 running');
-    third.child.kill('SIGINT');
-    expect(await third.ended).toMatchObject({ code: 0 });
+    const anew = startBaton(place, 'demo');
+    await expect.poll(() => anew.stdout(), { timeout: 25_000 }).toContain('The last demo is over; it is kept in');
+    await expect.poll(() => anew.stdout(), { timeout: 25_000 }).toContain('WORDS-2 running');
+    anew.child.kill('SIGINT');
+    expect(await anew.ended).toMatchObject({ code: 0 });
   }, 120_000);
 
   it('stops when whoever reads its output has gone', async () => {
@@ -182,3 +199,20 @@ describe('baton demo in the middle', () => {
     expect(place.pids()).toEqual([]);
   });
 });
+
+/** Starts the demo, and kills it when the check holds. */
+async function killWhen(place: Place, check: (stdout: string) => void): Promise<void> {
+  const running = startBaton(place, 'demo');
+  await soon(() => check(running.stdout()));
+  running.child.kill('SIGKILL');
+  expect(await running.ended).toMatchObject({ signal: 'SIGKILL' });
+}
+
+/** The workspaces of a demo in which an agent has made a commit. */
+function committedIn(folder: string): string[] {
+  const workspaces = path.join(folder, 'workspaces');
+  return readdirSync(workspaces).filter((name) => {
+    const moves = path.join(workspaces, name, '.git', 'logs', 'HEAD');
+    return existsSync(moves) && readFileSync(moves, 'utf8').includes(`commit: ${name}: `);
+  });
+}

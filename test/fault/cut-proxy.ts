@@ -1,5 +1,4 @@
-import { createServer, type Socket } from 'node:net';
-import { connect } from 'node:net';
+import { connect, createServer, type Socket } from 'node:net';
 
 /** Stands between a daemon and its database, and can be cut like a network: nothing is closed, nothing goes through. */
 export interface CutProxy extends AsyncDisposable {

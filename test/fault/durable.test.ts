@@ -3,13 +3,13 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { addIssue, answer, runsOf, stopDaemon } from '../cli/live-daemon.ts';
 import { leaveNoPlaces } from '../cli/run-baton.ts';
-import { awaitsDurableClaims } from './awaits-rewrite.ts';
 import { startDoomed, startLive, statusNow, untilKilled } from './fault-daemon.ts';
 import { FaultScene, faultWorkflow } from './fault-scene.ts';
 import { fileInFirstVersion } from './first-version-board.ts';
 import type { KillPlan } from './kill-plan.ts';
 import { faultTest, patiently } from './patience.ts';
 import { leftIn } from './process-watch.ts';
+import { fileTickets, workedTicket } from './tickets.ts';
 
 leaveNoPlaces();
 
@@ -18,9 +18,9 @@ const killInSecondMigration: readonly KillPlan[] = [
   { at: 'sql', pattern: 'insert into "baton_migrations".*0002', when: 'after' },
   { at: 'sql', pattern: 'insert into "baton_migrations".*0002', when: 'after_commit' },
 ];
+const killInRemoval: KillPlan = { at: 'file', pattern: '^rename .*/workspaces/BAT-\\d$', when: 'after' };
 
-// PENDING until claims and retries are durable: see `awaits-rewrite.ts`.
-describe.skipIf(awaitsDurableClaims).concurrent('after kill -9', faultTest, () => {
+describe.concurrent('after kill -9', faultTest, () => {
   it('a retry that waits is still due at its time, with its attempt, and not before', async () => {
     using scene = new FaultScene();
     const { place } = scene;
@@ -56,18 +56,52 @@ describe.skipIf(awaitsDurableClaims).concurrent('after kill -9', faultTest, () =
     await scene.check(last, 0);
   });
 
-  it('in the removal of a workspace, the next life removes it, and no other', async () => {
+  it('in the removal of a workspace at its start, the next life finishes it, and touches no other', async () => {
     using scene = new FaultScene();
     await scene.file(3);
-    const first = startDoomed(scene.place, { at: 'file', pattern: '^rename .*/workspaces/', when: 'after' });
+    const first = await startLive(scene.place);
     await scene.untilThrough(first);
-    const [done = '', ...others] = readdirSync(path.join(scene.place.folder, 'workspaces')).toSorted();
-    await answer(scene.place, 'issue', 'move', done, 'done');
-    await untilKilled(first);
+    await stopDaemon(first);
+    await answer(scene.place, 'issue', 'move', 'BAT-2', 'done');
+    const others = ['BAT-1', 'BAT-3'];
+    await untilKilled(startDoomed(scene.place, killInRemoval));
+    expect(workspacesOf(scene)).toEqual(['+removing+BAT-2+1', ...others]);
     const last = await startLive(scene.place);
-    await patiently(() => expect(readdirSync(path.join(scene.place.folder, 'workspaces')).toSorted()).toEqual(others));
+    await patiently(() => expect(workspacesOf(scene)).toEqual(others));
     for (const other of others) expect(scene.place.read(`workspaces/${other}/kept.txt`)).not.toBe('');
     await stopDaemon(last);
     expect(leftIn(scene.place.folder)).toEqual([]);
   });
+
+  it('in the removal of a workspace whose running ticket a person has closed, the next life finishes it', async () => {
+    using scene = new FaultScene();
+    await fileTickets(scene.place, [workedTicket(600_000), workedTicket()]);
+    const first = startDoomed(scene.place, killInRemoval);
+    await patiently(() =>
+      expect(scene.journal()).toContainEqual(expect.objectContaining({ act: 'start', issue: 'BAT-1' })),
+    );
+    await answer(scene.place, 'issue', 'move', 'BAT-1', 'done');
+    await untilKilled(first);
+    // Nothing of the run was left before its files were touched.
+    expect(leftIn(path.join(scene.place.folder, 'workspaces', 'BAT-1'))).toEqual([]);
+    expect(workspacesOf(scene)).toContain('+removing+BAT-1+1');
+    const last = await startLive(scene.place);
+    await patiently(() => {
+      expect(workspacesOf(scene)).toEqual(['BAT-2']);
+      expect(scene.query('select status from board_issues order by identifier')).toEqual([
+        { status: 'done' },
+        { status: 'review' },
+      ]);
+      expect(scene.query('select run_id from runs where ended_at is null')).toEqual([]);
+    });
+    await stopDaemon(last);
+    const ofClosed = "select outcome from runs where identifier = 'BAT-1'";
+    expect(scene.query(ofClosed)).toEqual([{ outcome: 'canceled_by_reconciliation' }]);
+    expect(scene.place.read('workspaces/BAT-2/kept.txt')).not.toBe('');
+    expect(leftIn(scene.place.folder)).toEqual([]);
+  });
 });
+
+function workspacesOf({ place }: FaultScene): string[] {
+  return readdirSync(path.join(place.folder, 'workspaces')).toSorted();
+}

@@ -1,5 +1,5 @@
 #!/bin/sh
-# What the agents of the fault suite do, called by each agent: `begin`, then `work`. It keeps a journal beside itself,
+# What the agents of the fault suite do, called by each agent: `begin`, perhaps `wait`, then `work`. It keeps a journal beside itself,
 # outside of every workspace, one whole line a write.
 #
 # A companion that leaves the process group holds the lock of the issue for as long as anything of the run lives, for
@@ -18,6 +18,9 @@ case $1 in
     note start
     setsid sh -c 'mkdir "$0"; exec sleep 600' "$folder/$BATON_RUN_ID.held" < /dev/null > /dev/null 2>&1 &
     until [ -d "$folder/$BATON_RUN_ID.held" ]; do sleep 0.01; done
+    ;;
+  wait)
+    until [ -e "$folder/go" ]; do sleep 0.05; done
     ;;
   work)
     # Done once however often it is repeated.

@@ -12,6 +12,7 @@ const pattern = new RegExp(plan.pattern, 's');
 let isCounting = plan.since === undefined;
 let isArmed = false;
 let left = plan.occurrence ?? 1;
+const since = plan.since === undefined ? null : new RegExp(plan.since, 's');
 
 listenToLog();
 if (plan.at === 'sql') listenToSql();
@@ -59,7 +60,9 @@ function listenToSql(): void {
     wrap(StatementSync.prototype, name, (original) => {
       return function (this: StatementSync, ...parameters) {
         const { sourceSQL } = this;
-        const now = isIt('sql', `${sourceSQL} ${JSON.stringify(parameters)}`);
+        const text = `${sourceSQL} ${JSON.stringify(parameters)}`;
+        const now = isIt('sql', text);
+        if (since?.test(text)) isCounting = true;
         if (now && plan.when === 'before') die();
         const result = original.apply(this, parameters);
         if (isArmed && sourceSQL === 'commit') die();
@@ -105,7 +108,6 @@ function listenToFiles(): void {
 }
 
 function listenToLog(): void {
-  const since = plan.since === undefined ? null : new RegExp(plan.since);
   wrap(process.stderr, 'write', (original) => {
     return (...args) => {
       const text = String(args[0]);

@@ -8,7 +8,7 @@ export interface KillPlan {
   readonly when: 'before' | 'after' | 'after_commit';
   /** Which of the matches; the first when not said. */
   readonly occurrence?: number;
-  /** Matches count only from the first log line that matches this. */
+  /** Matches count only from the first log line, or statement, that matches this. */
   readonly since?: string;
 }
 

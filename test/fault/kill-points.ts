@@ -1,47 +1,63 @@
 import type { KillPlan } from './kill-plan.ts';
 
+const sql = (pattern: string, when: KillPlan['when'], since?: string): KillPlan => ({
+  at: 'sql',
+  pattern,
+  when,
+  ...(since === undefined ? {} : { since }),
+});
+const inTurn = sql('insert into "run_events".*at work', 'after_commit');
+
 /**
  * The points at which a daemon is killed, in the order of a run. A new one is a line here: what to listen to, what to
- * match, and on which side of it to die. Several plans are killed lives one after the other.
+ * match, and on which side of it to die. Several plans are killed lives one after the other: up to the end of a turn
+ * every life finds a ticket to be worked, so that points share their tickets; their agents work until the last life.
  */
-export const killPoints: Readonly<Record<string, readonly KillPlan[]>> = {
-  'before the run is written down': [{ at: 'sql', pattern: 'insert into "runs"', when: 'before' }],
-  'after the claim': [{ at: 'sql', pattern: 'insert into "runs"', when: 'after_commit' }],
-  'after the claim of the second ticket': [
-    { at: 'sql', pattern: 'insert into "runs"', when: 'after_commit', occurrence: 2 },
+export const killPointsAtWork: Readonly<Record<string, readonly KillPlan[]>> = {
+  'before a claim, twice in the middle of it, and right after it': [
+    sql('insert into "claims"', 'before'),
+    sql('insert into "claims"', 'after'),
+    sql('insert into "runs"', 'after'),
+    sql('insert into "runs"', 'after_commit'),
   ],
-  'after the board was told that work begins': [
-    { at: 'sql', pattern: 'update "board_issues".*in_progress', when: 'after_commit' },
+  'after the claim of the second ticket, and after the board was told that work begins': [
+    { ...sql('insert into "runs"', 'after_commit'), occurrence: 2 },
+    sql('update "board_issues".*in_progress', 'after_commit'),
   ],
-  'while a workspace is made': [{ at: 'file', pattern: '^writeFile .*\\+making\\+', when: 'after' }],
-  'in the hook after a workspace was made': [{ at: 'spawn', pattern: 'after-create', when: 'after' }],
-  'before the spawn': [{ at: 'spawn', pattern: 'rehearsal/program', when: 'before' }],
-  'after the spawn': [{ at: 'spawn', pattern: 'rehearsal/program', when: 'after' }],
-  'before the first event': [{ at: 'sql', pattern: 'insert into "run_events"', when: 'before' }],
-  'in a turn': [{ at: 'sql', pattern: 'insert into "run_events".*at work', when: 'after_commit' }],
-  'after the agent has moved its ticket': [
-    { at: 'sql', pattern: 'update "board_issues".*review', when: 'after_commit' },
+  'while a workspace is made, in the hook after that, before the spawn, and after it': [
+    { at: 'file', pattern: '^writeFile .*\\+making\\+', when: 'after' },
+    { at: 'spawn', pattern: 'after-create', when: 'after' },
+    { at: 'spawn', pattern: 'rehearsal/program', when: 'before' },
+    { at: 'spawn', pattern: 'rehearsal/program', when: 'after' },
   ],
-  'after the turn': [{ at: 'sql', pattern: 'insert into "run_events".*turn_completed', when: 'before' }],
-  'in the hook after a run': [{ at: 'spawn', pattern: 'after-run', when: 'after' }],
-  'while the outcome is written': [{ at: 'sql', pattern: 'update "runs" set "ended_at"', when: 'after' }],
-  'after the outcome was written': [{ at: 'sql', pattern: 'update "runs" set "ended_at"', when: 'after_commit' }],
-  'in the turn, and again while the next life clears up': [
-    { at: 'sql', pattern: 'insert into "run_events".*at work', when: 'after_commit' },
+  'before the first event, in a turn, while the next life clears up, and while the one after writes that down': [
+    sql('insert into "run_events"', 'before'),
+    inTurn,
     { at: 'log', pattern: 'A run of an earlier life is ended', when: 'after' },
+    sql('update "runs" set "ended_at"', 'after'),
   ],
-  'in the turn, and again while the next life writes that down': [
-    { at: 'sql', pattern: 'insert into "run_events".*at work', when: 'after_commit' },
-    { at: 'sql', pattern: 'update "runs" set "ended_at"', when: 'after' },
+  'in a turn, right after the next life took its ticket over, and right after the one after had written that down': [
+    inTurn,
+    sql('insert into "claims"', 'after_commit'),
+    sql('insert into "retries"', 'after_commit'),
   ],
 };
 
-/** Those of claims and retries that are durable; they wait for `awaits-rewrite.ts`. */
-export const durableKillPoints: Readonly<Record<string, readonly KillPlan[]>> = {
-  'in the middle of the claim': [{ at: 'sql', pattern: 'insert into "claims"', when: 'after' }],
-  'after the claim was given back': [{ at: 'sql', pattern: 'update "claims" set "owner"', when: 'after_commit' }],
-  'while the look after a run is promised': [{ at: 'sql', pattern: 'insert into "retries"', when: 'after' }],
-  'after the look after a run was promised': [{ at: 'sql', pattern: 'insert into "retries"', when: 'after_commit' }],
+/** From the end of a turn on a ticket comes by only once. */
+export const killPointsAtEnd: Readonly<Record<string, KillPlan>> = {
+  'after the agent has moved its ticket': sql('update "board_issues".*review', 'after_commit'),
+  'after a turn': sql('insert into "run_events".*turn_completed', 'before'),
+  'in the hook after a run': { at: 'spawn', pattern: 'after-run', when: 'after' },
+  'while the outcome is written': sql('update "runs" set "ended_at"', 'after'),
+  'with outcome and next look written and not committed': sql(
+    'update "claims" set "slot_state"',
+    'after',
+    'insert into "retries"',
+  ),
+  'after the outcome was written': sql('update "runs" set "ended_at"', 'after_commit'),
+  'between the outcome and the look that it promises': sql('from "board_issues"', 'before', 'insert into "retries"'),
+  'while the claim is given back': sql('update "claims" set "owner"', 'after'),
+  'after the claim was given back': sql('update "claims" set "owner"', 'after_commit'),
 };
 
 /** In these the daemon does something else than run tickets; their tests say what. */
@@ -51,12 +67,12 @@ export const killInMigration: readonly KillPlan[] = [
   { at: 'sql', pattern: 'insert into "baton_migrations"', when: 'after' },
   { at: 'sql', pattern: 'insert into "baton_migrations"', when: 'after_commit' },
 ];
-export const killInShutdown: Readonly<Record<string, KillPlan>> = {
-  'when it begins': { at: 'log', pattern: 'The orchestrator stops', when: 'after' },
-  'while it writes how a run ended': {
-    at: 'sql',
-    pattern: 'update "runs" set "ended_at"',
-    when: 'after',
-    since: 'The orchestrator stops',
-  },
-};
+const shutdown = 'The orchestrator stops';
+export const killInShutdown: readonly KillPlan[] = [
+  { at: 'log', pattern: shutdown, when: 'after' },
+  // The first was asked.
+  { at: 'log', pattern: 'A run is stopped', when: 'after', occurrence: 2 },
+  sql('update "runs" set "ended_at"', 'after', shutdown),
+  sql('update "claims" set "owner"', 'after', shutdown),
+  sql('update "claims" set "owner"', 'after_commit', shutdown),
+];

@@ -53,7 +53,7 @@ describe.concurrent('under a live daemon', faultTest, () => {
 
   it('an agent that prints nothing is stalled, and comes again only after the wait', async () => {
     using scene = new NastyScene();
-    await scene.start('exec sleep 600', ['  stall_timeout_ms: 800'], 20);
+    await scene.start('exec sleep 600', ['  stall_timeout_ms: 4000'], 20);
     const runs = await scene.ended(2);
     expect(runs).toMatchObject([
       { outcome: 'stalled', error_code: 'run_stalled', attempt: null },
@@ -80,7 +80,7 @@ describe.concurrent('under a live daemon', faultTest, () => {
   it('an agent that closes its outputs and lives on is ended for its silence', async () => {
     using scene = new NastyScene();
     await scene.start('echo at work; exec > /dev/null 2>&1 <&-; exec >&- 2>&-; exec sleep 600', [
-      '  turn_timeout_ms: 1000',
+      '  turn_timeout_ms: 5000',
     ]);
     expect(await scene.ended()).toMatchObject([{ outcome: 'timed_out', error_code: 'agent_turn_timeout' }]);
     expect(leftIn(`${scene.place.folder}/workspaces`)).toEqual([]);
@@ -91,7 +91,7 @@ describe.concurrent('under a live daemon', faultTest, () => {
     using scene = new NastyScene();
     // Only the nasty ticket: the good one must not wait for the hook of another.
     const hook = `[ $BATON_ISSUE_IDENTIFIER = BAT-2 ] || { trap '' TERM; while :; do sleep 0.2; done; }`;
-    await scene.start('echo never', [`hooks: {timeout_ms: 1000, before_run: ${JSON.stringify(hook)}}`]);
+    await scene.start('echo never', [`hooks: {timeout_ms: 4000, before_run: ${JSON.stringify(hook)}}`]);
     expect(await scene.ended()).toMatchObject([{ outcome: 'failed', error_code: 'workspace_hook_timeout' }]);
     expect(leftIn(`${scene.place.folder}/workspaces`)).toEqual([]);
     await scene.check();
@@ -100,7 +100,7 @@ describe.concurrent('under a live daemon', faultTest, () => {
   it('a hook that hangs after the run is ended and changes nothing', async () => {
     using scene = new NastyScene();
     const hook = '[ $BATON_ISSUE_IDENTIFIER = BAT-2 ] || { setsid sleep 600 & exec sleep 600; }';
-    await scene.start('echo worked', [`hooks: {timeout_ms: 1000, after_run: ${JSON.stringify(hook)}}`]);
+    await scene.start('echo worked', [`hooks: {timeout_ms: 4000, after_run: ${JSON.stringify(hook)}}`]);
     expect(await scene.ended()).toMatchObject([{ outcome: 'succeeded' }]);
     expect(leftIn(`${scene.place.folder}/workspaces`)).toEqual([]);
     await scene.check();

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { startTimeOf } from '../../src/process/process-table.ts';
 
 /**
- * Looks at the process table from outside, many times a second, for as long as a test runs: which runs have a live
+ * Looks at the process table from outside, ten times a second, for as long as a test runs: which runs have a live
  * process, and whether an issue ever has two. One look serves all tests of the file; each sees the processes whose home
  * is inside its folders.
  */
@@ -13,6 +13,17 @@ export interface ProcessWatch extends Disposable {
   readonly mostRuns: number;
   /** How often it looked. */
   readonly looks: number;
+  /** Every run that was ever seen alive, by its id. */
+  readonly lives: ReadonlyMap<string, RunLife>;
+}
+
+/** When a run was seen, by the wall clock; `goneAt` is the first look at which it was not there any more. */
+export interface RunLife {
+  readonly issueId: string;
+  /** The home of its processes: whose agent it is. */
+  readonly home: string;
+  readonly firstSeenAt: number;
+  readonly goneAt: number | null;
 }
 
 interface Seen {
@@ -28,14 +39,16 @@ interface Watch {
   readonly overlaps: string[];
   mostRuns: number;
   looks: number;
+  readonly lives: Map<string, RunLife>;
 }
 
-const lookEveryMs = 40;
+/** Two that begin beside each other are found by the lock of the journal too, however short that was. */
+const lookEveryMs = 100;
 const watches = new Set<Watch>();
 let timer: NodeJS.Timeout | undefined;
 
 export function watchProcesses(...folders: string[]): ProcessWatch {
-  const watch: Watch = { folders, overlaps: [], mostRuns: 0, looks: 0 };
+  const watch: Watch = { folders, overlaps: [], mostRuns: 0, looks: 0, lives: new Map() };
   watches.add(watch);
   timer ??= setInterval(look, lookEveryMs);
   const end = (): void => {
@@ -61,6 +74,18 @@ function look(): void {
     watch.looks += 1;
     watch.mostRuns = Math.max(watch.mostRuns, new Set(own.map(({ runId }) => runId)).size);
     watch.overlaps.push(...overlapsAmong(own));
+    noteLives(watch.lives, own, Date.now());
+  }
+}
+
+function noteLives(lives: Map<string, RunLife>, alive: readonly Seen[], now: number): void {
+  const seen = new Set(alive.map(({ runId }) => runId));
+  for (const { runId, issueId, home } of alive) {
+    const firstSeenAt = lives.get(runId)?.firstSeenAt ?? now;
+    lives.set(runId, { issueId, home, firstSeenAt, goneAt: null });
+  }
+  for (const [runId, life] of lives) {
+    if (!seen.has(runId) && life.goneAt === null) lives.set(runId, { ...life, goneAt: now });
   }
 }
 

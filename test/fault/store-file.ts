@@ -17,7 +17,12 @@ export function storeFile(place: Place): string {
 
 /** Reads the store beside the daemon, from here: a process for each look would keep the machine busy. */
 export function readStore(place: Place, statement: string): Row[] {
-  const database = new DatabaseSync(storeFile(place), { timeout: 5000 });
+  return readStoreAt(storeFile(place), statement);
+}
+
+/** As `readStore`, of a store that is somewhere else. */
+export function readStoreAt(file: string, statement: string): Row[] {
+  const database = new DatabaseSync(file, { timeout: 5000 });
   try {
     const rows = database.prepare(statement).all();
     return rows.map((row) => ({ ...row }));

@@ -8,9 +8,20 @@ import { storeFile } from './store-file.ts';
 const program = '../../agents/agent.sh';
 
 /** The description of an issue whose agent keeps the journal of `journal-agent.sh`, works for a moment and hands over. */
-export function workedTicket(workMs = 300): string {
-  const steps = [`run sh ${program} begin`, 'say at work', `wait ${workMs}`, `run sh ${program} work`, 'move review'];
+export function workedTicket(workMs = 300, handOver = 'review'): string {
+  const steps = [
+    `run sh ${program} begin`,
+    'say at work',
+    `wait ${workMs}`,
+    `run sh ${program} work`,
+    `move ${handOver}`,
+  ];
   return ['```rehearsal', ...steps, '```'].join('\n');
+}
+
+/** As `workedTicket`, at work until the file `go` is beside the program of the agents. */
+export function gatedTicket(): string {
+  return workedTicket().replace(/^wait \d+$/m, `run sh ${program} wait`);
 }
 
 /** Files one issue a description, in their order: BAT-1, BAT-2, … */
@@ -20,19 +31,20 @@ export async function fileTickets(place: Place, descriptions: readonly string[])
   await answer(place, 'issue', 'import', 'tickets.jsonl');
 }
 
-const made = new Map<number, Promise<Buffer>>();
+const made = new Map<string, Promise<Buffer>>();
 
-/** As `fileTickets` with so many worked tickets; filed once a test run, and the store copied from then on. */
-export async function copyTickets(place: Place, workflow: string, count: number): Promise<void> {
-  const store = made.get(count) ?? makeStore(workflow, count);
-  made.set(count, store);
+/** As `fileTickets`; the same ones are filed once a test run, and the store copied from then on. */
+export async function copyTickets(place: Place, workflow: string, descriptions: readonly string[]): Promise<void> {
+  const key = JSON.stringify([workflow, descriptions]);
+  const store = made.get(key) ?? makeStore(workflow, descriptions);
+  made.set(key, store);
   mkdirSync(path.dirname(storeFile(place)), { recursive: true, mode: 0o700 });
   writeFileSync(storeFile(place), await store, { mode: 0o600 });
 }
 
-async function makeStore(workflow: string, count: number): Promise<Buffer> {
+async function makeStore(workflow: string, descriptions: readonly string[]): Promise<Buffer> {
   using place = new Place();
   place.write('WORKFLOW.md', workflow);
-  await fileTickets(place, Array(count).fill(workedTicket()));
+  await fileTickets(place, descriptions);
   return readFileSync(storeFile(place));
 }

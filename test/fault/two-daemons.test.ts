@@ -1,34 +1,39 @@
+import { cpSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { stopDaemon } from '../cli/live-daemon.ts';
+import { systemClock } from '../../src/clock/system-clock.ts';
+import { askDaemon } from '../../src/server/ask-daemon.ts';
+import { addIssue, stateFolderOf, stopDaemon } from '../cli/live-daemon.ts';
 import { leaveNoPlaces, Place, type RunningBaton } from '../cli/run-baton.ts';
-import type { StoreEngine } from '../conformance/store.ts';
-import { awaitsDurableClaims } from './awaits-rewrite.ts';
+import type { StoreEngine, StorePlace } from '../conformance/store.ts';
+import { engines } from '../store/engines.ts';
+import { type CutProxy, startCutProxy } from './cut-proxy.ts';
 import { startLive, statusNow } from './fault-daemon.ts';
 import { faultWorkflow, stubborn } from './fault-scene.ts';
 import { checkJournal, layOutJournal, readJournal } from './journal.ts';
 import { faultTest, patiently } from './patience.ts';
 import { leftIn, type ProcessWatch, watchProcesses } from './process-watch.ts';
 import type { Row } from './store-file.ts';
-import { fileTickets, workedTicket } from './tickets.ts';
+import { fileTickets, gatedTicket, workedTicket } from './tickets.ts';
 
 leaveNoPlaces();
 
-const leaseMs = 4000;
+/** Where a test waits for its end. A busy machine must have a third of it to renew a claim, or to end a few processes. */
+const shortLeaseMs = 12_000;
+/** Where no test waits for it: however busy the machine is, it does not end. */
+const longLeaseMs = 120_000;
 const slots = 3;
-/** Nothing starts a server for tests that are not run. */
-const postgres: StoreEngine | undefined = awaitsDurableClaims
-  ? undefined
-  : (await import('../store/engines.ts')).engines.find(({ name }) => name === 'postgres');
+const postgres: StoreEngine | undefined = engines.find(({ name }) => name === 'postgres');
 const isMissing = postgres === undefined || postgres.missing !== null;
 
 /** Two daemons with folders of their own, one database, one root of workspaces and one journal. */
 class Pair implements AsyncDisposable {
-  static async lay(workMs: number, tickets: number): Promise<Pair> {
+  static async lay(ticket: string, tickets: number, leaseMs: number): Promise<Pair> {
     const database = (await postgres?.place()) ?? expect.fail('PostgreSQL runs');
-    const pair = new Pair(database, tickets);
+    const proxy = await startCutProxy(database.url);
+    const pair = new Pair(database, proxy, tickets, leaseMs);
     layOutJournal(pair.agents);
-    await fileTickets(pair.one, Array(tickets).fill(workedTicket(workMs)));
+    await fileTickets(pair.one, Array(tickets).fill(ticket));
     return pair;
   }
 
@@ -37,14 +42,17 @@ class Pair implements AsyncDisposable {
   readonly agents: string;
   readonly workspaces: string;
   readonly watch: ProcessWatch;
-  readonly #database: Awaited<ReturnType<StoreEngine['place']>>;
-  readonly #tickets: number;
+  /** Between the first daemon and the database; the other has its own way there. */
+  readonly proxy: CutProxy;
+  readonly #database: StorePlace;
+  tickets: number;
 
-  private constructor(database: Awaited<ReturnType<StoreEngine['place']>>, tickets: number) {
-    this.#tickets = tickets;
+  private constructor(database: StorePlace, proxy: CutProxy, tickets: number, leaseMs: number) {
+    this.tickets = tickets;
+    this.proxy = proxy;
     this.#database = database;
-    const env = { ...stubborn, BATON_DATABASE_URL: database.url };
-    [this.one, this.other] = [new Place(env), new Place(env)];
+    this.one = new Place({ ...stubborn, BATON_DATABASE_URL: proxy.url });
+    this.other = new Place({ ...stubborn, BATON_DATABASE_URL: database.url });
     this.agents = path.join(this.one.folder, 'agents');
     this.workspaces = path.join(this.one.folder, 'workspaces');
     this.watch = watchProcesses(this.one.folder, this.other.folder);
@@ -58,6 +66,11 @@ class Pair implements AsyncDisposable {
     return this.#database.query(statement) as Promise<Row[]>;
   }
 
+  /** Lets the agents of gated tickets go on. */
+  letWork(): void {
+    writeFileSync(path.join(this.agents, 'go'), '');
+  }
+
   /** Resolves when this place has agents at work. */
   async untilWorking(place: Place): Promise<void> {
     await patiently(() => {
@@ -67,10 +80,11 @@ class Pair implements AsyncDisposable {
   }
 
   /** Every ticket handed over and no run without an end. */
-  async untilThrough(): Promise<void> {
+  async untilThrough(...daemons: RunningBaton[]): Promise<void> {
     await patiently(async () => {
       const statuses = (await this.query('select status from board_issues')).map(({ status }) => status);
-      expect(statuses).toEqual(Array(this.#tickets).fill('review'));
+      const said = daemons.map((daemon) => daemon.stderr()).join('\n');
+      expect(statuses, said).toEqual(Array(this.tickets).fill('review'));
       expect(await this.query('select run_id from runs where ended_at is null')).toEqual([]);
     });
   }
@@ -94,17 +108,17 @@ class Pair implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.watch[Symbol.dispose]();
     for (const place of [this.one, this.other]) place[Symbol.dispose]();
+    await this.proxy[Symbol.asyncDispose]();
     await this.#database.remove();
   }
 }
 
-// PENDING until claims with leases are there: see `awaits-rewrite.ts`.
-describe.skipIf(awaitsDurableClaims || isMissing).concurrent('two daemons on one database', faultTest, () => {
+describe.skipIf(isMissing).concurrent('two daemons on one database', faultTest, () => {
   it('share the tickets: each has one agent, and the slots count over both', async () => {
-    await using pair = await Pair.lay(300, 12);
+    await using pair = await Pair.lay(workedTicket(), 12, longLeaseMs);
     // Neither may take more than half, so both have to work.
     const daemons = await both(pair, '--max-runs', '6');
-    await pair.untilThrough();
+    await pair.untilThrough(...daemons);
     for (const daemon of daemons) await stopDaemon(daemon);
     const runs = await pair.runs();
     expect(runs.map(({ outcome }) => outcome)).toEqual(Array(12).fill('succeeded'));
@@ -112,12 +126,13 @@ describe.skipIf(awaitsDurableClaims || isMissing).concurrent('two daemons on one
   });
 
   it('carry on for each other: what one that was killed had, the other has when its lease is over', async () => {
-    await using pair = await Pair.lay(2000, 6);
+    await using pair = await Pair.lay(gatedTicket(), 4, shortLeaseMs);
     const doomed = await startLive(pair.one);
     await pair.untilWorking(pair.one);
     const heir = await startLive(pair.other);
     doomed.child.kill('SIGKILL');
     await doomed.ended;
+    pair.letWork();
     const unended = (await pair.query('select run_id from runs where ended_at is null')).map(({ run_id }) => run_id);
     expect(unended.length).toBeGreaterThan(0);
     await pair.untilThrough();
@@ -130,13 +145,14 @@ describe.skipIf(awaitsDurableClaims || isMissing).concurrent('two daemons on one
   });
 
   it('one that was frozen past its lease writes nothing when it thaws, and its agents are gone', async () => {
-    await using pair = await Pair.lay(2000, 6);
+    await using pair = await Pair.lay(gatedTicket(), 4, shortLeaseMs);
     const frozen = await startLive(pair.one);
     await pair.untilWorking(pair.one);
     const heir = await startLive(pair.other);
     frozen.child.kill('SIGSTOP');
     const had = (await pair.query('select run_id from runs where ended_at is null')).map(({ run_id }) => run_id);
     expect(had.length).toBeGreaterThan(0);
+    pair.letWork();
     await pair.untilThrough();
     const before = await pair.runs();
     frozen.child.kill('SIGCONT');
@@ -151,6 +167,86 @@ describe.skipIf(awaitsDurableClaims || isMissing).concurrent('two daemons on one
       expect(before).toContainEqual(expect.objectContaining({ run_id: runId, outcome: 'interrupted' }));
     }
     await stopDaemon(heir);
+    await pair.check();
+  });
+
+  it('one whose way to the database is cut ends its agents before its lease does, and goes on when it is whole', async () => {
+    await using pair = await Pair.lay(gatedTicket(), 2, shortLeaseMs);
+    const cutOff = await startLive(pair.one);
+    await patiently(() => expect(readJournal(pair.agents).filter(({ act }) => act === 'start')).toHaveLength(2));
+    const heir = await startLive(pair.other);
+    pair.proxy.cut();
+    const leases = await pair.query('select issue_id, owner, lease_until from claims where owner is not null');
+    expect(leases).toHaveLength(2);
+    const had = (await pair.query('select run_id from runs where ended_at is null')).map(({ run_id }) =>
+      String(run_id),
+    );
+    expect(had).toHaveLength(2);
+
+    const goneAt = (runId: string): number | null | undefined => pair.watch.lives.get(runId)?.goneAt;
+    await patiently(() => {
+      for (const runId of had) expect(goneAt(runId), cutOff.stderr()).toEqual(expect.any(Number));
+    });
+    for (const runId of had) {
+      const { issueId, home } = pair.watch.lives.get(runId) ?? expect.fail('it was seen');
+      expect(home).toBe(pair.one.home);
+      const lease = leases.find(({ issue_id }) => issue_id === issueId);
+      // The database of the test is on this machine: its clock is the one that the watch has.
+      expect(goneAt(runId)).toBeLessThan(Number(lease?.lease_until));
+    }
+    // The other has its turn when the lease is over, and not before.
+    await patiently(() => {
+      const next = [...pair.watch.lives.values()].filter(({ home }) => home === pair.other.home);
+      expect(new Set(next.map(({ issueId }) => issueId)).size, heir.stderr()).toBe(2);
+      for (const { issueId, firstSeenAt } of next) {
+        const lease = leases.find(({ issue_id }) => issue_id === issueId);
+        expect(firstSeenAt).toBeGreaterThan(Number(lease?.lease_until));
+      }
+    });
+    const interrupted = expect.objectContaining({ outcome: 'interrupted' });
+    await patiently(async () => {
+      const runs = (await pair.runs()).filter(({ run_id }) => had.includes(String(run_id)));
+      expect(runs).toEqual([interrupted, interrupted]);
+    });
+    const before = (await pair.runs()).filter(({ run_id }) => had.includes(String(run_id)));
+
+    pair.proxy.heal();
+    // It has noticed whose the tickets are, and lets them be.
+    await patiently(async () => expect((await statusNow(pair.one)).counts).toMatchObject({ running: 0, retrying: 0 }));
+    expect((await pair.runs()).filter(({ run_id }) => had.includes(String(run_id)))).toEqual(before);
+    pair.letWork();
+    await pair.untilThrough();
+    await stopDaemon(heir);
+    // Alone again, it works as before.
+    await addIssue(pair.other, workedTicket(100));
+    pair.tickets += 1;
+    await pair.untilThrough();
+    await stopDaemon(cutOff);
+    await pair.check();
+  });
+
+  it('one in the copy of the state folder of the other is a daemon of its own, and lets the agents of the other be', async () => {
+    await using pair = await Pair.lay(gatedTicket(), 2, longLeaseMs);
+    const original = await startLive(pair.one);
+    await patiently(() => expect(readJournal(pair.agents).filter(({ act }) => act === 'start')).toHaveLength(2));
+    cpSync(stateFolderOf(pair.one), path.join(pair.one.folder, 'copy'), {
+      recursive: true,
+      filter: (file) => !file.endsWith('.sock'),
+    });
+    const copy = await startLive(pair.one, '--state-dir', 'copy');
+    expect(copy.stderr()).toContain('The id of the daemon was made elsewhere');
+    // It has ended what it found of its own, has looked at the tickets, and leaves them where they are.
+    await patiently(async () => {
+      const answered = await askDaemon(path.join(pair.one.folder, 'copy', 'baton.sock'), 'status', systemClock);
+      const skipped = [{ code: 'claimed_elsewhere' }, { code: 'claimed_elsewhere' }];
+      expect(answered).toMatchObject({ status: { counts: { running: 0, retrying: 0 }, skipped } });
+    });
+    expect(pair.watch.lives.size).toBe(2);
+    for (const { goneAt } of pair.watch.lives.values()) expect(goneAt).toBeNull();
+    pair.letWork();
+    await pair.untilThrough();
+    for (const daemon of [copy, original]) await stopDaemon(daemon);
+    expect((await pair.runs()).map(({ outcome }) => outcome)).toEqual(['succeeded', 'succeeded']);
     await pair.check();
   });
 });
