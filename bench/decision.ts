@@ -1,6 +1,3 @@
-// Prints how long one decision of dispatch takes: 10,000 candidates beside 100 runs with limits by state, as a ratio of
-// merely sorting the same array. `node bench/decision.ts`.
-import os from 'node:os';
 import { seededChance } from '../src/clock/seeded-chance.ts';
 import { compareForDispatch } from '../src/core/dispatch-order.ts';
 import { planDispatch } from '../src/core/dispatch-plan.ts';
@@ -8,6 +5,34 @@ import type { Issue } from '../src/core/issue.ts';
 import { issue } from '../test/fake/issues.ts';
 import { settings } from '../test/fake/settings.ts';
 import { type Measured, measureInTurns } from './measure.ts';
+import { type Figure, ratioOf } from './report.ts';
+
+/**
+ * How long one decision of dispatch takes: 10,000 candidates beside 100 runs with limits by state, as a ratio of merely
+ * sorting the same array.
+ */
+export async function benchDecision(): Promise<readonly Figure[]> {
+  const [sort, ...found] = await measureInTurns(20, 10, [
+    () => candidates.toSorted(compareForDispatch),
+    ...freeSlots.map((free) => decideUpTo(100 + free)),
+  ]);
+  if (sort === undefined) throw new Error('nothing was measured');
+  return freeSlots.flatMap((free, index) => {
+    const seen = found[index];
+    return seen === undefined ? [] : [figure(free, seen, sort)];
+  });
+}
+
+const freeSlots = [0, 100, 7_900];
+
+function figure(free: number, seen: Measured, sort: Measured): Figure {
+  return {
+    what: `a decision over 10,000 candidates beside 100 runs, ${free.toLocaleString('en')} slots free`,
+    seen: `${seen.medianMs.toFixed(1)} ms (p99 ${seen.p99Ms.toFixed(1)})`,
+    aim: '20 ms',
+    ratio: ratioOf(seen.medianMs, sort.medianMs, `a bare sort (${sort.medianMs.toFixed(1)} ms)`),
+  };
+}
 
 const states = ['Todo', 'In Progress', 'Rework', 'Merging', 'TODO ', 'in progress'];
 const chance = seededChance(1);
@@ -47,25 +72,4 @@ function decideUpTo(limit: number): () => unknown {
     },
   };
   return () => planDispatch(facts);
-}
-
-console.log(`${os.cpus().length} x ${os.cpus()[0]?.model ?? 'cpu'}, Node ${process.version}`);
-const [sort, full, few, many] = await measureInTurns(20, 10, [
-  () => candidates.toSorted(compareForDispatch),
-  decideUpTo(100),
-  decideUpTo(200),
-  decideUpTo(8_000),
-]);
-if (sort && full && few && many) {
-  console.log(`one decision over 10,000 candidates beside 100 runs\n  a bare sort: ${one(sort)}`);
-  for (const [name, found] of [
-    ['no slot is left', full],
-    ['100 slots are left', few],
-    ['7,900 slots are left', many],
-  ] as const)
-    console.log(`  ${name}: ${one(found)}, ratio of medians ${(found.medianMs / sort.medianMs).toFixed(2)}`);
-}
-
-function one({ medianMs, p99Ms }: Measured): string {
-  return `median ${medianMs.toFixed(2)} ms, p99 ${p99Ms.toFixed(2)} ms`;
 }

@@ -27,9 +27,14 @@ export async function measureInTurns(
   return times.map(summary);
 }
 
-function summary(times: number[]): Measured {
-  const sorted = times.toSorted((left, right) => left - right);
-  const at = (share: number): number => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
+function summary(times: readonly number[]): Measured {
   const total = times.reduce((sum, time) => sum + time, 0);
+  const at = (share: number): number => percentile(times, share);
   return { perSecond: (1_000 * times.length) / total, medianMs: at(0.5), p99Ms: at(0.99) };
+}
+
+/** The value below which this share of the values is. */
+export function percentile(values: readonly number[], share: number): number {
+  const sorted = values.toSorted((left, right) => left - right);
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
 }

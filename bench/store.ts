@@ -1,8 +1,3 @@
-// Prints how fast the store is, as ratios of numbers of the same run: the store against its bare driver, and a board of
-// 100,000 issues against one of 1,000. `node bench/store.ts`; docs/store.md quotes it.
-import { mkdtempSync, rmSync } from 'node:fs';
-import os from 'node:os';
-import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import pg from 'pg';
 import { systemClock } from '../src/clock/system-clock.ts';
@@ -11,17 +6,23 @@ import type { Store } from '../src/store/store.ts';
 import { startKeeper } from '../test/store/start-keeper.ts';
 import { fillBoard } from './board.ts';
 import { type Measured, measureInTurns } from './measure.ts';
+import type { Figure } from './report.ts';
+import { Scratch } from './scratch.ts';
 
 const project = 'bench';
-const folder = mkdtempSync(path.join(os.tmpdir(), 'baton-bench-'));
-try {
-  console.log(`${os.cpus().length} x ${os.cpus()[0]?.model ?? 'cpu'}, Node ${process.version}, ${folder}`);
+
+/**
+ * Prints how fast the store is, as ratios of numbers of the same run: the store against its bare driver, and a board of
+ * 100,000 issues against one of 1,000. docs/store.md quotes it.
+ */
+export async function benchStore(): Promise<readonly Figure[]> {
+  using scratch = new Scratch();
+  const { folder } = scratch;
   await benchEngine('SQLite', `sqlite:${folder}/small/baton.db`, `sqlite:${folder}/large/baton.db`);
   const server = process.env.BATON_TEST_DATABASE_URL ?? (await startKeeper([]));
   if (server === null) console.log('PostgreSQL: cannot run here');
   else await benchPostgres(server);
-} finally {
-  rmSync(folder, { recursive: true, force: true });
+  return [];
 }
 
 async function benchEngine(name: string, smallUrl: string, largeUrl: string): Promise<void> {

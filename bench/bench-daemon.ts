@@ -1,0 +1,141 @@
+import os from 'node:os';
+import path from 'node:path';
+import type { Agent } from '../src/agent/agent.ts';
+import { createAgent, workflowContext } from '../src/cli/adapters.ts';
+import { probe } from '../src/cli/daemon.ts';
+import type { Surroundings } from '../src/cli/surroundings.ts';
+import { workableSource } from '../src/cli/workable-source.ts';
+import { systemChance } from '../src/clock/system-chance.ts';
+import { systemClock } from '../src/clock/system-clock.ts';
+import { Orchestrator } from '../src/orchestrator/orchestrator.ts';
+import { endRunsAtOnce } from '../src/process/end-runs-at-once.ts';
+import { isAlive } from '../src/process/is-alive.ts';
+import type { ProcessDeps } from '../src/process/start-child.ts';
+import { sweepDaemon } from '../src/process/sweep-daemon.ts';
+import { sweepRun } from '../src/process/sweep-run.ts';
+import { createRunner, type RunnerParts } from '../src/runner/run-issue.ts';
+import type { Runner } from '../src/runner/runner.ts';
+import { LocalSocket } from '../src/server/local-socket.ts';
+import { presentHealth } from '../src/server/present-health.ts';
+import { presentStatus } from '../src/server/present-status.ts';
+import { openStore } from '../src/store/open-store.ts';
+import { transcriptFiles } from '../src/store/transcript-files.ts';
+import { createLogger } from '../src/telemetry/create-logger.ts';
+import { HealthFile } from '../src/telemetry/health-file.ts';
+import { openToolDoor } from '../src/tools/registry.ts';
+import type { Tracker } from '../src/tracker/tracker.ts';
+import { WorkflowFile } from '../src/workflow/workflow-file.ts';
+import { createLocalWorkspaces } from '../src/workspace/local-workspaces.ts';
+
+export interface BenchDaemonOptions {
+  /** Everything of this daemon is below it. */
+  readonly folder: string;
+  readonly workflowPath: string;
+  readonly process: ProcessDeps;
+  readonly tracker: Tracker;
+  /** Lets the bench look at what the agents and the runs tell. */
+  readonly watchAgent?: (agent: Agent) => Agent;
+  readonly watchRunner?: (runner: Runner) => Runner;
+}
+
+export interface BenchDaemon extends AsyncDisposable {
+  readonly orchestrator: Orchestrator;
+  /** Where it answers questions about its status. */
+  readonly socket: string;
+}
+
+/** How this machine holds on to what it starts, as a daemon finds it out. */
+export async function processDeps(): Promise<ProcessDeps> {
+  const daemonId = systemChance.id();
+  const { custody } = await probe(surroundings, daemonId);
+  return { clock: systemClock, custody, daemonId };
+}
+
+/** The daemon of `src/cli/daemon.ts`, part by part, over a tracker and an agent that a bench can look at. */
+export async function openBenchDaemon(options: BenchDaemonOptions): Promise<BenchDaemon> {
+  const { folder, workflowPath, tracker } = options;
+  const process = { ...options.process, daemonEnv: surroundings.env };
+  const { clock } = process;
+  await using opened = new AsyncDisposableStack();
+  const { logger, close } = createLogger({ clock, file: { logsRoot: folder }, terminal: null });
+  opened.defer(close);
+  const source = opened.use(
+    await WorkflowFile.start({ path: workflowPath, context: workflowContext(surroundings), clock, logger }),
+  );
+  const workable = workableSource(source, logger);
+  const store = opened.use(
+    await openStore({ url: `sqlite:${path.join(folder, 'baton.db')}`, clock, logger, mode: 'daemon' }),
+  );
+  const { settings } = workable.read().workflow;
+  const project = (await store.projects.ensure(settings.project.name, clock.now())).id;
+  const workspacesFor: RunnerParts['workspacesFor'] = ({ workspace: { root }, hooks, secretEnvironment }) =>
+    createLocalWorkspaces({ ...process, logger, root, hooks, secretEnvironment });
+  const health = new HealthFile({ path: path.join(folder, 'health.json'), onError: () => {} });
+  const watchAgent = options.watchAgent ?? ((agent: Agent) => agent);
+  const watchRunner = options.watchRunner ?? ((runner: Runner) => runner);
+  const orchestrator: Orchestrator = opened.use(
+    new Orchestrator({
+      clock,
+      chance: systemChance,
+      logger,
+      source: workable,
+      trackerFor: () => tracker,
+      runner: watchRunner(
+        createRunner({
+          logger,
+          agentFor: (wanted) => watchAgent(createAgent(wanted, process, surroundings)),
+          workspacesFor,
+          toolDoorFor: (_, run) => openToolDoor({ ...run, tracker }),
+          readIssue: async (_, id, signal) => (await tracker.fetchByIds([id], signal))[0] ?? null,
+        }),
+      ),
+      workspacesFor,
+      store,
+      isShared: false,
+      project,
+      owner: process.daemonId,
+      host: surroundings.hostName,
+      transcripts: transcriptFiles(path.join(folder, 'transcripts')),
+      processes: {
+        endEarlierLives: () => sweepDaemon(process.daemonId, { clock }),
+        endRun: (runId) => sweepRun(runId, { clock }),
+        endAtOnce: async (runIds) => void (await endRunsAtOnce(runIds, { clock })),
+        isAlive,
+      },
+      pool: null,
+      trial: null,
+      onHealth: (record) => health.put(presentHealth(record)),
+    }),
+  );
+  opened.defer(() => health.flush());
+  const socket = path.join(folder, 'baton.sock');
+  const answers = {
+    wake: () => orchestrator.wake(),
+    reload: () => orchestrator.reload(),
+    status: () => presentStatus(orchestrator.read()),
+    explain: (issue: string) => orchestrator.explain(issue),
+  };
+  opened.use(await LocalSocket.open({ path: socket, answers, clock, logger }));
+  const kept = opened.move();
+  return { orchestrator, socket, [Symbol.asyncDispose]: () => kept.disposeAsync() };
+}
+
+const surroundings: Surroundings = {
+  env: process.env,
+  cwd: process.cwd(),
+  homeDir: os.homedir(),
+  tmpDir: os.tmpdir(),
+  uid: process.getuid?.() ?? null,
+  hostName: os.hostname(),
+  userName: 'bench',
+  stdin: process.stdin,
+  stdout: process.stdout,
+  stderr: process.stderr,
+  batonPath: 'baton',
+  nodePath: process.execPath,
+  nodeVersion: process.versions.node,
+  platform: process.platform,
+  version: '0.0.0',
+  rehearsalProgram: new URL('../src/agent/rehearsal/program.ts', import.meta.url),
+  onSignal: () => () => {},
+};

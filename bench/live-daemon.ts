@@ -1,0 +1,84 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import path from 'node:path';
+import { createInterface } from 'node:readline';
+import { sleep } from '../src/clock/clock.ts';
+import { systemClock } from '../src/clock/system-clock.ts';
+import { askDaemon } from '../src/server/ask-daemon.ts';
+import type { BuiltBaton } from './built-baton.ts';
+import type { LoopReport } from './watch-loop.ts';
+
+const patienceMs = 60_000;
+
+/** `baton start` as a process of its own, from its start to its end in order. */
+export class LiveDaemon implements AsyncDisposable {
+  readonly #child: ChildProcess;
+  readonly #socket: string;
+  readonly #began = performance.now();
+  /** When each message of the log was first told, counted from the start of the process. */
+  readonly #told = new Map<string, number>();
+  #errors = '';
+  readonly #end = (): void => void this.#child.kill('SIGTERM');
+
+  /** All its files are below `folder`. */
+  constructor({ program, watchLoop }: BuiltBaton, workflowPath: string, folder: string) {
+    const stateDir = path.join(folder, 'state');
+    this.#socket = path.join(stateDir, 'baton.sock');
+    this.#child = fork(program, ['start', workflowPath, '--json', '--state-dir', stateDir], {
+      execArgv: ['--disable-warning=ExperimentalWarning', '--import', watchLoop],
+      stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+    });
+    process.once('exit', this.#end);
+    const { stderr } = this.#child;
+    if (stderr !== null) createInterface({ input: stderr }).on('line', (line) => this.#hear(line));
+  }
+
+  /** Resolves to the milliseconds from the start of the process until it logged this message. */
+  async told(message: string): Promise<number> {
+    await this.until(async () => this.#told.has(message), `it never said "${message}"`);
+    return this.#told.get(message) ?? 0;
+  }
+
+  /** What the process took since the last time it was asked. */
+  async report(): Promise<LoopReport> {
+    const answer = once(this.#child, 'message', { signal: AbortSignal.timeout(patienceMs) });
+    this.#child.send('report');
+    const [report] = await answer;
+    return report as LoopReport; // watch-loop.ts sends nothing else
+  }
+
+  /** How many agents it says are at work. */
+  async running(): Promise<number> {
+    const answer = await askDaemon(this.#socket, 'status', systemClock);
+    const { status } = (answer ?? {}) as { status?: { running?: readonly unknown[] } }; // as `presentStatus` makes it
+    return status?.running?.length ?? 0;
+  }
+
+  async until(isSo: () => Promise<boolean>, complaint: string): Promise<void> {
+    const deadline = performance.now() + patienceMs;
+    while (!(await isSo())) {
+      if (this.#child.exitCode !== null || performance.now() > deadline)
+        throw new Error(`a daemon went wrong: ${complaint}\n${this.#errors}`);
+      await sleep(systemClock, 5);
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    process.off('exit', this.#end);
+    if (this.#child.exitCode !== null || this.#child.signalCode !== null) return;
+    const ended = once(this.#child, 'exit');
+    this.#end();
+    await ended;
+  }
+
+  #hear(line: string): void {
+    const at = performance.now() - this.#began;
+    try {
+      const { msg, level } = JSON.parse(line) as { msg?: string; level?: string };
+      if (msg !== undefined && !this.#told.has(msg)) this.#told.set(msg, at);
+      if (level === 'error') this.#errors += `${line}\n`;
+    } catch {
+      this.#errors += `${line}\n`;
+    }
+  }
+}

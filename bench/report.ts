@@ -1,0 +1,43 @@
+import os from 'node:os';
+
+/** One figure of a bench. Absolute numbers are those of one machine; the ratio is of two numbers of the same run. */
+export interface Figure {
+  readonly what: string;
+  readonly seen: string;
+  /** Null where there is none. */
+  readonly aim: string | null;
+  /** Null where there is nothing to compare with. */
+  readonly ratio: string | null;
+}
+
+/** Two numbers of the same run, in words. */
+export function ratioOf(seen: number, base: number, of: string): string {
+  return `${(seen / base).toFixed(2)} times ${of}`;
+}
+
+/** Which machine, when, and how busy it was: with a load above its cores the figures tell more about the neighbours. */
+export function machine(): string {
+  const cpus = os.cpus();
+  const load = os.loadavg().map((each) => each.toFixed(1));
+  return [
+    `${cpus.length} x ${cpus[0]?.model.trim() ?? 'unknown cpu'}`,
+    `${Math.round(os.totalmem() / 2 ** 30)} GB`,
+    `${os.type()} ${os.release()}`,
+    `Node ${process.version}`,
+    new Date().toISOString().slice(0, 10),
+    `load ${load.join(' ')}`,
+  ].join(', ');
+}
+
+export function asText(figures: readonly Figure[]): string {
+  return figures
+    .map(({ what, seen, aim, ratio }) =>
+      [`  ${what}: ${seen}`, ...(aim === null ? [] : [`aim ${aim}`]), ...(ratio === null ? [] : [ratio])].join(', '),
+    )
+    .join('\n');
+}
+
+export function asMarkdown(figures: readonly Figure[]): string {
+  const row = ({ what, seen, aim, ratio }: Figure): string => `| ${what} | ${seen} | ${aim ?? ''} | ${ratio ?? ''} |`;
+  return ['| figure | seen | aim | ratio |', '|---|---|---|---|', ...figures.map(row)].join('\n');
+}

@@ -1,0 +1,110 @@
+import { spawnSync } from 'node:child_process';
+import path from 'node:path';
+import { sleep } from '../src/clock/clock.ts';
+import { systemClock } from '../src/clock/system-clock.ts';
+import { type BuiltBaton, buildBaton } from './built-baton.ts';
+import { LiveDaemon } from './live-daemon.ts';
+import { type Figure, ratioOf } from './report.ts';
+import { Scratch } from './scratch.ts';
+import type { LoopReport } from './watch-loop.ts';
+import { issuesText, workflowText } from './workflow-text.ts';
+
+const sessions = 200;
+const eventsASecond = 20;
+const measuredMs = 20_000;
+const idleMs = 5_000;
+
+/**
+ * What `baton start` takes of the machine: with nothing to do, and with 200 sessions of 20 events a second each. Every
+ * session is a real program under custody that prints a line and waits, without a process for the waiting.
+ */
+export async function benchSessions(): Promise<readonly Figure[]> {
+  using scratch = new Scratch();
+  using baton = await buildBaton();
+  const idle = await watchIdle(baton, scratch);
+  const busy = await watchBusy(baton, scratch);
+  const bareRss = bareNodeRss();
+  const growth = (busy.rssBytes - idle.rssBytes) / sessions;
+  return [
+    {
+      what: 'memory of an idle daemon (RSS)',
+      seen: megabytes(idle.rssBytes),
+      aim: '100 MB',
+      ratio: ratioOf(idle.rssBytes, bareRss, `a Node that does nothing (${megabytes(bareRss)})`),
+    },
+    {
+      what: `memory for each of ${sessions} live sessions of ${eventsASecond} events a second`,
+      seen: megabytes(growth),
+      aim: '1 MB',
+      ratio: ratioOf(busy.rssBytes, idle.rssBytes, `the idle daemon in all (${megabytes(busy.rssBytes)})`),
+    },
+    {
+      what: 'delay of the event loop meanwhile, p99',
+      seen: `${busy.delayP99Ms.toFixed(1)} ms (p50 ${busy.delayP50Ms.toFixed(1)}, max ${busy.delayMaxMs.toFixed(0)})`,
+      aim: '20 ms',
+      ratio: ratioOf(busy.delayP99Ms, idle.delayP99Ms, `the idle daemon (${idle.delayP99Ms.toFixed(1)} ms)`),
+    },
+    {
+      what: 'share of one core that the daemon used meanwhile',
+      seen: percent(busy.cpuMs / busy.overMs),
+      aim: null,
+      ratio: `${percent(idle.cpuMs / idle.overMs)} when idle`,
+    },
+  ];
+}
+
+async function watchIdle(baton: BuiltBaton, scratch: Scratch): Promise<LoopReport> {
+  const workflow = workflowText({ intervalMs: 30_000, slots: sessions, command: 'true' });
+  await using daemon = new LiveDaemon(
+    baton,
+    scratch.write('idle/WORKFLOW.md', workflow),
+    path.join(scratch.folder, 'idle'),
+  );
+  await daemon.told('The orchestrator starts.');
+  await sleep(systemClock, 1_000);
+  await daemon.report();
+  await sleep(systemClock, idleMs);
+  return daemon.report();
+}
+
+async function watchBusy(baton: BuiltBaton, scratch: Scratch): Promise<LoopReport> {
+  const identifiers = Array.from({ length: sessions }, (_, index) => `BAT-${index}`);
+  const issuesFile = scratch.write('busy/issues.json', issuesText(identifiers));
+  const program = scratch.write('busy/talk.pl', talkingProgram);
+  const workflow = workflowText({ intervalMs: 30_000, slots: sessions, command: `exec perl '${program}'`, issuesFile });
+  await using daemon = new LiveDaemon(
+    baton,
+    scratch.write('busy/WORKFLOW.md', workflow),
+    path.join(scratch.folder, 'busy'),
+  );
+  await daemon.until(async () => (await daemon.running()) === sessions, 'not all sessions started');
+  // Starting is another matter; this is about sessions that live.
+  await sleep(systemClock, 3_000);
+  await daemon.report();
+  await sleep(systemClock, measuredMs);
+  const report = await daemon.report();
+  const running = await daemon.running();
+  if (running !== sessions) throw new Error(`only ${running} of ${sessions} sessions lived on`);
+  return report;
+}
+
+/** Ends by itself in the end, should nobody end it. */
+const talkingProgram = `$| = 1;
+for my $count (1 .. ${eventsASecond * 120}) {
+  print "event $count: something that an agent tells about what it does, as long as such lines are\\n" or exit 0;
+  select(undef, undef, undef, ${1 / eventsASecond});
+}
+`;
+
+function bareNodeRss(): number {
+  const script = 'setTimeout(() => process.stdout.write(String(process.memoryUsage.rss())), 500)';
+  return Number(spawnSync(process.execPath, ['-e', script], { encoding: 'utf8' }).stdout);
+}
+
+function megabytes(bytes: number): string {
+  return `${(bytes / 2 ** 20).toFixed(bytes < 10 * 2 ** 20 ? 2 : 0)} MB`;
+}
+
+function percent(share: number): string {
+  return `${(100 * share).toFixed(0)} %`;
+}

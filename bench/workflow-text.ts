@@ -1,0 +1,28 @@
+/** What a bench varies of its workflow. */
+export interface BenchWorkflow {
+  readonly intervalMs: number;
+  readonly slots: number;
+  /** Shell text, run as the agent. */
+  readonly command: string;
+  /** Where the issues are listed, as JSON; without it there are none. */
+  readonly issuesFile?: string;
+}
+
+/** A workflow on the `memory` tracker with a program as its agent, plain folders as workspaces and no hooks. */
+export function workflowText({ intervalMs, slots, command, issuesFile }: BenchWorkflow): string {
+  const provider = issuesFile === undefined ? {} : { issues_file: issuesFile };
+  const settings = {
+    project: { name: 'bench' },
+    tracker: { kind: 'memory', provider },
+    polling: { interval_ms: intervalMs },
+    workspace: { root: 'workspaces' },
+    agent: { backend: 'command', command, max_concurrent_agents: slots },
+  };
+  // JSON is YAML too.
+  return `---\n${JSON.stringify(settings)}\n---\nWork on {{ issue.identifier }}: {{ issue.title }}\n`;
+}
+
+/** So many issues to do, as the `memory` tracker reads them. */
+export function issuesText(identifiers: readonly string[]): string {
+  return JSON.stringify(identifiers.map((identifier) => ({ identifier, title: `Do ${identifier}`, state: 'Todo' })));
+}
