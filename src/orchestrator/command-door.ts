@@ -29,6 +29,8 @@ export class CommandDoor {
     this.#knocked = true;
     this.#working ??= this.#work().finally(() => {
       this.#working = null;
+      // Knocked between the last look and here.
+      return this.#knocked && !this.#context.stopping.aborted ? this.knock() : undefined;
     });
     return this.#working;
   }
@@ -36,8 +38,9 @@ export class CommandDoor {
   async #work(): Promise<void> {
     const { clock, logger, stopping } = this.#context;
     while (this.#knocked && !stopping.aborted) {
-      if (clock.monotonic() < this.#restsUntil) return;
       this.#knocked = false;
+      // The next tick knocks again.
+      if (clock.monotonic() < this.#restsUntil) return;
       try {
         await this.#carryOutAll();
       } catch (error) {

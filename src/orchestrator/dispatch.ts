@@ -58,8 +58,9 @@ async function startCandidates(context: OrchestratorContext): Promise<void> {
   const justRead: JustRead = (id) => (asked.has(id) ? reads.lastRead(id) : reads.fresh(id));
   // Each round reads what the round before found to be stale.
   while (!stopping.aborted && state.candidates !== null) {
+    const reading = source.read();
     state.candidates = state.candidates.flatMap((issue) => asJustRead(justRead, issue));
-    const plan = decide(context, source.read(), state.candidates);
+    const plan = decide(context, reading, state.candidates);
     const stale = plan.filter(({ reason, issue }) => reason === null && justRead(issue.id) === undefined);
     if (stale.length === 0) {
       carryOut(context, plan);

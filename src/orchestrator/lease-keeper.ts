@@ -16,6 +16,7 @@ const renewalsALease = 3;
 export class LeaseKeeper {
   readonly #context: OrchestratorContext;
   #timer: Timer | null = null;
+  #deadline: Timer | null = null;
   #renewedAt: number;
   #renewing = false;
 
@@ -28,23 +29,23 @@ export class LeaseKeeper {
     if (!this.#context.isShared) return;
     this.#renewedAt = this.#context.clock.monotonic();
     this.#schedule();
+    this.#watchDeadline();
   }
 
   stop(): void {
     this.#timer?.cancel();
-    this.#timer = null;
+    this.#deadline?.cancel();
   }
 
   /** Whether a claim that was asked for at `claimedAt`, on the monotonic clock, is surely still ours. */
   isSafe(claimedAt: number): boolean {
     if (!this.#context.isShared) return true;
-    return this.#context.clock.monotonic() - Math.max(this.#renewedAt, claimedAt) < this.#leaseMs();
+    return this.#context.clock.monotonic() - Math.max(this.#renewedAt, claimedAt) < this.#safeMs();
   }
 
   #schedule(): void {
     this.#timer = this.#context.clock.schedule(this.#leaseMs() / renewalsALease, () => {
       this.#schedule();
-      this.#endWhatIsOver();
       if (!this.#renewing) this.#context.own('lease', this.#renew());
     });
   }
@@ -57,6 +58,7 @@ export class LeaseKeeper {
       const lost = await within(clock, this.#leaseMs() / renewalsALease, ledger.renew(this.#leaseMs()));
       if (lost === timedOut) throw new BatonError('store_unavailable', 'The store does not answer.');
       this.#renewedAt = sentAt;
+      this.#watchDeadline();
       for (const issueId of lost) this.#lose(issueId);
     } catch (error) {
       logger.error('Our claims could not be renewed.', { since_ms: clock.monotonic() - this.#renewedAt, error });
@@ -65,12 +67,20 @@ export class LeaseKeeper {
     }
   }
 
+  /** Has its own timer, begun anew by each renewal: it must not come a moment late. */
+  #watchDeadline(): void {
+    const { clock } = this.#context;
+    this.#deadline?.cancel();
+    this.#deadline = clock.schedule(this.#renewedAt + this.#safeMs() - clock.monotonic(), () => this.#endWhatIsOver());
+  }
+
   /** Too long without a renewal: what runs here may soon be somebody else's. */
   #endWhatIsOver(): void {
     const { clock, state, processes, logger } = this.#context;
-    const sinceMs = clock.monotonic() - this.#renewedAt;
-    if (sinceMs < (this.#leaseMs() * (renewalsALease - 1)) / renewalsALease || state.running.size === 0) return;
     const runs = [...state.running.values()];
+    // Whatever begins before the next renewal is not safe either; `isSafe` keeps it from beginning.
+    if (runs.length === 0) return;
+    const sinceMs = clock.monotonic() - this.#renewedAt;
     logger.error('The store was out of reach for too long; the agents are ended before their lease is.', {
       since_ms: sinceMs,
       runs: runs.length,
@@ -90,6 +100,11 @@ export class LeaseKeeper {
     if (running === undefined) return;
     stopRun(this.#context, running, 'claim_lost');
     this.#context.own('end at once', processes.endAtOnce([running.runId]));
+  }
+
+  /** How long after a renewal a claim is surely ours; the rest of the lease is for ending agents. */
+  #safeMs(): number {
+    return (this.#leaseMs() * (renewalsALease - 1)) / renewalsALease;
   }
 
   #leaseMs(): number {

@@ -12,6 +12,8 @@ import { whyNothingStarts } from './why-nothing-starts.ts';
 
 /** How soon an issue is looked at again when a look could not be carried through. */
 const nextLookMs = 1_000;
+/** The same while nothing at all may start: whoever lets work go on serves them at once, so this is only in case. */
+const stoppedLookMs = 5_000;
 
 /**
  * A promised look has come due: reads the issue and starts it again, or gives the claim back (seed 2, Retry Timer
@@ -38,10 +40,10 @@ async function look(context: OrchestratorContext, entry: RetryEntry): Promise<vo
   const { workflow, problem } = source.read();
   const { settings } = workflow;
   const stopped = whyNothingStarts(context, entry.issue);
-  if (stopped !== null) return postpone(context, entry, { why: stopped, delayMs: nextLookMs });
+  if (stopped !== null) return postpone(context, entry, { why: stopped, delayMs: stoppedLookMs });
   if (problem !== null) {
     const why = { code: 'workflow_problem', text: `the workflow file cannot be used: ${problem.code}` } as const;
-    return postpone(context, entry, { why, delayMs: nextLookMs });
+    return postpone(context, entry, { why, delayMs: stoppedLookMs });
   }
   let fresh: Issue | null;
   try {
@@ -63,7 +65,7 @@ async function look(context: OrchestratorContext, entry: RetryEntry): Promise<vo
   if (fresh === null || refusal !== null) return giveBack(context, entry, fresh, refusal?.text ?? '');
   // Between two awaits much may have happened.
   const stoppedNow = whyNothingStarts(context, entry.issue);
-  if (stoppedNow !== null) return postpone(context, entry, { why: stoppedNow, delayMs: nextLookMs });
+  if (stoppedNow !== null) return postpone(context, entry, { why: stoppedNow, delayMs: stoppedLookMs });
   const { startMove } = context.trackerFor(settings);
   const full =
     whyNoSlot(stateOnceStarted(fresh, startMove), takenSlots(state), settings.agent) ??

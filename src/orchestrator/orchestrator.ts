@@ -22,7 +22,7 @@ import { Poller } from './poller.ts';
 import { type ReadModel, readModel } from './read-model.ts';
 import { readPause } from './read-pause.ts';
 import { takeUpRestored } from './reload.ts';
-import { emptySchedulingState, type SchedulingState } from './scheduling-state.ts';
+import { emptySchedulingState, type RetryEntry, type SchedulingState } from './scheduling-state.ts';
 import { settleRun } from './settle-run.ts';
 import { endRuns, giveClaimsBack } from './shut-down.ts';
 import { Takeover } from './takeover.ts';
@@ -100,7 +100,7 @@ export class Orchestrator {
         if (!stopping.aborted && this.#isStarted) this.#filler.fill();
       },
       runEnded: (entry, outcome) => this.#pending.own('exit', settleRun(this.#context, entry, outcome)),
-      lookDue: (entry) => this.#pending.own('look', lookAgain(this.#context, entry)),
+      lookDue: (entry) => this.#pending.own('look', this.#lookAgain(entry)),
       notify: () => this.#watchers.notify(),
     };
     this.#door = new CommandDoor(this.#context);
@@ -228,6 +228,12 @@ export class Orchestrator {
     await readPause(this.#context);
     await readToday(this.#context);
     await adoptAll(this.#context, await findOrphans(this.#context));
+  }
+
+  /** What comes due during the start waits for its end: before it others are still being taken over. */
+  async #lookAgain(entry: RetryEntry): Promise<void> {
+    await this.#starting;
+    if (this.#state.retrying.get(entry.issue.id) === entry) await lookAgain(this.#context, entry);
   }
 
   #scheduleTick(delayMs: number): void {

@@ -60,6 +60,7 @@ export class TrackerReads {
   /** The issue if it was just read (null: it is gone), undefined when it has to be asked for. */
   fresh(id: string): Issue | null | undefined {
     const known = this.#remembered.get(id);
+    // Settings are looked up last: that may cost a look at the workflow file.
     if (known === undefined) return undefined;
     return this.#parts.clock.monotonic() - known.readAt <= this.#parts.freshnessMs() ? known.issue : undefined;
   }

@@ -1,3 +1,4 @@
+import type { SkipReason } from '../core/eligibility.ts';
 import type { OrchestratorContext } from './context.ts';
 import { lookAgain } from './look-again.ts';
 import { takenSlots } from './scheduling-state.ts';
@@ -6,14 +7,15 @@ import { takenSlots } from './scheduling-state.ts';
 const triedBeyond = 20;
 
 /**
- * An issue whose look came due and found the house full has the first choice of a freed slot, the longest waiting first
- * (seed 4: retries before new dispatch). While the house is full nothing is read; those that may start share one read.
+ * An issue whose look came due and found the house full, or a pause, has the first choice of a free slot, the longest
+ * waiting first (seed 4: retries before new dispatch). While the house is full nothing is read; those that may start share
+ * one read.
  */
 export async function serveWaitingLooks(context: OrchestratorContext): Promise<void> {
   const { state, source, stopping } = context;
   const { maxConcurrentAgents } = source.read().workflow.settings.agent;
   const waiting = [...state.retrying.values()]
-    .filter(({ slotWaits }) => slotWaits > 0)
+    .filter(({ slotWaits, wait }) => slotWaits > 0 || (wait !== null && isForEverybody(wait)))
     .toSorted((left, right) => right.slotWaits - left.slotWaits || left.dueAt - right.dueAt);
   const free = maxConcurrentAgents - takenSlots(state).length;
   if (free <= 0) return;
@@ -23,6 +25,11 @@ export async function serveWaitingLooks(context: OrchestratorContext): Promise<v
       if (!stopping.aborted && state.retrying.get(entry.issue.id) === entry) await lookAgain(context, entry);
     }),
   );
+}
+
+/** Reasons that end for all issues at once, and then nobody waits for a timer. */
+function isForEverybody({ code }: SkipReason): boolean {
+  return code === 'paused' || code === 'day_limit' || code === 'workflow_problem';
 }
 
 /** Issues whose look comes due while a read made now is still fresh. */

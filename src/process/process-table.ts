@@ -36,8 +36,29 @@ const readInOneGo = 128;
 /**
  * All live processes. Markers are read wherever the kernel lets us: of our own user, and as root of everybody, for an
  * agent run by root may start things under other users. Empty where there is no /proc.
+ *
+ * One read at a time: when many runs end together, each of them wants to look. Who asks while a read is under way shares
+ * the next one, so what he gets was read after he asked.
  */
-export async function readProcessTable(clock: Clock): Promise<ProcessEntry[]> {
+export function readProcessTable(clock: Clock): Promise<readonly ProcessEntry[]> {
+  const reader = readers.get(clock) ?? { underWay: Promise.resolve(), next: null };
+  readers.set(clock, reader);
+  reader.next ??= reader.underWay.then(() => {
+    reader.next = null;
+    const table = readNow(clock);
+    reader.underWay = table.then(
+      () => {},
+      () => {},
+    );
+    return table;
+  });
+  return reader.next;
+}
+
+/** By clock, because a read waits on it. */
+const readers = new WeakMap<Clock, { underWay: Promise<void>; next: Promise<readonly ProcessEntry[]> | null }>();
+
+async function readNow(clock: Clock): Promise<readonly ProcessEntry[]> {
   const pids = listNumbers('/proc');
   const entries: ProcessEntry[] = [];
   for (let from = 0; from < pids.length; from += readInOneGo) {

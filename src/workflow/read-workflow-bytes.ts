@@ -23,7 +23,7 @@ export function readWorkflowBytes(path: string): Buffer {
     const stats = fstatSync(descriptor);
     if (stats.isDirectory()) throw unreadable(path, 'it is a directory, not a file');
     if (!stats.isFile()) throw unreadable(path, 'it is not a regular file');
-    return readAtMost(descriptor, path);
+    return readAtMost(descriptor, stats.size, path);
   } catch (thrown) {
     if (thrown instanceof BatonError) throw thrown;
     const { code, message } = thrown as NodeJS.ErrnoException; // node:fs throws nothing else
@@ -33,11 +33,15 @@ export function readWorkflowBytes(path: string): Buffer {
   }
 }
 
-function readAtMost(descriptor: number, path: string): Buffer {
-  const buffer = Buffer.allocUnsafe(largestFileBytes + 1);
+function readAtMost(descriptor: number, size: number, path: string): Buffer {
+  let buffer = Buffer.allocUnsafe(Math.min(size, largestFileBytes) + 1);
   let length = 0;
-  for (let count = -1; count !== 0 && length < buffer.length; length += count) {
+  for (let count = -1; count !== 0 && length < buffer.length; ) {
     count = readSync(descriptor, buffer, length, buffer.length - length, null);
+    length += count;
+    // It grew while it was read.
+    if (length === buffer.length && length <= largestFileBytes)
+      buffer = Buffer.concat([buffer], Math.min(length * 2, largestFileBytes + 1));
   }
   if (length > largestFileBytes) {
     throw new BatonError('workflow_too_large', `${path} is larger than 1 MiB, the most a workflow file may hold`, {

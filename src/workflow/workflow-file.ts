@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs';
 import { dirname, normalize } from 'node:path';
 import { type FSWatcher, watch } from 'chokidar';
 import { type Clock, type Timer, within } from '../clock/clock.ts';
@@ -18,6 +19,8 @@ export interface WorkflowFileOptions {
 
 /** Editors write in several steps; looking a moment later avoids complaints about a half-written file. */
 const settleMs = 100;
+/** Two seconds is the coarsest there is. */
+const settledAfterMs = 3_000;
 /** The watcher is only for speed, so the start does not hang on it. */
 const longestWaitForWatcherMs = 5000;
 
@@ -26,9 +29,9 @@ type Listener = (reading: WorkflowReading) => void;
 /**
  * The workflow file while the daemon runs (specification 6.2).
  *
- * Two things notice a change. `read` looks at the content before each use, which is right whatever happened to the file
- * or its directory and whatever the file system tells of it; a file this small costs less to read than to be wrong
- * about. A watcher on the directory calls `read` soon after an edit, so that nobody waits for the next tick; it may fail
+ * Two things notice a change. `read` looks at the file before each use, which is right whatever happened to the file or
+ * its directory: at its content, unless file and times are those of the last look and too old for a change that they do
+ * not show. A watcher on the directory calls `read` soon after an edit, so that nobody waits for the next tick; it may fail
  * or go deaf and nothing is lost but time.
  *
  * A file that is bad, or gone, leaves the last good reading in force. The problem is reported once when it appears and
@@ -44,6 +47,8 @@ export class WorkflowFile implements WorkflowSource, AsyncDisposable {
 
   readonly #options: WorkflowFileOptions;
   readonly #listeners = new Set<Listener>();
+  /** Which file with which times was last looked at; null when that could hide a change. */
+  #mark: string | null = null;
   /** What the file looked like at the last look: the revision of its content, or why there is none. */
   #seen: string;
   #workflow: LoadedWorkflow;
@@ -62,6 +67,10 @@ export class WorkflowFile implements WorkflowSource, AsyncDisposable {
   /** The newest good reading, after a look at the file. */
   read(): WorkflowReading & { readonly workflow: LoadedWorkflow } {
     const { path } = this.#options;
+    // Before the content: what changes between the two is found at the next look.
+    const mark = this.#markNow();
+    if (mark !== null && mark === this.#mark) return { workflow: this.#workflow, problem: this.#problem };
+    this.#mark = mark;
     let content: Buffer | BatonError;
     try {
       content = readWorkflowBytes(path);
@@ -93,6 +102,15 @@ export class WorkflowFile implements WorkflowSource, AsyncDisposable {
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.stop();
+  }
+
+  /** The times of a file are as coarse as its file system; a change right after another may not show in them. */
+  #markNow(): string | null {
+    const found = statSync(this.#options.path, { bigint: true, throwIfNoEntry: false });
+    if (found === undefined || !found.isFile()) return null;
+    const ageMs = this.#options.clock.now() - Number(found.ctimeMs);
+    if (!(ageMs > settledAfterMs)) return null;
+    return [found.dev, found.ino, found.size, found.mtimeNs, found.ctimeNs].join(' ');
   }
 
   #take(content: Buffer | BatonError): void {
