@@ -4,7 +4,7 @@ import { toBatonError } from '../core/baton-error.ts';
 import type { Logger } from '../core/logger.ts';
 import type { RunEventLine } from '../store/run-events.ts';
 import type { RunFacts } from '../store/runs.ts';
-import type { Store } from '../store/store.ts';
+import type { Store, StoreTables } from '../store/store.ts';
 import type { Transcripts } from '../store/transcript-files.ts';
 import { mergeFacts } from './merge-facts.ts';
 
@@ -15,14 +15,17 @@ const flushEveryMs = 250;
 const mostWaiting = 5_000;
 const mostWritten = 50_000;
 
-interface Pending {
+/** So many runs share a transaction: enough to save the disk, and few enough that nobody waits long for it. */
+const runsAtOnce = 16;
+
+interface Notes {
   facts: RunFacts;
   events: Omit<RunEventLine, 'seq'>[];
   /** For the transcript; written once, apart from the store. */
   lines: string[];
-  /** Why the last try to write it failed. */
-  problem?: unknown;
 }
+
+type WriteNotes = (tables: StoreTables) => Promise<void>;
 
 export interface JournalParts {
   readonly store: Store;
@@ -39,7 +42,7 @@ export interface JournalParts {
 export class Journal {
   readonly #parts: JournalParts;
   readonly #generations = new Map<string, number>();
-  readonly #pending = new Map<string, Pending>();
+  readonly #pending = new Map<string, Notes>();
   readonly #rows = new Map<string, number>();
   #timer: Timer | null = null;
   #writing: Promise<void> = Promise.resolve();
@@ -69,11 +72,20 @@ export class Journal {
     this.#flushSoon();
   }
 
-  /** Writes down everything that was noted of a run; rejects when that is not possible now. */
-  async drain(runId: string): Promise<void> {
-    await this.flush();
-    const problem = this.#pending.get(runId)?.problem;
-    if (problem !== undefined) throw problem;
+  /**
+   * Hands out what was noted of a run, to be written in the same transaction as its end. When that fails, the notes are
+   * kept for the next try, unless the store will never take them: an end must not wait for them for ever.
+   */
+  async settle<T>(runId: string, write: (notes: WriteNotes) => Promise<T>): Promise<T> {
+    await this.#writing;
+    const taken = this.#take(runId);
+    try {
+      await this.#appendLines(runId, taken);
+      return await write((tables) => this.#writeNotes(tables, runId, taken));
+    } catch (error) {
+      this.#keep(runId, taken, error);
+      throw error;
+    }
   }
 
   /** The end of the run is written, or given up. */
@@ -107,37 +119,55 @@ export class Journal {
   }
 
   async #write(): Promise<void> {
-    const { store, transcripts, logger } = this.#parts;
-    for (const [runId, taken] of [...this.#pending]) {
-      this.#pending.delete(runId);
-      const { facts, events } = taken;
-      try {
-        if (taken.lines.length > 0) await transcripts.append(runId, taken.lines);
-        taken.lines = [];
-        await store.transaction(async ({ runs, runEvents }) => {
-          // After a restore the store may not know the run any more; then there is nothing to add to.
-          const isKnown = await runs.record(runId, this.generationOf(runId), facts);
-          if (isKnown && events.length > 0) await runEvents.append(runId, events);
-        });
-      } catch (error) {
-        if (!toBatonError(error).retryable) {
-          // The store will never take it; a run's end must not wait for it for ever.
-          logger.error('Events of a run could not be written down; they are lost.', { run_id: runId, error });
-          continue;
-        }
-        logger.error('Events of a run could not be written down; they are kept and tried again.', {
-          run_id: runId,
-          error,
-        });
-        const since = this.#pending.get(runId) ?? { facts: {}, events: [], lines: [] };
-        this.#pending.set(runId, {
-          facts: mergeFacts(facts, since.facts),
-          events: [...events, ...since.events],
-          lines: [...taken.lines, ...since.lines],
-          problem: error,
-        });
-        if (!this.#parts.stopping.aborted) this.#flushSoon();
-      }
+    const taken = [...this.#pending.keys()].map((runId) => ({ runId, notes: this.#take(runId) }));
+    for (let from = 0; from < taken.length; from += runsAtOnce)
+      await this.#writeTogether(taken.slice(from, from + runsAtOnce));
+  }
+
+  /** Several runs in one transaction; when that fails, each by itself, so that one cannot keep the others back. */
+  async #writeTogether(batch: readonly { readonly runId: string; readonly notes: Notes }[]): Promise<void> {
+    try {
+      for (const { runId, notes } of batch) await this.#appendLines(runId, notes);
+      await this.#parts.store.transaction(async (tables) => {
+        for (const { runId, notes } of batch) await this.#writeNotes(tables, runId, notes);
+      });
+    } catch (error) {
+      const [only, ...others] = batch;
+      if (only !== undefined && others.length === 0) this.#keep(only.runId, only.notes, error);
+      else for (const each of batch) await this.#writeTogether([each]);
     }
+  }
+
+  #take(runId: string): Notes {
+    const notes = this.#pending.get(runId) ?? { facts: {}, events: [], lines: [] };
+    this.#pending.delete(runId);
+    return notes;
+  }
+
+  async #appendLines(runId: string, notes: Notes): Promise<void> {
+    if (notes.lines.length > 0) await this.#parts.transcripts.append(runId, notes.lines);
+    notes.lines = [];
+  }
+
+  async #writeNotes({ runs, runEvents }: StoreTables, runId: string, { facts, events }: Notes): Promise<void> {
+    // After a restore the store may not know the run any more; then there is nothing to add to.
+    const isKnown = await runs.record(runId, this.generationOf(runId), facts);
+    if (isKnown && events.length > 0) await runEvents.append(runId, events);
+  }
+
+  #keep(runId: string, notes: Notes, error: unknown): void {
+    const { logger, stopping } = this.#parts;
+    if (!toBatonError(error).retryable) {
+      logger.error('Events of a run could not be written down; they are lost.', { run_id: runId, error });
+      return;
+    }
+    logger.error('Events of a run could not be written down; they are kept and tried again.', { run_id: runId, error });
+    const since = this.#take(runId);
+    this.#pending.set(runId, {
+      facts: mergeFacts(notes.facts, since.facts),
+      events: [...notes.events, ...since.events],
+      lines: [...notes.lines, ...since.lines],
+    });
+    if (!stopping.aborted) this.#flushSoon();
   }
 }

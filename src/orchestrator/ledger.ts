@@ -47,6 +47,8 @@ export interface RunSettlement {
   readonly staleRuns: number;
   readonly quotaWaits: number;
   readonly next: NextStep;
+  /** Writes what else was noted of the run, before its end. */
+  readonly writeNotes: (tables: StoreTables) => Promise<void>;
 }
 
 /**
@@ -85,6 +87,7 @@ export class Ledger {
     const { issue, runId, runGeneration, end, next } = settlement;
     const generation = this.#parts.generations.get(issue.id);
     const isOurs = await this.#fence.write(issue.id, async (tables, key, holder) => {
+      await settlement.writeNotes(tables);
       const run = (await tables.runs.finish(runId, runGeneration, end)) ? await tables.runs.read(runId) : null;
       if (run !== null) {
         await tables.usage.add(usageOf(run, end.endedAt));

@@ -22,7 +22,7 @@ const mostCompleted = 1_000;
  * daemon that stops gives up, and then the next life finds a run without an end.
  */
 export async function settleRun(context: OrchestratorContext, entry: RunningEntry, outcome: RunOutcome): Promise<void> {
-  const { clock, chance, logger, stopping, journal } = context;
+  const { clock, chance, logger, stopping } = context;
   tell(context, entry, outcome);
   const error = outcome.end === 'succeeded' ? null : outcome.error;
   const end: RunFinish = {
@@ -36,7 +36,6 @@ export async function settleRun(context: OrchestratorContext, entry: RunningEntr
     const isLast = stopping.aborted;
     const next = whatFollows(context, entry, outcome, dice, end.endedAt);
     try {
-      await journal.drain(entry.runId);
       entry.settlingSince = context.state.today.readings;
       const isOurs = await write(context, entry, end, next);
       leave(context, entry, outcome, isOurs ? next : null);
@@ -117,15 +116,18 @@ function hasChanged({ changed, ownMove }: RunningEntry): boolean | null {
 
 function write(context: OrchestratorContext, entry: RunningEntry, end: RunFinish, next: Following): Promise<boolean> {
   const { ledger, journal, clock } = context;
-  return ledger.settleRun({
-    issue: entry.issue,
-    runId: entry.runId,
-    runGeneration: journal.generationOf(entry.runId),
-    end,
-    wallMs: clock.monotonic() - entry.startedAtMonotonic,
-    ...next.streaks,
-    next: next.step,
-  });
+  return journal.settle(entry.runId, (writeNotes) =>
+    ledger.settleRun({
+      issue: entry.issue,
+      runId: entry.runId,
+      runGeneration: journal.generationOf(entry.runId),
+      end,
+      wallMs: clock.monotonic() - entry.startedAtMonotonic,
+      ...next.streaks,
+      next: next.step,
+      writeNotes,
+    }),
+  );
 }
 
 /** The end is written, or given up: the issue leaves `running`. `next` is null when the issue is not ours any more. */
