@@ -2,7 +2,6 @@ import type { Clock } from '../clock/clock.ts';
 import type { Logger } from '../core/logger.ts';
 import type { Engine } from './engine.ts';
 import { migrate } from './migrations/migrate.ts';
-import { openPostgres } from './postgres/open-postgres.ts';
 import { readRecovery } from './read-recovery.ts';
 import { openSqlite } from './sqlite/open-sqlite.ts';
 import type { Store } from './store.ts';
@@ -30,7 +29,7 @@ export async function openMigrated(location: StoreLocation, options: Omit<OpenSt
   const engine =
     location.engine === 'sqlite'
       ? await openSqlite(location.file, options.mode, options.clock)
-      : openPostgres(location.url, options.logger);
+      : await openOnServer(location.url, options.logger);
   try {
     const place = describeLocation(location);
     const { from, to } = await migrate(engine, place, options.clock);
@@ -40,6 +39,12 @@ export async function openMigrated(location: StoreLocation, options: Omit<OpenSt
     await engine.close();
     throw thrown;
   }
+}
+
+/** The driver is loaded where it is used; a daemon on SQLite does without it. */
+async function openOnServer(url: string, logger: Logger | undefined): Promise<Engine> {
+  const { openPostgres } = await import('./postgres/open-postgres.ts');
+  return openPostgres(url, logger);
 }
 
 function storeOver(engine: Engine): Store {
