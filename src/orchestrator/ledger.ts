@@ -203,7 +203,11 @@ export class Ledger {
     if ((await tables.runs.unfinished(key.project)).some((run) => run.issueId === issueId)) return null;
     if (this.#parts.generations.has(issueId)) {
       const ours = this.#fence.holder(issueId);
-      return (await tables.claims.setSlot(key, ours, slotState)) ? ours.generation : null;
+      if (!(await tables.claims.setSlot(key, ours, slotState))) return null;
+      // Its lease may be over by now, and nobody has taken it yet: for this run it counts from here.
+      const lease = { at: this.#parts.clock.now(), leaseMs: settings.store.leaseMs };
+      if (this.#parts.isShared) await tables.claims.renewAll(key.project, ours.owner, lease);
+      return ours.generation;
     }
     // What a daemon left behind is taken over with its due time and its reason, never started as if it were new.
     if ((await tables.retries.read(key)) !== null) return null;

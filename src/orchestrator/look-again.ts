@@ -37,8 +37,7 @@ async function look(context: OrchestratorContext, entry: RetryEntry): Promise<vo
   const { id, identifier } = entry.issue;
   const named = { issue_id: id, issue_identifier: identifier };
   const isCurrent = (): boolean => state.retrying.get(id) === entry && !stopping.aborted;
-  const { workflow, problem } = source.read();
-  const { settings } = workflow;
+  const { workflow: workflowBefore, problem } = source.read();
   const stopped = whyNothingStarts(context, entry.issue);
   if (stopped !== null) return postpone(context, entry, { why: stopped, delayMs: stoppedLookMs });
   if (problem !== null) {
@@ -54,12 +53,18 @@ async function look(context: OrchestratorContext, entry: RetryEntry): Promise<vo
     logger.warn('A retry could not read its issue; it looks again.', { ...named, error });
     const failedReads = entry.failedReads + 1;
     // A tracker that is down is asked less and less, but not less than a poll would.
-    const delayMs = Math.min(nextLookMs * 2 ** entry.failedReads, Math.max(settings.polling.intervalMs, nextLookMs));
+    const delayMs = Math.min(
+      nextLookMs * 2 ** entry.failedReads,
+      Math.max(workflowBefore.settings.polling.intervalMs, nextLookMs),
+    );
     const why = { code: 'not_read', text: `retry refresh failed: ${error.message}` } as const;
     return postpone(context, entry, { why, delayMs, failedReads });
   }
   if (!isCurrent()) return;
 
+  // The answer may have taken its time: what is decided now is decided by the settings of now.
+  const { workflow } = source.read();
+  const { settings } = workflow;
   const refusal =
     fresh === null ? { text: 'the tracker does not have it any more' } : whyNotCandidate(fresh, settings.tracker);
   if (fresh === null || refusal !== null) return giveBack(context, entry, fresh, refusal?.text ?? '');

@@ -1,0 +1,86 @@
+import type { Draw } from './draw.ts';
+
+/** What one agent is like, for the whole of its session. */
+export type Temper =
+  | 'good'
+  | 'lazy'
+  | 'fails'
+  | 'crashes'
+  | 'vanishes'
+  | 'hangs'
+  | 'falls_silent'
+  | 'babbles'
+  | 'asks'
+  | 'out_of_quota'
+  | 'does_not_start';
+
+/** One turn as the agent means to play it. */
+export interface TurnScript {
+  readonly durationMs: number;
+  readonly eventEveryMs: number;
+  /** After so many events nothing is heard any more; null: it tells until the end. */
+  readonly silentAfter: number | null;
+  readonly end: 'completed' | 'failed' | 'crashed' | 'vanished' | 'asks' | 'out_of_quota' | 'never';
+  /** Where it moves its issue, by the tool door. */
+  readonly moveTo: string | null;
+  readonly babbles: boolean;
+  /** Whether it changes anything in its workspace. */
+  readonly changes: boolean;
+  /** How long until its account has a quota again; null when it does not say. */
+  readonly quotaBackMs: number | null;
+}
+
+export function drawTemper(draw: Draw, hostile: number): Temper {
+  if (!draw.chance(hostile)) return 'good';
+  return draw.weighted({
+    lazy: 3,
+    fails: 4,
+    crashes: 3,
+    vanishes: 1,
+    hangs: 1,
+    falls_silent: 2,
+    babbles: 2,
+    asks: 1,
+    out_of_quota: 2,
+    does_not_start: 2,
+  });
+}
+
+export function drawTurn(draw: Draw, temper: Temper): TurnScript {
+  const durationMs = draw.logBetween(2_000, 240_000);
+  const plain: TurnScript = {
+    durationMs,
+    eventEveryMs: draw.between(15_000, 50_000),
+    silentAfter: null,
+    end: 'completed',
+    moveTo: null,
+    babbles: false,
+    changes: draw.chance(0.9),
+    quotaBackMs: null,
+  };
+  switch (temper) {
+    case 'good':
+      return { ...plain, moveTo: draw.chance(0.7) ? draw.weighted({ Done: 6, Review: 2, 'In Progress': 1 }) : null };
+    case 'babbles':
+      return { ...plain, babbles: true, moveTo: draw.chance(0.3) ? 'Nowhere' : null };
+    case 'fails':
+      // Some fail after they have moved the issue on.
+      return { ...plain, end: 'failed', moveTo: draw.chance(0.2) ? 'Review' : null };
+    case 'crashes':
+      return { ...plain, end: 'crashed' };
+    case 'vanishes':
+      return { ...plain, end: 'vanished' };
+    case 'asks':
+      return { ...plain, end: 'asks' };
+    case 'hangs':
+      return { ...plain, end: 'never', silentAfter: 0 };
+    case 'falls_silent':
+      return { ...plain, end: 'never', silentAfter: draw.between(1, 4) };
+    case 'lazy':
+      return { ...plain, changes: false };
+    case 'out_of_quota':
+      return { ...plain, end: 'out_of_quota', quotaBackMs: draw.chance(0.5) ? draw.between(-60_000, 900_000) : null };
+    case 'does_not_start':
+      return plain;
+  }
+}

@@ -1,0 +1,31 @@
+/** A rule of the promise that did not hold, with all that is needed to look at it. */
+export interface BrokenRule {
+  readonly rule: RuleName;
+  readonly seed: number;
+  readonly atMs: number;
+  readonly issue: string | null;
+  readonly seen: string;
+}
+
+/** The rules, in the order of docs: what each means is where it is checked, in `rules/`. */
+export const ruleNames = [
+  'one_agent',
+  'slots',
+  'claim_has_reason',
+  'nobody_forgotten',
+  'backoff',
+  'never_falls',
+  'written_first',
+  'counters',
+  'limits',
+  'held_stays',
+  'gets_through',
+  'no_crash',
+] as const;
+
+export type RuleName = (typeof ruleNames)[number];
+
+export function describeBroken({ rule, seed, atMs, issue, seen }: BrokenRule): string {
+  const where = issue === null ? '' : `, issue ${issue}`;
+  return `seed ${seed}, ${atMs} ms${where}: the rule ${rule} does not hold: ${seen}`;
+}

@@ -1,0 +1,59 @@
+import type { Chance } from '../../src/clock/chance.ts';
+import { seededChance } from '../../src/clock/seeded-chance.ts';
+import type { OrchestratorParts } from '../../src/orchestrator/context.ts';
+import { Orchestrator } from '../../src/orchestrator/orchestrator.ts';
+import { createRunner } from '../../src/runner/run-issue.ts';
+import { openToolDoor } from '../../src/tools/registry.ts';
+import { guardStore } from './guard-store.ts';
+import type { Life } from './life.ts';
+import { simulatedAgent } from './simulated-agent.ts';
+import { simulatedProcesses } from './simulated-processes.ts';
+import { simulatedTracker } from './simulated-tracker.ts';
+import { simulatedWorkspaces } from './simulated-workspaces.ts';
+import { storeGate } from './store-gate.ts';
+import { tracingLogger } from './tracing-logger.ts';
+import type { World } from './world.ts';
+
+/** The one place where the parts of the real daemon and of the world meet. */
+export function composeDaemon(world: World, life: Life): Orchestrator {
+  const { isShared } = world.plan;
+  const logger = tracingLogger(world.trace, life);
+  const tracker = simulatedTracker(world, life);
+  const workspaces = simulatedWorkspaces(world, life);
+  const parts: OrchestratorParts = {
+    clock: life.clock,
+    chance: chanceOf(world, life),
+    logger,
+    source: world.file,
+    trackerFor: () => tracker,
+    workspacesFor: () => workspaces,
+    runner: createRunner({
+      logger,
+      agentFor: ({ agent }) => simulatedAgent(world, life, agent.turnTimeoutMs),
+      workspacesFor: () => workspaces,
+      toolDoorFor: (_settings, run) => openToolDoor({ ...run, tracker }),
+      readIssue: async (_settings, id, signal) => (await tracker.fetchByIds([id], signal))[0] ?? null,
+    }),
+    store: guardStore(world.memory.store, life, storeGate(world, life), isShared ? 'postgres' : 'sqlite'),
+    isShared,
+    project: world.project,
+    owner: `daemon-${life.daemon}`,
+    host: life.machine,
+    transcripts: {
+      append: () => life.call('transcripts.append', async () => {}),
+      remove: () => life.call('transcripts.remove', async () => {}),
+    },
+    processes: simulatedProcesses(world, life),
+    pool: null,
+    trial: null,
+    onHealth: () => {},
+  };
+  return new Orchestrator(world.sabotage.parts?.(parts, world, life) ?? parts);
+}
+
+/** Ids tell whose they are: a run of the third life of a daemon is `a3.17`. */
+function chanceOf(world: World, life: Life): Chance {
+  const drawn = seededChance(world.draw.lives.between(0, 2 ** 31));
+  let made = 0;
+  return { next: drawn.next, id: () => `${life.name}.${++made}` };
+}

@@ -1,0 +1,69 @@
+import { BatonError } from '../../src/core/baton-error.ts';
+import { type Issue, normalizeState } from '../../src/core/issue.ts';
+
+/** Every state of the simulated tracker. `Review` and `Backlog` are neither active nor terminal. */
+export const trackerStates = ['Backlog', 'Todo', 'In Progress', 'Review', 'Done'] as const;
+
+/** The truth about the issues: what the tracker would answer if it answered at once. */
+export class IssueBook {
+  readonly #issues = new Map<string, Issue>();
+  /** Since when an issue has its state, on the monotonic clock. */
+  readonly stateSince = new Map<string, number>();
+  /** When anybody last changed anything about it since it was filed, or about an issue that blocks it. */
+  readonly changedAt = new Map<string, number>();
+  readonly #now: () => number;
+
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  get(id: string): Issue | undefined {
+    const issue = this.#issues.get(id);
+    return issue === undefined ? undefined : this.#withBlockers(issue);
+  }
+
+  ids(): string[] {
+    return [...this.#issues.keys()];
+  }
+
+  all(): Issue[] {
+    return [...this.#issues.values()].map((issue) => this.#withBlockers(issue));
+  }
+
+  put(issue: Issue): void {
+    const before = this.#issues.get(issue.id);
+    if (before?.state !== issue.state) this.stateSince.set(issue.id, this.#now());
+    this.#issues.set(issue.id, issue);
+    if (before !== undefined) this.#noteChange(issue.id);
+  }
+
+  remove(id: string): void {
+    this.#issues.delete(id);
+    this.#noteChange(id);
+  }
+
+  /** As a tracker does it: an issue or a state that is not there is refused. */
+  move(id: string, state: string): Issue {
+    const issue = this.#issues.get(id);
+    if (issue === undefined) throw new BatonError('tracker_issue_not_found', `There is no issue with the id "${id}".`);
+    const known = trackerStates.find((name) => normalizeState(name) === normalizeState(state));
+    if (known === undefined) throw new BatonError('tracker_state_unknown', `There is no state "${state}".`);
+    this.put({ ...issue, state: known });
+    return this.#withBlockers({ ...issue, state: known });
+  }
+
+  #noteChange(id: string): void {
+    this.changedAt.set(id, this.#now());
+    for (const { id: other, blockedBy } of this.#issues.values())
+      if (blockedBy.some((blocker) => blocker.id === id)) this.changedAt.set(other, this.#now());
+  }
+
+  #withBlockers(issue: Issue): Issue {
+    if (issue.blockedBy.length === 0) return issue;
+    const blockedBy = issue.blockedBy.flatMap((blocker) => {
+      const current = blocker.id === null ? undefined : this.#issues.get(blocker.id);
+      return current === undefined ? [] : [{ id: current.id, identifier: current.identifier, state: current.state }];
+    });
+    return { ...issue, blockedBy };
+  }
+}

@@ -1,0 +1,43 @@
+// Runs many seeds and prints what happened in them: `npm run simulate -- --seeds 10000 --from 1`. With `--trace` every
+// event of each seed is printed. Exits with 1 when a rule did not hold, with the command that shows it again.
+import { parseArgs } from 'node:util';
+import { describeBroken } from './broken-rule.ts';
+import { runSeed, type SeedResult } from './run-seed.ts';
+
+const { values } = parseArgs({
+  options: {
+    seeds: { type: 'string', default: '300' },
+    from: { type: 'string', default: '1' },
+    trace: { type: 'boolean', default: false },
+  },
+});
+const from = Number(values.from);
+const count = Number(values.seeds);
+const broken: SeedResult[] = [];
+const totals = new Map<string, number>();
+const add = (name: string, by: number): void => void totals.set(name, (totals.get(name) ?? 0) + by);
+
+process.on('unhandledRejection', (error) => {
+  console.error('A promise without an owner was rejected:', error);
+  process.exit(1);
+});
+
+const beganAt = performance.now();
+for (let seed = from; seed < from + count; seed += 1) {
+  const result = await runSeed(seed, { print: values.trace ? (line) => console.log(line) : undefined });
+  add('seeds', 1);
+  add('steps', result.steps);
+  add('runs', result.runs);
+  for (const [name, times] of result.counts) add(name, times);
+  if (values.trace) console.log(`seed ${seed}: ${result.hash}`);
+  if (result.broken === null) continue;
+  broken.push(result);
+  console.error(describeBroken(result.broken));
+  console.error(`  again: npm run simulate -- --seeds 1 --from ${seed} --trace`);
+}
+add('broken', broken.length);
+
+const width = Math.max(...[...totals.keys()].map((name) => name.length));
+for (const [name, times] of totals) console.log(`${name.padEnd(width)}  ${times}`);
+console.log(`${((performance.now() - beganAt) / count).toFixed(0)} ms a seed`);
+process.exitCode = broken.length === 0 ? 0 : 1;

@@ -1,0 +1,112 @@
+import type { LimitSettings, Settings } from '../../src/core/settings.ts';
+import { settings } from '../fake/settings.ts';
+import { type Draw, drawFrom } from './draw.ts';
+
+/** What one seed is about: drawn once, before anything happens. Rates are for one simulated minute. */
+export interface Plan {
+  readonly seed: number;
+  readonly stormMs: number;
+  readonly issues: number;
+  readonly settings: Settings;
+  /** How many daemons work on the store at once, on one machine or each on its own. */
+  readonly daemons: 1 | 2;
+  readonly machines: 1 | 2;
+  /** A database that several daemons may use; else a file of this one. */
+  readonly isShared: boolean;
+  /** Whether Baton itself moves an issue when it starts it, as on its own board. */
+  readonly startMove: boolean;
+  readonly tracker: { readonly slowestMs: number; readonly errors: number; readonly hangs: number };
+  readonly store: {
+    readonly slow: number;
+    readonly fullPerMinute: number;
+    readonly lostPerMinute: number;
+    /** How many writes are carried out and not answered. */
+    readonly answersLost: number;
+  };
+  readonly agents: { readonly hostile: number; readonly survives: number };
+  readonly workspaces: { readonly fails: number };
+  readonly people: { readonly changesPerMinute: number; readonly commandsPerMinute: number };
+  readonly lives: {
+    readonly killed: number;
+    readonly longestCalls: number;
+    readonly stoppedPerMinute: number;
+    readonly frozenPerMinute: number;
+  };
+  readonly file: { readonly badPerMinute: number; readonly changedPerMinute: number };
+  readonly wall: { readonly jumpsPerMinute: number };
+  readonly trackerStormsPerMinute: number;
+}
+
+const labels = ['baton'];
+
+export function drawPlan(seed: number, changes: Partial<Plan> = {}): Plan {
+  const draw = drawFrom(seed, 'plan');
+  /** Most concerns are quiet in most seeds: a defect shows best where little else happens. */
+  const rate = (most: number): number => (draw.chance(0.5) ? 0 : (draw.between(1, 100) / 100) * most);
+  const daemons = draw.chance(0.35) ? 2 : 1;
+  const machines = daemons === 2 && draw.chance(0.5) ? 2 : 1;
+  const isShared = daemons === 2 || draw.chance(0.2);
+  return {
+    seed,
+    stormMs: 12 * 60_000,
+    issues: 10,
+    settings: drawSettings(draw),
+    daemons,
+    machines,
+    isShared,
+    startMove: draw.chance(0.5),
+    tracker: { slowestMs: draw.pick([0, 200, 1_000, 5_000, 15_000]), errors: rate(0.2), hangs: rate(0.02) },
+    store: {
+      slow: rate(0.1),
+      fullPerMinute: rate(0.15),
+      lostPerMinute: isShared ? rate(0.15) : 0,
+      answersLost: isShared ? rate(0.02) : 0,
+    },
+    // An agent that cannot be ended and is on a machine that nobody else reaches is beyond what Baton promises.
+    agents: { hostile: draw.pick([0, 0.2, 0.5, 0.9]), survives: machines === 2 ? 0 : rate(0.06) },
+    workspaces: { fails: rate(0.15) },
+    people: { changesPerMinute: rate(3), commandsPerMinute: rate(1) },
+    lives: {
+      killed: draw.pick([0, 0.5, 1, 1]),
+      longestCalls: draw.pick([60, 400, 2_000]),
+      stoppedPerMinute: rate(0.1),
+      frozenPerMinute: rate(0.15),
+    },
+    file: { badPerMinute: rate(0.15), changedPerMinute: rate(0.3) },
+    wall: { jumpsPerMinute: rate(0.2) },
+    trackerStormsPerMinute: rate(0.2),
+    ...changes,
+  };
+}
+
+function drawSettings(draw: Draw): Settings {
+  const drawn = settings({
+    intervalMs: draw.pick([5_000, 15_000, 30_000]),
+    tracker: { requiredLabels: draw.chance(0.3) ? labels : [] },
+    agent: {
+      maxConcurrentAgents: draw.between(1, 5),
+      maxConcurrentAgentsByState: draw.chance(0.3) ? { 'in progress': draw.between(1, 3) } : {},
+      maxTurns: draw.between(1, 4),
+      maxRetryBackoffMs: draw.pick([20_000, 60_000, 300_000]),
+      maxRetries: draw.pick([0, 2, 3, 10]),
+      maxStaleRuns: draw.pick([0, 2, 3]),
+      turnTimeoutMs: draw.pick([60_000, 600_000]),
+      stallTimeoutMs: draw.pick([45_000, 120_000, 300_000]),
+    },
+    limits: draw.chance(0.3) ? drawLimits(draw) : {},
+  });
+  return { ...drawn, store: { ...drawn.store, leaseMs: draw.pick([15_000, 30_000]) } };
+}
+
+/** Small enough to be reached, some of them. */
+function drawLimits(draw: Draw): Partial<LimitSettings> {
+  const some = <T>(limit: T): T | undefined => (draw.chance(0.4) ? limit : undefined);
+  const limits = {
+    runsPerIssue: some(draw.between(1, 6)),
+    tokensPerIssue: some(draw.between(2_000, 20_000)),
+    runWallTimeMs: some(draw.between(60_000, 300_000)),
+    issueWallTimeMs: some(draw.between(120_000, 900_000)),
+    tokensPerDay: some(draw.between(20_000, 100_000)),
+  };
+  return Object.fromEntries(Object.entries(limits).filter(([, limit]) => limit !== undefined));
+}

@@ -1,0 +1,426 @@
+import { describe, expect, it } from 'vitest';
+import { sleep } from '../../src/clock/clock.ts';
+import { toBatonError } from '../../src/core/baton-error.ts';
+import type { AgentSettings, LimitSettings, Settings } from '../../src/core/settings.ts';
+import type { OrchestratorParts } from '../../src/orchestrator/context.ts';
+import type { Store, StoreTables } from '../../src/store/store.ts';
+import type { RuleName } from './broken-rule.ts';
+import { drawPlan, type Plan } from './plan.ts';
+import { runSeed, type SeedResult } from './run-seed.ts';
+import type { Sabotage } from './sabotage.ts';
+import type { World } from './world.ts';
+
+/**
+ * A rule that cannot fail proves nothing: each of these breaks one part of an otherwise quiet world, and the rule that is
+ * there for it has to notice.
+ */
+describe('A rule notices', () => {
+  it('nothing in a quiet world', async () => {
+    expect((await inQuietWorld({})).broken).toBeNull();
+  });
+
+  it('a second agent on an issue', async () => {
+    const twice = ({ runner }: OrchestratorParts): Partial<OrchestratorParts> => ({
+      runner: {
+        start: (request) => {
+          void runner.start(request);
+          return runner.start(request);
+        },
+      },
+    });
+    expect(await isBroken('one_agent', { parts: changed(twice) })).toBe(true);
+  });
+
+  it('an agent of a killed daemon that nobody ended', async () => {
+    const blind = ({ processes }: OrchestratorParts): Partial<OrchestratorParts> => ({
+      processes: {
+        ...processes,
+        endEarlierLives: async () => ({ ended: 0, left: [] }),
+        endRun: async () => ({ ended: 0, left: 0 }),
+      },
+    });
+    const plan = { lives: { ...quiet.lives, killed: 1, longestCalls: 400 } };
+    expect(await isBroken('one_agent', { parts: changed(blind) }, plan)).toBe(true);
+  });
+
+  it('a run beyond the limit', async () => {
+    expect(await isBroken('slots', { parts: withAgent({ maxConcurrentAgents: 50 }) })).toBe(true);
+  });
+
+  it('a run beyond the limit of a state', async () => {
+    const settings = drawPlan(1).settings;
+    const agent = { ...settings.agent, maxConcurrentAgents: 3, maxConcurrentAgentsByState: { todo: 1 } };
+    const plan = { startMove: false, issues: 12, settings: { ...settings, agent } };
+    expect(await isBroken('slots', { parts: withAgent({ maxConcurrentAgentsByState: {} }) }, plan)).toBe(true);
+  });
+
+  it('a claim with nothing behind it', async () => {
+    const strayClaim = once(async ({ memory, project }) => {
+      const wish = { owner: 'x', host: 'there', at: 0, leaseMs: 1, slotState: null };
+      await memory.store.claims.take({ project, issueId: 'nobody' }, wish);
+    });
+    expect(await isBroken('claim_has_reason', { afterStep: strayClaim })).toBe(true);
+  });
+
+  it('an issue that the daemon never sees', async () => {
+    const hideOne = ({ trackerFor }: OrchestratorParts): Partial<OrchestratorParts> => ({
+      trackerFor: (settings) => {
+        const tracker = trackerFor(settings);
+        const fetchByStates: typeof tracker.fetchByStates = async (...args) =>
+          (await tracker.fetchByStates(...args)).filter(({ id }) => id !== 'i1');
+        return { ...tracker, fetchByStates };
+      },
+    });
+    expect(await isBroken('nobody_forgotten', { parts: changed(hideOne) })).toBe(true);
+  });
+
+  it('a daemon that does not tick any more', async () => {
+    const fewTimers = ({ clock }: OrchestratorParts): Partial<OrchestratorParts> => ({
+      clock: {
+        now: () => clock.now(),
+        monotonic: () => clock.monotonic(),
+        schedule: (delayMs, action) => clock.schedule(delayMs, clock.monotonic() > 60_000 ? () => {} : action),
+      },
+    });
+    expect(await isBroken('nobody_forgotten', { parts: changed(fewTimers) })).toBe(true);
+  });
+
+  it('a retry that comes too early', async () => {
+    const plan = hostile;
+    expect(await isBroken('backoff', { parts: withAgent({ maxRetryBackoffMs: 500 }) }, plan)).toBe(true);
+  });
+
+  it('a generation that falls', async () => {
+    let next = 100;
+    const falling = changedStore((tables) => ({
+      ...tables,
+      runs: { ...tables.runs, start: (run) => tables.runs.start({ ...run, generation: next-- }) },
+    }));
+    expect(await isBroken('never_falls', { parts: falling })).toBe(true);
+  });
+
+  it('runs that are lost', async () => {
+    const loseRuns = (world: World): void => {
+      if (world.ledger.seen > 5) void world.memory.store.runs.prune(Number.MAX_SAFE_INTEGER, 100);
+    };
+    expect(await isBroken('never_falls', { afterStep: loseRuns })).toBe(true);
+  });
+
+  it('an agent whose run was not written down', async () => {
+    const forgetful = changedStore((tables) => ({ ...tables, runs: { ...tables.runs, start: async () => {} } }));
+    expect(await isBroken('written_first', { parts: forgetful })).toBe(true);
+  });
+
+  it('a second run before the end of the first was written down', async () => {
+    const forgetful = changedStore((tables) => ({
+      ...tables,
+      runs: { ...tables.runs, finish: async () => true, unfinished: async () => [] },
+    }));
+    expect(await isBroken('written_first', { parts: forgetful })).toBe(true);
+  });
+
+  it('an issue that is never carried through', async () => {
+    const stubborn = ({ clock }: OrchestratorParts): Partial<OrchestratorParts> => ({
+      runner: {
+        start: () => ({ outcome: sleep(clock, 600_000).then(() => ({ end: 'succeeded', turns: 1 })), stop: () => {} }),
+      },
+    });
+    expect(await isBroken('gets_through', { parts: changed(stubborn) }, { issues: 1, stormMs: 60_000 })).toBe(true);
+  });
+
+  it('a run that does not end at a stop', async () => {
+    const deaf = ({ runner }: OrchestratorParts): Partial<OrchestratorParts> => ({
+      runner: {
+        start: (request) => {
+          const live = runner.start(request);
+          return { outcome: live.outcome.then(() => new Promise(() => {})), stop: (reason) => live.stop(reason) };
+        },
+      },
+    });
+    expect(await isBroken('gets_through', { parts: changed(deaf) })).toBe(true);
+  });
+
+  it('a wait that is lost with the life that promised it', async () => {
+    const forgetful = changedStore((tables) => ({
+      ...tables,
+      retries: {
+        ...tables.retries,
+        read: async (key) => {
+          const retry = await tables.retries.read(key);
+          return retry === null ? null : { ...retry, dueAt: 0 };
+        },
+      },
+    }));
+    const plan = { ...hostile, lives: { ...quiet.lives, killed: 1, longestCalls: 400 } };
+    expect(await isBroken('backoff', { parts: forgetful }, plan)).toBe(true);
+  });
+
+  it('a claim that is left when its run is over', async () => {
+    const keepClaims = changedStore((tables) => ({
+      ...tables,
+      claims: { ...tables.claims, release: async () => true },
+    }));
+    expect(await isBroken('claim_has_reason', { parts: keepClaims })).toBe(true);
+  });
+
+  it('two daemons that both start an issue', async () => {
+    // Whoever asks gets the claim, and nobody sees the other.
+    const greedy = changedStore((tables) => ({
+      ...tables,
+      claims: {
+        ...tables.claims,
+        held: async () => [],
+        take: async (key, wish) =>
+          (await tables.claims.take(key, wish)) ?? { ...key, ...wish, generation: 1, claimedAt: 0, leaseUntil: 0 },
+      },
+      runs: { ...tables.runs, unfinished: async () => [], latestOfIssue: async () => null },
+    }));
+    const blind: NonNullable<Sabotage['parts']> = (parts, world, life) => {
+      const changedParts = greedy(parts, world, life);
+      const nothing = { claims: [], retries: [], held: [], unfinishedRuns: [] };
+      return { ...changedParts, store: { ...changedParts.store, recovery: async () => nothing } };
+    };
+    const plan = { daemons: 2, isShared: true } as const;
+    expect(await isBroken('one_agent', { parts: blind }, plan)).toBe(true);
+    expect(await isBroken('written_first', { parts: blind }, plan)).toBe(true);
+  });
+
+  it('a failure that is counted for an interrupted run', async () => {
+    const unfair = changedStore((tables) => ({
+      ...tables,
+      counters: { ...tables.counters, set: (key, name, value) => tables.counters.set(key, name, value + 1) },
+    }));
+    const plan = { lives: { ...quiet.lives, stoppedPerMinute: 1 } };
+    expect(await isBroken('counters', { parts: unfair }, plan)).toBe(true);
+  });
+
+  it('tokens that are not counted', async () => {
+    const lossy = changedStore((tables) => ({ ...tables, usage: { ...tables.usage, add: async () => {} } }));
+    expect(await isBroken('counters', { parts: lossy })).toBe(true);
+    const blind = changedStore((tables) => ({
+      ...tables,
+      counters: { ...tables.counters, add: (key, name) => tables.counters.add(key, name, 1) },
+    }));
+    expect(await isBroken('counters', { parts: blind })).toBe(true);
+  });
+
+  it('a run beyond what an issue may have', async () => {
+    const limits = { ...noLimits, runsPerIssue: 2 };
+    const plan = { ...hostile, settings: { ...drawPlan(1).settings, limits } };
+    expect(await isBroken('limits', { parts: withLimits(noLimits) }, plan)).toBe(true);
+  });
+
+  it('work that goes on after the allowance of the day', async () => {
+    const limits = { ...noLimits, tokensPerDay: 2_000 };
+    const plan = { settings: { ...drawPlan(1).settings, limits } };
+    expect(await isBroken('limits', { parts: withLimits(noLimits) }, plan)).toBe(true);
+  });
+
+  it('an agent that works longer than a run may', async () => {
+    const limits = { ...noLimits, runWallTimeMs: 1_000 };
+    const agent = { ...drawPlan(1).settings.agent, stallTimeoutMs: 0, turnTimeoutMs: 3_600_000 };
+    const plan = { ...hostile, settings: { ...drawPlan(1).settings, agent, limits } };
+    expect(await isBroken('limits', { parts: withLimits(noLimits) }, plan)).toBe(true);
+  });
+
+  it('a hold that nobody lifted', async () => {
+    const plan = { ...hostile, settings: withMaxRetries(1) };
+    const loseHolds = (world: World): void => {
+      for (const issueId of world.book.ids())
+        if (world.now > 300_000) void world.memory.store.held.remove({ project: world.project, issueId });
+    };
+    expect(await isBroken('held_stays', { afterStep: loseHolds }, plan)).toBe(true);
+  });
+
+  it('a held issue that starts', async () => {
+    const holdAll = once(async ({ memory, project }) => {
+      const hold = { code: 'person', reason: 'lunch', since: 0, runId: null };
+      for (const issueId of ['i1', 'i2', 'i3', 'i4', 'i5', 'i6'])
+        await memory.store.held.put({ project, issueId, identifier: issueId, ...hold });
+    });
+    const blind = changedStore((tables) => ({ ...tables, held: { ...tables.held, list: async () => [] } }));
+    const hidden: NonNullable<Sabotage['parts']> = (parts, world, life) => {
+      const { store, ...others } = blind(parts, world, life);
+      const recovery: Store['recovery'] = async (...args) => ({ ...(await store.recovery(...args)), held: [] });
+      return { ...others, store: { ...store, recovery } };
+    };
+    expect(await isBroken('held_stays', { afterStep: holdAll, parts: hidden })).toBe(true);
+  });
+
+  it('a process that is left over', async () => {
+    const leave = (world: World): void => {
+      const [{ life } = { life: null }] = world.running;
+      if (life !== null && world.isCalm && world.processes.ofRun('left').length === 0)
+        world.processes.spawn({
+          runId: 'left',
+          issueId: 'i1',
+          life: life.name,
+          daemon: 'x',
+          machine: 'x',
+          survives: true,
+        });
+    };
+    expect(await isBroken('gets_through', { afterStep: leave })).toBe(true);
+  });
+
+  it('a run that has no end in the store', async () => {
+    const unfinished = once(({ memory, project }) =>
+      memory.store.runs.start({
+        ...{ runId: 'x.1', project, issueId: 'gone', identifier: 'gone', generation: 1, role: 'worker', attempt: null },
+        ...{ retryKind: null, backend: 'simulated', host: 'there', startedAt: 0 },
+      }),
+    );
+    // Nobody looks for it.
+    const blind: NonNullable<Sabotage['parts']> = (parts) => {
+      const recovery: Store['recovery'] = async (...args) => ({
+        ...(await parts.store.recovery(...args)),
+        unfinishedRuns: [],
+      });
+      return { ...parts, store: withRecovery(parts.store, recovery) };
+    };
+    expect(await isBroken('gets_through', { afterStep: unfinished, parts: blind })).toBe(true);
+  });
+
+  it('a store that is damaged', async () => {
+    const damage = (world: World): void => {
+      if (!world.isCalm || isDamaged) return;
+      isDamaged = true;
+      world.memory.look('pragma foreign_keys = off');
+      world.memory.look(
+        "insert into run_events (run_id, seq, at, name, summary) values ('nobody', 1, 0, 'x', 'x') returning 1",
+      );
+    };
+    let isDamaged = false;
+    expect(await isBroken('gets_through', { afterStep: damage })).toBe(true);
+  });
+
+  it('a run that ends by a defect', async () => {
+    const defect = (): Partial<OrchestratorParts> => ({
+      runner: {
+        start: () => ({
+          outcome: Promise.resolve({
+            end: 'failed',
+            turns: 0,
+            error: toBatonError(new TypeError('x is not a function')),
+          }),
+          stop: () => {},
+        }),
+      },
+    });
+    expect(await isBroken('no_crash', { parts: changed(defect) })).toBe(true);
+  });
+});
+
+const noLimits = {
+  runsPerIssue: 0,
+  tokensPerIssue: 0,
+  runWallTimeMs: 0,
+  issueWallTimeMs: 0,
+  usdPerIssue: 0,
+  tokensPerDay: 0,
+  usdPerDay: 0,
+};
+
+const quiet = {
+  stormMs: 10 * 60_000,
+  issues: 6,
+  tracker: { slowestMs: 200, errors: 0, hangs: 0 },
+  daemons: 1,
+  machines: 1,
+  isShared: false,
+  store: { slow: 0, fullPerMinute: 0, lostPerMinute: 0, answersLost: 0 },
+  agents: { hostile: 0, survives: 0 },
+  workspaces: { fails: 0 },
+  people: { changesPerMinute: 0, commandsPerMinute: 0 },
+  lives: { killed: 0, longestCalls: 1, stoppedPerMinute: 0, frozenPerMinute: 0 },
+  file: { badPerMinute: 0, changedPerMinute: 0 },
+  wall: { jumpsPerMinute: 0 },
+  trackerStormsPerMinute: 0,
+} satisfies Partial<Plan>;
+
+const hostile = { agents: { hostile: 1, survives: 0 } };
+
+function withMaxRetries(maxRetries: number): Settings {
+  const { settings } = drawPlan(1);
+  return { ...settings, agent: { ...settings.agent, maxRetries }, limits: noLimits };
+}
+
+function inQuietWorld(sabotage: Sabotage, plan: Partial<Plan> = {}, only?: RuleName): Promise<SeedResult> {
+  const { settings } = drawPlan(1);
+  const tracker = { ...settings.tracker, requiredLabels: [] };
+  const agent = { ...settings.agent, maxConcurrentAgents: 2, maxConcurrentAgentsByState: {}, maxRetries: 0 };
+  return runSeed(1, {
+    plan: { ...quiet, settings: { ...settings, tracker, agent, limits: noLimits }, ...plan },
+    sabotage,
+    only,
+  });
+}
+
+/** Whether this rule, asked alone, finds fault with such a world. */
+async function isBroken(rule: RuleName, sabotage: Sabotage, plan: Partial<Plan> = {}): Promise<boolean> {
+  return (await inQuietWorld(sabotage, plan, rule)).broken?.rule === rule;
+}
+
+/** Some parts in the place of the real ones. */
+function changed(change: (parts: OrchestratorParts) => Partial<OrchestratorParts>): NonNullable<Sabotage['parts']> {
+  return (parts) => ({ ...parts, ...change(parts) });
+}
+
+/** The daemon reads other settings than those that hold. */
+function withAgent(agent: Partial<AgentSettings>): NonNullable<Sabotage['parts']> {
+  return changed(({ source }) => ({
+    source: {
+      read: () => {
+        const { workflow, problem } = source.read();
+        const settings = { ...workflow.settings, agent: { ...workflow.settings.agent, ...agent } };
+        return { workflow: { ...workflow, settings }, problem };
+      },
+    },
+  }));
+}
+
+/** As `withAgent`, for the limits. */
+function withLimits(limits: LimitSettings): NonNullable<Sabotage['parts']> {
+  return changed(({ source }) => ({
+    source: {
+      read: () => {
+        const { workflow, problem } = source.read();
+        return { workflow: { ...workflow, settings: { ...workflow.settings, limits } }, problem };
+      },
+    },
+  }));
+}
+
+function withRecovery(store: Store, recovery: Store['recovery']): Store {
+  return new Proxy(store, { get: (target, name) => (name === 'recovery' ? recovery : Reflect.get(target, name)) });
+}
+
+/** Tables in the place of the real ones, inside transactions too. */
+function changedStore(change: (tables: StoreTables) => StoreTables): NonNullable<Sabotage['parts']> {
+  return changed(({ store }) => ({
+    store: {
+      ...changedTables(store, change),
+      engine: store.engine,
+      transaction: (work) => store.transaction((tables) => work(changedTables(tables, change))),
+      recovery: (project, at) => store.recovery(project, at),
+      close: () => store.close(),
+      [Symbol.asyncDispose]: () => store.close(),
+    } satisfies Store,
+  }));
+}
+
+function changedTables(tables: StoreTables, change: (tables: StoreTables) => StoreTables): StoreTables {
+  const { projects, boardIssues, boardComments, boardHistory, claims, runs, runEvents, retries } = tables;
+  const { held, counters, jobTimers, requestCounts, usage, commands } = tables;
+  const scheduling = { claims, runs, runEvents, retries, held, counters, jobTimers, commands };
+  return change({ ...scheduling, projects, boardIssues, boardComments, boardHistory, requestCounts, usage });
+}
+
+function once(act: (world: World) => Promise<void>): (world: World) => void {
+  let isDone = false;
+  return (world) => {
+    if (isDone) return;
+    isDone = true;
+    void act(world);
+  };
+}

@@ -1,0 +1,49 @@
+import { whyNotCandidate } from '../../../src/core/eligibility.ts';
+import type { World } from '../world.ts';
+import type { Rule } from './rule.ts';
+
+/** When the storm is over and time has passed, every issue that could be worked on was, or is held for a reason. */
+export function getsThrough(world: World): Rule {
+  return {
+    atEnd: () => {
+      for (const id of leftOver(world))
+        world.broke('gets_through', id, `it is still "${world.book.get(id)?.state}", and not held`);
+      for (const { pid, issueId } of world.processes.all())
+        world.broke('gets_through', issueId, `process ${pid} is left after a stop in good order`);
+      for (const { runId, issueId } of world.ledger.unfinished.values())
+        world.broke('gets_through', issueId, `run ${runId} has no end in the store`);
+      claimsLeft(world);
+      for (const check of ['integrity_check', 'foreign_key_check'])
+        for (const row of world.memory.look<Record<string, unknown>>(`pragma ${check}`))
+          if (row.integrity_check !== 'ok') world.broke('gets_through', null, `${check}: ${JSON.stringify(row)}`);
+    },
+  };
+}
+
+/** The issues that should have been carried through and were not. */
+export function leftOver(world: World): string[] {
+  const { book, file, memory, clock, wallJumpedAt } = world;
+  // A quota comes back at a time of the wall clock: where that was set back, nobody knows how long it is until then.
+  const waiting = Number.isFinite(wallJumpedAt) ? memory.look<{ issue_id: string }>(quotaWaits, clock.now()) : [];
+  const excused = new Set(waiting.map(({ issue_id }) => issue_id));
+  const held = new Set(
+    memory.look<{ issue_id: string }>("select issue_id from held where reason <> ''").map(({ issue_id }) => issue_id),
+  );
+  return book
+    .all()
+    .filter(
+      (issue) =>
+        whyNotCandidate(issue, file.settings.tracker) === null && !held.has(issue.id) && !excused.has(issue.id),
+    )
+    .map(({ id }) => id);
+}
+
+const quotaWaits = "select issue_id from retries where kind = 'quota' and due_at > ?";
+
+/** After a stop in good order only holds keep a claim. */
+function claimsLeft(world: World): void {
+  const rows = world.memory.look<{ issue_id: string; owner: string }>(
+    'select issue_id, owner from claims where owner is not null and issue_id not in (select issue_id from held) and issue_id not in (select issue_id from retries)',
+  );
+  for (const { issue_id, owner } of rows) world.broke('gets_through', issue_id, `${owner} has left its claim behind`);
+}

@@ -1,0 +1,11 @@
+import type { World } from '../world.ts';
+import type { Rule } from './rule.ts';
+
+/** No run ends by a defect of ours: an error that nobody foresaw has the code `internal_error`. */
+export function noCrash(world: World): Rule {
+  return {
+    runEnded: ({ runId, issueId, errorCode }) => {
+      if (errorCode === 'internal_error') world.broke('no_crash', issueId, `run ${runId} ended with internal_error`);
+    },
+  };
+}

@@ -1,0 +1,15 @@
+import type { SimulatedProcess } from '../process-table.ts';
+import type { LedgerRun } from '../run-ledger.ts';
+
+/** Something that must hold in every seed. It looks at the world and into the store; only `nobody_forgotten` also asks the daemon. */
+export interface Rule {
+  /** A process was just started. */
+  spawned?(process: SimulatedProcess): void;
+  /** The store has a new run, or the end of one. Ends of a step are told before starts. */
+  runStarted?(run: LedgerRun): void;
+  runEnded?(run: LedgerRun): void;
+  /** After every timer. */
+  afterStep?(): void;
+  /** After the calm, when every daemon has ended in good order. */
+  atEnd?(): void;
+}

@@ -1,0 +1,58 @@
+import { normalizeState } from '../../../src/core/issue.ts';
+import type { LedgerRun } from '../run-ledger.ts';
+import type { World } from '../world.ts';
+import { knowledgeLagMs } from './knowledge-lag.ts';
+import type { Rule } from './rule.ts';
+
+/** A settings edit may come between a decision and the run that it started. */
+const decisionMs = 60_000;
+
+/** No run starts beyond a limit. Runs in progress when a limit falls go on. */
+export function slots(world: World): Rule {
+  return {
+    runStarted: (run) => {
+      const others = occupants(world, run);
+      const most = limit(world);
+      if (others.length + 1 > most)
+        world.broke(
+          'slots',
+          run.issueId,
+          `run ${run.runId} is number ${others.length + 1} of ${most}: ${others.join(' ')}`,
+        );
+      inState(world, run, others);
+    },
+  };
+}
+
+/** The issues with a live agent, or with a run of a living daemon that will have one. */
+export function occupants(world: World, but?: LedgerRun): string[] {
+  const { ledger, lives, processes } = world;
+  const runs = [...ledger.unfinished.values()].filter(({ life }) => lives.get(life)?.life.isAlive ?? false);
+  const byRun = new Map(runs.map(({ runId, issueId }) => [runId, issueId]));
+  // What stands still on a machine that nobody else reaches takes no slot.
+  for (const { runId, issueId, machine } of processes.all())
+    if (!world.isStandingStill(machine)) byRun.set(runId, issueId);
+  if (but !== undefined) byRun.delete(but.runId);
+  return [...byRun.values()];
+}
+
+function limit({ file, now }: World): number {
+  const before = file.before.filter(({ until }) => now - until < decisionMs).map(({ slots }) => slots);
+  return Math.max(file.settings.agent.maxConcurrentAgents, ...before);
+}
+
+/** By state: counted are runs whose state the daemon has had time to learn. What no signal ended counts for no state. */
+function inState(world: World, run: LedgerRun, others: readonly string[]): void {
+  const { book, file, now, processes } = world;
+  const known = (id: string): string | null => {
+    const since = book.stateSince.get(id) ?? now;
+    return now - since > knowledgeLagMs(world) ? normalizeState(book.get(id)?.state ?? '') : null;
+  };
+  const state = known(run.issueId);
+  if (state === null) return;
+  const most = file.settings.agent.maxConcurrentAgentsByState[state];
+  const survivors = new Set(processes.all().flatMap(({ survives, issueId }) => (survives ? [issueId] : [])));
+  const count = others.filter((id) => known(id) === state && !survivors.has(id)).length + 1;
+  if (most !== undefined && count > most)
+    world.broke('slots', run.issueId, `run ${run.runId} is number ${count} of ${most} in "${state}"`);
+}

@@ -1,0 +1,50 @@
+import { BatonError } from '../../src/core/baton-error.ts';
+import type { AgentSettings, Settings } from '../../src/core/settings.ts';
+import type { WorkflowSource } from '../../src/core/workflow.ts';
+
+/** The workflow file: people edit it, well and badly. */
+export class SimulatedFile implements WorkflowSource {
+  settings: Settings;
+  problem: BatonError | null = null;
+  /** The slots of before each edit, and when that was: a decision made just before it is still good. */
+  readonly before: { readonly slots: number; readonly until: number }[] = [];
+  readonly #now: () => number;
+  #revision = 1;
+
+  constructor(settings: Settings, now: () => number) {
+    this.settings = settings;
+    this.#now = now;
+  }
+
+  edit(agent: Partial<AgentSettings>): void {
+    this.before.push({ slots: this.settings.agent.maxConcurrentAgents, until: this.#now() });
+    this.settings = { ...this.settings, agent: { ...this.settings.agent, ...agent } };
+    this.#revision += 1;
+  }
+
+  /** Nothing bounds what is spent any more. */
+  liftLimits(): void {
+    const limits = { runsPerIssue: 0, tokensPerIssue: 0, runWallTimeMs: 0, issueWallTimeMs: 0, tokensPerDay: 0 };
+    this.settings = { ...this.settings, limits: { ...this.settings.limits, ...limits } };
+    this.#revision += 1;
+  }
+
+  spoil(): void {
+    this.problem = new BatonError('workflow_parse_error', 'The simulated workflow file is bad just now.');
+  }
+
+  mend(): void {
+    this.problem = null;
+  }
+
+  read(): ReturnType<WorkflowSource['read']> {
+    const { settings, problem } = this;
+    const workflow = {
+      path: '/w/WORKFLOW.md',
+      revision: String(this.#revision),
+      settings,
+      renderPrompt: () => 'Do it.',
+    };
+    return { workflow, problem };
+  }
+}

@@ -1,0 +1,86 @@
+import { sleep } from '../../src/clock/clock.ts';
+import { BatonError } from '../../src/core/baton-error.ts';
+import { normalizeState } from '../../src/core/issue.ts';
+import type { Tracker } from '../../src/tracker/tracker.ts';
+import type { Life } from './life.ts';
+import type { World } from './world.ts';
+
+/**
+ * The tracker as one life sees it: late answers, answers that were true when they were given and are not any more,
+ * errors, silence. A change that was asked for may be made although its answer is lost.
+ */
+export function simulatedTracker(world: World, life: Life): Tracker {
+  const { book, draw, plan } = world;
+  const read = <T>(name: string, signal: AbortSignal | undefined, look: () => T): Promise<T> =>
+    life.call(name, async () => {
+      await world.sabotage.beforeTracker?.(name);
+      await fault(world, signal);
+      // An answer may be old by the time it comes, or be made just before it is sent.
+      const isOld = draw.tracker.chance(0.5);
+      const early = isOld ? look() : null;
+      await delay(world, signal);
+      return early ?? look();
+    });
+  return {
+    kind: 'simulated',
+    fetchByStates: (states, signal) =>
+      read('tracker.fetchByStates', signal, () => {
+        const wanted = new Set(states.map(normalizeState));
+        return book.all().filter(({ state }) => wanted.has(normalizeState(state)));
+      }),
+    fetchByIds: (ids, signal) =>
+      read('tracker.fetchByIds', signal, () => [...new Set(ids)].flatMap((id) => book.get(id) ?? [])),
+    changes: {
+      moveIssue: (id, state, author, signal) =>
+        life.call('tracker.moveIssue', async () => {
+          await fault(world, signal);
+          await delay(world, signal);
+          if (author.kind === 'orchestrator') refuseLateMove(world, id);
+          const moved = book.move(id, state);
+          world.trace.tell('moved', life.name, id, state, author.kind);
+          if (draw.tracker.chance(plan.tracker.errors / 4)) throw trouble(world);
+          return moved;
+        }),
+      addComment: () => life.call('tracker.addComment', () => fault(world, undefined)),
+    },
+    ...(plan.startMove ? { startMove: { from: 'Todo', to: 'In Progress' } } : {}),
+  };
+}
+
+/** As the board does it: what somebody moved meanwhile is not moved to work. */
+function refuseLateMove({ book }: World, id: string): void {
+  const state = book.get(id)?.state;
+  if (state === 'Todo' || state === 'In Progress') return;
+  throw new BatonError('board_move_refused', `The issue "${id}" cannot be moved from "${state}".`);
+}
+
+async function fault(world: World, signal: AbortSignal | undefined): Promise<void> {
+  const { draw, plan, weather } = world;
+  signal?.throwIfAborted();
+  if (world.isCalm) return;
+  if (draw.tracker.chance(plan.tracker.hangs)) {
+    world.count('tracker hang');
+    weather.trackerHangs += 1;
+    try {
+      await sleep(world.clock, Number.MAX_SAFE_INTEGER, signal);
+    } finally {
+      weather.trackerHangs -= 1;
+    }
+    throw trouble(world);
+  }
+  if (!draw.tracker.chance(weather.trackerStorm ? 0.8 : plan.tracker.errors)) return;
+  await delay(world, signal);
+  throw trouble(world);
+}
+
+function trouble(world: World): BatonError {
+  world.count('tracker error');
+  const code = world.draw.tracker.pick(['tracker_request', 'tracker_status', 'tracker_response'] as const);
+  return new BatonError(code, 'The simulated tracker has trouble.');
+}
+
+async function delay(world: World, signal: AbortSignal | undefined): Promise<void> {
+  const slowest = world.isCalm ? 200 : world.plan.tracker.slowestMs;
+  if (slowest === 0 || world.draw.tracker.chance(0.3)) return;
+  await sleep(world.clock, world.draw.tracker.logBetween(1, slowest), signal);
+}

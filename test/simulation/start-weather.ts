@@ -1,0 +1,117 @@
+import type { Life } from './life.ts';
+import type { World } from './world.ts';
+
+/** Bad times that come and go: a tracker that fails, a full disk, a store out of reach, a bad file, a clock that is set. */
+export function startWeather(world: World): void {
+  const { plan, draw, weather, file, clock } = world;
+  const spell = (perMinute: number, longestMs: number, begin: () => void, end: () => void): void =>
+    world.nowAndThen(draw.weather, perMinute, () => {
+      begin();
+      clock.schedule(draw.weather.logBetween(1_000, longestMs), end);
+    });
+
+  spell(
+    plan.trackerStormsPerMinute,
+    120_000,
+    () => {
+      world.count('tracker storm');
+      weather.trackerStorm = true;
+    },
+    () => {
+      weather.trackerStorm = false;
+    },
+  );
+  spell(
+    plan.store.fullPerMinute,
+    90_000,
+    () => {
+      world.count('disk full');
+      world.trace.tell('the disk is full');
+      weather.storeFull = true;
+    },
+    () => {
+      world.trace.tell('the disk has room');
+      weather.storeFull = false;
+    },
+  );
+  const lostDaemon = draw.weather.pick(plan.daemons > 1 ? ['a', 'b'] : ['a']);
+  spell(
+    plan.store.lostPerMinute,
+    240_000,
+    () => {
+      world.count('store out of reach');
+      world.trace.tell('the store is out of reach', lostDaemon);
+      weather.storeLost.set(lostDaemon, draw.weather.pick(['hangs', 'fails']));
+    },
+    () => {
+      world.trace.tell('the store is within reach', lostDaemon);
+      weather.storeLost.delete(lostDaemon);
+    },
+  );
+  spell(
+    plan.file.badPerMinute,
+    120_000,
+    () => {
+      world.count('bad file');
+      file.spoil();
+    },
+    () => file.mend(),
+  );
+  world.nowAndThen(draw.weather, plan.file.changedPerMinute, () => {
+    const slots = draw.weather.between(1, 6);
+    world.count('settings changed');
+    world.trace.tell('slots', slots);
+    file.edit({ maxConcurrentAgents: slots });
+    world.tellDaemons((orchestrator) => orchestrator.refresh());
+  });
+  world.nowAndThen(draw.weather, plan.lives.frozenPerMinute, () => {
+    if (world.running.length > 0) freeze(world, draw.weather.pick(world.running).life);
+  });
+  world.nowAndThen(draw.weather, plan.wall.jumpsPerMinute, () => {
+    const byMs = draw.weather.between(-3_600_000, 3_600_000);
+    world.count('wall clock set');
+    world.trace.tell('wall clock jumps', byMs);
+    world.wallJumpedAt = world.now;
+    clock.jumpWall(byMs);
+  });
+}
+
+/** A daemon stands still for a while. With a machine of its own its agents do too: nobody else could end them. */
+function freeze(world: World, life: Life): void {
+  const { plan, draw, clock, trace } = world;
+  world.count('frozen');
+  trace.tell('frozen', life.name);
+  life.freeze();
+  if (plan.machines === 2) world.freezeMachine(life.machine);
+  clock.schedule(draw.weather.logBetween(1_000, 4 * plan.settings.store.leaseMs), () => {
+    trace.tell('thawed', life.name);
+    world.disturbedAt = world.now;
+    if (plan.machines === 2) world.thawMachine(life.machine);
+    life.thaw();
+  });
+}
+
+/** Whether anything is bad just now that a healthy daemon may wait for. */
+export function isBadWeather({ weather, file, running }: World): boolean {
+  return (
+    running.some(({ life }) => life.isFrozen) ||
+    weather.trackerHangs > 0 ||
+    weather.trackerStorm ||
+    weather.storeFull ||
+    weather.storeLost.size > 0 ||
+    file.problem !== null
+  );
+}
+
+export function endWeather(world: World): void {
+  const { weather, file, running } = world;
+  for (const { life } of running) {
+    world.thawMachine(life.machine);
+    life.thaw();
+  }
+  file.liftLimits();
+  weather.trackerStorm = false;
+  weather.storeFull = false;
+  weather.storeLost.clear();
+  file.mend();
+}

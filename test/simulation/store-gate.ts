@@ -1,0 +1,42 @@
+import { sleep } from '../../src/clock/clock.ts';
+import { BatonError } from '../../src/core/baton-error.ts';
+import type { StoreGate } from './guard-store.ts';
+import type { Life } from './life.ts';
+import type { World } from './world.ts';
+
+/** The trouble of one life with its store: a full disk, a store out of reach, slow answers and answers that are lost. */
+export function storeGate(world: World, life: Life): StoreGate {
+  const { draw, plan, weather } = world;
+  return {
+    before: (isWrite) => {
+      if (world.isCalm) return null;
+      if (weather.storeFull && isWrite) {
+        world.count('store full');
+        return Promise.reject(new BatonError('store_full', 'The simulated disk is full.'));
+      }
+      const lost = weather.storeLost.get(life.daemon);
+      if (lost !== undefined) return lostStore(world, life, lost);
+      return plan.store.slow > 0 && draw.store.chance(plan.store.slow)
+        ? sleep(life.clock, draw.store.logBetween(1, 2_000))
+        : null;
+    },
+    after: (isWrite) => {
+      if (world.isCalm || !isWrite || plan.store.answersLost === 0) return;
+      if (!draw.store.chance(plan.store.answersLost)) return;
+      world.count('store answer lost');
+      throw unreachable();
+    },
+  };
+}
+
+/** The call fails at once, or hangs until the store is there again; then it fails, or is carried out that late. */
+async function lostStore(world: World, life: Life, how: 'hangs' | 'fails'): Promise<void> {
+  world.count('store lost');
+  if (how === 'fails') throw unreachable();
+  while (world.weather.storeLost.has(life.daemon)) await sleep(life.clock, 1_000);
+  if (world.draw.store.chance(0.5)) throw unreachable();
+}
+
+function unreachable(): BatonError {
+  return new BatonError('store_unavailable', 'The simulated store cannot be reached.');
+}

@@ -1,0 +1,254 @@
+import type { Timer } from '../../src/clock/clock.ts';
+import { SimulatedClock } from '../../src/clock/simulated-clock.ts';
+import type { Orchestrator } from '../../src/orchestrator/orchestrator.ts';
+import type { BrokenRule, RuleName } from './broken-rule.ts';
+import { type Draw, drawFrom } from './draw.ts';
+import { IssueBook } from './issue-book.ts';
+import type { Life } from './life.ts';
+import { MemoryStore } from './memory-store.ts';
+import type { Plan } from './plan.ts';
+import { ProcessTable, type SimulatedProcess } from './process-table.ts';
+import type { Rule } from './rules/rule.ts';
+import { RunLedger } from './run-ledger.ts';
+import type { Sabotage } from './sabotage.ts';
+import { SimulatedFile } from './simulated-file.ts';
+import { Trace } from './trace.ts';
+
+const streams = ['lives', 'tracker', 'store', 'agents', 'workspaces', 'people', 'weather'] as const;
+type Stream = (typeof streams)[number];
+
+/** How long a daemon that was frozen may take to end what is not its own any more. */
+const graceMs = 10_000;
+
+/** A daemon that runs: one life and its orchestrator. */
+export interface Incarnation {
+  readonly life: Life;
+  readonly orchestrator: Orchestrator;
+}
+
+/** What is bad just now, and passes. */
+export interface Weather {
+  trackerStorm: boolean;
+  storeFull: boolean;
+  /** Tracker calls that hang. */
+  trackerHangs: number;
+  /** Daemons that do not reach the store, and whether their calls hang or fail. */
+  readonly storeLost: Map<string, 'hangs' | 'fails'>;
+}
+
+/**
+ * All that is outside a daemon and outlives it: time, the tracker's truth, the store, the processes, the folders, the
+ * workflow file. Everything that is drawn is drawn from the seed.
+ */
+export class World {
+  readonly plan: Plan;
+  readonly clock: SimulatedClock;
+  readonly trace: Trace;
+  readonly draw: Readonly<Record<Stream, Draw>>;
+  readonly book: IssueBook;
+  readonly processes: ProcessTable;
+  readonly memory: MemoryStore;
+  readonly project: string;
+  readonly file: SimulatedFile;
+  readonly ledger: RunLedger;
+  readonly sabotage: Sabotage;
+  /** How often each was changed. */
+  readonly workspaces = new Map<string, number>();
+  readonly weather: Weather = { trackerStorm: false, storeFull: false, trackerHangs: 0, storeLost: new Map() };
+  /** Every life that has begun, by its name. */
+  readonly lives = new Map<string, Incarnation>();
+  readonly thawedAt = new Map<string, number>();
+  readonly counts = new Map<string, number>();
+  /** When a person last asked for something about an issue by a command, and when for its freedom. */
+  readonly askedAt = new Map<string, number>();
+  readonly freedAt = new Map<string, number>();
+  /** When the quota is back that a run found used up, on the monotonic clock; past when it did not say. */
+  readonly quotaBackAt = new Map<string, number>();
+  /** Machines that stand still, with all that is to happen on them when they go on. */
+  readonly #frozenMachines = new Map<string, (() => void)[]>();
+  /** When a person last let work go on after the limit of a day. */
+  dayAllowedAt = Number.NEGATIVE_INFINITY;
+  readonly #only: RuleName | null;
+  rules: readonly Rule[] = [];
+  broken: BrokenRule | null = null;
+  /** The storm is over: no fault, no person, no hostile agent any more. */
+  isCalm = false;
+  /** When something last happened that may hold up a healthy daemon. */
+  disturbedAt = 0;
+  wallJumpedAt = Number.NEGATIVE_INFINITY;
+  steps = 0;
+  /** Whether anything was written in the last step, by whomever. */
+  storeHasChanged = true;
+  #changes = -1;
+
+  private constructor(plan: Plan, clock: SimulatedClock, memory: MemoryStore, project: string, options: WorldOptions) {
+    this.plan = plan;
+    this.clock = clock;
+    this.memory = memory;
+    this.project = project;
+    this.sabotage = options.sabotage ?? {};
+    this.#only = options.only ?? null;
+    const now = (): number => clock.monotonic();
+    this.trace = new Trace(now, options.print ?? null);
+    this.draw = Object.fromEntries(streams.map((name) => [name, drawFrom(plan.seed, name)])) as Record<Stream, Draw>;
+    this.book = new IssueBook(now);
+    this.processes = new ProcessTable(now);
+    this.file = new SimulatedFile(plan.settings, now);
+    this.ledger = new RunLedger(memory, now);
+    memory.onCommit = () => this.#askAboutRuns();
+  }
+
+  static async open(plan: Plan, options: WorldOptions): Promise<World> {
+    const clock = new SimulatedClock({ seed: plan.seed });
+    const memory = await MemoryStore.open(clock, plan.isShared);
+    const project = (await memory.store.projects.ensure('simulated', clock.now())).id;
+    return new World(plan, clock, memory, project, options);
+  }
+
+  get now(): number {
+    return this.clock.monotonic();
+  }
+
+  get running(): Incarnation[] {
+    return [...this.lives.values()].filter(({ life }) => life.isAlive);
+  }
+
+  /** A person or a file watcher wakes whoever runs, also one that has not finished its start. */
+  tellDaemons(tell: (orchestrator: Orchestrator) => void): void {
+    for (const { life, orchestrator } of this.running) life.deliver(() => tell(orchestrator));
+  }
+
+  count(what: string): void {
+    this.counts.set(what, (this.counts.get(what) ?? 0) + 1);
+    this.disturbedAt = this.now;
+  }
+
+  /** A rule does not hold. The first finding counts; the seed ends there. */
+  broke(rule: RuleName, issue: string | null, seen: string): void {
+    if (this.broken !== null || (this.#only !== null && this.#only !== rule)) return;
+    this.broken = { rule, seed: this.plan.seed, atMs: this.now, issue, seen };
+    this.trace.tell('BROKEN', rule, issue, seen);
+  }
+
+  /** After every timer, when all that follows from it has happened. True when the seed is over. */
+  afterStep(): boolean {
+    this.steps += 1;
+    this.#askAboutRuns();
+    const { changes } = this.memory;
+    this.storeHasChanged = changes !== this.#changes;
+    this.#changes = changes;
+    for (const rule of this.rules) rule.afterStep?.();
+    return this.broken !== null;
+  }
+
+  /** After every transaction, so that starts and ends are told in their order. */
+  #askAboutRuns(): void {
+    const { started, ended } = this.ledger.update();
+    for (const run of started) this.trace.tell('run starts', run.runId, run.issueId, run.generation, run.attempt);
+    for (const run of ended) this.trace.tell('run ends', run.runId, run.issueId, run.outcome, run.errorCode);
+    // The end of an older run comes before a new start, that of a new one after it.
+    const isNew = new Set(started);
+    for (const rule of this.rules) {
+      for (const run of ended) if (!isNew.has(run)) rule.runEnded?.(run);
+      for (const run of started) {
+        rule.runStarted?.(run);
+        if (run.outcome !== null) rule.runEnded?.(run);
+      }
+    }
+  }
+
+  /** Does something now and then, at drawn times, until the storm is over. */
+  nowAndThen(draw: Draw, perMinute: number, act: () => void): void {
+    if (perMinute <= 0) return;
+    this.clock.schedule(draw.gap(perMinute), () => {
+      if (this.isCalm) return;
+      act();
+      this.nowAndThen(draw, perMinute, act);
+    });
+  }
+
+  spawn(life: Life, runId: string, issueId: string, survives: boolean): SimulatedProcess {
+    const { name, daemon, machine } = life;
+    const process = this.processes.spawn({ runId, issueId, life: name, daemon, machine, survives });
+    this.trace.tell('spawned', process.pid, issueId, runId, survives ? 'survives' : '');
+    process.onExit.add(() => this.trace.tell('exited', process.pid, issueId));
+    for (const rule of this.rules) rule.spawned?.(process);
+    if (survives) this.later(process, this.draw.agents.between(60_000, 1_200_000), () => this.processes.exit(process));
+    return process;
+  }
+
+  /** Something a process means to do; it does not happen when it is gone by then. */
+  later(process: SimulatedProcess, delayMs: number, act: () => void): void {
+    if (!this.processes.isLive(process)) return;
+    const timer: Timer = this.clock.schedule(Math.round(delayMs), () => {
+      process.timers.delete(timer);
+      const waiting = this.#frozenMachines.get(process.machine);
+      if (waiting === undefined) act();
+      else waiting.push(() => this.later(process, 0, act));
+    });
+    process.timers.add(timer);
+  }
+
+  /** A machine stands still with all that is on it, and later goes on. */
+  freezeMachine(machine: string): void {
+    if (!this.#frozenMachines.has(machine)) this.#frozenMachines.set(machine, []);
+  }
+
+  thawMachine(machine: string): void {
+    const waiting = this.#frozenMachines.get(machine) ?? [];
+    this.#frozenMachines.delete(machine);
+    this.thawedAt.set(machine, this.now);
+    for (const act of waiting) act();
+  }
+
+  /** Nothing on it acts, or the daemon there has not had the time to look what came meanwhile. */
+  isStandingStill(machine: string): boolean {
+    return this.#frozenMachines.has(machine) || this.now - (this.thawedAt.get(machine) ?? -graceMs) < graceMs;
+  }
+
+  changeWorkspace(path: string): void {
+    const changes = this.workspaces.get(path);
+    if (changes !== undefined) this.workspaces.set(path, changes + 1);
+  }
+
+  /**
+   * TERM, then KILL; or KILL at once, with as long as that takes. Resolves to whether the process is still there when the
+   * one who asks gives up.
+   */
+  async endProcess(process: SimulatedProcess, mostMs = 6_000): Promise<boolean> {
+    if (!this.processes.isLive(process)) return false;
+    if (!process.survives)
+      this.later(process, this.draw.agents.logBetween(1, mostMs), () => this.processes.exit(process));
+    const { promise, resolve } = Promise.withResolvers<void>();
+    process.onExit.add(resolve);
+    const patience = this.clock.schedule(7_000, resolve);
+    await promise;
+    patience.cancel();
+    return this.processes.isLive(process);
+  }
+
+  /** An agent without a daemon has come to the end of its turn: most end, some stay about. */
+  finishOrphan(process: SimulatedProcess, isCrash: boolean): void {
+    if (isCrash || this.draw.agents.chance(0.6)) {
+      this.processes.exit(process);
+      return;
+    }
+    this.later(process, this.draw.agents.between(60_000, 1_800_000), () => {
+      if (this.draw.agents.chance(0.3)) this.moveAsAgent(process, this.draw.agents.pick(['Todo', 'Review']));
+      this.processes.exit(process);
+    });
+  }
+
+  moveAsAgent(process: SimulatedProcess, state: string): void {
+    if (this.book.get(process.issueId) === undefined || state === 'Nowhere') return;
+    this.book.move(process.issueId, state);
+    this.trace.tell('moved by an orphan', process.issueId, state);
+  }
+}
+
+export interface WorldOptions {
+  /** This rule alone is asked. */
+  readonly only?: RuleName | undefined;
+  readonly print?: ((line: string) => void) | undefined;
+  readonly sabotage?: Sabotage | undefined;
+}
