@@ -8,7 +8,7 @@ import { daemonStatus, openWorkplace, type WorkplaceFlags } from './workplace.ts
 interface ShownStatus {
   readonly paused: { readonly kind: string; readonly reason: string | null } | null;
   readonly slots: { readonly used: number; readonly limit: number };
-  readonly running: readonly Row[];
+  readonly running: readonly (Row & { readonly warnings?: readonly { readonly text: string }[] })[];
   readonly retrying: readonly Row[];
   readonly waiting_quota: readonly Row[];
   readonly held: readonly Row[];
@@ -72,11 +72,19 @@ function describe(status: ShownStatus): string[] {
     ...(status.workflow_problem === null ? [] : [`workflow file: ${harmlessLine(status.workflow_problem.message)}`]),
     ...status.errors.map(({ step, error }) => `${step}: ${harmlessLine(error.message)}`),
     ...section('running', status.running, (row) => `${row.stage} · ${row.last_message ?? 'no event yet'}`),
+    ...limitsNear(status),
     ...section('retrying', status.retrying, (row) => `at ${row.due_at} · ${row.wait_reason ?? row.error ?? row.kind}`),
     ...section('waiting for quota', status.waiting_quota, (row) => `until ${row.due_at} · ${row.error}`),
     ...section('held', status.held, (row) => `${row.reason}`),
     ...section('waiting', waiting, (row) => `${row.reason}`),
   ];
+}
+
+/** What a run is about to use up, or has. */
+function limitsNear({ running }: ShownStatus): string[] {
+  return running.flatMap(({ issue_identifier, warnings = [] }) =>
+    warnings.map(({ text }) => `  ${harmlessLine(issue_identifier).padEnd(12)} near a limit: ${harmlessLine(text)}`),
+  );
 }
 
 function section(title: string, rows: readonly Row[], detail: (row: Row) => string): string[] {

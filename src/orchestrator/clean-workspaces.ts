@@ -1,4 +1,5 @@
 import { toBatonError } from '../core/baton-error.ts';
+import { stateClass } from '../core/eligibility.ts';
 import type { Issue } from '../core/issue.ts';
 import type { Settings } from '../core/settings.ts';
 import type { OrchestratorContext } from './context.ts';
@@ -25,9 +26,12 @@ export async function cleanWorkspace(context: OrchestratorContext, cleanup: Clea
   state.cleaning.add(issue.id);
   const named = { issue_id: issue.id, issue_identifier: issue.identifier, workspace: path };
   try {
-    if (await isElsewhere(context, issue.id)) return;
+    const workspaces = context.workspacesFor(settings);
+    if (!(await workspaces.isThere(path)) || (await isElsewhere(context, issue.id))) return;
+    // What was read some time ago may be open again.
+    if (!(await isStillOver(context, issue.id))) return;
     const visit = { issue, runId, attempt, signal: stopping };
-    const removal = await context.workspacesFor(settings).remove({ path, identifier: issue.identifier }, visit);
+    const removal = await workspaces.remove({ path, identifier: issue.identifier }, visit);
     if (removal.outcome === 'removed') logger.info('The workspace of a finished issue was removed.', named);
     if (removal.outcome === 'kept')
       logger.info('The workspace of a finished issue is kept.', { ...named, reason: removal.reason });
@@ -37,6 +41,11 @@ export async function cleanWorkspace(context: OrchestratorContext, cleanup: Clea
     state.cleaning.delete(issue.id);
   }
   context.fillSlots();
+}
+
+async function isStillOver({ reads, source }: OrchestratorContext, issueId: string): Promise<boolean> {
+  const issue = (await reads.byIds([issueId])).get(issueId) ?? null;
+  return issue !== null && stateClass(issue.state, source.read().workflow.settings.tracker) === 'terminal';
 }
 
 /** Another daemon may have its agent in there, saying its last words. */

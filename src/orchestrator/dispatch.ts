@@ -45,13 +45,14 @@ export class SlotFiller {
     while (this.#wanted && !stopping.aborted) {
       this.#wanted = false;
       await serveWaitingLooks(this.#context);
-      await startCandidates(this.#context);
-      tellPool(this.#context);
+      const isAble = await startCandidates(this.#context);
+      tellPool(this.#context, isAble);
     }
   }
 }
 
-async function startCandidates(context: OrchestratorContext): Promise<void> {
+/** False when the tracker did not let it: then it cannot use a slot now. */
+async function startCandidates(context: OrchestratorContext): Promise<boolean> {
   const { state, source, reads, stopping, logger } = context;
   const asked = new Set<string>();
   // What was asked for here counts as just read to the end, however short the freshness: nobody asks in circles.
@@ -64,7 +65,7 @@ async function startCandidates(context: OrchestratorContext): Promise<void> {
     const stale = plan.filter(({ reason, issue }) => reason === null && justRead(issue.id) === undefined);
     if (stale.length === 0) {
       carryOut(context, plan);
-      return;
+      return true;
     }
     try {
       for (const id of await refresh(context, plan, stale)) asked.add(id);
@@ -74,18 +75,19 @@ async function startCandidates(context: OrchestratorContext): Promise<void> {
         logger.warn('Issues could not be read again before their start; they wait for the next poll.', { error });
       const reason = { code: 'not_read', text: `it could not be read again: ${error.message}` } as const;
       for (const { issue } of stale) state.skipped.set(issue.id, { issue, reason });
-      return;
+      return false;
     }
   }
+  return true;
 }
 
 /** Whether this project wants a slot that the others have: of its candidates or of its retries. */
-function tellPool({ state, pool }: OrchestratorContext): void {
+function tellPool({ state, pool }: OrchestratorContext, isAble: boolean): void {
   const reasons = [
     ...[...state.skipped.values()].map(({ reason }) => reason),
     ...[...state.retrying.values()].map(({ wait }) => wait),
   ];
-  pool?.setWaiting(reasons.some((reason) => reason?.code === 'no_slot_in_baton'));
+  pool?.setWaiting(isAble && reasons.some((reason) => reason?.code === 'no_slot_in_baton'));
 }
 
 /** No await from the decision to here: what was decided is started before anything else can change the state. */

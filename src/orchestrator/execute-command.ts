@@ -21,14 +21,21 @@ export async function executeCommand(context: OrchestratorContext, command: Comm
   if (reference === null) return refused('the command names no issue');
   const issue = await findIssue(context, reference);
   if (issue === null) return refused(`there is no issue "${reference}" that Baton could work on`);
-  const elsewhere = context.state.elsewhere.find(({ issueId }) => issueId === issue.id);
-  if (elsewhere !== undefined && !isClaimed(context.state, issue.id)) {
-    const where = elsewhere.host === null ? '' : ` on ${elsewhere.host}`;
-    throw new BatonError('claim_lost', `${issue.identifier} belongs to the daemon${where}; that one carries it out.`);
-  }
+  await leaveToItsOwner(context, issue);
   if (context.state.adopting.has(issue.id))
     throw new BatonError('claim_lost', `${issue.identifier} is being taken over from an earlier life.`);
   return issueCommands[kind](context, issue, reason);
+}
+
+/** On a shared store a command about an issue waits for the daemon that has it; the store knows who that is just now. */
+async function leaveToItsOwner(context: OrchestratorContext, issue: IssueName): Promise<void> {
+  const { store, project, owner, clock, state, isShared } = context;
+  if (!isShared || isClaimed(state, issue.id)) return;
+  const claims = await store.claims.held(project, clock.now());
+  const other = claims.find((claim) => claim.issueId === issue.id && claim.owner !== owner && !claim.isExpired);
+  if (other === undefined) return;
+  const where = other.host === null ? '' : ` on ${other.host}`;
+  throw new BatonError('claim_lost', `${issue.identifier} belongs to the daemon${where}; that one carries it out.`);
 }
 
 type IssueCommandKind = Extract<CommandKind, `issue_${string}`>;

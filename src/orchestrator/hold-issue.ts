@@ -1,23 +1,27 @@
 import { BatonError } from '../core/baton-error.ts';
 import type { OrchestratorContext } from './context.ts';
-import { forgetLook } from './schedule-look.ts';
-import { type HeldEntry, type HoldReason, isClaimed, type RunningEntry } from './scheduling-state.ts';
+import { forgetLook, scheduleLook } from './schedule-look.ts';
+import type { HeldEntry, HoldReason, RunningEntry } from './scheduling-state.ts';
 
 /** Holds an issue for a person; a promise to look at it ends. Rejects when it could not be written down. */
 export async function holdIssue(context: OrchestratorContext, entry: HeldEntry): Promise<void> {
-  const { state, ledger, logger, source } = context;
+  const { state, ledger, logger, source, clock } = context;
   const { issue, code, reason } = entry;
   const { leaseMs } = source.read().workflow.settings.store;
-  // Between the write and the entry below nobody may take it for an issue that was left behind.
-  const isNew = !isClaimed(state, issue.id);
-  if (isNew) state.adopting.add(issue.id);
+  // While it is written nobody may look at the issue and start it, nor take it for one that was left behind.
+  const look = state.retrying.get(issue.id);
+  const isOurs = !state.adopting.has(issue.id);
+  forgetLook(context, issue.id);
+  state.adopting.add(issue.id);
   try {
     if (!(await ledger.hold(entry, leaseMs)))
       throw new BatonError('claim_lost', `${issue.identifier} belongs to another daemon.`);
+  } catch (thrown) {
+    if (look !== undefined) scheduleLook(context, look, { delayMs: Math.max(0, look.dueAt - clock.now()) });
+    throw thrown;
   } finally {
-    if (isNew) state.adopting.delete(issue.id);
+    if (isOurs) state.adopting.delete(issue.id);
   }
-  forgetLook(context, issue.id);
   state.held.set(issue.id, entry);
   context.notify();
   const named = { issue_id: issue.id, issue_identifier: issue.identifier };
@@ -56,8 +60,9 @@ export async function releaseHold(
     if (!state.held.has(issueId)) return true;
   }
   if (!state.held.has(issueId)) return false;
-  await ledger.release(issueId, options);
+  const isOurs = await ledger.release(issueId, options);
   state.held.delete(issueId);
+  if (!isOurs && options.byPerson) throw new BatonError('claim_lost', 'The issue belongs to another daemon by now.');
   context.reads.forget(issueId);
   context.notify();
   return true;

@@ -78,7 +78,8 @@ export class LeaseKeeper {
   #endWhatIsOver(): void {
     const { clock, state, processes, logger } = this.#context;
     const runs = [...state.running.values()];
-    // Whatever begins before the next renewal is not safe either; `isSafe` keeps it from beginning.
+    // What begins before the next renewal has a lease of its own from then on, and is ended before that one is over.
+    this.#deadline = clock.schedule(this.#safeMs(), () => this.#endWhatIsOver());
     if (runs.length === 0) return;
     const sinceMs = clock.monotonic() - this.#renewedAt;
     logger.error('The store was out of reach for too long; the agents are ended before their lease is.', {

@@ -201,6 +201,7 @@ export class Ledger {
     const key = this.#fence.key(issueId);
     // Something of a run without an end may be alive, ours included: it is taken over and ended first.
     if ((await tables.runs.unfinished(key.project)).some((run) => run.issueId === issueId)) return null;
+    if ((await tables.held.list(key.project)).some((each) => each.issueId === issueId)) return null;
     if (this.#parts.generations.has(issueId)) {
       const ours = this.#fence.holder(issueId);
       if (!(await tables.claims.setSlot(key, ours, slotState))) return null;
@@ -211,7 +212,6 @@ export class Ledger {
     }
     // What a daemon left behind is taken over with its due time and its reason, never started as if it were new.
     if ((await tables.retries.read(key)) !== null) return null;
-    if ((await tables.held.list(key.project)).some((each) => each.issueId === issueId)) return null;
     const claim = await this.#fence.take(tables, issueId, settings.store.leaseMs, slotState);
     return claim?.generation ?? null;
   }

@@ -71,6 +71,10 @@ async function look(context: OrchestratorContext, entry: RetryEntry): Promise<vo
   // Between two awaits much may have happened.
   const stoppedNow = whyNothingStarts(context, entry.issue);
   if (stoppedNow !== null) return postpone(context, entry, { why: stoppedNow, delayMs: stoppedLookMs });
+  if (state.cleaning.has(id)) {
+    const why = { code: 'cleaning', text: 'its old workspace is being removed' } as const;
+    return postpone(context, entry, { why, delayMs: nextLookMs });
+  }
   const { startMove } = context.trackerFor(settings);
   const full =
     whyNoSlot(stateOnceStarted(fresh, startMove), takenSlots(state), settings.agent) ??

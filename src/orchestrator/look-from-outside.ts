@@ -1,6 +1,7 @@
 import type { OrchestratorContext } from './context.ts';
-import { heldFrom } from './ledger-rows.ts';
+import { heldFrom, lookFrom } from './ledger-rows.ts';
 import { readPause } from './read-pause.ts';
+import { isClaimed } from './scheduling-state.ts';
 import { readToday } from './today.ts';
 
 /** What the store says is going on, for a visitor who only looks: nothing is claimed, scheduled or changed. */
@@ -8,8 +9,12 @@ export async function lookFromOutside(context: OrchestratorContext): Promise<voi
   const { store, project, clock, state } = context;
   await readPause(context);
   await readToday(context);
-  const { held, claims } = await store.recovery(project, clock.now());
+  const { held, retries, claims } = await store.recovery(project, clock.now());
   for (const row of held) state.held.set(row.issueId, heldFrom(row));
-  const others = claims.filter(({ isExpired, issueId }) => !isExpired && !state.held.has(issueId));
+  for (const row of retries.filter(({ issueId }) => !state.held.has(issueId))) {
+    const kept = { wait: null, slotWaits: 0, failedReads: 0, timer: { cancel: () => {} } };
+    state.retrying.set(row.issueId, { ...lookFrom(row), ...kept });
+  }
+  const others = claims.filter(({ isExpired, issueId }) => !isExpired && !isClaimed(state, issueId));
   state.elsewhere = others.map(({ issueId, host, slotState }) => ({ issueId, host, slotState }));
 }

@@ -252,9 +252,11 @@ export class Orchestrator {
     this.#tickWanted = false;
     this.#watchers.notify();
     this.#pending.own('commands', this.#door.knock());
-    this.#reading = this.#context.source.read();
     try {
+      this.#reading = this.#context.source.read();
       this.#steps = await runTick(this.#context, () => this.#poller.begin());
+    } catch (error) {
+      this.#context.logger.error('A tick failed.', { error });
     } finally {
       this.#reading = null;
       this.#ticks += 1;
@@ -286,8 +288,8 @@ export class Orchestrator {
   #lookAfterRuns(): void {
     if (this.#stop.signal.aborted) return;
     this.#custodyTimer = this.#context.clock.schedule(custodyMs, () => {
-      lookAfterRuns(this.#context);
       this.#lookAfterRuns();
+      lookAfterRuns(this.#context);
     });
   }
 

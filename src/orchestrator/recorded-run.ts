@@ -9,7 +9,7 @@ import type { OrchestratorContext } from './context.ts';
 import type { RunAnswer } from './ledger.ts';
 import type { HeldEntry, IssueCounts } from './scheduling-state.ts';
 
-export interface RecordedRunRequest extends Omit<RunRequest, 'threadId'> {
+export interface RecordedRunRequest extends Omit<RunRequest, 'threadId' | 'isStillOurs'> {
   /** The start is written down; this is what was counted of the issue before. */
   readonly onBegun: (before: IssueCounts) => void;
   /** Baton moved the issue because work begins on it. */
@@ -58,7 +58,8 @@ export function startRecordedRun(context: OrchestratorContext, request: Recorded
     return begun(answer);
   };
   const begun = async (answer: RunAnswer & { isBegun: true }): Promise<RunOutcome> => {
-    if (stopReason !== null) return stopOutcome(stopReason, 0);
+    const stoppedBefore = stopReason ?? (context.stopping.aborted ? 'shutdown' : null);
+    if (stoppedBefore !== null) return stopOutcome(stoppedBefore, 0);
     const { runId, attempt, retryKind, workflow, watcher } = request;
     let issue: Issue;
     try {
@@ -68,12 +69,13 @@ export function startRecordedRun(context: OrchestratorContext, request: Recorded
       if (stopReason !== null || context.stopping.aborted) return stopOutcome(stopReason ?? 'shutdown', 0);
       return notAllowed(toBatonError(thrown, 'tracker_request'));
     }
-    if (stopReason !== null) return stopOutcome(stopReason, 0);
+    if (stopReason !== null || context.stopping.aborted) return stopOutcome(stopReason ?? 'shutdown', 0);
     // A daemon that was frozen, or waited for the store too long, may have lost the issue to another one meanwhile.
     if (!context.isClaimSafe(askedAt)) return stopOutcome('claim_lost', 0);
     const threadId = threadToResume(request, answer);
     try {
-      live = context.runner.start({ runId, issue, workflow, attempt, retryKind, threadId, watcher });
+      const isStillOurs = (): boolean => context.isClaimSafe(askedAt);
+      live = context.runner.start({ runId, issue, workflow, attempt, retryKind, threadId, isStillOurs, watcher });
     } catch (thrown) {
       return { end: 'failed', turns: 0, error: toBatonError(thrown) };
     }

@@ -24,6 +24,8 @@ export interface PoolMember {
   take(): void;
   /** Gives one back; it goes to whoever waits. */
   free(): void;
+  /** Gives one back that could not be used: the others are told, not this one, which would only try the same again. */
+  giveBack(): void;
   /**
    * True: it wanted a slot and `mayStart` refused. False: it has nothing left that waits for one, or cannot use one now
    * (paused, its tracker does not answer). Said once at the end of a tick; as long as it is true, a slot may stay free
@@ -50,10 +52,11 @@ export function createSlotPool(limit: () => number): SlotPool {
       .sort((left, right) => (isBefore(left, right) ? -1 : 1));
 
   /** Tells those for whom there is a free slot. The line is read first, as who is told may change it. */
-  const wakeNext = (): void => {
+  const wakeNext = (except?: Place): void => {
     const free = limit() - used();
     if (!(free > 0)) return;
-    for (const place of waiting().slice(0, free)) place.project.wake();
+    const next = waiting().filter((place) => place !== except);
+    for (const place of next.slice(0, free)) place.project.wake();
   };
 
   const whyNot = (place: Place): SkipReason | null => {
@@ -83,6 +86,11 @@ export function createSlotPool(limit: () => number): SlotPool {
         if (place.held === 0) return;
         place.held -= 1;
         wakeNext();
+      },
+      giveBack: () => {
+        if (place.held === 0) return;
+        place.held -= 1;
+        wakeNext(place);
       },
       setWaiting: (isWaiting) => {
         if (!places.has(place) || isWaiting === (place.waitingSince !== null)) return;

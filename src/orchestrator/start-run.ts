@@ -7,7 +7,7 @@ import { checkLimits } from './check-limits.ts';
 import type { OrchestratorContext } from './context.ts';
 import { startRecordedRun } from './recorded-run.ts';
 import { scheduleLook } from './schedule-look.ts';
-import type { Look, RetryEntry, RunningEntry } from './scheduling-state.ts';
+import type { RetryEntry, RunningEntry } from './scheduling-state.ts';
 
 export interface RunStart {
   readonly issue: Issue;
@@ -83,19 +83,20 @@ export function startRun(context: OrchestratorContext, start: RunStart): void {
 function giveUpStart(
   context: OrchestratorContext,
   entry: RunningEntry,
-  look: Look | null,
+  look: RetryEntry | null,
   why: NonNullable<Awaited<RunningEntry['run']['notBegun']>>,
 ): void {
   const { state, pool } = context;
   const { issue } = entry;
   state.running.delete(issue.id);
-  pool?.free();
+  pool?.giveBack();
   if (why.held !== null) state.held.set(issue.id, why.held);
   else if (why.isLost) {
     state.generations.delete(issue.id);
     // Perhaps nobody has it, and it was only left behind: then it is ours to take over.
     if (!context.stopping.aborted) context.own('takeover', adoptAll(context, [issue.id]));
-  } else if (look !== null) scheduleLook(context, look, { delayMs: tryAgainMs, why: why.reason });
+  } else if (look !== null)
+    scheduleLook(context, look, { delayMs: tryAgainMs, why: why.reason, slotWaits: look.slotWaits });
   state.skipped.set(issue.id, { issue, reason: why.reason });
   context.notify();
 }

@@ -5,6 +5,7 @@ import { lookAfterRuns } from './custody.ts';
 import { maintain } from './maintenance.ts';
 import { readPause } from './read-pause.ts';
 import { readToday } from './today.ts';
+import { serveWaitingLooks } from './waiting-looks.ts';
 
 /** What came of one step of a tick. */
 export interface StepReport {
@@ -41,20 +42,21 @@ const steps = {
   reconcile: async (context, poll) => {
     lookAfterRuns(context);
     poll();
-    if (!isDue(context, 'orphansLookedForAt')) return;
-    const orphans = await findOrphans(context);
-    if (orphans.length > 0) context.own('takeover', adoptAll(context, orphans));
-  },
-  retries: (context) => context.fillSlots(),
-  intake: nothingYet,
-  dispatch: async (context) => {
     if (isDue(context, 'dayReadAt')) {
       await readPause(context);
       await readToday(context);
     }
+    if (!isDue(context, 'orphansLookedForAt')) return;
+    const orphans = await findOrphans(context);
+    if (orphans.length > 0) context.own('takeover', adoptAll(context, orphans));
+  },
+  retries: (context) => context.own('looks', serveWaitingLooks(context)),
+  intake: nothingYet,
+  dispatch: (context) => {
     const { problem } = context.source.read();
-    // Nothing new starts with a workflow file that cannot be used; the poll has seen it too.
+    // Nothing new starts with a workflow file that cannot be used.
     if (problem !== null) throw problem;
+    context.fillSlots();
   },
   maintenance: maintain,
 } as const satisfies Record<string, Step>;
@@ -73,7 +75,9 @@ export async function runTick(context: OrchestratorContext, poll: () => void): P
     } catch (thrown) {
       if (!context.stopping.aborted) {
         error = toBatonError(thrown);
-        context.logger.error('A step of the tick failed.', { step, error });
+        // What is wrong with the workflow file was told when it appeared.
+        if (error !== context.source.read().problem)
+          context.logger.error('A step of the tick failed.', { step, error });
       }
     }
     reports.push({ step, durationMs: context.clock.monotonic() - startedAt, error });

@@ -152,7 +152,13 @@ export class TrackerReads {
 
   #begin(): Read {
     this.#reads += 1;
+    if (this.#remembered.size >= mostRemembered) this.#prune();
     return { number: this.#reads, at: this.#parts.clock.monotonic() };
+  }
+
+  /** Before a read, not for each record of it: what it brings stays whatever there is. */
+  #prune(): void {
+    for (const id of this.#remembered.keys()) if (this.fresh(id) === undefined) this.#remembered.delete(id);
   }
 
   /** Whether the answer of a read says anything of an issue: not when it was forgotten, or read anew, since. */
@@ -171,9 +177,7 @@ export class TrackerReads {
   }
 
   #remember(id: string, issue: Issue | null, read: Read): void {
-    if (this.#remembered.size >= mostRemembered) {
-      for (const known of this.#remembered.keys()) if (this.fresh(known) === undefined) this.#remembered.delete(known);
-    }
+    this.#countsFrom.delete(id);
     this.#remembered.set(id, { issue, read: read.number, readAt: read.at });
   }
 

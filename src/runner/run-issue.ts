@@ -81,6 +81,8 @@ async function runIssue(request: RunRequest, parts: RunnerParts, signal: AbortSi
     // Rendered before the launch: a mistake in the template must not cost an agent (row 1.5 of the reference).
     const prompt = workflow.renderPrompt({ issue, attempt, retryKind: request.retryKind });
     signal.throwIfAborted();
+    // A daemon that was frozen in a hook must not launch beside the agent of the one that took over.
+    if (!request.isStillOurs()) throw new BatonError('claim_lost', 'The claim on the issue may be lost.');
     watcher.onStage('launching_agent_process');
     // Some backends have a process from the start, others only in a turn: the stage is told once, before the first turn.
     let isInitializing = false;
@@ -199,6 +201,7 @@ async function isStillToBeDone(request: RunRequest, parts: RunnerParts, signal: 
 function outcomeOf(reason: StopReason | null, error: BatonError | null, turns: number): RunOutcome {
   if (error?.code === 'agent_survives') return failed(error, turns);
   if (reason !== null) return stopOutcome(reason, turns);
+  if (error?.code === 'claim_lost') return stopOutcome('claim_lost', turns);
   return error === null ? succeeded(turns) : failed(error, turns);
 }
 

@@ -19,6 +19,8 @@ export interface RunRequest {
   readonly retryKind: RetryKind | null;
   /** The agent's own name of an earlier conversation to go on with; null begins a new one. */
   readonly threadId: string | null;
+  /** Asked right before an agent is launched: false when another daemon may have the issue by now. */
+  readonly isStillOurs: () => boolean;
   readonly watcher: RunWatcher;
 }
 

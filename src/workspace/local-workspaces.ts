@@ -37,6 +37,8 @@ export function createLocalWorkspaces(parts: WorkspaceParts): Workspaces {
       await runHookAnyway('after_run', parts.hooks.afterRun, { path: workspace.path, visit }, parts);
     },
     pathOf: (identifier) => workspacePath(parts.root, identifier),
+    isThere: async (path) =>
+      (await lstat(path).catch((error: unknown) => (hasCode(error, 'ENOENT') ? null : true))) !== null,
     remove: (place, visit) => removeWorkspace(place, visit, parts),
     finishRemovals: (root) => finishRemovals(root, parts),
     fingerprint: (path) => fingerprintTree(path),

@@ -17,6 +17,8 @@ export interface Workspaces {
   afterRun(workspace: Workspace, visit: WorkspaceVisit): Promise<void>;
   /** Where the workspace of this identifier is, or would be. Throws like `prepare` for identifiers that have none. */
   pathOf(identifier: string): string;
+  /** Whether there is something at this path that `remove` would have to do with. Never rejects: in doubt it says yes. */
+  isThere(path: string): Promise<boolean>;
   /**
    * Removes the workspace of an issue that is over; what could hold work that is nowhere else is kept. Never rejects for
    * what it finds there: it tells. Whoever calls it holds the issue: no process of a run is left, and none starts before

@@ -434,7 +434,10 @@ describe.concurrent('baton start with several files', liveTest, () => {
     expect(about(running, cannot)).toHaveLength(2);
     // An edit under way that would mix their tickets is a bad edit.
     place.replace(b, named(boardWorkflow(), 'b').replace('root: workspaces', 'root: ../a'));
-    await untilLogged(running, 'The workflow file asks for what this daemon cannot do; the last good one stays in force.');
+    await untilLogged(
+      running,
+      'The workflow file asks for what this daemon cannot do; the last good one stays in force.',
+    );
     running.child.kill('SIGINT');
     expect(await running.ended).toMatchObject({ code: 0 });
     expect(place.pids()).toEqual([]);

@@ -17,6 +17,7 @@ export function fakeWorkspaces() {
       removed.push(path);
       return answers.removal;
     },
+    isThere: async () => true,
     finishRemovals: async () => {},
     fingerprint: async () => null,
   };

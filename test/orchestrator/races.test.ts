@@ -287,6 +287,7 @@ describe('nobody who asks is forgotten', () => {
           isFull = true;
         },
         free: () => {},
+        giveBack: () => {},
         setWaiting: () => {},
         leave: () => {},
         held: 0,

@@ -17,7 +17,7 @@ describe('a tick', () => {
 
   it.each([
     ['recovery', 'reconcile'],
-    ['commands.latestDone', 'dispatch'],
+    ['commands.latestDone', 'reconcile'],
     ['jobTimers.list', 'maintenance'],
   ])('goes on after %s failed in %s, tells of it, and forgets it when it is mended', async (broken, where) => {
     let isBroken = false;

@@ -30,6 +30,8 @@ export interface Staging {
   readonly issue?: Partial<Issue>;
   readonly attempt?: number | null;
   readonly threadId?: string;
+  /** What the scheduler says right before the launch. */
+  readonly isStillOurs?: () => boolean;
   /** Sees what the agent is asked for, on its way. */
   readonly onSessionRequest?: (request: SessionRequest) => void;
   readonly renderPrompt?: (input: PromptInput) => string;
@@ -131,6 +133,7 @@ export function stageRun(prompt: string, staging: Staging = {}): StagedRun {
     attempt: staging.attempt ?? null,
     retryKind: null,
     threadId: staging.threadId ?? null,
+    isStillOurs: staging.isStillOurs ?? (() => true),
     watcher: {
       onStage: (stage) => void told.stages.push(stage),
       onWorkspace: () => {},

@@ -120,3 +120,9 @@ it('a stop that arrives while the program is being started ends the program', as
   expect(await staged.end()).toMatchObject({ end: 'interrupted', left: 0 });
   expect(staged.file('late.txt')).toBeNull();
 });
+
+it('a run whose claim may be lost by then launches nothing, and ends as interrupted', async () => {
+  const staged = stageRun(script('say never'), { isStillOurs: () => false });
+  expect(await staged.end()).toMatchObject({ end: 'interrupted', left: 0 });
+  expect(staged.processes).toEqual([]);
+});

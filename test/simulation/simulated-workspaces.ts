@@ -38,6 +38,7 @@ export function simulatedWorkspaces(world: World, life: Life): Workspaces {
         if (fails()) return { outcome: 'kept', reason: 'the simulated disk does not let it go' };
         return { outcome: workspaces.delete(path) ? 'removed' : 'absent' };
       }),
+    isThere: (path) => life.call('workspaces.isThere', async () => workspaces.has(path)),
     finishRemovals: () => life.call('workspaces.finishRemovals', () => visit(undefined)),
     fingerprint: (path) =>
       life.call('workspaces.fingerprint', async () => (fails() ? null : String(workspaces.get(path)))),
