@@ -11,7 +11,8 @@ export async function lookFromOutside(context: OrchestratorContext): Promise<voi
   await readToday(context);
   const { held, retries, claims } = await store.recovery(project, clock.now());
   for (const row of held) state.held.set(row.issueId, heldFrom(row));
-  for (const row of retries.filter(({ issueId }) => !state.held.has(issueId))) {
+  // One that is due would be looked at by whoever starts now.
+  for (const row of retries.filter(({ issueId, dueAt }) => !state.held.has(issueId) && dueAt > clock.now())) {
     const kept = { wait: null, slotWaits: 0, failedReads: 0, timer: { cancel: () => {} } };
     state.retrying.set(row.issueId, { ...lookFrom(row), ...kept });
   }

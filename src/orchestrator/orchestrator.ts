@@ -27,13 +27,12 @@ import { settleRun } from './settle-run.ts';
 import { endRuns, giveClaimsBack } from './shut-down.ts';
 import { Takeover } from './takeover.ts';
 import { runTick, type StepReport } from './tick.ts';
+import { tickIntervalMs } from './tick-interval.ts';
 import { readToday } from './today.ts';
 import { TrackerReads } from './tracker-reads.ts';
 import { looksDueSoon } from './waiting-looks.ts';
 import { Watchers } from './watchers.ts';
 
-/** A tracker on this machine costs nothing to look at: it is, at least this often, whatever the poll interval. */
-const localTickMs = 5_000;
 /** How often live runs are looked after between two ticks; the first tick waits as long for waiting commands. */
 const custodyMs = 5_000;
 
@@ -261,7 +260,7 @@ export class Orchestrator {
       this.#reading = null;
       this.#ticks += 1;
       this.#ticking = null;
-      if (!this.#stop.signal.aborted) this.#scheduleTick(this.#tickWanted ? 0 : this.#intervalMs());
+      if (!this.#stop.signal.aborted) this.#scheduleTick(this.#tickWanted ? 0 : tickIntervalMs(this.#context));
       tellHealth(this.#context, {
         startedAt: this.#startedAt,
         number: this.#ticks,
@@ -275,13 +274,6 @@ export class Orchestrator {
       if (this.#state.paused?.kind === 'drain' && this.#state.running.size === 0) void this.stop();
       this.#watchers.notify();
     }
-  }
-
-  /** Read again each time: the interval may have been changed while the tick ran (seed 1, Configuration Reloading). */
-  #intervalMs(): number {
-    const { settings } = this.#context.source.read().workflow;
-    const { intervalMs } = settings.polling;
-    return this.#context.trackerFor(settings).isLocal ? Math.min(intervalMs, localTickMs) : intervalMs;
   }
 
   /** Between ticks that are far apart: a stall, a limit or a lost process is found soon all the same. */

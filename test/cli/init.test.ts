@@ -78,7 +78,7 @@ describe.concurrent('baton init with options', () => {
     ['an agent that is not in this version', ['--agent', 'codex'], 'init_refused', 'codex'],
     ['a tracker that nobody knows', ['--tracker', 'fax'], 'unsupported_tracker_kind', 'fax'],
     ['an agent that nobody knows', ['--agent', 'fax'], 'unsupported_agent_backend', 'fax'],
-    ['an agent without its program', ['--agent', 'command'], 'invalid_workflow_config', 'agent.command'],
+    ['an agent without its program', ['--agent', 'command'], 'missing_agent_command', 'agent.command'],
   ])('refuses %s, and writes nothing', async (_what, args, code, named) => {
     using place = new Place({ LINEAR_API_KEY: 'canary' });
     const error = await refusal(place, 'init', ...args);

@@ -31,7 +31,9 @@ export function limits(world: World): Rule {
         world.broke('limits', issueId, `run ${runId} starts after ${spent.tokens} of ${tokensPerIssue} tokens`);
       if (issueWallTimeMs > 0 && spent.wall_ms >= issueWallTimeMs)
         world.broke('limits', issueId, `run ${runId} starts after ${spent.wall_ms} of ${issueWallTimeMs} ms`);
-      if (dayOverSince !== null && world.now - dayOverSince > knowledgeLagMs(world) + endingMs)
+      // Whoever sets the clock makes it another day.
+      if (dayOverSince === null || world.wallJumpedAt >= dayOverSince) return;
+      if (world.now - dayOverSince > knowledgeLagMs(world) + endingMs)
         world.broke('limits', issueId, `run ${runId} starts and the day is over since ${dayOverSince} ms`);
     },
     afterStep: () => {
