@@ -119,7 +119,8 @@ describe.concurrent('baton start --dry-run', liveTest, () => {
     // What was held and paused stays so without it.
     expect(short(await planOf(place))).toEqual([
       'BAT-1 paused',
-      'BAT-2 paused',
+      // Its retry is kept too, until its time has come.
+      expect.stringMatching(/^BAT-2 (claimed|paused)$/),
       'BAT-3 paused',
       'BAT-4 claimed',
       'BAT-5 paused',
