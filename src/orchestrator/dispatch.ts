@@ -56,7 +56,8 @@ async function startCandidates(context: OrchestratorContext): Promise<boolean> {
   const { state, source, reads, stopping, logger } = context;
   const asked = new Set<string>();
   // What was asked for here counts as just read to the end, however short the freshness: nobody asks in circles.
-  const justRead: JustRead = (id) => (asked.has(id) ? reads.lastRead(id) : reads.fresh(id));
+  const { freshnessMs } = source.read().workflow.settings.polling;
+  const justRead: JustRead = (id) => (asked.has(id) ? reads.lastRead(id) : reads.freshWithin(id, freshnessMs));
   // Each round reads what the round before found to be stale.
   while (!stopping.aborted && state.candidates !== null) {
     const reading = source.read();

@@ -59,10 +59,14 @@ export class TrackerReads {
 
   /** The issue if it was just read (null: it is gone), undefined when it has to be asked for. */
   fresh(id: string): Issue | null | undefined {
+    return this.freshWithin(id, this.#parts.freshnessMs());
+  }
+
+  /** As `fresh`, for whoever asks about many and has the settings at hand: to look them up may cost a look at a file. */
+  freshWithin(id: string, freshnessMs: number): Issue | null | undefined {
     const known = this.#remembered.get(id);
-    // Settings are looked up last: that may cost a look at the workflow file.
     if (known === undefined) return undefined;
-    return this.#parts.clock.monotonic() - known.readAt <= this.#parts.freshnessMs() ? known.issue : undefined;
+    return this.#parts.clock.monotonic() - known.readAt <= freshnessMs ? known.issue : undefined;
   }
 
   /** As `fresh`, however long ago that was; undefined when it was forgotten since. */
