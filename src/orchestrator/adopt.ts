@@ -70,7 +70,7 @@ async function endRuns(context: OrchestratorContext, runs: readonly RunRecord[])
   let hold: HeldEntry | null = null;
   for (const run of runs) {
     const named = { issue_id: run.issueId, issue_identifier: run.identifier, run_id: run.runId };
-    // Another machine cannot be reached; there the daemon ended its agents before its lease did, or is gone with them.
+    // Another machine cannot be reached; there the daemon ended its agents before its lease did, or the kernel with it.
     const { ended, left } =
       run.host === host ? await processes.endRun(run.runId, processOf(run)) : { ended: 0, left: 0 };
     logger.warn('A run of an earlier life is ended.', { ...named, processes_ended: ended, processes_left: left });

@@ -1,7 +1,8 @@
 /**
  * How Baton holds on to what a child starts; `probeCustody` finds out which the machine allows.
  *
- * - `pid_namespace`: each child lives in a pid namespace of its own, and nothing in it outlives it. Needs root.
+ * - `pid_namespace`: each child lives in a pid namespace of its own, and nothing in it outlives it, nor the daemon that
+ *   started it, however that ends. Needs root.
  * - `user_pid_namespace`: the same inside a user namespace that maps only the current user, for everybody else.
  * - `marker_sweep`: a process group, then a sweep for everything that carries the run's marker.
  * - `group_only`: there is no /proc to sweep; what leaves the process group is not found.
@@ -16,12 +17,19 @@ export type Custody = 'pid_namespace' | 'user_pid_namespace' | 'marker_sweep' | 
  */
 const initScript = 'exec 3>&2 2>/dev/null; (exec "$0" "$@" 2>&3 3>&-); exit $?';
 
+/**
+ * The kernel ends the namespace's keeper, and with it everything inside, when the daemon dies: nobody else could on its
+ * machine, and another daemon may have the ticket by then.
+ */
+const endsWithUs = ['setpriv', '--pdeathsig', 'KILL', '--'];
+
 /** `--mount-proc` also makes a mount namespace whose mounts are private: the new /proc is seen inside only. */
 const newPidNamespace = ['--pid', '--fork', '--kill-child=KILL', '--mount-proc'];
 
 const wrapping: Record<Custody, readonly string[]> = {
-  pid_namespace: ['unshare', ...newPidNamespace, '--', '/bin/sh', '-c', initScript],
+  pid_namespace: [...endsWithUs, 'unshare', ...newPidNamespace, '--', '/bin/sh', '-c', initScript],
   user_pid_namespace: [
+    ...endsWithUs,
     'unshare',
     '--user',
     '--map-current-user',

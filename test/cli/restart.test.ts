@@ -1,14 +1,24 @@
 import { mkdirSync, symlinkSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { addIssue, boardWorkflow, liveTest, runsOf, startDaemon, stopDaemon, untilStatus } from './live-daemon.ts';
+import { withoutNamespaces } from '../fake/without-namespaces.ts';
+import {
+  addIssue,
+  boardWorkflow,
+  liveTest,
+  runsOf,
+  soon,
+  startDaemon,
+  stopDaemon,
+  untilStatus,
+} from './live-daemon.ts';
 import { baton, leaveNoPlaces, Place } from './run-baton.ts';
 
 leaveNoPlaces();
 
 describe.concurrent('a restart', liveTest, () => {
   it('after kill -9 ends the agent of the earlier life before it starts another, and writes that down', async () => {
-    using place = new Place();
+    using place = new Place(withoutNamespaces);
     place.write('WORKFLOW.md', boardWorkflow());
     await addIssue(place, 'echo at work; setsid sleep 600 & exec sleep 600');
     const first = await startDaemon(place);
@@ -28,6 +38,21 @@ describe.concurrent('a restart', liveTest, () => {
     ]);
     await stopDaemon(second);
     expect(place.pids()).toEqual([]);
+  });
+
+  it('finds nothing to end where agents live in pid namespaces: they die with their daemon, whatever they did', async ({
+    skip,
+  }) => {
+    using place = new Place();
+    place.write('WORKFLOW.md', boardWorkflow());
+    await addIssue(place, 'echo at work; setsid sleep 600 & exec sleep 600');
+    const daemon = await startDaemon(place);
+    await untilStatus(place, { running: [{ last_message: 'at work' }] });
+    const isInNamespace = daemon.stderr().includes('pid_namespace"');
+    daemon.child.kill('SIGKILL');
+    await daemon.ended;
+    if (!isInNamespace) skip('this machine has no pid namespaces for us');
+    await soon(() => expect(place.pids()).toEqual([]));
   });
 
   it('is asked for when project or store are edited under a running daemon, which goes on with the old ones', async () => {

@@ -2,6 +2,7 @@ import path from 'node:path';
 import { expect } from 'vitest';
 import { stopDaemon } from '../cli/live-daemon.ts';
 import { Place, type RunningBaton } from '../cli/run-baton.ts';
+import { withoutNamespaces } from '../fake/without-namespaces.ts';
 import { statusNow } from './fault-daemon.ts';
 import { checkJournal, type JournalLine, layOutJournal, readJournal } from './journal.ts';
 import { patiently } from './patience.ts';
@@ -9,8 +10,11 @@ import { leftIn, type ProcessWatch, watchProcesses } from './process-watch.ts';
 import { type Row, readStore } from './store-file.ts';
 import { copyTickets, workedTicket } from './tickets.ts';
 
-/** The environment of a daemon whose agents do not end because it did. */
-export const stubborn = { NODE_OPTIONS: `--import ${import.meta.resolve('./stubborn-agent.ts')}` };
+/** The environment of a daemon whose agents do not end because it did: neither of themselves nor by the kernel. */
+export const stubborn = {
+  ...withoutNamespaces,
+  NODE_OPTIONS: `--import ${import.meta.resolve('./stubborn-agent.ts')}`,
+};
 
 /** A board whose agents keep a journal, and eyes on the process table from the first moment to the last. */
 export class FaultScene implements Disposable {

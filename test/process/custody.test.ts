@@ -28,12 +28,12 @@ describe('the probe of custody', () => {
     for (const check of checks) expect(check.detail).not.toBe('');
   });
 
-  it('settles on the sweep where there is no unshare, and says so', async () => {
+  it('settles on the sweep where the programs for namespaces are missing, and says so', async () => {
     const folder = mkdtempSync(path.join(tmpdir(), 'baton-no-unshare-'));
     try {
       expect(await probe({ PATH: folder })).toEqual({
         custody: 'marker_sweep',
-        checks: [{ name: 'exit_code', ok: false, detail: expect.stringContaining('unshare') }],
+        checks: [{ name: 'exit_code', ok: false, detail: expect.stringContaining('setpriv') }],
       });
     } finally {
       rmSync(folder, { recursive: true });
