@@ -2,13 +2,13 @@ import path from 'node:path';
 import { type BatonError, toBatonError } from '../core/baton-error.ts';
 import type { DispatchDecision } from '../core/dispatch-plan.ts';
 import { harmlessLine, harmlessLines } from '../core/harmless-line.ts';
-import type { Logger } from '../core/logger.ts';
 import type { ClaimBeside } from '../orchestrator/outside-gates.ts';
 import { loadWorkflow } from '../workflow/load-workflow.ts';
 import { workflowContext } from './adapters.ts';
 import { createDaemon } from './daemon.ts';
 import { exitCodes } from './exit-codes.ts';
 import { jsonLine } from './json-line.ts';
+import { quietLogger } from './quiet-logger.ts';
 import { fairShares } from './start/fair-shares.ts';
 import { type StartFlags, trialOf } from './start.ts';
 import type { Surroundings } from './surroundings.ts';
@@ -57,7 +57,7 @@ async function look(workflow: string, flags: StartFlags, surroundings: Surroundi
   const workflowPath = path.resolve(surroundings.cwd, workflow);
   const found = { workflow: workflowPath, project: null, plan: [], running: 0, most: 0, error: null };
   const { stateDir } = flags;
-  const options = { workflowPath, stateDir, trial: trialOf(flags), role: 'visitor', logger: quiet } as const;
+  const options = { workflowPath, stateDir, trial: trialOf(flags), role: 'visitor', logger: quietLogger } as const;
   try {
     const { settings } = loadWorkflow(workflowPath, workflowContext(surroundings));
     await using visitor = await createDaemon(options, surroundings);
@@ -94,9 +94,6 @@ function withinLimit(looks: readonly Look[], limit: number | null): readonly Loo
     return { ...each, plan };
   });
 }
-
-/** What is wrong with the file ends the command and is told there; a preview has nothing to log. */
-const quiet: Logger = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {}, child: () => quiet };
 
 /** What a daemon that runs already has claimed, from its status; what it holds is in the store. */
 function claimsIn(status: unknown): ClaimBeside[] {

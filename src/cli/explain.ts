@@ -3,13 +3,13 @@ import { systemClock } from '../clock/system-clock.ts';
 import { BatonError } from '../core/baton-error.ts';
 import { type ErrorCode, errorCatalogue } from '../core/error-catalogue.ts';
 import { harmlessLine } from '../core/harmless-line.ts';
-import type { Logger } from '../core/logger.ts';
 import type { Explanation } from '../orchestrator/explain.ts';
 import { askDaemon } from '../server/ask-daemon.ts';
 import { socketPath } from '../server/socket-path.ts';
 import { exitCodes } from './exit-codes.ts';
 import { openBoardBeside } from './issue/open-board.ts';
 import { jsonLine } from './json-line.ts';
+import { quietLogger } from './quiet-logger.ts';
 import { stateFolder } from './state-folder.ts';
 import type { Surroundings } from './surroundings.ts';
 import type { WorkplaceFlags } from './workplace.ts';
@@ -92,13 +92,16 @@ function isErrorCode(code: string): code is ErrorCode {
 async function lookAlone(reference: string, flags: ExplainFlags, surroundings: Surroundings): Promise<Explanation> {
   const { createDaemon } = await import('./daemon.ts');
   const workflowPath = path.resolve(surroundings.cwd, flags.workflow ?? 'WORKFLOW.md');
-  const options = { workflowPath, stateDir: flags.stateDir, trial: null, role: 'visitor', logger: quiet } as const;
+  const options = {
+    workflowPath,
+    stateDir: flags.stateDir,
+    trial: null,
+    role: 'visitor',
+    logger: quietLogger,
+  } as const;
   await using visitor = await createDaemon(options, surroundings);
   return await visitor.orchestrator.explain(reference, 'visitor');
 }
-
-/** What is wrong with the file ends the command and is told there; an explanation has nothing to log. */
-const quiet: Logger = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {}, child: () => quiet };
 
 function text({ issue, gates, next }: Explanation, isDaemon: boolean): string {
   const lines = [

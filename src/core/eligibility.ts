@@ -26,6 +26,11 @@ export interface SkipReason {
   readonly text: string;
 }
 
+/** Whether an issue waits for nothing but a slot. */
+export function isAboutSlots({ code }: SkipReason): boolean {
+  return code === 'no_slot' || code === 'no_slot_in_state' || code === 'no_slot_in_baton';
+}
+
 /** What a state means to the scheduler. */
 export type StateClass = 'active' | 'terminal' | 'other';
 

@@ -1,5 +1,6 @@
 import { toBatonError } from '../core/baton-error.ts';
 import { type DispatchDecision, planDispatch } from '../core/dispatch-plan.ts';
+import { isAboutSlots } from '../core/eligibility.ts';
 import type { Issue } from '../core/issue.ts';
 import type { WorkflowReading } from '../core/workflow.ts';
 import type { OrchestratorContext } from './context.ts';
@@ -112,7 +113,7 @@ async function refresh(
   stale: readonly DispatchDecision[],
 ): Promise<readonly string[]> {
   const { reads } = context;
-  const next = plan.filter(({ reason }) => reason !== null && slotCodes.has(reason.code)).slice(0, lookAhead);
+  const next = plan.filter(({ reason }) => reason !== null && isAboutSlots(reason)).slice(0, lookAhead);
   const ids = [...stale, ...next].map(({ issue }) => issue.id);
   await reads.byIds(ids);
   return ids;
@@ -126,8 +127,6 @@ function asJustRead(justRead: JustRead, issue: Issue): Issue | readonly [] {
   const fresh = justRead(issue.id);
   return fresh === undefined ? issue : (fresh ?? []);
 }
-
-const slotCodes: ReadonlySet<string> = new Set(['no_slot', 'no_slot_in_state', 'no_slot_in_baton']);
 
 /** What would start now and what not, without starting anything. */
 export async function previewDispatch(

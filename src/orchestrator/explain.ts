@@ -1,8 +1,8 @@
 import { BatonError } from '../core/baton-error.ts';
 import { type DispatchExplanation, explainDispatch } from '../core/dispatch-plan.ts';
-import type { SkipReason } from '../core/eligibility.ts';
+import { isAboutSlots, type SkipReason } from '../core/eligibility.ts';
 import type { GateName, OutsideGate } from '../core/gates.ts';
-import type { Issue } from '../core/issue.ts';
+import { type Issue, isMeantBy } from '../core/issue.ts';
 import { type IssueSpent, limitsBeforeStart } from '../core/limits.ts';
 import { retryCommand } from '../core/retry-command.ts';
 import type { LimitSettings } from '../core/settings.ts';
@@ -82,7 +82,7 @@ async function readIssue(context: OrchestratorContext, reference: string): Promi
   if (issue !== null) return issue;
   const { activeStates } = source.read().workflow.settings.tracker;
   // One that is younger than the last poll is known to the tracker alone.
-  const young = (await reads.byStates(activeStates)).find((each) => isMeant(each, wanted));
+  const young = (await reads.byStates(activeStates)).find((each) => isMeantBy(each, wanted));
   if (young !== undefined) return young;
   throw new BatonError('tracker_issue_not_found', `There is no issue "${wanted}" that Baton or its tracker knows.`, {
     details: { reference: wanted },
@@ -94,14 +94,10 @@ async function readIssue(context: OrchestratorContext, reference: string): Promi
 async function knownId({ state, store, project }: OrchestratorContext, wanted: string): Promise<string | null> {
   const entries = [state.running, state.retrying, state.held, state.skipped, state.completed];
   const named: IssueName[] = entries.flatMap((each) => [...each.values()].map(({ issue }) => issue));
-  const found = [...named, ...(state.candidates ?? [])].find((each) => isMeant(each, wanted));
+  const found = [...named, ...(state.candidates ?? [])].find((each) => isMeantBy(each, wanted));
   if (found !== undefined) return found.id;
   const runs = await store.runs.list(project, { limit: runsSearched });
-  return runs.find(({ issueId: id, identifier }) => isMeant({ id, identifier }, wanted))?.issueId ?? null;
-}
-
-function isMeant({ id, identifier }: IssueName, wanted: string): boolean {
-  return id === wanted || identifier.toLowerCase() === wanted.toLowerCase();
+  return runs.find(({ issueId: id, identifier }) => isMeantBy({ id, identifier }, wanted))?.issueId ?? null;
 }
 
 function whatFollows(
@@ -149,10 +145,6 @@ const leftAlone: ReadonlySet<SkipReason['code']> = new Set([
   'terminal_state',
   'inactive_state',
 ]);
-
-function isAboutSlots({ code }: SkipReason): boolean {
-  return code === 'no_slot' || code === 'no_slot_in_state' || code === 'no_slot_in_baton';
-}
 
 function othersBefore(count: number): string {
   return count === 1 ? '1 other starts before it' : `${count} others start before it`;

@@ -1,3 +1,4 @@
+import { isMeantBy } from '../core/issue.ts';
 import type { OrchestratorContext } from './context.ts';
 import type { IssueName } from './scheduling-state.ts';
 
@@ -7,9 +8,7 @@ import type { IssueName } from './scheduling-state.ts';
  */
 export async function findIssue(context: OrchestratorContext, reference: string): Promise<IssueName | null> {
   const { state, source, reads } = context;
-  const wanted = reference.trim().toLowerCase();
-  const isMeant = ({ id, identifier }: IssueName): boolean =>
-    id.toLowerCase() === wanted || identifier.toLowerCase() === wanted;
+  const isMeant = (issue: IssueName): boolean => isMeantBy(issue, reference);
   const known = [state.running, state.retrying, state.held, state.skipped].flatMap((entries) =>
     [...entries.values()].map(({ issue }): IssueName => issue),
   );

@@ -17,7 +17,7 @@ const names = {
 type CounterTables = Pick<StoreTables, 'counters'>;
 
 /** Failures, fruitless runs and waits for a quota in a row, of which there are none. */
-export const noCounts = { failures: 0, staleRuns: 0, quotaWaits: 0 };
+export const noStreaks = { failures: 0, staleRuns: 0, quotaWaits: 0 };
 
 export async function readCounts({ counters }: CounterTables, key: IssueKey): Promise<IssueCounts> {
   const found = await counters.read(key);

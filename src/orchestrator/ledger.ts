@@ -5,7 +5,7 @@ import { whyNoSlot } from '../core/slots.ts';
 import type { RunFinish, RunRecord, RunStart } from '../store/runs.ts';
 import type { StoreTables } from '../store/store.ts';
 import { ClaimFence, type ClaimFenceParts } from './claim-fence.ts';
-import { addSpent, clearCounts, noCounts, readCounts, writeStreaks } from './issue-counters.ts';
+import { addSpent, clearCounts, noStreaks, readCounts, writeStreaks } from './issue-counters.ts';
 import { putHold, putIdleHold, putLook } from './ledger-rows.ts';
 import type { HeldEntry, IssueCounts, IssueName, Look } from './scheduling-state.ts';
 import { usageOf } from './usage-of-run.ts';
@@ -93,7 +93,7 @@ export class Ledger {
         await tables.usage.add(usageOf(run, end.endedAt));
         await addSpent(tables, key, { tokens: run.totalTokens, wallMs: settlement.wallMs, microUsd: run.costMicroUsd });
       }
-      await writeStreaks(tables, key, next.action === 'release' ? noCounts : settlement);
+      await writeStreaks(tables, key, next.action === 'release' ? noStreaks : settlement);
       if (next.action === 'release') await tables.claims.release(key, holder);
       if (next.action === 'hold') await putIdleHold(tables, key, holder, next.hold);
       if (next.action !== 'retry') return;
@@ -137,7 +137,7 @@ export class Ledger {
       await tables.retries.remove(key);
       await tables.held.remove(key);
       if (options.byPerson) await clearCounts(tables, key);
-      else await writeStreaks(tables, key, noCounts);
+      else await writeStreaks(tables, key, noStreaks);
       await tables.claims.release(key, holder);
     });
     this.#forget(issueId, generation);

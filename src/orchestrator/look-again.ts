@@ -3,10 +3,10 @@ import { stateClass, whyNotCandidate } from '../core/eligibility.ts';
 import type { Issue } from '../core/issue.ts';
 import { stateOnceStarted, whyNoSlot } from '../core/slots.ts';
 import { cleanAfterLastRun } from './clean-workspaces.ts';
+import { noteCompleted } from './complete-issue.ts';
 import type { OrchestratorContext } from './context.ts';
 import { forgetLook, scheduleLook, type Wait } from './schedule-look.ts';
 import { type RetryEntry, takenSlots } from './scheduling-state.ts';
-import { noteCompleted } from './settle-run.ts';
 import { startRun } from './start-run.ts';
 import { whyNothingStarts } from './why-nothing-starts.ts';
 

@@ -2,10 +2,10 @@ import { sleep } from '../clock/clock.ts';
 import { decideAfterExit } from '../core/exit-decision.ts';
 import type { RunOutcome } from '../core/run.ts';
 import type { RunFinish } from '../store/runs.ts';
-import { cleanWorkspace } from './clean-workspaces.ts';
+import { complete } from './complete-issue.ts';
 import type { OrchestratorContext } from './context.ts';
 import { holdIssue, releaseHold } from './hold-issue.ts';
-import { noCounts } from './issue-counters.ts';
+import { noStreaks } from './issue-counters.ts';
 import type { NextStep } from './ledger.ts';
 import { scheduleLook } from './schedule-look.ts';
 import type { IssueCounts, RunningEntry } from './scheduling-state.ts';
@@ -13,8 +13,6 @@ import type { IssueCounts, RunningEntry } from './scheduling-state.ts';
 /** How long the end of a run that could not be written waits before it is tried again, at first and at most. */
 const firstRetryMs = 500;
 const longestRetryMs = 30_000;
-/** How many finished issues are remembered for people. */
-const mostCompleted = 1_000;
 
 /**
  * A run has ended and its processes are gone: decides what follows (seed 2, Transition Triggers), writes that down
@@ -69,7 +67,7 @@ function whatFollows(
   endedAt: number,
 ): Following {
   const { issue, runId } = entry;
-  const before: Streaks = entry.before ?? noCounts;
+  const before: Streaks = entry.before ?? noStreaks;
   const decision = decideAfterExit({
     identifier: issue.identifier,
     outcome,
@@ -92,7 +90,7 @@ function whatFollows(
     // An agent that may be alive is told as that, whatever else holds its issue.
     return hold(decision.action === 'hold' && decision.code === 'agent_survives' ? decision.code : code, reason);
   }
-  if (decision.action === 'release') return { step: decision, streaks: noCounts };
+  if (decision.action === 'release') return { step: decision, streaks: noStreaks };
   if (decision.action === 'hold') return hold(decision.code, decision.reason);
   const { kind, failures, staleRuns, delayMs } = decision;
   const attempts = { continuation: 1, failure: failures, interrupted: entry.attempt, quota: entry.attempt };
@@ -163,25 +161,6 @@ function leave(context: OrchestratorContext, entry: RunningEntry, outcome: RunOu
   // A freed slot is for whoever waits for one, now and not at the next poll.
   context.fillSlots();
   if (next?.step.action === 'release' && entry.stopRequested !== 'terminal_state') context.requestTick();
-}
-
-/** The issue reached a terminal state: it is noted for people, and its workspace is removed. */
-function complete(context: OrchestratorContext, { issue, runId, workspace, workflow, attempt }: RunningEntry): void {
-  noteCompleted(context, issue);
-  if (workspace === null) return;
-  const settings = workflow.settings;
-  context.own('cleanup', cleanWorkspace(context, { issue, path: workspace, runId, attempt, settings }));
-}
-
-/** Remembers an issue as finished: bookkeeping only, bounded, and nothing is decided by it. */
-export function noteCompleted(
-  { state, clock }: OrchestratorContext,
-  { id, identifier, state: trackerState }: { id: string; identifier: string; state: string },
-): void {
-  state.completed.delete(id);
-  state.completed.set(id, { issue: { id, identifier }, state: trackerState, at: clock.now() });
-  const oldest = state.completed.keys().next().value;
-  if (state.completed.size > mostCompleted && oldest !== undefined) state.completed.delete(oldest);
 }
 
 function tell({ logger }: OrchestratorContext, entry: RunningEntry, outcome: RunOutcome): void {

@@ -1,4 +1,5 @@
 import type { SkipReason } from '../core/eligibility.ts';
+import { isMeantBy } from '../core/issue.ts';
 import { whyDayIsOver } from './check-limits.ts';
 import type { OrchestratorContext } from './context.ts';
 import type { IssueName, SchedulingState } from './scheduling-state.ts';
@@ -21,15 +22,11 @@ export function whyNotChosen(
   startsBefore: number,
 ): SkipReason | null {
   if (trial === null) return null;
-  if (trial.only !== null && !trial.only.some((name) => isName(issue, name))) {
+  if (trial.only !== null && !trial.only.some((name) => isMeantBy(issue, name))) {
     return { code: 'not_chosen', text: `this trial is only for ${trial.only.join(', ')}` };
   }
   if (trial.maxRuns === null) return null;
   const beginning = [...state.running.values()].filter(({ before }) => before === null).length;
   if (state.totals.runs + beginning + startsBefore < trial.maxRuns) return null;
   return { code: 'not_chosen', text: `this trial has had its ${trial.maxRuns} runs` };
-}
-
-function isName({ id, identifier }: IssueName, name: string): boolean {
-  return id === name || identifier.toLowerCase() === name.toLowerCase();
 }

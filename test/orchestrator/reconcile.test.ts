@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { SimulatedClock } from '../../src/clock/simulated-clock.ts';
+import { noteCompleted } from '../../src/orchestrator/complete-issue.ts';
 import type { OrchestratorContext } from '../../src/orchestrator/context.ts';
 import { emptySchedulingState } from '../../src/orchestrator/scheduling-state.ts';
-import { noteCompleted } from '../../src/orchestrator/settle-run.ts';
 import { issue } from '../fake/issues.ts';
 import { settings } from '../fake/settings.ts';
 import { begun, besides, scene } from './scene.ts';
