@@ -94,4 +94,6 @@ export interface TokenUsage {
   readonly inputTokens: number;
   readonly outputTokens: number;
   readonly totalTokens: number;
+  /** In millionths of a US dollar, where the agent tells what it costs. */
+  readonly costMicroUsd?: number;
 }

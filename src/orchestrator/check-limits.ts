@@ -3,7 +3,7 @@ import { type DaySpent, isDayLimit, limitHold, limitsInFlight, limitsOfDay } fro
 import { utcDay } from '../core/utc-day.ts';
 import type { OrchestratorContext } from './context.ts';
 import { holdAfterRun } from './hold-issue.ts';
-import { type RunningEntry, tokensInFlight } from './scheduling-state.ts';
+import { type RunningEntry, spentInFlight } from './scheduling-state.ts';
 import { stopRun } from './stop-run.ts';
 
 /**
@@ -55,7 +55,7 @@ function spentBy(
       runs: before.runs + 1,
       tokens: before.tokens + entry.usage.totalTokens,
       wallMs: before.wallMs + runWallMs,
-      microUsd: before.microUsd,
+      microUsd: before.microUsd + entry.usage.costMicroUsd,
     },
     runWallMs,
     day: spentToday(context),
@@ -65,10 +65,10 @@ function spentBy(
 /** What counts for the limits of today, the runs in flight included. What was read yesterday is over, read again or not. */
 function spentToday({ state, clock }: OrchestratorContext): DaySpent {
   const { today } = state;
-  const inFlight = tokensInFlight(state);
-  if (today.day !== utcDay(clock.now())) return { tokens: inFlight, microUsd: 0 };
+  const inFlight = spentInFlight(state);
+  if (today.day !== utcDay(clock.now())) return inFlight;
   return {
-    tokens: today.tokens + inFlight - today.allowedAfter.tokens,
-    microUsd: today.microUsd - today.allowedAfter.microUsd,
+    tokens: today.tokens + inFlight.tokens - today.allowedAfter.tokens,
+    microUsd: today.microUsd + inFlight.microUsd - today.allowedAfter.microUsd,
   };
 }

@@ -2,7 +2,7 @@ import type { AgentEvent, AgentProcess, TokenUsage } from '../agent/agent.ts';
 import type { Timer } from '../clock/clock.ts';
 import type { SkipReason } from '../core/eligibility.ts';
 import type { Issue } from '../core/issue.ts';
-import type { IssueSpent, LimitFinding } from '../core/limits.ts';
+import type { DaySpent, IssueSpent, LimitFinding } from '../core/limits.ts';
 import type { RunEnd, RunStage, StopReason } from '../core/run.ts';
 import type { RetryKind, Workflow } from '../core/workflow.ts';
 import type { RecordedRun } from './recorded-run.ts';
@@ -77,7 +77,7 @@ export interface RunningEntry {
   workspace: string | null;
   threadId: string | null;
   process: AgentProcess | null;
-  usage: TokenUsage;
+  usage: Required<TokenUsage>;
   /** Whether it changed anything, once that is known. */
   changed: boolean | null;
   /** Limits that are near or reached. */
@@ -238,10 +238,14 @@ export function slotOfHold({ code }: HoldReason): string | null {
 }
 
 /** What the runs in progress have used so far, but for those whose end is being written: theirs is with the day's. */
-export function tokensInFlight({ running }: Pick<SchedulingState, 'running'>): number {
-  let tokens = 0;
-  for (const { usage, settlingSince } of running.values()) if (settlingSince === null) tokens += usage.totalTokens;
-  return tokens;
+export function spentInFlight({ running }: Pick<SchedulingState, 'running'>): DaySpent {
+  let [tokens, microUsd] = [0, 0];
+  for (const { usage, settlingSince } of running.values()) {
+    if (settlingSince !== null) continue;
+    tokens += usage.totalTokens;
+    microUsd += usage.costMicroUsd;
+  }
+  return { tokens, microUsd };
 }
 
 /** Every issue that is claimed here. */

@@ -138,7 +138,10 @@ function leave(context: OrchestratorContext, entry: RunningEntry, outcome: RunOu
   context.reads.forget(issue.id);
   state.totals.runsByEnd.set(outcome.end, (state.totals.runsByEnd.get(outcome.end) ?? 0) + 1);
   // A reading of the day since the end was written has it already.
-  if (entry.settlingSince === state.today.readings) state.today.tokens += entry.usage.totalTokens;
+  if (entry.settlingSince === state.today.readings) {
+    state.today.tokens += entry.usage.totalTokens;
+    state.today.microUsd += entry.usage.costMicroUsd;
+  }
   if (next === null) {
     state.generations.delete(issue.id);
     if (!context.stopping.aborted) logger.warn('The end of a run was not ours to write any more.', named(entry));

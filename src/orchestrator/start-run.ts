@@ -60,7 +60,7 @@ export function startRun(context: OrchestratorContext, start: RunStart): void {
     workspace: null,
     threadId: null,
     process: null,
-    usage: { inputTokens: 0, outputTokens: 0, totalTokens: 0 },
+    usage: { inputTokens: 0, outputTokens: 0, totalTokens: 0, costMicroUsd: 0 },
     changed: null,
     warnings: [],
     processMissedAt: null,
@@ -156,6 +156,7 @@ function eventChange(
     inputTokens: Math.max(before.inputTokens, event.usage.inputTokens),
     outputTokens: Math.max(before.outputTokens, event.usage.outputTokens),
     totalTokens: Math.max(before.totalTokens, event.usage.totalTokens),
+    costMicroUsd: Math.max(before.costMicroUsd, event.usage.costMicroUsd ?? 0),
   };
   state.totals.inputTokens += usage.inputTokens - before.inputTokens;
   state.totals.outputTokens += usage.outputTokens - before.outputTokens;

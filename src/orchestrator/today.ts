@@ -1,6 +1,6 @@
 import { utcDay } from '../core/utc-day.ts';
 import type { OrchestratorContext } from './context.ts';
-import { tokensInFlight } from './scheduling-state.ts';
+import { spentInFlight } from './scheduling-state.ts';
 
 /** The counters of a day belong to no issue. Should a tracker have one of this id: their names are not an issue's. */
 const noIssue = '@day';
@@ -23,9 +23,11 @@ export async function readToday({ store, project, clock, state }: OrchestratorCo
 export async function allowMoreToday(context: OrchestratorContext): Promise<void> {
   const { store, project, state } = context;
   await readToday(context);
-  const { day, microUsd } = state.today;
+  const { day } = state.today;
   // What is being interrupted just now is used up too.
-  const tokens = state.today.tokens + tokensInFlight(state);
+  const inFlight = spentInFlight(state);
+  const tokens = state.today.tokens + inFlight.tokens;
+  const microUsd = state.today.microUsd + inFlight.microUsd;
   const key = { project, issueId: noIssue };
   await store.transaction(async ({ counters }) => {
     const earlier = Object.keys(await counters.read(key)).filter((name) => isOfDay.test(name));

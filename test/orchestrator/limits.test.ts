@@ -33,6 +33,28 @@ describe('a limit of an issue', () => {
     ]);
   });
 
+  it('on money holds for the run in flight, and over a restart, where the agent tells what it costs', async () => {
+    const stage = await begun({ settings: limited({ usdPerIssue: 2 }) });
+    spend(stage.runs[0], 10, 1_500_000);
+    stage.runs[0]?.fail();
+    await stage.clock.advance(12_000);
+    expect(stage.runs).toHaveLength(2);
+    spend(stage.runs[1], 10, 499_999);
+    expect(stage.runs[1]?.stops).toEqual([]);
+    spend(stage.runs[1], 10, 500_000);
+    expect(stage.runs[1]?.stops).toEqual(['limit_reached']);
+  });
+
+  it('on the money of a day interrupts every run', async () => {
+    const stage = await begun({
+      issues: [issue({ id: '1' }), issue({ id: '2' })],
+      settings: limited({ usdPerDay: 1 }),
+    });
+    spend(stage.runs[0], 10, 600_000);
+    spend(stage.runs[1], 10, 400_000);
+    expect(stage.runs.map(({ stops }) => stops)).toEqual([['day_limit_reached'], ['day_limit_reached']]);
+  });
+
   it('is held back before a start too, over a restart, and a retry by a person gives a new allowance', async () => {
     const options = { settings: limited({ tokensPerIssue: 1_000 }) };
     const first = await begun({ settings: limited({ tokensPerIssue: 0 }) });

@@ -189,8 +189,8 @@ export function besides({ store, clock, tracker }: Scene, options: SceneOptions 
 }
 
 /** Tells that a run has used so many tokens in all. */
-export function spend(run: StagedRun | undefined, totalTokens: number): void {
-  const usage = { inputTokens: totalTokens, outputTokens: 0, totalTokens };
+export function spend(run: StagedRun | undefined, totalTokens: number, costMicroUsd = 0): void {
+  const usage = { inputTokens: totalTokens, outputTokens: 0, totalTokens, costMicroUsd };
   run?.request.watcher.onEvent({ name: 'notification', at: 0, pid: 1, summary: '', usage });
 }
 
