@@ -59,7 +59,7 @@ async function fill(url: string): Promise<void> {
     for (let index = 0; index < finished; index += 1) await addRun(tables, project, index, now);
     for (const identifier of names('RETRY', retries)) {
       const due = { kind: 'failure', attempt: 1, failures: 1, staleRuns: 0, dueAt: now + hourMs } as const;
-      const why = { error: 'it failed', waitReason: null, slotWaits: 0, url: null };
+      const why = { error: 'it failed', url: null };
       await tables.retries.put({ project, issueId: identifier, identifier, ...due, ...why });
     }
     for (const identifier of names('HELD', held)) {

@@ -8,7 +8,7 @@ import { type HeldEntry, type Look, slotOfHold } from './scheduling-state.ts';
 /** A promise to look again, as the store has it. */
 export async function putLook({ retries }: StoreTables, key: IssueKey, { issue, ...facts }: Look): Promise<void> {
   const { identifier, url = null } = issue;
-  await retries.put({ ...key, identifier, url, ...facts, waitReason: null, slotWaits: 0 });
+  await retries.put({ ...key, identifier, url, ...facts });
 }
 
 export function lookFrom(retry: Retry): Look {

@@ -25,7 +25,4 @@ export interface Retry extends IssueKey {
   readonly dueAt: number;
   /** Why it is retried. */
   readonly error: string | null;
-  /** Why the last look was postponed. */
-  readonly waitReason: string | null;
-  readonly slotWaits: number;
 }

@@ -43,8 +43,6 @@ export interface Database {
     stale_runs: number;
     due_at: number;
     error: string | null;
-    wait_reason: string | null;
-    slot_waits: number;
   };
   held: IssueColumns & { identifier: string; code: string; reason: string; since: number; run_id: string | null };
   counters: IssueColumns & { name: string; value: number };

@@ -35,8 +35,6 @@ export function schedulingConformance(engine: StoreEngine): void {
       staleRuns: 3,
       dueAt: 50,
       error: 'agent_exited',
-      waitReason: 'no slot is free',
-      slotWaits: 4,
     };
     const bare: Retry = {
       ...retry,
@@ -48,8 +46,6 @@ export function schedulingConformance(engine: StoreEngine): void {
       staleRuns: 0,
       dueAt: 20,
       error: null,
-      waitReason: null,
-      slotWaits: 0,
     };
 
     it('has one retry an issue, by due time', async () => {
@@ -138,8 +134,6 @@ export function schedulingConformance(engine: StoreEngine): void {
       staleRuns: 0,
       dueAt: 5,
       error: null,
-      waitReason: null,
-      slotWaits: 0,
     };
     const hold = { ...key, identifier: 'BAT-1', code: 'person', reason: 'asked to', since: 5, runId: null };
 

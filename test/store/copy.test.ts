@@ -46,7 +46,6 @@ for (const from of engines) {
             expect(command.seq).toBe(3);
             const held = { project, issueId: 'i0' };
             expect(await store.claims.read(held)).toMatchObject({ host: 'here', slotState: 'Todo', generation: 1 });
-            expect(await store.retries.read(held)).toMatchObject({ staleRuns: 2, waitReason: 'w', slotWaits: 3 });
             await store.close();
             await there.remove();
           });
@@ -140,8 +139,6 @@ async function fillEverything(store: Store): Promise<void> {
       staleRuns: 2,
       dueAt: 1,
       error: 'e',
-      waitReason: 'w',
-      slotWaits: 3,
     });
     await tables.held.put({ ...key, identifier: 'x', code: 'person', reason: 'r', since: 1, runId: null });
     await tables.counters.add(key, 'n', Number.MAX_SAFE_INTEGER);

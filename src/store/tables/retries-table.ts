@@ -14,8 +14,6 @@ export function retriesTable(db: Kysely<Database>): Retries {
         stale_runs: retry.staleRuns,
         due_at: retry.dueAt,
         error: retry.error,
-        wait_reason: retry.waitReason,
-        slot_waits: retry.slotWaits,
       };
       await db
         .insertInto('retries')
@@ -65,7 +63,5 @@ function retryFrom(row: Database['retries']): Retry {
     staleRuns: row.stale_runs,
     dueAt: row.due_at,
     error: row.error,
-    waitReason: row.wait_reason,
-    slotWaits: row.slot_waits,
   };
 }

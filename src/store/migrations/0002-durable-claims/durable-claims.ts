@@ -22,8 +22,6 @@ export const durableClaims: Migration = {
       stale_runs: 'integer',
       due_at: 'integer',
       error: 'text?',
-      wait_reason: 'text?',
-      slot_waits: 'integer',
     })
       .addPrimaryKeyConstraint('retries_pkey', ['project', 'issue_id'])
       .execute();
