@@ -2,6 +2,7 @@ import type { SkipReason } from '../core/eligibility.ts';
 
 /**
  * The slots that several projects of one daemon share. In memory and without a clock: whoever restarts has no runs.
+ * An agent that could not be ended takes a slot of its project, not one of these.
  *
  * What must hold: no start is allowed beyond the limit; while slots are short, a free one is for the waiting member that
  * holds the fewest, and among equals for the one that has waited longest since it last got one; so with endless demand

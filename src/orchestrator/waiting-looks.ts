@@ -8,8 +8,8 @@ const triedBeyond = 20;
 
 /**
  * An issue whose look came due and found the house full, or a pause, has the first choice of a free slot, the longest
- * waiting first (seed 4: retries before new dispatch). While the house is full nothing is read; those that may start share
- * one read.
+ * waiting first (seed 4: retries before new dispatch). While this project has no free slot nothing is read; those that
+ * may start share one read.
  */
 export async function serveWaitingLooks(context: OrchestratorContext): Promise<void> {
   const { state, source, stopping } = context;

@@ -69,7 +69,7 @@ export class LocalSocket implements AsyncDisposable {
 
   async #listen(): Promise<void> {
     const { path, logger } = this.#options;
-    // A store of its own does not make a daemon the only one of its state folder; a socket where nobody listens is left over.
+    // The state folder is locked, so this is a second guard; a socket where nobody listens is left over from a kill.
     if (await hasListener(path)) throw new BatonError('local_socket_failed', `Another daemon listens at ${path}.`);
     try {
       rmSync(path, { force: true });

@@ -4,7 +4,8 @@ import { describe, expect, it } from 'vitest';
 import {
   addIssue,
   answer,
-  boardWorkflow,
+  labelled,
+  labelledWorkflow,
   letEnd,
   liveTest,
   runsOf,
@@ -17,12 +18,9 @@ import { baton, leaveNoPlaces, Place } from './run-baton.ts';
 
 leaveNoPlaces();
 
-const labelled = ['--label', 'baton'];
-
 function givenPlace(): Place {
   const place = new Place();
-  const text = boardWorkflow().replace('{kind: board}', '{kind: board, required_labels: [baton]}');
-  place.write('WORKFLOW.md', text.replace('agent: {', 'agent: {max_concurrent_agents: 2, '));
+  place.write('WORKFLOW.md', labelledWorkflow(2));
   return place;
 }
 

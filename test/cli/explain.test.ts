@@ -8,7 +8,8 @@ import { memoryLogger } from '../fake/memory-logger.ts';
 import {
   addIssue,
   answer,
-  boardWorkflow,
+  labelled,
+  labelledWorkflow,
   letEnd,
   liveTest,
   refusal,
@@ -22,12 +23,9 @@ import { baton, leaveNoPlaces, Place } from './run-baton.ts';
 
 leaveNoPlaces();
 
-const labelled = ['--label', 'baton'];
-
 function givenPlace(): Place {
   const place = new Place();
-  const text = boardWorkflow().replace('{kind: board}', '{kind: board, required_labels: [baton]}');
-  place.write('WORKFLOW.md', text.replace('agent: {', 'agent: {max_concurrent_agents: 1, '));
+  place.write('WORKFLOW.md', labelledWorkflow(1));
   return place;
 }
 

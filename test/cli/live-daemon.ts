@@ -38,6 +38,16 @@ export function boardWorkflow(more = ''): string {
   ].join('\n');
 }
 
+/** What makes an issue one for `labelledWorkflow`. */
+export const labelled = ['--label', 'baton'];
+
+/** As `boardWorkflow`, for issues with the label alone, and with so many slots. */
+export function labelledWorkflow(slots: number): string {
+  return boardWorkflow()
+    .replace('{kind: board}', '{kind: board, required_labels: [baton]}')
+    .replace('agent: {', `agent: {max_concurrent_agents: ${slots}, `);
+}
+
 /** Starts the daemon; resolves when it listens. */
 export async function startDaemon(place: Place, ...args: string[]): Promise<RunningBaton> {
   const daemon = startBaton(place, 'start', ...args);
