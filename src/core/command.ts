@@ -7,6 +7,7 @@
  * - `issue_hold`: no new run starts on the issue; one in progress goes on to its end.
  * - `issue_release`: lifts a hold.
  * - `issue_stop`: ends the run in progress, then the issue is held.
+ * - `workspaces_prune`: the workspaces of these issues are removed, where they may go.
  */
 export const commandKinds = [
   'pause',
@@ -16,6 +17,7 @@ export const commandKinds = [
   'issue_hold',
   'issue_release',
   'issue_stop',
+  'workspaces_prune',
 ] as const;
 
 export type CommandKind = (typeof commandKinds)[number];

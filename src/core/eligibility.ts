@@ -10,6 +10,7 @@ export interface SkipReason {
     | 'workflow_problem'
     | 'paused'
     | 'day_limit'
+    | 'no_room'
     | 'not_chosen'
     | 'missing_field'
     | 'not_dispatchable'

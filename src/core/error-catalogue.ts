@@ -113,6 +113,27 @@ export const errorCatalogue = {
   workspace_hook_failed: { retryable: true, nextStep: 'Read the output of the hook in the log, then mend the hook.' },
   workspace_hook_timeout: { retryable: true, nextStep: 'Make the hook faster, or raise `hooks.timeout_ms`.' },
   workspace_unavailable: { retryable: true, nextStep: 'Check `workspace.root`: permissions and free space.' },
+  git_failed: {
+    retryable: true,
+    nextStep: 'Read what git said above; `baton doctor` checks the repository and the git program.',
+  },
+  git_missing: { retryable: false, nextStep: 'Install git 2.36 or later, and put it on the PATH of Baton.' },
+  git_timeout: {
+    retryable: true,
+    nextStep: 'Check the network and the disk; a large repository may need its first fetch by hand.',
+  },
+  repository_unavailable: {
+    retryable: true,
+    nextStep: 'Check `workspace.repo` and `workspace.base`, and that Baton may read the repository.',
+  },
+  workspace_copy_failed: { retryable: true, nextStep: 'Check the files that `workspace.copy` names.' },
+  salvage_failed: {
+    retryable: true,
+    nextStep:
+      'Nothing was removed. Read the reason above; free disk space or mend the repository, then run `baton workspace prune`.',
+  },
+  salvage_not_found: { retryable: false, nextStep: 'Run `baton salvage list`.' },
+  restore_refused: { retryable: false, nextStep: 'Name a folder that does not exist yet with --to.' },
 
   // agent and run
   agent_launch_failed: { retryable: true, nextStep: 'Check the agent program with `baton doctor`.' },

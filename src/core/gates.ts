@@ -17,6 +17,7 @@ const gateOrder = [
   'workflow',
   'not_paused',
   'day_limit',
+  'free_room',
   'chosen',
   'fields',
   'dispatchable',

@@ -48,9 +48,42 @@ export interface TrackerSettings {
   readonly secretEnvironment: readonly string[];
 }
 
+/** How the files of an issue come into its workspace: a git worktree, a clone of its own, or whatever the hooks bring. */
+export type WorkspaceStrategy = 'worktree' | 'clone' | 'none';
+
+/** A git repository as the workflow file names it. */
+export interface RepositorySettings {
+  /** An absolute path, or a URL as git takes it (https://, ssh://, git@host:path). May carry a password. */
+  readonly location: string;
+  /** The same without password, for people, logs and the agent's own remote. Only SSH, which needs it, keeps its user. */
+  readonly shown: string;
+  readonly isLocal: boolean;
+}
+
 export interface WorkspaceSettings {
   /** Absolute; every workspace is a direct child of it. */
   readonly root: string;
+  /** Never null when the strategy is `worktree` or `clone`. */
+  readonly repo: RepositorySettings | null;
+  readonly strategy: WorkspaceStrategy;
+  /** The branch that new branches begin at; null is the repository's own HEAD. */
+  readonly base: string | null;
+  /** Files that git does not bring, relative to `copyFrom`; globs. */
+  readonly copy: readonly string[];
+  /** Where they are: the local repository's folder, otherwise the folder of the workflow file. Absolute. */
+  readonly copyFrom: string;
+  /** Runs once in a workspace that was just made, as shell text. */
+  readonly setup: string | null;
+  /** Whether a workspace that is no repository is kept as an archive before it is removed. */
+  readonly archive: boolean;
+  /** How long the workspace of a finished issue stays; 0: not at all. */
+  readonly retentionMs: number;
+  /** The same for single states, by normalised state name. */
+  readonly retentionMsByState: Readonly<Record<string, number>>;
+  /** How long salvaged work is kept; 0: for ever. */
+  readonly salvageRetentionDays: number;
+  /** With less free disk than this nothing new starts; 0 switches the check off. */
+  readonly minFreeDiskMb: number;
 }
 
 export interface HookSettings {
@@ -77,6 +110,8 @@ export interface AgentSettings {
   readonly maxRetries: number;
   /** After this many runs in a row that ended well and changed nothing an issue is held; 0 switches the check off. */
   readonly maxStaleRuns: number;
+  /** With less free memory than this nothing new starts; 0 switches the check off. */
+  readonly minFreeMemoryMb: number;
   /** The longest silence inside a turn (specification 5.3.6: silence, not duration). */
   readonly turnTimeoutMs: number;
   /** The longest wait for an answer while a session starts. */

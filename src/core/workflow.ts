@@ -10,6 +10,8 @@ export interface Workflow {
   readonly revision: string;
   readonly settings: Settings;
   readonly renderPrompt: (input: PromptInput) => string;
+  /** The branch of an issue, always a name that git takes. Throws `template_render_error`. */
+  readonly renderBranch: (issue: Issue) => string;
 }
 
 /** What a prompt template may use. */

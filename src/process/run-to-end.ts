@@ -10,6 +10,8 @@ export interface RunRequest extends ProgramRequest {
   readonly timeoutMs: number;
   /** Of standard output the first, of error output the last so many bytes are kept. */
   readonly maxOutputBytes?: number;
+  /** How standard output is read; `latin1` keeps every byte, one a character. */
+  readonly outputEncoding?: 'utf8' | 'latin1';
   /** Ends the program as the timeout does; the promise then rejects with the signal's reason. */
   readonly signal?: AbortSignal;
 }
@@ -38,7 +40,7 @@ export async function runToEnd(request: RunRequest, deps: ProcessDeps): Promise<
   const maxBytes = request.maxOutputBytes ?? defaultMaxOutputBytes;
   const stdin = request.stdin === undefined ? 'none' : { text: request.stdin };
   const child = await startChild({ ...request, stdin, stderrTailBytes: maxBytes }, deps);
-  const output = collect(child.chunks, maxBytes);
+  const output = collect(child.chunks, maxBytes, request.outputEncoding ?? 'utf8');
 
   const ended = await within(deps.clock, request.timeoutMs, endedOrAborted(child.exited, request.signal));
   const { survivorsEnded } = await child.stop(impatient);
@@ -63,7 +65,11 @@ function endedOrAborted(exited: Promise<ProcessExit>, signal: AbortSignal | unde
   return Promise.race([exited, aborted]).finally(() => signal.removeEventListener('abort', onAbort));
 }
 
-async function collect(chunks: OutputChunks, maxBytes: number): Promise<{ stdout: string; truncated: boolean }> {
+async function collect(
+  chunks: OutputChunks,
+  maxBytes: number,
+  encoding: 'utf8' | 'latin1',
+): Promise<{ stdout: string; truncated: boolean }> {
   const kept: Buffer[] = [];
   let keptBytes = 0;
   let truncated = false;
@@ -73,5 +79,5 @@ async function collect(chunks: OutputChunks, maxBytes: number): Promise<{ stdout
     if (piece.length > 0) kept.push(piece);
     keptBytes += piece.length;
   }
-  return { stdout: Buffer.concat(kept, keptBytes).toString(), truncated };
+  return { stdout: Buffer.concat(kept, keptBytes).toString(encoding), truncated };
 }

@@ -1,7 +1,5 @@
 import { Context, Liquid, LiquidError, type Template } from 'liquidjs';
 import { BatonError } from '../core/baton-error.ts';
-import type { PromptInput } from '../core/workflow.ts';
-import { promptVariables } from './prompt-variables.ts';
 import { textOf } from './template-text.ts';
 import { errorAt, type Report } from './workflow-problems.ts';
 
@@ -9,7 +7,7 @@ import { errorAt, type Report } from './workflow-problems.ts';
 const mostSteps = 100_000;
 /** Counted by the library in characters and list items that filters and ranges make. */
 const mostMemory = 8_000_000;
-const longestPromptChars = 4_000_000;
+const longestTextChars = 4_000_000;
 const longestExcerptChars = 120;
 
 const liquid = new Liquid({
@@ -28,37 +26,39 @@ const liquid = new Liquid({
 
 export interface TemplateSource {
   readonly text: string;
-  /** For messages: the workflow file, and its line on which `text` starts. */
+  /** For messages: what it is a template of, the workflow file, and its line on which `text` starts, where there is one. */
+  readonly name: string;
   readonly path: string;
-  readonly firstLine: number;
+  readonly firstLine: number | null;
 }
 
+type Variables = Record<string, unknown>;
+
 /**
- * Parses a template once; the function it returns renders a prompt, and throws `template_render_error` if it cannot.
+ * Parses a template once; the function it returns renders it, and throws `template_render_error` if it cannot.
  * Null, and reported, when it is no Liquid.
  */
-export function compileTemplate(source: TemplateSource, report: Report): ((input: PromptInput) => string) | null {
+export function compileTemplate(source: TemplateSource, report: Report): ((variables: Variables) => string) | null {
   let template: Template[];
   try {
     template = liquid.parse(source.text);
   } catch (thrown) {
-    const message = `the prompt template is not valid Liquid: ${explain(thrown, source)}`;
+    const message = `${source.name} is not valid Liquid: ${explain(thrown, source)}`;
     report(errorAt(null, message, 'template_parse_error'));
     return null;
   }
-  return (input) => render(template, input, source);
+  return (variables) => render(template, variables, source);
 }
 
-function render(template: Template[], input: PromptInput, source: TemplateSource): string {
+function render(template: Template[], variables: Variables, source: TemplateSource): string {
   try {
-    const context = new Context(promptVariables(input), liquid.options, { sync: true }, { liquid });
+    const context = new Context(variables, liquid.options, { sync: true }, { liquid });
     limitSteps(context);
-    const prompt = String(liquid.renderSync(template, context));
-    if (prompt.length > longestPromptChars)
-      throw new Error(`the prompt is longer than ${longestPromptChars} characters`);
-    return prompt;
+    const text = String(liquid.renderSync(template, context));
+    if (text.length > longestTextChars) throw new Error(`it becomes longer than ${longestTextChars} characters`);
+    return text;
   } catch (cause) {
-    const message = `${source.path}: the prompt template cannot be rendered: ${explain(cause, source)}`;
+    const message = `${source.path}: ${source.name} cannot be rendered: ${explain(cause, source)}`;
     throw new BatonError('template_render_error', message, { cause, details: { path: source.path } });
   }
 }
@@ -81,5 +81,6 @@ function explain(thrown: unknown, { text, firstLine }: TemplateSource): string {
   if (!LiquidError.is(thrown)) return reason;
   const [line = 1, column = 1] = thrown.token.getPosition();
   const excerpt = (text.split('\n')[line - 1] ?? '').trim().slice(0, longestExcerptChars);
-  return `line ${firstLine + line - 1}, column ${column}: ${reason}, in ${JSON.stringify(excerpt)}`;
+  const place = firstLine === null ? '' : `line ${firstLine + line - 1}, column ${column}: `;
+  return `${place}${reason}, in ${JSON.stringify(excerpt)}`;
 }

@@ -1,7 +1,6 @@
 import { Secret } from '../core/secret.ts';
-import type { Settings } from '../core/settings.ts';
 import type { TrackerProfile } from '../core/tracker-profile.ts';
-import { settingRows } from './setting-table.ts';
+import { type SettingsInForce, settingRows } from './setting-table.ts';
 
 /** One setting in force, as `baton validate` prints it. */
 export interface DescribedSetting {
@@ -18,7 +17,7 @@ export interface DescribedSetting {
 
 /** Every setting in force and where its value comes from: the table's in its order, then the provider's. */
 export function describeSettings(
-  settings: Settings,
+  settings: SettingsInForce,
   profile: TrackerProfile,
   origins: ReadonlyMap<string, string>,
 ): DescribedSetting[] {

@@ -2,7 +2,7 @@ import { BatonError } from '../core/baton-error.ts';
 import type { Problem } from '../core/problem.ts';
 import { type LoadedWorkflow, loadWorkflow } from './load-workflow.ts';
 import type { WorkflowContext } from './surroundings.ts';
-import { tryTemplate } from './try-template.ts';
+import { tryTemplates } from './try-templates.ts';
 import { errorAt } from './workflow-problems.ts';
 
 /** All there is to say about a workflow file. */
@@ -17,7 +17,7 @@ export interface WorkflowInspection {
 export function inspectWorkflow(path: string, context: WorkflowContext): WorkflowInspection {
   try {
     const workflow = loadWorkflow(path, context);
-    return { workflow, problems: [...tryTemplate(workflow), ...workflow.warnings] };
+    return { workflow, problems: [...tryTemplates(workflow), ...workflow.warnings] };
   } catch (thrown) {
     if (!(thrown instanceof BatonError)) throw thrown;
     return { workflow: null, problems: problemsIn(thrown) };

@@ -1,16 +1,18 @@
 import { createHash } from 'node:crypto';
 import type { Problem } from '../core/problem.ts';
 import type { Workflow } from '../core/workflow.ts';
+import { branchName } from './branch-name.ts';
 import { compileTemplate } from './compile-template.ts';
 import { decodeText } from './decode-text.ts';
 import { defaultPrompt } from './default-prompt.ts';
 import type { DescribedSetting } from './describe-settings.ts';
 import { parseFrontMatter } from './parse-front-matter.ts';
 import { parseSettings } from './parse-settings.ts';
+import { issueVariables, promptVariables } from './prompt-variables.ts';
 import { readWorkflowBytes } from './read-workflow-bytes.ts';
 import { splitFrontMatter } from './split-front-matter.ts';
 import type { WorkflowContext } from './surroundings.ts';
-import { toWorkflowError } from './workflow-problems.ts';
+import { errorAt, type Report, toWorkflowError } from './workflow-problems.ts';
 
 /** A good reading of a workflow file with what a person may want to know of it. */
 export interface LoadedWorkflow extends Workflow {
@@ -31,13 +33,28 @@ export function parseWorkflow(bytes: Uint8Array, path: string, context: Workflow
   const problems: Problem[] = [];
   const report = (problem: Problem): void => void problems.push(problem);
   const parsed = parseSettings(parseFrontMatter(frontMatter, path), path, context, report);
-  const renderPrompt = compileTemplate({ ...templateIn(body, bodyLine), path }, report);
+  const prompt = compileTemplate({ ...templateIn(body, bodyLine), name: 'the prompt template', path }, report);
+  const branch = parsed && compileBranch(parsed.branchTemplate, path, report);
 
   const errors = problems.filter((problem) => problem.severity === 'error');
-  if (errors.length > 0 || parsed === null || renderPrompt === null) {
+  if (errors.length > 0 || parsed === null || prompt === null || branch === null) {
     throw toWorkflowError(path, frontMatter === null ? errors.map(withoutFrontMatter) : errors);
   }
-  return { path, revision: revisionOf(bytes), ...parsed, renderPrompt, warnings: problems };
+  return {
+    path,
+    revision: revisionOf(bytes),
+    settings: parsed.settings,
+    described: parsed.described,
+    renderPrompt: (input) => prompt(promptVariables(input)),
+    renderBranch: (issue) => branchName(branch({ issue: issueVariables(issue) }), issue),
+    warnings: problems,
+  };
+}
+
+function compileBranch(text: string, path: string, report: Report): ReturnType<typeof compileTemplate> {
+  const key = 'workspace.branch';
+  const source = { text, name: key, path, firstLine: null };
+  return compileTemplate(source, ({ message }) => report(errorAt(key, message)));
 }
 
 /** Names a content: equal for equal bytes, different for different ones. */

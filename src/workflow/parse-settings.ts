@@ -6,7 +6,7 @@ import { readSettings, sectionOf } from './read-settings.ts';
 import { resolveAgent } from './resolve-agent.ts';
 import { resolveStoreUrl } from './resolve-store.ts';
 import { findTracker, resolveTracker } from './resolve-tracker.ts';
-import { resolveWorkspaceRoot } from './resolve-workspace-root.ts';
+import { resolveWorkspace, script } from './resolve-workspace.ts';
 import type { SettingValues } from './setting-table.ts';
 import type { WorkflowContext } from './surroundings.ts';
 import { reportUnknownKeys } from './unknown-keys.ts';
@@ -14,6 +14,7 @@ import type { Report } from './workflow-problems.ts';
 
 export interface ParsedSettings {
   readonly settings: Settings;
+  readonly branchTemplate: string;
   readonly described: readonly DescribedSetting[];
 }
 
@@ -38,9 +39,11 @@ export function parseSettings(
   const kindIsBad = values['tracker.kind'] === null && Object.hasOwn(section, 'kind');
   const profile = kindIsBad ? null : findTracker(values['tracker.kind'], trackers, report);
   const tracker = profile && resolveTracker(profile, section, values, place, report);
-  const workspace = resolveWorkspaceRoot(values['workspace.root'], path, surroundings, report);
+  const workspace = resolveWorkspace(values, { ...place, path }, report);
   const store = resolveStoreUrl(values['store.url'], surroundings, report);
-  const secretEnvironment = [...new Set([...(tracker?.settings.secretEnvironment ?? []), ...store.variables])];
+  const secretEnvironment = [
+    ...new Set([...(tracker?.settings.secretEnvironment ?? []), ...store.variables, ...workspace.secretVariables]),
+  ];
   const agent = resolveAgent(read, backends, secretEnvironment, report);
   reportUnknownKeys(frontMatter, profile, trackers, report);
   if (profile === null || tracker === null) return null;
@@ -50,7 +53,7 @@ export function parseSettings(
     store: { url: store.url, retentionDays: values['store.retention_days'], leaseMs: values['store.lease_ms'] },
     tracker: tracker.settings,
     polling: { intervalMs: values['polling.interval_ms'], freshnessMs: values['polling.freshness_ms'] },
-    workspace: { root: workspace.root },
+    workspace: workspace.settings,
     hooks: readHooks(values),
     agent: agent.settings,
     limits: readLimitSettings(values),
@@ -66,10 +69,11 @@ export function parseSettings(
     ...[...read.given].map((key) => [key, 'file'] as const),
     ...tracker.origins,
     ...agent.origins,
-    ['workspace.root', workspace.origin] as const,
+    ...workspace.origins,
     ['store.url', store.origin] as const,
   ]);
-  return { settings, described: describeSettings(settings, profile, origins) };
+  const branchTemplate = values['workspace.branch'];
+  return { settings, branchTemplate, described: describeSettings({ ...settings, branchTemplate }, profile, origins) };
 }
 
 function readHooks(values: SettingValues): HookSettings {
@@ -92,9 +96,4 @@ function readLimitSettings(values: SettingValues): LimitSettings {
     tokensPerDay: values['limits.tokens_per_day'],
     usdPerDay: values['limits.usd_per_day'],
   };
-}
-
-/** A blank script does nothing, so there is none to start. */
-function script(text: string | null): string | null {
-  return text === null || text.trim() === '' ? null : text;
 }

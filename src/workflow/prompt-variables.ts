@@ -6,7 +6,8 @@ export function promptVariables({ issue, attempt, retryKind }: PromptInput): Rec
   return { issue: issueVariables(issue), attempt, retry_kind: retryKind };
 }
 
-function issueVariables(issue: Issue): Record<string, unknown> {
+/** An issue as every template sees it. */
+export function issueVariables(issue: Issue): Record<string, unknown> {
   return {
     id: issue.id,
     native_ref: issue.nativeRef,

@@ -75,7 +75,14 @@ function codeFor(key: SettingKey): ErrorCode {
 }
 
 /** Keys under which somebody may have put a secret in the wrong place: it is not printed back. */
-const mayHoldSecret: ReadonlySet<string> = new Set(['tracker', 'tracker.provider', 'store', 'store.url']);
+const mayHoldSecret: ReadonlySet<string> = new Set([
+  'tracker',
+  'tracker.provider',
+  'store',
+  'store.url',
+  'workspace',
+  'workspace.repo',
+]);
 
 function found(key: string, raw: unknown): string {
   return mayHoldSecret.has(key) && typeof raw !== 'object' ? `a ${typeof raw}, not shown` : shown(raw);

@@ -1,8 +1,7 @@
 import type { BackendProfile } from '../core/backend-profile.ts';
-import { normalizeState } from '../core/issue.ts';
 import type { AgentSettings } from '../core/settings.ts';
+import { readByState } from './read-by-state.ts';
 import type { ReadSettings } from './read-settings.ts';
-import type { SettingValues } from './setting-table.ts';
 import { errorAt, type Report } from './workflow-problems.ts';
 
 interface ResolvedAgent {
@@ -35,11 +34,12 @@ export function resolveAgent(
       command: values['agent.command'],
       env: values['agent.env'],
       maxConcurrentAgents: values['agent.max_concurrent_agents'],
-      maxConcurrentAgentsByState: readLimits(values, report),
+      maxConcurrentAgentsByState: readByState(values, 'agent.max_concurrent_agents_by_state', report),
       maxTurns: values['agent.max_turns'],
       maxRetryBackoffMs: values['agent.max_retry_backoff_ms'],
       maxRetries: values['agent.max_retries'],
       maxStaleRuns: values['agent.max_stale_runs'],
+      minFreeMemoryMb: values['agent.min_free_memory_mb'],
       turnTimeoutMs: timeout('turn_timeout_ms'),
       readTimeoutMs: timeout('read_timeout_ms'),
       stallTimeoutMs: timeout('stall_timeout_ms'),
@@ -69,15 +69,4 @@ function reportSecretsHandedOn(names: readonly string[], secrets: readonly strin
   for (const name of names.filter((candidate) => secrets.includes(candidate))) {
     report(errorAt('agent.env', `agent.env names ${name}, which holds a secret of Baton's own and goes to no agent`));
   }
-}
-
-function readLimits(values: SettingValues, report: Report): Record<string, number> {
-  const key = 'agent.max_concurrent_agents_by_state';
-  const limits = new Map<string, number>();
-  for (const [state, limit] of Object.entries(values[key])) {
-    const name = normalizeState(state);
-    if (limits.has(name)) report(errorAt(`${key}.${state}`, `${key} names the state ${JSON.stringify(name)} twice`));
-    limits.set(name, limit);
-  }
-  return Object.fromEntries(limits);
 }

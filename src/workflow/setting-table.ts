@@ -14,8 +14,15 @@ import {
   text,
   textList,
   textOrMap,
+  timesByState,
   usdAmount,
+  workspaceStrategy,
 } from './setting-types.ts';
+
+/** All that the file decides: the settings, and what is made of them while the file is read. */
+export interface SettingsInForce extends Settings {
+  readonly branchTemplate: string;
+}
 
 /** One key of the front matter. `T` is what the file may hold, `D` what holds when the file says nothing. */
 interface Setting<T, D> extends SettingType<T> {
@@ -24,7 +31,7 @@ interface Setting<T, D> extends SettingType<T> {
   /** The default in words, where it is no constant. */
   readonly defaultText?: string;
   /** The value in force. A key without it is another spelling of one, or has no effect yet. */
-  readonly effective?: (settings: Settings) => unknown;
+  readonly effective?: (settings: SettingsInForce) => unknown;
   /** Why the key has no effect in this version: as an error nothing runs, as a warning it is said and left at that. */
   readonly unsupported?: { readonly severity: 'error' | 'warning'; readonly because: string };
 }
@@ -91,6 +98,44 @@ const settingTable = {
     defaultText: '<system temp>/baton_workspaces/<folder>-<hash of the path>',
     effective: (settings) => settings.workspace.root,
   }),
+  'workspace.repo': setting(text, null, 'The git repository to work on: a path or a URL.', {
+    effective: (settings) => settings.workspace.repo?.shown ?? null,
+  }),
+  'workspace.strategy': setting(workspaceStrategy, null, 'How the files of an issue come into its workspace.', {
+    defaultText: 'worktree when workspace.repo is set, otherwise none',
+    effective: (settings) => settings.workspace.strategy,
+  }),
+  'workspace.base': setting(text, null, 'The branch that new branches begin at.', {
+    defaultText: "the repository's own HEAD",
+    effective: (settings) => settings.workspace.base,
+  }),
+  'workspace.branch': setting(
+    nonBlankText,
+    'baton/{{ issue.identifier | downcase }}',
+    'Name of the branch of an issue, as a Liquid template that may use `issue`.',
+    { effective: (settings) => settings.branchTemplate },
+  ),
+  'workspace.copy': setting(textList, [], 'Files to bring along that git does not bring; globs.', {
+    effective: (settings) => settings.workspace.copy,
+  }),
+  'workspace.setup': setting(text, null, 'Shell script, run once in a workspace that git just made.', {
+    effective: (settings) => settings.workspace.setup,
+  }),
+  'workspace.archive': setting(flag, false, 'Whether a workspace without git is archived before it is removed.', {
+    effective: (settings) => settings.workspace.archive,
+  }),
+  'workspace.retention_ms': setting(naturalNumber, 0, 'How long the workspace of a finished issue stays.', {
+    effective: (settings) => settings.workspace.retentionMs,
+  }),
+  'workspace.retention_ms_by_state': setting(timesByState, {}, 'The same for single states of the issue.', {
+    effective: (settings) => settings.workspace.retentionMsByState,
+  }),
+  'workspace.salvage_retention_days': setting(naturalNumber, 0, 'How long salvaged work is kept; 0: for ever.', {
+    effective: (settings) => settings.workspace.salvageRetentionDays,
+  }),
+  'workspace.min_free_disk_mb': setting(naturalNumber, 250, 'With less free disk nothing new starts; 0: no check.', {
+    effective: (settings) => settings.workspace.minFreeDiskMb,
+  }),
   'hooks.after_create': setting(text, null, 'Shell script, run once in a workspace that was just made.', {
     effective: (settings) => settings.hooks.afterCreate,
   }),
@@ -136,6 +181,9 @@ const settingTable = {
     'Runs in a row that ended well and changed nothing, after which an issue is held; 0: never.',
     { effective: (settings) => settings.agent.maxStaleRuns },
   ),
+  'agent.min_free_memory_mb': setting(naturalNumber, 250, 'With less free memory nothing new starts; 0: no check.', {
+    effective: (settings) => settings.agent.minFreeMemoryMb,
+  }),
   'agent.turn_timeout_ms': setting(positiveInteger, 3_600_000, 'The longest silence of an agent within a turn.', {
     effective: (settings) => settings.agent.turnTimeoutMs,
   }),

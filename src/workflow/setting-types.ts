@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { WorkspaceStrategy } from '../core/settings.ts';
 
 /** How a value may be written in the file: the schema that reads it, and the same in words for messages. */
 export interface SettingType<T> {
@@ -23,6 +24,7 @@ function wholeNumber(least: number, most: number, pattern: RegExp): z.ZodType<nu
 const environmentName = /^[A-Za-z_][A-Za-z0-9_]*$/;
 const largest = 999_999_999_999_999;
 const positive = wholeNumber(1, largest, /^\+?\d{1,15}$/);
+const natural = wholeNumber(0, largest, /^\+?\d{1,15}$/);
 
 export const text: SettingType<string> = { schema: z.string(), allowed: 'text' };
 
@@ -34,7 +36,7 @@ export const nonBlankText: SettingType<string> = {
 export const positiveInteger: SettingType<number> = { schema: positive, allowed: 'a whole number above 0' };
 
 export const naturalNumber: SettingType<number> = {
-  schema: wholeNumber(0, largest, /^\+?\d{1,15}$/),
+  schema: natural,
   allowed: 'a whole number, 0 or more',
 };
 
@@ -98,6 +100,18 @@ export const map: SettingType<Record<string, unknown>> = {
 export const textOrMap: SettingType<string | Record<string, unknown>> = {
   schema: z.union([z.string(), z.record(z.string(), z.unknown())]),
   allowed: 'text or a map',
+};
+
+/** How the files of an issue come into its workspace. */
+export const workspaceStrategy: SettingType<WorkspaceStrategy> = {
+  schema: z.enum(['worktree', 'clone', 'none']),
+  allowed: 'worktree, clone or none',
+};
+
+export const timesByState: SettingType<Record<string, number>> = {
+  schema: z.record(z.string().regex(/\S/), natural),
+  allowed: 'a map from state names to whole numbers, 0 or more',
+  allowedEntry: 'a state name that is not blank with a whole number, 0 or more',
 };
 
 export const limitsByState: SettingType<Record<string, number>> = {

@@ -72,7 +72,13 @@ describe('the gates', () => {
   });
 
   it('from outside stand where core puts them, and one that is not handed in is not there', () => {
-    const outside = { slot_in_baton: passing, own_limits: passing, day_limit: passing, free_elsewhere: passing };
+    const outside = {
+      slot_in_baton: passing,
+      own_limits: passing,
+      free_room: passing,
+      day_limit: passing,
+      free_elsewhere: passing,
+    };
     expect(
       openGates(some({ outside }))
         .askAll(issue())
@@ -81,6 +87,7 @@ describe('the gates', () => {
       'free_here',
       'free_elsewhere',
       'day_limit',
+      'free_room',
       'fields',
       'dispatchable',
       'labels',

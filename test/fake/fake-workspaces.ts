@@ -1,9 +1,17 @@
-import type { Removal, Workspaces } from '../../src/workspace/workspace.ts';
+import type { Removal, WorkspaceEntry, Workspaces } from '../../src/workspace/workspace.ts';
 
-/** Workspaces that only write down what is asked of them. */
+/** Workspaces that only write down what is asked of them. Those that were removed are not listed any more. */
 export function fakeWorkspaces() {
   const removed: string[] = [];
-  const answers = { removal: { outcome: 'removed' } as Removal, wait: Promise.resolve() as Promise<unknown> };
+  const broughtHome: string[] = [];
+  /** What there is to list. */
+  const entries: WorkspaceEntry[] = [];
+  const answers = {
+    removal: { outcome: 'removed', saved: [] } as Removal,
+    /** For single paths. */
+    removals: new Map<string, Removal | Error>(),
+    wait: Promise.resolve() as Promise<unknown>,
+  };
   const never = (): never => {
     throw new Error('this scene has no files');
   };
@@ -11,15 +19,23 @@ export function fakeWorkspaces() {
     prepare: never,
     beforeRun: never,
     afterRun: never,
+    bringHome: async (path) => {
+      broughtHome.push(path);
+    },
     pathOf: (identifier) => `/workspaces/${identifier}`,
     remove: async ({ path }) => {
       await answers.wait;
       removed.push(path);
-      return answers.removal;
+      const answer = answers.removals.get(path) ?? answers.removal;
+      if (answer instanceof Error) throw answer;
+      const at = entries.findIndex((entry) => entry.path === path);
+      if (answer.outcome === 'removed' && at >= 0) entries.splice(at, 1);
+      return answer;
     },
     isThere: async () => true,
     finishRemovals: async () => {},
-    fingerprint: async () => null,
+    examine: async () => null,
+    list: async () => [...entries],
   };
-  return { as, removed, answers };
+  return { as, removed, broughtHome, entries, answers };
 }

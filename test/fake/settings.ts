@@ -1,4 +1,10 @@
-import type { AgentSettings, LimitSettings, Settings, TrackerSettings } from '../../src/core/settings.ts';
+import type {
+  AgentSettings,
+  LimitSettings,
+  Settings,
+  TrackerSettings,
+  WorkspaceSettings,
+} from '../../src/core/settings.ts';
 
 /** The settings of an empty workflow file for the memory tracker, with what a test wants different. */
 export function settings(
@@ -6,6 +12,7 @@ export function settings(
     agent?: Partial<AgentSettings>;
     tracker?: Partial<TrackerSettings>;
     limits?: Partial<LimitSettings>;
+    workspace?: Partial<WorkspaceSettings>;
     intervalMs?: number;
   } = {},
 ): Settings {
@@ -23,7 +30,21 @@ export function settings(
       ...changes.tracker,
     },
     polling: { intervalMs: changes.intervalMs ?? 30_000, freshnessMs: 1000 },
-    workspace: { root: '/nowhere' },
+    workspace: {
+      root: '/nowhere',
+      repo: null,
+      strategy: 'none',
+      base: null,
+      copy: [],
+      copyFrom: '/nowhere',
+      setup: null,
+      archive: false,
+      retentionMs: 0,
+      retentionMsByState: {},
+      salvageRetentionDays: 0,
+      minFreeDiskMb: 250,
+      ...changes.workspace,
+    },
     hooks: { afterCreate: null, beforeRun: null, afterRun: null, beforeRemove: null, timeoutMs: 60_000 },
     agent: {
       backend: 'rehearsal',
@@ -35,6 +56,7 @@ export function settings(
       maxRetryBackoffMs: 300_000,
       maxRetries: 3,
       maxStaleRuns: 3,
+      minFreeMemoryMb: 250,
       turnTimeoutMs: 3_600_000,
       readTimeoutMs: 5_000,
       stallTimeoutMs: 300_000,

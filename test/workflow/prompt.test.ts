@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Issue } from '../../src/core/issue.ts';
 import type { PromptInput } from '../../src/core/workflow.ts';
-import { tryTemplate } from '../../src/workflow/try-template.ts';
+import { tryTemplates } from '../../src/workflow/try-templates.ts';
 import { given, givenIssue, path, refusal } from './given.ts';
 
 const workflowWith = (body: string) => given('tracker: {kind: memory}', {}, body);
@@ -149,7 +149,7 @@ Current status: {{ issue.state }}
 
 describe('the trial of a template', () => {
   it('finds what only some issues or runs would', () => {
-    const problems = tryTemplate(
+    const problems = tryTemplates(
       workflowWith('{% if attempt %}{{ attemt }}{% endif %}\n{% for b in issue.blocked_by %}{{ b.sate }}{% endfor %}'),
     );
     expect(problems).toMatchObject([
@@ -160,7 +160,7 @@ describe('the trial of a template', () => {
   });
 
   it('has nothing to say of a good one', () => {
-    expect(tryTemplate(workflowWith('{{ issue.title }} {{ issue.native_ref.number }}'))).toEqual([]);
-    expect(tryTemplate(workflowWith(''))).toEqual([]);
+    expect(tryTemplates(workflowWith('{{ issue.title }} {{ issue.native_ref.number }}'))).toEqual([]);
+    expect(tryTemplates(workflowWith(''))).toEqual([]);
   });
 });

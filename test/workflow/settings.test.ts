@@ -84,6 +84,7 @@ describe('settings', () => {
       maxRetryBackoffMs: 300_000,
       maxRetries: 3,
       maxStaleRuns: 3,
+      minFreeMemoryMb: 250,
       turnTimeoutMs: 3_600_000,
       readTimeoutMs: 5000,
       stallTimeoutMs: 300_000,

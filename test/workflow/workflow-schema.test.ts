@@ -66,9 +66,14 @@ describe('docs/configuration.md', () => {
   it('has the default of every key', () => {
     for (const { key, value } of givenMemory('').described) {
       const isConstant = typeof value === 'number' || (typeof value === 'string' && !value.startsWith('/'));
-      if (isConstant && !['tracker.kind', 'project.name'].includes(key))
+      if (isConstant && !['tracker.kind', 'project.name', 'workspace.strategy', 'workspace.branch'].includes(key))
         expect(rows.get(key), key).toBe(`\`${value}\``);
     }
+  });
+
+  it('has the template of a branch that no row can hold', () => {
+    const branch = givenMemory('').described.find(({ key }) => key === 'workspace.branch');
+    expect(doc).toContain(`\`\`\`liquid\n${branch?.value}\n\`\`\``);
   });
 
   it('shows examples that load', () => {
