@@ -14,10 +14,12 @@ const askedAtOnce = 64;
  * A digest of a tree, or null when it could not be seen completely. It only reads, runs no program, follows no link and
  * opens nothing but directories and small files of git; names come from an agent, so each fact is quoted.
  */
-export async function fingerprintTree(root: string, entries: number = mostEntries): Promise<string | null> {
-  const budget = { left: entries };
+export async function fingerprintTree(
+  root: string | Buffer,
+  budget: { left: number } = { left: mostEntries },
+): Promise<string | null> {
   const digest = createHash('sha256');
-  const start = toBytePath(root);
+  const start = typeof root === 'string' ? toBytePath(root) : root.toString('latin1');
   try {
     if (!(await lstat(root)).isDirectory()) return null;
     for await (const folder of foldersOf(start, { budget, enters: (name) => name !== '.git' })) {

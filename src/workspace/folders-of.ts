@@ -17,8 +17,8 @@ export interface Folder {
 export interface Walk {
   /** How many entries may still come; walks that share it share the bound. */
   readonly budget: { left: number };
-  /** Whether to go into a directory of this name. */
-  readonly enters: (name: BytePath) => boolean;
+  /** Whether to go into a directory of this name in this folder. */
+  readonly enters: (name: BytePath, folder: BytePath) => boolean;
 }
 
 /** How many names one call to the kernel brings; more would only cost memory. */
@@ -43,7 +43,7 @@ export async function* foldersOf(root: BytePath, walk: Walk): AsyncGenerator<Fol
     const entries = await entriesOf(path, walk.budget);
     yield { path, entries };
     for (const entry of entries) {
-      if (entry.isDirectory() && walk.enters(entry.name)) waiting.push(`${path}/${entry.name}`);
+      if (entry.isDirectory() && walk.enters(entry.name, path)) waiting.push(`${path}/${entry.name}`);
     }
   }
 }

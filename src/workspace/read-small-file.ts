@@ -1,5 +1,7 @@
 import { constants } from 'node:fs';
-import { open } from 'node:fs/promises';
+import { type FileHandle, open } from 'node:fs/promises';
+import { BatonError } from '../core/baton-error.ts';
+import { harmlessLine } from '../core/harmless-line.ts';
 import { type BytePath, fromBytePath } from './folders-of.ts';
 import { lookAt } from './look-at.ts';
 
@@ -19,12 +21,41 @@ export async function readSmallFile(path: BytePath, mostBytes: number): Promise<
   if (found === null || !found.isFile()) return null;
   const { size, mtimeMs } = found;
   if (size > mostBytes) return { text: null, size, mtimeMs };
+  const bytes = await withPlainFile(path, (handle) => readAll(handle, size));
+  return bytes === null ? null : { text: bytes.toString('latin1'), size, mtimeMs };
+}
+
+/** All of a plain file; null only when nothing is there. Throws for whatever else is there, and for what is too large. */
+export async function readPlainFile(path: BytePath, mostBytes: number): Promise<Buffer | null> {
+  const found = await lookAt(fromBytePath(path));
+  if (found === null) return null;
+  if (found.size > mostBytes) throw unreadable(path, 'is too large');
+  const bytes = found.isFile() ? await withPlainFile(path, (handle) => readAll(handle, found.size)) : null;
+  if (bytes === null) throw unreadable(path, 'is no plain file');
+  return bytes;
+}
+
+/** Opens a plain file and closes it again; null when it is none. */
+export async function withPlainFile<T>(path: BytePath, use: (file: FileHandle) => Promise<T>): Promise<T | null> {
   const handle = await open(fromBytePath(path), flags);
   try {
-    if (!(await handle.stat()).isFile()) return null;
-    const { bytesRead, buffer } = await handle.read(Buffer.alloc(size), 0, size, 0);
-    return { text: buffer.subarray(0, bytesRead).toString('latin1'), size, mtimeMs };
+    return (await handle.stat()).isFile() ? await use(handle) : null;
   } finally {
     await handle.close();
   }
+}
+
+async function readAll(handle: FileHandle, size: number): Promise<Buffer> {
+  const buffer = Buffer.alloc(size);
+  let filled = 0;
+  while (filled < size) {
+    const { bytesRead } = await handle.read(buffer, filled, size - filled, filled);
+    if (bytesRead === 0) break;
+    filled += bytesRead;
+  }
+  return buffer.subarray(0, filled);
+}
+
+function unreadable(path: BytePath, why: string): BatonError {
+  return new BatonError('workspace_unavailable', `${harmlessLine(fromBytePath(path).toString('utf8'))} ${why}.`);
 }

@@ -4,7 +4,7 @@ import path from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { fingerprintTree } from '../../src/workspace/fingerprint-tree.ts';
-import { scratchFolder, scratchWorkspaces } from './scratch-workspaces.ts';
+import { scratchFolder } from './scratch-folder.ts';
 
 const git = 'git -c user.name=T -c user.email=t@example.com -c init.defaultBranch=main -c protocol.file.allow=always';
 
@@ -65,15 +65,6 @@ describe('the fingerprint of a workspace', () => {
     const folder = scratchFolder();
     shell(`mkdir one; cd one; ${tree}; cd ..; cp -a one other`, folder);
     expect(await fingerprintTree(path.join(folder, 'other'))).toBe(await fingerprintTree(path.join(folder, 'one')));
-  });
-
-  it('is told by the workspaces for one of theirs', async () => {
-    const { root, workspaces } = scratchWorkspaces();
-    mkdirSync(path.join(root, 'T-1'), { recursive: true });
-    const empty = await workspaces.fingerprint(path.join(root, 'T-1'));
-    expect(empty).toMatch(/^[0-9a-f]{64}$/);
-    writeFileSync(path.join(root, 'T-1', 'file'), '');
-    expect(await workspaces.fingerprint(path.join(root, 'T-1'))).not.toBe(empty);
   });
 
   it('is the same for two trees exactly when they hold the same, whatever the names', async () => {
@@ -228,12 +219,12 @@ describe('a hostile tree', () => {
     const folder = scratchFolder();
     shell('mkdir -p many .git/refs/heads; touch many/1 many/2 .git/refs/heads/main', folder);
     // many with two, .git with what counts of it: heads and main.
-    expect(await fingerprintTree(folder, 6)).not.toBeNull();
-    expect(await fingerprintTree(folder, 5)).toBeNull();
+    expect(await fingerprintTree(folder, { left: 6 })).not.toBeNull();
+    expect(await fingerprintTree(folder, { left: 5 })).toBeNull();
     shell('touch .git/refs/heads/other', folder);
-    expect(await fingerprintTree(folder, 6)).toBeNull();
+    expect(await fingerprintTree(folder, { left: 6 })).toBeNull();
     shell('rm .git/refs/heads/other; touch .git/index .git/config', folder);
-    expect(await fingerprintTree(folder, 6)).not.toBeNull();
+    expect(await fingerprintTree(folder, { left: 6 })).not.toBeNull();
   });
 
   it('has no fingerprint when its paths are too long', async () => {

@@ -1,0 +1,26 @@
+import path from 'node:path';
+import { fingerprintTree } from './fingerprint-tree.ts';
+import { examineGit, type GitExamination } from './git/examine-git.ts';
+import { readGitDirectory } from './git/read-git-directory.ts';
+import { lookAt } from './look-at.ts';
+import type { WorkspaceFacts } from './workspace.ts';
+
+/**
+ * What is in a workspace now: by git where it is a repository, by its names, sizes and times elsewhere, and also where
+ * its git directory or its files are not understood. Null when it could not be seen completely. Never rejects, runs
+ * nothing that the workspace holds and changes nothing in it.
+ */
+export async function examineWorkspace(workspace: string, examination: GitExamination): Promise<WorkspaceFacts | null> {
+  return (await gitFacts(workspace, examination).catch(() => null)) ?? (await treeFacts(workspace));
+}
+
+async function gitFacts(workspace: string, examination: GitExamination): Promise<WorkspaceFacts | null> {
+  if (!(await lookAt(workspace))?.isDirectory()) return null;
+  const directory = await readGitDirectory(path.join(workspace, '.git'));
+  return directory === null ? null : await examineGit(workspace, directory, examination);
+}
+
+async function treeFacts(workspace: string): Promise<WorkspaceFacts | null> {
+  const fingerprint = await fingerprintTree(workspace);
+  return fingerprint === null ? null : { fingerprint, git: null };
+}

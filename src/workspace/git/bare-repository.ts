@@ -1,0 +1,49 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { type ObjectFormat, plainConfig } from './lens.ts';
+
+export interface BareRepository {
+  readonly folder: string;
+  readonly objectFormat: ObjectFormat;
+  /** Each with the commit it names. */
+  readonly references?: Readonly<Record<string, string>>;
+  /** Object directories to borrow from. */
+  readonly alternates?: readonly string[];
+}
+
+/** A repository of Baton's own without files beside it, written by hand: no template, no hook, no program. */
+export async function writeBareRepository(repository: BareRepository): Promise<void> {
+  const { folder, objectFormat, references = {}, alternates = [] } = repository;
+  await mkdir(path.join(folder, 'refs'), { recursive: true });
+  await mkdir(path.join(folder, 'objects', 'pack'), { recursive: true });
+  await mkdir(path.join(folder, 'objects', 'info'), { recursive: true });
+  // Whoever comes with a commit that was here a moment ago gets it, even when its branch has moved on since.
+  const config = `${plainConfig(objectFormat).replace('bare = false', 'bare = true')}[uploadpack]\n\tallowAnySHA1InWant = true\n`;
+  await writeFile(path.join(folder, 'config'), config);
+  await writeFile(path.join(folder, 'packed-refs'), packedReferences(references));
+  await writeAlternates(folder, alternates);
+  // The last: without it git sees no repository here.
+  await writeFile(path.join(folder, 'HEAD'), 'ref: refs/heads/unborn\n');
+}
+
+/** References as git keeps them in one file: no name can be in the way of another. */
+export function packedReferences(references: Readonly<Record<string, string>>): string {
+  const sorted = Object.entries(references).sort(([one], [other]) =>
+    Buffer.compare(Buffer.from(one), Buffer.from(other)),
+  );
+  return ['# pack-refs with: peeled fully-peeled sorted ', ...sorted.map(([name, id]) => `${id} ${name}`), ''].join(
+    '\n',
+  );
+}
+
+/** What a git directory borrows from. Only odd paths are quoted: not everything that reads this file knows quotes. */
+export async function writeAlternates(gitDir: string, folders: readonly string[]): Promise<void> {
+  if (folders.length === 0) return;
+  const lines = folders.map((folder) => (/["\\\n#]/.test(folder) ? quoted(folder) : folder));
+  await writeFile(path.join(gitDir, 'objects', 'info', 'alternates'), lines.map((line) => `${line}\n`).join(''));
+}
+
+/** As git reads it in its own files: between quotes, with the few characters escaped that would end or change it. */
+export function quoted(text: string): string {
+  return `"${text.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n').replaceAll('\t', '\\t')}"`;
+}

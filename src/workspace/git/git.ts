@@ -1,0 +1,209 @@
+import { BatonError } from '../../core/baton-error.ts';
+import { harmlessLine } from '../../core/harmless-line.ts';
+import { childEnvironment } from '../../process/child-environment.ts';
+import { type RunResult, runToEnd } from '../../process/run-to-end.ts';
+import type { ProcessDeps } from '../../process/start-child.ts';
+
+/**
+ * The one way the daemon calls git. An agent may have written the git directory of its workspace, and git runs programs
+ * that such a directory names: hooks, fsmonitor, filters, diff drivers, credential helpers, transports, promisor remotes.
+ * No list of switches is complete, so the rule is another one:
+ *
+ * - `gitDir` is always a directory that only Baton writes (a cache, a lens, the salvage), or the person's own repository.
+ *   What an agent could write is read as data: its objects are borrowed, its files are the work tree, its references are
+ *   parsed (`read-git-directory.ts`). It is never the git directory of a call.
+ * - The git configuration of the machine and of the person is read only by calls that go to the network, for credentials.
+ * - Hooks, fsmonitor, prompts, maintenance, recursion into submodules and risky transports are switched off anyway.
+ */
+export interface Git {
+  /** Rejects with `git_failed`, `git_timeout` or `git_missing`. Resolves to what it wrote, one character a byte. */
+  run(call: GitCall): Promise<string>;
+  /** The same where failing is an answer: the exit code with the output. */
+  ask(call: GitCall): Promise<GitAnswer>;
+}
+
+export interface GitCall {
+  /** Without `git` and its own options. */
+  readonly args: readonly string[];
+  /** Absolute. Null only for what needs no repository. */
+  readonly gitDir: string | null;
+  /** Absolute. Without it the call has no work tree. */
+  readonly workTree?: string;
+  readonly indexFile?: string;
+  /** Where new objects go, instead of the git directory. */
+  readonly objects?: string;
+  /** Object directories that are read besides. */
+  readonly borrowed?: readonly string[];
+  /** One call's own settings, as `name=value`. */
+  readonly settings?: readonly string[];
+  /** Whether it may go to other machines; then it sees the person's git configuration and their ssh agent. */
+  readonly network?: boolean;
+  readonly stdin?: string;
+  readonly timeoutMs?: number;
+  readonly maxOutputBytes?: number;
+  readonly signal?: AbortSignal;
+}
+
+export interface GitAnswer {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface GitParts extends ProcessDeps {
+  /** The daemon's own environment. */
+  readonly daemonEnv: Readonly<Record<string, string | undefined>>;
+}
+
+/** How many calls run at once; git itself uses several threads, and a disk has one head. */
+const mostAtOnce = 4;
+
+const usualTimeoutMs = 120_000;
+const networkTimeoutMs = 900_000;
+const usualOutputBytes = 64 * 1024 * 1024;
+const longestRemark = 2_000;
+
+/** In every call, above every file. */
+const settings = [
+  'core.hooksPath=/dev/null',
+  'core.fsmonitor=false',
+  'core.untrackedCache=false',
+  'core.excludesFile=/dev/null',
+  'core.attributesFile=/dev/null',
+  'core.quotePath=false',
+  'core.pager=cat',
+  'core.askPass=',
+  'core.alternateRefsCommand=',
+  'credential.interactive=false',
+  'protocol.ext.allow=never',
+  'protocol.fd.allow=never',
+  'submodule.recurse=false',
+  'fetch.recurseSubmodules=false',
+  'diff.ignoreSubmodules=all',
+  'commit.gpgSign=false',
+  'gc.auto=0',
+  'maintenance.auto=false',
+  // What a removal relies on must be on the disk, not on its way there.
+  'core.fsync=all',
+];
+
+/**
+ * Where objects are borrowed they may be an agent's, and so may be what stands beside them to find them faster. Such a
+ * table is believed unseen: it could tell of parents that a commit has not, and hide commits from whoever counts them.
+ */
+const wary = ['core.commitGraph=false', 'core.multiPackIndex=false', 'pack.useBitmaps=false'];
+
+const networkVariables = [
+  ...['HOME', 'USER', 'LOGNAME', 'XDG_*', 'SSH_AUTH_SOCK', 'SSL_CERT_FILE', 'SSL_CERT_DIR'],
+  ...['HTTP_PROXY', 'HTTPS_PROXY', 'ALL_PROXY', 'NO_PROXY', 'http_proxy', 'https_proxy', 'all_proxy', 'no_proxy'],
+];
+
+export function createGit(parts: GitParts): Git {
+  const turn = turns(mostAtOnce);
+  const ask = (call: GitCall): Promise<GitAnswer> => turn(() => callGit(call, parts));
+  return {
+    ask,
+    run: async (call) => {
+      const { code, stdout, stderr } = await ask(call);
+      if (code === 0) return stdout;
+      const { args } = call;
+      throw new BatonError('git_failed', `git ${args[0]} failed: ${remark(stderr) || `exit code ${code}`}`, {
+        details: { args: args.slice(0, 20).map(withoutPasswords), code },
+      });
+    },
+  };
+}
+
+async function callGit(call: GitCall, parts: GitParts): Promise<GitAnswer> {
+  const { network = false, args, signal } = call;
+  const timeoutMs = call.timeoutMs ?? (network ? networkTimeoutMs : usualTimeoutMs);
+  let result: RunResult;
+  try {
+    result = await runToEnd(
+      {
+        command: 'git',
+        args: [...settingsOf(call).flatMap((setting) => ['-c', setting]), ...args],
+        cwd: call.workTree ?? call.gitDir ?? '/',
+        env: environmentOf(call, parts),
+        runId: 'git',
+        timeoutMs,
+        maxOutputBytes: call.maxOutputBytes ?? usualOutputBytes,
+        outputEncoding: 'latin1',
+        ...(call.stdin === undefined ? {} : { stdin: call.stdin }),
+        ...(signal === undefined ? {} : { signal }),
+      },
+      // Nothing that git starts here leaves its group, and a namespace would cost more than most calls.
+      { ...parts, custody: 'group_only' },
+    );
+  } catch (cause) {
+    if (signal?.aborted === true || !(cause instanceof BatonError) || cause.code !== 'process_spawn_failed')
+      throw cause;
+    throw new BatonError('git_missing', 'The program git could not be started.', { cause });
+  }
+  const { code, stdout, stderr, timedOut, truncated } = result;
+  if (timedOut) throw new BatonError('git_timeout', `git ${args[0]} took longer than ${timeoutMs} ms.`);
+  if (truncated) throw new BatonError('git_failed', `git ${args[0]} wrote more than can be read.`);
+  if (code === null) throw new BatonError('git_failed', `git ${args[0]} was ended by ${result.signal}.`);
+  return { code, stdout, stderr };
+}
+
+function settingsOf({ borrowed = [], settings: own = [] }: GitCall): readonly string[] {
+  return [...settings, ...(borrowed.length === 0 ? [] : wary), ...own];
+}
+
+function environmentOf(call: GitCall, { daemonEnv }: GitParts): Readonly<Record<string, string>> {
+  const { gitDir, workTree, indexFile, objects, borrowed = [], network = false } = call;
+  return childEnvironment({
+    from: daemonEnv,
+    allow: ['PATH', 'TMPDIR', 'TZ', ...(network ? networkVariables : [])],
+    deny: [],
+    add: {
+      LC_ALL: 'C',
+      GIT_TERMINAL_PROMPT: '0',
+      GIT_ASKPASS: '',
+      SSH_ASKPASS: '',
+      GIT_OPTIONAL_LOCKS: '0',
+      GIT_NO_REPLACE_OBJECTS: '1',
+      GIT_NO_LAZY_FETCH: '1',
+      GIT_ATTR_NOSYSTEM: '1',
+      ...(network ? {} : { HOME: '/nonexistent', GIT_CONFIG_NOSYSTEM: '1', GIT_CONFIG_GLOBAL: '/dev/null' }),
+      ...(gitDir === null ? {} : { GIT_DIR: gitDir }),
+      ...(workTree === undefined ? {} : { GIT_WORK_TREE: workTree }),
+      ...(indexFile === undefined ? {} : { GIT_INDEX_FILE: indexFile }),
+      ...(objects === undefined ? {} : { GIT_OBJECT_DIRECTORY: objects }),
+      ...(borrowed.length === 0 ? {} : { GIT_ALTERNATE_OBJECT_DIRECTORIES: borrowed.map(quoted).join(':') }),
+    },
+  });
+}
+
+/** As git reads a list of paths: what begins with a quote is unquoted, so that a colon may be part of a path. */
+function quoted(folder: string): string {
+  return `"${folder.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n')}"`;
+}
+
+/** What git said, in one line. */
+function remark(stderr: string): string {
+  return harmlessLine(withoutPasswords(stderr.trim().slice(-longestRemark)));
+}
+
+/** Drops who is named before the host of a URL: there may be a password. */
+function withoutPasswords(text: string): string {
+  return text.replaceAll(/\/\/[^/\s]*@/g, '//');
+}
+
+/** At most so many at a time, in the order they come. */
+function turns(most: number): <T>(work: () => Promise<T>) => Promise<T> {
+  let running = 0;
+  const waiting: (() => void)[] = [];
+  return async (work) => {
+    if (running >= most) await new Promise<void>((resolve) => waiting.push(resolve));
+    else running += 1;
+    try {
+      return await work();
+    } finally {
+      const next = waiting.shift();
+      if (next === undefined) running -= 1;
+      else next();
+    }
+  };
+}

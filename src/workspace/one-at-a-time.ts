@@ -1,0 +1,19 @@
+/** Runs what concerns one thing in turn, in the order it comes, and what concerns others beside it. */
+export type OneAtATime = <T>(thing: string, work: () => Promise<T>) => Promise<T>;
+
+export function createOneAtATime(): OneAtATime {
+  const last = new Map<string, Promise<unknown>>();
+  return (thing, work) => {
+    const before = last.get(thing) ?? Promise.resolve();
+    const mine = before.then(work, work);
+    const settled = mine.then(
+      () => {},
+      () => {},
+    );
+    last.set(thing, settled);
+    void settled.then(() => {
+      if (last.get(thing) === settled) last.delete(thing);
+    });
+    return mine;
+  };
+}

@@ -1,0 +1,302 @@
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { rejection, scratchFolder } from '../scratch-folder.ts';
+import { commit, git, type ScratchCheckouts, scratchCheckouts, scratchRepository } from './scratch-repository.ts';
+
+function scene() {
+  const folder = scratchFolder();
+  const source = scratchRepository(path.join(folder, 'source'));
+  return { folder, source, ...scratchCheckouts(folder, source) };
+}
+
+function make({ checkouts, workspace }: ScratchCheckouts, name: string) {
+  return checkouts.make({ workspace: workspace(name), branch: `baton/${name}` });
+}
+
+/** The one cache there is. */
+function cacheIn({ places }: ScratchCheckouts): string {
+  const names = readdirSync(places.caches).filter((name) => name.endsWith('.git'));
+  expect(names).toHaveLength(1);
+  return path.join(places.caches, names[0] ?? '');
+}
+
+function packIn(cache: string): string {
+  const name = readdirSync(path.join(cache, 'objects/pack')).find((each) => each.endsWith('.pack'));
+  return path.join(cache, 'objects/pack', name ?? 'none');
+}
+
+describe('a source that gives nothing', () => {
+  async function failure(prepare: (source: string) => void, base: string | null = null) {
+    const folder = scratchFolder();
+    const source = path.join(folder, 'source');
+    prepare(source);
+    const scratch = scratchCheckouts(folder, source, { base });
+    const error = await rejection(make(scratch, 'T-1'));
+    expect(error.code).toBe('repository_unavailable');
+    expect(error.message).toContain(source);
+    expect(await scratch.checkouts.find(scratch.workspace('T-1'))).toBeNull();
+    expect(existsSync(scratch.places.caches) ? readdirSync(scratch.places.caches) : []).toEqual([]);
+    return error;
+  }
+
+  it('is told when there is nothing at its path', async () => {
+    expect((await failure(() => {})).message).toMatch(/is no git repository\. git said: /);
+  });
+
+  it('is told when there is a folder that is no repository', async () => {
+    expect((await failure((source) => mkdirSync(source))).message).toContain('is no git repository');
+  });
+
+  it('is told when it has no such branch', async () => {
+    const error = await failure((source) => scratchRepository(source), 'release');
+    expect(error.message).toContain('has no branch release');
+    expect(error.nextStep).toContain('workspace.base');
+  });
+
+  it('is told when no base is named and its HEAD is detached', async () => {
+    const error = await failure((source) => git(scratchRepository(source), 'checkout', '-q', '--detach'));
+    expect(error.message).toContain('its HEAD names a commit');
+    expect(error.nextStep).toContain('workspace.base');
+  });
+
+  it('is told when it has no commit yet', async () => {
+    const error = await failure((source) => {
+      mkdirSync(source);
+      git(source, 'init', '-q');
+    });
+    expect(error.message).toContain('has no commit');
+  });
+
+  it('is told when its history is cut off', async () => {
+    const error = await failure((source) => {
+      const whole = scratchRepository(`${source}-whole`);
+      commit(whole, { 'b.txt': 'x\n' });
+      git(path.dirname(source), 'clone', '-q', '--depth=1', `file://${whole}`, source);
+    });
+    expect(error.message).toContain('is shallow');
+    expect(error.nextStep).toContain('--unshallow');
+  });
+
+  it('is told without the password of its address', async () => {
+    const folder = scratchFolder();
+    const shown = 'http://127.0.0.1:1/x.git';
+    const location = 'http://me:hunter2@127.0.0.1:1/x.git';
+    const scratch = scratchCheckouts(folder, location, { repo: { location, shown, isLocal: false }, copyFrom: folder });
+    const error = await rejection(make(scratch, 'T-1'));
+    expect(error.code).toBe('repository_unavailable');
+    expect(JSON.stringify([error.toJSON(), error.message, scratch.logger.lines])).not.toContain('hunter2');
+  });
+
+  it.each([
+    ["fatal: detected dubious ownership in repository at '/srv/x'", /belongs to another user/, /safe\.directory/],
+    ["fatal: could not read Username for 'https://h': terminal prompts disabled", /does not let Baton in/, /ssh key/],
+    ['git@h: Permission denied (publickey).', /does not let Baton in/, /ssh key/],
+    ['fatal: unable to access: Could not resolve host: h', /cannot be reached/, /network/],
+    ['fatal: something new', /could not be read\. git said: fatal: something new/, /workspace\.repo/],
+  ])('is told in words when git says %s', async (stderr, message, nextStep) => {
+    const folder = scratchFolder();
+    const scratch = scratchCheckouts(folder, path.join(folder, 'source'), {
+      git: (real) => ({ run: real.run, ask: async () => ({ code: 128, stdout: '', stderr }) }),
+    });
+    const error = await rejection(make(scratch, 'T-1'));
+    expect(error).toMatchObject({ code: 'repository_unavailable', message: expect.stringMatching(message) });
+    expect(error.nextStep).toMatch(nextStep);
+  });
+
+  it('fails the start instead of giving an old base', async () => {
+    const scratch = scene();
+    await make(scratch, 'T-1');
+    renameSync(scratch.source, `${scratch.source}-moved`);
+    expect((await rejection(make(scratch, 'T-2'))).code).toBe('repository_unavailable');
+  });
+});
+
+describe('the cache of a source', () => {
+  it('has neither the location nor anything of the person in its files', async () => {
+    const folder = scratchFolder();
+    const source = scratchRepository(path.join(folder, 'source'));
+    const location = `file://${source}`;
+    const repo = { location, shown: 'https://host.invalid/x', isLocal: false };
+    const scratch = scratchCheckouts(folder, location, { repo, copyFrom: folder });
+    await make(scratch, 'T-1');
+    const cache = cacheIn(scratch);
+    for (const name of readdirSync(cache, { recursive: true, encoding: 'utf8' })) {
+      const file = path.join(cache, name);
+      if (statSync(file).isFile()) expect(readFileSync(file, 'latin1')).not.toContain(source);
+    }
+    expect(git(scratch.workspace('T-1'), 'remote', 'get-url', 'origin')).toBe('https://host.invalid/x');
+  });
+
+  it('follows a base whose history was rewritten, and checkouts of the old one stay whole', async () => {
+    const scratch = scene();
+    const { source, workspace } = scratch;
+    commit(source, { 'old.txt': 'old\n' });
+    await make(scratch, 'T-1');
+    git(source, 'reset', '-q', '--hard', 'HEAD~1');
+    const rewritten = commit(source, { 'new.txt': 'new\n' });
+    git(source, 'reflog', 'expire', '--expire=now', '--all');
+    git(source, 'gc', '-q', '--prune=now');
+    await make(scratch, 'T-2');
+    expect(git(workspace('T-2'), 'rev-parse', 'HEAD')).toBe(rewritten);
+    expect(git(workspace('T-1'), 'show', 'HEAD:old.txt')).toBe('old');
+    expect(git(workspace('T-1'), 'fsck', '--full', '--no-dangling')).toBe('');
+  });
+
+  it('follows a branch that becomes a folder of branches', async () => {
+    const scratch = scene();
+    const { source, checkouts, workspace } = scratch;
+    git(source, 'branch', 'topic');
+    await checkouts.make({ workspace: workspace('T-1'), branch: 'topic' });
+    git(source, 'branch', '-q', '-D', 'topic');
+    git(source, 'branch', 'topic/one');
+    await checkouts.make({ workspace: workspace('T-2'), branch: 'topic/one' });
+    expect(git(workspace('T-2'), 'branch', '--show-current')).toBe('topic/one');
+  });
+
+  it('is freed from what a killed daemon left locked or unfinished', async () => {
+    const scratch = scene();
+    await make(scratch, 'T-1');
+    const cache = cacheIn(scratch);
+    const references = readdirSync(path.join(cache, 'refs/baton'));
+    for (const name of references) writeFileSync(path.join(cache, 'refs/baton', `${name}.lock`), '');
+    for (const name of ['packed-refs.lock', 'shallow.lock', 'objects/pack/tmp_pack_abcdef', 'objects/tmp_objdir-x']) {
+      writeFileSync(path.join(cache, name), 'unfinished');
+    }
+    const newer = commit(scratch.source, { 'b.txt': 'x\n' });
+    await make(scratch, 'T-2');
+    expect(git(scratch.workspace('T-2'), 'rev-parse', 'HEAD')).toBe(newer);
+    const left = readdirSync(cache, { recursive: true, encoding: 'utf8' });
+    expect(left.filter((name) => /\.lock$|tmp_/.test(name))).toEqual([]);
+  });
+
+  it('is made again when it was left half-made', async () => {
+    const scratch = scene();
+    await make(scratch, 'T-1');
+    const cache = cacheIn(scratch);
+    renameSync(cache, `${cache}+making`);
+    rmSync(path.join(`${cache}+making`, 'HEAD'));
+    await make(scratch, 'T-2');
+    expect(git(scratch.workspace('T-2'), 'status', '--porcelain')).toBe('');
+    expect(readdirSync(scratch.places.caches)).toEqual([path.basename(cache)]);
+  });
+
+  it.each([
+    ['has no HEAD', (cache: string) => rmSync(path.join(cache, 'HEAD'))],
+    ['has no references', (cache: string) => rmSync(path.join(cache, 'refs'), { recursive: true })],
+    ['has an empty configuration', (cache: string) => writeFileSync(path.join(cache, 'config'), '')],
+    ['has empty references', emptyReferences],
+    ['has a cut pack', (cache: string) => truncateSync(packIn(cache), 40)],
+    ['has lost its pack', (cache: string) => rmSync(packIn(cache))],
+    ['has garbage for its pack', (cache: string) => spoil(packIn(cache))],
+  ])('is put aside and made again when it %s, also without anything to fetch', async (_what, damage) => {
+    const scratch = scene();
+    await make(scratch, 'T-1');
+    const cache = cacheIn(scratch);
+    damage(cache);
+    await make(scratch, 'T-2');
+    expect(git(scratch.workspace('T-2'), 'status', '--porcelain')).toBe('');
+    expect(git(scratch.workspace('T-1'), 'status', '--porcelain')).toBe('');
+    expect(scratch.logger.lines.filter(({ level }) => level === 'warn')).toHaveLength(1);
+    const newer = commit(scratch.source, { 'b.txt': 'x\n' });
+    await make(scratch, 'T-3');
+    expect(git(scratch.workspace('T-3'), 'rev-parse', 'HEAD')).toBe(newer);
+    expect(scratch.logger.lines.filter(({ level }) => level === 'warn')).toHaveLength(1);
+  });
+
+  it('that is damaged still lends what the source has dropped since', async () => {
+    const scratch = scene();
+    const { source, workspace } = scratch;
+    commit(source, { 'old.txt': 'old\n' });
+    await make(scratch, 'T-1');
+    git(source, 'reset', '-q', '--hard', 'HEAD~1');
+    git(source, 'reflog', 'expire', '--expire=now', '--all');
+    git(source, 'gc', '-q', '--prune=now');
+    rmSync(path.join(cacheIn(scratch), 'HEAD'));
+    await make(scratch, 'T-2');
+    expect(git(workspace('T-1'), 'show', 'HEAD:old.txt')).toBe('old');
+    rmSync(path.join(cacheIn(scratch), 'HEAD'));
+    await make(scratch, 'T-3');
+    expect(git(workspace('T-1'), 'show', 'HEAD:old.txt')).toBe('old');
+    expect(git(workspace('T-1'), 'fsck', '--full', '--no-dangling')).toBe('');
+  });
+
+  it('is made again when the source has become one with other objects', async () => {
+    const scratch = scene();
+    await make(scratch, 'T-1');
+    rmSync(scratch.source, { recursive: true });
+    scratchRepository(scratch.source, ['--object-format=sha256']);
+    expect(await make(scratch, 'T-2')).toMatchObject({ objectFormat: 'sha256' });
+    expect(git(scratch.workspace('T-2'), 'status', '--porcelain')).toBe('');
+  });
+
+  it('works below folders with odd names', async () => {
+    const folder = path.join(scratchFolder(), 'we"ird: #dir\\x é');
+    mkdirSync(folder);
+    const source = scratchRepository(path.join(folder, 'source'));
+    const scratch = scratchCheckouts(folder, source);
+    await make(scratch, 'T-1');
+    rmSync(path.join(cacheIn(scratch), 'HEAD'));
+    await make(scratch, 'T-2');
+    const place = scratch.workspace('T-1');
+    expect(git(place, 'remote', 'get-url', 'origin')).toBe(source);
+    commit(place, { 'a.txt': 'x\n' });
+    expect(await scratch.checkouts.publish(place)).toMatchObject({ outcome: 'published' });
+  });
+
+  it('is fetched for the others when one who waits gives up', async () => {
+    const scratch = scene();
+    const { checkouts, workspace } = scratch;
+    const stop = new AbortController();
+    const first = make(scratch, 'T-1');
+    const quitter = checkouts.make({ workspace: workspace('T-2'), branch: 'b', signal: stop.signal });
+    const third = make(scratch, 'T-3');
+    stop.abort(new Error('not wanted any more'));
+    await expect(quitter).rejects.toThrow('not wanted any more');
+    await Promise.all([first, third]);
+    expect(git(workspace('T-3'), 'status', '--porcelain')).toBe('');
+  });
+
+  it('is not fetched any further when all who waited gave up, and works again after that', async () => {
+    const scratch = scene();
+    const { checkouts, workspace } = scratch;
+    const stop = new AbortController();
+    const quitter = checkouts.make({ workspace: workspace('T-1'), branch: 'b', signal: stop.signal });
+    stop.abort(new Error('not wanted any more'));
+    await expect(quitter).rejects.toThrow('not wanted any more');
+    await make(scratch, 'T-2');
+    expect(git(workspace('T-2'), 'status', '--porcelain')).toBe('');
+  });
+
+  it('shows what every one of many waiters asked for, after it was asked', async () => {
+    const scratch = scene();
+    const { source, workspace } = scratch;
+    const first = make(scratch, 'T-1');
+    const newer = commit(source, { 'b.txt': 'x\n' });
+    const others = Promise.all(['T-2', 'T-3', 'T-4'].map((name) => make(scratch, name)));
+    await Promise.all([first, others]);
+    for (const name of ['T-2', 'T-3', 'T-4']) expect(git(workspace(name), 'rev-parse', 'HEAD')).toBe(newer);
+  });
+});
+
+function emptyReferences(cache: string): void {
+  const folder = path.join(cache, 'refs/baton');
+  for (const name of readdirSync(folder)) writeFileSync(path.join(folder, name), '');
+}
+
+function spoil(file: string): void {
+  const bytes = readFileSync(file);
+  bytes.fill(0x5a, 20, bytes.length - 20);
+  rmSync(file);
+  writeFileSync(file, bytes);
+}

@@ -1,0 +1,194 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { sleep } from '../../../src/clock/clock.ts';
+import { systemChance } from '../../../src/clock/system-chance.ts';
+import { systemClock } from '../../../src/clock/system-clock.ts';
+import { sweepDaemon } from '../../../src/process/sweep-daemon.ts';
+import type { Git } from '../../../src/workspace/git/git.ts';
+import { scratchFolder } from '../scratch-folder.ts';
+import { commit, git, scratchCheckouts, scratchRepository } from './scratch-repository.ts';
+
+const strategies = ['worktree', 'clone'] as const;
+
+/** What the next life does with a workspace whose mark says that it was being made. */
+function emptied(workspace: string): void {
+  rmSync(workspace, { recursive: true, force: true });
+  mkdirSync(workspace, { recursive: true });
+}
+
+describe.each(strategies)('a daemon that is killed while it makes a %s', (strategy) => {
+  it('leaves nothing that the next one cannot finish, whenever it is killed', { timeout: 120_000 }, async () => {
+    const folder = scratchFolder();
+    const source = scratchRepository(path.join(folder, 'source'));
+    const files = Object.fromEntries(Array.from({ length: 400 }, (_, index) => [`f/${index}.txt`, `${index}\n`]));
+    commit(source, files);
+    writeFileSync(path.join(source, '.env'), 'A=1');
+    const daemonId = systemChance.id();
+    let killedOnes = 0;
+    for (const [round, isThere] of moments.entries()) {
+      commit(source, { 'round.txt': `${round}\n` });
+      const name = `T-${round}`;
+      const child = daemonThatMakes(daemonId, folder, source, name, strategy);
+      if (await killed(child, () => isThere(folder, name))) killedOnes += 1;
+      // As every life does first: the calls of git outlive the daemon.
+      await sweepDaemon(daemonId, { clock: systemClock }, { graceMs: 0 });
+      const { checkouts, workspace } = scratchCheckouts(folder, source, { strategy, copy: ['.env'] });
+      const place = workspace(name);
+      emptied(place);
+      await checkouts.make({ workspace: place, branch: `baton/${name}` });
+      expect(git(place, 'status', '--porcelain')).toBe('');
+      expect(git(place, 'rev-parse', 'HEAD')).toBe(git(source, 'rev-parse', 'main'));
+      expect(readFileSync(path.join(place, '.env'), 'utf8')).toBe('A=1');
+      expect(git(place, 'fsck', '--connectivity-only', '--no-dangling')).toBe('');
+      commit(place, { 'work.txt': `${round}\n` });
+      expect(await checkouts.publish(place)).toMatchObject({ outcome: 'published' });
+    }
+    expect(killedOnes).toBeGreaterThan(2);
+  });
+
+  it('leaves nothing that the next one cannot finish, whichever call of git was its last', async () => {
+    const folder = scratchFolder();
+    const source = scratchRepository(path.join(folder, 'source'));
+    git(source, 'checkout', '-q', '-b', 'baton/x');
+    commit(source, { 'theirs.txt': 'x\n' });
+    git(source, 'checkout', '-q', 'main');
+    writeFileSync(path.join(source, '.env'), 'A=1');
+    mkdirSync(path.join(source, 'cfg'));
+    writeFileSync(path.join(source, 'cfg', 'a.json'), '{}');
+    for (let last = 0; last < 8; last += 1) {
+      commit(source, { 'round.txt': `${last}\n` });
+      const copy = ['.env', 'cfg'];
+      const broken = scratchCheckouts(folder, source, { strategy, copy, git: (real) => breaksAfter(real, last) });
+      const place = broken.workspace(`T-${last}`);
+      const broke = await broken.checkouts.make({ workspace: place, branch: 'baton/x' }).then(
+        () => false,
+        () => true,
+      );
+      const { checkouts } = scratchCheckouts(folder, source, { strategy, copy });
+      expect((await checkouts.find(place)) === null).toBe(broke);
+      if (!broke) continue;
+      emptied(place);
+      const made = await checkouts.make({ workspace: place, branch: 'baton/x' });
+      expect(git(place, 'status', '--porcelain')).toBe('');
+      expect(git(place, 'rev-parse', 'HEAD')).toBe(git(source, 'rev-parse', 'baton/x'));
+      expect(await checkouts.find(place)).toEqual(made);
+    }
+  });
+});
+
+describe('a daemon that is killed while it publishes', () => {
+  it('has either moved the branch or not, and the next one does the rest', async () => {
+    for (let last = 0; last < 8; last += 1) {
+      const folder = scratchFolder();
+      const source = scratchRepository(path.join(folder, 'source'));
+      const { checkouts, workspace, places } = scratchCheckouts(folder, source);
+      const place = workspace('T-1');
+      await checkouts.make({ workspace: place, branch: 'baton/x' });
+      const work = commit(place, { 'work.txt': 'x\n' });
+      const broken = scratchCheckouts(folder, source, { git: (real) => breaksAfter(real, last) });
+      await broken.checkouts.publish(place).catch(() => {});
+      const { outcome } = await checkouts.publish(place);
+      expect(['published', 'nothing']).toContain(outcome);
+      expect(git(source, 'rev-parse', 'baton/x')).toBe(work);
+      expect((await checkouts.find(place))?.published).toBe(work);
+      expect(readdirSync(places.scratch)).toEqual([]);
+    }
+  });
+});
+
+describe('a record', () => {
+  it('that was not finished counts as none, and the checkout is made again', async () => {
+    const folder = scratchFolder();
+    const source = scratchRepository(path.join(folder, 'source'));
+    const { checkouts, workspace } = scratchCheckouts(folder, source);
+    const place = workspace('T-1');
+    const made = await checkouts.make({ workspace: place, branch: 'b' });
+    const record = path.join(path.dirname(made.lens), 'checkout.json');
+    writeFileSync(`${record}+making`, readFileSync(record, 'utf8').slice(0, 20));
+    rmSync(record);
+    writeFileSync(path.join(made.gitDir, 'index.lock'), '');
+    expect(await checkouts.find(place)).toBeNull();
+    emptied(place);
+    await checkouts.make({ workspace: place, branch: 'b' });
+    expect(git(place, 'status', '--porcelain')).toBe('');
+    expect(existsSync(`${record}+making`)).toBe(false);
+  });
+
+  it('that cannot be read is no reason to drop the git directory beside it', async () => {
+    const folder = scratchFolder();
+    const source = scratchRepository(path.join(folder, 'source'));
+    const { checkouts, workspace, logger } = scratchCheckouts(folder, source);
+    const place = workspace('T-1');
+    const made = await checkouts.make({ workspace: place, branch: 'b' });
+    const work = commit(place, { 'work.txt': 'x\n' });
+    writeFileSync(path.join(path.dirname(made.lens), 'checkout.json'), '{"version": 1');
+    expect(await checkouts.find(place)).toBeNull();
+    emptied(place);
+    await checkouts.make({ workspace: place, branch: 'b' });
+    const kept = String(logger.lines.find(({ fields }) => fields.kept !== undefined)?.fields.kept);
+    expect(git(folder, '--git-dir', path.join(kept, 'git'), 'cat-file', '-t', work)).toBe('commit');
+  });
+});
+
+const helpers = pathToFileURL(path.join(import.meta.dirname, 'scratch-repository.ts')).href;
+
+/** A daemon for a moment: it makes one workspace in a process of its own. */
+function daemonThatMakes(...given: string[]): ChildProcess {
+  const program = `
+    import { scratchCheckouts } from ${JSON.stringify(helpers)};
+    const [daemonId, folder, source, name, strategy] = process.argv.slice(1);
+    const { checkouts, workspace } = scratchCheckouts(folder, source, { daemonId, strategy, copy: ['.env'] });
+    await checkouts.make({ workspace: workspace(name), branch: 'baton/' + name });`;
+  const args = ['--input-type=module', '--eval', program, ...given];
+  return spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'inherit'] });
+}
+
+/** Moments on the way to a workspace, by what is there already. */
+const moments: readonly ((folder: string, name: string) => boolean)[] = [
+  (folder) => anyName(path.join(folder, 'state/git/caches'), '+making'),
+  (folder) =>
+    anyName(path.join(folder, 'state/git/caches'), '.lock') || anyName(path.join(folder, 'state'), 'tmp_pack'),
+  (folder, name) => anyName(path.join(folder, 'state/git/checkouts'), name),
+  (folder, name) => anyName(path.join(folder, 'workspaces', name), 'f'),
+  (folder, name) => anyName(path.join(folder, 'workspaces', name), '399'),
+  (folder, name) => anyName(path.join(folder, 'workspaces', name), '.env'),
+];
+
+function anyName(folder: string, part: string): boolean {
+  return existsSync(folder) && readdirSync(folder, { recursive: true }).some((name) => name.includes(part));
+}
+
+/** Kills the daemon at that moment. False when it was over first. */
+async function killed(child: ChildProcess, isMoment: () => boolean): Promise<boolean> {
+  const exited = once(child, 'exit');
+  while (child.exitCode === null && !happened(isMoment)) await sleep(systemClock, 1);
+  if (child.exitCode === null) child.kill('SIGKILL');
+  await exited;
+  return child.signalCode === 'SIGKILL';
+}
+
+/** A folder may vanish while it is read. */
+function happened(isMoment: () => boolean): boolean {
+  try {
+    return isMoment();
+  } catch {
+    return false;
+  }
+}
+
+/** A git of which so many calls come back, and no more. The one that does not has done its work, as if the daemon died then. */
+function breaksAfter(real: Git, calls: number): Git {
+  let left = calls;
+  const counted = async <T>(work: Promise<T>): Promise<T> => {
+    left -= 1;
+    const died = left < 0;
+    const result = await work;
+    if (died) throw new Error('the daemon is dead');
+    return result;
+  };
+  return { run: (call) => counted(real.run(call)), ask: (call) => counted(real.ask(call)) };
+}

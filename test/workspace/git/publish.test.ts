@@ -1,0 +1,315 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { scratchFolder } from '../scratch-folder.ts';
+import {
+  type CheckoutChanges,
+  commit,
+  git,
+  plantCommit,
+  scratchCheckouts,
+  scratchRepository,
+} from './scratch-repository.ts';
+
+const branch = 'baton/t-1';
+
+/** A source and a workspace made from it. */
+async function scene(changes: CheckoutChanges = {}) {
+  const folder = scratchFolder();
+  const source = scratchRepository(path.join(folder, 'source'));
+  const scratch = scratchCheckouts(folder, source, changes);
+  const place = scratch.workspace('T-1');
+  const made = await scratch.checkouts.make({ workspace: place, branch });
+  return { folder, source, place, made, ...scratch };
+}
+
+function tip(source: string): string {
+  return git(source, 'rev-parse', '--verify', `refs/heads/${branch}`);
+}
+
+describe.each(['worktree', 'clone'] as const)('publishing a branch of a %s', (strategy) => {
+  it('brings the commits into the source, and those of the next round as well (F070)', async () => {
+    const { source, place, checkouts } = await scene({ strategy });
+    const first = commit(place, { 'a.txt': '1\n' });
+    expect(await checkouts.publish(place)).toEqual({ outcome: 'published', branch, commit: first });
+    expect(tip(source)).toBe(first);
+    const second = commit(place, { 'a.txt': '2\n' });
+    expect(await checkouts.publish(place)).toEqual({ outcome: 'published', branch, commit: second });
+    expect(tip(source)).toBe(second);
+    expect(await checkouts.publish(place)).toEqual({ outcome: 'nothing' });
+    expect((await checkouts.find(place))?.published).toBe(second);
+    rmSync(place, { recursive: true });
+    expect(git(source, 'fsck', '--full', '--strict', '--connectivity-only')).toBe('');
+    expect(git(source, 'show', `${branch}:a.txt`)).toBe('2');
+  });
+
+  it('leaves the files, the index, HEAD and the configuration of the source alone (F078)', async () => {
+    const { source, place, checkouts } = await scene({ strategy });
+    writeFileSync(path.join(source, 'README.md'), 'in the middle\n');
+    git(source, 'add', 'README.md');
+    writeFileSync(path.join(source, 'README.md'), 'of something\n');
+    const seen = (): string[] => [
+      git(source, 'status', '--porcelain=v2', '--branch'),
+      readFileSync(path.join(source, '.git/index')).toString('hex'),
+      readFileSync(path.join(source, '.git/config'), 'utf8'),
+      readFileSync(path.join(source, '.git/HEAD'), 'utf8'),
+      git(source, 'rev-parse', 'main'),
+      readdirSync(path.join(source, '.git'))
+        .filter((name) => name.includes('HEAD'))
+        .join(),
+    ];
+    const before = seen();
+    commit(place, { 'README.md': 'by the agent\n' });
+    expect((await checkouts.publish(place)).outcome).toBe('published');
+    expect(seen()).toEqual(before);
+  });
+});
+
+describe('publishing a branch', () => {
+  it('does nothing while the agent has committed nothing', async () => {
+    const { source, place, checkouts, calls } = await scene();
+    writeFileSync(path.join(place, 'README.md'), 'not committed\n');
+    calls.length = 0;
+    expect(await checkouts.publish(place)).toEqual({ outcome: 'nothing' });
+    expect(git(source, 'branch', '--list', branch)).toBe('');
+    expect(calls).toEqual([]);
+  });
+
+  it('lets an agent rewrite what it published before, and keeps the earlier commit in the reflog', async () => {
+    const { source, place, checkouts } = await scene();
+    const first = commit(place, { 'a.txt': '1\n' });
+    await checkouts.publish(place);
+    git(place, 'commit', '-q', '--amend', '-m', 'better words');
+    expect((await checkouts.publish(place)).outcome).toBe('published');
+    expect(git(source, 'rev-parse', `${branch}@{1}`)).toBe(first);
+  });
+
+  it('never takes the branch back to an earlier commit', async () => {
+    const { source, place, checkouts } = await scene();
+    commit(place, { 'a.txt': '1\n' });
+    const second = commit(place, { 'a.txt': '2\n' });
+    await checkouts.publish(place);
+    git(place, 'reset', '-q', '--hard', 'HEAD~1');
+    expect(await checkouts.publish(place)).toMatchObject({ outcome: 'refused' });
+    expect(tip(source)).toBe(second);
+  });
+
+  it('never drops commits of a branch that somebody else began', async () => {
+    const folder = scratchFolder();
+    const source = scratchRepository(path.join(folder, 'source'));
+    git(source, 'checkout', '-q', '-b', branch);
+    const theirs = commit(source, { 'theirs.txt': 'x\n' });
+    git(source, 'checkout', '-q', 'main');
+    const { checkouts, workspace } = scratchCheckouts(folder, source);
+    const place = workspace('T-1');
+    await checkouts.make({ workspace: place, branch });
+    git(place, 'commit', '-q', '--amend', '-m', 'taken over');
+    expect(await checkouts.publish(place)).toMatchObject({ outcome: 'refused' });
+    expect(tip(source)).toBe(theirs);
+    git(place, 'reset', '-q', '--hard', theirs);
+    const mine = commit(place, { 'mine.txt': 'y\n' });
+    expect(await checkouts.publish(place)).toMatchObject({ outcome: 'published' });
+    git(place, 'reset', '-q', '--hard', 'origin/main');
+    commit(place, { 'other.txt': 'z\n' });
+    expect(await checkouts.publish(place)).toMatchObject({ outcome: 'refused' });
+    expect(tip(source)).toBe(mine);
+  });
+
+  it('is refused when somebody else moved the branch, until the agent has their commits', async () => {
+    const { source, place, checkouts } = await scene();
+    commit(place, { 'a.txt': '1\n' });
+    await checkouts.publish(place);
+    git(source, 'worktree', 'add', '-q', path.join(source, '..', 'other'), branch);
+    const theirs = commit(path.join(source, '..', 'other'), { 'theirs.txt': 'x\n' });
+    git(source, 'worktree', 'remove', path.join(source, '..', 'other'));
+    commit(place, { 'a.txt': '2\n' });
+    expect(await checkouts.publish(place)).toMatchObject({
+      outcome: 'refused',
+      reason: expect.stringMatching(/moved by somebody else/),
+    });
+    expect(tip(source)).toBe(theirs);
+    git(place, 'pull', '-q', '--no-rebase', '--no-edit', 'origin', branch);
+    expect(await checkouts.publish(place)).toMatchObject({ outcome: 'published' });
+  });
+
+  it('tells the second of two workspaces with one branch that it is taken', async () => {
+    const { source, place, checkouts, workspace } = await scene();
+    const other = workspace('T-2');
+    await checkouts.make({ workspace: other, branch });
+    const commits = [commit(place, { 'a.txt': '1\n' }), commit(other, { 'b.txt': '2\n' })];
+    const outcomes = await Promise.all([checkouts.publish(place), checkouts.publish(other)]);
+    expect(outcomes.map(({ outcome }) => outcome).sort()).toEqual(['published', 'refused']);
+    expect(tip(source)).toBe(commits[outcomes.findIndex(({ outcome }) => outcome === 'published')]);
+  });
+
+  it.each(['the repository itself', 'a linked worktree', 'a rebase'])(
+    'is refused while %s has it checked out',
+    async (where) => {
+      const { source, place, checkouts, folder } = await scene();
+      const first = commit(place, { 'a.txt': '1\n' });
+      await checkouts.publish(place);
+      if (where === 'the repository itself') git(source, 'checkout', '-q', branch);
+      else git(source, 'worktree', 'add', '-q', path.join(folder, 'linked'), branch);
+      if (where === 'a rebase') {
+        commit(source, { 'a.txt': 'other\n' });
+        expect(() => git(path.join(folder, 'linked'), 'rebase', '-q', 'main')).toThrow();
+      }
+      commit(place, { 'a.txt': '2\n' });
+      expect(await checkouts.publish(place)).toMatchObject({
+        outcome: 'refused',
+        reason: expect.stringMatching(/is checked out in/),
+      });
+      expect(tip(source)).toBe(first);
+    },
+  );
+
+  it('is refused when the source stands on that branch before its first commit', async () => {
+    const { source, place, checkouts } = await scene();
+    git(source, 'checkout', '-q', '--orphan', branch);
+    commit(place, { 'a.txt': '1\n' });
+    expect(await checkouts.publish(place)).toMatchObject({ outcome: 'refused' });
+  });
+
+  it('works with a bare source, also when its HEAD names the branch', async () => {
+    const folder = scratchFolder();
+    const person = scratchRepository(path.join(folder, 'person'));
+    const source = path.join(folder, 'bare');
+    git(folder, 'clone', '-q', '--bare', person, source);
+    const { checkouts, workspace } = scratchCheckouts(folder, source, { base: 'main' });
+    const place = workspace('T-1');
+    await checkouts.make({ workspace: place, branch });
+    git(source, 'symbolic-ref', 'HEAD', `refs/heads/${branch}`);
+    const first = commit(place, { 'a.txt': '1\n' });
+    expect(await checkouts.publish(place)).toEqual({ outcome: 'published', branch, commit: first });
+  });
+
+  it('works with a source that is itself a linked worktree', async () => {
+    const folder = scratchFolder();
+    const person = scratchRepository(path.join(folder, 'person'));
+    const source = path.join(folder, 'linked');
+    git(person, 'worktree', 'add', '-q', '-b', 'side', source);
+    const { checkouts, workspace } = scratchCheckouts(folder, source);
+    const place = workspace('T-1');
+    expect(await checkouts.make({ workspace: place, branch })).toMatchObject({ base: 'side' });
+    const first = commit(place, { 'a.txt': '1\n' });
+    expect(await checkouts.publish(place)).toMatchObject({ outcome: 'published' });
+    expect(tip(person)).toBe(first);
+  });
+
+  it('does not bring back a branch that somebody deleted in the source', async () => {
+    const { source, place, checkouts } = await scene();
+    commit(place, { 'a.txt': '1\n' });
+    await checkouts.publish(place);
+    git(source, 'branch', '-q', '-D', branch);
+    expect(await checkouts.publish(place)).toEqual({ outcome: 'nothing' });
+    commit(place, { 'a.txt': '2\n' });
+    expect(await checkouts.publish(place)).toMatchObject({
+      outcome: 'refused',
+      reason: expect.stringMatching(/deleted/),
+    });
+  });
+
+  it('notices that it had published before it could write that down', async () => {
+    const { place, checkouts, made, source } = await scene();
+    const first = commit(place, { 'a.txt': '1\n' });
+    await checkouts.publish(place);
+    const record = path.join(path.dirname(made.lens), 'checkout.json');
+    writeFileSync(record, readFileSync(record, 'utf8').replace(`"published": "${first}"`, '"published": null'));
+    const second = commit(place, { 'a.txt': '2\n' });
+    git(source, 'fetch', '-q', place, `${branch}:${branch}`);
+    expect(await checkouts.publish(place)).toEqual({ outcome: 'published', branch, commit: second });
+    expect((await checkouts.find(place))?.published).toBe(second);
+  });
+
+  it('refuses objects that are malformed, and none of them enters', async () => {
+    const { source, place, checkouts } = await scene();
+    const bad = plantCommit(place, [{ mode: '100644', name: '.git', id: git(place, 'rev-parse', 'HEAD:README.md') }]);
+    git(place, 'update-ref', `refs/heads/${branch}`, bad);
+    expect(await checkouts.publish(place)).toMatchObject({
+      outcome: 'refused',
+      reason: expect.stringMatching(/cannot be taken over/),
+    });
+    expect(() => git(source, 'cat-file', '-e', bad)).toThrow();
+  });
+
+  it('refuses a commit of which something is missing', async () => {
+    const { source, place, checkouts, made } = await scene();
+    const work = commit(place, { 'a.txt': 'will be gone\n' });
+    const blob = git(place, 'rev-parse', 'HEAD:a.txt');
+    rmSync(path.join(made.gitDir, 'objects', blob.slice(0, 2), blob.slice(2)), { force: true });
+    expect(await checkouts.publish(place)).toMatchObject({ outcome: 'refused' });
+    expect(git(source, 'branch', '--list', branch)).toBe('');
+    expect(() => git(source, 'cat-file', '-e', work)).toThrow();
+  });
+
+  it.each(['a blob', 'a name of nothing', 'a branch that is gone', 'no HEAD', 'a link for .git'])(
+    'is refused and harms nothing when the agent left %s',
+    async (what) => {
+      const { folder, source, place, checkouts, made } = await scene({ strategy: 'clone' });
+      commit(place, { 'a.txt': '1\n' });
+      const reference = path.join(made.gitDir, 'refs/heads', branch);
+      if (what === 'a blob') writeFileSync(reference, `${git(place, 'rev-parse', 'HEAD:a.txt')}\n`);
+      if (what === 'a name of nothing') writeFileSync(reference, `${'12'.repeat(20)}\n`);
+      if (what === 'a branch that is gone') git(place, 'branch', '-q', '-m', 'renamed');
+      if (what === 'no HEAD') rmSync(path.join(made.gitDir, 'HEAD'));
+      if (what === 'a link for .git') {
+        rmSync(made.gitDir, { recursive: true });
+        symlinkSync(path.join(source, '.git'), made.gitDir);
+      }
+      expect(await checkouts.publish(place)).toMatchObject({ outcome: 'refused' });
+      expect(git(source, 'branch', '--list', branch)).toBe('');
+      expect(
+        existsSync(path.join(folder, 'state/git/scratch')) ? readdirSync(path.join(folder, 'state/git/scratch')) : [],
+      ).toEqual([]);
+    },
+  );
+
+  it('runs no hook of the source and nothing that the agent planted', async () => {
+    const { folder, source, place, checkouts, made } = await scene();
+    const touched = path.join(folder, 'touched');
+    commit(place, { 'a.txt': '1\n' });
+    for (const hooks of [path.join(source, '.git/hooks'), path.join(made.gitDir, 'hooks')]) {
+      mkdirSync(hooks, { recursive: true });
+      for (const hook of ['reference-transaction', 'post-update', 'pre-auto-gc']) {
+        writeFileSync(path.join(hooks, hook), `#!/bin/sh\ntouch ${touched}\n`, { mode: 0o755 });
+      }
+    }
+    git(place, 'config', 'uploadpack.packObjectsHook', `touch ${touched}`);
+    git(place, 'config', 'core.fsmonitor', `touch ${touched}`);
+    writeFileSync(path.join(made.gitDir, 'objects/info/alternates'), `${path.join(made.borrowed[0] ?? '')}\n`);
+    expect(await checkouts.publish(place)).toMatchObject({ outcome: 'published' });
+    expect(existsSync(touched)).toBe(false);
+  });
+
+  it('is refused when the agent borrows from a repository that is not its own', async () => {
+    const { folder, source, place, checkouts, made } = await scene();
+    const secret = scratchRepository(path.join(folder, 'secret'));
+    const hidden = commit(secret, { 'secret.txt': 'private\n' });
+    writeFileSync(path.join(made.gitDir, 'objects/info/alternates'), `${path.join(secret, '.git/objects')}\n`);
+    git(place, 'update-ref', `refs/heads/${branch}`, hidden);
+    expect(await checkouts.publish(place)).toMatchObject({ outcome: 'refused', reason: expect.stringMatching(/uses/) });
+    expect(() => git(source, 'cat-file', '-e', hidden)).toThrow();
+  });
+
+  it('is refused when the move is overtaken by somebody else', async () => {
+    const folder = scratchFolder();
+    const source = scratchRepository(path.join(folder, 'source'));
+    const { checkouts, workspace } = scratchCheckouts(folder, source, {
+      git: (real) => ({
+        run: real.run,
+        ask: async (call) => {
+          if (call.args[0] === 'update-ref') git(source, 'branch', branch, 'main');
+          return await real.ask(call);
+        },
+      }),
+    });
+    const place = workspace('T-1');
+    await checkouts.make({ workspace: place, branch });
+    commit(place, { 'a.txt': '1\n' });
+    expect(await checkouts.publish(place)).toMatchObject({
+      outcome: 'refused',
+      reason: expect.stringMatching(/did not move/),
+    });
+    expect(tip(source)).toBe(git(source, 'rev-parse', 'main'));
+  });
+});

@@ -1,0 +1,22 @@
+import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { onTestFinished } from 'vitest';
+import { BatonError } from '../../src/core/baton-error.ts';
+
+/** A directory of its own for one test, with its real path. */
+export function scratchFolder(): string {
+  const folder = realpathSync(mkdtempSync(path.join(tmpdir(), 'baton-workspace-')));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+/** What a promise was rejected with; anything but a BatonError fails the test. */
+export async function rejection(promise: Promise<unknown>): Promise<BatonError> {
+  const thrown = await promise.then(
+    () => new Error('nothing was refused'),
+    (error: unknown) => error,
+  );
+  if (thrown instanceof BatonError) return thrown;
+  throw thrown;
+}
