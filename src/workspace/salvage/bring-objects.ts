@@ -1,0 +1,87 @@
+import { chmod, mkdir, rename, rm } from 'node:fs/promises';
+import path from 'node:path';
+import { BatonError } from '../../core/baton-error.ts';
+import type { Git } from '../git/git.ts';
+import { flush, moveDurably } from './durable.ts';
+import { unsaved } from './find-repositories.ts';
+import { cachedCommits, inTarget, missingIn } from './history.ts';
+import type { ObjectStore } from './repository.ts';
+import type { Target } from './target.ts';
+
+export interface BringRequest {
+  /** The commit that holds everything. */
+  readonly commit: string;
+  /** The agent's commits that it stands on. */
+  readonly standsOn: readonly string[];
+  readonly target: Target;
+  readonly store: ObjectStore;
+  readonly scratch: string;
+  readonly signal: AbortSignal | undefined;
+}
+
+/**
+ * Brings a commit with all that the target has not into it, as one pack. Resolves when the target has it without anybody's
+ * help, on the disk: each new object was read back from there and is what its name says, and everything it names is there.
+ */
+export async function bringObjects(git: Git, request: BringRequest): Promise<void> {
+  const { commit, target, store, scratch, signal } = request;
+  const known = target.isOurs ? await cachedCommits(git, target) : [];
+  const missing = await missingIn(git, { ...request, starts: request.standsOn, known, salvageCounts: true });
+  const there = [...new Set([...missing.boundary, ...request.standsOn.filter((id) => !missing.commits.has(id))])];
+  const wanted = [commit, ...there.map((id) => `^${id}`), ''].join('\n');
+
+  const folder = path.join(scratch, 'pack');
+  await mkdir(folder, { recursive: true });
+  const name = await git.run({
+    ...inTarget(target, store, signal),
+    // It has to last only where it is moved to.
+    settings: ['core.fsync=none', 'pack.writeReverseIndex=false'],
+    args: ['pack-objects', '--revs', '--quiet', '--window=0', '--delta-base-offset', path.join(folder, 'pack')],
+    stdin: wanted,
+  });
+  await placePack(git, request, path.join(folder, `pack-${name.trim()}.pack`), name.trim());
+
+  const found = await git.ask({
+    gitDir: target.gitDir,
+    args: ['rev-list', '--objects', '--quiet', '--stdin'],
+    stdin: wanted,
+    ...(signal === undefined ? {} : { signal }),
+  });
+  if (found.code !== 0) throw unsaved('what was saved is not complete where it was saved');
+}
+
+/**
+ * Puts a pack into the target. Until its index is there nobody uses it, and under its first name git tidies it away should
+ * nobody come back. The index is made from what is read there: an object of another content than its name says gets none.
+ */
+async function placePack(git: Git, { target, signal }: BringRequest, file: string, name: string): Promise<void> {
+  const packs = path.join(target.gitDir, 'objects', 'pack');
+  await mkdir(packs, { recursive: true });
+  const half = path.join(packs, `tmp_pack_baton_${name}`);
+  const index = path.join(packs, `tmp_baton_${name}.idx`);
+  try {
+    await moveDurably(file, half);
+    const check = async (strict: readonly string[]): Promise<void> => {
+      await git.run({
+        gitDir: target.gitDir,
+        settings: ['pack.writeReverseIndex=false'],
+        args: ['index-pack', ...strict, '-o', index, half],
+        ...(signal === undefined ? {} : { signal }),
+      });
+    };
+    await check(['--strict']).catch(async (error: unknown) => {
+      if (!(error instanceof BatonError) || error.code !== 'git_failed') throw error;
+      // Old or odd histories have objects that git complains about; they are work all the same.
+      await rm(index, { force: true });
+      await check([]);
+    });
+    await chmod(half, 0o444);
+    await rename(half, path.join(packs, `pack-${name}.pack`));
+    await rename(index, path.join(packs, `pack-${name}.idx`));
+    await flush(packs);
+  } catch (error) {
+    await rm(half, { force: true });
+    await rm(index, { force: true });
+    throw error;
+  }
+}

@@ -1,0 +1,67 @@
+import path from 'node:path';
+import { BatonError } from '../../core/baton-error.ts';
+import type { Git } from '../git/git.ts';
+import type { SalvageParts } from './create-salvage.ts';
+import { referencePart } from './reference-part.ts';
+import type { Repository } from './repository.ts';
+import type { SalvageRequest } from './salvage.ts';
+import { cachesOf, localTarget, ownTarget, type Target } from './target.ts';
+
+/**
+ * Which repository takes the work: the person's local one for the workspace's own repository, otherwise one of Baton's.
+ * Repositories inside the workspace have other histories, which are not for the person's repository.
+ */
+export async function chooseTarget(
+  repository: Repository,
+  request: SalvageRequest,
+  parts: SalvageParts,
+): Promise<Target> {
+  const { git, places, repo, logger } = parts;
+  const { directory, within, checkout } = repository;
+  const { objectFormat } = directory;
+  if (within === '' && repo?.isLocal === true) {
+    const local = await localTarget(git, repo).catch((error: unknown) => {
+      // Only when git says that it is not there; whoever gives up or runs out of time comes back to it.
+      if (!(error instanceof BatonError) || error.code !== 'git_failed') throw error;
+      logger.warn('The local repository cannot take the work; it is saved in the state folder.', {
+        repository: repo.shown,
+        error,
+      });
+      return null;
+    });
+    const isFit = local?.objectFormat === objectFormat;
+    if (local !== null && isFit && (await withoutParents(git, repository, local)).length === 0) return local;
+  }
+  const shown = [checkout?.repository, repo?.shown].filter((each) => each !== undefined);
+  const caches = within === '' ? await cachesOf(places, { shown, borrowed: checkout?.borrowed ?? [] }) : [];
+  const target = await ownTarget({ places, objectFormat, caches, shallow: null });
+  const commits = await withoutParents(git, repository, target);
+  if (commits.length === 0) return target;
+  const key = referencePart(path.basename(request.workspace));
+  return ownTarget({ places, objectFormat, caches: [], shallow: { key, commits } });
+}
+
+/** The commits of a shallow clone whose parents are really nowhere; what is only said to be missing is saved. */
+async function withoutParents(git: Git, { directory }: Repository, target: Target): Promise<string[]> {
+  const { shallow, objects } = directory;
+  if (shallow.length === 0) return [];
+  const call = { gitDir: target.gitDir, borrowed: objects };
+  const parentsOf = new Map<string, string[]>();
+  for (const id of shallow) {
+    const { code, stdout } = await git.ask({ ...call, args: ['cat-file', 'commit', id] });
+    if (code === 0)
+      parentsOf.set(
+        id,
+        [...(stdout.split('\n\n', 1)[0]?.matchAll(/^parent ([0-9a-f]+)$/gm) ?? [])].map(([, parent = '']) => parent),
+      );
+  }
+  const all = [...new Set([...parentsOf.values()].flat())];
+  if (all.length === 0) return [];
+  const text = await git.run({
+    ...call,
+    args: ['cat-file', '--batch-check=%(objectname) %(objecttype)'],
+    stdin: `${all.join('\n')}\n`,
+  });
+  const missing = new Set(all.filter((_id, index) => !(text.split('\n')[index] ?? '').endsWith(' commit')));
+  return [...parentsOf].filter(([, parents]) => parents.some((parent) => missing.has(parent))).map(([id]) => id);
+}

@@ -1,0 +1,199 @@
+import { mkdir, mkdtemp, readdir, rmdir } from 'node:fs/promises';
+import path from 'node:path';
+import { BatonError, toBatonError } from '../../core/baton-error.ts';
+import type { Logger } from '../../core/logger.ts';
+import type { RepositorySettings } from '../../core/settings.ts';
+import type { ProcessDeps } from '../../process/start-child.ts';
+import { deleteTree } from '../delete-tree.ts';
+import { hasCode } from '../error-reason.ts';
+import type { Checkout } from '../git/checkout.ts';
+import type { Git } from '../git/git.ts';
+import type { GitPlaces } from '../git/git-places.ts';
+import { type ArchiveParts, dropArchive, listArchives, listMembers, saveArchive, unpackArchive } from './archives.ts';
+import { chooseTarget } from './choose-target.ts';
+import { findRepositories, unsaved } from './find-repositories.ts';
+import { orphanedModules } from './orphaned-modules.ts';
+import { readRepositories } from './repository.ts';
+import { restoreCommit } from './restore-commit.ts';
+import type { Salvage, SalvageRequest, SavedWork, SaveResult } from './salvage.ts';
+import { saveRepository } from './save-repository.ts';
+import { type SavedCommit, savedCommits } from './saved-commits.ts';
+import { allTargets, localTarget, rememberLocal } from './target.ts';
+
+export interface SalvageParts extends ProcessDeps {
+  readonly git: Git;
+  readonly places: GitPlaces;
+  readonly repo: RepositorySettings | null;
+  /** Whether a workspace that is no repository is kept as an archive. */
+  readonly archive: boolean;
+  readonly findCheckout: (workspace: string) => Promise<Checkout | null>;
+  readonly logger: Logger;
+  readonly daemonEnv: Readonly<Record<string, string | undefined>>;
+}
+
+/** The empty tree is older than every commit. */
+const beforeAll = {
+  sha1: '4b825dc642cb6eb9a060e54bf8d69288fbee4904',
+  sha256: '6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321',
+};
+
+export function createSalvage(parts: SalvageParts): Salvage {
+  const { git, places } = parts;
+  const archives: ArchiveParts = { ...parts, folder: places.archives };
+  const list = async (): Promise<readonly SavedWork[]> => {
+    const works = [...(await allCommits(parts)).map(({ work }) => work), ...(await listArchives(archives))];
+    return works.toSorted((one, other) => other.savedAt - one.savedAt || (one.name < other.name ? -1 : 1));
+  };
+  return {
+    save: async (request) => {
+      try {
+        return await inScratch(places, (scratch) => save(request, scratch, parts, archives));
+      } catch (error) {
+        request.signal?.throwIfAborted();
+        const cause = toBatonError(error);
+        throw cause.code === 'salvage_failed' ? cause : unsaved(cause.message.replace(/\.$/, ''), error);
+      }
+    },
+    list,
+    find: async (wanted) => {
+      const works = await list();
+      const isMeant = ({ issueId, issueIdentifier, name }: SavedWork): boolean =>
+        issueId === wanted || issueIdentifier.toLowerCase() === wanted.toLowerCase() || name.startsWith(`${wanted}/`);
+      const found = works.find(({ name }) => name === wanted) ?? works.find(isMeant);
+      if (found !== undefined) return found;
+      throw new BatonError(
+        'salvage_not_found',
+        `There is no saved work "${wanted}", and none of an issue of that name.`,
+      );
+    },
+    diff: async (work, { stat }) => {
+      if (work.kind === 'archive') return listMembers(work, archives);
+      const { repository, commit, head } = work;
+      const before = head ?? beforeAll[commit?.length === 64 ? 'sha256' : 'sha1'];
+      const shape = stat ? ['--stat=120'] : ['--binary'];
+      const text = await git.run({
+        gitDir: repository,
+        args: ['diff', '--no-ext-diff', '--no-textconv', '--no-color', ...shape, before, commit ?? ''],
+        maxOutputBytes: 256 * 1024 * 1024,
+      });
+      return Buffer.from(text, 'latin1').toString('utf8');
+    },
+    restore: async (work, folder) => {
+      const made = await takeFolder(folder);
+      try {
+        if (work.kind === 'archive') {
+          await unpackArchive(work, folder, archives);
+          return { folder, branch: null, head: null };
+        }
+        const saved = (await savedCommits(git, work.repository, parts.logger)).find(
+          (each) => each.work.name === work.name,
+        );
+        if (saved === undefined)
+          throw new BatonError('salvage_not_found', `There is no saved work "${work.name}" any more.`);
+        return await restoreCommit(git, saved, folder);
+      } catch (error) {
+        // Half of it is worse than nothing; it was empty before.
+        for (const name of await readdir(folder)) await deleteTree(path.join(folder, name));
+        if (made) await rmdir(folder);
+        throw error;
+      }
+    },
+    drop: async (work) => {
+      if (work.kind === 'archive') return dropArchive(work);
+      const { repository, reference, commit } = work;
+      await git.run({ gitDir: repository, args: ['update-ref', '--no-deref', '-d', reference ?? '', commit ?? ''] });
+    },
+    tidy: async () => {
+      for (const gitDir of (await allTargets(places)).own) {
+        await git.run({ gitDir, args: ['gc', '--quiet', '--prune=2.weeks.ago'], timeoutMs: 900_000 });
+      }
+    },
+  };
+}
+
+async function save(
+  request: SalvageRequest,
+  scratch: string,
+  parts: SalvageParts,
+  archives: ArchiveParts,
+): Promise<SaveResult> {
+  const { git, places, logger, clock } = parts;
+  const { repositories: found, entries } = await findRepositories(request.folder);
+  const checkout = await parts.findCheckout(request.workspace);
+  const withFiles = await readRepositories({ folder: request.folder, found, checkout, scratch });
+  const repositories = [...withFiles, ...(await orphanedModules(withFiles))];
+  if (repositories.length === 0) {
+    if (entries === 0) return { outcome: 'nothing' };
+    if (!parts.archive) return { outcome: 'not_wanted' };
+    return { outcome: 'saved', works: [await saveArchive(request, entries, archives)] };
+  }
+  const works: SavedWork[] = [];
+  const forced: string[] = [];
+  for (const [number, repository] of repositories.entries()) {
+    request.signal?.throwIfAborted();
+    const prefix = repository.within === '' ? '' : `${repository.within}/`;
+    const target = await chooseTarget(repository, request, parts);
+    if (!target.isOurs) await rememberLocal(places, target.gitDir);
+    const { work, insideNested } = await saveRepository(
+      {
+        request,
+        repository,
+        target,
+        number,
+        origin: repository.within === '' ? (repository.checkout?.repository ?? parts.repo?.shown ?? null) : null,
+        forced: forced.filter((name) => name.startsWith(prefix)).map((name) => name.slice(prefix.length)),
+        scratch: path.join(scratch, `repository-${number}`),
+      },
+      { git, logger, now: () => clock.now() },
+    );
+    forced.push(...insideNested.map((name) => `${prefix}${name}`));
+    if (work !== null) works.push(work);
+  }
+  return works.length === 0 ? { outcome: 'nothing' } : { outcome: 'saved', works };
+}
+
+async function allCommits(parts: SalvageParts): Promise<SavedCommit[]> {
+  const { git, places, repo, logger } = parts;
+  const { own, local } = await allTargets(places);
+  const folders = new Set([...own, ...local]);
+  if (repo?.isLocal === true) {
+    const today = await localTarget(git, repo).catch((error: unknown) => {
+      logger.warn('The repository that keeps saved work cannot be read.', { repository: repo.shown, error });
+      return null;
+    });
+    if (today !== null) folders.add(today.gitDir);
+  }
+  const found: SavedCommit[] = [];
+  for (const gitDir of folders) {
+    try {
+      found.push(...(await savedCommits(git, gitDir, logger)));
+    } catch (error) {
+      logger.warn('The repository that keeps saved work cannot be read.', { repository: gitDir, error });
+    }
+  }
+  return found;
+}
+
+async function inScratch<T>(places: GitPlaces, work: (scratch: string) => Promise<T>): Promise<T> {
+  await mkdir(places.scratch, { recursive: true });
+  const scratch = await mkdtemp(path.join(places.scratch, 'salvage-'));
+  try {
+    return await work(scratch);
+  } finally {
+    await deleteTree(scratch);
+  }
+}
+
+/** The folder, empty. True when it was made now. */
+async function takeFolder(folder: string): Promise<boolean> {
+  try {
+    await mkdir(path.dirname(folder), { recursive: true });
+    await mkdir(folder);
+    return true;
+  } catch (error) {
+    if (!hasCode(error, 'EEXIST') && !hasCode(error, 'ENOTDIR')) throw error;
+  }
+  const names = await readdir(folder).catch(() => null);
+  if (names?.length === 0) return false;
+  throw new BatonError('restore_refused', `${folder} is there already and is not an empty folder.`);
+}

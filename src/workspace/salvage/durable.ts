@@ -1,0 +1,55 @@
+import { constants } from 'node:fs';
+import { copyFile, open, rename, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { hasCode } from '../error-reason.ts';
+
+/** Resolves when the content of the file, or the names in the folder, are on the disk. */
+export async function flush(fileOrFolder: string): Promise<void> {
+  const handle = await open(fileOrFolder, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Moves a file, also onto another disk; resolves when it is there for good. */
+export async function moveDurably(from: string, to: string): Promise<void> {
+  await flush(from);
+  try {
+    await rename(from, to);
+  } catch (error) {
+    if (!hasCode(error, 'EXDEV')) throw error;
+    await copyFile(from, to);
+    await flush(to);
+    await rm(from);
+  }
+  await flush(path.dirname(to));
+}
+
+/** Writes a file so that nobody ever sees a part of it. */
+export async function writeDurably(file: string, text: string): Promise<void> {
+  const half = `${file}.new`;
+  await writeFile(half, text);
+  await moveDurably(half, file);
+}
+
+/** Neither follows a link nor waits for the other end of a pipe. */
+const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+
+/** Copies a file that an agent may have made. False when it is absent, no plain file, or larger than this. */
+export async function copyPlainFile(from: string, to: string, mostBytes: number): Promise<boolean> {
+  const source = await open(from, flags).catch((error: unknown) => {
+    if (['ENOENT', 'ELOOP', 'ENXIO', 'ENOTDIR'].some((code) => hasCode(error, code))) return null;
+    throw error;
+  });
+  if (source === null) return false;
+  try {
+    const { size } = await source.stat();
+    if (!(await source.stat()).isFile() || size > mostBytes) return false;
+    await writeFile(to, source.createReadStream({ autoClose: false, start: 0 }));
+    return true;
+  } finally {
+    await source.close();
+  }
+}

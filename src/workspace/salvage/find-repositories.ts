@@ -1,0 +1,64 @@
+import { BatonError } from '../../core/baton-error.ts';
+import { harmlessLine } from '../../core/harmless-line.ts';
+import { reasonOf } from '../error-reason.ts';
+import { type BytePath, foldersOf, fromBytePath, toBytePath } from '../folders-of.ts';
+
+/** A folder with a `.git` in it. */
+export interface FoundRepository {
+  readonly folder: BytePath;
+  /** Below the workspace; empty for its root. */
+  readonly within: BytePath;
+}
+
+export interface WorkspaceContents {
+  /** The outer before the inner. */
+  readonly repositories: readonly FoundRepository[];
+  /** How many entries there are outside of `.git` folders, without sockets, which nobody can save. */
+  readonly entries: number;
+}
+
+/** More than this is not looked through, and then it is not removed. */
+const mostEntries = 1_000_000;
+
+/**
+ * Every repository in a workspace, nested ones included. Rejects with `salvage_failed` when the workspace could not be
+ * seen completely, or holds a `.git` that is neither a folder nor a file: unknown counts as dirty.
+ */
+export async function findRepositories(workspace: string, most: number = mostEntries): Promise<WorkspaceContents> {
+  const root = toBytePath(workspace);
+  const repositories: FoundRepository[] = [];
+  let entries = 0;
+  try {
+    for await (const folder of foldersOf(root, { budget: { left: most }, enters: (name) => !isGitName(name) })) {
+      for (const entry of folder.entries) {
+        if (!entry.isSocket()) entries += 1;
+        if (!isGitName(entry.name)) continue;
+        const within = folder.path.slice(root.length + 1);
+        // Not every file system tells upper case from lower case; whose this is, is not for us to guess.
+        if (entry.name !== '.git' || !(entry.isDirectory() || entry.isFile())) {
+          throw unsaved(`${shownPath(within)}/${entry.name} is neither a git directory nor a file that names one`);
+        }
+        repositories.push({ folder: folder.path, within });
+      }
+    }
+  } catch (error) {
+    if (error instanceof BatonError && error.code === 'salvage_failed') throw error;
+    throw unsaved(`it could not be looked through completely: ${reasonOf(error)}`, error);
+  }
+  const inOrder = repositories.toSorted((one, other) => (one.within < other.within ? -1 : 1));
+  return { repositories: inOrder, entries };
+}
+
+function isGitName(name: BytePath): boolean {
+  return name.toLowerCase() === '.git';
+}
+
+/** A path of bytes for people. */
+export function shownPath(path: BytePath): string {
+  return harmlessLine(fromBytePath(path).toString('utf8')) || '.';
+}
+
+/** The reason completes the sentence "The work could not be saved: …". */
+export function unsaved(reason: string, cause?: unknown): BatonError {
+  return new BatonError('salvage_failed', `The work could not be saved: ${reason}.`, { cause });
+}

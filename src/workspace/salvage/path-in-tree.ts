@@ -1,0 +1,30 @@
+import { lstat } from 'node:fs/promises';
+import { hasCode } from '../error-reason.ts';
+import { type BytePath, fromBytePath } from '../folders-of.ts';
+
+/** Whether a path from an index or a tree that anybody may have written stays in the work tree. */
+export function isPlainPath(name: BytePath): boolean {
+  return name.split('/').every((part) => part !== '' && part !== '.' && part !== '..' && part.toLowerCase() !== '.git');
+}
+
+/** What is at a path below a root, links on the way not followed: behind a link there is nothing of this tree. */
+export async function kindAt(root: BytePath, name: BytePath): Promise<'nothing' | 'file' | 'folder' | 'other'> {
+  const parts = name.split('/');
+  for (let depth = 1; depth <= parts.length; depth += 1) {
+    const found = await lstat(fromBytePath(`${root}/${parts.slice(0, depth).join('/')}`)).catch((error: unknown) => {
+      if (hasCode(error, 'ENOENT') || hasCode(error, 'ENOTDIR')) return null;
+      throw error;
+    });
+    if (found === null) return 'nothing';
+    if (depth < parts.length) {
+      if (!found.isDirectory()) return 'nothing';
+    } else if (found.isFile() || found.isSymbolicLink()) return 'file';
+    else return found.isDirectory() ? 'folder' : 'other';
+  }
+  return 'nothing';
+}
+
+/** Whether a path is this folder or below it; everything is below the root, which is the empty path. */
+export function isBelow(name: BytePath, folder: BytePath): boolean {
+  return folder === '' || name === folder || name.startsWith(`${folder}/`);
+}

@@ -1,0 +1,169 @@
+import { copyFile, mkdir, readdir, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { BatonError } from '../../core/baton-error.ts';
+import { hasCode } from '../error-reason.ts';
+import { type BytePath, fromBytePath, toBytePath } from '../folders-of.ts';
+import type { Git, GitCall } from '../git/git.ts';
+import { type Lens, setLens, through } from '../git/lens.ts';
+import { type AgentIndex, readAgentIndex } from './agent-index.ts';
+import { shownPath, unsaved } from './find-repositories.ts';
+import { isBelow, kindAt } from './path-in-tree.ts';
+import type { ObjectStore, Repository } from './repository.ts';
+
+export interface RecordedTree {
+  /** Every tracked and every untracked, not ignored file, byte by byte. */
+  readonly tree: string;
+  /** What the agent had staged; null when that is nothing else. */
+  readonly staged: string | null;
+  /** Files of HEAD that lie in nested repositories, by their paths below this repository. */
+  readonly insideNested: readonly BytePath[];
+}
+
+export interface RecordRequest {
+  readonly repository: Repository;
+  readonly workTree: string;
+  readonly scratch: string;
+  readonly store: ObjectStore;
+  /** Files to save although they may be ignored. */
+  readonly forced: readonly BytePath[];
+  readonly signal: AbortSignal | undefined;
+}
+
+/** Everything new is written into one pack; nothing of it has to last. */
+const quickly = ['core.bigFileThreshold=1', 'core.compression=1', 'core.fsync=none'];
+
+const mostListBytes = 256 * 1024 * 1024;
+
+/** The mode of a commit of another repository in a tree. */
+const gitlink = '160000';
+
+/** Writes what is in the work tree as a tree, through a lens. Any error of git is an error here: nothing is skipped. */
+export async function recordTree(git: Git, request: RecordRequest): Promise<RecordedTree> {
+  const { repository, workTree, scratch, store, signal } = request;
+  const { directory, nested } = repository;
+  const lens = await ownLens(request);
+  const call = { ...through(lens, workTree), ...store, settings: quickly, maxOutputBytes: mostListBytes };
+  const run = (args: readonly string[], more: Partial<GitCall> = {}): Promise<string> =>
+    git.run({ ...call, ...more, args, ...(signal === undefined ? {} : { signal }) });
+
+  await readHead(run, lens, directory.head);
+  const insideNested = await freeGitlinks(run, repository, workTree);
+  const index = await readAgentIndex(git, { directory, workTree, scratch, store: { ...store, settings: quickly } });
+  await hideLeftOut(run, index);
+
+  const rules = nested.flatMap((folder) => leavingOut(folder));
+  await run(['add', '-A', '--sparse', ...(await pathspecFile(scratch, 'all', [':(top)', ...rules]))]);
+  const wanted = [...new Set([...request.forced, ...(index?.forced ?? [])])];
+  const forced: BytePath[] = [];
+  for (const name of wanted) {
+    if (nested.some((folder) => isBelow(name, folder))) continue;
+    if ((await kindAt(toBytePath(workTree), name)) === 'file') forced.push(`:(literal,top)${name}`);
+  }
+  if (forced.length > 0) await run(['add', '-f', '--sparse', ...(await pathspecFile(scratch, 'forced', forced))]);
+  // Whether everything is there is looked at where it is saved.
+  const tree = (await run(['write-tree', '--missing-ok'])).trim();
+  return { tree, staged: index?.tree ?? null, insideNested };
+}
+
+/**
+ * A lens for this once. It begins with the index of the checkout's own lens, by which unchanged files are known without
+ * reading them. Its time goes with it: a file changed in the same moment as the index was written is read again.
+ */
+async function ownLens({ repository, scratch }: RecordRequest): Promise<Lens> {
+  const { directory, checkout } = repository;
+  const { head, objectFormat } = directory;
+  const excludes = checkout?.excludes ?? [];
+  const lens = await setLens({ folder: path.join(scratch, 'lens'), head, objectFormat, excludes });
+  if (checkout === null) return lens;
+  const index = path.join(checkout.lens, 'index');
+  try {
+    const { mtimeNs } = await stat(index, { bigint: true });
+    await copyFile(index, lens.indexFile);
+    // A microsecond earlier: seconds as a number are not exact, and must not be rounded up.
+    const earlier = Number(mtimeNs - 1_000n) / 1e9;
+    await utimes(lens.indexFile, earlier, earlier);
+  } catch (error) {
+    if (!hasCode(error, 'ENOENT')) throw error;
+  }
+  return lens;
+}
+
+type Run = (args: readonly string[], more?: Partial<GitCall>) => Promise<string>;
+
+/** Every file of HEAD is in the index, also those that are ignored by now. */
+async function readHead(run: Run, lens: Lens, head: string | null): Promise<void> {
+  if (head === null) {
+    await rm(lens.indexFile, { force: true });
+    await run(['read-tree', '--empty']);
+    return;
+  }
+  try {
+    await run(['read-tree', '-m', head]);
+  } catch (error) {
+    if (!(error instanceof BatonError) || error.code !== 'git_failed') throw error;
+    // The index of a lens is only there to be fast.
+    await rm(lens.indexFile, { force: true });
+    await rm(`${lens.indexFile}.lock`, { force: true });
+    await run(['read-tree', head]);
+  }
+}
+
+/**
+ * A folder that HEAD takes for another repository, and that is none now, would not be looked into: its files count as
+ * files. Gives the files of HEAD in folders that are repositories of their own now, which are saved with those.
+ */
+async function freeGitlinks(run: Run, { nested }: Repository, workTree: string): Promise<BytePath[]> {
+  const inside: BytePath[] = [];
+  const freed: string[] = [];
+  for (const line of (await run(['ls-files', '-s', '-z'])).split('\0')) {
+    const name = line.slice(line.indexOf('\t') + 1);
+    if (line === '') continue;
+    if (!line.startsWith(gitlink)) {
+      if (nested.some((folder) => isBelow(name, folder))) inside.push(name);
+      continue;
+    }
+    if (nested.includes(name) || (await kindAt(toBytePath(workTree), name)) !== 'folder') continue;
+    if ((await readdir(fromBytePath(`${toBytePath(workTree)}/${name}`))).length > 0) freed.push(asText(name));
+  }
+  if (freed.length > 0) await run(['update-index', '--force-remove', '-z', '--stdin'], { stdin: joined(freed) });
+  return inside;
+}
+
+/** What a sparse checkout left out is not deleted. */
+async function hideLeftOut(run: Run, index: AgentIndex | null): Promise<void> {
+  const names = (index?.leftOut ?? []).filter((name) => isText(name)).map(asText);
+  if (names.length === 0) return;
+  const known = new Set((await run(['ls-files', '-z'])).split('\0').filter(isText).map(asText));
+  const hidden = names.filter((name) => known.has(name));
+  if (hidden.length > 0) await run(['update-index', '--skip-worktree', '-z', '--stdin'], { stdin: joined(hidden) });
+}
+
+/** Paths go to git in a file: an argument or an input would have to be text. */
+async function pathspecFile(scratch: string, name: string, specs: readonly BytePath[]): Promise<readonly string[]> {
+  const file = path.join(scratch, `pathspec-${name}`);
+  await mkdir(scratch, { recursive: true });
+  await writeFile(file, Buffer.from(joined(specs), 'latin1'));
+  return [`--pathspec-from-file=${file}`, '--pathspec-file-nul'];
+}
+
+/**
+ * A folder as patterns to leave out. Written literally, `git add` would complain where the folder is also ignored, as if
+ * it had been asked to add it; a pattern that begins with a class is not taken for a path.
+ */
+function leavingOut(folder: BytePath): BytePath[] {
+  const pattern = `[\\${folder.slice(0, 1)}]${folder.slice(1).replaceAll(/[*?[\]\\]/g, (character) => `\\${character}`)}`;
+  return [`:(exclude,glob,top)${pattern}`, `:(exclude,glob,top)${pattern}/**`];
+}
+
+function joined(names: readonly string[]): string {
+  return names.map((name) => `${name}\0`).join('');
+}
+
+function isText(name: BytePath): boolean {
+  return toBytePath(fromBytePath(name).toString('utf8')) === name;
+}
+
+function asText(name: BytePath): string {
+  if (!isText(name)) throw unsaved(`the name of the repository ${shownPath(name)} is no text`);
+  return fromBytePath(name).toString('utf8');
+}

@@ -1,0 +1,80 @@
+import type { Issue } from '../../core/issue.ts';
+
+/**
+ * The seam to saved work (law 8). What must hold:
+ *
+ * - After `save` has resolved, every byte of a tracked or untracked file that is not ignored, and every commit that the
+ *   workspace had and its repository has not, is in a repository that outlives the workspace, was read back there, and is
+ *   on the disk. When anything of that is in doubt it rejects, and nothing may be removed.
+ * - Saving the same work again makes no second entry.
+ * - Nothing here ever changes the workspace.
+ * - A saved work is found by its name `<workspace key>/<run>`, and by the issue.
+ */
+export interface Salvage {
+  save(request: SalvageRequest): Promise<SaveResult>;
+  /** Newest first. */
+  list(): Promise<readonly SavedWork[]>;
+  /** By its name, or the newest of an issue or workspace key; rejects with `salvage_not_found`. */
+  find(wanted: string): Promise<SavedWork>;
+  /** What it changes against the commit it was made on, as text. */
+  diff(work: SavedWork, options: { readonly stat: boolean }): Promise<string>;
+  /**
+   * Puts it into a new folder as it was: the commits, the branch, and what was not committed as uncommitted changes.
+   * Rejects with `restore_refused` when the folder holds anything.
+   */
+  restore(work: SavedWork, folder: string): Promise<RestoreResult>;
+  /** Drops saved work. Its space comes back with a later `tidy`. */
+  drop(work: SavedWork): Promise<void>;
+  /** Gives back the space of what was dropped two weeks ago or earlier, in Baton's own repositories only. */
+  tidy(): Promise<void>;
+}
+
+export interface SalvageRequest {
+  /** Where the files are now; a removal has renamed it by then. */
+  readonly folder: string;
+  /** Where the workspace was. */
+  readonly workspace: string;
+  readonly issue: Pick<Issue, 'id' | 'identifier' | 'title'>;
+  /** The last run in it; null when nobody knows. */
+  readonly runId: string | null;
+  readonly signal?: AbortSignal;
+}
+
+export type SaveResult =
+  /** There was nothing that is not elsewhere. */
+  | { readonly outcome: 'nothing' }
+  /** It holds no repository and is not to be archived. */
+  | { readonly outcome: 'not_wanted' }
+  /** One for each repository in the workspace that had something. */
+  | { readonly outcome: 'saved'; readonly works: readonly SavedWork[] };
+
+export interface SavedWork {
+  /** `<workspace key>/<run>`; a second repository in the workspace has `+<number>` behind it. */
+  readonly name: string;
+  readonly kind: 'commit' | 'archive';
+  readonly issueId: string;
+  readonly issueIdentifier: string;
+  readonly issueTitle: string;
+  readonly runId: string | null;
+  readonly workspace: string;
+  /** Where in the workspace the repository was; empty for its root. */
+  readonly within: string;
+  /** Milliseconds since 1970. */
+  readonly savedAt: number;
+  /** The repository that has it and the reference there, or the archive's file. */
+  readonly repository: string;
+  readonly reference: string | null;
+  readonly commit: string | null;
+  /** The branch and the commit that the agent's HEAD named. */
+  readonly branch: string | null;
+  readonly head: string | null;
+  /** How many files differ from that commit, and how many commits were nowhere else. */
+  readonly files: number;
+  readonly commits: number;
+}
+
+export interface RestoreResult {
+  readonly folder: string;
+  readonly branch: string | null;
+  readonly head: string | null;
+}

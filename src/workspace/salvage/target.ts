@@ -1,0 +1,130 @@
+import { access, mkdir, mkdtemp, readdir, readFile, rename, rm } from 'node:fs/promises';
+import path from 'node:path';
+import type { RepositorySettings } from '../../core/settings.ts';
+import { hasCode } from '../error-reason.ts';
+import { quoted, writeBareRepository } from '../git/bare-repository.ts';
+import type { Git } from '../git/git.ts';
+import { folderName, type GitPlaces } from '../git/git-places.ts';
+import type { ObjectFormat } from '../git/lens.ts';
+import { writeDurably } from './durable.ts';
+
+/** A repository that outlives workspaces and takes their work: the person's own, or one of Baton's in the state folder. */
+export interface Target {
+  readonly gitDir: string;
+  readonly objectFormat: ObjectFormat;
+  readonly isOurs: boolean;
+  /** Git directories of caches from which it borrows; what they have need not be saved. */
+  readonly caches: readonly string[];
+}
+
+/** The person's local repository, by the folder that its worktrees share. Rejects when it is not there. */
+export async function localTarget(git: Git, { location }: RepositorySettings): Promise<Target> {
+  const said = await git.run({
+    args: ['-C', location, 'rev-parse', '--path-format=absolute', '--git-common-dir', '--show-object-format'],
+    gitDir: null,
+    // Whose it is was the person's decision when they named it.
+    settings: ['safe.directory=*'],
+  });
+  const [gitDir = '', format] = Buffer.from(said, 'latin1').toString('utf8').trimEnd().split('\n');
+  return { gitDir, objectFormat: format === 'sha256' ? 'sha256' : 'sha1', isOurs: false, caches: [] };
+}
+
+export interface OwnTargetRequest {
+  readonly places: GitPlaces;
+  readonly objectFormat: ObjectFormat;
+  /** The caches that the repository to be saved came from. */
+  readonly caches: readonly string[];
+  /** Commits without parents, and the workspace that has them: such history gets a repository of its own. */
+  readonly shallow: { readonly key: string; readonly commits: readonly string[] } | null;
+}
+
+/** One of Baton's own repositories, made where it is not there yet. It borrows from the caches: nothing is dropped there. */
+export async function ownTarget(request: OwnTargetRequest): Promise<Target> {
+  const { places, objectFormat, caches, shallow } = request;
+  const suffix = `${objectFormat === 'sha1' ? '' : `-${objectFormat}`}${shallow === null ? '' : `-shallow-${shallow.key}`}`;
+  const gitDir = places.salvage.replace(/\.git$/, `${suffix}.git`);
+  if (!(await isThere(path.join(gitDir, 'HEAD')))) {
+    await mkdir(places.scratch, { recursive: true });
+    const making = await mkdtemp(path.join(places.scratch, 'salvage-'));
+    await writeBareRepository({ folder: making, objectFormat });
+    await rename(making, gitDir).catch(async (error: unknown) => {
+      await rm(making, { recursive: true, force: true });
+      // Somebody else was faster.
+      if (!hasCode(error, 'ENOTEMPTY') && !hasCode(error, 'EEXIST')) throw error;
+    });
+  }
+  if (caches.length > 0) {
+    await addLines(
+      path.join(gitDir, 'objects', 'info', 'alternates'),
+      caches.map((cache) => quoted(path.join(cache, 'objects'))),
+    );
+  }
+  if (shallow !== null) await addLines(path.join(gitDir, 'shallow'), shallow.commits);
+  return { gitDir, objectFormat, isOurs: true, caches };
+}
+
+/** The caches that are there of the sources with these shown locations, and those whose objects are borrowed. */
+export async function cachesOf(
+  places: GitPlaces,
+  { shown, borrowed }: Record<'shown' | 'borrowed', readonly string[]>,
+): Promise<string[]> {
+  const named = shown.map((each) => path.join(places.caches, `${folderName(each, each)}.git`));
+  const lent = borrowed
+    .map((objects) => path.dirname(objects))
+    .filter((folder) => path.dirname(folder) === places.caches);
+  const found: string[] = [];
+  for (const cache of new Set([...named, ...lent])) {
+    if (await isThere(path.join(cache, 'HEAD'))) found.push(cache);
+  }
+  return found;
+}
+
+/** Every repository that may have saved work: Baton's own, today's local one, and local ones of earlier settings. */
+export async function allTargets(places: GitPlaces): Promise<{ own: string[]; local: string[] }> {
+  const folder = path.dirname(places.salvage);
+  const names = await readdir(folder).catch(absent([]));
+  const own = names.filter((name) => /^salvage(?:-.+)?\.git$/.test(name)).toSorted();
+  return { own: own.map((name) => path.join(folder, name)), local: await linesOf(localList(places)) };
+}
+
+/** Writes down that a local repository has saved work, so that it is found when the settings name another. */
+export async function rememberLocal(places: GitPlaces, gitDir: string): Promise<void> {
+  await addLines(localList(places), [gitDir]);
+}
+
+function localList({ salvage }: GitPlaces): string {
+  return path.join(path.dirname(salvage), 'salvaged-into');
+}
+
+const writing = new Map<string, Promise<void>>();
+
+/** Adds the lines that are not there yet, one change of a file after the other. */
+function addLines(file: string, lines: readonly string[]): Promise<void> {
+  const turn = (writing.get(file) ?? Promise.resolve()).then(async () => {
+    const before = await linesOf(file);
+    const missing = lines.filter((line) => !before.includes(line));
+    if (missing.length === 0) return;
+    await mkdir(path.dirname(file), { recursive: true });
+    await writeDurably(file, [...before, ...missing].map((line) => `${line}\n`).join(''));
+  });
+  const settled = turn.catch(() => {});
+  writing.set(file, settled);
+  void settled.then(() => writing.get(file) === settled && writing.delete(file));
+  return turn;
+}
+
+async function linesOf(file: string): Promise<string[]> {
+  const text = await readFile(file, 'utf8').catch(absent(''));
+  return text.split('\n').filter((line) => line !== '');
+}
+
+async function isThere(file: string): Promise<boolean> {
+  return access(file).then(() => true, absent(false));
+}
+
+function absent<T>(value: T): (error: unknown) => T {
+  return (error) => {
+    if (hasCode(error, 'ENOENT')) return value;
+    throw error;
+  };
+}
