@@ -5,7 +5,7 @@ import { runToEnd } from '../process/run-to-end.ts';
 import type { WorkspaceParts } from './local-workspaces.ts';
 import type { RemovalVisit } from './workspace.ts';
 
-export type HookName = 'after_create' | 'before_run' | 'after_run' | 'before_remove';
+export type HookName = 'after_create' | 'before_run' | 'after_run' | 'before_remove' | 'workspace.setup';
 
 /** How much of a failed hook's output an error carries. */
 const longestOutput = 2_048;

@@ -1,74 +1,83 @@
 import type { Stats } from 'node:fs';
-import { lstat, readdir, rename, rm } from 'node:fs/promises';
+import { rename, rm } from 'node:fs/promises';
 import path from 'node:path';
-import { canonicalPath } from './canonical-path.ts';
-import { deleteTree } from './delete-tree.ts';
+import { deleteDoomed, saveAndDelete, writeNote } from './doomed-workspace.ts';
 import { hasCode, reasonOf } from './error-reason.ts';
+import { finishLeftovers } from './finish-removals.ts';
 import { runHookAnyway } from './hooks.ts';
 import type { WorkspaceParts } from './local-workspaces.ts';
 import { lookAt } from './look-at.ts';
-import { whyKeep } from './why-keep.ts';
-import { whyNotRemovable } from './why-not-removable.ts';
+import { whyNotADirectoryOfOurs, whyNotRemovable } from './why-not-removable.ts';
 import type { Removal, RemovalVisit, WorkspacePlace } from './workspace.ts';
-import { creationMark, keyBeingRemoved, removalName } from './workspace-marks.ts';
+import { creationMark, type RemovalStep, removalName, removalNote } from './workspace-marks.ts';
 
 /**
- * Removes a workspace in this order: look, hook, rename, look again, delete. From the rename on the directory has a name
- * that nobody works under, so that a crash in the middle of the deletion leaves nothing that looks like a workspace, and
- * the name tells the next daemon to finish it. Until the deletion begins everything can be put back.
+ * Removes a workspace in this order: look, hook, branch, rename, save, rename, delete. From the first rename on the
+ * directory has a name that nobody works under; from the second on its work is known to be saved. So a crash anywhere
+ * leaves nothing that looks like a workspace but is not one, and the name tells the next daemon what is left to do. What
+ * was never worked in has its last name at once. Until the deletion begins everything can be put back.
  */
 export async function removeWorkspace(
   place: WorkspacePlace,
   visit: RemovalVisit,
   parts: WorkspaceParts,
 ): Promise<Removal> {
-  const refusal = whyNotRemovable(place, { root: parts.root, home: parts.daemonEnv.HOME });
+  const refusal = whyNotRemovable(place, { root: parts.settings.root, home: parts.daemonEnv.HOME });
   if (refusal !== null) return kept(refusal);
   const key = path.basename(place.path);
   try {
-    const leftover = await finishLeftovers(path.dirname(place.path), (each) => each === key, parts);
+    const leftover = await finishLeftovers(path.dirname(place.path), key, parts, visit);
     const found = await lookAt(place.path);
     if (found === null) {
       await rm(creationMark(place.path), { force: true });
       return leftover;
     }
-    const reason = (await whyNotADirectoryOfOurs(place.path, found)) ?? (await whyKeep(place.path));
+    const reason = await whyNotADirectoryOfOurs(place.path, found);
     if (reason !== null) return kept(reason);
+    const isHalfMade = (await lookAt(creationMark(place.path))) !== null;
+    // A half-made one was never worked in, unless it was being filled again from an earlier one's commits.
+    const hasWork = !isHalfMade || (await parts.checkouts.find(place.path)) !== null;
     // Found before the hook runs: without a name to go by there is no removal to run it for.
-    const doomed = await freeName(place.path);
+    const doomed = await freeName(place.path, hasWork ? 'removing' : 'deleting');
     const { beforeRemove } = parts.hooks;
-    if (beforeRemove !== null) {
+    if (beforeRemove !== null && !isHalfMade)
       await runHookAnyway('before_remove', beforeRemove, { path: place.path, visit }, parts);
-    }
+    // A branch with all its commits in the repository is better than a reference that somebody has to look for.
+    if (hasWork) await parts.publish(place.path, visit);
     if (visit.signal?.aborted) return kept('its removal was given up');
-    return await renameAndDelete(place.path, doomed, found);
+    return merged(leftover, await renameAndRemove({ place: place.path, doomed, looked: found, hasWork }, visit, parts));
   } catch (error) {
     return kept(reasonOf(error));
   }
 }
 
-/** Finishes what an earlier daemon began below this root: directories that were renamed and not yet deleted. */
-export async function finishRemovals(root: string, parts: WorkspaceParts): Promise<void> {
-  try {
-    await finishLeftovers(canonicalPath(root), () => true, parts);
-  } catch (error) {
-    parts.logger.warn('Removals that were begun could not be looked for.', { root, error });
-  }
+interface Doom {
+  readonly place: string;
+  readonly doomed: string;
+  readonly looked: Stats;
+  readonly hasWork: boolean;
 }
 
-async function renameAndDelete(place: string, doomed: string, looked: Stats): Promise<Removal> {
+async function renameAndRemove(doom: Doom, visit: RemovalVisit, parts: WorkspaceParts): Promise<Removal> {
+  const { place, doomed, looked, hasWork } = doom;
+  if (hasWork) await writeNote(doomed, visit);
   try {
     await rename(place, doomed);
   } catch (error) {
+    await rm(removalNote(doomed), { force: true });
     return hasCode(error, 'ENOENT') ? { outcome: 'absent' } : kept(reasonOf(error));
   }
   // From here on nobody finds it under its name; what came before, the hook included, may have changed it.
   const renamed = await lookAt(doomed);
   const isSame = renamed?.isDirectory() === true && renamed.ino === looked.ino && renamed.dev === looked.dev;
-  const reason = isSame ? await whyKeep(doomed) : 'it was replaced while it was being removed';
-  if (reason !== null) return kept(`${reason}${await putBack(doomed, place)}`);
+  if (!isSame) return kept(`it was replaced while it was being removed${await putBack(doomed, place)}`);
+  const removal = hasWork
+    ? await saveAndDelete({ doomed, place, visit }, parts)
+    : await deleteDoomed(doomed, { place, saved: [] }, parts);
+  if (removal.outcome === 'unsaved') return kept(`${removal.reason}${await putBack(doomed, place)}`);
+  if (removal.outcome !== 'removed') return removal;
   await rm(creationMark(place), { force: true });
-  return deleteDoomed(doomed);
+  return removal;
 }
 
 /** Where it is now, as the end of a sentence: nothing when it is where it was. */
@@ -77,6 +86,7 @@ async function putBack(doomed: string, place: string): Promise<string> {
     // An empty directory made there meanwhile would be replaced without a word.
     if ((await lookAt(place)) === null) {
       await rename(doomed, place);
+      await rm(removalNote(doomed), { force: true });
       return '';
     }
   } catch {
@@ -85,69 +95,19 @@ async function putBack(doomed: string, place: string): Promise<string> {
   return `; it is now ${doomed}`;
 }
 
-/** What earlier removals left below a root: `absent` when there is nothing, `kept` when something stays. */
-async function finishLeftovers(
-  root: string,
-  isWanted: (key: string) => boolean,
-  { logger }: WorkspaceParts,
-): Promise<Removal> {
-  let all: Removal = { outcome: 'absent' };
-  for (const name of await namesIn(root)) {
-    const key = keyBeingRemoved(name);
-    if (key === null || !isWanted(key)) continue;
-    const doomed = path.join(root, name);
-    const one = await finish(doomed);
-    if (one.outcome === 'kept') {
-      logger.warn('A removal that was begun could not be finished.', { path: doomed, reason: one.reason });
-    } else logger.info('A removal that was begun is finished.', { path: doomed });
-    if (all.outcome !== 'kept') all = one;
-  }
-  return all;
+/** Two removals as one: what was saved counts in both. */
+function merged(leftover: Removal, removal: Removal): Removal {
+  if (leftover.outcome !== 'removed' || removal.outcome === 'kept') return removal;
+  const saved = removal.outcome === 'removed' ? removal.saved : [];
+  return { outcome: 'removed', saved: [...leftover.saved, ...saved] };
 }
 
-/** Looked through again: the crash may have come before the second look, and anybody can make such a name. */
-async function finish(doomed: string): Promise<Removal> {
-  try {
-    const found = await lookAt(doomed);
-    if (found === null) return { outcome: 'absent' };
-    const reason = (await whyNotADirectoryOfOurs(doomed, found)) ?? (await whyKeep(doomed));
-    return reason === null ? await deleteDoomed(doomed) : kept(`${reason}; it is ${doomed}`);
-  } catch (error) {
-    return kept(reasonOf(error));
-  }
-}
-
-async function deleteDoomed(doomed: string): Promise<Removal> {
-  try {
-    await deleteTree(doomed);
-    return { outcome: 'removed' };
-  } catch (error) {
-    return kept(`it could not be removed completely, the rest is ${doomed}: ${reasonOf(error)}`);
-  }
-}
-
-async function whyNotADirectoryOfOurs(file: string, found: Stats): Promise<string | null> {
-  if (found.isSymbolicLink()) return `${file} is a symbolic link`;
-  if (!found.isDirectory()) return `${file} is no directory`;
-  const uid = process.getuid?.();
-  if (uid !== undefined && found.uid !== uid) return `${file} belongs to another user`;
-  const parent = await lstat(path.dirname(file));
-  return parent.dev === found.dev ? null : `${file} is a file system of its own`;
-}
-
-async function freeName(place: string): Promise<string> {
+async function freeName(place: string, step: RemovalStep): Promise<string> {
+  const folder = path.dirname(place);
   for (let count = 1; ; count += 1) {
-    const name = path.join(path.dirname(place), removalName(path.basename(place), count));
-    if ((await lookAt(name)) === null) return name;
-  }
-}
-
-async function namesIn(folder: string): Promise<string[]> {
-  try {
-    return (await readdir(folder)).sort();
-  } catch (error) {
-    if (hasCode(error, 'ENOENT')) return [];
-    throw error;
+    const names = (['removing', 'deleting'] as const).map((step) => removalName(step, path.basename(place), count));
+    const found = await Promise.all(names.map((name) => lookAt(path.join(folder, name))));
+    if (found.every((each) => each === null)) return path.join(folder, removalName(step, path.basename(place), count));
   }
 }
 

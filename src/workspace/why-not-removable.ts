@@ -1,3 +1,5 @@
+import type { Stats } from 'node:fs';
+import { lstat } from 'node:fs/promises';
 import path from 'node:path';
 import { canonicalPath } from './canonical-path.ts';
 import { reasonOf } from './error-reason.ts';
@@ -33,4 +35,14 @@ export function whyNotRemovable(
 
 function contains(folder: string, other: string): boolean {
   return other === folder || other.startsWith(folder + path.sep);
+}
+
+/** Why a directory is not one that a removal may touch; null when it is. */
+export async function whyNotADirectoryOfOurs(file: string, found: Stats): Promise<string | null> {
+  if (found.isSymbolicLink()) return `${file} is a symbolic link`;
+  if (!found.isDirectory()) return `${file} is no directory`;
+  const uid = process.getuid?.();
+  if (uid !== undefined && found.uid !== uid) return `${file} belongs to another user`;
+  const parent = await lstat(path.dirname(file));
+  return parent.dev === found.dev ? null : `${file} is a file system of its own`;
 }

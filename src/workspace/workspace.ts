@@ -6,32 +6,37 @@ import type { Issue } from '../core/issue.ts';
  * - One directory an issue, always a direct child of the root, made once and reused untouched.
  * - `after_create` runs only in a directory just made; when it fails the directory is removed, so that it runs again.
  * - `before_run` fails the attempt, `after_run` never does, and runs after every end.
- * - `before_remove` runs only before a directory that is really removed, and never keeps it from being removed.
- * - What could hold work that is nowhere else is never removed (law 8); a removal once begun is finished, also after a
- *   crash.
+ * - `before_remove` runs in a workspace that is about to be removed, and never keeps it from being removed. What it makes
+ *   is saved like all other work.
+ * - Work that is nowhere else is saved before its workspace is removed, and read back from where it was saved; what could
+ *   not be saved is not removed (law 8). A removal once begun is finished, also after a crash.
  * - No hook sees a tracker secret; ticket text reaches it only as environment variables, never as shell text.
  */
 export interface Workspaces {
   prepare(visit: WorkspaceVisit): Promise<Workspace>;
   beforeRun(workspace: Workspace, visit: WorkspaceVisit): Promise<void>;
   afterRun(workspace: Workspace, visit: WorkspaceVisit): Promise<void>;
+  /**
+   * Brings what the agent committed into the local repository that the workspace came from, as `afterRun` does: for a run
+   * that nobody saw to its end. Never rejects; logs what it did.
+   */
+  bringHome(path: string, visit: RemovalVisit): Promise<void>;
   /** Where the workspace of this identifier is, or would be. Throws like `prepare` for identifiers that have none. */
   pathOf(identifier: string): string;
   /** Whether there is something at this path that `remove` would have to do with. Never rejects: in doubt it says yes. */
   isThere(path: string): Promise<boolean>;
   /**
-   * Removes the workspace of an issue that is over; what could hold work that is nowhere else is kept. Never rejects for
-   * what it finds there: it tells. Whoever calls it holds the issue: no process of a run is left, and none starts before
+   * Removes the workspace of an issue that is over, once its work is saved; what cannot be saved is kept. Never rejects
+   * for what it finds there: it tells. Whoever calls it holds the issue: no process of a run is left, and none starts before
    * this has settled.
    */
   remove(place: WorkspacePlace, visit: RemovalVisit): Promise<Removal>;
   /** Finishes the removals below a root that a daemon before this one began. Never rejects; logs what it did. */
   finishRemovals(root: string): Promise<void>;
-  /**
-   * A digest of what is in a workspace, by which two looks tell whether anything changed in between: names, types, sizes,
-   * times of files, and what git's references say. Null when it could not be seen completely. Never rejects.
-   */
-  fingerprint(path: string): Promise<string | null>;
+  /** What is in a workspace now. Null when it could not be seen completely. Never rejects. */
+  examine(path: string): Promise<WorkspaceFacts | null>;
+  /** The workspaces below a root, in the order of their names, and what removals have left there. */
+  list(root: string): Promise<readonly WorkspaceEntry[]>;
 }
 
 export interface Workspace {
@@ -39,6 +44,44 @@ export interface Workspace {
   readonly path: string;
   /** Whether this visit made it. */
   readonly created: boolean;
+  /** The agent's git directory where it lies outside of the workspace; the agent writes there too. */
+  readonly gitDir: string | null;
+}
+
+/** What is in a workspace, as evidence of what a run did. */
+export interface WorkspaceFacts {
+  /**
+   * A digest by which two looks tell whether anything changed in between. In a git repository: the references, and the
+   * names and contents of what differs from HEAD, ignored files left out. Elsewhere: names, types, sizes and times.
+   */
+  readonly fingerprint: string;
+  /** Null where the workspace is no git repository. */
+  readonly git: GitFacts | null;
+}
+
+export interface GitFacts {
+  /** The commit of HEAD; null before the first. */
+  readonly head: string | null;
+  readonly branch: string | null;
+  /** Commits that HEAD has and the base has not; null where no base is known. */
+  readonly ahead: number | null;
+  /** Files that HEAD has and that are different now, or gone. */
+  readonly changed: number;
+  readonly untracked: number;
+  /** Files in conflict. */
+  readonly conflicts: number;
+}
+
+/** A directory below the root. */
+export interface WorkspaceEntry {
+  readonly key: string;
+  readonly path: string;
+  /** `making` and `removing` were left in the middle of it. */
+  readonly state: 'whole' | 'making' | 'removing';
+  /** On the disk, each file once; null when it could not be seen completely. */
+  readonly bytes: number | null;
+  /** The latest change of the directory itself. */
+  readonly changedAt: number;
 }
 
 /** One run's visit to a workspace. */
@@ -46,6 +89,8 @@ export interface WorkspaceVisit {
   readonly issue: Issue;
   readonly runId: string;
   readonly attempt: number | null;
+  /** The branch that a new checkout gets; a workspace that is there keeps its own. */
+  readonly branch: string;
   readonly signal?: AbortSignal;
 }
 
@@ -67,7 +112,16 @@ export interface RemovalVisit {
 }
 
 export type Removal =
-  | { readonly outcome: 'removed' }
+  | { readonly outcome: 'removed'; readonly saved: readonly SavedName[] }
   | { readonly outcome: 'absent' }
   /** The reason completes the sentence "The workspace is kept: …". */
   | { readonly outcome: 'kept'; readonly reason: string };
+
+/** Work that was saved before a removal. */
+export interface SavedName {
+  readonly name: string;
+  readonly files: number;
+  readonly commits: number;
+  /** The whole command line that brings it back. */
+  readonly restore: string;
+}

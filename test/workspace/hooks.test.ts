@@ -3,7 +3,8 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { systemChance } from '../../src/clock/system-chance.ts';
 import { pidsMarked, pidsWithArgument, uniqueNap } from '../process/real-children.ts';
-import { rejection, scratchWorkspaces, visit } from './scratch-workspaces.ts';
+import { rejection } from './scratch-folder.ts';
+import { scratchWorkspaces, visit } from './scratch-workspaces.ts';
 
 describe('the hook after_create', () => {
   it('W10: that fails tells its name, its exit code and its output', async () => {

@@ -1,13 +1,14 @@
 import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { rejection, scratchFolder, scratchWorkspaces, visit } from './scratch-workspaces.ts';
+import { rejection, scratchFolder } from './scratch-folder.ts';
+import { scratchWorkspaces, visit } from './scratch-workspaces.ts';
 
 describe('a workspace', () => {
   it('W1, W13: is an empty directory named after the issue, made once and found again', async () => {
     const { root, workspaces } = scratchWorkspaces();
     const first = await workspaces.prepare(visit({ identifier: 'MT/Det' }));
-    expect(first).toEqual({ path: path.join(root, 'MT_Det--b45ad8f201f2d40b'), created: true });
+    expect(first).toEqual({ path: path.join(root, 'MT_Det--b45ad8f201f2d40b'), created: true, gitDir: null });
     expect(readdirSync(first.path)).toEqual([]);
     expect(await workspaces.prepare(visit({ identifier: 'MT/Det' }))).toEqual({ ...first, created: false });
   });
@@ -27,7 +28,7 @@ describe('a workspace', () => {
     const { path: folder } = await workspaces.prepare(visit());
     writeFileSync(path.join(folder, 'README.md'), 'edited');
     writeFileSync(path.join(folder, 'tmp', 'x'), 'kept');
-    expect(await workspaces.prepare(visit())).toEqual({ path: folder, created: false });
+    expect(await workspaces.prepare(visit())).toEqual({ path: folder, created: false, gitDir: null });
     expect(readFileSync(path.join(folder, 'README.md'), 'utf8')).toBe('edited');
     expect(readdirSync(folder).sort()).toEqual(['README.md', 'deps', 'tmp']);
     expect(readFileSync(path.join(folder, 'tmp', 'x'), 'utf8')).toBe('kept');

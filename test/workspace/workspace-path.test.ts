@@ -7,7 +7,7 @@ import { BatonError } from '../../src/core/baton-error.ts';
 import { canonicalPath } from '../../src/workspace/canonical-path.ts';
 import { workspaceKey } from '../../src/workspace/workspace-key.ts';
 import { workspacePath } from '../../src/workspace/workspace-path.ts';
-import { scratchFolder } from './scratch-workspaces.ts';
+import { scratchFolder } from './scratch-folder.ts';
 
 function codeOf(action: () => unknown): string {
   try {

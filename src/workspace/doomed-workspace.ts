@@ -1,0 +1,126 @@
+import { readFile, rename, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { deleteTree } from './delete-tree.ts';
+import { reasonOf } from './error-reason.ts';
+import type { WorkspaceParts } from './local-workspaces.ts';
+import { lookAt } from './look-at.ts';
+import type { SavedWork } from './salvage/salvage.ts';
+import type { Removal, RemovalVisit, SavedName } from './workspace.ts';
+import { readRemovalName, removalName, removalNote } from './workspace-marks.ts';
+
+/** A directory on its way out. */
+export interface Doomed {
+  /** Where it is now. */
+  readonly doomed: string;
+  /** Where the workspace was. */
+  readonly place: string;
+  readonly visit: RemovalVisit;
+}
+
+/** The reason completes the sentence "The workspace is kept: …"; nothing has been deleted. */
+type Unsaved = { readonly outcome: 'unsaved'; readonly reason: string };
+
+/** Saves the work in a directory that has its name `removing`, and deletes it; deletes nothing that is not saved. */
+export async function saveAndDelete(
+  { doomed, place, visit }: Doomed,
+  parts: WorkspaceParts,
+): Promise<Removal | Unsaved> {
+  let works: readonly SavedWork[];
+  try {
+    const { issue, runId, signal } = visit;
+    const request = { folder: doomed, workspace: place, issue, runId, ...(signal === undefined ? {} : { signal }) };
+    const result = await parts.salvage.save(request);
+    works = result.outcome === 'saved' ? result.works : [];
+    // Work that is saved stays saved; but whoever gave up has no time for the deletion.
+    if (signal?.aborted) return { outcome: 'unsaved', reason: 'its removal was given up' };
+  } catch (error) {
+    return { outcome: 'unsaved', reason: asClause(reasonOf(error)) };
+  }
+  const saved = works.map(({ name, files, commits }) => ({
+    name,
+    files,
+    commits,
+    restore: parts.restoreCommand(name),
+  }));
+  return deleteDoomed(doomed, { place, saved }, parts);
+}
+
+/**
+ * Deletes a directory whose work is saved, or that never had any. Its files go last: as long as one of them is there, the
+ * next daemon finds it and finishes the rest.
+ */
+export async function deleteDoomed(
+  doomed: string,
+  { place, saved }: { readonly place: string; readonly saved: readonly SavedName[] },
+  parts: WorkspaceParts,
+): Promise<Removal> {
+  let rest = doomed;
+  try {
+    const name = readRemovalName(path.basename(doomed));
+    if (name !== null && name.step === 'removing') {
+      rest = path.join(path.dirname(doomed), removalName('deleting', name.key, name.count));
+      await rename(doomed, rest);
+    }
+    // A workspace that was made there since has its own.
+    if ((await lookAt(place)) === null) await parts.checkouts.forget(place);
+    await deleteTree(rest);
+    if (name !== null) await rm(noteOf(path.dirname(doomed), name), { force: true });
+    return { outcome: 'removed', saved };
+  } catch (error) {
+    return { outcome: 'kept', reason: `it could not be removed completely, the rest is ${rest}: ${reasonOf(error)}` };
+  }
+}
+
+/** The note of a removal, which keeps the name that the directory had first. */
+function noteOf(folder: string, { key, count }: { readonly key: string; readonly count: number }): string {
+  return removalNote(path.join(folder, removalName('removing', key, count)));
+}
+
+/** Drops the notes of removals of which nothing else is left: they ended before they began, or right before their end. */
+export async function dropLoneNotes(folder: string, key: string, names: readonly string[]): Promise<void> {
+  for (const name of names) {
+    const removal = readNoteName(name);
+    if (removal?.key !== key) continue;
+    const steps = (['removing', 'deleting'] as const).map((step) => removalName(step, key, removal.count));
+    const found = await Promise.all(steps.map((each) => lookAt(path.join(folder, each))));
+    if (found.every((each) => each === null)) await rm(noteOf(folder, removal), { force: true });
+  }
+}
+
+/** Which removal a file is the note of; null when it is none. */
+export function readNoteName(name: string): { readonly key: string; readonly count: number } | null {
+  const ending = removalNote('');
+  const removal = name.endsWith(ending) ? readRemovalName(name.slice(0, -ending.length)) : null;
+  return removal?.step === 'removing' ? removal : null;
+}
+
+/** A sentence as a part of another one. */
+function asClause(sentence: string): string {
+  return `${sentence.charAt(0).toLowerCase()}${sentence.slice(1).replace(/\.+$/, '')}`;
+}
+
+/** Written before the rename, for whoever has to finish it. */
+export async function writeNote(doomed: string, { issue, runId, attempt }: RemovalVisit): Promise<void> {
+  const { id, identifier, title } = issue;
+  await writeFile(removalNote(doomed), JSON.stringify({ issue: { id, identifier, title }, runId, attempt }));
+}
+
+/** For whom a removal was begun; what nobody can read any more is told by the key alone. */
+export async function readNote(doomed: string, key: string): Promise<RemovalVisit> {
+  const nobody = { issue: { id: '', identifier: key, title: '' }, runId: null, attempt: null };
+  try {
+    const note: unknown = JSON.parse(await readFile(removalNote(doomed), 'utf8'));
+    return isNote(note) ? note : nobody;
+  } catch {
+    return nobody;
+  }
+}
+
+function isNote(note: unknown): note is RemovalVisit {
+  if (typeof note !== 'object' || note === null || !('issue' in note) || !('runId' in note)) return false;
+  const { issue, runId } = note;
+  if (typeof issue !== 'object' || issue === null || !('id' in issue && 'identifier' in issue && 'title' in issue))
+    return false;
+  const texts = [issue.id, issue.identifier, issue.title, runId ?? ''];
+  return texts.every((each) => typeof each === 'string');
+}

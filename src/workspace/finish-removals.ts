@@ -1,0 +1,97 @@
+import { readdir } from 'node:fs/promises';
+import path from 'node:path';
+import { canonicalPath } from './canonical-path.ts';
+import { deleteDoomed, dropLoneNotes, readNote, readNoteName, saveAndDelete } from './doomed-workspace.ts';
+import { hasCode, reasonOf } from './error-reason.ts';
+import type { WorkspaceParts } from './local-workspaces.ts';
+import { lookAt } from './look-at.ts';
+import { whyNotADirectoryOfOurs } from './why-not-removable.ts';
+import type { Removal, RemovalVisit } from './workspace.ts';
+import { readRemovalName } from './workspace-marks.ts';
+
+/** Finishes what an earlier daemon began below this root: directories that were renamed and not yet deleted. */
+export async function finishRemovals(root: string, parts: WorkspaceParts): Promise<void> {
+  try {
+    const real = canonicalPath(root);
+    const keys = new Set((await namesIn(real)).map((name) => (readRemovalName(name) ?? readNoteName(name))?.key));
+    for (const key of keys) {
+      if (key === undefined) continue;
+      const finishOne = (): Promise<Removal> => finishLeftovers(real, key, parts);
+      await parts.ground.oneAtATime(path.join(real, key), finishOne);
+    }
+  } catch (error) {
+    parts.logger.warn('Removals that were begun could not be looked for.', { root, error });
+  }
+}
+
+/**
+ * What earlier removals of one workspace left below a root: `absent` when there is nothing, `kept` when something stays.
+ * `visit` is for whom, where that is known better than the leftover's own note does.
+ */
+export async function finishLeftovers(
+  root: string,
+  key: string,
+  parts: WorkspaceParts,
+  visit?: RemovalVisit,
+): Promise<Removal> {
+  let all: Removal = { outcome: 'absent' };
+  const names = await namesIn(root);
+  for (const name of names) {
+    const removal = readRemovalName(name);
+    if (removal?.key !== key) continue;
+    const doomed = path.join(root, name);
+    const one = await finish({ doomed, root, ...removal }, parts, visit);
+    if (one.outcome === 'kept')
+      parts.logger.warn('A removal that was begun could not be finished.', { path: doomed, reason: one.reason });
+    else parts.logger.info('A removal that was begun is finished.', { path: doomed, ...savedIn(one) });
+    all = together(all, one);
+  }
+  await dropLoneNotes(root, key, names);
+  return all;
+}
+
+interface Leftover {
+  readonly doomed: string;
+  readonly root: string;
+  readonly key: string;
+  readonly step: 'removing' | 'deleting';
+}
+
+async function finish(
+  { doomed, root, key, step }: Leftover,
+  parts: WorkspaceParts,
+  visit?: RemovalVisit,
+): Promise<Removal> {
+  try {
+    const found = await lookAt(doomed);
+    if (found === null) return { outcome: 'absent' };
+    const reason = await whyNotADirectoryOfOurs(doomed, found);
+    if (reason !== null) return { outcome: 'kept', reason: `${reason}; it is ${doomed}` };
+    const place = path.join(root, key);
+    if (step === 'deleting') return await deleteDoomed(doomed, { place, saved: [] }, parts);
+    const forWhom = visit ?? (await readNote(doomed, key));
+    const removal = await saveAndDelete({ doomed, place, visit: forWhom }, parts);
+    return removal.outcome === 'unsaved' ? { outcome: 'kept', reason: `${removal.reason}; it is ${doomed}` } : removal;
+  } catch (error) {
+    return { outcome: 'kept', reason: reasonOf(error) };
+  }
+}
+
+function together(one: Removal, other: Removal): Removal {
+  if (one.outcome === 'kept' || other.outcome === 'absent') return one;
+  if (other.outcome === 'kept' || one.outcome === 'absent') return other;
+  return { outcome: 'removed', saved: [...one.saved, ...other.saved] };
+}
+
+function savedIn(removal: Removal): Record<string, unknown> {
+  return removal.outcome === 'removed' && removal.saved.length > 0 ? { saved: removal.saved } : {};
+}
+
+async function namesIn(folder: string): Promise<string[]> {
+  try {
+    return (await readdir(folder)).sort();
+  } catch (error) {
+    if (hasCode(error, 'ENOENT')) return [];
+    throw error;
+  }
+}

@@ -1,0 +1,28 @@
+import type { StatsFs } from 'node:fs';
+import { statfs } from 'node:fs/promises';
+import path from 'node:path';
+import { hasCode } from './error-reason.ts';
+
+const megabyte = 1024 ** 2;
+
+/** Free megabytes where this folder is, or will be; null when the file system does not tell. Never rejects. */
+export async function freeDiskMb(folder: string): Promise<number | null> {
+  try {
+    const { stats } = await nearestFolder(folder);
+    // Some file systems have no size, and nothing to run out of.
+    return stats.blocks === 0 ? null : Math.floor((stats.bavail * stats.bsize) / megabyte);
+  } catch {
+    return null;
+  }
+}
+
+/** The folder, or the nearest one above it that exists, and its file system. */
+export async function nearestFolder(folder: string): Promise<{ readonly folder: string; readonly stats: StatsFs }> {
+  try {
+    return { folder, stats: await statfs(folder) };
+  } catch (error) {
+    const parent = path.dirname(folder);
+    if (parent === folder || !(hasCode(error, 'ENOENT') || hasCode(error, 'ENOTDIR'))) throw error;
+    return nearestFolder(parent);
+  }
+}

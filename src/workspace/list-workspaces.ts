@@ -1,0 +1,99 @@
+import type { Stats } from 'node:fs';
+import { readdir } from 'node:fs/promises';
+import path from 'node:path';
+import { canonicalPath } from './canonical-path.ts';
+import { hasCode } from './error-reason.ts';
+import { foldersOf, fromBytePath, toBytePath } from './folders-of.ts';
+import { lookAt } from './look-at.ts';
+import type { WorkspaceEntry } from './workspace.ts';
+import { creationMark, readRemovalName } from './workspace-marks.ts';
+
+/** Entries that are looked at for the size of one workspace; what has more has no size. */
+const mostEntries = 1_000_000;
+
+/** How many files are asked about at once: enough to keep the kernel busy, few enough for others to have their turn. */
+const askedAtOnce = 64;
+
+/** The kernel counts the room that a file takes in blocks of this size, whatever those of the disk are. */
+const blockBytes = 512;
+
+/** A name that a workspace can have; everything else below the root is a mark of Baton's, or somebody's. */
+const keyPattern = /^(?!\.\.?$)[A-Za-z0-9._-]+$/;
+
+export interface ListOptions {
+  /** Sizes cost a walk through every file; without them `bytes` is null. */
+  readonly sizes?: boolean;
+  readonly mostEntries?: number;
+}
+
+/**
+ * The workspaces below a root, in the order of their names, and what removals have left there. Never follows a link:
+ * links and plain files in the root are no workspaces. Rejects only when the root itself cannot be read; a root that is
+ * not there has none.
+ */
+export async function listWorkspaces(root: string, options: ListOptions = {}): Promise<WorkspaceEntry[]> {
+  const realRoot = canonicalPath(root);
+  const found: WorkspaceEntry[] = [];
+  for (const name of await namesIn(realRoot)) {
+    const removal = readRemovalName(name);
+    const key = removal?.key ?? (keyPattern.test(name) ? name : null);
+    if (key === null) continue;
+    const folder = path.join(realRoot, name);
+    const stats = await lookAt(folder).catch(() => null);
+    if (stats === null || !stats.isDirectory()) continue;
+    const isMaking = removal === null && (await isMarked(folder));
+    found.push({
+      key,
+      path: folder,
+      state: removal === null ? (isMaking ? 'making' : 'whole') : 'removing',
+      bytes: options.sizes === true ? await sizeOf(folder, options.mostEntries ?? mostEntries) : null,
+      changedAt: Math.floor(stats.mtimeMs),
+    });
+  }
+  return found;
+}
+
+/** In doubt it is: a half-made workspace is not taken for a whole one. */
+async function isMarked(folder: string): Promise<boolean> {
+  return (await lookAt(creationMark(folder)).catch(() => true)) !== null;
+}
+
+/** The room that a tree takes on the disk, each file once however many names it has; null when not all could be seen. */
+async function sizeOf(root: string, entries: number = mostEntries): Promise<number | null> {
+  const seen = new Set<string>();
+  let blocks = 0;
+  try {
+    const top = await lookAt(root);
+    if (top === null || !top.isDirectory()) return null;
+    blocks += top.blocks;
+    for await (const folder of foldersOf(toBytePath(root), { budget: { left: entries }, enters: () => true })) {
+      for (let from = 0; from < folder.entries.length; from += askedAtOnce) {
+        const some = folder.entries.slice(from, from + askedAtOnce);
+        const looks = await Promise.all(some.map(({ name }) => lookAt(fromBytePath(`${folder.path}/${name}`))));
+        for (const stats of looks) blocks += newBlocks(stats, seen);
+      }
+    }
+    return blocks * blockBytes;
+  } catch {
+    return null;
+  }
+}
+
+function newBlocks(stats: Stats | null, seen: Set<string>): number {
+  // Gone since it was listed: then it takes no room.
+  if (stats === null) return 0;
+  if (stats.nlink === 1 || stats.isDirectory()) return stats.blocks;
+  const file = `${stats.dev}:${stats.ino}`;
+  if (seen.has(file)) return 0;
+  seen.add(file);
+  return stats.blocks;
+}
+
+async function namesIn(folder: string): Promise<string[]> {
+  try {
+    return (await readdir(folder)).toSorted();
+  } catch (error) {
+    if (hasCode(error, 'ENOENT')) return [];
+    throw error;
+  }
+}

@@ -1,0 +1,109 @@
+import { existsSync } from 'node:fs';
+import { lstat, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { basename, dirname } from 'node:path';
+import { BatonError } from '../core/baton-error.ts';
+import { deleteTree } from './delete-tree.ts';
+import { hasCode } from './error-reason.ts';
+import { finishLeftovers } from './finish-removals.ts';
+import { runHook } from './hooks.ts';
+import type { WorkspaceParts } from './local-workspaces.ts';
+import type { Workspace, WorkspaceVisit } from './workspace.ts';
+import { creationMark } from './workspace-marks.ts';
+import { workspacePath } from './workspace-path.ts';
+
+/**
+ * Makes the directory, or takes the one that is there. While it is being made a mark lies beside it, with the run that
+ * makes it; a directory whose mark is still there was left half-made by a crash, before any agent came, and is made again
+ * from the beginning. Who finds that the mark is another's was taken over while it was frozen: what is there is not its
+ * own any more, and an agent may be at work in it.
+ */
+export async function prepareWorkspace(visit: WorkspaceVisit, parts: WorkspaceParts): Promise<Workspace> {
+  const path = workspacePath(parts.settings.root, visit.issue.identifier);
+  const created = await parts.ground.oneAtATime(path, () => makeDirectory(path, visit, parts));
+  if (created) await fill(path, visit, parts);
+  else await unlock(path, visit, parts);
+  return { path, created, gitDir: await outerGitDirectory(path, parts) };
+}
+
+/** Whether it was made; false for one that is there. */
+async function makeDirectory(path: string, visit: WorkspaceVisit, parts: WorkspaceParts): Promise<boolean> {
+  const mark = creationMark(path);
+  if (existsSync(mark)) {
+    await writeFile(mark, visit.runId);
+    await deleteTree(path);
+  } else if (await isDirectory(path)) return false;
+  await finishEarlierRemoval(path, parts);
+  try {
+    await mkdir(dirname(path), { recursive: true });
+    await writeFile(mark, visit.runId);
+    // Not recursive: a directory that is there after all is somebody's, and must not be taken for one just made.
+    await mkdir(path);
+    return true;
+  } catch (cause) {
+    await rm(mark, { force: true });
+    if (hasCode(cause, 'EEXIST') && (await isDirectory(path))) return false;
+    throw new BatonError('workspace_unavailable', `The workspace ${path} could not be made.`, { cause });
+  }
+}
+
+/** What belongs to a workspace beside its directory is there once; an earlier one has to be gone before the next is made. */
+async function finishEarlierRemoval(path: string, parts: WorkspaceParts): Promise<void> {
+  const removal = await finishLeftovers(dirname(path), basename(path), parts);
+  if (removal.outcome !== 'kept') return;
+  throw new BatonError('workspace_unavailable', `An earlier workspace ${path} is not removed yet: ${removal.reason}.`, {
+    nextStep: 'Free disk space, or move that directory away; the run is tried again.',
+  });
+}
+
+/** Everything that makes a directory the workspace of an issue. When a part of it fails, the directory goes again. */
+async function fill(path: string, visit: WorkspaceVisit, parts: WorkspaceParts): Promise<void> {
+  const mark = creationMark(path);
+  const { checkouts, settings, hooks } = parts;
+  const { branch, signal } = visit;
+  try {
+    if (settings.strategy !== 'none')
+      await checkouts.make({ workspace: path, branch, ...(signal === undefined ? {} : { signal }) });
+    if (settings.setup !== null) await runHook('workspace.setup', settings.setup, { path, visit }, parts);
+    if (hooks.afterCreate !== null) await runHook('after_create', hooks.afterCreate, { path, visit }, parts);
+  } catch (error) {
+    // The hook has to run again on an empty directory. The mark stays until that directory is gone.
+    if (await isMarkedBy(visit, mark)) {
+      await deleteTree(path);
+      await rm(mark, { force: true });
+    }
+    throw error;
+  }
+  if (await isMarkedBy(visit, mark)) await rm(mark, { force: true });
+}
+
+/** A run that was killed in the middle of a commit leaves git locked; nobody works there now. */
+async function unlock(path: string, { issue, runId }: WorkspaceVisit, parts: WorkspaceParts): Promise<void> {
+  const removed = await parts.checkouts.unlock(path);
+  if (removed.length === 0) return;
+  const named = { issue_id: issue.id, issue_identifier: issue.identifier, run_id: runId };
+  parts.logger.info('Locks that a killed run had left in git were removed.', { ...named, files: removed });
+}
+
+/** The git directory of a checkout, where it is not inside the workspace. */
+async function outerGitDirectory(path: string, { checkouts }: WorkspaceParts): Promise<string | null> {
+  const checkout = await checkouts.find(path);
+  return checkout?.strategy === 'worktree' ? checkout.gitDir : null;
+}
+
+async function isMarkedBy({ runId }: WorkspaceVisit, mark: string): Promise<boolean> {
+  return (await readFile(mark, 'utf8').catch(() => null)) === runId;
+}
+
+async function isDirectory(path: string): Promise<boolean> {
+  const found = await lstat(path).catch((cause: unknown) => {
+    if (hasCode(cause, 'ENOENT')) return null;
+    // An error is never read as "gone": what cannot be seen may hold work.
+    throw new BatonError('workspace_unavailable', `The workspace ${path} could not be looked at.`, { cause });
+  });
+  if (found === null) return false;
+  if (found.isDirectory()) return true;
+  // The specification replaces it; Baton throws nothing away unasked (law 8).
+  throw new BatonError('workspace_unavailable', `${path} is in the place of a workspace and is no directory.`, {
+    nextStep: 'Move that file away; Baton does not remove what it has not made.',
+  });
+}

@@ -1,0 +1,221 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { WorkspaceSettings } from '../../src/core/settings.ts';
+import type { Removal } from '../../src/workspace/workspace.ts';
+import { commit, git, scratchRepository } from './git/scratch-repository.ts';
+import { rejection, scratchFolder } from './scratch-folder.ts';
+import { type Changes, scratchWorkspaces, visit } from './scratch-workspaces.ts';
+
+/** Workspaces filled from a repository of their own. */
+function filled(workspace: Partial<WorkspaceSettings> = {}, changes: Changes = {}) {
+  const source = scratchRepository(path.join(scratchFolder(), 'project'));
+  const repo = { location: source, shown: source, isLocal: true };
+  const scene = scratchWorkspaces({
+    ...changes,
+    workspace: { repo, strategy: 'worktree', copyFrom: source, ...workspace },
+  });
+  const place = { path: path.join(scene.root, 'T-1'), identifier: 'T-1' };
+  return { ...scene, source, place, remove: (): Promise<Removal> => scene.workspaces.remove(place, visit()) };
+}
+
+describe.each(['worktree', 'clone'] as const)('a workspace of the strategy %s', (strategy) => {
+  it('begins with the files of the base on a branch of its own, with setup and after_create run in it', async () => {
+    const { workspaces, place, source } = filled(
+      { strategy, setup: 'git rev-parse --abbrev-ref HEAD > set-up' },
+      { hooks: { afterCreate: 'cat set-up README.md > created' } },
+    );
+    const made = await workspaces.prepare(visit());
+    expect(made).toMatchObject({ path: place.path, created: true });
+    expect(made.gitDir === null).toBe(strategy === 'clone');
+    expect(readFileSync(path.join(place.path, 'created'), 'utf8')).toBe('baton/t-1\nhello\n');
+    expect(git(place.path, 'rev-parse', 'HEAD')).toBe(git(source, 'rev-parse', 'main'));
+  });
+
+  it('brings what the agent commits into the repository after each run, and nothing that it left uncommitted', async () => {
+    const { workspaces, place, source } = filled({ strategy });
+    const made = await workspaces.prepare(visit());
+    const first = commit(place.path, { 'src/b.txt': 'two\n' });
+    writeFileSync(path.join(place.path, 'loose.txt'), 'not yet');
+    await workspaces.afterRun(made, visit());
+    expect(git(source, 'rev-parse', 'baton/t-1')).toBe(first);
+    const second = commit(place.path, { 'src/b.txt': 'three\n' });
+    await workspaces.afterRun(made, visit());
+    expect(git(source, 'rev-parse', 'baton/t-1')).toBe(second);
+    expect(git(source, 'status', '--porcelain')).toBe('');
+  });
+
+  it('is used again untouched, without a lock that a killed run left', async () => {
+    const { workspaces, place } = filled({ strategy });
+    const { gitDir } = await workspaces.prepare(visit());
+    writeFileSync(path.join(place.path, 'README.md'), 'edited\n');
+    const lock = path.join(gitDir ?? path.join(place.path, '.git'), 'index.lock');
+    writeFileSync(lock, '');
+    expect(await workspaces.prepare(visit())).toMatchObject({ created: false, gitDir });
+    expect(existsSync(lock)).toBe(false);
+    expect(git(place.path, 'status', '--porcelain')).toBe(' M README.md');
+  });
+
+  it('tells what a run did: commits, changes, new files, and not what is ignored or written again as it was', async () => {
+    const { workspaces, place, source } = filled({ strategy });
+    commit(source, { '.gitignore': 'out/\n' });
+    await workspaces.prepare(visit());
+    const before = await workspaces.examine(place.path);
+    expect(before?.git).toMatchObject({ branch: 'baton/t-1', ahead: 0, changed: 0, untracked: 0, conflicts: 0 });
+    mkdirSync(path.join(place.path, 'out'));
+    writeFileSync(path.join(place.path, 'out', 'x'), 'built');
+    writeFileSync(path.join(place.path, 'README.md'), 'hello\n');
+    expect((await workspaces.examine(place.path))?.fingerprint).toBe(before?.fingerprint);
+    writeFileSync(path.join(place.path, 'README.md'), 'hullo\n');
+    writeFileSync(path.join(place.path, 'new.txt'), '');
+    const dirty = await workspaces.examine(place.path);
+    expect(dirty).toMatchObject({ git: { ahead: 0, changed: 1, untracked: 1 } });
+    expect(dirty?.fingerprint).not.toBe(before?.fingerprint);
+    commit(place.path, {});
+    expect(await workspaces.examine(place.path)).toMatchObject({ git: { ahead: 1, changed: 0, untracked: 0 } });
+  });
+
+  it('is removed with its record when nothing in it is nowhere else', async () => {
+    const { workspaces, place, stateDir, root, source, remove } = filled({ strategy });
+    const made = await workspaces.prepare(visit());
+    commit(place.path, { 'src/b.txt': 'two\n' });
+    await workspaces.afterRun(made, visit());
+    expect(await remove()).toEqual({ outcome: 'removed', saved: [] });
+    expect(readdirSync(root)).toEqual([]);
+    expect(readdirSync(path.join(stateDir, 'git', 'checkouts'))).toEqual([]);
+    expect(git(source, 'for-each-ref', 'refs/baton')).toBe('');
+  });
+
+  it('has its uncommitted work saved in the repository before it is removed', async () => {
+    const { workspaces, place, source, remove } = filled({ strategy });
+    await workspaces.prepare(visit());
+    writeFileSync(path.join(place.path, 'README.md'), 'edited\r\n');
+    writeFileSync(path.join(place.path, 'new.bin'), Buffer.from([0, 255, 13, 10]));
+    const removal = await remove();
+    expect(removal).toMatchObject({ outcome: 'removed', saved: [{ files: 2, commits: 0 }] });
+    const [reference] = git(source, 'for-each-ref', '--format=%(refname)', 'refs/baton/salvage/T-1').split('\n');
+    expect(git(source, 'show', `${reference}:README.md`)).toBe('edited\r');
+    expect(git(source, 'rev-parse', `${reference}:new.bin`)).toMatch(/^[0-9a-f]{40}$/);
+    expect(git(source, 'status', '--porcelain')).toBe('');
+  });
+
+  it('F076: is made again after its removal on the branch it had, whose commits go on', async () => {
+    const { workspaces, place, remove } = filled({ strategy });
+    const made = await workspaces.prepare(visit());
+    const work = commit(place.path, { 'src/b.txt': 'two\n' });
+    await workspaces.afterRun(made, visit());
+    await remove();
+    expect(await workspaces.prepare(visit())).toMatchObject({ created: true });
+    expect(git(place.path, 'rev-parse', 'baton/t-1')).toBe(work);
+  });
+
+  it('that cannot be filled is not there, tells why, and is made when it can be', async () => {
+    const { workspaces, root, source } = filled({ strategy, base: 'nosuch' });
+    const error = await rejection(workspaces.prepare(visit()));
+    expect(error).toMatchObject({ code: 'repository_unavailable', message: expect.stringContaining('nosuch') });
+    expect(readdirSync(root)).toEqual([]);
+    git(source, 'branch', 'nosuch');
+    expect(await workspaces.prepare(visit())).toMatchObject({ created: true });
+  });
+
+  it('whose setup fails is made again from the beginning', async () => {
+    const { workspaces, root, folder } = filled({ strategy, setup: 'test -e ../../ready || { touch made; exit 3; }' });
+    const error = await rejection(workspaces.prepare(visit()));
+    expect(error).toMatchObject({ code: 'workspace_hook_failed', details: { hook: 'workspace.setup', status: 3 } });
+    expect(readdirSync(root)).toEqual([]);
+    writeFileSync(path.join(folder, 'ready'), '');
+    const { path: workspace } = await workspaces.prepare(visit());
+    expect(existsSync(path.join(workspace, 'made'))).toBe(false);
+  });
+});
+
+describe('ten workspaces of one repository at once', () => {
+  it('all come to be, each with its own branch, and none sees the work of another', async () => {
+    const { workspaces, root, source } = filled();
+    const names = Array.from({ length: 10 }, (_, at) => `T-${at + 1}`);
+    const made = await Promise.all(names.map((identifier) => workspaces.prepare(visit({ identifier }))));
+    expect(made.every(({ created }) => created)).toBe(true);
+    expect(new Set(made.map(({ gitDir }) => gitDir)).size).toBe(10);
+    for (const name of names) commit(path.join(root, name), { [`${name}.txt`]: name });
+    await Promise.all(made.map((one, at) => workspaces.afterRun(one, visit({ identifier: names[at] ?? '' }))));
+    for (const name of names)
+      expect(git(source, 'diff', '--name-only', 'main', `baton/${name.toLowerCase()}`)).toBe(`${name}.txt`);
+  });
+});
+
+describe('a workspace that went away without Baton', () => {
+  it('is filled again from its own commits, which are in the state folder', async () => {
+    const { workspaces, place } = filled();
+    await workspaces.prepare(visit());
+    const work = commit(place.path, { 'src/b.txt': 'two\n' });
+    rmSync(place.path, { recursive: true });
+    expect(await workspaces.prepare(visit())).toMatchObject({ created: true });
+    expect(git(place.path, 'rev-parse', 'HEAD')).toBe(work);
+    expect(git(place.path, 'status', '--porcelain')).toBe('');
+  });
+});
+
+describe('a removal that was cut short', () => {
+  it('after its rename is finished with the work saved once, under the issue it was for', async () => {
+    const { workspaces, root, place, source, logger } = filled();
+    await workspaces.prepare(visit());
+    writeFileSync(path.join(place.path, 'new.txt'), 'work');
+    const doomed = path.join(root, '+removing+T-1+1');
+    const note = { issue: { id: 'id-1', identifier: 'T-1', title: 'A title' }, runId: 'run-1', attempt: null };
+    writeFileSync(`${doomed}.json`, JSON.stringify(note));
+    renameSync(place.path, doomed);
+    await workspaces.finishRemovals(root);
+    expect(readdirSync(root)).toEqual([]);
+    expect(git(source, 'for-each-ref', '--format=%(refname)', 'refs/baton')).toBe('refs/baton/salvage/T-1/run-1');
+    expect(logger.lines.at(-1)?.fields).toMatchObject({ saved: [{ name: 'T-1/run-1', files: 1 }] });
+  });
+
+  it('before its deletion is only deleted: nothing half-deleted is saved over the work', async () => {
+    const { workspaces, root, source } = filled();
+    const { path: workspace } = await workspaces.prepare(visit());
+    rmSync(path.join(workspace, 'README.md'));
+    renameSync(workspace, path.join(root, '+deleting+T-1+1'));
+    await workspaces.finishRemovals(root);
+    expect(readdirSync(root)).toEqual([]);
+    expect(git(source, 'for-each-ref', 'refs/baton')).toBe('');
+  });
+
+  it('is finished before the issue gets its next workspace', async () => {
+    const { workspaces, root, place, source } = filled();
+    await workspaces.prepare(visit());
+    writeFileSync(path.join(place.path, 'new.txt'), 'work');
+    renameSync(place.path, path.join(root, '+removing+T-1+1'));
+    expect(await workspaces.prepare(visit())).toMatchObject({ created: true });
+    expect(readdirSync(root)).toEqual(['T-1']);
+    expect(git(place.path, 'status', '--porcelain')).toBe('');
+    expect(git(source, 'for-each-ref', '--format=%(refname)', 'refs/baton')).toMatch(/^refs\/baton\/salvage\/T-1\//);
+  });
+});
+
+describe('a workspace without a strategy', () => {
+  it('that a hook cloned has its work saved in the state folder', async () => {
+    const source = scratchRepository(path.join(scratchFolder(), 'project'));
+    const { workspaces, root, stateDir } = scratchWorkspaces({ hooks: { afterCreate: `git clone -q '${source}' .` } });
+    const { path: workspace } = await workspaces.prepare(visit());
+    commit(workspace, { 'a.txt': 'committed' });
+    writeFileSync(path.join(workspace, 'b.txt'), 'not committed');
+    const removal = await workspaces.remove({ path: workspace, identifier: 'T-1' }, visit());
+    expect(removal).toMatchObject({ outcome: 'removed', saved: [{ files: 1 }] });
+    expect(readdirSync(root)).toEqual([]);
+    const salvage = path.join(stateDir, 'git', 'salvage.git');
+    const reference = git(salvage, 'for-each-ref', '--format=%(refname)', 'refs/baton');
+    expect(git(salvage, 'show', `${reference}:b.txt`)).toBe('not committed');
+    expect(git(salvage, 'log', '--format=%s', reference)).toContain('a change');
+    expect(git(source, 'for-each-ref', 'refs/baton')).toBe('');
+  });
+
+  it('and without a repository is kept as an archive where that is wanted', async () => {
+    const { workspaces, root, stateDir } = scratchWorkspaces({ workspace: { archive: true } });
+    const { path: workspace } = await workspaces.prepare(visit());
+    writeFileSync(path.join(workspace, 'notes.txt'), 'work');
+    const removal = await workspaces.remove({ path: workspace, identifier: 'T-1' }, visit());
+    expect(removal).toMatchObject({ outcome: 'removed', saved: [{ files: 1, commits: 0 }] });
+    expect(readdirSync(root)).toEqual([]);
+    expect(readdirSync(path.join(stateDir, 'git', 'archives', 'T-1')).length).toBeGreaterThan(0);
+  });
+});

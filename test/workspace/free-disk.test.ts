@@ -1,0 +1,39 @@
+import { mkdtempSync, rmSync, statfsSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { freeDiskMb, nearestFolder } from '../../src/workspace/free-disk.ts';
+
+function folder(): string {
+  const made = mkdtempSync(path.join(tmpdir(), 'baton-disk-'));
+  onTestFinished(() => rmSync(made, { recursive: true, force: true }));
+  return made;
+}
+
+describe('the free disk', () => {
+  it('is what the file system has for us, in whole megabytes', async () => {
+    const made = folder();
+    const before = statfsSync(made);
+    const free = await freeDiskMb(made);
+    const expected = (before.bavail * before.bsize) / 1024 ** 2;
+    expect(Number.isInteger(free)).toBe(true);
+    // Others write meanwhile.
+    expect(Math.abs((free ?? 0) - expected)).toBeLessThan(Math.max(500, expected / 10));
+  });
+
+  it('of a folder that is not there yet is that of the nearest one above it', async () => {
+    const made = folder();
+    expect((await nearestFolder(path.join(made, 'a/b/c'))).folder).toBe(made);
+    expect(await freeDiskMb(path.join(made, 'a/b/c'))).not.toBeNull();
+    writeFileSync(path.join(made, 'file'), '');
+    expect(await freeDiskMb(path.join(made, 'file/x'))).not.toBeNull();
+  });
+
+  it('is unknown where the file system has no size, or the path leads nowhere', async () => {
+    const made = folder();
+    symlinkSync('loop', path.join(made, 'loop'));
+    expect(await freeDiskMb(path.join(made, 'loop/x'))).toBeNull();
+    expect(await freeDiskMb('/a\0b')).toBeNull();
+    if (process.platform === 'linux') expect(await freeDiskMb('/proc/self')).toBeNull();
+  });
+});
