@@ -18,6 +18,6 @@ export function guardWatcher(watcher: RunWatcher, logger: Logger): RunWatcher {
     onTurn: (turn) => guarded(() => watcher.onTurn(turn)),
     onEvent: (event) => guarded(() => watcher.onEvent(event)),
     onMove: (state) => guarded(() => watcher.onMove(state)),
-    onChanged: (changed) => guarded(() => watcher.onChanged(changed)),
+    onChanged: (changed, facts) => guarded(() => watcher.onChanged(changed, facts)),
   };
 }

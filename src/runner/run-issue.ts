@@ -10,6 +10,7 @@ import type { ToolDoor } from '../core/tool-door.ts';
 import type { Workspace, Workspaces, WorkspaceVisit } from '../workspace/workspace.ts';
 import { continuationPrompt } from './continuation-prompt.ts';
 import { guardWatcher } from './guard-watcher.ts';
+import { requireWorkspace } from './require-workspace.ts';
 import type { LiveRun, Runner, RunRequest, RunWatcher } from './runner.ts';
 import { thinEvents } from './thin-events.ts';
 
@@ -68,18 +69,19 @@ function startRun(request: RunRequest, parts: RunnerParts): LiveRun {
 async function runIssue(request: RunRequest, parts: RunnerParts, signal: AbortSignal): Promise<void> {
   const { issue, workflow, runId, attempt, watcher } = request;
   const workspaces = parts.workspacesFor(workflow.settings);
-  const visit: WorkspaceVisit = { issue, runId, attempt, signal };
   watcher.onStage('preparing_workspace');
+  const visit: WorkspaceVisit = { issue, runId, attempt, branch: workflow.renderBranch(issue), signal };
   const workspace = await workspaces.prepare(visit);
   watcher.onWorkspace(workspace.path);
   try {
     signal.throwIfAborted();
     await workspaces.beforeRun(workspace, visit);
     // After the hook, whose changes are not the agent's.
-    const before = await workspaces.fingerprint(workspace.path);
+    const before = await workspaces.examine(workspace.path);
     watcher.onStage('building_prompt');
     // Rendered before the launch: a mistake in the template must not cost an agent (row 1.5 of the reference).
     const prompt = workflow.renderPrompt({ issue, attempt, retryKind: request.retryKind });
+    await requireWorkspace(workspaces, workspace, issue);
     signal.throwIfAborted();
     // A daemon that was frozen in a hook must not launch beside the agent of the one that took over.
     if (!request.isStillOurs()) throw new BatonError('claim_lost', 'The claim on the issue may be lost.');
@@ -100,8 +102,9 @@ async function runIssue(request: RunRequest, parts: RunnerParts, signal: AbortSi
       try {
         await session.stop();
       } finally {
-        const after = await workspaces.fingerprint(workspace.path);
-        watcher.onChanged(before === null || after === null ? null : before !== after);
+        const after = await workspaces.examine(workspace.path);
+        const isSeen = before !== null && after !== null;
+        watcher.onChanged(isSeen ? before.fingerprint !== after.fingerprint : null, after);
       }
     }
   } finally {

@@ -2,6 +2,7 @@ import type { AgentEvent, AgentProcess } from '../agent/agent.ts';
 import type { Issue } from '../core/issue.ts';
 import type { RunOutcome, RunStage, StopReason } from '../core/run.ts';
 import type { RetryKind, Workflow } from '../core/workflow.ts';
+import type { WorkspaceFacts } from '../workspace/workspace.ts';
 
 /**
  * The seam between the scheduler and one run. What must hold: `outcome` always resolves and never rejects, and when it
@@ -36,10 +37,10 @@ export interface RunWatcher {
   /** The agent moves its own issue to this state, by a tool. */
   onMove(state: string): void;
   /**
-   * Whether anything in the workspace changed while there was a session; null when that could not be seen. Told once,
-   * before the outcome, by every run that had a session.
+   * Whether anything in the workspace changed while there was a session, and what is in it now; null when that could not
+   * be seen. Told once, before the outcome, by every run that had a session.
    */
-  onChanged(changed: boolean | null): void;
+  onChanged(changed: boolean | null, facts: WorkspaceFacts | null): void;
 }
 
 export interface LiveRun {

@@ -19,6 +19,7 @@ export const allTables: readonly TableOfStore[] = [
   { name: 'run_events', key: ['run_id', 'seq'] },
   { name: 'retries', key: ['project', 'issue_id'] },
   { name: 'held', key: ['project', 'issue_id'] },
+  { name: 'pins', key: ['project', 'issue_id'] },
   { name: 'counters', key: ['project', 'issue_id', 'name'] },
   { name: 'job_timers', key: ['project', 'job'] },
   {

@@ -1,4 +1,5 @@
 import type { RunEnd } from '../core/run.ts';
+import type { RunEvidence } from '../core/run-evidence.ts';
 import type { RetryKind } from '../core/workflow.ts';
 import type { IssueKey } from './issue-key.ts';
 
@@ -17,6 +18,10 @@ export interface Runs {
   ): Promise<readonly RunRecord[]>;
   /** The one that started last; null when there was none. */
   latestOfIssue(key: IssueKey): Promise<RunRecord | null>;
+  /** Of each of these workspaces the run in it that started last; nothing for those that no run is known of. */
+  latestInWorkspaces(project: string, workspaces: readonly string[]): Promise<readonly RunRecord[]>;
+  /** Notes what became of the workspace of a run, also after its end; false when the run is unknown. */
+  noteRemoval(runId: string, removal: WorkspaceRemoval): Promise<boolean>;
   /** The oldest first. */
   unfinished(project: string): Promise<readonly RunRecord[]>;
   countByIssue(key: IssueKey): Promise<number>;
@@ -41,6 +46,7 @@ export interface RunFacts {
   readonly pid?: number;
   readonly pidStartTime?: number | null;
   readonly workspace?: string;
+  readonly evidence?: RunEvidence;
   readonly threadId?: string | null;
   readonly turns?: number;
   readonly inputTokens?: number;
@@ -59,6 +65,23 @@ export interface RunFinish {
   readonly errorMessage: string | null;
 }
 
+/** What became of a workspace when it was to be removed. */
+export interface WorkspaceRemoval {
+  readonly at: number;
+  /** Why it is still there; null when it is gone. */
+  readonly keptBecause: string | null;
+  /** What was saved before. */
+  readonly saved: readonly SavedBefore[];
+}
+
+export interface SavedBefore {
+  readonly name: string;
+  readonly files: number;
+  readonly commits: number;
+  /** The command that brings it back. */
+  readonly restore: string;
+}
+
 export interface RunRecord extends RunStart {
   readonly pid: number | null;
   readonly pidStartTime: number | null;
@@ -73,4 +96,6 @@ export interface RunRecord extends RunStart {
   readonly costMicroUsd: number;
   /** Null while it is in progress. */
   readonly finish: RunFinish | null;
+  readonly evidence: RunEvidence | null;
+  readonly removal: WorkspaceRemoval | null;
 }

@@ -45,6 +45,7 @@ export interface Database {
     error: string | null;
   };
   held: IssueColumns & { identifier: string; code: string; reason: string; since: number; run_id: string | null };
+  pins: IssueColumns & { identifier: string; since: number; author_json: string };
   counters: IssueColumns & { name: string; value: number };
   job_timers: { project: string; job: string; last_run_at: number | null; next_due_at: number };
   request_counts: {
@@ -132,4 +133,8 @@ interface RunColumns extends IssueColumns, TokenColumns {
   outcome: RunFinish['outcome'] | null;
   error_code: string | null;
   error_message: string | null;
+  /** What it left in its workspace; null until that was looked at. */
+  evidence_json: string | null;
+  /** What became of its workspace; null while nobody tried to remove it. */
+  removal_json: string | null;
 }

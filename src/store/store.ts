@@ -6,6 +6,7 @@ import type { Commands } from './commands.ts';
 import type { Counters } from './counters.ts';
 import type { Held } from './held.ts';
 import type { JobTimers } from './job-timers.ts';
+import type { Pins } from './pins.ts';
 import type { Projects } from './projects.ts';
 import type { Recovery } from './recovery.ts';
 import type { RequestCounts } from './request-counts.ts';
@@ -47,6 +48,7 @@ export interface StoreTables {
   readonly runEvents: RunEvents;
   readonly retries: Retries;
   readonly held: Held;
+  readonly pins: Pins;
   readonly counters: Counters;
   readonly jobTimers: JobTimers;
   readonly requestCounts: RequestCounts;

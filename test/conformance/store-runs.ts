@@ -24,6 +24,8 @@ export function runsConformance(engine: StoreEngine): void {
         totalTokens: 0,
         costMicroUsd: 0,
         finish: null,
+        evidence: null,
+        removal: null,
       };
       expect(await runs.read('r1')).toEqual({ ...start, ...nothingYet });
       const facts = {
@@ -38,12 +40,17 @@ export function runsConformance(engine: StoreEngine): void {
         reasoningTokens: 1,
         totalTokens: 15,
         costMicroUsd: 12_345,
+        evidence: {
+          changed: true,
+          fingerprint: 'f'.repeat(64),
+          git: { head: 'a'.repeat(40), branch: 'naïve/漢字\u0000', ahead: 2, changed: 3, untracked: 1, conflicts: 0 },
+        },
       };
       expect(await runs.record('r1', 3, facts)).toBe(true);
-      expect(await runs.read('r1')).toEqual({ ...start, ...facts, finish: null });
+      expect(await runs.read('r1')).toEqual({ ...start, ...facts, finish: null, removal: null });
       expect((await runs.unfinished(project)).map(({ runId }) => runId)).toEqual(['r1']);
       expect(await runs.finish('r1', 3, end)).toBe(true);
-      expect(await runs.read('r1')).toEqual({ ...start, ...facts, finish: end });
+      expect(await runs.read('r1')).toEqual({ ...start, ...facts, finish: end, removal: null });
       expect(await runs.unfinished(project)).toEqual([]);
       expect(await runs.read('no')).toBeNull();
     });
@@ -91,6 +98,43 @@ export function runsConformance(engine: StoreEngine): void {
       expect((await runs.latestOfIssue({ project, issueId: 'i1' }))?.runId).toBe('r3');
       expect(await runs.latestOfIssue({ project, issueId: 'i2' })).toEqual(await runs.read('r2'));
       expect(await runs.latestOfIssue({ project: 'beta', issueId: 'i2' })).toBeNull();
+    });
+
+    it('knows of each workspace the run that started last in it', async () => {
+      const { runs } = await open();
+      const places = [
+        ['r0', '/w/a', 5],
+        ['r1', '/w/a', 7],
+        ['r2', '/w/a', 7],
+        ['r3', '/w/b', 1],
+      ] as const;
+      for (const [id, workspace, startedAt] of places) {
+        await runs.start(runStart(id, { startedAt }));
+        await runs.record(id, 1, { workspace });
+      }
+      await runs.start(runStart('nowhere', { startedAt: 99 }));
+      await runs.start(runStart('other', { project: 'beta', startedAt: 99 }));
+      await runs.record('other', 1, { workspace: '/w/a' });
+      const latest = async (...wanted: string[]) =>
+        (await runs.latestInWorkspaces(project, wanted)).map(({ runId }) => runId);
+      expect(await latest('/w/b', '/w/a', '/w/c')).toEqual(['r2', 'r3']);
+      expect(await latest('/w/A')).toEqual([]);
+      expect(await latest()).toEqual([]);
+      expect(await latest(...Array.from({ length: 1_200 }, (_, at) => `/none/${at}`), '/w/b')).toEqual(['r3']);
+    });
+
+    it('notes what became of the workspace of a run, also after its end, and the last word counts', async () => {
+      const { runs } = await open();
+      await runs.start(runStart('r1'));
+      const kept = { at: 5, keptBecause: 'the disk is "full"', saved: [] };
+      expect(await runs.noteRemoval('r1', kept)).toBe(true);
+      await runs.finish('r1', 1, end);
+      expect(await runs.read('r1')).toMatchObject({ removal: kept, finish: end });
+      const saved = [{ name: 'T-1/r1', files: 3, commits: 2, restore: "baton salvage restore 'T-1/r1'" }];
+      const gone = { at: 6, keptBecause: null, saved };
+      expect(await runs.noteRemoval('r1', gone)).toBe(true);
+      expect((await runs.read('r1'))?.removal).toEqual(gone);
+      expect(await runs.noteRemoval('no', gone)).toBe(false);
     });
 
     it('prunes the oldest finished ones with their events, no more than asked, and none in progress', async () => {

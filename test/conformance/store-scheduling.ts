@@ -3,7 +3,7 @@ import type { CommandDraft } from '../../src/store/commands.ts';
 import type { Retry } from '../../src/store/retries.ts';
 import { onEngine, project, runStart, type StoreEngine } from './store.ts';
 
-/** What scheduling remembers, save who has what: projects, retries, held, counters, job timers, commands. */
+/** What scheduling remembers, save who has what: projects, retries, held, pins, counters, job timers, commands. */
 export function schedulingConformance(engine: StoreEngine): void {
   const key = { project, issueId: 'i1' };
   const elsewhere = { project: 'beta', issueId: 'i1' };
@@ -120,6 +120,23 @@ export function schedulingConformance(engine: StoreEngine): void {
         { project, job: 'scan', lastRunAt: 5, nextDueAt: 9 },
       ]);
       expect(await jobTimers.list('beta')).toEqual([]);
+    });
+  });
+
+  onEngine(engine, 'keeps pins', ({ open }) => {
+    const author = { kind: 'person', name: 'Ada' } as const;
+    const pin = { ...key, identifier: 'BAT-1', since: 5, author };
+
+    it('from the first who pins an issue to whoever takes that back', async () => {
+      const { pins } = await open();
+      expect(await pins.remove(key)).toBe(false);
+      await pins.put(pin);
+      await pins.put({ ...pin, since: 9 });
+      await pins.put({ ...pin, ...elsewhere });
+      expect(await pins.list(project)).toEqual([pin]);
+      expect(await pins.remove(key)).toBe(true);
+      expect(await pins.list(project)).toEqual([]);
+      expect(await pins.list('beta')).toHaveLength(1);
     });
   });
 

@@ -27,10 +27,31 @@ describe('a run tells, before its outcome, whether the workspace changed', () =>
     expect(staged.told).toEqual(['process', 'process ended', `changed: ${changed}`]);
   });
 
+  it('with what is in it then: commits, changed and new files, and a digest of all', async () => {
+    const git =
+      'git -c init.defaultBranch=main init -q && git config user.name T && git config user.email t@example.com';
+    const staged = stageRun('echo y >> before.txt; echo new > new.txt; git log --format=%H > ignored.log', {
+      agent: asShell,
+      hooks: {
+        afterCreate: `${git} && echo x > before.txt && echo ignored.log > .gitignore && git add . && git commit -q -m first`,
+      },
+    });
+    await staged.end();
+    const head = staged.file('ignored.log')?.trim() ?? '';
+    expect(head).toMatch(/^[0-9a-f]{40}$/);
+    expect(staged.facts).toMatchObject([
+      {
+        fingerprint: expect.stringMatching(/^\S+$/),
+        git: { head, branch: 'main', changed: 1, untracked: 1, conflicts: 0 },
+      },
+    ]);
+  });
+
   it('null when the workspace cannot be seen any more', async () => {
     const staged = stageRun('rm -rf "$BATON_WORKSPACE"', { agent: asShell });
     await staged.end();
     expect(staged.told.at(-1)).toBe('changed: null');
+    expect(staged.facts).toEqual([null]);
   });
 
   it('also when it was stopped in the middle of a turn', async () => {

@@ -19,6 +19,8 @@ import type { LiveRun, RunWatcher } from '../../src/runner/runner.ts';
 import { openToolDoor } from '../../src/tools/registry.ts';
 import { MemoryTracker } from '../../src/tracker/memory/memory-tracker.ts';
 import { createLocalWorkspaces } from '../../src/workspace/local-workspaces.ts';
+import type { WorkspaceFacts } from '../../src/workspace/workspace.ts';
+import { createWorkspaceGround } from '../../src/workspace/workspace-ground.ts';
 import { issue as someIssue } from '../fake/issues.ts';
 import { memoryLogger } from '../fake/memory-logger.ts';
 import { settings as someSettings } from '../fake/settings.ts';
@@ -35,6 +37,7 @@ export interface Staging {
   /** Sees what the agent is asked for, on its way. */
   readonly onSessionRequest?: (request: SessionRequest) => void;
   readonly renderPrompt?: (input: PromptInput) => string;
+  readonly renderBranch?: (issue: Issue) => string;
   /** Takes the place of the tracker's answer between two turns. */
   readonly readIssue?: (signal: AbortSignal) => Promise<Issue | null>;
   readonly watcher?: Partial<RunWatcher>;
@@ -50,6 +53,8 @@ export interface StagedRun {
   readonly processes: AgentProcess[];
   /** What was told of the process and of changes, in its order. */
   readonly told: string[];
+  /** What was told of the workspace after the session. */
+  readonly facts: (WorkspaceFacts | null)[];
   readonly tracker: MemoryTracker;
   readonly logger: ReturnType<typeof memoryLogger>;
   /** Where it is, or will be. */
@@ -74,10 +79,11 @@ export function stageRun(prompt: string, staging: Staging = {}): StagedRun {
   const folder = realpathSync(mkdtempSync(path.join(tmpdir(), 'baton-runner-')));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const root = path.join(folder, 'workspaces');
-  const settings = {
-    ...someSettings({ agent: staging.agent ?? {}, tracker: staging.tracker ?? {} }),
-    workspace: { root },
-  };
+  const settings = someSettings({
+    agent: staging.agent ?? {},
+    tracker: staging.tracker ?? {},
+    workspace: { root, copyFrom: folder },
+  });
   const issue = someIssue({ id: 'id-1', identifier: 'T-1', state: 'In Progress', ...staging.issue });
   const tracker = new MemoryTracker({ issues: [issue], states: ['Todo', 'In Progress', 'Done'], clock: systemClock });
   const logger = memoryLogger();
@@ -89,6 +95,7 @@ export function stageRun(prompt: string, staging: Staging = {}): StagedRun {
     allowEnv: [],
     denyEnv: [],
   };
+  const ground = createWorkspaceGround({ ...parts, stateDir: path.join(folder, 'state') });
   const runner = createRunner({
     logger,
     agentFor: ({ agent: { backend, command, turnTimeoutMs } }) => {
@@ -104,12 +111,14 @@ export function stageRun(prompt: string, staging: Staging = {}): StagedRun {
         },
       };
     },
-    workspacesFor: ({ hooks }) =>
+    workspacesFor: ({ hooks, workspace }) =>
       createLocalWorkspaces({
         ...parts,
-        root,
+        settings: { ...workspace, root },
         hooks: { ...hooks, ...staging.hooks },
         secretEnvironment: [],
+        ground,
+        restoreCommand: (name) => `baton salvage restore ${name}`,
         logger,
       }),
     toolDoorFor: (_settings, run) => openToolDoor({ ...run, tracker }),
@@ -124,12 +133,19 @@ export function stageRun(prompt: string, staging: Staging = {}): StagedRun {
     events: [] as AgentEvent[],
     processes: [] as AgentProcess[],
     told: [] as string[],
+    facts: [] as (WorkspaceFacts | null)[],
   };
   const runId = systemChance.id();
   const run = runner.start({
     runId,
     issue,
-    workflow: { path: '/WORKFLOW.md', revision: '1', settings, renderPrompt: staging.renderPrompt ?? (() => prompt) },
+    workflow: {
+      path: '/WORKFLOW.md',
+      revision: '1',
+      settings,
+      renderPrompt: staging.renderPrompt ?? (() => prompt),
+      renderBranch: staging.renderBranch ?? (({ identifier }) => `baton/${identifier}`),
+    },
     attempt: staging.attempt ?? null,
     retryKind: null,
     threadId: staging.threadId ?? null,
@@ -145,7 +161,10 @@ export function stageRun(prompt: string, staging: Staging = {}): StagedRun {
       onTurn: (turn) => void told.turns.push(turn),
       onEvent: (event) => void told.events.push(event),
       onMove: () => {},
-      onChanged: (changed) => void told.told.push(`changed: ${changed}`),
+      onChanged: (changed, facts) => {
+        told.told.push(`changed: ${changed}`);
+        told.facts.push(facts);
+      },
       ...staging.watcher,
     },
   });

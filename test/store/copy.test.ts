@@ -45,6 +45,11 @@ for (const from of engines) {
             });
             expect(command.seq).toBe(3);
             const held = { project, issueId: 'i0' };
+            expect(await store.runs.read('r1')).toMatchObject({
+              evidence: { fingerprint: '漢' },
+              removal: { keptBecause: 'it' },
+            });
+            expect(await store.pins.list(project)).toEqual([{ ...held, identifier: 'x', since: 1, author }]);
             expect(await store.claims.read(held)).toMatchObject({ host: 'here', slotState: 'Todo', generation: 1 });
             await store.close();
             await there.remove();
@@ -140,6 +145,9 @@ async function fillEverything(store: Store): Promise<void> {
       dueAt: 1,
       error: 'e',
     });
+    await tables.runs.record('r1', 1, { evidence: { changed: true, fingerprint: '漢', git: null } });
+    await tables.runs.noteRemoval('r1', { at: 1, keptBecause: 'it', saved: [] });
+    await tables.pins.put({ ...key, identifier: 'x', since: 1, author });
     await tables.held.put({ ...key, identifier: 'x', code: 'person', reason: 'r', since: 1, runId: null });
     await tables.counters.add(key, 'n', Number.MAX_SAFE_INTEGER);
     await tables.jobTimers.put({ project, job: 'j', lastRunAt: null, nextDueAt: 1 });

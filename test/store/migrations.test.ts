@@ -66,7 +66,9 @@ for (const engine of engines) {
       expect(await store.claims.held('p', 20)).toEqual([{ ...claim, isExpired: true }]);
       expect(await store.claims.generation({ project: 'p', issueId: 'free' })).toBe(3);
       expect(await store.boardIssues.readMany('p', ['held'])).toMatchObject([{ identifier: 'BAT-1', labels: ['a'] }]);
-      expect(await store.runs.latestOfIssue(key)).toMatchObject({ runId: 'live', totalTokens: 5, finish: null });
+      const live = { runId: 'live', totalTokens: 5, finish: null, evidence: null, removal: null };
+      expect(await store.runs.latestOfIssue(key)).toMatchObject(live);
+      expect(await store.pins.list('p')).toEqual([]);
       expect(await store.runs.read('ended')).toMatchObject({ finish: { outcome: 'failed', endedAt: 12 } });
       expect(await store.runEvents.list('live', { limit: 9 })).toHaveLength(1);
       const found = await store.recovery('p', 20);

@@ -22,6 +22,21 @@ it('are one file a run, for their owner only, and go with the run', async () => 
   expect(() => statSync(file)).toThrow();
 });
 
+it('F084: what a run said is never overwritten by the runs after it, nor by a daemon that comes later', async () => {
+  const folder = scratch();
+  const file = path.join(folder, 'run-1.jsonl');
+  await transcriptFiles(folder).append('run-1', ['{"first":1}']);
+  const [said, { ino }] = [readFileSync(file, 'utf8'), statSync(file)];
+  const later = transcriptFiles(folder);
+  for (const run of ['run-2', 'run-10', 'run']) await later.append(run, ['{"other":1}']);
+  await later.remove(['run-2']);
+  expect(readFileSync(file, 'utf8')).toBe(said);
+  // Of the run itself only more comes.
+  await later.append('run-1', ['{"second":2}']);
+  expect(readFileSync(file, 'utf8')).toBe(`${said}{"second":2}\n`);
+  expect(statSync(file).ino).toBe(ino);
+});
+
 it('are capped, and say so at their end', async () => {
   const folder = scratch();
   const line = JSON.stringify({ text: 'x'.repeat(90) });

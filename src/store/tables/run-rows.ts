@@ -1,4 +1,6 @@
-import type { RunRecord, RunStart } from '../runs.ts';
+import type { RunEvidence } from '../../core/run-evidence.ts';
+import { fromJsonText } from '../json-text.ts';
+import type { RunRecord, RunStart, WorkspaceRemoval } from '../runs.ts';
 import type { Database } from '../schema.ts';
 
 export function rowFromStart(run: RunStart): Database['runs'] {
@@ -29,6 +31,8 @@ export function rowFromStart(run: RunStart): Database['runs'] {
     outcome: null,
     error_code: null,
     error_message: null,
+    evidence_json: null,
+    removal_json: null,
   };
 }
 
@@ -65,5 +69,8 @@ export function runFrom(row: Database['runs']): RunRecord {
             errorCode: row.error_code,
             errorMessage: row.error_message,
           },
+    // Written from these types, and by nobody else.
+    evidence: fromJsonText(row.evidence_json) as RunEvidence | null,
+    removal: fromJsonText(row.removal_json) as WorkspaceRemoval | null,
   };
 }

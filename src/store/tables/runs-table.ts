@@ -1,8 +1,12 @@
 import { type ExpressionBuilder, type Kysely, sql } from 'kysely';
 import { atomically } from '../atomically.ts';
-import type { RunFacts, Runs } from '../runs.ts';
+import { toJsonText } from '../json-text.ts';
+import type { RunFacts, RunRecord, Runs } from '../runs.ts';
 import type { Database } from '../schema.ts';
 import { rowFromStart, runFrom } from './run-rows.ts';
+
+/** Names in one statement; each is a parameter. */
+const namesAStatement = 500;
 
 export function runsTable(db: Kysely<Database>): Runs {
   /** In progress and started with this generation: whoever shows an old one writes nothing. */
@@ -67,6 +71,41 @@ export function runsTable(db: Kysely<Database>): Runs {
       return row === undefined ? null : runFrom(row);
     },
 
+    latestInWorkspaces: async (project, workspaces) => {
+      const found: RunRecord[] = [];
+      for (let from = 0; from < workspaces.length; from += namesAStatement) {
+        const rows = await db
+          .selectFrom('runs')
+          .selectAll()
+          .where('project', '=', project)
+          .where('workspace', 'in', workspaces.slice(from, from + namesAStatement))
+          .where(({ not, exists, selectFrom }) =>
+            not(
+              exists(
+                selectFrom('runs as later')
+                  .select('later.run_id')
+                  .whereRef('later.project', '=', 'runs.project')
+                  .whereRef('later.workspace', '=', 'runs.workspace')
+                  .where(sql<boolean>`(later.started_at, later.run_id) > (runs.started_at, runs.run_id)`),
+              ),
+            ),
+          )
+          .orderBy('workspace')
+          .execute();
+        found.push(...rows.map(runFrom));
+      }
+      return found;
+    },
+
+    noteRemoval: async (runId, removal) => {
+      const done = await db
+        .updateTable('runs')
+        .set({ removal_json: toJsonText(removal) })
+        .where('run_id', '=', runId)
+        .executeTakeFirst();
+      return done.numUpdatedRows === 1n;
+    },
+
     unfinished: async (project) => {
       const rows = await db
         .selectFrom('runs')
@@ -111,6 +150,7 @@ function plainFacts(facts: RunFacts) {
     ...(facts.pid === undefined ? {} : { pid: facts.pid }),
     ...(facts.pidStartTime === undefined ? {} : { pid_start_time: facts.pidStartTime }),
     ...(facts.workspace === undefined ? {} : { workspace: facts.workspace }),
+    ...(facts.evidence === undefined ? {} : { evidence_json: toJsonText(facts.evidence) }),
     ...(facts.threadId === undefined ? {} : { thread_id: facts.threadId }),
   };
 }

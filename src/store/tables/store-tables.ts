@@ -10,6 +10,7 @@ import { commandsTable } from './commands-table.ts';
 import { countersTable } from './counters-table.ts';
 import { heldTable } from './held-table.ts';
 import { jobTimersTable } from './job-timers-table.ts';
+import { pinsTable } from './pins-table.ts';
 import { projectsTable } from './projects-table.ts';
 import { requestCountsTable } from './request-counts-table.ts';
 import { retriesTable } from './retries-table.ts';
@@ -29,6 +30,7 @@ export function storeTables(db: Kysely<Database>, engine: Engine): StoreTables {
     runEvents: runEventsTable(db, engine.name),
     retries: retriesTable(db),
     held: heldTable(db),
+    pins: pinsTable(db),
     counters: countersTable(db),
     jobTimers: jobTimersTable(db),
     requestCounts: requestCountsTable(db),
