@@ -9,7 +9,7 @@ import type { Inheritance } from './takeover.ts';
  * Takes over what nobody alive has any more: issues of an earlier life of this daemon, of a daemon that stopped in order,
  * and of one whose lease is over. Startup and every tick use the same path (law 3). For each issue, in this order: its
  * generation is raised, so that whoever had it cannot write any more; the processes of its runs are ended; the runs end
- * as interrupted, which raises no counter and no backoff; and it is held, or looked at when its retry is due, or at once.
+ * as interrupted, which raises no counter and no backoff; what they committed is brought home; and it is held, or looked at when its retry is due, or at once.
  * What another daemon alive has claimed is only noted.
  */
 export async function adoptAll(context: OrchestratorContext, issueIds: readonly string[]): Promise<void> {
@@ -39,6 +39,8 @@ async function adopt(context: OrchestratorContext, issueId: string): Promise<voi
     const look = inheritance.look ?? (await lookNow(context, issueId, inheritance));
     const isOurs =
       inheritance.runs.length === 0 || (await takeover.endRuns({ ...inheritance, hold }, look, interruption(context)));
+    // Beside the rest: nobody waits for a disk here, and a next run does no harm to it.
+    if (isOurs) context.own('branch', bringHome(context, inheritance.runs));
     state.adopting.delete(issueId);
     if (!isOurs) state.generations.delete(issueId);
     else if (hold !== null) keepHeld(context, hold);
@@ -80,6 +82,15 @@ async function endRuns(context: OrchestratorContext, runs: readonly RunRecord[])
     hold = { issue, code: 'agent_survives', reason, since: clock.now(), runId: run.runId };
   }
   return hold;
+}
+
+/** What the last of them committed must not wait for a next run: there may be none. */
+async function bringHome(context: OrchestratorContext, runs: readonly RunRecord[]): Promise<void> {
+  const last = runs.at(-1);
+  if (last === undefined || last.workspace === null || last.host !== context.host) return;
+  const issue = { id: last.issueId, identifier: last.identifier, title: '' };
+  const workspaces = context.workspacesFor(context.source.read().workflow.settings);
+  await workspaces.bringHome(last.workspace, { issue, runId: last.runId, attempt: last.attempt });
 }
 
 /** By pid and start time it is found even if it has taken its marker off. */

@@ -1,7 +1,9 @@
 import { toBatonError } from '../core/baton-error.ts';
-import { stateClass } from '../core/eligibility.ts';
 import type { Issue } from '../core/issue.ts';
 import type { Settings } from '../core/settings.ts';
+import { type Stay, whyItStays } from '../core/workspace-stay.ts';
+import type { RunRecord, WorkspaceRemoval } from '../store/runs.ts';
+import type { Removal, Workspaces } from '../workspace/workspace.ts';
 import type { OrchestratorContext } from './context.ts';
 import { isClaimed } from './scheduling-state.ts';
 
@@ -13,49 +15,111 @@ export interface Cleanup {
   readonly attempt: number | null;
   /** Those of the run, for its hooks. */
   readonly settings: Settings;
+  /** The latest change of the directory, for one that no run is known of. */
+  readonly changedAt?: number;
+  /** A person wants it gone at once. */
+  readonly ignoresRetention?: boolean;
 }
 
+/** What came of it. */
+export type CleanupResult = Removal | { readonly outcome: 'stays'; readonly stay: Stay };
+
 /**
- * Removes the workspace of an issue that is in a terminal state. No run of it starts meanwhile. What cannot be removed
- * is told and stays: a workspace too many is no harm, one too few is.
+ * Removes the workspace of an issue that is in a terminal state, when its time is over. No run of it starts meanwhile.
+ * What cannot be removed is told and stays: a workspace too many is no harm, one too few is. Never rejects.
  */
-export async function cleanWorkspace(context: OrchestratorContext, cleanup: Cleanup): Promise<void> {
-  const { state, logger, stopping } = context;
-  const { issue, path, runId, attempt, settings } = cleanup;
-  if (isClaimed(state, issue.id) || state.cleaning.has(issue.id)) return;
+export async function cleanWorkspace(context: OrchestratorContext, cleanup: Cleanup): Promise<CleanupResult> {
+  const { state, logger, store, project, stopping } = context;
+  const { issue, path, attempt, settings } = cleanup;
+  if (isClaimed(state, issue.id)) return stays('claimed', 'its issue is claimed');
+  if (state.cleaning.has(issue.id)) return stays('claimed', 'it is being removed');
   state.cleaning.add(issue.id);
   const named = { issue_id: issue.id, issue_identifier: issue.identifier, workspace: path };
+  let result: CleanupResult;
   try {
     const workspaces = context.workspacesFor(settings);
-    if (!(await workspaces.isThere(path)) || (await isElsewhere(context, issue.id))) return;
-    // What was read some time ago may be open again.
-    if (!(await isStillOver(context, issue.id))) return;
+    if (!(await workspaces.isThere(path))) return { outcome: 'absent' };
+    const last = await store.runs.latestOfIssue({ project, issueId: issue.id });
+    const stay = await whyNotNow(context, cleanup, last);
+    if (stay !== null) return { outcome: 'stays', stay };
+    const runId = cleanup.runId ?? last?.runId ?? null;
     const visit = { issue, runId, attempt, signal: stopping };
     const removal = await workspaces.remove({ path, identifier: issue.identifier }, visit);
-    if (removal.outcome === 'removed') logger.info('The workspace of a finished issue was removed.', named);
-    if (removal.outcome === 'kept')
-      logger.info('The workspace of a finished issue is kept.', { ...named, reason: removal.reason });
+    tell(context, removal, named);
+    await note(context, runId, removal);
+    result = removal;
   } catch (error) {
     logger.warn('The workspace of a finished issue could not be removed.', { ...named, error });
+    result = { outcome: 'kept', reason: toBatonError(error).message };
+    await note(context, cleanup.runId, result);
   } finally {
     state.cleaning.delete(issue.id);
   }
   context.fillSlots();
+  return result;
 }
 
-async function isStillOver({ reads, source }: OrchestratorContext, issueId: string): Promise<boolean> {
-  const issue = (await reads.byIds([issueId])).get(issueId) ?? null;
-  return issue !== null && stateClass(issue.state, source.read().workflow.settings.tracker) === 'terminal';
+/** Looked at again right before the removal: what was read some time ago may be open again, claimed or pinned. */
+async function whyNotNow(context: OrchestratorContext, cleanup: Cleanup, last: RunRecord | null): Promise<Stay | null> {
+  const { store, project, reads, source, clock } = context;
+  const { id } = cleanup.issue;
+  const isPinned = (await store.pins.list(project)).some(({ issueId }) => issueId === id);
+  const claim = last?.finish === null ? 'its run has not ended' : await whoElse(context, id);
+  const issue = (await reads.byIds([id])).get(id) ?? null;
+  const { tracker, workspace } = source.read().workflow.settings;
+  const idleSince = last?.finish?.endedAt ?? cleanup.changedAt ?? clock.now();
+  const ignoresRetention = cleanup.ignoresRetention ?? false;
+  return whyItStays({ claim, isPinned, issue, idleSince }, { tracker, workspace, now: clock.now(), ignoresRetention });
 }
 
 /** Another daemon may have its agent in there, saying its last words. */
-async function isElsewhere(
+async function whoElse(
   { store, project, owner, isShared }: OrchestratorContext,
   issueId: string,
-): Promise<boolean> {
-  if (!isShared) return false;
+): Promise<string | null> {
+  if (!isShared) return null;
   const claim = await store.claims.read({ project, issueId });
-  return claim !== null && claim.owner !== owner;
+  return claim === null || claim.owner === owner ? null : 'another daemon has its issue';
+}
+
+function tell({ logger }: OrchestratorContext, removal: Removal, named: Record<string, unknown>): void {
+  if (removal.outcome === 'kept')
+    logger.info('The workspace of a finished issue is kept.', { ...named, reason: removal.reason });
+  if (removal.outcome !== 'removed') return;
+  const { saved } = removal;
+  if (saved.length === 0) logger.info('The workspace of a finished issue was removed.', named);
+  else
+    logger.info('The workspace of a finished issue was removed; its work is saved.', {
+      ...named,
+      saved: saved.map(({ name }) => name),
+      restore: saved.map(({ restore }) => restore),
+    });
+}
+
+/** Where a person finds it later: with the last run. It is gone or kept whether that can be written or not. */
+async function note(context: OrchestratorContext, runId: string | null, removal: Removal): Promise<void> {
+  if (removal.outcome === 'absent') return;
+  const keptBecause = removal.outcome === 'kept' ? removal.reason : null;
+  const saved = removal.outcome === 'removed' ? removal.saved : [];
+  await noteRemoval(context, runId, { keptBecause, saved });
+}
+
+/** Notes with a run what became of its workspace. Never rejects. */
+export async function noteRemoval(
+  { store, clock, logger }: OrchestratorContext,
+  runId: string | null,
+  { keptBecause, saved }: Omit<WorkspaceRemoval, 'at'>,
+): Promise<void> {
+  if (runId === null) return;
+  try {
+    await store.runs.noteRemoval(runId, { at: clock.now(), keptBecause, saved });
+  } catch (error) {
+    logger.warn('What became of a workspace could not be written down.', { run_id: runId, error });
+  }
+}
+
+function stays(code: Stay['code'], text: string): CleanupResult {
+  return { outcome: 'stays', stay: { code, text } };
 }
 
 /** As `cleanWorkspace`, at the place that the last run of the issue wrote down. */
@@ -69,7 +133,7 @@ export async function cleanAfterLastRun(context: OrchestratorContext, issue: Iss
 
 /**
  * At the start: removes the workspaces of issues that ended while no daemon ran (seed 2, Startup Terminal Workspace
- * Cleanup). A tracker that does not answer is only a warning.
+ * Cleanup), also those that no run is known of. A tracker that does not answer is only a warning.
  */
 export async function cleanTerminalWorkspaces(context: OrchestratorContext): Promise<void> {
   const { source, reads, logger, stopping } = context;
@@ -82,14 +146,24 @@ export async function cleanTerminalWorkspaces(context: OrchestratorContext): Pro
   } catch (thrown) {
     const error = toBatonError(thrown);
     if (!stopping.aborted)
-      logger.warn('The finished issues could not be read; their workspaces stay until the next start.', { error });
+      logger.warn('The finished issues could not be read; their workspaces stay for now.', { error });
     return;
   }
+  const changes = await latestChanges(workspaces, settings.workspace.root);
   for (const issue of issues) {
     if (stopping.aborted) return;
     const path = pathOf(() => workspaces.pathOf(issue.identifier));
-    if (path !== null) await cleanWorkspace(context, { issue, path, runId: null, attempt: null, settings });
+    if (path === null) continue;
+    const changedAt = changes.get(path);
+    const known = changedAt === undefined ? {} : { changedAt };
+    await cleanWorkspace(context, { issue, path, runId: null, attempt: null, settings, ...known });
   }
+}
+
+/** Without them a workspace that no run is known of counts as just used; a root that cannot be read is told by the sweep. */
+async function latestChanges(workspaces: Workspaces, root: string): Promise<ReadonlyMap<string, number>> {
+  const entries = await workspaces.list(root).catch(() => []);
+  return new Map(entries.map(({ path, changedAt }) => [path, changedAt]));
 }
 
 /** Null for an identifier that can have no workspace. */

@@ -63,8 +63,8 @@ export class CommandDoor {
         if (stopping.aborted) return;
         met.add(command.id);
         // Commands about one issue keep their order; others do not wait for it.
-        if (postponed.has(command.payload.issue)) continue;
-        if (!(await this.#carryOut(command))) postponed.add(command.payload.issue);
+        if (postponed.has(subjectOf(command))) continue;
+        if (!(await this.#carryOut(command))) postponed.add(subjectOf(command));
       }
       isMore = waiting.length >= batch;
     }
@@ -89,4 +89,9 @@ export class CommandDoor {
     logger.info('A command was answered.', { command_id: command.id, kind: command.kind, ...answer });
     return true;
   }
+}
+
+/** What has to be done in its order: all that is about one issue, all that is about none; workspaces are for themselves. */
+function subjectOf({ id, kind, payload }: Command): unknown {
+  return kind === 'workspaces_prune' ? id : payload.issue;
 }

@@ -5,7 +5,7 @@ import type { RunningEntry } from './scheduling-state.ts';
 /** How many finished issues are remembered for people. */
 const mostCompleted = 1_000;
 
-/** The issue reached a terminal state: it is noted for people, and its workspace is removed. */
+/** The issue reached a terminal state: it is noted for people, and its workspace is removed when its time is over. */
 export function complete(
   context: OrchestratorContext,
   { issue, runId, workspace, workflow, attempt }: RunningEntry,

@@ -1,6 +1,7 @@
 import type { AgentProcess } from '../agent/agent.ts';
 import type { Chance } from '../clock/chance.ts';
 import type { Clock } from '../clock/clock.ts';
+import type { RoomLeft } from '../core/free-room.ts';
 import type { Logger } from '../core/logger.ts';
 import type { RunOutcome } from '../core/run.ts';
 import type { Settings } from '../core/settings.ts';
@@ -13,6 +14,7 @@ import type { Workspaces } from '../workspace/workspace.ts';
 import type { Health } from './health.ts';
 import type { Journal } from './journal.ts';
 import type { Ledger } from './ledger.ts';
+import type { RoomWatch } from './room-watch.ts';
 import type { RetryEntry, RunningEntry, SchedulingState } from './scheduling-state.ts';
 import type { PoolMember } from './slot-pool.ts';
 import type { Takeover } from './takeover.ts';
@@ -38,6 +40,10 @@ export interface OrchestratorParts {
   readonly host: string;
   readonly transcripts: Transcripts;
   readonly processes: Processes;
+  /** What the machine has left for new work. May hang, or reject: then it is unknown. */
+  readonly roomLeft: (settings: Settings) => Promise<RoomLeft>;
+  /** Drops salvaged work that is older than these settings want; gives how much. May reject. */
+  readonly pruneSalvage: (settings: Settings) => Promise<number>;
   /** Slots that several projects of this Baton share; null where it is alone. */
   readonly pool: PoolMember | null;
   /** Limits a trial to these issues (ids or identifiers) and to so many runs; null: no limit. */
@@ -69,6 +75,7 @@ export interface OrchestratorContext extends OrchestratorParts {
   readonly takeover: Takeover;
   readonly journal: Journal;
   readonly reads: TrackerReads;
+  readonly room: RoomWatch;
   /** Whether a claim that was asked for at this monotonic time is surely still ours. */
   readonly isClaimSafe: (claimedAt: number) => boolean;
   /** Aborted when the orchestrator stops; nothing new may start after that. */

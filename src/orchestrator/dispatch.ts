@@ -45,6 +45,7 @@ export class SlotFiller {
     const { stopping } = this.#context;
     while (this.#wanted && !stopping.aborted) {
       this.#wanted = false;
+      await this.#context.room.look();
       await serveWaitingLooks(this.#context);
       const isAble = await startCandidates(this.#context);
       tellPool(this.#context, isAble);

@@ -8,6 +8,7 @@ import { holdAfterRun, holdIssue, releaseHold } from './hold-issue.ts';
 import { scheduleLook } from './schedule-look.ts';
 import { type IssueName, isClaimed, type Pause } from './scheduling-state.ts';
 import { stopRun } from './stop-run.ts';
+import { sweepWorkspaces } from './sweep-workspaces.ts';
 import { allowMoreToday } from './today.ts';
 
 /** Carries out one command. A command that cannot be carried out is refused with the reason; nothing is half done. */
@@ -17,6 +18,7 @@ export async function executeCommand(context: OrchestratorContext, command: Comm
   const reason = textIn(command, 'reason');
   if (kind === 'pause' || kind === 'drain') return pause(context, command.id, kind, reason);
   if (kind === 'resume') return resume(context, command.id);
+  if (kind === 'workspaces_prune') return pruneWorkspaces(context, command);
   const reference = textIn(command, 'issue');
   if (reference === null) return refused('the command names no issue');
   const issue = await findIssue(context, reference);
@@ -85,6 +87,22 @@ const issueCommands: Record<IssueCommandKind, IssueCommand> = {
     return done(`the run of ${issue.identifier} is being ended; the issue is held afterwards`);
   },
 };
+
+/** Whoever asked has gone by then, and may have changed his mind. */
+const pruneWithinMs = 3_600_000;
+
+/** Begins it: to save and to remove takes its time, and other commands do not wait for it. */
+function pruneWorkspaces(context: OrchestratorContext, { payload, at }: Command): CommandAnswer {
+  const { issues, host, ignores_retention } = payload;
+  if (!Array.isArray(issues) || !issues.every((id) => typeof id === 'string'))
+    return refused('the command names no issues');
+  if (context.clock.now() - at > pruneWithinMs) return refused('nobody could carry it out for an hour');
+  // The directories are on that machine.
+  if (host !== context.host) throw new BatonError('claim_lost', `The workspaces are on ${String(host)}.`);
+  const wish = { issueIds: issues, ignoresRetention: ignores_retention === true };
+  context.own('sweep', sweepWorkspaces(context, wish));
+  return done(issues.length === 1 ? '1 workspace is being removed' : `${issues.length} workspaces are being removed`);
+}
 
 function pause(
   { state, clock, notify, requestTick }: OrchestratorContext,

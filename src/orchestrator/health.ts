@@ -21,6 +21,8 @@ export interface Health {
   readonly next: { readonly tickAt: number | null; readonly isPolling: boolean; readonly lookAt: number | null };
   readonly pollErrors: readonly { readonly step: string; readonly error: BatonError }[];
   readonly workflowProblem: BatonError | null;
+  /** Why nothing new starts for want of disk or memory. */
+  readonly noRoom: string | null;
 }
 
 export interface TickFacts {
@@ -43,7 +45,7 @@ export function tellHealth(context: OrchestratorContext, facts: TickFacts): void
   }
 }
 
-function healthOf({ state, clock, source, project }: OrchestratorContext, facts: TickFacts): Health {
+function healthOf({ state, clock, source, project, room }: OrchestratorContext, facts: TickFacts): Health {
   const { workflow, problem } = source.read();
   const looks = [...state.retrying.values()].map(({ dueAt }) => dueAt);
   const { tickStartedAt, nextTickAt } = facts;
@@ -68,5 +70,6 @@ function healthOf({ state, clock, source, project }: OrchestratorContext, facts:
     },
     pollErrors: facts.pollErrors,
     workflowProblem: problem,
+    noRoom: room.whyNone()?.text ?? null,
   };
 }

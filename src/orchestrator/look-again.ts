@@ -33,10 +33,12 @@ export async function lookAgain(context: OrchestratorContext, entry: RetryEntry)
 }
 
 async function look(context: OrchestratorContext, entry: RetryEntry): Promise<void> {
-  const { state, source, logger, reads, stopping } = context;
+  const { state, source, logger, reads, room, stopping } = context;
   const { id, identifier } = entry.issue;
   const named = { issue_id: id, issue_identifier: identifier };
   const isCurrent = (): boolean => state.retrying.get(id) === entry && !stopping.aborted;
+  await room.look();
+  if (!isCurrent()) return;
   const { workflow: workflowBefore, problem } = source.read();
   const stopped = whyNothingStarts(context, entry.issue);
   if (stopped !== null) return postpone(context, entry, { why: stopped, delayMs: stoppedLookMs });

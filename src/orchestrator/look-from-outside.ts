@@ -9,6 +9,7 @@ export async function lookFromOutside(context: OrchestratorContext): Promise<voi
   const { store, project, clock, state } = context;
   await readPause(context);
   await readToday(context);
+  await context.room.look();
   const { held, retries, claims } = await store.recovery(project, clock.now());
   for (const row of held) state.held.set(row.issueId, heldFrom(row));
   // One that is due would be looked at by whoever starts now.

@@ -22,11 +22,13 @@ import { Poller } from './poller.ts';
 import { type ReadModel, readModel } from './read-model.ts';
 import { readPause } from './read-pause.ts';
 import { takeUpRestored } from './reload.ts';
+import { RoomWatch } from './room-watch.ts';
 import { emptySchedulingState, type RetryEntry, type SchedulingState } from './scheduling-state.ts';
 import { settleRun } from './settle-run.ts';
 import { endRuns, giveClaimsBack } from './shut-down.ts';
+import { type SweepReport, type SweepWish, sweepWorkspaces } from './sweep-workspaces.ts';
 import { Takeover } from './takeover.ts';
-import { runTick, type StepReport } from './tick.ts';
+import { errorsIn, runTick, type StepReport } from './tick.ts';
 import { tickIntervalMs } from './tick-interval.ts';
 import { readToday } from './today.ts';
 import { TrackerReads } from './tracker-reads.ts';
@@ -92,6 +94,7 @@ export class Orchestrator {
         freshnessMs: () => source.read().workflow.settings.polling.freshnessMs,
         soon: () => looksDueSoon(this.#context),
       }),
+      room: new RoomWatch({ ...parts, source, onRoomAgain: () => this.#context.fillSlots() }),
       isClaimSafe: (claimedAt) => this.#lease.isSafe(claimedAt),
       own: (what, work) => this.#pending.own(what, work),
       requestTick: () => this.refresh(),
@@ -180,6 +183,11 @@ export class Orchestrator {
     return explainIssue(this.#context, reference, by);
   }
 
+  /** Removes the workspaces that may go; also before a start, for a person who runs no daemon. */
+  prune(wish: SweepWish): Promise<SweepReport> {
+    return sweepWorkspaces(this.#context, wish);
+  }
+
   /** Stops everything and resolves when no run is left. Calling it again waits for the same end. */
   async stop(): Promise<void> {
     if (!this.#stop.signal.aborted) {
@@ -213,7 +221,7 @@ export class Orchestrator {
       nextPollDueAt: this.#nextTickAt,
       pollCheckInProgress: this.#ticking !== null || this.#poller.isPolling,
       ticks: this.#ticks,
-      errors: this.#errors(),
+      errors: [...errorsIn(this.#steps), ...this.#poller.errors],
     });
   }
 
@@ -276,17 +284,14 @@ export class Orchestrator {
     }
   }
 
-  /** Between ticks that are far apart: a stall, a limit or a lost process is found soon all the same. */
+  /** Between ticks that are far apart: a stall, a limit or a lost process is found soon all the same, and so is room. */
   #lookAfterRuns(): void {
     if (this.#stop.signal.aborted) return;
     this.#custodyTimer = this.#context.clock.schedule(custodyMs, () => {
       this.#lookAfterRuns();
       lookAfterRuns(this.#context);
+      const { room } = this.#context;
+      if (room.whyNone() !== null) this.#pending.own('room', room.look());
     });
-  }
-
-  #errors(): ReadModel['errors'] {
-    const inSteps = this.#steps.flatMap(({ step, error }) => (error === null ? [] : [{ step, error }]));
-    return [...inSteps, ...this.#poller.errors];
   }
 }

@@ -20,7 +20,7 @@ export function outsideGates(
   { problem }: WorkflowReading,
   beside: readonly ClaimBeside[] = [],
 ): OutsideGates {
-  const { state, pool } = context;
+  const { state, pool, room } = context;
   const elsewhere = new Map<string, SkipReason>([
     ...state.elsewhere.map(({ issueId, host }) => [issueId, claimedOn(host)] as const),
     ...beside.map(({ issueId, why }) => [issueId, { code: 'claimed', text: why }] as const),
@@ -30,12 +30,14 @@ export function outsideGates(
       ? null
       : { code: 'workflow_problem', text: `the workflow file cannot be used: ${problem.message}` };
   const dayIsOver = whyDayIsOver(context);
+  const noRoom = room.whyNone();
   return {
     free_here: gate((issue) => whyClaimed(state, issue.id), 'nobody works on it'),
     free_elsewhere: gate((issue) => elsewhere.get(issue.id) ?? null, 'no other daemon has it'),
     workflow: gate(() => unusable, 'the workflow file is good'),
     not_paused: gate(() => whyPaused(state), 'Baton is not paused'),
     day_limit: gate(() => dayIsOver, 'no limit of the day is reached'),
+    free_room: gate(() => noRoom, 'there is disk and memory enough'),
     chosen: gate(
       (issue, startsBefore) => whyNotChosen(context, issue, startsBefore),
       'nothing keeps it out of this start',

@@ -35,6 +35,8 @@ export interface ReadModel {
   };
   /** What is wrong with the workflow file just now, and what the last tick found wrong. */
   readonly workflowProblem: BatonError | null;
+  /** Why nothing new starts on this machine: too little disk or memory; null when there is enough. */
+  readonly noRoom: string | null;
   readonly errors: readonly { readonly step: string; readonly error: BatonError }[];
 }
 
@@ -74,7 +76,7 @@ interface TickFacts {
 }
 
 /** Copies the scheduling state into a read model. */
-export function readModel({ state, clock, source }: OrchestratorContext, facts: TickFacts): ReadModel {
+export function readModel({ state, clock, source, room }: OrchestratorContext, facts: TickFacts): ReadModel {
   const { workflow, problem } = source.read();
   const { runsByEnd, ...totals } = state.totals;
   const looks = [...state.retrying.values()].map(({ issue, kind, attempt, dueAt, error, wait }) => ({
@@ -113,6 +115,7 @@ export function readModel({ state, clock, source }: OrchestratorContext, facts: 
     completed: [...state.completed.values()],
     totals: { ...totals, runsByEnd: Object.fromEntries(runsByEnd) },
     workflowProblem: problem,
+    noRoom: room.whyNone()?.text ?? null,
     errors: facts.errors,
   };
 }

@@ -44,7 +44,16 @@ export interface SchedulingState {
   /** What the project has used today, runs in flight not included, and what a person allowed beyond the limit. */
   readonly today: Today;
   /** When the store was last asked for these, on the monotonic clock. */
-  readonly lookedAt: { orphansLookedForAt: number; dayReadAt: number; maintainedAt: number };
+  readonly lookedAt: {
+    orphansLookedForAt: number;
+    dayReadAt: number;
+    maintainedAt: number;
+    salvagePrunedAt: number;
+    /** Null before the first time: the start has cleaned up. */
+    sweptAt: number | null;
+  };
+  /** A sweep of the workspaces is in progress. */
+  isSweeping: boolean;
   readonly totals: Totals;
 }
 
@@ -60,6 +69,8 @@ export interface RunningEntry {
   readonly runId: string;
   /** As last read from the tracker; slots are counted by its state. */
   issue: Issue;
+  /** The state that its start moves it to, until it is there: the slot is taken in that one. */
+  movesTo: string | null;
   readonly attempt: number | null;
   readonly retryKind: RetryKind | null;
   /** The one it began with; a reload is for the next run. */
@@ -198,7 +209,14 @@ export function emptySchedulingState(): SchedulingState {
     paused: null,
     unansweredPause: null,
     today: { readings: 0, day: '', tokens: 0, microUsd: 0, allowedAfter: { tokens: 0, microUsd: 0 } },
-    lookedAt: { orphansLookedForAt: 0, dayReadAt: 0, maintainedAt: Number.NEGATIVE_INFINITY },
+    lookedAt: {
+      orphansLookedForAt: 0,
+      dayReadAt: 0,
+      maintainedAt: Number.NEGATIVE_INFINITY,
+      salvagePrunedAt: Number.NEGATIVE_INFINITY,
+      sweptAt: null,
+    },
+    isSweeping: false,
     totals: { runs: 0, runsByEnd: new Map(), inputTokens: 0, outputTokens: 0, totalTokens: 0 },
   };
 }
@@ -226,7 +244,7 @@ function iso(at: number): string {
 /** The tracker states whose slots are taken, here and by other daemons on the same store. */
 export function takenSlots({ running, held, elsewhere }: SchedulingState): string[] {
   return [
-    ...[...running.values()].map((entry) => entry.issue.state),
+    ...[...running.values()].map((entry) => entry.movesTo ?? entry.issue.state),
     ...[...held.values()].flatMap((entry) => slotOfHold(entry) ?? []),
     ...elsewhere.flatMap(({ slotState }) => slotState ?? []),
   ];

@@ -1,5 +1,6 @@
 import type { AgentEvent } from '../agent/agent.ts';
 import { type Issue, normalizeState } from '../core/issue.ts';
+import { stateOnceStarted } from '../core/slots.ts';
 import type { Workflow } from '../core/workflow.ts';
 import type { RunWatcher } from '../runner/runner.ts';
 import { adoptAll } from './adopt.ts';
@@ -28,9 +29,11 @@ export function startRun(context: OrchestratorContext, start: RunStart): void {
   const { state, clock, chance, pool } = context;
   const { issue, workflow, look } = start;
   const runId = chance.id();
+  const movedTo = stateOnceStarted(issue, context.trackerFor(workflow.settings).startMove);
   const entry: RunningEntry = {
     runId,
     issue,
+    movesTo: movedTo === issue.state ? null : movedTo,
     attempt: look?.attempt ?? null,
     retryKind: look?.kind ?? null,
     workflow,
@@ -48,6 +51,7 @@ export function startRun(context: OrchestratorContext, start: RunStart): void {
       },
       onMoved: (moved) => {
         entry.issue = moved;
+        entry.movesTo = null;
       },
     }),
     startedAt: clock.now(),
@@ -128,7 +132,12 @@ function watchRun(context: OrchestratorContext, issueId: string, runId: string):
       context.reads.forget(issueId);
       update({ ownMove: { to: normalizeState(state), atMonotonic: clock.monotonic() } });
     },
-    onChanged: (changed) => update({ changed }),
+    onChanged: (changed, facts) => {
+      journal.note(runId, {
+        evidence: { changed, fingerprint: facts?.fingerprint ?? null, git: facts?.git ?? null },
+      });
+      update({ changed });
+    },
     onTurn: (turn) => {
       journal.note(runId, { turns: turn });
       update({ turn });

@@ -14,6 +14,11 @@ export interface StepReport {
   readonly error: BatonError | null;
 }
 
+/** Only the steps that went wrong. */
+export function errorsIn(steps: readonly StepReport[]): { readonly step: TickStep; readonly error: BatonError }[] {
+  return steps.flatMap(({ step, error }) => (error === null ? [] : [{ step, error }]));
+}
+
 type Step = (context: OrchestratorContext, poll: () => void) => void | Promise<void>;
 
 /** With a store to ourselves, what only others could have changed is read again this often. */

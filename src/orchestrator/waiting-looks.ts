@@ -29,7 +29,7 @@ export async function serveWaitingLooks(context: OrchestratorContext): Promise<v
 
 /** Reasons that end for all issues at once, and then nobody waits for a timer. */
 function isForEverybody({ code }: SkipReason): boolean {
-  return code === 'paused' || code === 'day_limit' || code === 'workflow_problem';
+  return code === 'paused' || code === 'day_limit' || code === 'no_room' || code === 'workflow_problem';
 }
 
 /** Issues whose look comes due while a read made now is still fresh. */

@@ -4,9 +4,12 @@ import { whyDayIsOver } from './check-limits.ts';
 import type { OrchestratorContext } from './context.ts';
 import type { IssueName, SchedulingState } from './scheduling-state.ts';
 
-/** Why nothing new may start on this issue, whatever its own merits: a pause, the day's limit, the bounds of a trial. */
+/**
+ * Why nothing new may start on this issue, whatever its own merits: a pause, the day's limit, too little disk or memory,
+ * the bounds of a trial.
+ */
 export function whyNothingStarts(context: OrchestratorContext, issue: IssueName): SkipReason | null {
-  return whyPaused(context.state) ?? whyDayIsOver(context) ?? whyNotChosen(context, issue, 0);
+  return whyPaused(context.state) ?? whyDayIsOver(context) ?? context.room.whyNone() ?? whyNotChosen(context, issue, 0);
 }
 
 export function whyPaused({ paused }: SchedulingState): SkipReason | null {

@@ -24,6 +24,7 @@ export function presentHealth(health: Health): Record<string, unknown> {
     },
     poll_errors: health.pollErrors,
     workflow_problem: health.workflowProblem,
+    no_room: health.noRoom,
   };
 }
 

@@ -68,6 +68,7 @@ export function presentStatus(model: ReadModel): Record<string, unknown> {
       ticks: model.polling.ticks,
     },
     workflow_problem: model.workflowProblem,
+    no_room: model.noRoom,
     errors: model.errors,
   };
 }

@@ -2,15 +2,18 @@ import { describe, expect, it } from 'vitest';
 import { SimulatedClock } from '../../src/clock/simulated-clock.ts';
 import { BatonError } from '../../src/core/baton-error.ts';
 import type { SkipReason } from '../../src/core/eligibility.ts';
+import type { RoomLeft } from '../../src/core/free-room.ts';
 import type { Issue } from '../../src/core/issue.ts';
 import type { Settings } from '../../src/core/settings.ts';
 import type { OrchestratorContext } from '../../src/orchestrator/context.ts';
 import { explainIssue } from '../../src/orchestrator/explain.ts';
 import { Ledger } from '../../src/orchestrator/ledger.ts';
+import { RoomWatch } from '../../src/orchestrator/room-watch.ts';
 import { emptySchedulingState, type SchedulingState } from '../../src/orchestrator/scheduling-state.ts';
 import { TrackerReads } from '../../src/orchestrator/tracker-reads.ts';
 import { MemoryTracker } from '../../src/tracker/memory/memory-tracker.ts';
 import { issue } from '../fake/issues.ts';
+import { memoryLogger } from '../fake/memory-logger.ts';
 import { scratchStore } from '../fake/scratch-store.ts';
 import { settings } from '../fake/settings.ts';
 
@@ -19,10 +22,13 @@ interface Given {
   readonly settings?: Settings;
   readonly trial?: OrchestratorContext['trial'];
   readonly problem?: BatonError;
+  readonly room?: RoomLeft;
 }
 
+const plenty: RoomLeft = { disk: [], memoryMb: 1_000_000 };
+
 /** Everything an explanation reads, real: the tracker, the reads, the store and the state. */
-async function given({ issues, settings: wanted = settings(), trial = null, problem }: Given) {
+async function given({ issues, settings: wanted = settings(), trial = null, problem, room = plenty }: Given) {
   const clock = new SimulatedClock();
   const stopping = new AbortController().signal;
   const tracker = new MemoryTracker({ issues, states: [], clock });
@@ -30,14 +36,19 @@ async function given({ issues, settings: wanted = settings(), trial = null, prob
   const project = (await store.projects.ensure('test', 0)).id;
   const state = emptySchedulingState();
   const reads = new TrackerReads({ clock, stopping, tracker: () => tracker, freshnessMs: () => 0, soon: () => [] });
-  const workflow = { path: '/w', revision: '1', settings: wanted, renderPrompt: () => '' };
+  const workflow = { path: '/w', revision: '1', settings: wanted, renderPrompt: () => '', renderBranch: () => 'b' };
   const who = { owner: 'me', host: 'here', isShared: false };
   const ledger = new Ledger({ store, clock, project, ...who, generations: state.generations });
+  const source = { read: () => ({ workflow, problem: problem ?? null }) };
+  const roomLeft = async () => room;
+  const watch = new RoomWatch({ clock, logger: memoryLogger(), source, roomLeft, onRoomAgain: () => {} });
+  await watch.look();
   const parts = { state, store, project, ledger, reads, clock, trial, pool: null, trackerFor: () => tracker };
   // The rest of a context is for whoever changes something.
   const context = {
     ...parts,
-    source: { read: () => ({ workflow, problem: problem ?? null }) },
+    source,
+    room: watch,
   } as unknown as OrchestratorContext;
   const explain = (reference: string) => explainIssue(context, reference);
   return { clock, state, tracker, store, project, context, explain };
@@ -68,9 +79,25 @@ describe('an explanation', () => {
     });
     expect(failed(told)).toEqual([]);
     expect(told.gates.map(({ gate }) => gate)).toEqual(
-      expect.arrayContaining(['free_here', 'free_elsewhere', 'workflow', 'not_paused', 'day_limit', 'own_limits']),
+      expect.arrayContaining([
+        'free_here',
+        'free_elsewhere',
+        'workflow',
+        'not_paused',
+        'day_limit',
+        'free_room',
+        'own_limits',
+      ]),
     );
     expect((await explainIssue(context, '1', 'visitor')).next).toBe('it starts when a daemon runs');
+  });
+
+  it('names the free disk and the floor it is under', async () => {
+    const room = { disk: [{ folder: '/data', freeMb: 12 }], memoryMb: 5 };
+    const { explain } = await given({ issues: [issue({ id: '1' })], room });
+    const told = await explain('1');
+    expect(failed(told)).toEqual(['free_room']);
+    expect(told.next).toBe('it waits: only 12 MB of disk are free below /data; workspace.min_free_disk_mb is 250');
   });
 
   it('tells every refusal and not only the first, and what happens next', async () => {

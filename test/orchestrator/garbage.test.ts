@@ -64,7 +64,7 @@ describe('a runner that talks nonsense', () => {
     watcher.onSession('late');
     watcher.onTurn(99);
     watcher.onMove('Done');
-    watcher.onChanged(false);
+    watcher.onChanged(false, null);
     const usage = { inputTokens: 9e15, outputTokens: 0, totalTokens: 9e15 };
     watcher.onEvent({ name: 'notification', at: 0, pid: 1, summary: 'late', usage });
     await stage.clock.advance(1_000);

@@ -44,6 +44,22 @@ it('writes a run down before it begins, what is known of it while it goes on, an
   ]);
 });
 
+it('writes down what a run left in its workspace, with its end at the latest', async () => {
+  const stage = await scene({ issues: [issue({ id: '1' }), issue({ id: '2' })] });
+  await stage.orchestrator.start();
+  await stage.clock.advance(0);
+  const git = { head: 'a'.repeat(40), branch: 'b', ahead: 2, changed: 3, untracked: 1, conflicts: 0 };
+  const [seen, unseen] = stage.runs;
+  seen?.request.watcher.onChanged(true, { fingerprint: 'f', git });
+  unseen?.request.watcher.onChanged(null, null);
+  seen?.succeed();
+  unseen?.fail();
+  await stage.clock.advance(0);
+  const evidenceOf = async (run: typeof seen) => (await stage.store.runs.read(run?.request.runId ?? ''))?.evidence;
+  expect(await evidenceOf(seen)).toEqual({ changed: true, fingerprint: 'f', git });
+  expect(await evidenceOf(unseen)).toEqual({ changed: null, fingerprint: null, git: null });
+});
+
 it('does not begin a run whose start cannot be written down, and tries again', async () => {
   const stage = await scene({ issues: [issue({ id: '1' })], settings: settings({ intervalMs: 1_000 }) });
   await stage.orchestrator.start();

@@ -148,7 +148,7 @@ describe('failures and fruitless runs', () => {
     const changes = [false, false, true, false, false, false];
     const stage = await begun({
       play: (run) => {
-        run.request.watcher.onChanged(changes.shift() ?? true);
+        run.request.watcher.onChanged(changes.shift() ?? true, null);
         run.succeed();
       },
     });

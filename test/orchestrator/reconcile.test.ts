@@ -27,7 +27,7 @@ describe('an issue that changes under its run', () => {
   it('O10: to a terminal state after the root was changed: the recorded workspace goes when its agent is dead', async () => {
     const stage = await begun();
     stage.runs[0]?.request.watcher.onWorkspace('/old/T-1');
-    stage.file.settings = { ...settings({ intervalMs: 100 }), workspace: { root: '/new' } };
+    stage.file.settings = settings({ intervalMs: 100, workspace: { root: '/new' } });
     await stage.tracker.changes.moveIssue('1', 'Done', person);
     await stage.clock.advance(1_000);
     expect([stage.runs[0]?.stops, stage.workspaces.removed]).toEqual([['terminal_state'], []]);

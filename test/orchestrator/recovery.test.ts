@@ -32,6 +32,14 @@ describe('after a kill', () => {
     expect(next.orchestrator.read().retrying).toMatchObject([{ attempt: 2, kind: 'failure' }]);
   });
 
+  it('what an interrupted run committed is brought home, whether a next run comes or not', async () => {
+    const first = await begun();
+    first.runs[0]?.request.watcher.onWorkspace('/workspaces/T-1');
+    await first.clock.advance(300);
+    const next = await nextLife(first);
+    expect(next.workspaces.broughtHome).toEqual(['/workspaces/T-1']);
+  });
+
   it.each(['succeed', 'fail'] as const)('a run after one that did %s begins a conversation of its own', async (end) => {
     const first = await begun();
     first.runs[0]?.request.watcher.onSession('thread-1');

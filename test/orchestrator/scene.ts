@@ -2,6 +2,7 @@ import type { Clock, Timer } from '../../src/clock/clock.ts';
 import { seededChance } from '../../src/clock/seeded-chance.ts';
 import { SimulatedClock } from '../../src/clock/simulated-clock.ts';
 import { BatonError } from '../../src/core/baton-error.ts';
+import type { RoomLeft } from '../../src/core/free-room.ts';
 import type { Issue } from '../../src/core/issue.ts';
 import type { RunOutcome, StopReason } from '../../src/core/run.ts';
 import type { Settings } from '../../src/core/settings.ts';
@@ -35,6 +36,16 @@ export interface StagedRun {
   crash(): void;
 }
 
+/** The machine's disk and memory, as a test wants them. */
+export interface StagedRoom {
+  read: () => Promise<RoomLeft>;
+}
+
+/** More than any floor asks for. */
+export function plentyOfRoom(): StagedRoom {
+  return { read: async () => ({ disk: [{ folder: '/nowhere', freeMb: 1_000_000 }], memoryMb: 1_000_000 }) };
+}
+
 /** A read of the tracker, as the orchestrator asked for it. */
 export interface TrackerCall {
   readonly kind: 'states' | 'ids';
@@ -57,6 +68,8 @@ export interface SceneOptions {
   readonly processesLeft?: number;
   readonly processes?: Partial<Processes>;
   readonly pool?: PoolMember;
+  readonly pruneSalvage?: (settings: Settings) => Promise<number>;
+  readonly room?: StagedRoom;
   /** The tracker is on this machine. */
   readonly isLocal?: boolean;
   /** Stands between this daemon alone and the store. */
@@ -79,6 +92,7 @@ export async function scene(options: SceneOptions = {}) {
   const dead = new Set<number>();
   const health: Health[] = [];
   const workspaces = fakeWorkspaces();
+  const room = options.room ?? plentyOfRoom();
   /** Runs whose transcript was removed. */
   const forgotten: string[] = [];
   const file = { settings: options.settings ?? someSettings(), problem: null as BatonError | null };
@@ -89,6 +103,7 @@ export async function scene(options: SceneOptions = {}) {
         revision: '1',
         settings: file.settings,
         renderPrompt: () => '',
+        renderBranch: ({ identifier }) => `baton/${identifier}`,
       } satisfies Workflow,
       problem: file.problem,
     }),
@@ -109,6 +124,8 @@ export async function scene(options: SceneOptions = {}) {
     pool: options.pool ?? null,
     onHealth: (record) => void health.push(record),
     workspacesFor: () => workspaces.as,
+    pruneSalvage: options.pruneSalvage ?? (async () => 0),
+    roomLeft: () => room.read(),
     processes: {
       endEarlierLives: async () => ({ ended: 0, left: [] }),
       endRun: async (runId) => {
@@ -160,6 +177,7 @@ export async function scene(options: SceneOptions = {}) {
     dead,
     health,
     workspaces,
+    room,
     calls,
     /** As by SIGKILL: nothing of this daemon moves any more, and nothing of it is tidied up. */
     kill: life.end,

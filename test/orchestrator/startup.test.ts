@@ -62,7 +62,7 @@ describe('a start', () => {
     await stage.clock.advance(0);
     expect(stage.started()).toEqual(['1']);
     expect(stage.logger.lines.filter(({ level }) => level === 'warn')).toMatchObject([
-      { message: 'The finished issues could not be read; their workspaces stay until the next start.' },
+      { message: 'The finished issues could not be read; their workspaces stay for now.' },
     ]);
   });
 

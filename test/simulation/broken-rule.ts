@@ -19,6 +19,7 @@ export const ruleNames = [
   'counters',
   'limits',
   'held_stays',
+  'live_workspace',
   'gets_through',
   'no_crash',
 ] as const;

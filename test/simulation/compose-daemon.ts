@@ -44,6 +44,8 @@ export function composeDaemon(world: World, life: Life): Orchestrator {
       remove: () => life.call('transcripts.remove', async () => {}),
     },
     processes: simulatedProcesses(world, life),
+    roomLeft: async () => ({ disk: [], memoryMb: null }),
+    pruneSalvage: () => life.call('salvage.prune', async () => 0),
     pool: null,
     trial: null,
     onHealth: () => {},

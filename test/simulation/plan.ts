@@ -50,7 +50,7 @@ export function drawPlan(seed: number, changes: Partial<Plan> = {}): Plan {
     seed,
     stormMs: 12 * 60_000,
     issues: 10,
-    settings: drawSettings(draw),
+    settings: drawSettings(draw, drawFrom(seed, 'retention')),
     daemons,
     machines,
     isShared,
@@ -79,7 +79,7 @@ export function drawPlan(seed: number, changes: Partial<Plan> = {}): Plan {
   };
 }
 
-function drawSettings(draw: Draw): Settings {
+function drawSettings(draw: Draw, retention: Draw): Settings {
   const drawn = settings({
     intervalMs: draw.pick([5_000, 15_000, 30_000]),
     tracker: { requiredLabels: draw.chance(0.3) ? labels : [] },
@@ -94,6 +94,7 @@ function drawSettings(draw: Draw): Settings {
       stallTimeoutMs: draw.pick([45_000, 120_000, 300_000]),
     },
     limits: draw.chance(0.3) ? drawLimits(draw) : {},
+    workspace: { retentionMs: retention.pick([0, 0, 20_000, 300_000]) },
   });
   return { ...drawn, store: { ...drawn.store, leaseMs: draw.pick([15_000, 30_000]) } };
 }

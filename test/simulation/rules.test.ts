@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { sleep } from '../../src/clock/clock.ts';
 import { toBatonError } from '../../src/core/baton-error.ts';
+import type { RunOutcome } from '../../src/core/run.ts';
 import type { AgentSettings, LimitSettings, Settings } from '../../src/core/settings.ts';
+import { stopOutcome } from '../../src/core/stop-outcome.ts';
 import type { OrchestratorParts } from '../../src/orchestrator/context.ts';
 import type { Store, StoreTables } from '../../src/store/store.ts';
 import type { RuleName } from './broken-rule.ts';
@@ -41,6 +43,28 @@ describe('A rule notices', () => {
     });
     const plan = { lives: { ...quiet.lives, killed: 1, longestCalls: 400 } };
     expect(await isBroken('one_agent', { parts: changed(blind) }, plan)).toBe(true);
+  });
+
+  it('a workspace that is removed under its agent', async () => {
+    // Says at once that a run is over, while its agent is still ending.
+    const hasty = ({ runner }: OrchestratorParts): Partial<OrchestratorParts> => ({
+      runner: {
+        start: (request) => {
+          const live = runner.start(request);
+          const { promise, resolve } = Promise.withResolvers<RunOutcome>();
+          void live.outcome.then(resolve);
+          return {
+            outcome: promise,
+            stop: (reason) => {
+              live.stop(reason);
+              resolve(stopOutcome(reason, 1));
+            },
+          };
+        },
+      },
+    });
+    const plan = { people: { changesPerMinute: 20, commandsPerMinute: 0 } };
+    expect(await isBroken('live_workspace', { parts: changed(hasty) }, plan)).toBe(true);
   });
 
   it('a run beyond the limit', async () => {
@@ -348,9 +372,10 @@ function withMaxRetries(maxRetries: number): Settings {
 function inQuietWorld(sabotage: Sabotage, plan: Partial<Plan> = {}, only?: RuleName): Promise<SeedResult> {
   const { settings } = drawPlan(1);
   const tracker = { ...settings.tracker, requiredLabels: [] };
+  const workspace = { ...settings.workspace, retentionMs: 0 };
   const agent = { ...settings.agent, maxConcurrentAgents: 2, maxConcurrentAgentsByState: {}, maxRetries: 0 };
   return runSeed(1, {
-    plan: { ...quiet, settings: { ...settings, tracker, agent, limits: noLimits }, ...plan },
+    plan: { ...quiet, settings: { ...settings, tracker, agent, workspace, limits: noLimits }, ...plan },
     sabotage,
     only,
   });
@@ -411,8 +436,8 @@ function changedStore(change: (tables: StoreTables) => StoreTables): NonNullable
 
 function changedTables(tables: StoreTables, change: (tables: StoreTables) => StoreTables): StoreTables {
   const { projects, boardIssues, boardComments, boardHistory, claims, runs, runEvents, retries } = tables;
-  const { held, counters, jobTimers, requestCounts, usage, commands } = tables;
-  const scheduling = { claims, runs, runEvents, retries, held, counters, jobTimers, commands };
+  const { held, pins, counters, jobTimers, requestCounts, usage, commands } = tables;
+  const scheduling = { claims, runs, runEvents, retries, held, pins, counters, jobTimers, commands };
   return change({ ...scheduling, projects, boardIssues, boardComments, boardHistory, requestCounts, usage });
 }
 

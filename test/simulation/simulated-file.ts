@@ -1,6 +1,6 @@
 import { BatonError } from '../../src/core/baton-error.ts';
 import type { AgentSettings, Settings } from '../../src/core/settings.ts';
-import type { WorkflowSource } from '../../src/core/workflow.ts';
+import type { Workflow, WorkflowSource } from '../../src/core/workflow.ts';
 
 /** The workflow file: people edit it, well and badly. */
 export class SimulatedFile implements WorkflowSource {
@@ -39,11 +39,12 @@ export class SimulatedFile implements WorkflowSource {
 
   read(): ReturnType<WorkflowSource['read']> {
     const { settings, problem } = this;
-    const workflow = {
+    const workflow: Workflow = {
       path: '/w/WORKFLOW.md',
       revision: String(this.#revision),
       settings,
       renderPrompt: () => 'Do it.',
+      renderBranch: ({ identifier }) => `baton/${identifier}`,
     };
     return { workflow, problem };
   }

@@ -24,7 +24,7 @@ export function simulatedWorkspaces(world: World, life: Life): Workspaces {
         const path = pathOf(issue.identifier);
         const created = !workspaces.has(path);
         if (created) workspaces.set(path, 0);
-        return { path, created };
+        return { path, created, gitDir: null };
       }),
     beforeRun: (_workspace, { signal }) =>
       life.call('workspaces.beforeRun', async () => {
@@ -32,15 +32,28 @@ export function simulatedWorkspaces(world: World, life: Life): Workspaces {
         if (fails()) throw new BatonError('workspace_hook_failed', 'The simulated hook before_run exited with code 1.');
       }),
     afterRun: () => life.call('workspaces.afterRun', () => visit(undefined)),
-    remove: ({ path }, { signal }) =>
+    bringHome: () => life.call('workspaces.bringHome', () => visit(undefined)),
+    remove: ({ path }, { issue, signal }) =>
       life.call('workspaces.remove', async () => {
         await visit(signal).catch(() => {});
         if (fails()) return { outcome: 'kept', reason: 'the simulated disk does not let it go' };
-        return { outcome: workspaces.delete(path) ? 'removed' : 'absent' };
+        for (const rule of world.rules) rule.removed?.({ issueId: issue.id, machine: life.machine });
+        return workspaces.delete(path) ? { outcome: 'removed', saved: [] } : { outcome: 'absent' };
       }),
     isThere: (path) => life.call('workspaces.isThere', async () => workspaces.has(path)),
     finishRemovals: () => life.call('workspaces.finishRemovals', () => visit(undefined)),
-    fingerprint: (path) =>
-      life.call('workspaces.fingerprint', async () => (fails() ? null : String(workspaces.get(path)))),
+    examine: (path) =>
+      life.call('workspaces.examine', async () =>
+        fails() ? null : { fingerprint: String(workspaces.get(path)), git: null },
+      ),
+    list: () =>
+      life.call('workspaces.list', async () => {
+        if (fails()) throw new BatonError('workspace_unavailable', 'The simulated root could not be read.');
+        const paths = [...workspaces.keys()].toSorted();
+        return paths.map((path) => {
+          const key = path.slice(pathOf('').length);
+          return { key, path, state: 'whole' as const, bytes: null, changedAt: 0 };
+        });
+      }),
   };
 }

@@ -5,6 +5,7 @@ import { counters } from './counters.ts';
 import { getsThrough } from './gets-through.ts';
 import { heldStays } from './held-stays.ts';
 import { limits } from './limits.ts';
+import { liveWorkspace } from './live-workspace.ts';
 import { neverFalls } from './never-falls.ts';
 import { noCrash } from './no-crash.ts';
 import { nobodyForgotten } from './nobody-forgotten.ts';
@@ -25,6 +26,7 @@ export function allRules(world: World): Rule[] {
     counters,
     limits,
     heldStays,
+    liveWorkspace,
     getsThrough,
     noCrash,
   ];

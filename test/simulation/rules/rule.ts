@@ -5,6 +5,8 @@ import type { LedgerRun } from '../run-ledger.ts';
 export interface Rule {
   /** A process was just started. */
   spawned?(process: SimulatedProcess): void;
+  /** The workspace of an issue was just removed on this machine. */
+  removed?(workspace: { readonly issueId: string; readonly machine: string }): void;
   /** The store has a new run, or the end of one. Ends of a step are told before starts. */
   runStarted?(run: LedgerRun): void;
   runEnded?(run: LedgerRun): void;

@@ -1,0 +1,174 @@
+import { describe, expect, it } from 'vitest';
+import type { RoomLeft } from '../../src/core/free-room.ts';
+import { issue } from '../fake/issues.ts';
+import { settings } from '../fake/settings.ts';
+import { begun, plentyOfRoom, type StagedRoom, scene } from './scene.ts';
+
+/** Room that a test can take and give. */
+function roomOf(freeMb: number, memoryMb = 1_000_000): StagedRoom & { disk: number; memory: number; reads: number } {
+  const room = {
+    disk: freeMb,
+    memory: memoryMb,
+    reads: 0,
+    read: async (): Promise<RoomLeft> => {
+      room.reads += 1;
+      return { disk: [{ folder: '/data', freeMb: room.disk }], memoryMb: room.memory };
+    },
+  };
+  return room;
+}
+
+const text = 'only 120 MB of disk are free below /data; workspace.min_free_disk_mb is 250';
+const two = [issue({ id: '1' }), issue({ id: '2' })];
+
+describe('under the floor for free disk or memory', () => {
+  it('nothing new starts from the first tick on, and status, explanation and health say why', async () => {
+    const stage = await begun({ room: roomOf(120) });
+    await stage.clock.advance(5_000);
+    expect(stage.started()).toEqual([]);
+    expect(stage.orchestrator.read().skipped).toMatchObject([{ reason: { code: 'no_room', text } }]);
+    expect((await stage.orchestrator.explain('1')).next).toBe(`it waits: ${text}`);
+    expect(stage.health.at(-1)?.noRoom).toBe(text);
+    expect(stage.logger.lines.filter(({ message }) => message.includes('too little room'))).toHaveLength(1);
+  });
+
+  it('memory counts as disk does', async () => {
+    const stage = await begun({ room: roomOf(1_000, 99) });
+    await stage.clock.advance(2_000);
+    expect(stage.started()).toEqual([]);
+    expect(stage.orchestrator.read().skipped[0]?.reason.text).toBe(
+      'only 99 MB of memory are free; agent.min_free_memory_mb is 250',
+    );
+  });
+
+  it('what runs goes on, and what waits starts by itself when there is room again', async () => {
+    const room = roomOf(1_000);
+    const one = settings({ intervalMs: 100, agent: { maxConcurrentAgents: 1 } });
+    const stage = await begun({ room, issues: two, settings: one });
+    expect(stage.started()).toEqual(['1']);
+    room.disk = 120;
+    await stage.clock.advance(2_000);
+    expect(stage.runs[0]?.stops).toEqual([]);
+    await stage.tracker.changes.moveIssue('1', 'Done', { kind: 'orchestrator' });
+    stage.runs[0]?.succeed();
+    await stage.clock.advance(10_000);
+    expect(stage.started()).toEqual(['1']);
+    room.disk = 250;
+    await stage.clock.advance(1_200);
+    expect(stage.started()).toEqual(['1', '2']);
+    expect(stage.health.at(-1)?.noRoom).toBeNull();
+    expect(stage.logger.lines.filter(({ message }) => message.includes('room again'))).toHaveLength(1);
+  });
+
+  it('there is room again soon, also for a new issue and with the ticks far apart', async () => {
+    const room = roomOf(120);
+    const stage = await begun({ room, settings: settings({ intervalMs: 3_600_000 }) });
+    room.disk = 1_000;
+    await stage.clock.advance(5_100);
+    expect(stage.started()).toEqual(['1']);
+  });
+
+  it('a due retry waits, keeps its attempt, and is served when there is room again, with the ticks far apart', async () => {
+    const room = roomOf(1_000);
+    const stage = await begun({ room, settings: settings({ intervalMs: 60_000 }) });
+    stage.runs[0]?.fail();
+    await stage.clock.advance(0);
+    room.disk = 120;
+    await stage.clock.advance(40_000);
+    expect(stage.started()).toEqual(['1']);
+    expect(stage.orchestrator.read().retrying).toMatchObject([{ attempt: 1, waitReason: text }]);
+    room.disk = 1_000;
+    await stage.clock.advance(6_100);
+    expect(stage.runs[1]?.request).toMatchObject({ attempt: 1, retryKind: 'failure' });
+    expect(stage.orchestrator.read().held).toEqual([]);
+  });
+
+  it('a person who asks for a retry does not get past it', async () => {
+    const room = roomOf(1_000);
+    const stage = await begun({ room });
+    stage.runs[0]?.fail();
+    await stage.clock.advance(0);
+    room.disk = 120;
+    await stage.clock.advance(1_100);
+    expect(await stage.command('issue_retry', { issue: '1' })).toMatchObject({ status: 'done' });
+    await stage.clock.advance(3_000);
+    expect(stage.started()).toEqual(['1']);
+  });
+
+  it('an edit that lowers the floor lets work start', async () => {
+    const stage = await begun({ room: roomOf(120) });
+    stage.file.settings = settings({ intervalMs: 100, workspace: { minFreeDiskMb: 100 } });
+    await stage.clock.advance(1_200);
+    expect(stage.started()).toEqual(['1']);
+  });
+
+  it('a visitor who looks from outside is told as well', async () => {
+    const stage = await scene({ issues: two, room: roomOf(120) });
+    expect((await stage.orchestrator.preview()).map(({ reason }) => reason?.code)).toEqual(['no_room', 'no_room']);
+    expect((await stage.orchestrator.explain('1', 'visitor')).reason?.code).toBe('no_room');
+  });
+});
+
+describe('a reading of the room', () => {
+  it('serves everybody for a second', async () => {
+    const room = roomOf(1_000);
+    const many = Array.from({ length: 30 }, (_, index) => issue({ id: String(index) }));
+    const stage = await begun({ room, issues: many, settings: settings({ intervalMs: 10 }) });
+    await stage.clock.advance(10_000);
+    expect(stage.started()).toHaveLength(10);
+    expect(room.reads).toBeGreaterThan(5);
+    expect(room.reads).toBeLessThanOrEqual(11);
+  });
+
+  it('that never comes holds up a start for a second, and no tick; there is never a second one beside it', async () => {
+    let reads = 0;
+    const hung: StagedRoom = {
+      read: () => {
+        reads += 1;
+        return new Promise(() => {});
+      },
+    };
+    const stage = await begun({ room: hung, issues: two });
+    await stage.clock.advance(900);
+    expect(stage.health.length).toBeGreaterThan(5);
+    expect(stage.health.every(({ tick }) => tick.durationMs === 0)).toBe(true);
+    expect(stage.started()).toEqual([]);
+    await stage.clock.advance(200);
+    expect(stage.started()).toEqual(['1', '2']);
+    stage.runs[0]?.fail();
+    await stage.clock.advance(11_000);
+    expect(stage.started()).toEqual(['1', '2', '1']);
+    expect(reads).toBe(1);
+    const told = stage.logger.lines.filter(({ message }) => message.includes('could not be read; nothing waits'));
+    expect(told).toHaveLength(1);
+  });
+
+  it.each(['a rejection', 'a throw'])('that fails by %s refuses nothing, and the next one counts', async (how) => {
+    const room = roomOf(120);
+    const good = room.read;
+    const broken = new Error('no such device');
+    room.read =
+      how === 'a throw'
+        ? () => {
+            throw broken;
+          }
+        : async () => Promise.reject(broken);
+    const stage = await begun({ room });
+    expect(stage.started()).toEqual(['1']);
+    room.read = good;
+    await stage.tracker.changes.moveIssue('1', 'Done', { kind: 'orchestrator' });
+    stage.runs[0]?.succeed();
+    await stage.clock.advance(5_000);
+    expect(stage.health.at(-1)?.noRoom).toBe(text);
+  });
+
+  it('that is hung after a bad one is unknown, and refuses nothing', async () => {
+    const room = roomOf(120);
+    const stage = await begun({ room });
+    expect(stage.started()).toEqual([]);
+    room.read = () => new Promise(() => {});
+    await stage.clock.advance(2_300);
+    expect(stage.started()).toEqual(['1']);
+    room.read = plentyOfRoom().read;
+  });
+});

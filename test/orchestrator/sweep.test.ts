@@ -1,0 +1,476 @@
+import { describe, expect, it } from 'vitest';
+import { BatonError } from '../../src/core/baton-error.ts';
+import type { Settings } from '../../src/core/settings.ts';
+import { issue } from '../fake/issues.ts';
+import { settings } from '../fake/settings.ts';
+import { gate, pair, type Scene, type SceneOptions, scene } from './scene.ts';
+
+const person = { kind: 'person', name: 'me' } as const;
+const author = { kind: 'person', name: 'Ada' } as const;
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
+const dayMs = 24 * hourMs;
+const removedInfo = 'The workspace of a finished issue was removed.';
+const nothingGone = 'Workspaces of finished issues should be gone, and none could be removed.';
+
+/** Looks once a minute, so that a sweep comes within the minute it is due. */
+function swept(workspace: Partial<Settings['workspace']> = {}): Settings {
+  return settings({ intervalMs: minuteMs, workspace });
+}
+
+interface Past {
+  readonly id: string;
+  /** How long ago its last run ended; null: it has not. */
+  readonly endedAgoMs?: number | null;
+  readonly identifier?: string;
+}
+
+/** A workspace with a run in the past, of an issue that the tracker has in a state of its own. */
+async function givenWorkspace(stage: Scene, { id, endedAgoMs = 0, identifier = `T-${id}` }: Past): Promise<void> {
+  const { store, project, clock } = stage;
+  const runId = `past-${id}`;
+  const path = `/workspaces/${identifier}`;
+  const startedAt = clock.now() - (endedAgoMs ?? 0) - 1_000;
+  await store.runs.start({
+    ...{ runId, project, issueId: id, identifier, generation: 1, role: 'worker', attempt: null, retryKind: null },
+    ...{ backend: 'x', host: 'here', startedAt },
+  });
+  await store.runs.record(runId, 1, { workspace: path });
+  if (endedAgoMs !== null)
+    await store.runs.finish(runId, 1, {
+      ...{ endedAt: clock.now() - endedAgoMs, outcome: 'succeeded', errorCode: null, errorMessage: null },
+    });
+  stage.workspaces.entries.push({ key: identifier, path, state: 'whole', bytes: null, changedAt: 0 });
+}
+
+/** A daemon that has started; what a test moves afterwards is cleaned by nothing but a sweep. */
+async function started(options: SceneOptions, ...past: Past[]): Promise<Scene> {
+  const stage = await scene({ settings: swept(), ...options });
+  for (const each of past) await givenWorkspace(stage, each);
+  await stage.orchestrator.start();
+  await stage.clock.advance(0);
+  return stage;
+}
+
+const inReview = (...ids: string[]) => ids.map((id) => issue({ id, state: 'Backlog' }));
+
+async function finish(stage: Scene, ...ids: string[]): Promise<void> {
+  for (const id of ids) await stage.tracker.changes.moveIssue(id, 'Done', person);
+}
+
+const paths = (...ids: string[]): string[] => ids.map((id) => `/workspaces/T-${id}`);
+
+describe('a sweep of the workspaces', () => {
+  it('F083: removes all three that are due, not only the first, of issues that ended while nobody had them', async () => {
+    const stage = await started(
+      { issues: inReview('1', '2', '3', '4') },
+      { id: '1' },
+      { id: '2' },
+      { id: '3' },
+      { id: '4' },
+    );
+    await stage.clock.advance(20 * minuteMs);
+    expect(stage.workspaces.removed).toEqual([]);
+    await finish(stage, '1', '2', '3');
+    await stage.clock.advance(11 * minuteMs);
+    expect(stage.workspaces.removed).toEqual(paths('1', '2', '3'));
+    const told = stage.logger.lines.filter(({ message }) => message === 'Workspaces of finished issues were swept.');
+    expect(told.map(({ fields }) => fields)).toEqual([{ found: 4, due: 3, removed: 3 }]);
+  });
+
+  it('asks the tracker once, only for issues that have a directory and that nobody has, and else not at all', async () => {
+    const stage = await started(
+      { issues: inReview('1', '2', 'p', 'h', 'other') },
+      { id: '1' },
+      { id: '2' },
+      { id: 'p' },
+      { id: 'h' },
+    );
+    await stage.store.pins.put({ project: stage.project, issueId: 'p', identifier: 'T-p', since: 0, author });
+    await stage.command('issue_hold', { issue: 'h' });
+    const asked = () => stage.calls.filter(({ kind, asked: ids }) => kind === 'ids' && ids.some((id) => id !== 'h'));
+    const before = asked().length;
+    await stage.clock.advance(11 * minuteMs);
+    expect(
+      asked()
+        .slice(before)
+        .map((call) => call.asked.toSorted()),
+    ).toEqual([['1', '2']]);
+    stage.workspaces.entries.length = 0;
+    const then = asked().length;
+    await stage.clock.advance(30 * minuteMs);
+    expect(asked()).toHaveLength(then);
+  });
+
+  it('F080: leaves a workspace alone whose agent is alive, though its issue is over, and takes it when the run has ended', async () => {
+    const stage = await started({ issues: [issue({ id: '1' })] });
+    const [run] = stage.runs;
+    run?.request.watcher.onWorkspace('/workspaces/T-1');
+    stage.workspaces.entries.push({ key: 'T-1', path: '/workspaces/T-1', state: 'whole', bytes: null, changedAt: 0 });
+    await finish(stage, '1');
+    await stage.clock.advance(40 * minuteMs);
+    expect(run?.stops).toEqual(['terminal_state']);
+    expect(stage.workspaces.removed).toEqual([]);
+    run?.end();
+    await stage.clock.advance(minuteMs);
+    expect(stage.workspaces.removed).toEqual(paths('1'));
+  });
+
+  it('F080: leaves a workspace alone whose run has no end in the store, whoever began it', async () => {
+    const [one] = await pair({ issues: inReview('1'), settings: swept() });
+    const key = { project: one.project, issueId: '1' };
+    const lease = { owner: 'elsewhere', host: 'there', at: one.clock.now(), leaseMs: dayMs, slotState: 'Done' };
+    await one.store.claims.take(key, lease);
+    await givenWorkspace(one, { id: '1', endedAgoMs: null });
+    await one.orchestrator.start();
+    await finish(one, '1');
+    await one.clock.advance(hourMs);
+    expect(one.workspaces.removed).toEqual([]);
+    // Its end is written, and it is still the other's.
+    const end = { outcome: 'succeeded', errorCode: null, errorMessage: null } as const;
+    await one.store.runs.finish('past-1', 1, { endedAt: one.clock.now(), ...end });
+    await one.clock.advance(hourMs);
+    expect(one.workspaces.removed).toEqual([]);
+    await one.store.claims.release(key, { owner: 'elsewhere', generation: 1 });
+    await one.clock.advance(11 * minuteMs);
+    expect(one.workspaces.removed).toEqual(paths('1'));
+  });
+
+  it('F080: does not remove what was opened again while the sweep went on, and no run starts in what is being removed', async () => {
+    const stage = await started({ issues: inReview('1', '2') }, { id: '1' }, { id: '2' });
+    const slow = gate();
+    stage.workspaces.answers.wait = slow.passed;
+    await finish(stage, '1', '2');
+    await stage.clock.advance(11 * minuteMs);
+    await stage.tracker.changes.moveIssue('1', 'Todo', person);
+    await stage.tracker.changes.moveIssue('2', 'Todo', person);
+    await stage.clock.advance(2 * minuteMs);
+    // The first is being removed; the second is open and has its agent.
+    expect(stage.started()).toEqual(['2']);
+    slow.open();
+    await stage.clock.advance(minuteMs);
+    expect(stage.workspaces.removed).toEqual(paths('1'));
+    expect(stage.started()).toEqual(['2', '1']);
+  });
+
+  it('F081: keeps a workspace for its time, by the state of its issue, counted from the end of its last run', async () => {
+    const workspace = { retentionMs: hourMs, retentionMsByState: { cancelled: dayMs } };
+    const tracker = settings().tracker;
+    const stage = await started(
+      {
+        issues: [issue({ id: '1', state: 'Done' }), issue({ id: '2', state: 'Cancelled' })],
+        settings: { ...swept(workspace), tracker },
+      },
+      { id: '1', endedAgoMs: 30 * minuteMs },
+      { id: '2', endedAgoMs: 30 * minuteMs },
+    );
+    await stage.clock.advance(29 * minuteMs);
+    expect(stage.workspaces.removed).toEqual([]);
+    await stage.clock.advance(12 * minuteMs);
+    expect(stage.workspaces.removed).toEqual(paths('1'));
+    await stage.clock.advance(22 * hourMs);
+    expect(stage.workspaces.removed).toEqual(paths('1'));
+    await stage.clock.advance(2 * hourMs);
+    expect(stage.workspaces.removed).toEqual(paths('1', '2'));
+  });
+
+  it('F081: a run that ends with its issue leaves the workspace there for its time', async () => {
+    const stage = await started({ issues: [issue({ id: '1' })], settings: swept({ retentionMs: hourMs }) });
+    stage.runs[0]?.request.watcher.onWorkspace('/workspaces/T-1');
+    stage.workspaces.entries.push({ key: 'T-1', path: '/workspaces/T-1', state: 'whole', bytes: null, changedAt: 0 });
+    await finish(stage, '1');
+    await stage.clock.advance(2 * minuteMs);
+    stage.runs[0]?.end();
+    await stage.clock.advance(50 * minuteMs);
+    expect(stage.workspaces.removed).toEqual([]);
+    await stage.clock.advance(30 * minuteMs);
+    expect(stage.workspaces.removed).toEqual(paths('1'));
+  });
+
+  it('counts from the last change of the directory where no run is known', async () => {
+    const stage = await scene({
+      issues: [issue({ id: '1', state: 'Done' }), issue({ id: '2', state: 'Done' })],
+      settings: swept({ retentionMs: hourMs }),
+    });
+    for (const [key, age] of [
+      ['T-1', 2 * hourMs],
+      ['T-2', minuteMs],
+    ] as const) {
+      const changedAt = stage.clock.now() - age;
+      stage.workspaces.entries.push({ key, path: `/workspaces/${key}`, state: 'whole', bytes: null, changedAt });
+    }
+    await stage.orchestrator.start();
+    await stage.clock.advance(0);
+    expect(stage.workspaces.removed).toEqual(paths('1'));
+  });
+
+  it('F081: never removes what is pinned, at no start, at no end of a run and in no sweep, until it is unpinned', async () => {
+    const stage = await scene({ issues: [issue({ id: '1', state: 'Done' }), issue({ id: '2' })], settings: swept() });
+    await givenWorkspace(stage, { id: '1', endedAgoMs: dayMs });
+    for (const id of ['1', '2'])
+      await stage.store.pins.put({ project: stage.project, issueId: id, identifier: `T-${id}`, since: 0, author });
+    await stage.orchestrator.start();
+    await stage.clock.advance(0);
+    stage.runs[0]?.request.watcher.onWorkspace('/workspaces/T-2');
+    await finish(stage, '2');
+    await stage.clock.advance(minuteMs);
+    stage.runs[0]?.end();
+    await stage.clock.advance(dayMs);
+    expect(stage.workspaces.removed).toEqual([]);
+    expect(stage.logger.messages()).not.toContain(nothingGone);
+    await stage.store.pins.remove({ project: stage.project, issueId: '1' });
+    await stage.clock.advance(11 * minuteMs);
+    expect(stage.workspaces.removed).toEqual(paths('1'));
+  });
+
+  it('F082: says loudly that nothing could be removed though something should be gone, each time', async () => {
+    const stage = await started({ issues: inReview('1', '2') }, { id: '1', endedAgoMs: dayMs }, { id: '2' });
+    stage.workspaces.answers.removal = { outcome: 'kept', reason: 'the disk is full' };
+    await finish(stage, '1', '2');
+    await stage.clock.advance(22 * minuteMs);
+    const told = stage.logger.lines.filter(({ message }) => message === nothingGone);
+    expect(told).toHaveLength(2);
+    expect(told[0]).toMatchObject({
+      level: 'warn',
+      fields: { found: 2, due: 2, removed: 0, workspaces: paths('1', '2'), oldest_since: '2025-12-31T00:00:00.000Z' },
+    });
+    expect((await stage.store.runs.read('past-1'))?.removal).toMatchObject({
+      keptBecause: 'the disk is full',
+      saved: [],
+    });
+  });
+
+  it('F082: says so when the workspaces or the issues cannot be read, and goes on the next time', async () => {
+    const stage = await started({ issues: inReview('1') }, { id: '1' });
+    await finish(stage, '1');
+    const { list } = stage.workspaces.as;
+    Object.assign(stage.workspaces.as, { list: () => Promise.reject(new Error('EIO')) });
+    await stage.clock.advance(11 * minuteMs);
+    const failed = () =>
+      stage.logger.lines.filter(({ message }) => message.startsWith('The workspaces could not be looked'));
+    expect(failed()).toMatchObject([{ level: 'warn', fields: { error: { message: 'EIO' } } }]);
+    Object.assign(stage.workspaces.as, { list });
+    const { fetchByIds } = stage.tracker;
+    stage.tracker.fetchByIds = async () => {
+      throw new BatonError('tracker_status', 'HTTP 502');
+    };
+    await stage.clock.advance(11 * minuteMs);
+    expect(failed()).toHaveLength(2);
+    stage.tracker.fetchByIds = fetchByIds;
+    await stage.clock.advance(11 * minuteMs);
+    expect(stage.workspaces.removed).toEqual(paths('1'));
+  });
+
+  it('F083: goes on with the others when one of them cannot be removed', async () => {
+    const stage = await started({ issues: inReview('1', '2', '3') }, { id: '1' }, { id: '2' }, { id: '3' });
+    stage.workspaces.answers.removals.set('/workspaces/T-1', new Error('it broke'));
+    stage.workspaces.answers.removals.set('/workspaces/T-2', { outcome: 'kept', reason: 'it is not ours' });
+    await finish(stage, '1', '2', '3');
+    await stage.clock.advance(11 * minuteMs);
+    expect(stage.workspaces.removed).toEqual(paths('1', '2', '3'));
+    expect(stage.workspaces.entries.map(({ key }) => key)).toEqual(['T-1', 'T-2']);
+    expect((await stage.store.runs.read('past-1'))?.removal).toMatchObject({ keptBecause: 'it broke' });
+  });
+
+  it('leaves alone what is half-made, half-removed, of nobody, or of an issue that the tracker does not have', async () => {
+    const stage = await started({ issues: inReview('1', '2') }, { id: '1' }, { id: '2' }, { id: 'gone' });
+    await finish(stage, '1', '2');
+    const states = ['making', 'removing', 'whole'] as const;
+    stage.workspaces.entries.splice(
+      0,
+      3,
+      ...stage.workspaces.entries.map((entry, at) => ({ ...entry, state: states[at] ?? 'whole' })),
+    );
+    stage.workspaces.entries.push({ key: 'x', path: '/workspaces/x', state: 'whole', bytes: null, changedAt: 0 });
+    await stage.clock.advance(hourMs);
+    expect(stage.workspaces.removed).toEqual([]);
+  });
+
+  it('is removed by the name that it was made for, though its issue has another by now', async () => {
+    const stage = await started(
+      { issues: [issue({ id: '1', identifier: 'NEW-1', state: 'Backlog' })] },
+      { id: '1', identifier: 'OLD-1' },
+    );
+    const places: unknown[] = [];
+    const { remove } = stage.workspaces.as;
+    Object.assign(stage.workspaces.as, {
+      remove: (...parts: Parameters<typeof remove>) => {
+        places.push(parts[0]);
+        return remove(...parts);
+      },
+    });
+    await finish(stage, '1');
+    await stage.clock.advance(11 * minuteMs);
+    expect(places).toEqual([{ path: '/workspaces/OLD-1', identifier: 'OLD-1' }]);
+  });
+
+  it('comes every ten minutes, one at a time, however long it takes, and a stop does not wait for a new one', async () => {
+    const stage = await started({ issues: inReview('1') });
+    let lists = 0;
+    const { list } = stage.workspaces.as;
+    const slow = gate();
+    Object.assign(stage.workspaces.as, {
+      list: async (root: string) => {
+        lists += 1;
+        await slow.passed;
+        return list(root);
+      },
+    });
+    await stage.clock.advance(hourMs);
+    expect(lists).toBe(1);
+    slow.open();
+    await stage.clock.advance(hourMs);
+    expect(lists).toBe(7);
+    await stage.orchestrator.stop();
+    expect(stage.clock.pending).toBe(0);
+  });
+});
+
+describe('work that was saved before a removal', () => {
+  const saved = [{ name: 'T-1/past-1', files: 3, commits: 2, restore: 'baton salvage restore T-1/past-1' }];
+
+  it('is named in the log with the command that brings it back, and noted with the last run', async () => {
+    const stage = await started({ issues: inReview('1') }, { id: '1' });
+    stage.workspaces.answers.removal = { outcome: 'removed', saved };
+    await finish(stage, '1');
+    await stage.clock.advance(11 * minuteMs);
+    const told = stage.logger.lines.filter(
+      ({ message }) => message === `${removedInfo.slice(0, -1)}; its work is saved.`,
+    );
+    expect(told).toMatchObject([
+      {
+        level: 'info',
+        fields: { issue_identifier: 'T-1', saved: ['T-1/past-1'], restore: ['baton salvage restore T-1/past-1'] },
+      },
+    ]);
+    expect((await stage.store.runs.read('past-1'))?.removal).toMatchObject({ keptBecause: null, saved });
+  });
+
+  it('is noted with the last run also at a start, which knows only the issue', async () => {
+    const stage = await scene({ issues: [issue({ id: '1', state: 'Done' })], settings: swept() });
+    await givenWorkspace(stage, { id: '1' });
+    stage.workspaces.answers.removal = { outcome: 'removed', saved };
+    await stage.orchestrator.start();
+    await stage.clock.advance(0);
+    expect((await stage.store.runs.read('past-1'))?.removal).toMatchObject({ keptBecause: null, saved });
+  });
+
+  it('is gone or kept whether that can be written down or not', async () => {
+    const stage = await started({ issues: inReview('1') }, { id: '1' });
+    stage.store.runs.noteRemoval = () => Promise.reject(new BatonError('store_full', 'no space left'));
+    await finish(stage, '1');
+    await stage.clock.advance(11 * minuteMs);
+    expect(stage.workspaces.removed).toEqual(paths('1'));
+    expect(stage.logger.messages()).toContain('What became of a workspace could not be written down.');
+    expect(stage.logger.messages()).toContain(removedInfo);
+  });
+
+  it('is dropped once a day when it is older than wanted, and never when it is kept for ever', async () => {
+    const asked: number[] = [];
+    const pruneSalvage = async ({ workspace }: Settings) => {
+      asked.push(workspace.salvageRetentionDays);
+      if (asked.length === 2) throw new Error('no');
+      return 3;
+    };
+    const stage = await started({ settings: swept({ salvageRetentionDays: 7 }), pruneSalvage });
+    await stage.clock.advance(2 * dayMs + hourMs);
+    expect(asked).toEqual([7, 7, 7]);
+    const told = stage.logger.lines.filter(({ message }) => message.includes('alvaged work'));
+    expect(told.map(({ level }) => level)).toEqual(['info', 'warn', 'info']);
+    await started({ settings: swept(), pruneSalvage }).then((other) => other.clock.advance(2 * dayMs));
+    expect(asked).toHaveLength(3);
+  });
+});
+
+describe('the command to prune workspaces', () => {
+  const wish = (issues: unknown, more = {}) => ({ issues, host: 'here', ...more });
+
+  it('removes those that are named, also before their time when a person says so, and answers for each', async () => {
+    const issues = [...inReview('2'), ...['1', '3', '4'].map((id) => issue({ id, state: 'Done' }))];
+    const stage = await started(
+      { issues, settings: swept({ retentionMs: dayMs }) },
+      { id: '1' },
+      { id: '2' },
+      { id: '3' },
+      { id: '4' },
+    );
+    expect(await stage.command('workspaces_prune', wish(['1', '2']))).toMatchObject({ status: 'done' });
+    await stage.clock.advance(0);
+    expect(stage.workspaces.removed).toEqual([]);
+    const fate = async (id: string) => (await stage.store.runs.read(`past-${id}`))?.removal?.keptBecause;
+    expect([await fate('1'), await fate('2'), await fate('4')]).toEqual([
+      expect.stringMatching(/^it is kept until /),
+      'its issue is not finished (Backlog)',
+      undefined,
+    ]);
+    await stage.command('workspaces_prune', wish(['1', '2', '3'], { ignores_retention: true }));
+    await stage.clock.advance(0);
+    expect(stage.workspaces.removed).toEqual(paths('1', '3'));
+    expect([await fate('1'), await fate('2'), await fate('3'), await fate('4')]).toEqual([
+      null,
+      'its issue is not finished (Backlog)',
+      null,
+      undefined,
+    ]);
+  });
+
+  it.each([[undefined], ['1'], [[1]], [null]])('is refused when it names %j', async (issues) => {
+    const stage = await started({ issues: inReview('1') }, { id: '1' });
+    expect(await stage.command('workspaces_prune', wish(issues))).toMatchObject({ status: 'refused' });
+  });
+
+  it('waits for the daemon of the machine that has the workspaces, and holds up no other command', async () => {
+    const stage = await started(
+      { issues: [issue({ id: '1', state: 'Done' })], settings: swept({ retentionMs: dayMs }) },
+      { id: '1' },
+    );
+    const away = { issues: ['1'], host: 'there', ignores_retention: true };
+    expect(await stage.command('workspaces_prune', away)).toBeNull();
+    expect(await stage.command('pause')).toMatchObject({ status: 'done' });
+    expect(await stage.command('workspaces_prune', wish(['1'], { ignores_retention: true }))).toMatchObject({
+      status: 'done',
+    });
+    await stage.clock.advance(0);
+    expect(stage.workspaces.removed).toEqual(paths('1'));
+  });
+
+  it('is refused when it comes too late: the machine was away, or no daemon ran', async () => {
+    const settled = swept({ retentionMs: dayMs });
+    const stage = await started({ issues: [issue({ id: '1', state: 'Done' })], settings: settled }, { id: '1' });
+    const away = { issues: ['1'], host: 'there', ignores_retention: true };
+    await stage.command('workspaces_prune', away);
+    await stage.clock.advance(50 * minuteMs);
+    expect(await stage.store.commands.waiting(stage.project, 9)).toHaveLength(1);
+    await stage.clock.advance(12 * minuteMs);
+    expect(await stage.store.commands.list(stage.project, 9)).toMatchObject([{ result: { status: 'refused' } }]);
+    expect(stage.workspaces.removed).toEqual([]);
+  });
+
+  it('answers also when nothing could be looked at', async () => {
+    const stage = await started(
+      { issues: [issue({ id: '1', state: 'Done' })], settings: swept({ retentionMs: dayMs }) },
+      { id: '1' },
+    );
+    Object.assign(stage.workspaces.as, { list: () => Promise.reject(new Error('EIO')) });
+    await stage.command('workspaces_prune', wish(['1']));
+    await stage.clock.advance(0);
+    expect((await stage.store.runs.read('past-1'))?.removal?.keptBecause).toBe('EIO');
+  });
+});
+
+it('a person who runs no daemon prunes with an orchestrator that never started, and not what an earlier life left', async () => {
+  const stage = await scene({
+    issues: ['1', '2', '3', '4'].map((id) => issue({ id, state: 'Done' })),
+    settings: swept(),
+  });
+  for (const id of ['1', '2', '3']) await givenWorkspace(stage, { id });
+  await givenWorkspace(stage, { id: '4', endedAgoMs: null });
+  const held = { project: stage.project, issueId: '2', identifier: 'T-2', code: 'agent_survives', reason: 'alive' };
+  await stage.store.held.put({ ...held, since: 0, runId: null });
+  const done = await stage.orchestrator.prune({ issueIds: ['1', '2', '4'], ignoresRetention: false });
+  expect(done).toEqual({ found: 3, due: 1, removed: 1 });
+  expect(stage.workspaces.removed).toEqual(paths('1'));
+  expect((await stage.store.runs.read('past-2'))?.removal?.keptBecause).toBe('its issue is held for a person: alive');
+  await stage.orchestrator.stop();
+  expect(stage.started()).toEqual([]);
+});
