@@ -2,7 +2,9 @@ import os from 'node:os';
 import path from 'node:path';
 import type { Agent } from '../src/agent/agent.ts';
 import { createAgent, workflowContext } from '../src/cli/adapters.ts';
+import { composeWorkspaces } from '../src/cli/compose-workspaces.ts';
 import { probe } from '../src/cli/daemon.ts';
+import { roomLeft } from '../src/cli/room-left.ts';
 import type { Surroundings } from '../src/cli/surroundings.ts';
 import { workableSource } from '../src/cli/workable-source.ts';
 import { systemChance } from '../src/clock/system-chance.ts';
@@ -13,7 +15,7 @@ import { isAlive } from '../src/process/is-alive.ts';
 import type { ProcessDeps } from '../src/process/start-child.ts';
 import { sweepDaemon } from '../src/process/sweep-daemon.ts';
 import { sweepRun } from '../src/process/sweep-run.ts';
-import { createRunner, type RunnerParts } from '../src/runner/run-issue.ts';
+import { createRunner } from '../src/runner/run-issue.ts';
 import type { Runner } from '../src/runner/runner.ts';
 import { LocalSocket } from '../src/server/local-socket.ts';
 import { presentHealth } from '../src/server/present-health.ts';
@@ -25,7 +27,6 @@ import { HealthFile } from '../src/telemetry/health-file.ts';
 import { openToolDoor } from '../src/tools/registry.ts';
 import type { Tracker } from '../src/tracker/tracker.ts';
 import { WorkflowFile } from '../src/workflow/workflow-file.ts';
-import { createLocalWorkspaces } from '../src/workspace/local-workspaces.ts';
 
 export interface BenchDaemonOptions {
   /** Everything of this daemon is below it. */
@@ -68,8 +69,7 @@ export async function openBenchDaemon(options: BenchDaemonOptions): Promise<Benc
   );
   const { settings } = workable.read().workflow;
   const project = (await store.projects.ensure(settings.project.name, clock.now())).id;
-  const workspacesFor: RunnerParts['workspacesFor'] = ({ workspace: { root }, hooks, secretEnvironment }) =>
-    createLocalWorkspaces({ ...process, logger, root, hooks, secretEnvironment });
+  const { workspacesFor, pruneSalvage } = composeWorkspaces({ ...process, workflowPath, stateDir: folder, logger });
   const health = new HealthFile({ path: path.join(folder, 'health.json'), onError: () => {} });
   const watchAgent = options.watchAgent ?? ((agent: Agent) => agent);
   const watchRunner = options.watchRunner ?? ((runner: Runner) => runner);
@@ -90,6 +90,7 @@ export async function openBenchDaemon(options: BenchDaemonOptions): Promise<Benc
         }),
       ),
       workspacesFor,
+      pruneSalvage,
       store,
       isShared: false,
       project,
@@ -102,6 +103,7 @@ export async function openBenchDaemon(options: BenchDaemonOptions): Promise<Benc
         endAtOnce: async (runIds) => void (await endRunsAtOnce(runIds, { clock })),
         isAlive,
       },
+      roomLeft: (wanted) => roomLeft(wanted, folder),
       pool: null,
       trial: null,
       onHealth: (record) => health.put(presentHealth(record)),

@@ -7,6 +7,7 @@ import { benchResponsiveness } from './responsiveness.ts';
 import { benchRestart } from './restart.ts';
 import { benchSessions } from './sessions.ts';
 import { benchStore } from './store.ts';
+import { benchWorkspaces } from './workspaces.ts';
 
 const parts: Readonly<Record<string, () => Promise<readonly Figure[]>>> = {
   drain: benchDrain,
@@ -14,6 +15,7 @@ const parts: Readonly<Record<string, () => Promise<readonly Figure[]>>> = {
   sessions: benchSessions,
   restart: benchRestart,
   responsiveness: benchResponsiveness,
+  workspaces: benchWorkspaces,
   store: benchStore,
 };
 

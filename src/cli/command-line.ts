@@ -8,8 +8,10 @@ import { registerDaemonCommands } from './register-daemon-commands.ts';
 import { registerWorkflowCommands } from './register-workflow-commands.ts';
 import { reportError } from './report-error.ts';
 import { registerRunCommands } from './runs/register.ts';
+import { registerSalvageCommands } from './salvage/register.ts';
 import { registerStoreCommands } from './store/register.ts';
 import type { Surroundings } from './surroundings.ts';
+import { registerWorkspaceCommands } from './workspace/register.ts';
 
 /** Runs one command and answers with its exit code: 0 normal, 1 error, 2 usage. Never throws. */
 export async function runCommandLine(argv: readonly string[], surroundings: Surroundings): Promise<number> {
@@ -65,6 +67,8 @@ function commandLine(surroundings: Surroundings, json: boolean, finish: (exitCod
   registerControlCommands(program, parts);
   registerRunCommands(program, parts);
   registerStoreCommands(program, parts);
+  registerWorkspaceCommands(program, parts);
+  registerSalvageCommands(program, parts);
   return program;
 }
 

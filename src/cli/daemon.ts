@@ -25,9 +25,11 @@ import { HealthFile } from '../telemetry/health-file.ts';
 import { openToolDoor } from '../tools/registry.ts';
 import type { Board } from '../tracker/board/board.ts';
 import { WorkflowFile } from '../workflow/workflow-file.ts';
-import { createLocalWorkspaces } from '../workspace/local-workspaces.ts';
+import { clearScratch } from '../workspace/workspace-ground.ts';
 import { createAgent, workflowContext } from './adapters.ts';
+import { composeWorkspaces } from './compose-workspaces.ts';
 import { type StateFolder, takeStateFolder } from './daemon-identity.ts';
+import { roomLeft } from './room-left.ts';
 import type { Surroundings } from './surroundings.ts';
 import { openBoard, type TrackerParts, trackerMaker } from './trackers.ts';
 import { workableSource } from './workable-source.ts';
@@ -88,8 +90,8 @@ export async function createDaemon(options: DaemonOptions, surroundings: Surroun
   trackerFor(settings);
   const custody = await probe(surroundings, markerId);
   const process = { clock, custody: custody.custody, daemonId: markerId, daemonEnv: surroundings.env };
-  const workspacesFor: RunnerParts['workspacesFor'] = ({ workspace: { root }, hooks, secretEnvironment }) =>
-    createLocalWorkspaces({ ...process, logger, root, hooks, secretEnvironment });
+  const { stateDir } = place;
+  const { ground, workspacesFor, pruneSalvage } = composeWorkspaces({ ...process, workflowPath, stateDir, logger });
   const health = new HealthFile({
     path: path.join(place.stateDir, 'health.json'),
     onError: (error) => logger.warn('The health file could not be written.', { error }),
@@ -117,11 +119,18 @@ export async function createDaemon(options: DaemonOptions, surroundings: Surroun
       host: surroundings.hostName,
       transcripts: transcriptFiles(path.join(place.stateDir, 'transcripts')),
       processes: {
-        endEarlierLives: () => sweepDaemon(markerId, { clock }),
+        endEarlierLives: async () => {
+          const ended = await sweepDaemon(markerId, { clock });
+          // Now that nobody writes there any more.
+          await clearScratch(ground, logger);
+          return ended;
+        },
         endRun: (runId, began) => sweepRun(runId, { clock }, leaderOf(began)),
         endAtOnce: async (runIds) => void (await endRunsAtOnce(runIds, { clock })),
         isAlive,
       },
+      pruneSalvage,
+      roomLeft: (wanted) => roomLeft(wanted, place.stateDir),
       pool: options.pool?.join({ wake: () => orchestrator.fillSlots() }) ?? null,
       trial: options.trial,
       onHealth: (record) => {

@@ -15,6 +15,8 @@ interface ShownStatus {
   readonly skipped: readonly Row[];
   readonly totals: { readonly runs: number; readonly total_tokens: number };
   readonly workflow_problem: { readonly message: string } | null;
+  /** Why nothing new starts on this machine. */
+  readonly no_room: string | null;
   readonly errors: readonly { readonly step: string; readonly error: { readonly message: string } }[];
 }
 
@@ -69,6 +71,7 @@ function describe(status: ShownStatus): string[] {
       : `${paused.kind === 'pause' ? 'paused' : 'draining'}${paused.reason === null ? '' : ` (${harmlessLine(paused.reason)})`}`;
   return [
     `Baton is ${state}: ${slots.used} of ${slots.limit} agents, ${totals.runs} runs, ${totals.total_tokens.toLocaleString('en')} tokens since its start`,
+    ...(status.no_room === null ? [] : [`nothing new starts: ${harmlessLine(status.no_room)}`]),
     ...(status.workflow_problem === null ? [] : [`workflow file: ${harmlessLine(status.workflow_problem.message)}`]),
     ...status.errors.map(({ step, error }) => `${step}: ${harmlessLine(error.message)}`),
     ...section('running', status.running, (row) => `${row.stage} · ${row.last_message ?? 'no event yet'}`),

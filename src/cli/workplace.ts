@@ -1,4 +1,5 @@
 import path from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { systemClock } from '../clock/system-clock.ts';
 import { BatonError } from '../core/baton-error.ts';
 import type { Settings } from '../core/settings.ts';
@@ -77,14 +78,20 @@ export function statePlace(
 ): StatePlace {
   const stateDir = stateFolder(workflowPath, flag, surroundings);
   const storeUrl = settings.store.url?.reveal() ?? `sqlite:${path.join(stateDir, 'baton.db')}`;
-  for (const folder of [stateDir, ...(storeUrl.startsWith('sqlite:') ? [storeUrl.slice('sqlite:'.length)] : [])]) {
-    if (!isInside(folder, settings.workspace.root)) continue;
-    throw new BatonError(
-      'state_inside_workspaces',
-      `${folder} is inside ${settings.workspace.root}, where agents write.`,
-    );
-  }
+  const { root, repo } = settings.workspace;
+  refuseInside(stateDir, root);
+  if (storeUrl.startsWith('sqlite:')) refuseInside(storeUrl.slice('sqlite:'.length), root);
+  // An agent that works on Baton must not change the one that watches it, nor the repository that everything comes from.
+  const elsewhere = 'Choose another `workspace.root`; agents can write below it.';
+  refuseInside(fileURLToPath(surroundings.rehearsalProgram), root, elsewhere);
+  if (repo?.isLocal === true) refuseInside(repo.location, root, elsewhere);
   return { stateDir, storeUrl, socket: socketPath(stateDir, surroundings.tmpDir) };
+}
+
+function refuseInside(folder: string, root: string, nextStep?: string): void {
+  if (!isInside(folder, root)) return;
+  const message = `${folder} is inside ${root}, where agents write.`;
+  throw new BatonError('state_inside_workspaces', message, nextStep === undefined ? {} : { nextStep });
 }
 
 /** By the real paths: a symbolic link must not lead the state to where agents write. */

@@ -67,6 +67,7 @@ describe('the tickets of a demo', () => {
     completed: [],
     totals: { runs: 0, inputTokens: 0, outputTokens: 0, totalTokens: 0, runsByEnd: {} },
     workflowProblem: null,
+    noRoom: null,
     errors: [],
   });
   const ticket: BoardIssue = {

@@ -212,7 +212,9 @@ async function killWhen(place: Place, check: (stdout: string) => void): Promise<
 function committedIn(folder: string): string[] {
   const workspaces = path.join(folder, 'workspaces');
   return readdirSync(workspaces).filter((name) => {
-    const moves = path.join(workspaces, name, '.git', 'logs', 'HEAD');
+    const file = path.join(workspaces, name, '.git');
+    const gitDir = existsSync(file) ? readFileSync(file, 'utf8').replace('gitdir: ', '').trim() : '';
+    const moves = path.join(gitDir, 'logs', 'HEAD');
     return existsSync(moves) && readFileSync(moves, 'utf8').includes(`commit: ${name}: `);
   });
 }

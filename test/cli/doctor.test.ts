@@ -24,7 +24,7 @@ describe.concurrent('baton doctor', () => {
     expect(healthy).toBe(true);
     expect(findings.map(({ name }: { name: string }) => name)).toEqual([
       ...['node', 'git', 'process custody', 'temporary files'],
-      ...['workflow file', 'workspace root', 'state folder', 'agent program'],
+      ...['workflow file', 'workspace root', 'state folder', 'memory', 'agent program'],
     ]);
     for (const finding of findings) expect(finding).toMatchObject({ ok: true, mend: null, detail: expect.any(String) });
   });

@@ -1,5 +1,5 @@
 import { execFileSync, spawn } from 'node:child_process';
-import { chmodSync, existsSync, readdirSync, symlinkSync } from 'node:fs';
+import { existsSync, readdirSync, symlinkSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
@@ -12,7 +12,7 @@ leaveNoPlaces();
 interface Written {
   readonly tracker: { readonly kind: string; readonly required_labels?: string[] };
   readonly agent: { readonly backend: string; readonly command?: string };
-  readonly hooks?: { readonly after_create: string };
+  readonly workspace?: { readonly repo: string };
 }
 
 /** The front matter of the file, read apart from the code under test. */
@@ -44,7 +44,7 @@ describe.concurrent('baton init with options', () => {
     expect(stdout).toContain(`${place.folder}/WORKFLOW.md is written.`);
     expect(writtenIn(place).tracker).toEqual(tracker);
     expect(writtenIn(place).agent).toEqual({ ...agent, max_concurrent_agents: 2 });
-    expect(writtenIn(place).hooks).toBeUndefined();
+    expect(writtenIn(place).workspace).toBeUndefined();
     expect(await answer(place, 'validate')).toMatchObject({ valid: true });
   });
 
@@ -124,19 +124,34 @@ describe.concurrent('an answer', () => {
 
   it.each(nasty)('%j is one word and cannot break the file', async (text) => {
     using place = new Place();
-    const args = ['--label', text, '--command', text, '--repo', text];
-    expect((await baton(place, 'init', ...args)).code).toBe(0);
-    const { tracker, agent, hooks } = writtenIn(place);
+    expect((await baton(place, 'init', '--label', text, '--command', text)).code).toBe(0);
+    const { tracker, agent } = writtenIn(place);
     expect(tracker.required_labels).toEqual([text]);
     expect(agent.command).toBe(text);
     expect(await answer(place, 'validate')).toMatchObject({ valid: true });
+  });
 
-    // A git that tells what it was given, in place of the real one.
-    chmodSync(place.write('bin/git', '#!/bin/sh\nfor word; do printf "%s\\0" "$word"; done\n'), 0o755);
-    const env = { PATH: `${place.folder}/bin:${process.env.PATH}` };
-    const given = execFileSync('sh', ['-c', hooks?.after_create ?? ''], { cwd: place.folder, env }).toString();
-    expect(given.split('\0')).toEqual(['clone', '--quiet', '--', text, '.', '']);
+  it.each(nasty)('%j as a repository is a path, or is refused and nothing is written', async (text) => {
+    using place = new Place();
+    const { code, stderr } = await baton(place, 'init', '--repo', text);
+    if (/^--|\n/.test(text)) {
+      expect({ code, isThere: existsSync(path.join(place.folder, 'WORKFLOW.md')) }).toEqual({
+        code: 1,
+        isThere: false,
+      });
+      expect(stderr).toContain('workspace.repo');
+    } else {
+      expect(writtenIn(place).workspace?.repo).toBe(text);
+      expect(await answer(place, 'validate')).toMatchObject({ valid: true });
+    }
     expect(existsSync(path.join(place.folder, 'owned'))).toBe(false);
+  });
+
+  it('about the repository is the one around it by default', async () => {
+    using place = new Place();
+    place.write('.git/HEAD', '');
+    expect((await baton(place, 'init', '--yes')).code).toBe(0);
+    expect(writtenIn(place).workspace).toEqual({ repo: '.' });
   });
 });
 
@@ -153,7 +168,7 @@ describe.skipIf(!existsSync(makeTerminal))('baton init on a terminal', { concurr
         ['Only tickets with this label (- for all)? [-]', 'ready'],
         ['Which agent', 'command'],
         ['Its command', `my-agent --say "it's"`],
-        ['Repository to clone', ''],
+        ['Git repository to work on', ''],
       ],
     );
     expect(code).toBe(0);
@@ -169,11 +184,11 @@ describe.skipIf(!existsSync(makeTerminal))('baton init on a terminal', { concurr
     const asked = await typed(
       place,
       ['init', '--tracker', 'memory', '--agent', 'rehearsal', '--label', 'x'],
-      [['Repository to clone', 'https://example.invalid/r.git']],
+      [['Git repository to work on', 'https://example.invalid/r.git']],
     );
     expect(asked.code).toBe(0);
     expect(asked.stdout).not.toMatch(/Where are|Which agent|this label/);
-    expect(writtenIn(place).hooks?.after_create).toContain('https://example.invalid/r.git');
+    expect(writtenIn(place).workspace?.repo).toBe('https://example.invalid/r.git');
     const quiet = await typed(place, ['init', 'other.md', '--yes'], []);
     expect(quiet).toMatchObject({ code: 0, stdout: expect.not.stringContaining('?') });
   });
@@ -188,7 +203,7 @@ describe.skipIf(!existsSync(makeTerminal))('baton init on a terminal', { concurr
         ["The project's slug", 'x'],
         ['Only tickets with this label (- for all)? [baton]', ''],
         ['Which agent', ''],
-        ['Repository to clone', ''],
+        ['Git repository to work on', ''],
       ],
     );
     expect(code).toBe(1);

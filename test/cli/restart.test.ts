@@ -78,3 +78,15 @@ it('a state folder that a symbolic link leads into the workspaces is refused', a
   expect(code).toBe(1);
   expect(stderr).toContain('state_inside_workspaces');
 });
+
+it('F079: a workspace root that holds Baton itself, or the repository that everything comes from, is refused', async () => {
+  using place = new Place();
+  const above = path.resolve(import.meta.dirname, '../..');
+  place.write('WORKFLOW.md', boardWorkflow().replace('{root: workspaces}', `{root: '${above}'}`));
+  expect(await baton(place, 'start')).toMatchObject({ code: 1, stderr: expect.stringContaining('where agents write') });
+  mkdirSync(path.join(place.folder, 'all', 'project'), { recursive: true });
+  place.replace('WORKFLOW.md', boardWorkflow().replace('{root: workspaces}', '{root: all, repo: all/project}'));
+  const { code, stderr } = await baton(place, 'start');
+  expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining('all/project is inside') });
+  expect(stderr).toContain('workspace.root');
+});

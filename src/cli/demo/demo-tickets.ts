@@ -41,7 +41,6 @@ export const demoTickets: readonly DemoTicket[] = [
     'Add permalink on top of slugify',
     'An address for a title. Needs slugify, so it waits for WORDS-2.',
     [
-      'run git merge --quiet --no-edit origin/baton/words-2',
       'write src/permalink.js',
       "| import { slugify } from './slugify.js';",
       '|',
@@ -89,9 +88,8 @@ function ticket(
     'run node --test',
     'wait 200',
     `commit ${identifier}: ${title}`,
-    'push',
     'spend 2300',
-    'comment The branch is pushed and its tests pass.',
+    'comment The work is committed and its tests pass.',
     'move review',
   ];
   return { identifier, title, description, priority, blockedBy, script };

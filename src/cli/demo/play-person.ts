@@ -40,6 +40,7 @@ export function playPerson(parts: PersonParts, surroundings: Surroundings): Play
       const found = await board.list({ statuses: ['review'], labels: [], limit: 100 });
       // A person lets the agent finish its sentence.
       for (const issue of found.filter(({ id }) => !refused.has(id) && !parts.isRunning(id))) {
+        if (!(await hasBranch(issue))) continue;
         await merge(issue).catch((thrown) => {
           refused.add(issue.id);
           logger.warn('The demo could not merge a branch; it stays in review.', { error: toBatonError(thrown) });
@@ -47,8 +48,15 @@ export function playPerson(parts: PersonParts, surroundings: Surroundings): Play
       }
     } while (lookAgain);
   };
-  const merge = async ({ id, identifier, title }: BoardIssue): Promise<void> => {
-    const branch = `baton/${identifier.toLowerCase()}`;
+  /** After a crash it comes a moment after the ticket. */
+  const hasBranch = (issue: BoardIssue): Promise<boolean> =>
+    git(folder.project, ['show-ref', '--verify', '--quiet', `refs/heads/${branchOf(issue)}`], surroundings).then(
+      () => true,
+      () => false,
+    );
+  const merge = async (issue: BoardIssue): Promise<void> => {
+    const { id, identifier, title } = issue;
+    const branch = branchOf(issue);
     const message = `--message=Merge ${identifier}: ${title}`;
     await git(folder.project, [...demoAuthor, 'merge', '--quiet', '--no-ff', message, branch], surroundings);
     await board.move(id, 'done', { author: person, reason: `merged ${branch}` });
@@ -67,4 +75,8 @@ export function playPerson(parts: PersonParts, surroundings: Surroundings): Play
     },
     hasRefused: (id) => refused.has(id),
   };
+}
+
+function branchOf({ identifier }: BoardIssue): string {
+  return `baton/${identifier.toLowerCase()}`;
 }

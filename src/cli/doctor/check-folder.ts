@@ -1,22 +1,27 @@
-import { mkdtemp, rm, statfs } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { toBatonError } from '../../core/baton-error.ts';
-import { type Finding, ill, well } from './finding.ts';
+import { freeDiskMb, nearestFolder } from '../../workspace/free-disk.ts';
+import { type Finding, ill, megabytes, well } from './finding.ts';
 
 /** Below this much free space a checkout and a build can fail in the middle. */
 const leastFreeMegabytes = 1_024;
 
-/** Whether Baton can write in a folder, or in the nearest one above it that exists, and whether there is room. */
-export async function checkFolder(name: string, folder: string): Promise<Finding> {
+/**
+ * Whether Baton can write in a folder, or in the nearest one above it that exists, and whether there is room: enough for
+ * work, and not less than the floor under which nothing starts.
+ */
+export async function checkFolder(name: string, folder: string, floorMb = 0): Promise<Finding> {
   try {
-    const existing = await nearestExisting(folder);
+    const existing = (await nearestFolder(folder)).folder;
     await rm(await mkdtemp(path.join(existing, '.baton-doctor-')), { recursive: true });
-    const { bavail, bsize } = await statfs(existing);
-    const free = Math.floor((bavail * bsize) / 1024 ** 2);
-    const detail = `${folder} can be written, ${free.toLocaleString('en')} MB free`;
-    return free >= leastFreeMegabytes
+    const free = await freeDiskMb(existing);
+    const floor = floorMb === 0 ? '' : `; nothing starts below ${megabytes(floorMb)} (workspace.min_free_disk_mb)`;
+    const detail = `${folder} can be written, ${free === null ? 'free space unknown' : `${megabytes(free)} free`}${floor}`;
+    const least = Math.max(leastFreeMegabytes, floorMb);
+    return free === null || free >= least
       ? well(name, detail)
-      : ill(name, detail, `free space there: at least ${leastFreeMegabytes.toLocaleString('en')} MB`);
+      : ill(name, detail, `free space there: at least ${megabytes(least)}`);
   } catch (error) {
     return ill(
       name,
@@ -24,10 +29,4 @@ export async function checkFolder(name: string, folder: string): Promise<Finding
       `make it writable: chmod u+rwx '${folder}'`,
     );
   }
-}
-
-async function nearestExisting(folder: string): Promise<string> {
-  const parent = path.dirname(folder);
-  if (parent === folder) return folder;
-  return (await statfs(folder).catch(() => null)) === null ? nearestExisting(parent) : folder;
 }

@@ -3,13 +3,14 @@ import { systemChance } from '../../clock/system-chance.ts';
 import { systemClock } from '../../clock/system-clock.ts';
 import type { Settings } from '../../core/settings.ts';
 import { childEnvironment, usualVariables } from '../../process/child-environment.ts';
+import { freeMemoryMb } from '../../process/free-memory.ts';
 import { runToEnd } from '../../process/run-to-end.ts';
 import { inspectWorkflow } from '../../workflow/inspect-workflow.ts';
 import { notInThisVersion, workflowContext } from '../adapters.ts';
 import { stateFolder } from '../state-folder.ts';
 import type { Surroundings } from '../surroundings.ts';
 import { checkFolder } from './check-folder.ts';
-import { type Finding, ill, well } from './finding.ts';
+import { type Finding, ill, megabytes, well } from './finding.ts';
 
 /** What one workflow file needs: a usable file, its folders, its agent's program. */
 export async function checkWorkflow(workflow: string, surroundings: Surroundings): Promise<Finding[]> {
@@ -19,15 +20,26 @@ export async function checkWorkflow(workflow: string, surroundings: Surroundings
   const mend = `baton validate '${file}'`;
   if (loaded === null || errors.length > 0)
     return [ill('workflow file', `${file}: ${errors.map(({ code }) => code).join(', ')}`, mend)];
+  const { workspace, agent } = loaded.settings;
   const missing = notInThisVersion(loaded.settings);
   return [
     missing.length === 0
       ? well('workflow file', file)
       : ill('workflow file', missing.map(({ message }) => message).join('; '), mend),
-    await checkFolder('workspace root', loaded.settings.workspace.root),
-    await checkFolder('state folder', stateFolder(file, undefined, surroundings)),
+    await checkFolder('workspace root', workspace.root, workspace.minFreeDiskMb),
+    await checkFolder('state folder', stateFolder(file, undefined, surroundings), workspace.minFreeDiskMb),
+    await checkMemory(agent.minFreeMemoryMb),
     await checkAgent(loaded.settings, surroundings),
   ];
+}
+
+async function checkMemory(floorMb: number): Promise<Finding> {
+  const free = await freeMemoryMb();
+  const floor = floorMb === 0 ? '' : `; nothing starts below ${megabytes(floorMb)} (agent.min_free_memory_mb)`;
+  const detail = `${megabytes(free)} free${floor}`;
+  return free >= floorMb
+    ? well('memory', detail)
+    : ill('memory', detail, 'end other programs, or lower agent.min_free_memory_mb');
 }
 
 /**

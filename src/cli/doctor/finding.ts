@@ -7,6 +7,10 @@ export interface Finding {
   readonly mend: string | null;
 }
 
+export function megabytes(count: number): string {
+  return `${count.toLocaleString('en')} MB`;
+}
+
 export function well(name: string, detail: string): Finding {
   return { name, ok: true, detail, mend: null };
 }

@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs';
+import path from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { BatonError } from '../../core/baton-error.ts';
 import type { Surroundings } from '../surroundings.ts';
@@ -21,7 +23,7 @@ export interface InitAnswers {
   readonly projectSlug: string | null;
   /** The label that a ticket needs before Baton touches it; null for none. */
   readonly label: string | null;
-  /** What each workspace begins with; null for an empty directory. */
+  /** What each workspace is a worktree of; null for an empty directory. */
   readonly repo: string | null;
 }
 
@@ -60,7 +62,9 @@ export async function askPerson(flags: InitFlags, surroundings: Surroundings): P
     );
     const command =
       agent === 'command' ? await ask(flags.command, 'Its command (the prompt comes on standard input)?', '') : '';
-    const repo = await ask(flags.repo, 'Repository to clone into each workspace (- for none)?', '-');
+    // Who runs it inside a repository most likely means that one.
+    const here = existsSync(path.join(surroundings.cwd, '.git')) ? '.' : '-';
+    const repo = await ask(flags.repo, 'Git repository to work on, a path or a URL (- for none)?', here);
     return {
       tracker,
       agent,

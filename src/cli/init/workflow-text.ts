@@ -1,6 +1,5 @@
 import { stringify } from 'yaml';
 import type { InitAnswers } from './ask-person.ts';
-import { shellWord } from './shell-word.ts';
 
 /** The workflow file for these answers. Values go through the YAML writer, so that none can break the file. */
 export function workflowText(answers: InitAnswers): string {
@@ -13,7 +12,7 @@ export function workflowText(answers: InitAnswers): string {
       ...(label === null ? {} : { required_labels: [label] }),
     },
     agent: { backend: agent, ...(command === null ? {} : { command }), max_concurrent_agents: 2 },
-    ...(repo === null ? {} : { hooks: { after_create: `git clone --quiet -- ${shellWord(repo)} .` } }),
+    ...(repo === null ? {} : { workspace: { repo } }),
   };
   return `---\n${stringify(settings)}---\n${prompt}`;
 }

@@ -1,6 +1,7 @@
 import { systemClock } from '../../clock/system-clock.ts';
 import { BatonError } from '../../core/baton-error.ts';
 import { harmlessLine } from '../../core/harmless-line.ts';
+import { evidenceText } from '../../core/run-evidence.ts';
 import type { RunRecord } from '../../store/runs.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { jsonLine } from '../json-line.ts';
@@ -28,12 +29,32 @@ export async function listRuns(flags: RunsFlags, surroundings: Surroundings): Pr
 /** `baton runs show`: everything that is known of one run. */
 export async function showRun(id: string, flags: RunsFlags, surroundings: Surroundings): Promise<number> {
   await using workplace = await openWorkplace(flags, surroundings);
-  const run = presentRun(await findRun(workplace, id));
-  const text = Object.entries(run).map(
+  const run = await findRun(workplace, id);
+  const text = [...Object.entries(presentRun(run)), ...workspaceWords(run)].map(
     ([key, value]) => `${key.padEnd(20)} ${value === null ? '-' : harmlessLine(String(value))}\n`,
   );
-  surroundings.stdout.write(flags.json ? jsonLine({ run }) : text.join(''));
+  const told = { ...presentRun(run), workspace_evidence: run.evidence, workspace_removal: presentRemoval(run) };
+  surroundings.stdout.write(flags.json ? jsonLine({ run: told }) : text.join(''));
   return exitCodes.ok;
+}
+
+/** What became of its workspace, in words. */
+function workspaceWords({ evidence, removal }: RunRecord): [string, string | null][] {
+  const found: [string, string | null][] = [['workspace_work', evidence === null ? null : evidenceText(evidence)]];
+  if (evidence !== null) found.push(['workspace_changed', changedWords[String(evidence.changed)] ?? null]);
+  if (removal === null) return found;
+  const at = new Date(removal.at).toISOString();
+  found.push(['workspace_fate', removal.keptBecause === null ? `removed ${at}` : `kept ${at}: ${removal.keptBecause}`]);
+  for (const { name, restore } of removal.saved) found.push(['saved_work', `${name}; ${restore}`]);
+  return found;
+}
+
+const changedWords: Readonly<Record<string, string>> = { true: 'yes', false: 'no', null: 'unknown' };
+
+function presentRemoval({ removal }: RunRecord): Record<string, unknown> | null {
+  if (removal === null) return null;
+  const { at, keptBecause, saved } = removal;
+  return { at: new Date(at).toISOString(), kept_because: keptBecause, saved };
 }
 
 /** A run by its id, the newest of an issue by the issue's identifier, or the one run whose id begins like this. */

@@ -1,0 +1,53 @@
+import path from 'node:path';
+import { systemChance } from '../../clock/system-chance.ts';
+import { systemClock } from '../../clock/system-clock.ts';
+import { harmlessLine } from '../../core/harmless-line.ts';
+import type { Logger } from '../../core/logger.ts';
+import type { Settings } from '../../core/settings.ts';
+import { loadWorkflow } from '../../workflow/load-workflow.ts';
+import type { Salvage } from '../../workspace/salvage/salvage.ts';
+import { createWorkspaceGround } from '../../workspace/workspace-ground.ts';
+import { workflowContext } from '../adapters.ts';
+import { salvageFor } from '../compose-workspaces.ts';
+import { quietLogger } from '../quiet-logger.ts';
+import type { Surroundings } from '../surroundings.ts';
+import { statePlace, type WorkplaceFlags } from '../workplace.ts';
+
+export interface SalvageFlags extends WorkplaceFlags {
+  readonly json?: boolean;
+}
+
+export interface SalvagePlace {
+  readonly salvage: Salvage;
+  readonly settings: Settings;
+  readonly workflowPath: string;
+}
+
+/** The saved work of a workflow file, whether a daemon runs or not: it needs no store and takes no lock. */
+export function openSalvage(flags: SalvageFlags, surroundings: Surroundings): SalvagePlace {
+  const workflowPath = path.resolve(surroundings.cwd, flags.workflow ?? 'WORKFLOW.md');
+  const { settings } = loadWorkflow(workflowPath, workflowContext(surroundings));
+  const { stateDir } = statePlace(workflowPath, settings, flags.stateDir, surroundings);
+  const parts = {
+    clock: systemClock,
+    custody: 'group_only',
+    daemonId: systemChance.id(),
+    daemonEnv: surroundings.env,
+    logger: warningsFor(surroundings),
+  } as const;
+  return {
+    salvage: salvageFor(settings, createWorkspaceGround({ ...parts, stateDir }), parts),
+    settings,
+    workflowPath,
+  };
+}
+
+/** A repository that cannot be read must not look like one without saved work. */
+function warningsFor({ stderr }: Surroundings): Logger {
+  const tell: Logger['warn'] = (message, fields = {}) => {
+    const { repository = '', error } = fields;
+    const why = error instanceof Error ? `: ${error.message}` : '';
+    stderr.write(`baton: ${harmlessLine(`${message} ${String(repository)}${why}`)}\n`);
+  };
+  return { ...quietLogger, warn: tell, error: tell };
+}

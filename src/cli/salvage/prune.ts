@@ -1,0 +1,32 @@
+import { systemClock } from '../../clock/system-clock.ts';
+import { pruneSalvage } from '../../workspace/salvage/prune-salvage.ts';
+import { exitCodes } from '../exit-codes.ts';
+import { jsonLine } from '../json-line.ts';
+import type { Surroundings } from '../surroundings.ts';
+import { openSalvage, type SalvageFlags } from './open-salvage.ts';
+import { line, presentSaved } from './show-salvage.ts';
+
+const dayMs = 24 * 3_600_000;
+
+/** `baton salvage prune`: drops what is older than wanted, and tells what. */
+export async function pruneSaved(
+  flags: SalvageFlags & { readonly olderThan?: number; readonly dryRun?: boolean },
+  surroundings: Surroundings,
+): Promise<number> {
+  const { salvage, settings } = openSalvage(flags, surroundings);
+  const { stdout } = surroundings;
+  const days = flags.olderThan ?? settings.workspace.salvageRetentionDays;
+  if (days === 0) {
+    const text = 'Saved work is kept for ever: workspace.salvage_retention_days is 0. Name an age with --older-than.\n';
+    stdout.write(flags.json ? jsonLine({ dropped: [], dry_run: flags.dryRun === true, days: null }) : text);
+    return exitCodes.ok;
+  }
+  const dryRun = flags.dryRun === true;
+  const dropped = await pruneSalvage(salvage, { olderThanMs: days * dayMs, now: systemClock.now(), dryRun });
+  if (flags.json) stdout.write(jsonLine({ dropped: dropped.map(presentSaved), dry_run: dryRun, days }));
+  else {
+    const lines = dropped.map((work) => `${line(work)}\n`).join('');
+    stdout.write(`${lines}${dropped.length} ${dryRun ? 'would be dropped' : 'dropped'}; older than ${days} days\n`);
+  }
+  return exitCodes.ok;
+}

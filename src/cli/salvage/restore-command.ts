@@ -1,0 +1,16 @@
+import { shellWord } from '../init/shell-word.ts';
+
+/** The whole command line that brings saved work back, for a person to paste into any shell, in any folder. */
+export function restoreCommand(
+  name: string,
+  place: { readonly workflowPath: string; readonly stateDir?: string },
+): string {
+  const { workflowPath, stateDir } = place;
+  const state = stateDir === undefined ? '' : ` --state-dir ${word(stateDir)}`;
+  return `baton salvage restore ${word(name)} --workflow ${word(workflowPath)}${state}`;
+}
+
+/** Quoted only where it has to be. */
+function word(text: string): string {
+  return /^[A-Za-z0-9_./+:@%][A-Za-z0-9_./+:@%-]*$/.test(text) ? text : shellWord(text);
+}

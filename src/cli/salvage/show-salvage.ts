@@ -1,0 +1,72 @@
+import { harmlessLine, harmlessLines } from '../../core/harmless-line.ts';
+import type { SavedWork } from '../../workspace/salvage/salvage.ts';
+import { exitCodes } from '../exit-codes.ts';
+import { jsonLine } from '../json-line.ts';
+import type { Surroundings } from '../surroundings.ts';
+import { openSalvage, type SalvageFlags } from './open-salvage.ts';
+import { restoreCommand } from './restore-command.ts';
+
+/** `baton salvage list`: the newest first. */
+export async function listSalvage(flags: SalvageFlags, surroundings: Surroundings): Promise<number> {
+  const { salvage } = openSalvage(flags, surroundings);
+  const works = await salvage.list();
+  const text = works.length === 0 ? 'Nothing is saved.\n' : works.map((work) => `${line(work)}\n`).join('');
+  surroundings.stdout.write(flags.json ? jsonLine({ saved: works.map(presentSaved) }) : text);
+  return exitCodes.ok;
+}
+
+/** `baton salvage show`: everything that is known of one, and how it is brought back. */
+export async function showSalvage(wanted: string, flags: SalvageFlags, surroundings: Surroundings): Promise<number> {
+  const { salvage, workflowPath } = openSalvage(flags, surroundings);
+  const work = await salvage.find(wanted);
+  const place = { workflowPath, ...(flags.stateDir === undefined ? {} : { stateDir: flags.stateDir }) };
+  const saved = { ...presentSaved(work), restore: restoreCommand(work.name, place) };
+  const text = Object.entries(saved).map(
+    ([key, value]) => `${key.padEnd(18)} ${value === null || value === '' ? '-' : harmlessLine(String(value))}\n`,
+  );
+  surroundings.stdout.write(flags.json ? jsonLine({ saved }) : text.join(''));
+  return exitCodes.ok;
+}
+
+/** `baton salvage diff`: what it changes against the commit it was made on; of an archive, what is in it. */
+export async function diffSalvage(
+  wanted: string,
+  flags: SalvageFlags & { readonly stat?: boolean },
+  surroundings: Surroundings,
+): Promise<number> {
+  const { salvage } = openSalvage(flags, surroundings);
+  const work = await salvage.find(wanted);
+  const diff = await salvage.diff(work, { stat: flags.stat === true });
+  // A terminal gets text that cannot steer it; a file or a program gets what git wrote, so that it can be applied.
+  const text = surroundings.stdout.isTTY === true ? harmlessLines(diff) : diff;
+  surroundings.stdout.write(flags.json ? jsonLine({ saved: presentSaved(work), diff }) : text);
+  return exitCodes.ok;
+}
+
+/** A saved work as other programs get it. */
+export function presentSaved(work: SavedWork): Record<string, string | number | null> {
+  return {
+    name: work.name,
+    kind: work.kind,
+    issue_id: work.issueId,
+    issue_identifier: work.issueIdentifier,
+    issue_title: work.issueTitle,
+    run_id: work.runId,
+    workspace_path: work.workspace,
+    within: work.within,
+    saved_at: new Date(work.savedAt).toISOString(),
+    repository: work.repository,
+    reference: work.reference,
+    commit: work.commit,
+    branch: work.branch,
+    head: work.head,
+    files: work.files,
+    commits: work.commits,
+  };
+}
+
+export function line({ name, issueIdentifier, savedAt, files, commits, kind, issueTitle }: SavedWork): string {
+  const at = new Date(savedAt).toISOString().slice(0, 16).replace('T', ' ');
+  const what = kind === 'archive' ? `archive of ${files} entries` : `${files} files, ${commits} commits`;
+  return `${harmlessLine(name)}  ${at}  ${harmlessLine(issueIdentifier)}  ${what}  ${harmlessLine(issueTitle).slice(0, 80)}`;
+}

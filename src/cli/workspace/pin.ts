@@ -1,0 +1,71 @@
+import { systemClock } from '../../clock/system-clock.ts';
+import { BatonError } from '../../core/baton-error.ts';
+import { harmlessLine } from '../../core/harmless-line.ts';
+import { isMeantBy } from '../../core/issue.ts';
+import { exitCodes } from '../exit-codes.ts';
+import { jsonLine } from '../json-line.ts';
+import type { Surroundings } from '../surroundings.ts';
+import { openWorkplace, type Workplace } from '../workplace.ts';
+import type { WorkspaceFlags } from './list.ts';
+import { trackerOf } from './read-workspaces.ts';
+
+export interface PinFlags extends WorkspaceFlags {
+  readonly as?: string;
+}
+
+interface NamedIssue {
+  readonly id: string;
+  readonly identifier: string;
+}
+
+/** How many of the latest runs are searched for the name of an issue. */
+const runsSearched = 1_000;
+
+/** `baton workspace pin`: the workspace of an issue stays, however long its issue is finished. */
+export async function pin(name: string, flags: PinFlags, surroundings: Surroundings): Promise<number> {
+  await using workplace = await openWorkplace(flags, surroundings);
+  const { store, project } = workplace;
+  const issue = await findIssue(workplace, name);
+  const author = { kind: 'person', name: flags.as ?? surroundings.userName } as const;
+  const { id: issueId, identifier } = issue;
+  await store.pins.put({ project: project.id, issueId, identifier, since: systemClock.now(), author });
+  return tell(issue, true, 'stays until it is unpinned', flags, surroundings);
+}
+
+/** `baton workspace unpin`. */
+export async function unpin(name: string, flags: PinFlags, surroundings: Surroundings): Promise<number> {
+  await using workplace = await openWorkplace(flags, surroundings);
+  const { store, project } = workplace;
+  const issue = await findIssue(workplace, name);
+  if (!(await store.pins.remove({ project: project.id, issueId: issue.id })))
+    throw new BatonError('command_refused', `The workspace of ${harmlessLine(issue.identifier)} is not pinned.`);
+  return tell(issue, false, 'is not pinned any more', flags, surroundings);
+}
+
+function tell(
+  { id, identifier }: NamedIssue,
+  pinned: boolean,
+  text: string,
+  flags: PinFlags,
+  { stdout }: Surroundings,
+): number {
+  const line = `the workspace of ${harmlessLine(identifier)} ${text}\n`;
+  stdout.write(flags.json ? jsonLine({ issue_id: id, issue_identifier: identifier, pinned }) : line);
+  return exitCodes.ok;
+}
+
+/** One that is pinned, one that ran, or one that the tracker knows by its id. */
+async function findIssue(workplace: Workplace, name: string): Promise<NamedIssue> {
+  const { store, project } = workplace;
+  const known = [
+    ...(await store.pins.list(project.id)),
+    ...(await store.runs.list(project.id, { limit: runsSearched })),
+  ].map(({ issueId: id, identifier }) => ({ id, identifier }));
+  const meant = known.find((issue) => isMeantBy(issue, name));
+  if (meant !== undefined) return meant;
+  const [asked] = await trackerOf(workplace).fetchByIds([name.trim()], new AbortController().signal);
+  if (asked !== undefined) return asked;
+  throw new BatonError('tracker_issue_not_found', `No run of an issue "${name}" is known, and no issue of that id.`, {
+    nextStep: 'Run `baton workspace list` to see what is there.',
+  });
+}

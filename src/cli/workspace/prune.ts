@@ -1,0 +1,194 @@
+import { sleep } from '../../clock/clock.ts';
+import { systemChance } from '../../clock/system-chance.ts';
+import { systemClock } from '../../clock/system-clock.ts';
+import { BatonError } from '../../core/baton-error.ts';
+import { harmlessLine } from '../../core/harmless-line.ts';
+import type { RunRecord, WorkspaceRemoval } from '../../store/runs.ts';
+import { exitCodes } from '../exit-codes.ts';
+import { jsonLine } from '../json-line.ts';
+import { quietLogger } from '../quiet-logger.ts';
+import type { Surroundings } from '../surroundings.ts';
+import { daemonStatus, openWorkplace, type Workplace } from '../workplace.ts';
+import { presentRow, type WorkspaceFlags, whyThere } from './list.ts';
+import { isNamed, readWorkspaces, type WorkspaceRow } from './read-workspaces.ts';
+import { sizeText, sumText } from './size-text.ts';
+
+export interface PruneFlags extends WorkspaceFlags {
+  readonly dryRun?: boolean;
+  /** Also those whose time is not over. */
+  readonly allFinished?: boolean;
+  readonly as?: string;
+}
+
+/** What became of one workspace. */
+interface Result {
+  readonly row: WorkspaceRow;
+  /** Null while nobody has told: the daemon still has it before it. */
+  readonly removal: WorkspaceRemoval | null;
+}
+
+/** Work is saved before a removal; a large one takes its time. */
+const longestWaitMs = 600_000;
+const lookEveryMs = 100;
+/** So often between two looks for the daemon itself. */
+const looksADaemon = 30;
+
+/**
+ * `baton workspace prune`: removes the workspaces of finished issues whose time is over, as the sweep of the daemon does,
+ * but now. Only an orchestrator removes: the daemon's where one runs, otherwise one that is made for this and has the
+ * state folder to itself meanwhile.
+ */
+export async function prune(names: readonly string[], flags: PruneFlags, surroundings: Surroundings): Promise<number> {
+  await using workplace = await openWorkplace(flags, surroundings);
+  const ignoresRetention = flags.allFinished === true;
+  const { rows, problem } = await readWorkspaces(workplace, { ignoresRetention });
+  if (problem !== null) throw problem;
+  const wanted = names.length === 0 ? rows : names.flatMap((name) => rowsNamed(rows, name));
+  const going = wanted.filter(({ stay }) => stay === null);
+  // Of what was not asked for by name only what goes is of interest.
+  const staying = names.length === 0 ? [] : wanted.filter(({ stay }) => stay !== null);
+  if (flags.dryRun === true) return tellPlan(going, staying, flags, surroundings);
+  const results = going.length === 0 ? [] : await remove(workplace, going, flags, surroundings);
+  return tellResults(results, staying, flags, surroundings);
+}
+
+function rowsNamed(rows: readonly WorkspaceRow[], name: string): WorkspaceRow[] {
+  const meant = rows.filter((row) => isNamed(row, name));
+  if (meant.length > 0) return meant;
+  throw new BatonError('command_refused', `There is no workspace of "${name}".`, {
+    nextStep: 'Run `baton workspace list` to see what is there.',
+  });
+}
+
+async function remove(
+  workplace: Workplace,
+  going: readonly WorkspaceRow[],
+  flags: PruneFlags,
+  surroundings: Surroundings,
+): Promise<readonly Result[]> {
+  const issueIds = [...new Set(going.flatMap(({ run }) => run?.issueId ?? []))];
+  if (await workplace.wake()) {
+    const commandId = await askDaemonTo(workplace, issueIds, flags, surroundings);
+    const isThere = async (): Promise<boolean> => (await daemonStatus(flags, surroundings)) !== null;
+    return waitForResults(workplace, going, commandId, isThere);
+  }
+  const { createDaemon } = await import('../daemon.ts');
+  const { workflowPath } = workplace;
+  const { stateDir } = flags;
+  const options = { workflowPath, stateDir, trial: null, role: 'daemon', logger: quietLogger } as const;
+  {
+    await using alone = await createDaemon(options, surroundings);
+    await alone.orchestrator.prune({ issueIds, ignoresRetention: flags.allFinished === true });
+  }
+  return readResults(workplace, going);
+}
+
+async function askDaemonTo(
+  workplace: Workplace,
+  issues: readonly string[],
+  flags: PruneFlags,
+  { hostName: host, userName }: Surroundings,
+): Promise<string> {
+  const id = systemChance.id();
+  await workplace.store.commands.submit({
+    id,
+    project: workplace.project.id,
+    kind: 'workspaces_prune',
+    payload: { issues, host, ignores_retention: flags.allFinished === true },
+    author: { kind: 'person', name: flags.as ?? userName },
+    at: systemClock.now(),
+    key: null,
+  });
+  await workplace.wake();
+  return id;
+}
+
+/** The daemon notes with each run what became of its workspace. */
+async function waitForResults(
+  workplace: Workplace,
+  going: readonly WorkspaceRow[],
+  commandId: string,
+  isDaemonThere: () => Promise<boolean>,
+): Promise<readonly Result[]> {
+  const deadline = systemClock.monotonic() + longestWaitMs;
+  for (let looks = 1; ; looks += 1) {
+    // Asked before the results are read: what a daemon that is gone has done is then complete.
+    const isOver = systemClock.monotonic() > deadline || (looks % looksADaemon === 0 && !(await isDaemonThere()));
+    const results = await readResults(workplace, going);
+    if (isOver || results.every(({ removal }) => removal !== null)) return results;
+    const answer = (await workplace.store.commands.read(commandId))?.result;
+    if (answer?.status === 'refused') throw new BatonError('command_refused', `The daemon refuses: ${answer.text}.`);
+    await sleep(systemClock, lookEveryMs);
+  }
+}
+
+async function readResults({ store }: Workplace, going: readonly WorkspaceRow[]): Promise<readonly Result[]> {
+  return Promise.all(
+    going.map(async (row) => ({ row, removal: newer(row.run, await store.runs.read(row.run?.runId ?? '')) })),
+  );
+}
+
+/** What was noted since the plan was made. */
+function newer(before: RunRecord | null, now: RunRecord | null): WorkspaceRemoval | null {
+  const removal = now?.removal ?? null;
+  return removal?.at === before?.removal?.at ? null : removal;
+}
+
+function tellPlan(
+  going: readonly WorkspaceRow[],
+  staying: readonly WorkspaceRow[],
+  flags: PruneFlags,
+  { stdout }: Surroundings,
+): number {
+  const sizes = going.map(({ entry }) => entry.bytes);
+  const lines = [
+    ...going.map(
+      ({ entry, run }) => `would remove  ${name(run)}  ${sizeText(entry.bytes)}  ${harmlessLine(entry.path)}`,
+    ),
+    ...staying.map((row) => `would stay    ${name(row.run)}: ${harmlessLine(whyThere(row))}`),
+    `${sumText(sizes)}; nothing was changed`,
+  ];
+  const told = { dry_run: true, would_remove: going.map(presentRow), stays: staying.map(presentRow) };
+  stdout.write(flags.json ? jsonLine(told) : `${lines.join('\n')}\n`);
+  return exitCodes.ok;
+}
+
+function tellResults(
+  results: readonly Result[],
+  staying: readonly WorkspaceRow[],
+  flags: PruneFlags,
+  { stdout }: Surroundings,
+): number {
+  const removed = results.filter(({ removal }) => removal !== null && removal.keptBecause === null);
+  const kept = results.filter((each) => !removed.includes(each));
+  const lines = [
+    ...removed.flatMap(removedLines),
+    ...kept.map(({ row, removal }) => `stays    ${name(row.run)}: ${harmlessLine(removal?.keptBecause ?? stillThere)}`),
+    ...staying.map((row) => `stays    ${name(row.run)}: ${harmlessLine(whyThere(row))}`),
+    `removed: ${sumText(removed.map(({ row }) => row.entry.bytes))}`,
+  ];
+  const told = {
+    dry_run: false,
+    removed: removed.map(({ row, removal }) => ({ ...presentRow(row), saved: removal?.saved ?? [] })),
+    stays: [
+      ...kept.map(({ row, removal }) => ({ ...presentRow(row), reason: removal?.keptBecause ?? stillThere })),
+      ...staying.map(presentRow),
+    ],
+  };
+  stdout.write(flags.json ? jsonLine(told) : `${lines.join('\n')}\n`);
+  return kept.length + staying.length === 0 ? exitCodes.ok : exitCodes.error;
+}
+
+const stillThere = 'nobody has told what became of it; the log of the daemon says more';
+
+function removedLines({ row, removal }: Result): string[] {
+  const { entry, run } = row;
+  return [
+    `removed  ${name(run)}  ${sizeText(entry.bytes)}`,
+    ...(removal?.saved ?? []).map(({ restore }) => `         its work is saved: ${harmlessLine(restore)}`),
+  ];
+}
+
+function name(run: RunRecord | null): string {
+  return harmlessLine(run?.identifier ?? '-').padEnd(12);
+}

@@ -1,0 +1,242 @@
+import { existsSync, mkdirSync, readdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { until } from '../process/real-children.ts';
+import {
+  addIssue,
+  answer,
+  boardWorkflow,
+  liveTest,
+  refusal,
+  soon,
+  startDaemon,
+  stopDaemon,
+  untilDone,
+  untilStatus,
+} from './live-daemon.ts';
+import { baton, batonCommand, leaveNoPlaces, Place, type RunningBaton, startProgram } from './run-baton.ts';
+
+leaveNoPlaces();
+
+/** Finished workspaces stay for an hour. */
+const keepsAnHour = boardWorkflow().replace('{root: workspaces}', '{root: workspaces, retention_ms: 3600000}');
+
+const folderOf = (place: Place, key: string): string => path.join(place.folder, 'workspaces', key);
+const isThere = (place: Place, key: string): boolean => existsSync(folderOf(place, key));
+
+interface ListedRow {
+  readonly key: string;
+  readonly [name: string]: unknown;
+}
+
+async function listed(place: Place): Promise<readonly ListedRow[]> {
+  return (await answer(place, 'workspace', 'list')).workspaces;
+}
+
+async function listedOne(place: Place, key: string): Promise<ListedRow | undefined> {
+  return (await listed(place)).find((row) => row.key === key);
+}
+
+/** Issues whose runs have made a file and were ended because a person finished the issue. */
+async function finished(place: Place, count: number): Promise<RunningBaton> {
+  const script = `echo made > made.txt; head -c 200000 /dev/zero > large; ${untilDone}`;
+  for (let made = 0; made < count; made += 1) await addIssue(place, script);
+  const daemon = await startDaemon(place);
+  await untilStatus(place, { counts: { running: count } });
+  for (let number = 1; number <= count; number += 1) {
+    await until(() => existsSync(path.join(folderOf(place, `BAT-${number}`), 'large')), 'the agent has worked');
+    await answer(place, 'issue', 'move', `BAT-${number}`, 'done');
+  }
+  await untilStatus(place, { counts: { running: 0 } });
+  return daemon;
+}
+
+describe('the workspaces of finished issues beside a daemon', liveTest, () => {
+  let place: Place;
+  let daemon: RunningBaton;
+  beforeAll(async () => {
+    place = new Place();
+    place.write('WORKFLOW.md', keepsAnHour);
+    daemon = await finished(place, 4);
+  }, liveTest.timeout);
+  afterAll(async () => {
+    await stopDaemon(daemon);
+    place[Symbol.dispose]();
+  }, liveTest.timeout);
+
+  it('are listed with size, last run, what is in them and why they are there', async () => {
+    const outside = path.join(place.folder, 'outside');
+    mkdirSync(outside, { recursive: true });
+    symlinkSync(outside, folderOf(place, 'link'));
+    writeFileSync(folderOf(place, 'plain'), 'x');
+    mkdirSync(folderOf(place, 'nobodys'));
+    const rows = await listed(place);
+    expect(rows.map(({ key }) => key)).toEqual(['BAT-1', 'BAT-2', 'BAT-3', 'BAT-4', 'nobodys']);
+    expect(rows[0]).toMatchObject({
+      issue_identifier: 'BAT-1',
+      state: 'done',
+      pinned: false,
+      step: 'whole',
+      may_go: false,
+      code: 'retention',
+      reason: expect.stringMatching(/^it is kept until \d{4}-/),
+      last_run: { ended_at: expect.any(String), evidence: { changed: true, git: null } },
+    });
+    expect(rows[0]?.bytes).toBeGreaterThan(200_000);
+    expect(rows[4]).toMatchObject({ issue_id: null, state: null, code: 'issue_unknown', may_go: false });
+    const { stdout, code } = await baton(place, 'workspace', 'list');
+    expect(code).toBe(0);
+    expect(stdout).toMatch(
+      /^BAT-1 +done +2\d\d\.\d kB +\d{4}-\d\d-\d\d \d\d:\d\d +no git repository; the run changed something +it is kept until /m,
+    );
+    expect(stdout).toMatch(/\n5 workspaces, \d+\.\d (?:kB|MB)\n$/);
+  });
+
+  it('stay when a person prunes before their time, and a dry run changes nothing', async () => {
+    expect(await answer(place, 'workspace', 'prune')).toEqual({ dry_run: false, removed: [], stays: [] });
+    const { code, stdout } = await baton(place, 'workspace', 'prune', '--dry-run', '--all-finished');
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^would remove {2}BAT-1 +2\d\d\.\d kB +\//);
+    expect(stdout).toMatch(/\n4 workspaces, \d+\.\d kB; nothing was changed\n$/);
+    const plan = await answer(place, 'workspace', 'prune', '--dry-run', 'bat-2');
+    expect(plan).toMatchObject({ dry_run: true, would_remove: [], stays: [{ key: 'BAT-2', code: 'retention' }] });
+    for (const key of ['BAT-1', 'BAT-2', 'BAT-3', 'BAT-4', 'nobodys', 'plain']) expect(isThere(place, key)).toBe(true);
+  });
+
+  it('are refused by a name that no workspace has, and nothing is removed', async () => {
+    for (const name of ['BAT-404', '../outside', 'plain', 'link', '']) {
+      const refused = await refusal(place, 'workspace', 'prune', '--all-finished', 'BAT-1', name);
+      expect(refused).toMatchObject({ code: 'command_refused' });
+    }
+    expect(isThere(place, 'BAT-1')).toBe(true);
+    expect(await refusal(place, 'workspace', 'pin', 'BAT-404')).toMatchObject({ code: 'tracker_issue_not_found' });
+    expect(await refusal(place, 'workspace', 'unpin', 'BAT-1')).toMatchObject({ code: 'command_refused' });
+  });
+
+  it('F081: stay while they are pinned, whatever is asked for', async () => {
+    const pinned = { issue_identifier: 'BAT-1', pinned: true };
+    expect(await answer(place, 'workspace', 'pin', 'bat-1')).toMatchObject(pinned);
+    expect(await answer(place, 'workspace', 'pin', 'BAT-1')).toMatchObject(pinned);
+    expect(await listedOne(place, 'BAT-1')).toMatchObject({ pinned: true, code: 'pinned', reason: 'it is pinned' });
+    const { code, stdout } = await baton(place, 'workspace', 'prune', '--all-finished', 'BAT-1');
+    expect({ code, stdout }).toEqual({
+      code: 1,
+      stdout: `stays    ${'BAT-1'.padEnd(12)}: it is pinned\nremoved: 0 workspaces, 0 bytes\n`,
+    });
+    expect(isThere(place, 'BAT-1')).toBe(true);
+  });
+
+  it('F083: are removed by the daemon, all that may go, and the run tells what became of its workspace', async () => {
+    const done = await answer(place, 'workspace', 'prune', '--all-finished');
+    expect(done.removed.map(({ key }: ListedRow) => key)).toEqual(['BAT-2', 'BAT-3', 'BAT-4']);
+    expect(done.stays).toEqual([]);
+    expect(readdirSync(path.join(place.folder, 'workspaces')).toSorted()).toEqual([
+      'BAT-1',
+      'link',
+      'nobodys',
+      'plain',
+    ]);
+    expect(daemon.stderr()).toContain('The workspace of a finished issue was removed.');
+    const { run } = await answer(place, 'runs', 'show', 'BAT-2');
+    expect(run).toMatchObject({
+      workspace_evidence: { changed: true, git: null },
+      workspace_removal: { kept_because: null, saved: [] },
+    });
+    const shown = (await baton(place, 'runs', 'show', 'BAT-2')).stdout;
+    expect(shown).toMatch(/^workspace_work +no git repository; the run changed something$/m);
+    expect(shown).toMatch(/^workspace_changed +yes$/m);
+    expect(shown).toMatch(/^workspace_fate +removed \d{4}-/m);
+  });
+
+  it('go when they are unpinned', async () => {
+    expect(await answer(place, 'workspace', 'unpin', 'BAT-1')).toMatchObject({ pinned: false });
+    const { code, stdout } = await baton(place, 'workspace', 'prune', '--all-finished', 'BAT-1');
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^removed {2}BAT-1 +2\d\d\.\d kB\nremoved: 1 workspace, 2\d\d\.\d kB\n$/);
+    expect(isThere(place, 'BAT-1')).toBe(false);
+  });
+});
+
+describe('work that is nowhere else', liveTest, () => {
+  it('is saved before its workspace goes, and both the command and the run name what brings it back', async () => {
+    using place = new Place();
+    const git = 'git init -q . && git -c user.name=T -c user.email=t@example.com commit -q --allow-empty -m first';
+    place.write(
+      'WORKFLOW.md',
+      keepsAnHour.replace('agent: {', `hooks: {after_create: ${JSON.stringify(git)}}\nagent: {`),
+    );
+    const daemon = await finished(place, 1);
+    const { run: before } = await answer(place, 'runs', 'show', 'BAT-1');
+    const evidence = { changed: true, git: { head: expect.stringMatching(/^[0-9a-f]{40}$/), changed: 0 } };
+    expect(before).toMatchObject({ workspace_evidence: evidence, workspace_removal: null });
+    expect((await baton(place, 'runs', 'show', 'BAT-1')).stdout).toMatch(
+      /^workspace_work +(?:1 commit ahead of the base, )?\d new; head [0-9a-f]{7} on \S+$/m,
+    );
+    const { code, stdout } = await baton(place, 'workspace', 'prune', '--all-finished');
+    expect(code).toBe(0);
+    const [, restore = 'no command'] = /^ +its work is saved: (.+)$/m.exec(stdout) ?? [];
+    expect(restore).toMatch(/^baton salvage restore /);
+    expect(isThere(place, 'BAT-1')).toBe(false);
+    expect(daemon.stderr()).toContain('was removed; its work is saved.');
+    const { run } = await answer(place, 'runs', 'show', 'BAT-1');
+    expect(run.workspace_removal).toMatchObject({ kept_because: null, saved: [{ restore }] });
+    expect((await baton(place, 'runs', 'show', 'BAT-1')).stdout).toContain(`; ${restore}\n`);
+    await stopDaemon(daemon);
+    // As a person would: pasted into a shell.
+    const pasted = restore.replace(/^baton/, batonCommand());
+    expect(await startProgram(place, 'sh', ['-c', pasted]).ended).toMatchObject({ code: 0 });
+    expect(place.read('BAT-1-salvaged/made.txt')).toBe('made\n');
+    expect(statSync(path.join(place.folder, 'BAT-1-salvaged', 'large')).size).toBe(200_000);
+  });
+});
+
+describe('without a daemon', liveTest, () => {
+  it('the command prunes by itself, and leaves the place to the next daemon', async () => {
+    using place = new Place();
+    place.write('WORKFLOW.md', keepsAnHour);
+    await stopDaemon(await finished(place, 1));
+    expect(await listedOne(place, 'BAT-1')).toMatchObject({ code: 'retention' });
+    const done = await answer(place, 'workspace', 'prune', '--all-finished');
+    expect(done).toMatchObject({ removed: [{ key: 'BAT-1' }], stays: [] });
+    expect(isThere(place, 'BAT-1')).toBe(false);
+    await stopDaemon(await startDaemon(place));
+  });
+
+  it('F080: a workspace whose run never ended stays: its agent may be alive', async () => {
+    using place = new Place();
+    place.write('WORKFLOW.md', keepsAnHour);
+    await addIssue(place, untilDone);
+    const daemon = await startDaemon(place);
+    await untilStatus(place, { counts: { running: 1 } });
+    await soon(async () =>
+      expect((await answer(place, 'runs', 'show', 'BAT-1')).run.workspace_path).toBe(folderOf(place, 'BAT-1')),
+    );
+    daemon.child.kill('SIGKILL');
+    await daemon.ended;
+    await answer(place, 'issue', 'move', 'BAT-1', 'done');
+    expect(await listedOne(place, 'BAT-1')).toMatchObject({ code: 'claimed', reason: 'its run has not ended' });
+    const { code } = await baton(place, 'workspace', 'prune', '--all-finished', 'BAT-1');
+    expect(code).toBe(1);
+    expect(isThere(place, 'BAT-1')).toBe(true);
+  });
+
+  it('beside a daemon that does not answer nothing is removed, and that is told', async () => {
+    using place = new Place();
+    place.write('WORKFLOW.md', keepsAnHour);
+    const daemon = await finished(place, 1);
+    daemon.child.kill('SIGSTOP');
+    const refused = await refusal(place, 'workspace', 'prune', '--all-finished');
+    daemon.child.kill('SIGCONT');
+    expect(refused).toMatchObject({ code: 'store_in_use' });
+    expect(isThere(place, 'BAT-1')).toBe(true);
+    await stopDaemon(daemon);
+  });
+
+  it('an empty place is no problem', async () => {
+    using place = new Place();
+    place.write('WORKFLOW.md', keepsAnHour);
+    expect(await answer(place, 'workspace', 'list')).toMatchObject({ workspaces: [], problem: null });
+    expect((await baton(place, 'workspace', 'list')).stdout).toBe('0 workspaces, 0 bytes\n');
+    expect((await baton(place, 'workspace', 'prune')).stdout).toBe('removed: 0 workspaces, 0 bytes\n');
+  });
+});
