@@ -10,6 +10,8 @@ export interface RunRequest extends ProgramRequest {
   readonly timeoutMs: number;
   /** Of standard output the first, of error output the last so many bytes are kept. */
   readonly maxOutputBytes?: number;
+  /** Ends the program as soon as it has written more than that; otherwise the rest is read and dropped. */
+  readonly endsWhenTooLong?: boolean;
   /** How standard output is read; `latin1` keeps every byte, one a character. */
   readonly outputEncoding?: 'utf8' | 'latin1';
   /** Ends the program as the timeout does; the promise then rejects with the signal's reason. */
@@ -40,9 +42,11 @@ export async function runToEnd(request: RunRequest, deps: ProcessDeps): Promise<
   const maxBytes = request.maxOutputBytes ?? defaultMaxOutputBytes;
   const stdin = request.stdin === undefined ? 'none' : { text: request.stdin };
   const child = await startChild({ ...request, stdin, stderrTailBytes: maxBytes }, deps);
-  const output = collect(child.chunks, maxBytes, request.outputEncoding ?? 'utf8');
+  const { promise: tooLong, resolve: onTooLong } = Promise.withResolvers<void>();
+  const output = collect(child.chunks, { maxBytes, encoding: request.outputEncoding ?? 'utf8', onTooLong });
+  const over = request.endsWhenTooLong === true ? Promise.race([child.exited, tooLong]) : child.exited;
 
-  const ended = await within(deps.clock, request.timeoutMs, endedOrAborted(child.exited, request.signal));
+  const ended = await within(deps.clock, request.timeoutMs, endedOrAborted(over, request.signal));
   const { survivorsEnded } = await child.stop(impatient);
   request.signal?.throwIfAborted();
   // A program that the kernel does not let go, even after KILL, has no exit and no end of output to wait for.
@@ -57,7 +61,7 @@ export async function runToEnd(request: RunRequest, deps: ProcessDeps): Promise<
   };
 }
 
-function endedOrAborted(exited: Promise<ProcessExit>, signal: AbortSignal | undefined): Promise<unknown> {
+function endedOrAborted(exited: Promise<unknown>, signal: AbortSignal | undefined): Promise<unknown> {
   if (signal === undefined) return exited;
   const { promise: aborted, resolve } = Promise.withResolvers<void>();
   const onAbort = (): void => resolve();
@@ -65,17 +69,25 @@ function endedOrAborted(exited: Promise<ProcessExit>, signal: AbortSignal | unde
   return Promise.race([exited, aborted]).finally(() => signal.removeEventListener('abort', onAbort));
 }
 
+interface Collecting {
+  readonly maxBytes: number;
+  readonly encoding: 'utf8' | 'latin1';
+  readonly onTooLong: () => void;
+}
+
 async function collect(
   chunks: OutputChunks,
-  maxBytes: number,
-  encoding: 'utf8' | 'latin1',
+  { maxBytes, encoding, onTooLong }: Collecting,
 ): Promise<{ stdout: string; truncated: boolean }> {
   const kept: Buffer[] = [];
   let keptBytes = 0;
   let truncated = false;
   for (let chunk = await chunks.next(); chunk !== null; chunk = await chunks.next()) {
     const piece = chunk.subarray(0, maxBytes - keptBytes);
-    truncated ||= piece.length < chunk.length;
+    if (piece.length < chunk.length) {
+      truncated = true;
+      onTooLong();
+    }
     if (piece.length > 0) kept.push(piece);
     keptBytes += piece.length;
   }

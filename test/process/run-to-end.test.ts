@@ -34,6 +34,12 @@ describeUnderEachCustody('a short program', (custody) => {
     expect(await run('cat', { stdin: 'hello' })).toMatchObject({ stdout: 'hello', code: 0 });
   });
 
+  it('is ended as soon as it has written too much, where that is wanted', async () => {
+    const result = await run('yes', { maxOutputBytes: 1000, endsWhenTooLong: true });
+    expect(result).toMatchObject({ truncated: true, timedOut: false, code: null });
+    expect(result.stdout).toHaveLength(1000);
+  });
+
   it('that writes too much is cut and still runs to its end', async () => {
     const result = await run('head -c 3000000 /dev/zero; echo end >&2; exit 4', { maxOutputBytes: 1000 });
     expect(result).toMatchObject({ code: 4, truncated: true, stderr: 'end\n' });

@@ -128,6 +128,7 @@ async function callGit(call: GitCall, parts: GitParts): Promise<GitAnswer> {
         runId: 'git',
         timeoutMs,
         maxOutputBytes: call.maxOutputBytes ?? usualOutputBytes,
+        endsWhenTooLong: true,
         outputEncoding: 'latin1',
         ...(call.stdin === undefined ? {} : { stdin: call.stdin }),
         ...(signal === undefined ? {} : { signal }),

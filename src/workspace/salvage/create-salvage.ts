@@ -1,13 +1,8 @@
 import { mkdir, mkdtemp, readdir, rmdir } from 'node:fs/promises';
 import path from 'node:path';
 import { BatonError, toBatonError } from '../../core/baton-error.ts';
-import type { Logger } from '../../core/logger.ts';
-import type { RepositorySettings } from '../../core/settings.ts';
-import type { ProcessDeps } from '../../process/start-child.ts';
 import { deleteTree } from '../delete-tree.ts';
 import { hasCode } from '../error-reason.ts';
-import type { Checkout } from '../git/checkout.ts';
-import type { Git } from '../git/git.ts';
 import type { GitPlaces } from '../git/git-places.ts';
 import { type ArchiveParts, dropArchive, listArchives, listMembers, saveArchive, unpackArchive } from './archives.ts';
 import { chooseTarget } from './choose-target.ts';
@@ -16,26 +11,10 @@ import { orphanedModules } from './orphaned-modules.ts';
 import { readRepositories } from './repository.ts';
 import { restoreCommit } from './restore-commit.ts';
 import type { Salvage, SalvageRequest, SavedWork, SaveResult } from './salvage.ts';
-import { saveRepository } from './save-repository.ts';
+import type { SalvageParts } from './salvage-parts.ts';
+import { emptyTrees, saveRepository } from './save-repository.ts';
 import { type SavedCommit, savedCommits } from './saved-commits.ts';
 import { allTargets, localTarget, rememberLocal } from './target.ts';
-
-export interface SalvageParts extends ProcessDeps {
-  readonly git: Git;
-  readonly places: GitPlaces;
-  readonly repo: RepositorySettings | null;
-  /** Whether a workspace that is no repository is kept as an archive. */
-  readonly archive: boolean;
-  readonly findCheckout: (workspace: string) => Promise<Checkout | null>;
-  readonly logger: Logger;
-  readonly daemonEnv: Readonly<Record<string, string | undefined>>;
-}
-
-/** The empty tree is older than every commit. */
-const beforeAll = {
-  sha1: '4b825dc642cb6eb9a060e54bf8d69288fbee4904',
-  sha256: '6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321',
-};
 
 export function createSalvage(parts: SalvageParts): Salvage {
   const { git, places } = parts;
@@ -69,7 +48,7 @@ export function createSalvage(parts: SalvageParts): Salvage {
     diff: async (work, { stat }) => {
       if (work.kind === 'archive') return listMembers(work, archives);
       const { repository, commit, head } = work;
-      const before = head ?? beforeAll[commit?.length === 64 ? 'sha256' : 'sha1'];
+      const before = head ?? emptyTrees[commit?.length === 64 ? 'sha256' : 'sha1'];
       const shape = stat ? ['--stat=120'] : ['--binary'];
       const text = await git.run({
         gitDir: repository,

@@ -5,6 +5,7 @@ import { hasCode } from '../error-reason.ts';
 import { type BytePath, fromBytePath, toBytePath } from '../folders-of.ts';
 import type { Git, GitCall } from '../git/git.ts';
 import { type Lens, setLens, through } from '../git/lens.ts';
+import { refuseTreeBomb } from '../git/refuse-tree-bomb.ts';
 import { type AgentIndex, readAgentIndex } from './agent-index.ts';
 import { shownPath, unsaved } from './find-repositories.ts';
 import { isBelow, kindAt } from './path-in-tree.ts';
@@ -46,6 +47,8 @@ export async function recordTree(git: Git, request: RecordRequest): Promise<Reco
   const run = (args: readonly string[], more: Partial<GitCall> = {}): Promise<string> =>
     git.run({ ...call, ...more, args, ...(signal === undefined ? {} : { signal }) });
 
+  if (directory.head !== null && directory.head !== repository.checkout?.baseCommit)
+    await refuseTreeBomb(git, { gitDir: lens.folder, borrowed: store.borrowed }, directory.head);
   await readHead(run, lens, directory.head);
   const insideNested = await freeGitlinks(run, repository, workTree);
   const index = await readAgentIndex(git, { directory, workTree, scratch, store: { ...store, settings: quickly } });

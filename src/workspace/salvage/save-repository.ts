@@ -44,7 +44,8 @@ export interface SavedRepository {
 /** More parents than this go into commits of their own. */
 const mostParents = 1_000;
 
-const emptyTrees = {
+/** What there is before the first commit; git knows them without keeping them. */
+export const emptyTrees = {
   sha1: '4b825dc642cb6eb9a060e54bf8d69288fbee4904',
   sha256: '6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321',
 };

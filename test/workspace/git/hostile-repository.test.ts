@@ -1,10 +1,19 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { systemClock } from '../../../src/clock/system-clock.ts';
+import { BatonError } from '../../../src/core/baton-error.ts';
 import { examineWorkspace } from '../../../src/workspace/examine-workspace.ts';
+import type { Git } from '../../../src/workspace/git/git.ts';
 import type { GitPlaces } from '../../../src/workspace/git/git-places.ts';
 import { setLens, through } from '../../../src/workspace/git/lens.ts';
 import { unlockGitDirectory } from '../../../src/workspace/git/unlock.ts';
+import { createSalvage } from '../../../src/workspace/salvage/create-salvage.ts';
+import type { Salvage } from '../../../src/workspace/salvage/salvage.ts';
+import { memoryLogger } from '../../fake/memory-logger.ts';
+import { requestFor } from '../salvage/salvage-scene.ts';
+import { scratchFolder } from '../scratch-folder.ts';
+import { scratchWorkspaces, visit } from '../scratch-workspaces.ts';
 import { type LookScene, lookScene, oneCommit, scratchGit, shell, watchedGit } from './look-scene.ts';
 import { type Canary, hatchCanary, plantTraps, spring, type Trap, trapGround, traps } from './traps.ts';
 
@@ -15,7 +24,31 @@ const operations: readonly (readonly [
 ])[] = [
   ['examine', (workspace, places) => examineWorkspace(workspace, { git: scratchGit(), places, checkout: null })],
   ['unlock', (workspace) => unlockGitDirectory(path.join(workspace, '.git'))],
+  ['save and restore', saveAndRestore],
 ];
+
+function salvageWith(git: Git, places: GitPlaces): Salvage {
+  const parts = { clock: systemClock, custody: 'group_only', daemonId: 'd' } as const;
+  return createSalvage({
+    ...{ ...parts, git, places, repo: null, archive: false, logger: memoryLogger() },
+    daemonEnv: { PATH: process.env.PATH },
+    findCheckout: async () => null,
+  });
+}
+
+/** What cannot be saved is refused, which is as good here: nothing of the agent's may run in either case. */
+async function saveAndRestore(workspace: string, places: GitPlaces): Promise<void> {
+  const salvage = salvageWith(scratchGit(), places);
+  try {
+    await salvage.save(requestFor(workspace));
+    for (const work of await salvage.list()) {
+      await salvage.diff(work, { stat: false });
+      await salvage.restore(work, `${workspace}-${work.name.replaceAll('/', '-')}`);
+    }
+  } catch (error) {
+    if (!(error instanceof BatonError)) throw error;
+  }
+}
 
 function trapped(...planted: readonly Trap[]): LookScene & { readonly canary: Canary } {
   const scene = lookScene(trapGround);
@@ -53,6 +86,33 @@ describe('a repository that an enemy prepared', () => {
     expect(facts?.git?.untracked).toBeGreaterThanOrEqual(1);
     expect(facts?.git?.branch).toBe('main');
   });
+});
+
+describe('a worktree whose git directory an enemy prepared', () => {
+  const kept = traps.filter(({ isAlone }) => isAlone !== true);
+
+  it.each([...kept.map((trap) => ({ name: trap.name, planted: [trap] })), { name: 'all of them', planted: kept }])(
+    'is looked at, published, removed and made again without running $name',
+    async ({ planted }) => {
+      const folder = scratchFolder();
+      const source = path.join(folder, 'project');
+      mkdirSync(source);
+      shell(`${trapGround}; git add -A; git commit -qm three`, source);
+      const repo = { location: source, shown: source, isLocal: true };
+      const { workspaces } = scratchWorkspaces({ workspace: { repo, strategy: 'worktree', copyFrom: source } });
+      const made = await workspaces.prepare(visit());
+      shell('echo four >> other; git commit -qam four; echo left > file', made.path);
+      const canary = hatchCanary(path.join(folder, 'cage'));
+      plantTraps(made.path, made.gitDir ?? '', canary, planted);
+      canary.silence();
+      await workspaces.examine(made.path);
+      await workspaces.prepare(visit());
+      await workspaces.afterRun(made, visit());
+      await workspaces.remove({ path: made.path, identifier: 'T-1' }, visit());
+      await workspaces.prepare(visit());
+      expect(canary.sang()).toEqual([]);
+    },
+  );
 });
 
 describe('a repository that lies', () => {
@@ -176,6 +236,11 @@ describe('a repository that lies', () => {
     const facts = await examineWorkspace(workspace, { git, places, checkout: null, timeoutMs: 1000 });
     expect(facts).toMatchObject({ git: null });
     expect(calls.map(({ args }) => args[0])).toEqual(['ls-tree']);
+    const { git: saving, calls: saved } = watchedGit();
+    await expect(salvageWith(saving, places).save(requestFor(workspace))).rejects.toMatchObject({
+      code: 'salvage_failed',
+    });
+    expect(saved.map(({ args }) => args[0])).not.toContain('read-tree');
   });
 
   it('does not lead a look into files behind links', async () => {

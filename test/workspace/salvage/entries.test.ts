@@ -104,6 +104,24 @@ describe('saved work', () => {
     expect(gitIn(places.salvage, 'for-each-ref')).toBe('');
   });
 
+  it('is not there when whoever saves gives up, and can be saved again', async () => {
+    const stop = new AbortController();
+    const { salvage, workspace, places } = salvageScene({
+      around: (git) => ({
+        ask: (call) => git.ask(call),
+        run: (call) => {
+          if (call.args[0] === 'add') stop.abort(new Error('enough'));
+          return git.run(call);
+        },
+      }),
+    });
+    makeRepository(workspace);
+    await expect(salvage.save(requestFor(workspace, { signal: stop.signal }))).rejects.toThrow('enough');
+    expect(readdirSync(places.scratch)).toEqual([]);
+    expect(await salvage.list()).toEqual([]);
+    expect((await salvage.save(requestFor(workspace))).outcome).toBe('saved');
+  });
+
   it('of different workspaces is saved at the same time', async () => {
     const { salvage, workspace, places } = salvageScene();
     const all = Array.from({ length: 6 }, (_, number) => `${workspace}${number}`);

@@ -1,0 +1,18 @@
+import type { Logger } from '../../core/logger.ts';
+import type { RepositorySettings } from '../../core/settings.ts';
+import type { ProcessDeps } from '../../process/start-child.ts';
+import type { Checkout } from '../git/checkout.ts';
+import type { Git } from '../git/git.ts';
+import type { GitPlaces } from '../git/git-places.ts';
+
+/** What saving and restoring work needs. */
+export interface SalvageParts extends ProcessDeps {
+  readonly git: Git;
+  readonly places: GitPlaces;
+  readonly repo: RepositorySettings | null;
+  /** Whether a workspace that is no repository is kept as an archive. */
+  readonly archive: boolean;
+  readonly findCheckout: (workspace: string) => Promise<Checkout | null>;
+  readonly logger: Logger;
+  readonly daemonEnv: Readonly<Record<string, string | undefined>>;
+}
