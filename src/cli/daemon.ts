@@ -25,7 +25,7 @@ import { HealthFile } from '../telemetry/health-file.ts';
 import { openToolDoor } from '../tools/registry.ts';
 import type { Board } from '../tracker/board/board.ts';
 import { WorkflowFile } from '../workflow/workflow-file.ts';
-import { clearScratch } from '../workspace/workspace-ground.ts';
+import { clearEarlierLife } from '../workspace/workspace-ground.ts';
 import { createAgent, workflowContext } from './adapters.ts';
 import { composeWorkspaces } from './compose-workspaces.ts';
 import { type StateFolder, takeStateFolder } from './daemon-identity.ts';
@@ -122,7 +122,7 @@ export async function createDaemon(options: DaemonOptions, surroundings: Surroun
         endEarlierLives: async () => {
           const ended = await sweepDaemon(markerId, { clock });
           // Now that nobody writes there any more.
-          await clearScratch(ground, logger);
+          await clearEarlierLife(ground, logger);
           return ended;
         },
         endRun: (runId, began) => sweepRun(runId, { clock }, leaderOf(began)),

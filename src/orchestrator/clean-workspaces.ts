@@ -127,8 +127,11 @@ export async function cleanAfterLastRun(context: OrchestratorContext, issue: Iss
   const { store, project, source } = context;
   const last = await store.runs.latestOfIssue({ project, issueId: issue.id });
   const { settings } = source.read().workflow;
-  if (last === null || last.workspace === null) return;
-  await cleanWorkspace(context, { issue, path: last.workspace, runId: last.runId, attempt: last.attempt, settings });
+  if (last === null) return;
+  // A run that was killed while its workspace was made has not written it down.
+  const path = last.workspace ?? pathOf(() => context.workspacesFor(settings).pathOf(last.identifier));
+  if (path === null) return;
+  await cleanWorkspace(context, { issue, path, runId: last.runId, attempt: last.attempt, settings });
 }
 
 /**

@@ -13,6 +13,8 @@ const pruneStep = 200;
 /** Minute buckets are for looking at today and yesterday; the day buckets stay. */
 const requestMinutesDays = 7;
 const sweepEveryMs = 600_000;
+/** So soon after the last one where somebody waits for it. */
+const wantedSweepMs = 2_000;
 const salvageEveryMs = dayMs;
 
 /**
@@ -21,10 +23,10 @@ const salvageEveryMs = dayMs;
  */
 export async function maintain(context: OrchestratorContext): Promise<void> {
   const { store, project, clock, source, state } = context;
-  if (clock.monotonic() - state.lookedAt.maintainedAt < lookEveryMs) return;
-  state.lookedAt.maintainedAt = clock.monotonic();
   // Workspaces and salvage are of this machine, whoever shares the store: their times are kept here.
   beginSweep(context);
+  if (clock.monotonic() - state.lookedAt.maintainedAt < lookEveryMs) return;
+  state.lookedAt.maintainedAt = clock.monotonic();
   beginSalvagePruning(context);
   const { retentionDays } = source.read().workflow.settings.store;
   const timer = (await store.jobTimers.list(project)).find((each) => each.job === job);
@@ -37,7 +39,9 @@ function beginSweep(context: OrchestratorContext): void {
   const { state, clock } = context;
   const now = clock.monotonic();
   state.lookedAt.sweptAt ??= now;
-  if (state.isSweeping || now - state.lookedAt.sweptAt < sweepEveryMs) return;
+  const waitMs = state.isSweepWanted ? wantedSweepMs : sweepEveryMs;
+  if (state.isSweeping || now - state.lookedAt.sweptAt < waitMs) return;
+  state.isSweepWanted = false;
   state.lookedAt.sweptAt = now;
   state.isSweeping = true;
   const swept = sweepWorkspaces(context, everything).finally(() => {

@@ -151,6 +151,7 @@ export class Orchestrator {
   wake(): void {
     if (this.#isStarted) this.#pending.own('commands', this.#door.knock());
     this.#context.reads.forgetAll();
+    this.#context.state.isSweepWanted = true;
     this.refresh();
   }
 

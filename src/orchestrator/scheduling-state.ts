@@ -52,6 +52,8 @@ export interface SchedulingState {
     /** Null before the first time: the start has cleaned up. */
     sweptAt: number | null;
   };
+  /** A person did something: perhaps an issue that has a workspace is over now. */
+  isSweepWanted: boolean;
   /** A sweep of the workspaces is in progress. */
   isSweeping: boolean;
   readonly totals: Totals;
@@ -216,6 +218,7 @@ export function emptySchedulingState(): SchedulingState {
       salvagePrunedAt: Number.NEGATIVE_INFINITY,
       sweptAt: null,
     },
+    isSweepWanted: false,
     isSweeping: false,
     totals: { runs: 0, runsByEnd: new Map(), inputTokens: 0, outputTokens: 0, totalTokens: 0 },
   };

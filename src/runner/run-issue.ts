@@ -10,7 +10,6 @@ import type { ToolDoor } from '../core/tool-door.ts';
 import type { Workspace, Workspaces, WorkspaceVisit } from '../workspace/workspace.ts';
 import { continuationPrompt } from './continuation-prompt.ts';
 import { guardWatcher } from './guard-watcher.ts';
-import { requireWorkspace } from './require-workspace.ts';
 import type { LiveRun, Runner, RunRequest, RunWatcher } from './runner.ts';
 import { thinEvents } from './thin-events.ts';
 
@@ -81,7 +80,7 @@ async function runIssue(request: RunRequest, parts: RunnerParts, signal: AbortSi
     watcher.onStage('building_prompt');
     // Rendered before the launch: a mistake in the template must not cost an agent (row 1.5 of the reference).
     const prompt = workflow.renderPrompt({ issue, attempt, retryKind: request.retryKind });
-    await requireWorkspace(workspaces, workspace, issue);
+    await workspaces.verify(workspace, visit);
     signal.throwIfAborted();
     // A daemon that was frozen in a hook must not launch beside the agent of the one that took over.
     if (!request.isStillOurs()) throw new BatonError('claim_lost', 'The claim on the issue may be lost.');

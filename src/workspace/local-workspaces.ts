@@ -13,6 +13,7 @@ import { prepareWorkspace } from './prepare-workspace.ts';
 import { removeWorkspace } from './remove-workspace.ts';
 import { createSalvage } from './salvage/create-salvage.ts';
 import type { Salvage } from './salvage/salvage.ts';
+import { verifyWorkspace } from './verify-workspace.ts';
 import type { RemovalVisit, Workspaces } from './workspace.ts';
 import type { WorkspaceGround } from './workspace-ground.ts';
 import { creationMark } from './workspace-marks.ts';
@@ -58,6 +59,7 @@ export function createLocalWorkspaces(given: LocalWorkspaceParts): Workspaces {
       if (parts.hooks.beforeRun === null) return;
       await runHook('before_run', parts.hooks.beforeRun, { path: workspace.path, visit }, parts);
     },
+    verify: ({ path }, { issue }) => verifyWorkspace(settings.root, path, issue.identifier),
     afterRun: async (workspace, visit) => {
       const { afterRun } = parts.hooks;
       if (afterRun !== null) await runHookAnyway('after_run', afterRun, { path: workspace.path, visit }, parts);
@@ -65,7 +67,10 @@ export function createLocalWorkspaces(given: LocalWorkspaceParts): Workspaces {
     },
     bringHome: (path, visit) => parts.publish(path, visit),
     pathOf: (identifier) => workspacePath(settings.root, identifier),
-    isThere: async (path) => (await isSomething(path)) || (await isSomething(creationMark(path))),
+    isThere: async (path) =>
+      (await isSomething(path)) ||
+      (await isSomething(creationMark(path))) ||
+      (await checkouts.find(path).catch(() => true)) !== null,
     remove: (place, visit) => oneAtATime(place.path, () => removeWorkspace(place, visit, parts)),
     finishRemovals: (root) => finishRemovals(root, parts),
     examine: async (path) =>

@@ -60,15 +60,21 @@ async function fill(path: string, visit: WorkspaceVisit, parts: WorkspaceParts):
   const mark = creationMark(path);
   const { checkouts, settings, hooks } = parts;
   const { branch, signal } = visit;
+  // Nothing of it is an agent's: what a failed setup committed must not be taken for work and gone on with.
+  let isNew = false;
   try {
-    if (settings.strategy !== 'none')
+    if (settings.strategy !== 'none') {
+      const earlier = await checkouts.find(path);
       await checkouts.make({ workspace: path, branch, ...(signal === undefined ? {} : { signal }) });
+      isNew = earlier === null;
+    }
     if (settings.setup !== null) await runHook('workspace.setup', settings.setup, { path, visit }, parts);
     if (hooks.afterCreate !== null) await runHook('after_create', hooks.afterCreate, { path, visit }, parts);
   } catch (error) {
     // The hook has to run again on an empty directory. The mark stays until that directory is gone.
     if (await isMarkedBy(visit, mark)) {
       await deleteTree(path);
+      if (isNew) await checkouts.forget(path);
       await rm(mark, { force: true });
     }
     throw error;

@@ -1,6 +1,7 @@
 import type { Stats } from 'node:fs';
-import { rename, rm } from 'node:fs/promises';
+import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { deleteTree } from './delete-tree.ts';
 import { deleteDoomed, saveAndDelete, writeNote } from './doomed-workspace.ts';
 import { hasCode, reasonOf } from './error-reason.ts';
 import { finishLeftovers } from './finish-removals.ts';
@@ -27,6 +28,7 @@ export async function removeWorkspace(
   const key = path.basename(place.path);
   try {
     const leftover = await finishLeftovers(path.dirname(place.path), key, parts, visit);
+    await bringBackVanished(place.path, parts);
     const found = await lookAt(place.path);
     if (found === null) {
       await rm(creationMark(place.path), { force: true });
@@ -49,6 +51,25 @@ export async function removeWorkspace(
   } catch (error) {
     return kept(reasonOf(error));
   }
+}
+
+/**
+ * A workspace that somebody else deleted may have left commits in its git directory: it is filled again from them, to go
+ * the way of every other. What had nothing in it is forgotten.
+ */
+async function bringBackVanished(place: string, { checkouts }: WorkspaceParts): Promise<void> {
+  const checkout = await checkouts.find(place);
+  if (checkout === null || (await lookAt(place)) !== null) return;
+  await mkdir(path.dirname(place), { recursive: true });
+  await writeFile(creationMark(place), '');
+  await mkdir(place);
+  let isBack = false;
+  try {
+    isBack = await checkouts.revive({ workspace: place, branch: checkout.branch });
+  } finally {
+    if (!isBack) await deleteTree(place);
+  }
+  if (!isBack) await checkouts.forget(place);
 }
 
 interface Doom {

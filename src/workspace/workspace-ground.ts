@@ -1,7 +1,11 @@
+import { readdir } from 'node:fs/promises';
+import path from 'node:path';
 import type { Logger } from '../core/logger.ts';
 import { deleteTree } from './delete-tree.ts';
+import { clearLeftovers } from './git/clear-leftovers.ts';
 import { createGit, type Git, type GitParts } from './git/git.ts';
 import { type GitPlaces, gitPlaces } from './git/git-places.ts';
+import { lookAt } from './look-at.ts';
 import { createOneAtATime, type OneAtATime } from './one-at-a-time.ts';
 
 /** What all workspaces of a daemon stand on, whatever their settings: git with its turns, and where its things are. */
@@ -16,11 +20,18 @@ export function createWorkspaceGround(parts: GitParts & { readonly stateDir: str
   return { git: createGit(parts), places: gitPlaces(parts.stateDir), oneAtATime: createOneAtATime() };
 }
 
-/** Drops what operations of an earlier life left behind. Only for whoever has the state folder to itself. */
-export async function clearScratch({ places: { scratch } }: WorkspaceGround, logger: Logger): Promise<void> {
+/**
+ * Drops what operations of an earlier life left behind: its scratch folder, and the locks of a killed git in the salvage.
+ * Only for whoever has the state folder to itself.
+ */
+export async function clearEarlierLife({ places }: WorkspaceGround, logger: Logger): Promise<void> {
   try {
-    await deleteTree(scratch);
+    await deleteTree(places.scratch);
+    const folder = path.dirname(places.salvage);
+    const names = (await lookAt(folder)) === null ? [] : await readdir(folder);
+    for (const name of names.filter((each) => /^salvage.*\.git$/.test(each)))
+      await clearLeftovers(path.join(folder, name));
   } catch (error) {
-    logger.warn('What an earlier life left in its scratch folder could not be removed.', { folder: scratch, error });
+    logger.warn('What an earlier life left in the state folder could not be cleared.', { error });
   }
 }

@@ -15,6 +15,8 @@ import type { Issue } from '../core/issue.ts';
 export interface Workspaces {
   prepare(visit: WorkspaceVisit): Promise<Workspace>;
   beforeRun(workspace: Workspace, visit: WorkspaceVisit): Promise<void>;
+  /** Right before the launch: rejects unless the agent's directory is still the workspace of its issue. */
+  verify(workspace: Workspace, visit: WorkspaceVisit): Promise<void>;
   afterRun(workspace: Workspace, visit: WorkspaceVisit): Promise<void>;
   /**
    * Brings what the agent committed into the local repository that the workspace came from, as `afterRun` does: for a run
@@ -23,7 +25,10 @@ export interface Workspaces {
   bringHome(path: string, visit: RemovalVisit): Promise<void>;
   /** Where the workspace of this identifier is, or would be. Throws like `prepare` for identifiers that have none. */
   pathOf(identifier: string): string;
-  /** Whether there is something at this path that `remove` would have to do with. Never rejects: in doubt it says yes. */
+  /**
+   * Whether there is something of the workspace at this path that `remove` would have to do with: the directory, or what
+   * is kept of one that went away. Never rejects: in doubt it says yes.
+   */
   isThere(path: string): Promise<boolean>;
   /**
    * Removes the workspace of an issue that is over, once its work is saved; what cannot be saved is kept. Never rejects

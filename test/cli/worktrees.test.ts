@@ -177,6 +177,26 @@ describe.concurrent('the work behind a closed ticket', worktreeTest, () => {
     });
   }
 
+  it('on a branch that the person has checked out is not brought under them, and comes back from what was saved', async () => {
+    using scene = new WorktreeScene();
+    const { place, source } = scene;
+    git(source, 'switch', '--quiet', '--create', 'baton/bat-1');
+    await scene.file(messyWork);
+    const daemon = await startDaemon(place);
+    await untilBegun(scene, daemon);
+    const workspace = scene.workspace('BAT-1');
+    const before = { files: filesIn(workspace), ...gitView(workspace) };
+    const theirs = personsView(source);
+    await answer(place, 'issue', 'move', 'BAT-1', 'done');
+    await scene.untilGone(daemon, 'BAT-1');
+    const command = await restoreCommandIn(daemon);
+    await stopDaemon(daemon);
+    expect(personsView(source)).toEqual(theirs);
+    expect(daemon.stderr()).toContain('baton/bat-1 is checked out in');
+    const folder = await restored(command, scene);
+    expect({ files: filesIn(folder), ...gitView(folder) }).toEqual(before);
+  });
+
   it('that was never in any repository is kept where that is wanted, and comes back too', async () => {
     using scene = new WorktreeScene({ workspace: ['strategy: none', 'archive: true'] });
     const { place } = scene;

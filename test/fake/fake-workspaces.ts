@@ -18,6 +18,7 @@ export function fakeWorkspaces() {
   const as: Workspaces = {
     prepare: never,
     beforeRun: never,
+    verify: never,
     afterRun: never,
     bringHome: async (path) => {
       broughtHome.push(path);

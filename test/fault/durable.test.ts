@@ -65,7 +65,7 @@ describe.concurrent('after kill -9', faultTest, () => {
     await answer(scene.place, 'issue', 'move', 'BAT-2', 'done');
     const others = ['BAT-1', 'BAT-3'];
     await untilKilled(startDoomed(scene.place, killInRemoval));
-    expect(workspacesOf(scene)).toEqual(['+removing+BAT-2+1', ...others]);
+    expect(workspacesOf(scene)).toEqual(['+removing+BAT-2+1', '+removing+BAT-2+1.json', ...others]);
     const last = await startLive(scene.place);
     await patiently(() => expect(workspacesOf(scene)).toEqual(others));
     for (const other of others) expect(scene.place.read(`workspaces/${other}/kept.txt`)).not.toBe('');

@@ -1,7 +1,8 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { rejection, scratchWorkspaces, visit } from '../workspace/scratch-workspaces.ts';
+import { rejection } from '../workspace/scratch-folder.ts';
+import { scratchWorkspaces, visit } from '../workspace/scratch-workspaces.ts';
 import { patiently } from './patience.ts';
 
 /** Waits until it is told to end, deaf to whoever took over, and ends with this code. */

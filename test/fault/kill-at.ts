@@ -77,7 +77,13 @@ function listenToSql(): void {
 
 function listenToSpawn(): void {
   wrap(childProcess, 'spawn', (original) => {
-    return (...args) => around('spawn', args.flat().filter(isText).join(' '), () => original(...args));
+    return (...args) => {
+      const text = args.flat().filter(isText).join(' ');
+      if (plan.when !== 'after_exit') return around('spawn', text, () => original(...args));
+      const child = original(...args);
+      if (isIt('spawn', text)) child.once('exit', die);
+      return child;
+    };
   });
   syncBuiltinESMExports();
 }

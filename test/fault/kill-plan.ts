@@ -4,8 +4,11 @@ export interface KillPlan {
   readonly at: 'sql' | 'spawn' | 'file' | 'log';
   /** A regular expression over the text of the statement, command line, `function path` or log line. */
   readonly pattern: string;
-  /** `after_commit`: when the transaction of the statement is on the disk; without one, the same as `after`. */
-  readonly when: 'before' | 'after' | 'after_commit';
+  /**
+   * `after_commit`: when the transaction of the statement is on the disk; without one, the same as `after`. `after_exit`:
+   * when the program that was spawned has ended, and before anybody was told.
+   */
+  readonly when: 'before' | 'after' | 'after_commit' | 'after_exit';
   /** Which of the matches; the first when not said. */
   readonly occurrence?: number;
   /** Matches count only from the first log line, or statement, that matches this. */

@@ -78,6 +78,21 @@ describe('a sweep of the workspaces', () => {
     expect(told.map(({ fields }) => fields)).toEqual([{ found: 4, due: 3, removed: 3 }]);
   });
 
+  it('comes at once when a person did something, and not twice for two of them in a moment', async () => {
+    const stage = await started({ issues: inReview('1', '2') }, { id: '1' }, { id: '2' });
+    await stage.clock.advance(5_000);
+    await finish(stage, '1');
+    stage.orchestrator.wake();
+    await stage.clock.advance(10);
+    expect(stage.workspaces.removed).toEqual(paths('1'));
+    await finish(stage, '2');
+    stage.orchestrator.wake();
+    await stage.clock.advance(10);
+    expect(stage.workspaces.removed).toEqual(paths('1'));
+    await stage.clock.advance(minuteMs);
+    expect(stage.workspaces.removed).toEqual(paths('1', '2'));
+  });
+
   it('asks the tracker once, only for issues that have a directory and that nobody has, and else not at all', async () => {
     const stage = await started(
       { issues: inReview('1', '2', 'p', 'h', 'other') },
@@ -88,6 +103,8 @@ describe('a sweep of the workspaces', () => {
     );
     await stage.store.pins.put({ project: stage.project, issueId: 'p', identifier: 'T-p', since: 0, author });
     await stage.command('issue_hold', { issue: 'h' });
+    // A command has a sweep of its own behind it.
+    await stage.clock.advance(minuteMs);
     const asked = () => stage.calls.filter(({ kind, asked: ids }) => kind === 'ids' && ids.some((id) => id !== 'h'));
     const before = asked().length;
     await stage.clock.advance(11 * minuteMs);

@@ -31,6 +31,7 @@ export function simulatedWorkspaces(world: World, life: Life): Workspaces {
         await visit(signal);
         if (fails()) throw new BatonError('workspace_hook_failed', 'The simulated hook before_run exited with code 1.');
       }),
+    verify: async () => {},
     afterRun: () => life.call('workspaces.afterRun', () => visit(undefined)),
     bringHome: () => life.call('workspaces.bringHome', () => visit(undefined)),
     remove: ({ path }, { issue, signal }) =>

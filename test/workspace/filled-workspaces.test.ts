@@ -155,6 +155,37 @@ describe('a workspace that went away without Baton', () => {
   });
 });
 
+describe('a workspace that went away before its removal', () => {
+  it('has its commits brought home and saved all the same', async () => {
+    const { workspaces, place, source, root, remove, stateDir } = filled();
+    await workspaces.prepare(visit());
+    const work = commit(place.path, { 'src/b.txt': 'two\n' });
+    git(place.path, 'switch', '-q', '-c', 'side');
+    const side = commit(place.path, { 'src/c.txt': 'three\n' });
+    git(place.path, 'switch', '-q', 'baton/t-1');
+    rmSync(place.path, { recursive: true });
+    expect(await workspaces.isThere(place.path)).toBe(true);
+    expect(await remove()).toMatchObject({ outcome: 'removed', saved: [{ files: 0, commits: 1 }] });
+    expect(git(source, 'rev-parse', 'baton/t-1')).toBe(work);
+    const reference = git(source, 'for-each-ref', '--format=%(refname)', 'refs/baton');
+    expect(git(source, 'merge-base', side, reference)).toBe(side);
+    expect(readdirSync(root)).toEqual([]);
+    expect(readdirSync(path.join(stateDir, 'git', 'checkouts'))).toEqual([]);
+    expect(await workspaces.isThere(place.path)).toBe(false);
+  });
+
+  it('is forgotten when nothing had been done in it', async () => {
+    const { workspaces, place, root, remove, source, stateDir } = filled();
+    await workspaces.prepare(visit());
+    rmSync(root, { recursive: true });
+    // Nobody has to be asked for that.
+    rmSync(source, { recursive: true });
+    expect(await remove()).toEqual({ outcome: 'absent' });
+    expect(readdirSync(path.join(stateDir, 'git', 'checkouts'))).toEqual([]);
+    expect(await workspaces.isThere(place.path)).toBe(false);
+  });
+});
+
 describe('a removal that was cut short', () => {
   it('after its rename is finished with the work saved once, under the issue it was for', async () => {
     const { workspaces, root, place, source, logger } = filled();

@@ -35,6 +35,7 @@ export function scratchWorkspaces(changes: Changes = {}) {
     daemonId: systemChance.id(),
     daemonEnv: { PATH: process.env.PATH, HOME: home, ...changes.env },
   } as const;
+  const ground = createWorkspaceGround({ ...parts, stateDir });
   const workspaces = createLocalWorkspaces({
     ...parts,
     settings: settings({ workspace: { root, ...changes.workspace } }).workspace,
@@ -47,11 +48,11 @@ export function scratchWorkspaces(changes: Changes = {}) {
       ...changes.hooks,
     },
     secretEnvironment: changes.secrets ?? [],
-    ground: createWorkspaceGround({ ...parts, stateDir }),
+    ground,
     restoreCommand: (name) => `baton salvage restore ${name}`,
     logger,
   });
-  return { folder, root, home, stateDir, logger, workspaces };
+  return { folder, root, home, stateDir, ground, logger, workspaces };
 }
 
 export function visit(changes: Partial<Issue> = {}, more: Partial<WorkspaceVisit> = {}): WorkspaceVisit {

@@ -15,6 +15,11 @@ import type { ObjectFormat } from './lens.ts';
 export interface Checkouts {
   /** Fills a directory just made. Whoever calls it has marked it as being made. */
   make(place: CheckoutPlace): Promise<Checkout>;
+  /**
+   * Fills a directory made for it from the git directory of a workspace that went away. False when nothing of it is left, or
+   * nothing had been done there.
+   */
+  revive(place: CheckoutPlace): Promise<boolean>;
   /** What is known of a workspace that Baton filled; null for every other. */
   find(workspace: string): Promise<Checkout | null>;
   /** Before a run: removes locks that a killed run left, while nobody works there. Gives the files it removed. */

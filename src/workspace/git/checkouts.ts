@@ -52,6 +52,8 @@ export function createCheckouts(parts: CheckoutsParts): Checkouts {
       const work = workFor(place, foldersFor(place.workspace), parts);
       return (await reviveOrPutAside(work, parts)) ?? (await makeFromCache(work, cache));
     },
+    revive: async (place) =>
+      (await reviveOrPutAside(workFor(place, foldersFor(place.workspace), parts), parts)) !== null,
     unlock: async (workspace) => {
       const checkout = await find(workspace);
       return checkout === null ? [] : await unlockGitDirectory(checkout.gitDir);
