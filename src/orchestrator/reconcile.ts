@@ -1,7 +1,10 @@
+import { stateClass } from '../core/eligibility.ts';
 import { type Issue, normalizeState } from '../core/issue.ts';
 import { decideAboutRun } from '../core/reconcile-decision.ts';
 import type { StopReason } from '../core/run.ts';
 import type { Settings } from '../core/settings.ts';
+import { cleanAfterLastRun } from './clean-workspaces.ts';
+import { noteCompleted } from './complete-issue.ts';
 import type { OrchestratorContext } from './context.ts';
 import { releaseHold } from './hold-issue.ts';
 import type { RunningEntry, SchedulingState } from './scheduling-state.ts';
@@ -47,15 +50,19 @@ export async function applyRefresh(
       if (issue !== null) running.issue = issue;
       stopRun(context, running, decision.reason);
     }
-    if (endsHold(state.held.get(id)?.code, decision.reason)) await liftHold(context, id);
+    if (endsHold(state.held.get(id)?.code, decision.reason)) await liftHold(context, id, issue);
   }
   context.notify();
 }
 
 /** One that cannot be lifted now is met again by the next poll; the other issues do not wait for it. */
-async function liftHold(context: OrchestratorContext, issueId: string): Promise<void> {
+async function liftHold(context: OrchestratorContext, issueId: string, issue: Issue | null): Promise<void> {
   try {
     await releaseHold(context, issueId, { byPerson: false });
+    const { tracker } = context.source.read().workflow.settings;
+    if (issue === null || stateClass(issue.state, tracker) !== 'terminal') return;
+    noteCompleted(context, issue);
+    context.own('cleanup', cleanAfterLastRun(context, issue));
   } catch (error) {
     context.logger.warn('A hold could not be lifted yet.', { issue_id: issueId, error });
   }

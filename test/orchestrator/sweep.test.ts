@@ -93,6 +93,16 @@ describe('a sweep of the workspaces', () => {
     expect(stage.workspaces.removed).toEqual(paths('1', '2'));
   });
 
+  it('need not come for a held issue that a person closes: its workspace goes with the hold', async () => {
+    const stage = await started({ issues: inReview('1') }, { id: '1' });
+    await stage.command('issue_hold', { issue: '1' });
+    await stage.clock.advance(minuteMs);
+    await finish(stage, '1');
+    await stage.clock.advance(minuteMs);
+    expect(stage.workspaces.removed).toEqual(paths('1'));
+    expect(stage.orchestrator.read()).toMatchObject({ held: [], completed: [{ issue: { id: '1' } }] });
+  });
+
   it('asks the tracker once, only for issues that have a directory and that nobody has, and else not at all', async () => {
     const stage = await started(
       { issues: inReview('1', '2', 'p', 'h', 'other') },

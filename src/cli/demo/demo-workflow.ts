@@ -24,7 +24,7 @@ agent:
 You are working on {{ issue.identifier }}: {{ issue.title }}
 
 {{ issue.description }}
-{% if attempt %}
-This is attempt {{ attempt }} after a {{ retry_kind }}; go on from what is there.
+{% if retry_kind %}
+An earlier run ended before the ticket did ({{ retry_kind }}); go on from what is there.
 {% endif %}
 `;

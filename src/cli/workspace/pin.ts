@@ -39,6 +39,8 @@ export async function unpin(name: string, flags: PinFlags, surroundings: Surroun
   const issue = await findIssue(workplace, name);
   if (!(await store.pins.remove({ project: project.id, issueId: issue.id })))
     throw new BatonError('command_refused', `The workspace of ${harmlessLine(issue.identifier)} is not pinned.`);
+  // It may be over already.
+  await workplace.wake();
   return tell(issue, false, 'is not pinned any more', flags, surroundings);
 }
 
