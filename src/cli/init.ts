@@ -2,11 +2,13 @@ import { existsSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { BatonError } from '../core/baton-error.ts';
 import { harmlessLine } from '../core/harmless-line.ts';
+import type { Settings } from '../core/settings.ts';
 import { parseWorkflow } from '../workflow/load-workflow.ts';
 import { notInThisVersion, workflowContext } from './adapters.ts';
 import { exitCodes } from './exit-codes.ts';
 import { askPerson, type InitAnswers, type InitFlags } from './init/ask-person.ts';
 import { shellWord } from './init/shell-word.ts';
+import { whatWorkspacesAre } from './init/what-workspaces-are.ts';
 import { workflowText } from './init/workflow-text.ts';
 import { jsonLine } from './json-line.ts';
 import type { Surroundings } from './surroundings.ts';
@@ -15,13 +17,15 @@ import type { Surroundings } from './surroundings.ts';
 export async function init(file: string, flags: InitFlags, surroundings: Surroundings): Promise<number> {
   const target = path.resolve(surroundings.cwd, file);
   if (existsSync(target)) throw isThere(target);
-  const answers = await askPerson(flags, surroundings);
+  const answers = await askPerson(flags, target, surroundings);
   const text = workflowText(answers);
-  check(text, target, answers, surroundings);
+  const { workspace } = check(text, target, answers, surroundings);
   write(target, text);
   const { projectSlug, ...rest } = answers;
   const report = { path: target, ...rest, project_slug: projectSlug };
-  surroundings.stdout.write(flags.json ? jsonLine(report) : nextSteps(target, answers).join('\n'));
+  const told = async (): Promise<string> =>
+    [...nextSteps(target, answers), ...(await whatWorkspacesAre(workspace, surroundings)), ''].join('\n');
+  surroundings.stdout.write(flags.json ? jsonLine(report) : await told());
   return exitCodes.ok;
 }
 
@@ -45,7 +49,7 @@ function isThere(target: string): BatonError {
 }
 
 /** The secret of a tracker may be exported later; with anything else wrong the file is not written. */
-function check(text: string, target: string, answers: InitAnswers, surroundings: Surroundings): void {
+function check(text: string, target: string, answers: InitAnswers, surroundings: Surroundings): Settings {
   const context = workflowContext(surroundings);
   const isKnown =
     context.trackers.some(({ kind }) => kind === answers.tracker) &&
@@ -57,10 +61,8 @@ function check(text: string, target: string, answers: InitAnswers, surroundings:
     throw new BatonError('init_refused', `${missing.message}.`, { nextStep: 'Choose another.' });
   const env =
     answers.tracker === 'linear' ? { LINEAR_API_KEY: 'to be exported', ...surroundings.env } : surroundings.env;
-  parseWorkflow(Buffer.from(text), target, {
-    ...context,
-    surroundings: { ...context.surroundings, env },
-  });
+  const told = { ...context, surroundings: { ...context.surroundings, env } };
+  return parseWorkflow(Buffer.from(text), target, told).settings;
 }
 
 function nextSteps(target: string, { tracker }: InitAnswers): string[] {
@@ -71,6 +73,5 @@ function nextSteps(target: string, { tracker }: InitAnswers): string[] {
     `  baton doctor ${file}`,
     ...(tracker === 'board' ? [`  baton issue add "My first ticket" --workflow ${file}`] : []),
     `  baton start ${file} --dry-run`,
-    '',
   ];
 }

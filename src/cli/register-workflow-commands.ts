@@ -14,7 +14,7 @@ export function registerWorkflowCommands(program: Command, { surroundings, finis
     .option('--command <text>', 'the program of the agent "command"')
     .option('--project-slug <slug>', 'the project in Linear')
     .option('--label <name>', 'only tickets with this label; - for all')
-    .option('--repo <address>', 'cloned into each workspace; - for none')
+    .option('--repo <address>', 'the git repository that tickets are worked on in, a path or a URL; - for none')
     .option('--yes', 'take the default for every question')
     .addOption(jsonOption())
     .action(async (workflow: string, options: InitFlags) => {

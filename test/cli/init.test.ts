@@ -1,11 +1,12 @@
 import { execFileSync, spawn } from 'node:child_process';
-import { existsSync, readdirSync, symlinkSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, symlinkSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { until } from '../process/real-children.ts';
+import { git, scratchRepository } from '../workspace/git/scratch-repository.ts';
 import { answer, refusal } from './live-daemon.ts';
-import { baton, batonCommand, type Ended, leaveNoPlaces, Place } from './run-baton.ts';
+import { baton, batonCommand, type Ended, leaveNoPlaces, Place, startProgram } from './run-baton.ts';
 
 leaveNoPlaces();
 
@@ -146,12 +147,99 @@ describe.concurrent('an answer', () => {
     }
     expect(existsSync(path.join(place.folder, 'owned'))).toBe(false);
   });
+});
 
-  it('about the repository is the one around it by default', async () => {
+/** Runs it in a folder below the place, as a person would who went there. */
+function initIn(place: Place, folder: string, ...args: string[]): Promise<Ended> {
+  return startProgram(place, 'sh', ['-c', `cd '${folder}' && exec ${batonCommand('init', ...args)}`]).ended;
+}
+
+describe.concurrent('the repository that baton init proposes', () => {
+  it.each([
+    ['at its top', '.', 'WORKFLOW.md', '.'],
+    ['below it', 'src', 'WORKFLOW.md', '..'],
+    ['far below it', 'src/deep/er', 'WORKFLOW.md', '../../..'],
+    ['at its top, for a file below', '.', 'src/deep/flow.md', '../..'],
+    ['below it, for a file at the top', 'src', '../flow.md', '.'],
+    ['below it, for a file beside', 'src', '../docs/flow.md', '..'],
+  ])('is the one around the person %s', async (_where, folder, file, repo) => {
+    using place = new Place();
+    const source = scratchRepository(path.join(place.folder, 'source'));
+    for (const each of ['src/deep/er', 'docs']) mkdirSync(path.join(source, each), { recursive: true });
+    const { code, stdout, stderr } = await initIn(place, path.join(source, folder), file, '--yes');
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    const written = path.join('source', folder, file);
+    expect(writtenIn(place, written).workspace).toEqual({ repo });
+    expect(stdout).toMatch(new RegExp(`^Each ticket gets a worktree of ${source}\\.$`, 'm'));
+    expect(stdout).not.toContain('But not yet');
+    const { settings } = await answer(place, 'validate', written);
+    expect(settings).toContainEqual(expect.objectContaining({ key: 'workspace.repo', value: source }));
+  });
+
+  it('is named by its whole path in a file outside of it', async () => {
+    using place = new Place();
+    const source = scratchRepository(path.join(place.folder, 'source'));
+    expect((await initIn(place, `${source}/src`, '../../flow.md', '--yes')).code).toBe(0);
+    expect(writtenIn(place, 'flow.md').workspace).toEqual({ repo: source });
+  });
+
+  it('is the one around the file where there is none around the person', async () => {
+    using place = new Place();
+    const source = scratchRepository(path.join(place.folder, 'source'));
+    const { stdout } = await baton(place, 'init', 'source/src/flow.md');
+    expect(writtenIn(place, 'source/src/flow.md').workspace).toEqual({ repo: '..' });
+    expect(stdout).toContain(`a worktree of ${source}.`);
+  });
+
+  it('is the nearest one, and may be a linked worktree', async () => {
+    using place = new Place();
+    const source = scratchRepository(path.join(place.folder, 'source'));
+    git(source, 'worktree', 'add', '-q', 'linked');
+    const { stdout } = await initIn(place, `${source}/linked/src`, '--yes');
+    expect(writtenIn(place, 'source/linked/src/WORKFLOW.md').workspace).toEqual({ repo: '..' });
+    expect(stdout).toContain(`a worktree of ${source}/linked.`);
+    expect(stdout).not.toContain('But not yet');
+  });
+
+  it('is not there where nobody is in one, and that is said', async () => {
+    using place = new Place();
+    const { stdout } = await baton(place, 'init');
+    expect(writtenIn(place).workspace).toBeUndefined();
+    expect(stdout).toMatch(/^Workspaces begin empty; set workspace\.repo to work on a repository\.$/m);
+  });
+
+  it.each([
+    ['without a commit', 'source', /^But not yet: .* has no commit yet\.\n {2}Make a first commit/m],
+    ['that is not there', 'elsewhere', /^But not yet: .*elsewhere does not exist\.\n {2}Mend `workspace\.repo`/m],
+  ])('needs more where it is one %s, and that is said', async (_what, repo, told) => {
+    using place = new Place();
+    execFileSync('git', ['init', '-q', path.join(place.folder, 'source')]);
+    const { code, stdout } = await baton(place, 'init', '--repo', repo);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(told);
+    expect(writtenIn(place).workspace).toEqual({ repo });
+  });
+
+  it('is not asked over the network, nor shown with its password', async () => {
+    using place = new Place();
+    const { code, stdout } = await baton(place, 'init', '--repo', 'http://me:hunter2@127.0.0.1:1/x.git');
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^Each ticket gets a worktree of http:\/\/127\.0\.0\.1:1\/x\.git\.\n$/m);
+    expect(stdout).not.toMatch(/hunter2|But not yet/);
+  });
+
+  it('is proposed even where git cannot read it', async () => {
     using place = new Place();
     place.write('.git/HEAD', '');
-    expect((await baton(place, 'init', '--yes')).code).toBe(0);
+    const { code, stdout } = await baton(place, 'init', '--yes');
+    expect(code).toBe(0);
     expect(writtenIn(place).workspace).toEqual({ repo: '.' });
+    expect(stdout).toMatch(/^But not yet: .* is no git repository\./m);
+  });
+
+  it('is not said to be cloned', async () => {
+    using place = new Place();
+    expect((await baton(place, 'init', '--help')).stdout).not.toContain('cloned');
   });
 });
 

@@ -1,6 +1,7 @@
 import { systemChance } from '../../clock/system-chance.ts';
 import { systemClock } from '../../clock/system-clock.ts';
 import { toBatonError } from '../../core/baton-error.ts';
+import { harmlessLine } from '../../core/harmless-line.ts';
 import { childEnvironment, usualVariables } from '../../process/child-environment.ts';
 import type { Custody } from '../../process/custody.ts';
 import { runToEnd } from '../../process/run-to-end.ts';
@@ -9,8 +10,8 @@ import type { Surroundings } from '../surroundings.ts';
 import { checkFolder } from './check-folder.ts';
 import { type Finding, ill, well } from './finding.ts';
 
-/** Worktrees with `--orphan` and `merge-tree --write-tree` came with these; older ones lack what later work needs. */
-const oldestGit = [2, 38] as const;
+/** With this one came `core.fsync`: older ones do not say when what a removal relies on is on the disk. */
+const oldestGit = [2, 36] as const;
 
 /** What Baton needs of a machine, whatever the workflow. */
 export async function checkMachine(surroundings: Surroundings): Promise<Finding[]> {
@@ -28,7 +29,7 @@ function checkNode({ nodeVersion }: Surroundings): Finding {
 }
 
 async function checkGit(surroundings: Surroundings): Promise<Finding> {
-  const mend = 'install git 2.38 or newer (Debian: apt-get install git)';
+  const mend = `install git ${oldestGit.join('.')} or later (Debian: apt-get install git)`;
   try {
     const { code, stdout } = await runToEnd(
       {
@@ -43,7 +44,9 @@ async function checkGit(surroundings: Surroundings): Promise<Finding> {
     );
     const [, major, minor] = /(\d+)\.(\d+)/.exec(stdout) ?? [];
     const isRecent = Number(major) > oldestGit[0] || (Number(major) === oldestGit[0] && Number(minor) >= oldestGit[1]);
-    return code === 0 && isRecent ? well('git', stdout.trim()) : ill('git', stdout.trim() || `exit code ${code}`, mend);
+    const said = harmlessLine(stdout);
+    if (code !== 0 || major === undefined) return ill('git', said || `exit code ${code}`, mend);
+    return isRecent ? well('git', said) : ill('git', `${said} is too old`, mend);
   } catch (error) {
     return ill('git', toBatonError(error).message, mend);
   }

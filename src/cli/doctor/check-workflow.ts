@@ -10,9 +10,10 @@ import { notInThisVersion, workflowContext } from '../adapters.ts';
 import { stateFolder } from '../state-folder.ts';
 import type { Surroundings } from '../surroundings.ts';
 import { checkFolder } from './check-folder.ts';
+import { checkRepository } from './check-repository.ts';
 import { type Finding, ill, megabytes, well } from './finding.ts';
 
-/** What one workflow file needs: a usable file, its folders, its agent's program. */
+/** What one workflow file needs: a usable file, its folders, its repository, its agent's program. */
 export async function checkWorkflow(workflow: string, surroundings: Surroundings): Promise<Finding[]> {
   const file = path.resolve(surroundings.cwd, workflow);
   const { workflow: loaded, problems } = inspectWorkflow(file, workflowContext(surroundings));
@@ -28,6 +29,7 @@ export async function checkWorkflow(workflow: string, surroundings: Surroundings
       : ill('workflow file', missing.map(({ message }) => message).join('; '), mend),
     await checkFolder('workspace root', workspace.root, workspace.minFreeDiskMb),
     await checkFolder('state folder', stateFolder(file, undefined, surroundings), workspace.minFreeDiskMb),
+    ...(await checkRepository(loaded, surroundings)),
     await checkMemory(agent.minFreeMemoryMb),
     await checkAgent(loaded.settings, surroundings),
   ];

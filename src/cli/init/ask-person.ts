@@ -1,8 +1,7 @@
-import { existsSync } from 'node:fs';
-import path from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { BatonError } from '../../core/baton-error.ts';
 import type { Surroundings } from '../surroundings.ts';
+import { repositoryAround } from './repository-around.ts';
 
 export interface InitFlags {
   readonly json?: boolean;
@@ -27,8 +26,8 @@ export interface InitAnswers {
   readonly repo: string | null;
 }
 
-/** Asks what the flags leave open. Where nobody can answer, the defaults are taken. */
-export async function askPerson(flags: InitFlags, surroundings: Surroundings): Promise<InitAnswers> {
+/** Asks what the flags leave open. Where nobody can answer, the defaults are taken. `target` is the file to be written. */
+export async function askPerson(flags: InitFlags, target: string, surroundings: Surroundings): Promise<InitAnswers> {
   const { stdin, stderr } = surroundings;
   const canAsk = stdin.isTTY === true && flags.yes !== true && flags.json !== true;
   const terminal = canAsk ? createInterface({ input: stdin, output: stderr }) : null;
@@ -63,7 +62,7 @@ export async function askPerson(flags: InitFlags, surroundings: Surroundings): P
     const command =
       agent === 'command' ? await ask(flags.command, 'Its command (the prompt comes on standard input)?', '') : '';
     // Who runs it inside a repository most likely means that one.
-    const here = existsSync(path.join(surroundings.cwd, '.git')) ? '.' : '-';
+    const here = (await repositoryAround(target, surroundings)) ?? '-';
     const repo = await ask(flags.repo, 'Git repository to work on, a path or a URL (- for none)?', here);
     return {
       tracker,

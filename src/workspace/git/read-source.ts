@@ -1,7 +1,9 @@
+import type { BatonError } from '../../core/baton-error.ts';
 import type { RepositorySettings } from '../../core/settings.ts';
 import type { Git } from './git.ts';
 import type { ObjectFormat } from './lens.ts';
-import { noSuchBase, sourceUnavailable } from './source-errors.ts';
+import { missingBase, type References, tellingReferences } from './missing-base.ts';
+import { whyUnreadable } from './source-errors.ts';
 
 /** What a source says of itself now. */
 export interface SourceHeads {
@@ -25,7 +27,8 @@ export async function readSource(git: Git, question: SourceQuestion): Promise<So
   const { repo, base, branches, signal } = question;
   const names = [...new Set([...(base === null ? [] : [base]), ...branches])];
   const asked = await listReferences(git, repo, ['HEAD', ...names.map((name) => `refs/heads/${name}`)], signal);
-  const found = base ?? headOf(repo, asked);
+  const found = base ?? branchOfHead(asked);
+  if (found === null) throw await whyNoBase(git, question);
   const commits = new Map<string, string>();
   for (const name of [found, ...names]) {
     const commit = asked.ids.get(`refs/heads/${name}`);
@@ -35,17 +38,8 @@ export async function readSource(git: Git, question: SourceQuestion): Promise<So
   const head = asked.ids.get('HEAD');
   if (base === null && head !== undefined) commits.set(found, head);
   const commit = commits.get(found);
-  if (commit === undefined) {
-    const nextStep = 'Mend `workspace.base`, or make that branch in the repository.';
-    throw noSuchBase(repo, `has no branch ${found}`, nextStep);
-  }
+  if (commit === undefined) throw await whyNoBase(git, question);
   return { objectFormat: commit.length === 64 ? 'sha256' : 'sha1', base: found, commits };
-}
-
-interface References {
-  readonly ids: ReadonlyMap<string, string>;
-  /** The reference that HEAD names. */
-  readonly head: string | null;
 }
 
 async function listReferences(
@@ -60,7 +54,7 @@ async function listReferences(
     network: true,
     ...(signal === undefined ? {} : { signal }),
   });
-  if (code !== 0) throw sourceUnavailable(repo, stderr);
+  if (code !== 0) throw await whyUnreadable(repo, stderr);
   const ids = new Map<string, string>();
   let head: string | null = null;
   for (const line of Buffer.from(stdout, 'latin1').toString('utf8').split('\n')) {
@@ -71,10 +65,12 @@ async function listReferences(
   return { ids, head };
 }
 
-function headOf(repo: RepositorySettings, { ids, head }: References): string {
-  const nextStep = 'Name the branch to begin at in `workspace.base`.';
-  const name = head?.startsWith('refs/heads/') === true ? head.slice('refs/heads/'.length) : null;
-  if (ids.has('HEAD') && name !== null) return name;
-  if (ids.has('HEAD')) throw noSuchBase(repo, 'has no branch checked out: its HEAD names a commit', nextStep);
-  throw noSuchBase(repo, 'has no commit in the branch that its HEAD names', nextStep);
+/** Null where HEAD names a commit, or a branch that is not there yet. */
+function branchOfHead({ ids, head }: References): string | null {
+  return ids.has('HEAD') && head?.startsWith('refs/heads/') === true ? head.slice('refs/heads/'.length) : null;
+}
+
+/** Asks once more, for all that can tell what was meant. */
+async function whyNoBase(git: Git, { repo, base, signal }: SourceQuestion): Promise<BatonError> {
+  return missingBase(repo, base, await listReferences(git, repo, tellingReferences(base), signal));
 }

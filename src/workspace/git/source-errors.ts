@@ -1,11 +1,31 @@
+import { stat } from 'node:fs/promises';
+import path from 'node:path';
 import { BatonError } from '../../core/baton-error.ts';
 import { harmlessLine } from '../../core/harmless-line.ts';
 import type { RepositorySettings } from '../../core/settings.ts';
+import { hasCode } from '../error-reason.ts';
+import { lookAt } from '../look-at.ts';
+import { findRepositoryAbove } from './find-repository-above.ts';
 
 const longestRemark = 1_000;
 
+interface Trouble {
+  readonly said: RegExp;
+  readonly what: string;
+  readonly nextStep?: string;
+  /** Where another one helps with a folder of this machine. */
+  readonly localNextStep?: string;
+}
+
+const noRepository: Trouble = {
+  said: /does not appear to be a git repository|not a git repository|invalid gitfile|does not exist|not found/i,
+  what: 'is no git repository',
+  nextStep: 'Check `workspace.repo`; a host may also say this to whoever is not allowed to see the repository.',
+  localNextStep: 'Check `workspace.repo`; if it is right, `git status` in that folder tells more.',
+};
+
 /** What git says when this or that is wrong with a source, and what a person does about it. */
-const knownTroubles: readonly { readonly said: RegExp; readonly what: string; readonly nextStep?: string }[] = [
+const knownTroubles: readonly Trouble[] = [
   {
     said: /dubious ownership/,
     what: 'belongs to another user',
@@ -17,18 +37,16 @@ const knownTroubles: readonly { readonly said: RegExp; readonly what: string; re
     what: 'does not let Baton in',
     nextStep:
       'Give the user that runs Baton an ssh key or a credential helper for it; `git ls-remote` must work without a question.',
+    localNextStep: 'Let the user that runs Baton read its folder and all that is in it.',
   },
-  {
-    said: /does not appear to be a git repository|not a git repository|does not exist|not found/i,
-    what: 'is no git repository',
-  },
+  noRepository,
   {
     said: /shallow (?:update|roots)/,
     what: 'is shallow: its history is cut off',
     nextStep: 'Run `git fetch --unshallow` in it, or name the repository that it came from.',
   },
   {
-    said: /Could not resolve host|unable to access|Connection (?:refused|timed out|reset)|unable to connect|Network is unreachable/i,
+    said: /Could not resolve host|unable to access|Connection (?:refused|timed out|reset|closed)|Operation timed out|unable to connect|Network is unreachable|No route to host/i,
     what: 'cannot be reached',
     nextStep: 'Nothing if it is rare; otherwise check the network and `workspace.repo`.',
   },
@@ -38,10 +56,40 @@ const knownTroubles: readonly { readonly said: RegExp; readonly what: string; re
 export function sourceUnavailable(repo: RepositorySettings, stderr: string): BatonError {
   const trouble = knownTroubles.find(({ said }) => said.test(stderr));
   const message = `The repository ${repo.shown} ${trouble?.what ?? 'could not be read'}. git said: ${remark(repo, stderr)}`;
+  const nextStep = (repo.isLocal ? trouble?.localNextStep : undefined) ?? trouble?.nextStep;
   return new BatonError('repository_unavailable', message, {
     details: { repository: repo.shown },
-    ...(trouble?.nextStep === undefined ? {} : { nextStep: trouble.nextStep }),
+    ...(nextStep === undefined ? {} : { nextStep }),
   });
+}
+
+/** The same, and where git only says that a path of this machine is no repository, what is there instead. */
+export async function whyUnreadable(repo: RepositorySettings, stderr: string): Promise<BatonError> {
+  const isMissing = repo.isLocal && knownTroubles.find(({ said }) => said.test(stderr)) === noRepository;
+  const found = isMissing ? await whatIsThere(repo.location) : null;
+  return found === null ? sourceUnavailable(repo, stderr) : noSuchBase(repo, found.what, found.nextStep);
+}
+
+/** Null where git knows better. */
+async function whatIsThere(location: string): Promise<{ what: string; nextStep: string } | null> {
+  const mend = 'Mend `workspace.repo`; a relative path begins at the folder of the workflow file.';
+  try {
+    const found = await stat(location);
+    if (!found.isDirectory()) return { what: 'is no git repository but a file', nextStep: mend };
+    const above = await findRepositoryAbove(location);
+    // It has a `.git`, and git does not take it for one: only git can say why.
+    if (above === location || (await lookAt(path.join(location, 'HEAD'))) !== null) return null;
+    if (above !== null) {
+      const what = `is no git repository itself but a folder in one: ${harmlessLine(above)}`;
+      return { what, nextStep: `Write that folder in \`workspace.repo\`, or make a repository of its own here.` };
+    }
+    const nextStep = 'Run `git init` and make a first commit there, or name another repository in `workspace.repo`.';
+    return { what: 'is a folder without a git repository', nextStep };
+  } catch (error) {
+    if (!hasCode(error, 'ENOENT') && !hasCode(error, 'ENOTDIR')) return null;
+    const isLink = (await lookAt(location).catch(() => null)) !== null;
+    return { what: isLink ? 'is a link that leads nowhere' : 'does not exist', nextStep: mend };
+  }
 }
 
 export function noSuchBase(repo: RepositorySettings, message: string, nextStep: string): BatonError {
@@ -58,7 +106,12 @@ export function soundsDamaged(text: string): boolean {
   );
 }
 
+/** What git adds to every trouble with a source, whatever it is. */
+const noise =
+  /^(?:fatal: Could not read from remote repository\.|Please make sure you have the correct access rights|and the repository exists\.)$/gm;
+
 function remark(repo: RepositorySettings, stderr: string): string {
-  const hidden = stderr.replaceAll(repo.location, repo.shown).replaceAll(/\/\/[^/@\s]+@/g, '//');
+  const telling = stderr.replaceAll(noise, '').trim() === '' ? stderr : stderr.replaceAll(noise, '');
+  const hidden = telling.replaceAll(repo.location, repo.shown).replaceAll(/\/\/[^/@\s]+@/g, '//');
   return harmlessLine(hidden.slice(-longestRemark)) || 'nothing';
 }

@@ -1,4 +1,5 @@
 import {
+  chownSync,
   existsSync,
   mkdirSync,
   readdirSync,
@@ -6,6 +7,7 @@ import {
   renameSync,
   rmSync,
   statSync,
+  symlinkSync,
   truncateSync,
   writeFileSync,
 } from 'node:fs';
@@ -50,32 +52,165 @@ describe('a source that gives nothing', () => {
     return error;
   }
 
-  it('is told when there is nothing at its path', async () => {
-    expect((await failure(() => {})).message).toMatch(/is no git repository\. git said: /);
+  const noise = /access rights|Could not read from remote/;
+
+  it.each<[what: string, prepare: (source: string) => void, message: RegExp, nextStep: RegExp]>([
+    ['there is nothing at its path', () => {}, / does not exist\.$/, /workspace\.repo/],
+    [
+      'its path is a link that leads nowhere',
+      (source) => symlinkSync('nowhere', source),
+      / is a link that leads nowhere\.$/,
+      /workspace\.repo/,
+    ],
+    ['its path is a file', (source) => writeFileSync(source, 'x'), / is no git repository but a file\.$/, /repo/],
+    [
+      'there is a folder that is no repository',
+      (source) => mkdirSync(source),
+      / is a folder without a git repository\.$/,
+      /git init/,
+    ],
+  ])('is told when %s', async (_what, prepare, message, nextStep) => {
+    const folder = scratchFolder();
+    const source = path.join(folder, 'source');
+    prepare(source);
+    const error = await rejection(make(scratchCheckouts(folder, source), 'T-1'));
+    expect(error).toMatchObject({ code: 'repository_unavailable', message: expect.stringMatching(message) });
+    expect(error.message).toContain(source);
+    expect(error.message).not.toMatch(noise);
+    expect(error.nextStep).toMatch(nextStep);
   });
 
-  it('is told when there is a folder that is no repository', async () => {
-    expect((await failure((source) => mkdirSync(source))).message).toContain('is no git repository');
+  it('is told when its path leads through a file', async () => {
+    const folder = scratchFolder();
+    writeFileSync(path.join(folder, 'file'), '');
+    const error = await rejection(make(scratchCheckouts(folder, path.join(folder, 'file/source')), 'T-1'));
+    expect(error.message).toMatch(/ does not exist\.$/);
   });
 
-  it('is told when it has no such branch', async () => {
+  it('is told by its name when the path is a folder in it', async () => {
+    const folder = scratchFolder();
+    const top = scratchRepository(path.join(folder, 'top'));
+    const scratch = scratchCheckouts(folder, path.join(top, 'src'));
+    const error = await rejection(make(scratch, 'T-1'));
+    expect(error.message).toBe(`The repository ${top}/src is no git repository itself but a folder in one: ${top}.`);
+    expect(error.nextStep).toContain('workspace.repo');
+  });
+
+  it.each<[what: string, damage: (source: string) => void]>([
+    ['has no HEAD', (source) => rmSync(path.join(source, '.git/HEAD'))],
+    [
+      'is a link to nowhere',
+      (source) => {
+        rmSync(path.join(source, '.git'), { recursive: true });
+        writeFileSync(path.join(source, '.git'), 'gitdir: /nowhere/at/all\n');
+      },
+    ],
+  ])('is told in words of git, without its noise, when its .git %s', async (_what, damage) => {
+    const error = await failure((source) => damage(scratchRepository(source)));
+    expect(error.message).toMatch(/is no git repository\. git said: fatal: .*not.* a git repository/);
+    expect(error.message).not.toMatch(noise);
+  });
+
+  it.skipIf(process.getuid?.() !== 0)('is told when it belongs to somebody else', async () => {
+    const error = await failure((source) => {
+      scratchRepository(source);
+      for (const each of ['', '.git']) chownSync(path.join(source, each), 65_534, 65_534);
+    });
+    expect(error.message).toMatch(/belongs to another user\. git said: /);
+    expect(error.message).not.toMatch(noise);
+    expect(error.nextStep).toContain('safe.directory');
+  });
+
+  it('is told when it has no such branch, with the one that it has', async () => {
     const error = await failure((source) => scratchRepository(source), 'release');
-    expect(error.message).toContain('has no branch release');
-    expect(error.nextStep).toContain('workspace.base');
+    expect(error.message).toMatch(/ has no branch release\.$/);
+    expect(error.nextStep).toBe('Mend `workspace.base` (main?), or make that branch in the repository.');
+  });
+
+  it('is told the branch that differs only in case', async () => {
+    const error = await failure((source) => git(scratchRepository(source), 'branch', 'Release'), 'release');
+    expect(error.nextStep).toContain('(Release?)');
+  });
+
+  /** A repository with a branch `topic` that is ahead, tags of both, and a branch that it saw elsewhere. */
+  function manyNames(source: string): void {
+    scratchRepository(source);
+    git(source, 'tag', 'light');
+    git(source, 'checkout', '-q', '-b', 'topic/one');
+    commit(source, { 'b.txt': 'x\n' });
+    git(source, 'tag', '-a', '-m', 'x', 'heavy');
+    git(source, 'update-ref', 'refs/remotes/origin/seen', 'HEAD');
+    git(source, 'update-ref', 'refs/remotes/mine/deep/seen', 'HEAD');
+    git(source, 'update-ref', 'refs/remotes/origin/$(id)', 'HEAD');
+    git(source, 'checkout', '-q', 'main');
+  }
+
+  it.each([
+    ['refs/heads/main', 'a branch with its folder', 'main'],
+    ['heads/topic/one', 'a branch with its folder', 'topic/one'],
+    ['origin/main', 'a branch of a remote', 'main'],
+    ['upstream/topic/one', 'a branch of a remote', 'topic/one'],
+    ['mine/main', 'a branch of a remote', 'main'],
+    ['refs/remotes/other/topic/one', 'a branch of a remote', 'topic/one'],
+    ['origin/nothing', 'a branch of a remote', 'main'],
+    ['origin/$(id)', 'a branch of a remote', 'main'],
+    ['light', 'a tag', 'main'],
+    ['heavy', 'a tag', 'topic/one'],
+    ['tags/heavy', 'a tag', 'topic/one'],
+    ['refs/tags/light', 'a tag', 'main'],
+    ['0123456789abcdef', 'the id of a commit', 'main'],
+  ])('is told that the base %s is %s, and that %s is likely meant', async (base, kind, likely) => {
+    const error = await failure(manyNames, base);
+    expect(error.message).toContain(
+      `has no branch ${base}: that is ${kind}, and \`workspace.base\` is the plain name of a branch.`,
+    );
+    expect(error.nextStep).toBe(`Write the plain name of a branch in \`workspace.base\` (${likely}?).`);
+  });
+
+  it.each(['short', 'whole', 'upper case'])('is told the branch at a commit that is the base: %s', async (form) => {
+    const folder = scratchFolder();
+    const source = path.join(folder, 'source');
+    manyNames(source);
+    const id = git(source, 'rev-parse', 'topic/one');
+    const base = form === 'short' ? id.slice(0, 7) : form === 'whole' ? id : id.toUpperCase();
+    const error = await rejection(make(scratchCheckouts(folder, source, { base }), 'T-1'));
+    expect(error.message).toContain('the id of a commit');
+    expect(error.nextStep).toContain('(topic/one?)');
+  });
+
+  it.each([
+    ['seen', 'git branch seen origin/seen'],
+    ['origin/seen', 'git branch seen origin/seen'],
+    ['mine/deep/seen', 'git branch deep/seen mine/deep/seen'],
+  ])('is told how to get the base %s that it has only from a remote', async (base, command) => {
+    const error = await failure(manyNames, base);
+    expect(error.nextStep).toContain(`\`${command}\``);
+    git(path.join(String(error.details.repository)), ...command.split(' ').slice(1));
+  });
+
+  it('offers no command with a name in it that a shell would read', async () => {
+    expect((await failure(manyNames, '$(id)')).nextStep).not.toContain('git branch');
   });
 
   it('is told when no base is named and its HEAD is detached', async () => {
     const error = await failure((source) => git(scratchRepository(source), 'checkout', '-q', '--detach'));
     expect(error.message).toContain('its HEAD names a commit');
-    expect(error.nextStep).toContain('workspace.base');
+    expect(error.nextStep).toContain('`workspace.base`, such as main.');
   });
 
-  it('is told when it has no commit yet', async () => {
+  it.each([null, 'main', 'origin/main'])('is told when it has no commit yet, with the base %s', async (base) => {
     const error = await failure((source) => {
       mkdirSync(source);
       git(source, 'init', '-q');
-    });
-    expect(error.message).toContain('has no commit');
+    }, base);
+    expect(error.message).toMatch(/ has no commit yet\.$/);
+    expect(error.nextStep).toMatch(/first commit/);
+  });
+
+  it('is told when only the branch of its HEAD has no commit', async () => {
+    const error = await failure((source) => git(scratchRepository(source), 'symbolic-ref', 'HEAD', 'refs/heads/new'));
+    expect(error.message).toContain('has no commit in the branch that its HEAD names');
+    expect(error.nextStep).toContain('such as main');
   });
 
   it('is told when its history is cut off', async () => {
@@ -103,10 +238,15 @@ describe('a source that gives nothing', () => {
     ["fatal: could not read Username for 'https://h': terminal prompts disabled", /does not let Baton in/, /ssh key/],
     ['git@h: Permission denied (publickey).', /does not let Baton in/, /ssh key/],
     ['fatal: unable to access: Could not resolve host: h', /cannot be reached/, /network/],
+    ['fatal: Could not read from remote repository.', /could not be read\. git said: fatal: Could not read/, /repo/],
+    ["fatal: repository 'https://h/x/' not found", /is no git repository/, /not allowed to see/],
     ['fatal: something new', /could not be read\. git said: fatal: something new/, /workspace\.repo/],
   ])('is told in words when git says %s', async (stderr, message, nextStep) => {
     const folder = scratchFolder();
-    const scratch = scratchCheckouts(folder, path.join(folder, 'source'), {
+    const location = 'https://h/x';
+    const scratch = scratchCheckouts(folder, location, {
+      repo: { location, shown: location, isLocal: false },
+      copyFrom: folder,
       git: (real) => ({ run: real.run, ask: async () => ({ code: 128, stdout: '', stderr }) }),
     });
     const error = await rejection(make(scratch, 'T-1'));
@@ -251,7 +391,7 @@ describe('the cache of a source', () => {
     const place = scratch.workspace('T-1');
     expect(git(place, 'remote', 'get-url', 'origin')).toBe(source);
     commit(place, { 'a.txt': 'x\n' });
-    expect(await scratch.checkouts.publish(place)).toMatchObject({ outcome: 'published' });
+    expect(await scratch.checkouts.publish(place)).toMatchObject({ outcome: 'brought' });
   });
 
   it('is fetched for the others when one who waits gives up', async () => {

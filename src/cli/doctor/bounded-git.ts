@@ -1,0 +1,23 @@
+import { systemChance } from '../../clock/system-chance.ts';
+import { systemClock } from '../../clock/system-clock.ts';
+import { createGit, type Git, type GitCall } from '../../workspace/git/git.ts';
+import type { Surroundings } from '../surroundings.ts';
+
+/** Whoever waits for an answer at a terminal does not wait longer than this, however many calls it takes. */
+const limitMs = 10_000;
+
+/** Git as the daemon calls it, for a short look: all calls together have one time limit. */
+export function boundedGit(surroundings: Surroundings): Git {
+  const git = createGit({
+    clock: systemClock,
+    custody: 'group_only',
+    daemonId: systemChance.id(),
+    daemonEnv: surroundings.env,
+  });
+  const deadline = systemClock.monotonic() + limitMs;
+  const bounded = (call: GitCall): GitCall => ({
+    ...call,
+    timeoutMs: Math.max(1, Math.ceil(deadline - systemClock.monotonic())),
+  });
+  return { run: (call) => git.run(bounded(call)), ask: (call) => git.ask(bounded(call)) };
+}

@@ -1,0 +1,82 @@
+import { access, constants, stat } from 'node:fs/promises';
+import path from 'node:path';
+import { toBatonError } from '../../core/baton-error.ts';
+import { harmlessLine } from '../../core/harmless-line.ts';
+import type { RepositorySettings } from '../../core/settings.ts';
+import { hasCode } from '../../workspace/error-reason.ts';
+import type { Git } from '../../workspace/git/git.ts';
+import { findCommonDirectory } from '../../workspace/git/source-repository.ts';
+import { type Finding, ill, well } from './finding.ts';
+
+const name = 'repository write';
+
+/** Where git writes when a branch moves or work is saved. Those that are not there yet are made in one of the others. */
+const writtenFolders = [
+  ...['', 'objects', 'objects/pack', 'refs', 'refs/heads', 'refs/baton', 'refs/baton/salvage', 'reftable'],
+  ...['logs', 'logs/refs', 'logs/refs/heads'],
+];
+
+/**
+ * Whether Baton can bring branches and saved work into a local repository: its folders are writable, and no reference
+ * has a name that theirs need for a folder. Only looks. `branchTemplate` is null where Baton makes no branches.
+ */
+export async function checkRepositoryWrites(
+  git: Git,
+  repo: RepositorySettings,
+  branchTemplate: string | null,
+): Promise<Finding> {
+  try {
+    const common = await findCommonDirectory(git, repo.location);
+    const branchFolders = branchTemplate === null ? [] : fixedFolders(branchTemplate);
+    const below = branchFolders.flatMap((each) => [`refs/heads/${each}`, `logs/refs/heads/${each}`]);
+    for (const folder of [...writtenFolders, ...below]) {
+      const reason = await whyNotWritable(path.join(common, folder));
+      if (reason === null) continue;
+      const mend = `let the user that runs Baton write in ${harmlessLine(common)} and all that is in it`;
+      return ill(name, harmlessLine(`${path.join(common, folder)} cannot be written: ${reason}`), mend);
+    }
+    const wanted = ['refs/baton', 'refs/baton/salvage', ...branchFolders.map((each) => `refs/heads/${each}`)];
+    const inTheWay = await firstThere(git, common, wanted);
+    if (inTheWay !== null) return whatIsInTheWay(harmlessLine(inTheWay));
+    const what = branchTemplate === null ? 'saved work (refs/baton)' : 'branches and saved work (refs/baton)';
+    return well(name, harmlessLine(`${common} takes ${what}`));
+  } catch (error) {
+    const { message, nextStep } = toBatonError(error);
+    return ill(name, harmlessLine(message), nextStep);
+  }
+}
+
+/** The folders that every branch of this template is in: `a/b/{{ x }}` is in `a` and in `a/b`. */
+function fixedFolders(template: string): string[] {
+  const fixed = template.split(/\{[{%]/)[0] ?? '';
+  const steps = fixed.trimStart().split('/').slice(0, -1);
+  return steps.map((_step, index) => steps.slice(0, index + 1).join('/')).filter((each) => each !== '');
+}
+
+async function whyNotWritable(folder: string): Promise<string | null> {
+  try {
+    if ((await stat(folder)).isDirectory()) await access(folder, constants.W_OK | constants.X_OK);
+    return null;
+  } catch (error) {
+    // A file where a folder is wanted is a reference, or no business of ours.
+    if (hasCode(error, 'ENOENT') || hasCode(error, 'ENOTDIR')) return null;
+    return hasCode(error, 'EROFS') ? 'its file system is read-only' : toBatonError(error).message;
+  }
+}
+
+async function firstThere(git: Git, common: string, wanted: readonly string[]): Promise<string | null> {
+  const listed = await git.run({ args: ['for-each-ref', '--format=%(refname)', ...wanted], gitDir: common });
+  const names = Buffer.from(listed, 'latin1').toString('utf8').split('\n');
+  return wanted.find((each) => names.includes(each)) ?? null;
+}
+
+function whatIsInTheWay(reference: string): Finding {
+  const branch = /^refs\/heads\/(.+)$/.exec(reference)?.[1];
+  return branch === undefined
+    ? ill(name, `the reference ${reference} is in the way of saved work`, 'give that reference another name')
+    : ill(
+        name,
+        `the branch ${branch} is in the way: git takes no branch ${branch}/… beside it`,
+        'rename that branch (git branch -m), or change workspace.branch',
+      );
+}

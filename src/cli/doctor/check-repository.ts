@@ -1,0 +1,71 @@
+import { BatonError, toBatonError } from '../../core/baton-error.ts';
+import { harmlessLine } from '../../core/harmless-line.ts';
+import type { RepositorySettings, WorkspaceSettings } from '../../core/settings.ts';
+import type { LoadedWorkflow } from '../../workflow/load-workflow.ts';
+import type { Git } from '../../workspace/git/git.ts';
+import { readSource } from '../../workspace/git/read-source.ts';
+import { noSuchBase } from '../../workspace/git/source-errors.ts';
+import { findCommonDirectory } from '../../workspace/git/source-repository.ts';
+import { lookAt } from '../../workspace/look-at.ts';
+import type { Surroundings } from '../surroundings.ts';
+import { boundedGit } from './bounded-git.ts';
+import { checkRepositoryWrites } from './check-repository-writes.ts';
+import { type Finding, ill, well } from './finding.ts';
+
+const name = 'repository';
+
+/**
+ * Whether workspaces can be filled from the repository that the workflow file names, and where their work goes. Nothing
+ * is written, and all of it together has the time limit of one short look.
+ */
+export async function checkRepository(workflow: LoadedWorkflow, surroundings: Surroundings): Promise<Finding[]> {
+  const { workspace } = workflow.settings;
+  const { repo, strategy } = workspace;
+  const git = boundedGit(surroundings);
+  if (repo === null) return [well(name, 'none: workspaces begin empty')];
+  const readable =
+    strategy === 'none'
+      ? well(name, `${harmlessLine(repo.shown)}: workspaces begin empty (workspace.strategy is none)`)
+      : await checkBase(git, repo, workspace);
+  if (!readable.ok || !repo.isLocal) return [readable];
+  const branches = strategy === 'none' ? null : branchTemplateOf(workflow);
+  return [readable, await checkRepositoryWrites(git, repo, branches)];
+}
+
+async function checkBase(git: Git, repo: RepositorySettings, { base, strategy }: WorkspaceSettings): Promise<Finding> {
+  try {
+    const source = await readSource(git, { repo, base, branches: [] });
+    const commit = source.commits.get(source.base) ?? '';
+    if (repo.isLocal) await refuseUnusable(git, repo, commit);
+    const from = base === null ? 'its HEAD' : 'workspace.base';
+    const at = `${source.base} (${from}) at ${commit.slice(0, 12)}`;
+    return well(name, harmlessLine(`${repo.shown}: each ticket gets a ${strategy} that begins at ${at}`));
+  } catch (error) {
+    const { code, message, nextStep } = toBatonError(error);
+    const named = code === 'repository_unavailable' ? message : `${repo.shown}: ${message}`;
+    return ill(name, harmlessLine(named), nextStep);
+  }
+}
+
+/** Its references can be read; whether what they name can be fetched shows only here. */
+async function refuseUnusable(git: Git, repo: RepositorySettings, commit: string): Promise<void> {
+  const common = await findCommonDirectory(git, repo.location);
+  if ((await lookAt(`${common}/shallow`)) !== null) {
+    const nextStep = 'Run `git fetch --unshallow` in it, or name the repository that it came from.';
+    throw noSuchBase(repo, 'is shallow: its history is cut off', nextStep);
+  }
+  const { code, stderr } = await git.ask({ args: ['cat-file', '-e', `${commit}^{tree}`], gitDir: common });
+  if (code === 0) return;
+  const said = harmlessLine(stderr) || 'nothing';
+  throw new BatonError(
+    'repository_unavailable',
+    `The repository ${repo.shown} cannot show ${commit}. git said: ${said}`,
+    {
+      nextStep: 'Run `git fsck` in it.',
+    },
+  );
+}
+
+function branchTemplateOf({ described }: LoadedWorkflow): string {
+  return String(described.find(({ key }) => key === 'workspace.branch')?.value ?? '');
+}

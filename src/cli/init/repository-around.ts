@@ -1,0 +1,15 @@
+import path from 'node:path';
+import { findRepositoryAbove } from '../../workspace/git/find-repository-above.ts';
+import type { Surroundings } from '../surroundings.ts';
+
+/**
+ * The repository around the person, or around the file to be written, as that file is to name it: from a file inside it
+ * a relative path (`.`, `../..`), so that the file can move with its repository. Null where there is none.
+ */
+export async function repositoryAround(target: string, { cwd }: Surroundings): Promise<string | null> {
+  const folder = path.dirname(target);
+  const top = (await findRepositoryAbove(cwd)) ?? (await findRepositoryAbove(folder));
+  if (top === null) return null;
+  const way = path.relative(folder, top) || '.';
+  return way.split('/').every((step) => step === '..' || step === '.') ? way : top;
+}
