@@ -37,6 +37,8 @@ export async function benchWorkspaces(): Promise<readonly Figure[]> {
 
   const times = new Map<string, number[]>();
   const timed = async (what: string, act: () => Promise<unknown>): Promise<void> => {
+    // Nobody pays for what was written before.
+    await run(scratch.folder, 'sync');
     const began = performance.now();
     await act();
     times.set(what, [...(times.get(what) ?? []), performance.now() - began]);
@@ -136,6 +138,7 @@ function localWorkspaces(scratch: string, source: string, root: string): Workspa
     ground: createWorkspaceGround({ ...parts, stateDir: path.join(scratch, 'state') }),
     restoreCommand: (name) => name,
     logger: quietLogger,
+    project: 'bench',
   });
 }
 
@@ -196,7 +199,11 @@ function fileOf(folder: string, at: number): string {
 }
 
 /** As somebody would type it, with a name to commit by. */
-async function git(cwd: string, ...args: readonly string[]): Promise<void> {
+function git(cwd: string, ...args: readonly string[]): Promise<void> {
+  return run(cwd, 'git', ...args);
+}
+
+async function run(cwd: string, command: string, ...args: readonly string[]): Promise<void> {
   const who = { GIT_AUTHOR_NAME: 'Bench', GIT_AUTHOR_EMAIL: 'bench@example.invalid' };
   const env = {
     PATH: process.env.PATH ?? '',
@@ -205,10 +212,10 @@ async function git(cwd: string, ...args: readonly string[]): Promise<void> {
     GIT_COMMITTER_NAME: who.GIT_AUTHOR_NAME,
     GIT_COMMITTER_EMAIL: who.GIT_AUTHOR_EMAIL,
   };
-  const request = { command: 'git', args, cwd, env, runId: 'bench', timeoutMs: 120_000 };
+  const request = { command, args, cwd, env, runId: 'bench', timeoutMs: 120_000 };
   const deps = { clock: systemClock, custody: 'group_only', daemonId: 'bench' } as const;
   const { code, stderr } = await runToEnd(request, deps);
-  if (code !== 0) throw new Error(`git ${args.join(' ')}: ${stderr}`);
+  if (code !== 0) throw new Error(`${command} ${args.join(' ')}: ${stderr}`);
 }
 
 function visitOf(name: string): WorkspaceVisit {

@@ -20,8 +20,8 @@ export function workflowText(answers: InitAnswers): string {
 const prompt = `You are working on {{ issue.identifier }}: {{ issue.title }}
 
 {{ issue.description | default: "No description provided." }}
-{% if attempt %}
-This is attempt {{ attempt }}. Look first at what is already there, and go on from it.
+{% if retry_kind %}
+An earlier run ended before the ticket did. Look first at what is already there, and go on from it.
 {% endif %}
 Work only in this directory. When you are done, leave the work committed.
 `;

@@ -101,8 +101,9 @@ export function noSuchBase(repo: RepositorySettings, message: string, nextStep: 
 
 /** Whether git complains about what it has on the disk, and not about what another repository told it. */
 export function soundsDamaged(text: string): boolean {
+  const own = text.replaceAll(/^remote: .*$|Could not read from remote repository/gm, '');
   return /corrupt|bad object|bad tree|unable to read|is empty|inflate|missing (?:blob|tree|commit)|reference broken|not a git repository|cannot be accessed|does not match index|is far too short|index file .* too small|did not send all necessary objects|unable to resolve reference|packfile .* (?:wrong|truncated|does not)|non-existing object|failed to unpack tree object|not a valid object|Could not read|invalid object|unable to parse|bad config|unpack-objects/i.test(
-    text,
+    own,
   );
 }
 
