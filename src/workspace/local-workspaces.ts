@@ -2,7 +2,8 @@ import { lstat } from 'node:fs/promises';
 import type { Logger } from '../core/logger.ts';
 import type { HookSettings, WorkspaceSettings } from '../core/settings.ts';
 import type { ProcessDeps } from '../process/start-child.ts';
-import { hasCode, reasonOf } from './error-reason.ts';
+import { deliverBranch } from './deliver-branch.ts';
+import { hasCode } from './error-reason.ts';
 import { examineWorkspace } from './examine-workspace.ts';
 import { finishRemovals } from './finish-removals.ts';
 import type { Checkouts } from './git/checkout.ts';
@@ -20,6 +21,8 @@ import { creationMark } from './workspace-marks.ts';
 import { workspacePath } from './workspace-path.ts';
 
 export interface LocalWorkspaceParts extends ProcessDeps {
+  /** Whose work is saved, by `project.name`. */
+  readonly project: string;
   readonly settings: WorkspaceSettings;
   readonly hooks: HookSettings;
   /** The daemon's own environment, from which hooks get the usual variables. */
@@ -37,7 +40,7 @@ export interface WorkspaceParts extends LocalWorkspaceParts {
   /** Also without a strategy: there may be workspaces from before. */
   readonly checkouts: Checkouts;
   readonly salvage: Salvage;
-  /** Brings the branch of a checkout home; never rejects, tells what it did. */
+  /** Before a removal: brings the branch of a checkout home. Never rejects, logs what it did. */
   readonly publish: (path: string, visit: RemovalVisit) => Promise<void>;
 }
 
@@ -51,7 +54,9 @@ export function createLocalWorkspaces(given: LocalWorkspaceParts): Workspaces {
     ...given,
     checkouts,
     salvage: createSalvage({ ...given, git, places, repo: settings.repo, archive: settings.archive, findCheckout }),
-    publish: (path, visit) => publish(path, visit, checkouts, logger),
+    publish: async (path, visit) => {
+      await deliverBranch(path, visit, 'goes', { checkouts, logger });
+    },
   };
   return {
     prepare: (visit) => prepareWorkspace(visit, parts),
@@ -63,9 +68,9 @@ export function createLocalWorkspaces(given: LocalWorkspaceParts): Workspaces {
     afterRun: async (workspace, visit) => {
       const { afterRun } = parts.hooks;
       if (afterRun !== null) await runHookAnyway('after_run', afterRun, { path: workspace.path, visit }, parts);
-      await parts.publish(workspace.path, visit);
+      return await deliverBranch(workspace.path, visit, 'stays', parts);
     },
-    bringHome: (path, visit) => parts.publish(path, visit),
+    bringHome: (path, visit) => deliverBranch(path, visit, 'stays', parts),
     pathOf: (identifier) => workspacePath(settings.root, identifier),
     isThere: async (path) =>
       (await isSomething(path)) ||
@@ -81,30 +86,4 @@ export function createLocalWorkspaces(given: LocalWorkspaceParts): Workspaces {
 
 async function isSomething(path: string): Promise<boolean> {
   return (await lstat(path).catch((error: unknown) => (hasCode(error, 'ENOENT') ? null : true))) !== null;
-}
-
-async function publish(
-  path: string,
-  { issue, runId }: RemovalVisit,
-  checkouts: Checkouts,
-  logger: Logger,
-): Promise<void> {
-  const named = { issue_id: issue.id, issue_identifier: issue.identifier, run_id: runId, workspace: path };
-  try {
-    const publication = await checkouts.publish(path);
-    if (publication.outcome === 'published') {
-      const { branch, commit } = publication;
-      logger.info('The branch of an issue was brought into the repository.', { ...named, branch, commit });
-    }
-    if (publication.outcome === 'refused')
-      logger.warn('The branch of an issue was not brought into the repository; its commits stay in the workspace.', {
-        ...named,
-        reason: publication.reason,
-      });
-  } catch (error) {
-    logger.warn('The branch of an issue could not be brought into the repository; its commits stay in the workspace.', {
-      ...named,
-      reason: reasonOf(error),
-    });
-  }
 }

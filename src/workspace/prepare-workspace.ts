@@ -5,11 +5,14 @@ import { BatonError } from '../core/baton-error.ts';
 import { deleteTree } from './delete-tree.ts';
 import { hasCode } from './error-reason.ts';
 import { finishLeftovers } from './finish-removals.ts';
+import type { Checkout } from './git/checkout.ts';
 import { runHook } from './hooks.ts';
 import type { WorkspaceParts } from './local-workspaces.ts';
+import { refuseOneOfAnother } from './refuse-one-of-another.ts';
 import type { Workspace, WorkspaceVisit } from './workspace.ts';
 import { creationMark } from './workspace-marks.ts';
 import { workspacePath } from './workspace-path.ts';
+import { rememberRoot } from './workspace-root.ts';
 
 /**
  * Makes the directory, or takes the one that is there. While it is being made a mark lies beside it, with the run that
@@ -21,8 +24,11 @@ export async function prepareWorkspace(visit: WorkspaceVisit, parts: WorkspacePa
   const path = workspacePath(parts.settings.root, visit.issue.identifier);
   const created = await parts.ground.oneAtATime(path, () => makeDirectory(path, visit, parts));
   if (created) await fill(path, visit, parts);
-  else await unlock(path, visit, parts);
-  return { path, created, gitDir: await outerGitDirectory(path, parts) };
+  const checkout = await findReadable(path, parts);
+  if (checkout !== null) await rememberRoot(parts.ground.places, path);
+  if (!created) await (checkout === null ? refuseOneOfAnother(path, parts) : unlock(path, visit, parts));
+  // Where it is not inside the workspace.
+  return { path, created, gitDir: checkout?.strategy === 'worktree' ? checkout.gitDir : null };
 }
 
 /** Whether it was made; false for one that is there. */
@@ -64,7 +70,7 @@ async function fill(path: string, visit: WorkspaceVisit, parts: WorkspaceParts):
   let isNew = false;
   try {
     if (settings.strategy !== 'none') {
-      const earlier = await checkouts.find(path);
+      const earlier = await findReadable(path, parts);
       await checkouts.make({ workspace: path, branch, ...(signal === undefined ? {} : { signal }) });
       isNew = earlier === null;
     }
@@ -90,10 +96,15 @@ async function unlock(path: string, { issue, runId }: WorkspaceVisit, parts: Wor
   parts.logger.info('Locks that a killed run had left in git were removed.', { ...named, files: removed });
 }
 
-/** The git directory of a checkout, where it is not inside the workspace. */
-async function outerGitDirectory(path: string, { checkouts }: WorkspaceParts): Promise<string | null> {
-  const checkout = await checkouts.find(path);
-  return checkout?.strategy === 'worktree' ? checkout.gitDir : null;
+/** What is known of it; a record that nobody can read is none, and keeps no agent from working. */
+async function findReadable(path: string, { checkouts, logger }: WorkspaceParts): Promise<Checkout | null> {
+  try {
+    return await checkouts.find(path);
+  } catch (error) {
+    if (!(error instanceof BatonError) || error.code !== 'workspace_unavailable') throw error;
+    logger.warn('The record of a workspace cannot be read.', { workspace: path, error });
+    return null;
+  }
 }
 
 async function isMarkedBy({ runId }: WorkspaceVisit, mark: string): Promise<boolean> {

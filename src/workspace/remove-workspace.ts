@@ -5,12 +5,14 @@ import { deleteTree } from './delete-tree.ts';
 import { deleteDoomed, saveAndDelete, writeNote } from './doomed-workspace.ts';
 import { hasCode, reasonOf } from './error-reason.ts';
 import { finishLeftovers } from './finish-removals.ts';
+import { findOddRules } from './git/find-odd-rules.ts';
 import { runHookAnyway } from './hooks.ts';
 import type { WorkspaceParts } from './local-workspaces.ts';
 import { lookAt } from './look-at.ts';
 import { whyNotADirectoryOfOurs, whyNotRemovable } from './why-not-removable.ts';
 import type { Removal, RemovalVisit, WorkspacePlace } from './workspace.ts';
 import { creationMark, type RemovalStep, removalName, removalNote } from './workspace-marks.ts';
+import { whyRootIsAway } from './workspace-root.ts';
 
 /**
  * Removes a workspace in this order: look, hook, branch, rename, save, rename, delete. From the first rename on the
@@ -28,7 +30,8 @@ export async function removeWorkspace(
   const key = path.basename(place.path);
   try {
     const leftover = await finishLeftovers(path.dirname(place.path), key, parts, visit);
-    await bringBackVanished(place.path, parts);
+    const away = await bringBackVanished(place.path, parts);
+    if (away !== null) return kept(away);
     const found = await lookAt(place.path);
     if (found === null) {
       await rm(creationMark(place.path), { force: true });
@@ -44,6 +47,8 @@ export async function removeWorkspace(
     const { beforeRemove } = parts.hooks;
     if (beforeRemove !== null && !isHalfMade)
       await runHookAnyway('before_remove', beforeRemove, { path: place.path, visit }, parts);
+    const odd = hasWork ? await findOddRules(place.path) : null;
+    if (odd !== null) return kept(`${odd} is no file, and git would wait for it`);
     // A branch with all its commits in the repository is better than a reference that somebody has to look for.
     if (hasWork) await parts.publish(place.path, visit);
     if (visit.signal?.aborted) return kept('its removal was given up');
@@ -55,12 +60,13 @@ export async function removeWorkspace(
 
 /**
  * A workspace that somebody else deleted may have left commits in its git directory: it is filled again from them, to go
- * the way of every other. What had nothing in it is forgotten.
+ * the way of every other. What had nothing in it is forgotten. Gives why neither may be, when it may only be out of sight.
  */
-async function bringBackVanished(place: string, { checkouts }: WorkspaceParts): Promise<void> {
+async function bringBackVanished(place: string, { checkouts, ground }: WorkspaceParts): Promise<string | null> {
   const checkout = await checkouts.find(place);
-  if (checkout === null || (await lookAt(place)) !== null) return;
-  await mkdir(path.dirname(place), { recursive: true });
+  if (checkout === null || (await lookAt(place)) !== null) return null;
+  const away = await whyRootIsAway(ground.places, place);
+  if (away !== null) return away;
   await writeFile(creationMark(place), '');
   await mkdir(place);
   let isBack = false;
@@ -70,6 +76,7 @@ async function bringBackVanished(place: string, { checkouts }: WorkspaceParts): 
     if (!isBack) await deleteTree(place);
   }
   if (!isBack) await checkouts.forget(place);
+  return null;
 }
 
 interface Doom {

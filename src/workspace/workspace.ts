@@ -1,4 +1,5 @@
 import type { Issue } from '../core/issue.ts';
+import type { Delivery } from '../core/run-evidence.ts';
 
 /**
  * The seam to where a ticket's files live (specification 9). What must hold:
@@ -17,12 +18,13 @@ export interface Workspaces {
   beforeRun(workspace: Workspace, visit: WorkspaceVisit): Promise<void>;
   /** Right before the launch: rejects unless the agent's directory is still the workspace of its issue. */
   verify(workspace: Workspace, visit: WorkspaceVisit): Promise<void>;
-  afterRun(workspace: Workspace, visit: WorkspaceVisit): Promise<void>;
+  /** The hook, then the branch: what became of it, or null for a workspace without one that is brought anywhere. */
+  afterRun(workspace: Workspace, visit: WorkspaceVisit): Promise<Delivery | null>;
   /**
    * Brings what the agent committed into the local repository that the workspace came from, as `afterRun` does: for a run
-   * that nobody saw to its end. Never rejects; logs what it did.
+   * that nobody saw to its end. Never rejects; tells what became of it, and logs it.
    */
-  bringHome(path: string, visit: RemovalVisit): Promise<void>;
+  bringHome(path: string, visit: RemovalVisit): Promise<Delivery | null>;
   /** Where the workspace of this identifier is, or would be. Throws like `prepare` for identifiers that have none. */
   pathOf(identifier: string): string;
   /**

@@ -175,9 +175,9 @@ describe('a workspace that went away before its removal', () => {
   });
 
   it('is forgotten when nothing had been done in it', async () => {
-    const { workspaces, place, root, remove, source, stateDir } = filled();
+    const { workspaces, place, remove, source, stateDir } = filled();
     await workspaces.prepare(visit());
-    rmSync(root, { recursive: true });
+    rmSync(place.path, { recursive: true });
     // Nobody has to be asked for that.
     rmSync(source, { recursive: true });
     expect(await remove()).toEqual({ outcome: 'absent' });

@@ -38,6 +38,7 @@ export function scratchWorkspaces(changes: Changes = {}) {
   const ground = createWorkspaceGround({ ...parts, stateDir });
   const workspaces = createLocalWorkspaces({
     ...parts,
+    project: 'scratch',
     settings: settings({ workspace: { root, ...changes.workspace } }).workspace,
     hooks: {
       afterCreate: null,

@@ -40,6 +40,27 @@ describe('the name of a workspace', () => {
   });
 });
 
+describe('the name of a workspace with a long identifier', () => {
+  const ending = /^--[0-9a-f]{16}$/;
+
+  it('is the identifier itself up to 200 bytes, as the specification has it', () => {
+    expect(workspaceKey('A'.repeat(200))).toBe('A'.repeat(200));
+    expect(workspaceKey(`${'A'.repeat(180)}/x`)).toMatch(/^A{180}_x--[0-9a-f]{16}$/);
+  });
+
+  it.each(['A'.repeat(201), 'A'.repeat(245), 'A'.repeat(5_000), `${'A'.repeat(181)}/x`, 'é'.repeat(100)])(
+    'is cut to 200 bytes with a hash of all of it (%#)',
+    (identifier) => {
+      const key = workspaceKey(identifier);
+      expect(key).toHaveLength(200);
+      expect(key.slice(182)).toMatch(ending);
+      expect(key.slice(0, 182)).toBe(identifier.replaceAll('é', '__').replaceAll('/', '_').slice(0, 182));
+      expect(workspaceKey(`${identifier}x`)).not.toBe(key);
+      expect(workspaceKey(key)).not.toBe(key);
+    },
+  );
+});
+
 describe('the path of a workspace', () => {
   it.each([
     ['', 'workspace_equals_root'],
@@ -124,8 +145,9 @@ describe('the path of a workspace', () => {
     expect(codeOf(() => workspacePath(folder, 'T-1'))).toBe('path_canonicalize_failed');
   });
 
-  it('a name that is too long for the file system is refused', () => {
-    expect(codeOf(() => workspacePath(scratchFolder(), 'x'.repeat(300)))).toBe('path_canonicalize_failed');
+  it('a path that is too long for the file system is refused', () => {
+    const root = path.join(scratchFolder(), 'x'.repeat(300));
+    expect(codeOf(() => workspacePath(root, 'T-1'))).toBe('path_canonicalize_failed');
   });
 
   it('a root that is a file is an error that names it', () => {

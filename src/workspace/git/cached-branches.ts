@@ -4,6 +4,7 @@ import path from 'node:path';
 import { BatonError } from '../../core/baton-error.ts';
 import type { CacheParts } from './cache.ts';
 import type { SourceHeads } from './read-source.ts';
+import { sourceAddress } from './source-address.ts';
 
 /** Fetches branches that the source has at these commits. Null when it went well, otherwise what git said. */
 export async function fetchInto(
@@ -16,9 +17,11 @@ export async function fetchInto(
   const before = await Promise.all(branches.map((branch) => keptCommit(gitDir, branch)));
   const quiet = ['--quiet', '--no-tags', '--no-prune', '--no-write-fetch-head', '--no-auto-maintenance', '--refmap='];
   const wanted = branches.map((branch) => `+refs/heads/${branch}:${keptName(branch)}`);
+  const { url, secretSettings } = sourceAddress(repo);
   const { code, stderr } = await git.ask({
-    args: ['fetch', ...quiet, '--no-recurse-submodules', '--', repo.location, ...wanted],
+    args: ['fetch', ...quiet, '--no-recurse-submodules', '--', url, ...wanted],
     gitDir,
+    secretSettings,
     // One file with everything, instead of one for each object that has to reach the disk.
     settings: ['fetch.unpackLimit=1'],
     network: true,

@@ -1,3 +1,4 @@
+import type { Delivery } from '../../core/run-evidence.ts';
 import type { ObjectFormat } from './lens.ts';
 
 /**
@@ -20,12 +21,15 @@ export interface Checkouts {
    * nothing had been done there.
    */
   revive(place: CheckoutPlace): Promise<boolean>;
-  /** What is known of a workspace that Baton filled; null for every other. */
+  /** What is known of a workspace that Baton filled; null for every other. Rejects when that cannot be read. */
   find(workspace: string): Promise<Checkout | null>;
   /** Before a run: removes locks that a killed run left, while nobody works there. Gives the files it removed. */
   unlock(workspace: string): Promise<readonly string[]>;
-  /** After a run: brings the branch into the local repository that it came from. Never moves it backwards or over another. */
-  publish(workspace: string): Promise<Publication>;
+  /**
+   * After a run: brings the branch into the local repository that it came from. Never moves it backwards or over another.
+   * Null for a workspace that came from elsewhere: there the agent pushes.
+   */
+  publish(workspace: string): Promise<Delivery | null>;
   /** Drops what is kept of a workspace that is gone. */
   forget(workspace: string): Promise<void>;
 }
@@ -59,9 +63,3 @@ export interface Checkout {
   /** Files that `workspace.copy` brought, as patterns for `info/exclude`. */
   readonly excludes: readonly string[];
 }
-
-export type Publication =
-  | { readonly outcome: 'published'; readonly branch: string; readonly commit: string }
-  | { readonly outcome: 'nothing' }
-  /** The reason completes the sentence "The branch is not brought over: …". */
-  | { readonly outcome: 'refused'; readonly reason: string };

@@ -37,14 +37,14 @@ export interface CheckoutsParts {
 const oneAtATime = createOneAtATime();
 
 export function createCheckouts(parts: CheckoutsParts): Checkouts {
-  const { places, logger, git } = parts;
+  const { places, git } = parts;
   const cache = cacheOf(parts);
   const foldersFor = (workspace: string): CheckoutFolders => checkoutFolders(places, workspace);
   const find = async (workspace: string): Promise<CheckoutRecord | null> => {
     const file = foldersFor(workspace).record;
     const record = await readRecord(file);
-    if (record === 'damaged') logger.warn('The record of a workspace cannot be read.', { workspace, file });
-    return typeof record === 'string' || record.workspace !== workspace ? null : record;
+    if (record === 'damaged') throw unreadableRecord(file);
+    return record === 'missing' || record.workspace !== workspace ? null : record;
   };
   return {
     find,
@@ -63,16 +63,23 @@ export function createCheckouts(parts: CheckoutsParts): Checkouts {
       // Two workspaces with one branch must not both find it as it was.
       return await oneAtATime(`publish ${repository}`, async () => {
         const checkout = await find(workspace);
-        if (checkout === null) return { outcome: 'nothing' };
-        const { publication, published } = await publishBranch(checkout, { git, logger, scratch: places.scratch });
+        if (checkout === null) return null;
+        const { delivery, published } = await publishBranch(checkout, { git, scratch: places.scratch });
         if (published !== checkout.published) {
           await writeRecord(foldersFor(workspace).record, { ...checkout, published });
         }
-        return publication;
+        return delivery;
       });
     },
     forget: async (workspace) => await forget(foldersFor(workspace).folder, places),
   };
+}
+
+/** Whoever wants to remove or save the workspace must not take it for one without a checkout. */
+function unreadableRecord(file: string): BatonError {
+  return new BatonError('workspace_unavailable', `The record ${file} of the workspace cannot be read.`, {
+    nextStep: 'It may be of a later Baton, or damaged; mend it, or move its folder away once nothing in it is needed.',
+  });
 }
 
 /** By what people see of it: a new password is no reason for a new cache, and leaves no trace in a name. */

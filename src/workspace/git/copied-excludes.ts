@@ -11,8 +11,9 @@ export interface ExcludeParts {
 }
 
 /**
- * Patterns for what was copied, each for one file: what an agent adds to a copied folder is work. Of a folder only those
- * files get one that are not ignored anyway; it may hold a hundred thousand.
+ * Patterns for what was copied, for one file each: what an agent adds to a copied folder is work, and so is a folder that
+ * it makes in the place of a copied file. Of a folder only those files get one that are not ignored anyway; it may hold a
+ * hundred thousand.
  */
 export async function excludesOf({ files, folders }: Copied, parts: ExcludeParts): Promise<readonly string[]> {
   const { git, lens, workspace, objects } = parts;
@@ -25,12 +26,13 @@ export async function excludesOf({ files, folders }: Copied, parts: ExcludeParts
     });
     for (const name of listed.split('\0')) if (name !== '') names.add(name);
   }
-  return [...names].map(asText).filter(isOneLine).map(excludePattern);
+  return [...names].map(asText).filter(isOneLine).flatMap(excludePatterns);
 }
 
-/** From the root of the workspace, this file and no other. */
-function excludePattern(name: string): string {
-  return `/${name.replaceAll(/[\\*?[\]#!]/g, '\\$&').replace(/ +$/, (spaces) => '\\ '.repeat(spaces.length))}`;
+/** From the root of the workspace, this file and no other. Git has no pattern for files alone: the second frees a folder. */
+function excludePatterns(name: string): readonly string[] {
+  const escaped = name.replaceAll(/[\\*?[\]#!]/g, '\\$&').replace(/ +$/, (spaces) => '\\ '.repeat(spaces.length));
+  return [`/${escaped}`, `!/${escaped}/`];
 }
 
 /** A name with a line end in it would be two patterns, and one that is no text another name; they get none. */

@@ -3,6 +3,7 @@ import { harmlessLine } from '../../core/harmless-line.ts';
 import { childEnvironment } from '../../process/child-environment.ts';
 import { type RunResult, runToEnd } from '../../process/run-to-end.ts';
 import type { ProcessDeps } from '../../process/start-child.ts';
+import { lookAt } from '../look-at.ts';
 
 /**
  * The one way the daemon calls git. An agent may have written the git directory of its workspace, and git runs programs
@@ -16,7 +17,10 @@ import type { ProcessDeps } from '../../process/start-child.ts';
  * - Hooks, fsmonitor, prompts, maintenance, recursion into submodules and risky transports are switched off anyway.
  */
 export interface Git {
-  /** Rejects with `git_failed`, `git_timeout` or `git_missing`. Resolves to what it wrote, one character a byte. */
+  /**
+   * Rejects with `git_failed`, `git_timeout` or `git_missing`, and with `process_spawn_failed` when the folder it is to run
+   * in is gone. Resolves to what it wrote, one character a byte.
+   */
   run(call: GitCall): Promise<string>;
   /** The same where failing is an answer: the exit code with the output. */
   ask(call: GitCall): Promise<GitAnswer>;
@@ -34,8 +38,12 @@ export interface GitCall {
   readonly objects?: string;
   /** Object directories that are read besides. */
   readonly borrowed?: readonly string[];
+  /** Whether it reads what an agent may have written in yet another way, such as a repository that borrows from one. */
+  readonly readsAgents?: boolean;
   /** One call's own settings, as `name=value`. */
   readonly settings?: readonly string[];
+  /** The same for what nobody may read in the list of processes. */
+  readonly secretSettings?: readonly (readonly [name: string, value: string])[];
   /** Whether it may go to other machines; then it sees the person's git configuration and their ssh agent. */
   readonly network?: boolean;
   readonly stdin?: string;
@@ -55,7 +63,10 @@ export interface GitParts extends ProcessDeps {
   readonly daemonEnv: Readonly<Record<string, string | undefined>>;
 }
 
-/** How many calls run at once; git itself uses several threads, and a disk has one head. */
+/**
+ * How many calls run at once; git itself uses several threads, and a disk has one head. Calls that read what an agent
+ * may have written have turns of their own: an agent can make git wait, and then only others like it wait with it.
+ */
 const mostAtOnce = 4;
 
 const usualTimeoutMs = 120_000;
@@ -99,8 +110,9 @@ const networkVariables = [
 ];
 
 export function createGit(parts: GitParts): Git {
-  const turn = turns(mostAtOnce);
-  const ask = (call: GitCall): Promise<GitAnswer> => turn(() => callGit(call, parts));
+  const [ofAgents, ofOurs] = [turns(mostAtOnce), turns(mostAtOnce)];
+  const ask = (call: GitCall): Promise<GitAnswer> =>
+    (readsAgents(call) ? ofAgents : ofOurs)(() => callGit(call, parts));
   return {
     ask,
     run: async (call) => {
@@ -114,16 +126,21 @@ export function createGit(parts: GitParts): Git {
   };
 }
 
+function readsAgents({ workTree, borrowed = [], readsAgents: isTold = false }: GitCall): boolean {
+  return isTold || workTree !== undefined || borrowed.length > 0;
+}
+
 async function callGit(call: GitCall, parts: GitParts): Promise<GitAnswer> {
   const { network = false, args, signal } = call;
   const timeoutMs = call.timeoutMs ?? (network ? networkTimeoutMs : usualTimeoutMs);
+  const cwd = call.workTree ?? call.gitDir ?? '/';
   let result: RunResult;
   try {
     result = await runToEnd(
       {
         command: 'git',
         args: [...settingsOf(call).flatMap((setting) => ['-c', setting]), ...args],
-        cwd: call.workTree ?? call.gitDir ?? '/',
+        cwd,
         env: environmentOf(call, parts),
         runId: 'git',
         timeoutMs,
@@ -139,6 +156,12 @@ async function callGit(call: GitCall, parts: GitParts): Promise<GitAnswer> {
   } catch (cause) {
     if (signal?.aborted === true || !(cause instanceof BatonError) || cause.code !== 'process_spawn_failed')
       throw cause;
+    // The kernel tells a program that is not there and a folder that is not there by the same word.
+    if ((await lookAt(cwd).catch(() => null))?.isDirectory() !== true)
+      throw new BatonError('process_spawn_failed', `git ${args[0]} could not run in ${cwd}, which is gone.`, {
+        cause,
+        nextStep: 'Somebody removed that folder meanwhile; it is made again the next time.',
+      });
     throw new BatonError('git_missing', 'The program git could not be started.', { cause });
   }
   const { code, stdout, stderr, timedOut, truncated } = result;
@@ -168,6 +191,7 @@ function environmentOf(call: GitCall, { daemonEnv }: GitParts): Readonly<Record<
       GIT_NO_LAZY_FETCH: '1',
       GIT_ATTR_NOSYSTEM: '1',
       ...(network ? {} : { HOME: '/nonexistent', GIT_CONFIG_NOSYSTEM: '1', GIT_CONFIG_GLOBAL: '/dev/null' }),
+      ...secretVariables(call.secretSettings ?? []),
       ...(gitDir === null ? {} : { GIT_DIR: gitDir }),
       ...(workTree === undefined ? {} : { GIT_WORK_TREE: workTree }),
       ...(indexFile === undefined ? {} : { GIT_INDEX_FILE: indexFile }),
@@ -175,6 +199,16 @@ function environmentOf(call: GitCall, { daemonEnv }: GitParts): Readonly<Record<
       ...(borrowed.length === 0 ? {} : { GIT_ALTERNATE_OBJECT_DIRECTORIES: borrowed.map(quoted).join(':') }),
     },
   });
+}
+
+/** Settings that git reads from its environment. */
+function secretVariables(secrets: NonNullable<GitCall['secretSettings']>): Record<string, string> {
+  if (secrets.length === 0) return {};
+  const pairs = secrets.flatMap(([name, value], at) => [
+    [`GIT_CONFIG_KEY_${at}`, name],
+    [`GIT_CONFIG_VALUE_${at}`, value],
+  ]);
+  return { GIT_CONFIG_COUNT: String(secrets.length), ...Object.fromEntries(pairs) };
 }
 
 /** As git reads a list of paths: what begins with a quote is unquoted, so that a colon may be part of a path. */

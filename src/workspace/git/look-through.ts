@@ -2,6 +2,7 @@ import { link, mkdir, mkdtemp, readdir, rename, rm, stat } from 'node:fs/promise
 import path from 'node:path';
 import { hasCode } from '../error-reason.ts';
 import type { Checkout } from './checkout.ts';
+import { refuseOddRules } from './find-odd-rules.ts';
 import type { Git, GitCall } from './git.ts';
 import type { GitDirectory } from './git-directory.ts';
 import type { GitPlaces } from './git-places.ts';
@@ -45,6 +46,7 @@ export async function lookThrough<T>(
 ): Promise<T> {
   const { places, checkout } = parts;
   const { head, objectFormat, shallow } = directory;
+  await refuseOddRules(workspace);
   await mkdir(places.scratch, { recursive: true });
   const folder = await mkdtemp(path.join(places.scratch, 'look-'));
   try {

@@ -64,7 +64,22 @@ export async function makeCheckout(source: FreshSource, work: CheckoutWork): Pro
   signal?.throwIfAborted();
   const made = { ...checkout, excludes };
   await writeRecord(folders.record, made);
+  if (start !== baseCommit) await tellOfEarlierWork(source, start, work);
   return made;
+}
+
+/** Whoever reads the log sees that the issue does not begin at the base. */
+async function tellOfEarlierWork(
+  { cache, base, baseCommit }: FreshSource,
+  start: string,
+  { git, logger, place }: CheckoutWork,
+): Promise<void> {
+  const { workspace, branch } = place;
+  const call = { args: ['rev-list', '--count', `${baseCommit}..${start}`], gitDir: cache };
+  // It is only told: what is made stays made.
+  const ahead = await git.run(call).then(Number, () => null);
+  const named = { workspace, branch, commit: start, base, ahead };
+  logger.info('The branch is in the repository already; the workspace goes on with it.', named);
 }
 
 /** The files of `workspace.copy`; gives the patterns by which they are no part of the work, and tells them to the lens. */

@@ -2,11 +2,12 @@ import { mkdir, mkdtemp } from 'node:fs/promises';
 import path from 'node:path';
 import { BatonError } from '../../core/baton-error.ts';
 import { harmlessLine } from '../../core/harmless-line.ts';
-import type { Logger } from '../../core/logger.ts';
+import type { Delivery } from '../../core/run-evidence.ts';
 import { deleteTree } from '../delete-tree.ts';
+import { reasonOf } from '../error-reason.ts';
 import { writeBareRepository } from './bare-repository.ts';
-import type { Publication } from './checkout.ts';
 import type { CheckoutRecord } from './checkout-record.ts';
+import { findWorkElsewhere } from './find-work-elsewhere.ts';
 import type { Git } from './git.ts';
 import type { GitDirectory } from './git-directory.ts';
 import { readGitDirectory } from './read-git-directory.ts';
@@ -25,47 +26,45 @@ import { strangeFolder } from './strange-folder.ts';
  */
 export interface PublishParts {
   readonly git: Git;
-  readonly logger: Logger;
   readonly scratch: string;
 }
 
 /** What came of it, and what the record is to say from now on: the commit that the source has now. */
 export interface PublishResult {
-  readonly publication: Publication;
+  /** Null where it is not Baton's to bring it. */
+  readonly delivery: Delivery | null;
   readonly published: string | null;
 }
 
 export async function publishBranch(checkout: CheckoutRecord, parts: PublishParts): Promise<PublishResult> {
   const { branch, published, baseCommit, start } = checkout;
-  const stays = (publication: Publication): PublishResult => ({ publication, published });
   // Other kinds of source are the agent's to push to.
-  if (!path.isAbsolute(checkout.repository)) return stays({ outcome: 'nothing' });
-  const agents = await readGitDirectory(checkout.gitDir).catch(whyUnreadable);
-  if (agents === null) return stays(refused('the workspace has no git directory any more'));
-  if (typeof agents === 'string') return stays(refused(agents));
-  const strange = strangeFolder(agents, checkout);
-  if (strange !== null) return stays(refused(`the git directory of the workspace uses ${strange}`));
-  const commit = commitOf(agents, branch);
-  if (commit === null) return stays(refused(`the workspace has no branch ${branch} any more`));
-  if (commit === published || commit === baseCommit || commit === start) return stays({ outcome: 'nothing' });
-
-  const common = await findCommonDirectory(parts.git, checkout.repository);
-  const { commit: current, usedIn } = await readBranch(parts.git, common, branch);
-  // It was brought over and the daemon ended before it could write that down.
-  if (current === commit) return { publication: { outcome: 'published', branch, commit }, published: commit };
-  if (usedIn !== null) return stays(refused(`${branch} is checked out in ${usedIn}`));
-  if (current === null && published !== null) return stays(refused(`${branch} was deleted in the repository`));
-  const objection =
-    (await bringObjects(agents, commit, common, parts)) ?? (await whyNot(checkout, commit, current, common, parts));
-  if (objection !== null) return stays(refused(objection));
-  const moved = await moveBranch({ branch, commit, current, common }, parts);
-  return moved === null
-    ? { publication: { outcome: 'published', branch, commit }, published: commit }
-    : stays(refused(moved));
+  if (!path.isAbsolute(checkout.repository)) return { delivery: null, published };
+  const agents = await readOwn(checkout);
+  const commit = typeof agents === 'string' ? null : commitOf(agents, branch);
+  const elsewhere = typeof agents === 'string' ? null : await findWorkElsewhere(agents, commit, checkout, parts.git);
+  const seen = { branch, commit, before: null, reason: null, elsewhere };
+  const refused = (reason: string): PublishResult => ({ delivery: { ...seen, outcome: 'refused', reason }, published });
+  if (typeof agents === 'string') return refused(agents);
+  if (commit === null) return refused(`the workspace has no branch ${branch} any more`);
+  if (commit === published || commit === baseCommit || commit === start)
+    return { delivery: { ...seen, outcome: 'nothing' }, published };
+  try {
+    const { before, objection } = await bring(agents, commit, checkout, parts);
+    if (objection !== null) return refused(objection);
+    return { delivery: { ...seen, outcome: 'brought', before }, published: commit };
+  } catch (error) {
+    return refused(reasonOf(error));
+  }
 }
 
-function refused(reason: string): Publication {
-  return { outcome: 'refused', reason };
+/** The agent's git directory, or why nothing can be brought from there. */
+async function readOwn(checkout: CheckoutRecord): Promise<GitDirectory | string> {
+  const agents = await readGitDirectory(checkout.gitDir).catch(whyUnreadable);
+  if (agents === null) return 'the workspace has no git directory any more';
+  if (typeof agents === 'string') return agents;
+  const strange = strangeFolder(agents, checkout);
+  return strange === null ? agents : `the git directory of the workspace uses ${strange}`;
 }
 
 /** As a reason. Whatever else was thrown is not the agent's doing. */
@@ -78,6 +77,33 @@ function commitOf({ head, headReference, tips }: GitDirectory, branch: string): 
   const reference = `refs/heads/${branch}`;
   if (headReference === reference && head !== null) return head;
   return tips.find(({ name }) => name === reference)?.id ?? null;
+}
+
+interface Brought {
+  /** Where the branch was before; null when it was not there. */
+  readonly before: string | null;
+  /** Why it stays there; null when it moved. */
+  readonly objection: string | null;
+}
+
+async function bring(
+  agents: GitDirectory,
+  commit: string,
+  checkout: CheckoutRecord,
+  parts: PublishParts,
+): Promise<Brought> {
+  const { branch, published } = checkout;
+  const common = await findCommonDirectory(parts.git, checkout.repository);
+  const { commit: before, usedIn } = await readBranch(parts.git, common, branch);
+  // It was brought over and the daemon ended before it could write that down.
+  if (before === commit) return { before: published, objection: null };
+  if (usedIn !== null) return { before, objection: `${branch} is checked out in ${usedIn}` };
+  if (before === null && published !== null) return { before, objection: `${branch} was deleted in the repository` };
+  const objection =
+    (await bringObjects(agents, commit, common, parts)) ??
+    (await whyNot(checkout, commit, before, common, parts)) ??
+    (await moveBranch({ branch, commit, current: before, common }, parts));
+  return { before, objection };
 }
 
 /**
@@ -105,6 +131,7 @@ async function bringObjects(
       args: ['fetch', ...quiet, '--no-recurse-submodules', '--', between, 'refs/heads/work'],
       gitDir: common,
       settings: ['fetch.fsckObjects=true', 'fetch.writeCommitGraph=false'],
+      readsAgents: true,
     });
     return code === 0 ? null : `the commits cannot be taken over: ${harmlessLine(stderr.slice(-500))}`;
   } finally {
@@ -142,8 +169,7 @@ interface Move {
 }
 
 /** Null when it moved, otherwise why not: between the look and the move somebody may have come. */
-async function moveBranch({ branch, commit, current, common }: Move, parts: PublishParts): Promise<string | null> {
-  const { git, logger } = parts;
+async function moveBranch({ branch, commit, current, common }: Move, { git }: PublishParts): Promise<string | null> {
   const nothing = '0'.repeat(commit.length);
   const { code, stderr } = await git.ask({
     args: [
@@ -158,12 +184,5 @@ async function moveBranch({ branch, commit, current, common }: Move, parts: Publ
     gitDir: common,
     settings: ['user.name=Baton', 'user.email=baton@localhost.invalid'],
   });
-  if (code !== 0) return `git did not move ${branch}: ${harmlessLine(stderr.slice(-500))}`;
-  logger.info('The branch of a workspace is in the repository.', {
-    repository: common,
-    branch,
-    commit,
-    before: current,
-  });
-  return null;
+  return code === 0 ? null : `git did not move ${branch}: ${harmlessLine(stderr.slice(-500))}`;
 }

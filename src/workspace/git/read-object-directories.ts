@@ -1,7 +1,8 @@
 import path from 'node:path';
 import { type BytePath, fromBytePath } from '../folders-of.ts';
 import { lookAt } from '../look-at.ts';
-import { isFolder, isFolderIn, notUnderstood, textIn } from './git-files.ts';
+import { isFolder, isFolderIn, notUnderstood, shown, textIn } from './git-files.ts';
+import { refuseOddObjects } from './refuse-odd-objects.ts';
 
 /** Git goes as deep. */
 const deepest = 5;
@@ -10,10 +11,21 @@ const mostDirectories = 64;
 
 const mostListBytes = 256 * 1024;
 
-/** An object directory and those it borrows from, directly or not; only those that exist. */
+/** Of what is there and what is not. */
+const mostNames = 1_000;
+
+/** Files of objects, all together; a repository that is tidied now and then has a few thousand. */
+const mostFiles = 1_000_000;
+
+/**
+ * An object directory and those it borrows from, directly or not; only those that exist. Rejects when there is a link on
+ * the way to one or anything odd in one: git would go where nobody has looked.
+ */
 export async function readObjectDirectories(objects: BytePath): Promise<readonly BytePath[]> {
   if (!(await isFolder(objects))) throw notUnderstood('It has no objects.');
   const found = new Set([objects]);
+  const budget = { left: mostFiles };
+  await refuseOddObjects(objects, budget);
   let level: readonly BytePath[] = [objects];
   for (let depth = 0; level.length > 0; depth += 1) {
     const next: BytePath[] = [];
@@ -22,6 +34,7 @@ export async function readObjectDirectories(objects: BytePath): Promise<readonly
         if (found.has(other)) continue;
         found.add(other);
         next.push(other);
+        await refuseOddObjects(other, budget);
       }
     }
     if (found.size > mostDirectories || (depth >= deepest && next.length > 0))
@@ -33,19 +46,33 @@ export async function readObjectDirectories(objects: BytePath): Promise<readonly
 
 async function borrowedBy(objects: BytePath): Promise<readonly BytePath[]> {
   if (!(await isFolderIn(objects, 'info'))) return [];
-  const found: BytePath[] = [];
+  const named = new Set<BytePath>();
   for (const line of ((await textIn(`${objects}/info/alternates`, mostListBytes)) ?? '').split('\n')) {
     if (line === '' || line.startsWith('#') || line.includes('\0')) continue;
-    const named = path.posix.resolve(objects, line.startsWith('"') ? unquoted(line) : line);
-    if (found.length > mostDirectories) break;
-    if (await isThere(named)) found.push(named);
+    named.add(path.posix.resolve(objects, line.startsWith('"') ? unquoted(line) : line));
+    if (named.size > mostNames) throw notUnderstood('It borrows objects from too many places.');
   }
+  const found: BytePath[] = [];
+  const plain = new Set<BytePath>();
+  for (const each of named) if (await isThere(each, objects, plain)) found.push(each);
   return found;
 }
 
-async function isThere(folder: BytePath): Promise<boolean> {
-  // Whatever keeps it from being seen keeps git from borrowing there.
-  return (await lookAt(fromBytePath(folder)).catch(() => null))?.isDirectory() ?? false;
+/** Every step of the way is looked at, once. A link that leads to the borrower as well is not of its making. */
+async function isThere(folder: BytePath, borrower: BytePath, plain: Set<BytePath>): Promise<boolean> {
+  for (let end = folder.indexOf('/', 1); ; end = folder.indexOf('/', end + 1)) {
+    const step = end < 0 ? folder : folder.slice(0, end);
+    if (!plain.has(step)) {
+      // Whatever keeps it from being seen keeps git from borrowing there.
+      const found = await lookAt(fromBytePath(step)).catch(() => null);
+      const isLink = found?.isSymbolicLink() === true;
+      if (isLink && !`${borrower}/`.startsWith(`${step}/`))
+        throw notUnderstood(`It borrows objects by the link ${shown(step)}.`);
+      if (!isLink && found?.isDirectory() !== true) return false;
+      plain.add(step);
+    }
+    if (end < 0) return true;
+  }
 }
 
 const escapes: Readonly<Record<string, string>> = { n: '\n', t: '\t', r: '\r', b: '\b', a: '\x07', f: '\f', v: '\v' };

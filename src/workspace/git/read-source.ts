@@ -3,6 +3,7 @@ import type { RepositorySettings } from '../../core/settings.ts';
 import type { Git } from './git.ts';
 import type { ObjectFormat } from './lens.ts';
 import { missingBase, type References, tellingReferences } from './missing-base.ts';
+import { sourceAddress } from './source-address.ts';
 import { whyUnreadable } from './source-errors.ts';
 
 /** What a source says of itself now. */
@@ -48,10 +49,12 @@ async function listReferences(
   patterns: readonly string[],
   signal: AbortSignal | undefined,
 ): Promise<References> {
+  const { url, secretSettings } = sourceAddress(repo);
   const { code, stdout, stderr } = await git.ask({
-    args: ['ls-remote', '--symref', '--', repo.location, ...patterns],
+    args: ['ls-remote', '--symref', '--', url, ...patterns],
     gitDir: null,
     network: true,
+    secretSettings,
     ...(signal === undefined ? {} : { signal }),
   });
   if (code !== 0) throw await whyUnreadable(repo, stderr);

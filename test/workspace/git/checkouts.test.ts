@@ -45,9 +45,16 @@ describe.each(strategies)('a workspace by strategy %s', (strategy) => {
     const work = commit(source, { 'work.txt': 'half\n' });
     git(source, 'checkout', '-q', 'main');
     commit(source, { 'main.txt': 'moved on\n' });
-    const { checkouts, workspace } = scratchCheckouts(folder, source, { strategy });
+    const { checkouts, workspace, logger } = scratchCheckouts(folder, source, { strategy });
     const made = await checkouts.make({ workspace: workspace('T-1'), branch: 'baton/t-1' });
     expect(git(workspace('T-1'), 'rev-parse', 'HEAD')).toBe(work);
+    expect(logger.lines).toEqual([
+      {
+        level: 'info',
+        message: 'The branch is in the repository already; the workspace goes on with it.',
+        fields: { workspace: workspace('T-1'), branch: 'baton/t-1', commit: work, base: 'main', ahead: 1 },
+      },
+    ]);
     expect(made).toMatchObject({ start: work, found: work, published: work });
     expect(git(workspace('T-1'), 'status', '--porcelain')).toBe('');
   });
@@ -57,9 +64,10 @@ describe.each(strategies)('a workspace by strategy %s', (strategy) => {
     const source = scratchRepository(path.join(folder, 'source'));
     git(source, 'branch', 'baton/t-1');
     const newer = commit(source, { 'b.txt': 'two\n' });
-    const { checkouts, workspace } = scratchCheckouts(folder, source, { strategy });
+    const { checkouts, workspace, logger } = scratchCheckouts(folder, source, { strategy });
     await checkouts.make({ workspace: workspace('T-1'), branch: 'baton/t-1' });
     expect(git(workspace('T-1'), 'rev-parse', 'HEAD')).toBe(newer);
+    expect(logger.lines).toEqual([]);
   });
 
   it('is made ten times at once from one repository, each with a git directory and a branch of its own', async () => {

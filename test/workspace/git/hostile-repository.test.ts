@@ -30,7 +30,7 @@ const operations: readonly (readonly [
 function salvageWith(git: Git, places: GitPlaces): Salvage {
   const parts = { clock: systemClock, custody: 'group_only', daemonId: 'd' } as const;
   return createSalvage({
-    ...{ ...parts, git, places, repo: null, archive: false, logger: memoryLogger() },
+    ...{ ...parts, project: 'test', git, places, repo: null, archive: false, logger: memoryLogger() },
     daemonEnv: { PATH: process.env.PATH },
     findCheckout: async () => null,
   });

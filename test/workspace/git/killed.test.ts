@@ -9,7 +9,7 @@ import { systemChance } from '../../../src/clock/system-chance.ts';
 import { systemClock } from '../../../src/clock/system-clock.ts';
 import { sweepDaemon } from '../../../src/process/sweep-daemon.ts';
 import type { Git } from '../../../src/workspace/git/git.ts';
-import { scratchFolder } from '../scratch-folder.ts';
+import { rejection, scratchFolder } from '../scratch-folder.ts';
 import { commit, git, scratchCheckouts, scratchRepository } from './scratch-repository.ts';
 
 const strategies = ['worktree', 'clone'] as const;
@@ -45,7 +45,7 @@ describe.each(strategies)('a daemon that is killed while it makes a %s', (strate
       expect(readFileSync(path.join(place, '.env'), 'utf8')).toBe('A=1');
       expect(git(place, 'fsck', '--connectivity-only', '--no-dangling')).toBe('');
       commit(place, { 'work.txt': `${round}\n` });
-      expect(await checkouts.publish(place)).toMatchObject({ outcome: 'published' });
+      expect(await checkouts.publish(place)).toMatchObject({ outcome: 'brought' });
     }
     expect(killedOnes).toBeGreaterThan(2);
   });
@@ -91,8 +91,8 @@ describe('a daemon that is killed while it publishes', () => {
       const work = commit(place, { 'work.txt': 'x\n' });
       const broken = scratchCheckouts(folder, source, { git: (real) => breaksAfter(real, last) });
       await broken.checkouts.publish(place).catch(() => {});
-      const { outcome } = await checkouts.publish(place);
-      expect(['published', 'nothing']).toContain(outcome);
+      const delivery = await checkouts.publish(place);
+      expect(['brought', 'nothing']).toContain(delivery?.outcome);
       expect(git(source, 'rev-parse', 'baton/x')).toBe(work);
       expect((await checkouts.find(place))?.published).toBe(work);
       expect(readdirSync(places.scratch)).toEqual([]);
@@ -126,7 +126,7 @@ describe('a record', () => {
     const made = await checkouts.make({ workspace: place, branch: 'b' });
     const work = commit(place, { 'work.txt': 'x\n' });
     writeFileSync(path.join(path.dirname(made.lens), 'checkout.json'), '{"version": 1');
-    expect(await checkouts.find(place)).toBeNull();
+    expect((await rejection(checkouts.find(place))).code).toBe('workspace_unavailable');
     emptied(place);
     await checkouts.make({ workspace: place, branch: 'b' });
     const kept = String(logger.lines.find(({ fields }) => fields.kept !== undefined)?.fields.kept);

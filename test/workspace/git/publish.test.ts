@@ -1,4 +1,13 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { scratchFolder } from '../scratch-folder.ts';
@@ -31,12 +40,13 @@ describe.each(['worktree', 'clone'] as const)('publishing a branch of a %s', (st
   it('brings the commits into the source, and those of the next round as well (F070)', async () => {
     const { source, place, checkouts } = await scene({ strategy });
     const first = commit(place, { 'a.txt': '1\n' });
-    expect(await checkouts.publish(place)).toEqual({ outcome: 'published', branch, commit: first });
+    const told = { branch, before: null, reason: null, elsewhere: null };
+    expect(await checkouts.publish(place)).toEqual({ ...told, outcome: 'brought', commit: first });
     expect(tip(source)).toBe(first);
     const second = commit(place, { 'a.txt': '2\n' });
-    expect(await checkouts.publish(place)).toEqual({ outcome: 'published', branch, commit: second });
+    expect(await checkouts.publish(place)).toEqual({ ...told, outcome: 'brought', commit: second, before: first });
     expect(tip(source)).toBe(second);
-    expect(await checkouts.publish(place)).toEqual({ outcome: 'nothing' });
+    expect(await checkouts.publish(place)).toEqual({ ...told, outcome: 'nothing', commit: second });
     expect((await checkouts.find(place))?.published).toBe(second);
     rmSync(place, { recursive: true });
     expect(git(source, 'fsck', '--full', '--strict', '--connectivity-only')).toBe('');
@@ -60,7 +70,7 @@ describe.each(['worktree', 'clone'] as const)('publishing a branch of a %s', (st
     ];
     const before = seen();
     commit(place, { 'README.md': 'by the agent\n' });
-    expect((await checkouts.publish(place)).outcome).toBe('published');
+    expect((await checkouts.publish(place))?.outcome).toBe('brought');
     expect(seen()).toEqual(before);
   });
 });
@@ -70,7 +80,7 @@ describe('publishing a branch', () => {
     const { source, place, checkouts, calls } = await scene();
     writeFileSync(path.join(place, 'README.md'), 'not committed\n');
     calls.length = 0;
-    expect(await checkouts.publish(place)).toEqual({ outcome: 'nothing' });
+    expect(await checkouts.publish(place)).toMatchObject({ outcome: 'nothing' });
     expect(git(source, 'branch', '--list', branch)).toBe('');
     expect(calls).toEqual([]);
   });
@@ -80,8 +90,34 @@ describe('publishing a branch', () => {
     const first = commit(place, { 'a.txt': '1\n' });
     await checkouts.publish(place);
     git(place, 'commit', '-q', '--amend', '-m', 'better words');
-    expect((await checkouts.publish(place)).outcome).toBe('published');
+    expect(await checkouts.publish(place)).toMatchObject({ outcome: 'brought', before: first });
     expect(git(source, 'rev-parse', `${branch}@{1}`)).toBe(first);
+  });
+
+  it('is no matter of a source that is not local, nor of a directory that is no checkout', async () => {
+    const { folder, source, checkouts, workspace } = await scene();
+    expect(await checkouts.publish(workspace('T-9'))).toBeNull();
+    const shown = `file://${source}`;
+    const remote = scratchCheckouts(folder, source, { repo: { location: shown, shown, isLocal: false } });
+    const place = remote.workspace('T-2');
+    await remote.checkouts.make({ workspace: place, branch });
+    commit(place, { 'a.txt': '1\n' });
+    expect(await remote.checkouts.publish(place)).toBeNull();
+    expect(git(source, 'branch', '--list', branch)).toBe('');
+  });
+
+  it('is refused with the reason when the source is gone, and done when it is back', async () => {
+    const { source, place, checkouts } = await scene();
+    const first = commit(place, { 'a.txt': '1\n' });
+    renameSync(source, `${source}-away`);
+    expect(await checkouts.publish(place)).toMatchObject({
+      outcome: 'refused',
+      branch,
+      commit: first,
+      reason: expect.stringContaining('is no git repository'),
+    });
+    renameSync(`${source}-away`, source);
+    expect(await checkouts.publish(place)).toMatchObject({ outcome: 'brought', commit: first });
   });
 
   it('never takes the branch back to an earlier commit', async () => {
@@ -108,7 +144,7 @@ describe('publishing a branch', () => {
     expect(tip(source)).toBe(theirs);
     git(place, 'reset', '-q', '--hard', theirs);
     const mine = commit(place, { 'mine.txt': 'y\n' });
-    expect(await checkouts.publish(place)).toMatchObject({ outcome: 'published' });
+    expect(await checkouts.publish(place)).toMatchObject({ outcome: 'brought' });
     git(place, 'reset', '-q', '--hard', 'origin/main');
     commit(place, { 'other.txt': 'z\n' });
     expect(await checkouts.publish(place)).toMatchObject({ outcome: 'refused' });
@@ -129,7 +165,7 @@ describe('publishing a branch', () => {
     });
     expect(tip(source)).toBe(theirs);
     git(place, 'pull', '-q', '--no-rebase', '--no-edit', 'origin', branch);
-    expect(await checkouts.publish(place)).toMatchObject({ outcome: 'published' });
+    expect(await checkouts.publish(place)).toMatchObject({ outcome: 'brought' });
   });
 
   it('tells the second of two workspaces with one branch that it is taken', async () => {
@@ -138,8 +174,8 @@ describe('publishing a branch', () => {
     await checkouts.make({ workspace: other, branch });
     const commits = [commit(place, { 'a.txt': '1\n' }), commit(other, { 'b.txt': '2\n' })];
     const outcomes = await Promise.all([checkouts.publish(place), checkouts.publish(other)]);
-    expect(outcomes.map(({ outcome }) => outcome).sort()).toEqual(['published', 'refused']);
-    expect(tip(source)).toBe(commits[outcomes.findIndex(({ outcome }) => outcome === 'published')]);
+    expect(outcomes.map((each) => each?.outcome).sort()).toEqual(['brought', 'refused']);
+    expect(tip(source)).toBe(commits[outcomes.findIndex((each) => each?.outcome === 'brought')]);
   });
 
   it.each(['the repository itself', 'a linked worktree', 'a rebase'])(
@@ -180,7 +216,7 @@ describe('publishing a branch', () => {
     await checkouts.make({ workspace: place, branch });
     git(source, 'symbolic-ref', 'HEAD', `refs/heads/${branch}`);
     const first = commit(place, { 'a.txt': '1\n' });
-    expect(await checkouts.publish(place)).toEqual({ outcome: 'published', branch, commit: first });
+    expect(await checkouts.publish(place)).toMatchObject({ outcome: 'brought', branch, commit: first });
   });
 
   it('works with a source that is itself a linked worktree', async () => {
@@ -192,7 +228,7 @@ describe('publishing a branch', () => {
     const place = workspace('T-1');
     expect(await checkouts.make({ workspace: place, branch })).toMatchObject({ base: 'side' });
     const first = commit(place, { 'a.txt': '1\n' });
-    expect(await checkouts.publish(place)).toMatchObject({ outcome: 'published' });
+    expect(await checkouts.publish(place)).toMatchObject({ outcome: 'brought' });
     expect(tip(person)).toBe(first);
   });
 
@@ -201,7 +237,7 @@ describe('publishing a branch', () => {
     commit(place, { 'a.txt': '1\n' });
     await checkouts.publish(place);
     git(source, 'branch', '-q', '-D', branch);
-    expect(await checkouts.publish(place)).toEqual({ outcome: 'nothing' });
+    expect(await checkouts.publish(place)).toMatchObject({ outcome: 'nothing' });
     commit(place, { 'a.txt': '2\n' });
     expect(await checkouts.publish(place)).toMatchObject({
       outcome: 'refused',
@@ -217,7 +253,7 @@ describe('publishing a branch', () => {
     writeFileSync(record, readFileSync(record, 'utf8').replace(`"published": "${first}"`, '"published": null'));
     const second = commit(place, { 'a.txt': '2\n' });
     git(source, 'fetch', '-q', place, `${branch}:${branch}`);
-    expect(await checkouts.publish(place)).toEqual({ outcome: 'published', branch, commit: second });
+    expect(await checkouts.publish(place)).toMatchObject({ outcome: 'brought', branch, commit: second });
     expect((await checkouts.find(place))?.published).toBe(second);
   });
 
@@ -277,7 +313,7 @@ describe('publishing a branch', () => {
     git(place, 'config', 'uploadpack.packObjectsHook', `touch ${touched}`);
     git(place, 'config', 'core.fsmonitor', `touch ${touched}`);
     writeFileSync(path.join(made.gitDir, 'objects/info/alternates'), `${path.join(made.borrowed[0] ?? '')}\n`);
-    expect(await checkouts.publish(place)).toMatchObject({ outcome: 'published' });
+    expect(await checkouts.publish(place)).toMatchObject({ outcome: 'brought' });
     expect(existsSync(touched)).toBe(false);
   });
 
@@ -311,5 +347,60 @@ describe('publishing a branch', () => {
       reason: expect.stringMatching(/did not move/),
     });
     expect(tip(source)).toBe(git(source, 'rev-parse', 'main'));
+  });
+});
+
+describe.each(['worktree', 'clone'] as const)('an agent that left its branch in a %s', (strategy) => {
+  it.each([
+    ['another branch', ['checkout', '-q', '-b', 'my/other'], 'my/other'],
+    ['no branch', ['checkout', '-q', '--detach'], null],
+  ] as const)('for %s is told of: its commits there are not brought', async (_what, leave, name) => {
+    const { source, place, checkouts } = await scene({ strategy });
+    git(place, ...leave);
+    const away = commit(place, { 'a.txt': '1\n' });
+    const elsewhere = { branch: name, commit: away };
+    expect(await checkouts.publish(place)).toMatchObject({ outcome: 'nothing', branch, elsewhere });
+    expect(git(source, 'branch', '--list')).toBe('* main');
+    expect(() => git(source, 'cat-file', '-e', away)).toThrow();
+  });
+
+  it('after it had committed there has that brought, and is told of', async () => {
+    const { source, place, checkouts } = await scene({ strategy });
+    const first = commit(place, { 'a.txt': '1\n' });
+    git(place, 'checkout', '-q', '-b', 'my/other');
+    const away = commit(place, { 'a.txt': '2\n' });
+    const elsewhere = { branch: 'my/other', commit: away };
+    expect(await checkouts.publish(place)).toMatchObject({ outcome: 'brought', commit: first, elsewhere });
+    expect(tip(source)).toBe(first);
+    expect(await checkouts.publish(place)).toMatchObject({ outcome: 'nothing', commit: first, elsewhere });
+  });
+
+  it('by another name for it is told where the work is now', async () => {
+    const { place, checkouts } = await scene({ strategy });
+    const work = commit(place, { 'a.txt': '1\n' });
+    git(place, 'branch', '-q', '-m', 'renamed');
+    const elsewhere = { branch: 'renamed', commit: work };
+    expect(await checkouts.publish(place)).toMatchObject({ outcome: 'refused', branch, commit: null, elsewhere });
+  });
+
+  it.each(['the base', 'an earlier commit', 'a branch that it merged'])('for %s has no work there', async (where) => {
+    const { place, checkouts } = await scene({ strategy });
+    commit(place, { 'a.txt': '1\n' });
+    const last = commit(place, { 'a.txt': '2\n' });
+    if (where === 'the base') git(place, 'checkout', '-q', 'origin/main');
+    if (where === 'an earlier commit') git(place, 'checkout', '-q', 'HEAD~1');
+    if (where === 'a branch that it merged') git(place, 'checkout', '-q', '-b', 'merged');
+    expect(await checkouts.publish(place)).toMatchObject({ outcome: 'brought', commit: last, elsewhere: null });
+  });
+
+  it('and broke its history there is told of, and has its branch brought all the same', async () => {
+    const { place, checkouts, made } = await scene({ strategy });
+    const first = commit(place, { 'a.txt': '1\n' });
+    git(place, 'checkout', '-q', '-b', 'my/other');
+    const lost = commit(place, { 'a.txt': '2\n' });
+    const away = commit(place, { 'a.txt': '3\n' });
+    rmSync(path.join(made.gitDir, 'objects', lost.slice(0, 2), lost.slice(2)), { force: true });
+    const elsewhere = { branch: 'my/other', commit: away };
+    expect(await checkouts.publish(place)).toMatchObject({ outcome: 'brought', commit: first, elsewhere });
   });
 });

@@ -3,7 +3,10 @@ import { soundsDamaged } from '../../../src/workspace/git/source-errors.ts';
 
 it.each([
   ['fatal: Could not read from remote repository.\n\nPlease make sure you have the correct access rights', false],
-  ['ssh: connect to host git.example port 22: Connection refused\nfatal: Could not read from remote repository.', false],
+  [
+    'ssh: connect to host git.example port 22: Connection refused\nfatal: Could not read from remote repository.',
+    false,
+  ],
   ['remote: fatal: bad object HEAD\nfatal: the remote end hung up unexpectedly', false],
   ['error: packfile ./objects/pack/pack-1.pack is truncated', true],
   ['fatal: bad object HEAD', true],

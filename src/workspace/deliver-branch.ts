@@ -1,0 +1,48 @@
+import type { Logger } from '../core/logger.ts';
+import type { Delivery } from '../core/run-evidence.ts';
+import { reasonOf } from './error-reason.ts';
+import type { Checkouts } from './git/checkout.ts';
+import type { RemovalVisit } from './workspace.ts';
+
+export interface DeliveryParts {
+  readonly checkouts: Checkouts;
+  readonly logger: Logger;
+}
+
+/** What follows for the workspace: it stays as it is, or it is about to be saved and removed. */
+export type Afterwards = 'stays' | 'goes';
+
+/** Brings the branch of a checkout home, and logs what became of it. Null where there is none to bring. Never rejects. */
+export async function deliverBranch(
+  path: string,
+  { issue, runId }: RemovalVisit,
+  afterwards: Afterwards,
+  { checkouts, logger }: DeliveryParts,
+): Promise<Delivery | null> {
+  const delivery = await checkouts.publish(path).catch((error) => undelivered(path, error, checkouts));
+  if (delivery === null) return null;
+  const { outcome, branch, commit, before, reason, elsewhere } = delivery;
+  const named = { issue_id: issue.id, issue_identifier: issue.identifier, run_id: runId, workspace: path, branch };
+  if (outcome === 'brought')
+    logger.info('The branch of an issue was brought into the repository.', { ...named, commit, before });
+  if (outcome === 'refused') logger.warn(refusals[afterwards], { ...named, commit, reason });
+  if (elsewhere !== null)
+    logger.warn('An agent has left the branch of its issue; the commits it made there are not brought over.', {
+      ...named,
+      head: elsewhere.commit,
+      head_branch: elsewhere.branch,
+    });
+  return delivery;
+}
+
+const refusals: Readonly<Record<Afterwards, string>> = {
+  stays: 'The branch of an issue was not brought into the repository; what is in the workspace stays there.',
+  goes: 'The branch of an issue was not brought into the repository; its commits are saved with the rest.',
+};
+
+/** Nobody knows how far it came; the next time finds out. */
+async function undelivered(path: string, error: unknown, checkouts: Checkouts): Promise<Delivery> {
+  const checkout = await checkouts.find(path).catch(() => null);
+  const nothing = { commit: null, before: null, elsewhere: null };
+  return { ...nothing, outcome: 'refused', branch: checkout?.branch ?? null, reason: reasonOf(error) };
+}
