@@ -37,9 +37,10 @@ export function composeWorkspaces(parts: WorkspaceComposition): ComposedWorkspac
   const workspacesFor = (settings: Settings): Workspaces => {
     const there = made.get(settings);
     if (there !== undefined) return there;
-    const { workspace, hooks, secretEnvironment } = settings;
+    const { project, workspace, hooks, secretEnvironment } = settings;
     const workspaces = createLocalWorkspaces({
       ...parts,
+      project: project.name,
       settings: workspace,
       hooks,
       secretEnvironment,
@@ -68,10 +69,11 @@ export function composeWorkspaces(parts: WorkspaceComposition): ComposedWorkspac
 
 /** The saved work that belongs to these settings. */
 export function salvageFor(
-  { workspace: settings }: Settings,
+  { project, workspace: settings }: Settings,
   ground: WorkspaceGround,
   parts: Omit<WorkspaceComposition, 'workflowPath' | 'stateDir'>,
 ): Salvage {
   const { find: findCheckout } = createCheckouts({ ...parts, ...ground, settings });
-  return createSalvage({ ...parts, ...ground, repo: settings.repo, archive: settings.archive, findCheckout });
+  const { repo, archive } = settings;
+  return createSalvage({ ...parts, ...ground, project: project.name, repo, archive, findCheckout });
 }

@@ -6,7 +6,12 @@ export interface RunEvidence {
   readonly fingerprint: string | null;
   /** Null where the workspace is no git repository, or could not be seen. */
   readonly git: GitEvidence | null;
+  /** Missing where the workspace has no branch that is brought anywhere, and as long as nobody tried. */
+  readonly delivery?: Delivery;
 }
+
+/** Of a run whose workspace nobody looked at. */
+export const unseen: RunEvidence = { changed: null, fingerprint: null, git: null };
 
 export interface GitEvidence {
   readonly head: string | null;
@@ -18,13 +23,35 @@ export interface GitEvidence {
   readonly conflicts: number;
 }
 
+/** What became of the branch of a workspace on its way into the local repository that it came from. */
+export interface Delivery {
+  /** `nothing`: there were no new commits on it. */
+  readonly outcome: 'brought' | 'nothing' | 'refused';
+  /** Null when not even that could be read. */
+  readonly branch: string | null;
+  /** The commit of the branch in the workspace; null when it could not be read. */
+  readonly commit: string | null;
+  /** Where a branch that was brought had been in the repository; null when it was not there, or was not brought. */
+  readonly before: string | null;
+  /** Of a refusal; completes the sentence "The branch was not brought over: …". */
+  readonly reason: string | null;
+  /** HEAD, where it is not on the branch and has commits that the branch has not. Nobody brings those. */
+  readonly elsewhere: WorkElsewhere | null;
+}
+
+export interface WorkElsewhere {
+  /** Null for a HEAD on no branch. */
+  readonly branch: string | null;
+  readonly commit: string;
+}
+
 /** How much of a commit's name people read. */
 const shortName = 7;
 
 /** `2 commits ahead of the base, 3 files changed, 1 new; head abc1234 on baton/t-1`. */
 export function evidenceText({ changed, fingerprint, git }: RunEvidence): string {
   if (git === null) {
-    if (fingerprint === null) return 'it could not be seen completely';
+    if (fingerprint === null) return 'it was not seen completely';
     if (changed === null) return 'no git repository';
     return `no git repository; the run changed ${changed ? 'something' : 'nothing'}`;
   }
@@ -38,6 +65,32 @@ export function evidenceText({ changed, fingerprint, git }: RunEvidence): string
   const where = head === null ? 'no commit yet' : `head ${head.slice(0, shortName)}`;
   const on = branch === null ? '' : ` on ${branch}`;
   return `${found.length === 0 ? 'nothing beyond the base' : found.join(', ')}; ${where}${on}`;
+}
+
+/**
+ * `baton/t-1 is at abc1234 in the repository`, or why it is not there and where the commits are. What is in a workspace is
+ * not told of one that is gone.
+ */
+export function deliveryText(delivery: Delivery, isWorkspaceGone: boolean): string {
+  const { outcome, commit, reason, elsewhere } = delivery;
+  const branch = delivery.branch ?? 'the branch';
+  const at = commit?.slice(0, shortName);
+  const fate = {
+    brought: `${branch} is at ${at} in the repository`,
+    nothing: `no new commits on ${branch} since ${at}`,
+    refused: `${branch} was not brought over: ${reason}`,
+  }[outcome];
+  const isLeft = outcome === 'refused' && commit !== null && !isWorkspaceGone;
+  const work = outcome === 'nothing' || commit === null ? "the agent's work" : "more of the agent's work";
+  return [
+    fate,
+    ...(isLeft ? ['the commits are in the workspace'] : []),
+    ...(elsewhere === null ? [] : [`${work} is ${elsewhereText(elsewhere)}`]),
+  ].join('; ');
+}
+
+function elsewhereText({ branch, commit }: WorkElsewhere): string {
+  return branch === null ? `on no branch, at ${commit.slice(0, shortName)}` : `on ${branch}`;
 }
 
 function counted(count: number, what: string): string {

@@ -1,4 +1,5 @@
 import type { AgentProcess } from '../agent/agent.ts';
+import { unseen } from '../core/run-evidence.ts';
 import type { RunFinish, RunRecord } from '../store/runs.ts';
 import type { OrchestratorContext } from './context.ts';
 import { scheduleLook } from './schedule-look.ts';
@@ -90,7 +91,13 @@ async function bringHome(context: OrchestratorContext, runs: readonly RunRecord[
   if (last === undefined || last.workspace === null || last.host !== context.host) return;
   const issue = { id: last.issueId, identifier: last.identifier, title: '' };
   const workspaces = context.workspacesFor(context.source.read().workflow.settings);
-  await workspaces.bringHome(last.workspace, { issue, runId: last.runId, attempt: last.attempt });
+  const delivery = await workspaces.bringHome(last.workspace, { issue, runId: last.runId, attempt: last.attempt });
+  if (delivery === null) return;
+  try {
+    await context.store.runs.noteEvidence(last.runId, { ...(last.evidence ?? unseen), delivery });
+  } catch (error) {
+    context.logger.warn('What became of a branch could not be written down.', { run_id: last.runId, error });
+  }
 }
 
 /** By pid and start time it is found even if it has taken its marker off. */

@@ -1,5 +1,6 @@
 import type { AgentEvent } from '../agent/agent.ts';
 import { type Issue, normalizeState } from '../core/issue.ts';
+import { unseen } from '../core/run-evidence.ts';
 import { stateOnceStarted } from '../core/slots.ts';
 import type { Workflow } from '../core/workflow.ts';
 import type { RunWatcher } from '../runner/runner.ts';
@@ -108,6 +109,7 @@ function giveUpStart(
 /** Writes what a run tells into its entry. A run that is not the issue's current one is not listened to. */
 function watchRun(context: OrchestratorContext, issueId: string, runId: string): RunWatcher {
   const { journal, clock } = context;
+  let evidence = unseen;
   const update = (change: Partial<RunningEntry>): void => {
     const entry = context.state.running.get(issueId);
     if (entry?.runId !== runId) return;
@@ -133,10 +135,13 @@ function watchRun(context: OrchestratorContext, issueId: string, runId: string):
       update({ ownMove: { to: normalizeState(state), atMonotonic: clock.monotonic() } });
     },
     onChanged: (changed, facts) => {
-      journal.note(runId, {
-        evidence: { changed, fingerprint: facts?.fingerprint ?? null, git: facts?.git ?? null },
-      });
+      evidence = { changed, fingerprint: facts?.fingerprint ?? null, git: facts?.git ?? null };
+      journal.note(runId, { evidence });
       update({ changed });
+    },
+    onDelivery: (delivery) => {
+      evidence = { ...evidence, delivery };
+      journal.note(runId, { evidence });
     },
     onTurn: (turn) => {
       journal.note(runId, { turns: turn });

@@ -19,5 +19,6 @@ export function guardWatcher(watcher: RunWatcher, logger: Logger): RunWatcher {
     onEvent: (event) => guarded(() => watcher.onEvent(event)),
     onMove: (state) => guarded(() => watcher.onMove(state)),
     onChanged: (changed, facts) => guarded(() => watcher.onChanged(changed, facts)),
+    onDelivery: (delivery) => guarded(() => watcher.onDelivery(delivery)),
   };
 }

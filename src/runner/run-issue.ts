@@ -108,7 +108,8 @@ async function runIssue(request: RunRequest, parts: RunnerParts, signal: AbortSi
     }
   } finally {
     const { signal: _stopsTheRunButNotTheHook, ...lastVisit } = visit;
-    await workspaces.afterRun(workspace, lastVisit);
+    const delivery = await workspaces.afterRun(workspace, lastVisit);
+    if (delivery !== null) watcher.onDelivery(delivery);
   }
 }
 

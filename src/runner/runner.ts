@@ -1,6 +1,7 @@
 import type { AgentEvent, AgentProcess } from '../agent/agent.ts';
 import type { Issue } from '../core/issue.ts';
 import type { RunOutcome, RunStage, StopReason } from '../core/run.ts';
+import type { Delivery } from '../core/run-evidence.ts';
 import type { RetryKind, Workflow } from '../core/workflow.ts';
 import type { WorkspaceFacts } from '../workspace/workspace.ts';
 
@@ -41,6 +42,8 @@ export interface RunWatcher {
    * be seen. Told once, before the outcome, by every run that had a session.
    */
   onChanged(changed: boolean | null, facts: WorkspaceFacts | null): void;
+  /** What became of the branch of the workspace. Told once, after that and before the outcome, where there is one. */
+  onDelivery(delivery: Delivery): void;
 }
 
 export interface LiveRun {

@@ -20,6 +20,8 @@ export interface Runs {
   latestOfIssue(key: IssueKey): Promise<RunRecord | null>;
   /** Of each of these workspaces the run in it that started last; nothing for those that no run is known of. */
   latestInWorkspaces(project: string, workspaces: readonly string[]): Promise<readonly RunRecord[]>;
+  /** Replaces the evidence of a run, also after its end; false when the run is unknown. */
+  noteEvidence(runId: string, evidence: RunEvidence): Promise<boolean>;
   /** Notes what became of the workspace of a run, also after its end; false when the run is unknown. */
   noteRemoval(runId: string, removal: WorkspaceRemoval): Promise<boolean>;
   /** The oldest first. */

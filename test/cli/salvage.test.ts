@@ -10,7 +10,7 @@ import { createGit } from '../../src/workspace/git/git.ts';
 import { gitPlaces } from '../../src/workspace/git/git-places.ts';
 import { createSalvage } from '../../src/workspace/salvage/create-salvage.ts';
 import { memoryLogger } from '../fake/memory-logger.ts';
-import { contentsOf, makeRepository, write } from '../workspace/salvage/salvage-scene.ts';
+import { contentsOf, gitIn, makeRepository, write } from '../workspace/salvage/salvage-scene.ts';
 import { answer, boardWorkflow, liveTest, refusal } from './live-daemon.ts';
 import { baton, leaveNoPlaces, Place } from './run-baton.ts';
 
@@ -24,20 +24,41 @@ function stateOf(place: Place): string {
   return stateFolder(path.join(place.folder, 'WORKFLOW.md'), undefined, surroundings as Surroundings);
 }
 
+interface Given {
+  readonly days?: number;
+  readonly project?: string;
+  /** A local repository that takes the work. */
+  readonly source?: string;
+  readonly archive?: boolean;
+  /** Whether a file was staged and then changed again. */
+  readonly staged?: boolean;
+  /** How long ago it was saved. */
+  readonly agoMs?: number;
+}
+
 /** A place whose daemon has saved the work of BAT-1. */
-async function givenSaved(days = 0): Promise<{ place: Place; files: Map<string, string> }> {
+async function givenSaved(given: Given = {}): Promise<{ place: Place; files: Map<string, string> }> {
+  const { days = 0, project = 'live', source, archive = false, staged = false, agoMs = 0 } = given;
   const place = new Place();
-  place.write('WORKFLOW.md', boardWorkflow().replace('workspace: {', `workspace: {salvage_retention_days: ${days}, `));
+  const repo = source === undefined ? '' : `repo: ${source}, `;
+  const workflow = boardWorkflow().replace('{name: live}', `{name: ${project}}`);
+  place.write('WORKFLOW.md', workflow.replace('workspace: {', `workspace: {salvage_retention_days: ${days}, ${repo}`));
   const workspace = path.join(place.folder, 'workspaces', 'BAT-1');
-  makeRepository(workspace);
-  write(workspace, { 'a.txt': 'two\n', 'new.txt': '\u001b[31mred\n' });
-  const deps = { clock: systemClock, custody: 'group_only', daemonId: 'test', daemonEnv: place.env } as const;
+  if (!archive) makeRepository(workspace);
+  write(workspace, { 'a.txt': 'two\n', ...(archive ? {} : { 'new.txt': '\u001b[31mred\n' }) });
+  if (staged) {
+    gitIn(workspace, 'add', 'new.txt');
+    write(workspace, { 'new.txt': 'later\n' });
+  }
+  const clock = { ...systemClock, now: () => systemClock.now() - agoMs };
+  const deps = { clock, custody: 'group_only', daemonId: 'test', daemonEnv: place.env } as const;
   const salvage = createSalvage({
     ...deps,
+    project,
     git: createGit(deps),
     places: gitPlaces(stateOf(place)),
-    repo: null,
-    archive: false,
+    repo: source === undefined ? null : { location: source, shown: source, isLocal: true },
+    archive,
     findCheckout: async () => null,
     logger: memoryLogger(),
   });
@@ -55,7 +76,7 @@ describe.concurrent('baton salvage', liveTest, () => {
     const { saved } = await answer(place, 'salvage', 'list');
     expect(saved).toMatchObject([{ name: 'BAT-1/run-1', issue_title: title, files: 2, commits: 1, kind: 'commit' }]);
     const list = await baton(place, 'salvage', 'list');
-    expect(list.stdout).toMatch(/^BAT-1\/run-1 {2}.* BAT-1 {2}2 files, 1 commits {2}turned around second line\n$/);
+    expect(list.stdout).toMatch(/^BAT-1\/run-1 {2}.* BAT-1 {2}2 files, 1 commit {2}turned around second line\n$/);
     const show = await baton(place, 'salvage', 'show', 'bat-1');
     expect(show.stdout).toContain('baton salvage restore BAT-1/run-1 --workflow');
     // biome-ignore lint/suspicious/noControlCharactersInRegex: finding them is the purpose.
@@ -82,6 +103,20 @@ describe.concurrent('baton salvage', liveTest, () => {
     expect(readFileSync(path.join(place.folder, 'else where', 'a.txt'), 'utf8')).toBe('two\n');
   });
 
+  it('tells what was staged with another content, and stages it again', async () => {
+    const { place } = await givenSaved({ staged: true });
+    using _ = place;
+    expect((await answer(place, 'salvage', 'show', 'BAT-1')).saved).toMatchObject({
+      staged_files: 1,
+      staged_otherwise: 1,
+    });
+    const show = await baton(place, 'salvage', 'show', 'BAT-1');
+    expect(show.stdout).toMatch(/\n\n1 file was staged with another content .*\n$/);
+    expect(await answer(place, 'salvage', 'restore', 'BAT-1')).toMatchObject({ unstaged: null });
+    const status = gitIn(path.join(place.folder, 'BAT-1-salvaged'), 'status', '--porcelain');
+    expect(status.split('\n')).toContain('AM new.txt');
+  });
+
   it('prunes only what is old enough, and nothing when nothing says how old', async () => {
     const { place } = await givenSaved();
     using _ = place;
@@ -89,9 +124,52 @@ describe.concurrent('baton salvage', liveTest, () => {
     expect(await answer(place, 'salvage', 'prune', '--older-than', '1')).toMatchObject({ dropped: [], days: 1 });
     expect((await baton(place, 'salvage', 'prune', '--older-than', '0')).code).toBe(2);
     expect((await answer(place, 'salvage', 'list')).saved).toHaveLength(1);
-    const { place: other } = await givenSaved(30);
+    const { place: other } = await givenSaved({ days: 30 });
     using __ = other;
     expect(await answer(other, 'salvage', 'prune', '--dry-run')).toEqual({ dropped: [], dry_run: true, days: 30 });
+  });
+});
+
+const dayMs = 24 * 3_600_000;
+
+describe.concurrent('two projects on one repository', liveTest, () => {
+  it('show, restore and prune each their own, and say where the rest is', async () => {
+    using home = new Place();
+    const source = path.join(home.folder, 'source');
+    makeRepository(source, { 'z.txt': 'z' });
+    const old = { source, agoMs: 10 * dayMs };
+    const { place: one, files } = await givenSaved({ ...old, project: 'one' });
+    using _ = one;
+    const { place: two } = await givenSaved({ ...old, project: 'two' });
+    using __ = two;
+    expect((await answer(one, 'salvage', 'list')).saved).toMatchObject([{ name: 'BAT-1/run-1', project: 'one' }]);
+    expect((await answer(two, 'salvage', 'list')).saved).toMatchObject([{ name: 'BAT-1/run-1-2', project: 'two' }]);
+    expect((await baton(two, 'salvage', 'list', '--all-projects')).stdout).toMatch(/^one {2}BAT-1\/run-1 {2}/m);
+    expect((await answer(two, 'salvage', 'show', 'BAT-1')).saved).toMatchObject({ project: 'two' });
+    expect(await refusal(two, 'salvage', 'show', 'BAT-1/run-1')).toMatchObject({
+      code: 'salvage_not_found',
+      message: expect.stringContaining('the project "one" has it'),
+      next_step: expect.stringContaining('--all-projects'),
+    });
+    const shown = await baton(two, 'salvage', 'show', 'BAT-1/run-1', '--all-projects');
+    expect(shown.stdout).toMatch(/^restore +baton salvage restore BAT-1\/run-1 .*--all-projects$/m);
+    await answer(two, 'salvage', 'restore', 'BAT-1/run-1', '--all-projects');
+    expect(contentsOf(path.join(two.folder, 'BAT-1-salvaged'))).toEqual(files);
+
+    const pruned = await baton(two, 'salvage', 'prune', '--older-than', '1');
+    expect(pruned.stdout).toMatch(/^BAT-1\/run-1-2 .*\n1 dropped; older than 1 day\n$/);
+    expect((await answer(two, 'salvage', 'list')).saved).toEqual([]);
+    expect((await answer(one, 'salvage', 'list')).saved).toHaveLength(1);
+  });
+});
+
+describe.concurrent('an archive', liveTest, () => {
+  it('is counted in words, and its difference is a listing, which the help says', async () => {
+    const { place } = await givenSaved({ archive: true });
+    using _ = place;
+    expect((await baton(place, 'salvage', 'list')).stdout).toContain('  archive of 1 entry  ');
+    expect((await baton(place, 'salvage', 'diff', 'BAT-1')).stdout).toMatch(/^-rw.* \.\/a\.txt$/m);
+    expect((await baton(place, 'salvage', 'diff', '--help')).stdout).toMatch(/archive\s+is always a\s+listing/);
   });
 });
 

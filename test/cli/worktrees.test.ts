@@ -9,7 +9,7 @@ import { patiently } from '../fault/patience.ts';
 import { logged, reachable, WorktreeScene } from '../fault/worktree-scene.ts';
 import { commit, git } from '../workspace/git/scratch-repository.ts';
 import { answer, runsOf, startDaemon, stateFolderOf, stopDaemon } from './live-daemon.ts';
-import { leaveNoPlaces, type RunningBaton } from './run-baton.ts';
+import { baton, leaveNoPlaces, type RunningBaton } from './run-baton.ts';
 
 leaveNoPlaces();
 
@@ -55,7 +55,11 @@ describe.concurrent('a ticket with a worktree', worktreeTest, () => {
     expect(git(source, 'show', 'baton/bat-1:seen.txt')).toBe('hello');
     const [run] = (await answer(scene.place, 'runs', 'list')).runs;
     const shown = await answer(scene.place, 'runs', 'show', String(run.run_id));
-    expect(JSON.stringify(shown)).toContain(git(source, 'rev-parse', 'baton/bat-1'));
+    const work = git(source, 'rev-parse', 'baton/bat-1');
+    const delivery = { outcome: 'brought', branch: 'baton/bat-1', commit: work };
+    expect(shown.run.workspace_evidence).toMatchObject({ git: { head: work }, delivery });
+    const { stdout } = await baton(scene.place, 'runs', 'show', 'BAT-1');
+    expect(stdout).toContain(`workspace_branch     baton/bat-1 is at ${work.slice(0, 7)} in the repository\n`);
   });
 
   it('begins at the base as it is when it begins, and goes on with its branch when it is opened again', async () => {
@@ -193,6 +197,10 @@ describe.concurrent('the work behind a closed ticket', worktreeTest, () => {
     await stopDaemon(daemon);
     expect(personsView(source)).toEqual(theirs);
     expect(daemon.stderr()).toContain('baton/bat-1 is checked out in');
+    const { stdout } = await baton(place, 'runs', 'show', 'BAT-1');
+    expect(stdout).toMatch(
+      /^workspace_branch +baton\/bat-1 was not brought over: baton\/bat-1 is checked out in \S+$/m,
+    );
     const folder = await restored(command, scene);
     expect({ files: filesIn(folder), ...gitView(folder) }).toEqual(before);
   });

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import type { Delivery } from '../../src/core/run-evidence.ts';
 import type { RequestCount } from '../../src/store/request-counts.ts';
 import { onEngine, project, runStart, type StoreEngine } from './store.ts';
 
@@ -121,6 +122,25 @@ export function runsConformance(engine: StoreEngine): void {
       expect(await latest('/w/A')).toEqual([]);
       expect(await latest()).toEqual([]);
       expect(await latest(...Array.from({ length: 1_200 }, (_, at) => `/none/${at}`), '/w/b')).toEqual(['r3']);
+    });
+
+    it('replaces the evidence of a run, also after its end', async () => {
+      const { runs } = await open();
+      await runs.start(runStart('r1'));
+      const first = { changed: true, fingerprint: 'f', git: null };
+      await runs.record('r1', 1, { evidence: first });
+      await runs.finish('r1', 1, end);
+      const delivery: Delivery = {
+        outcome: 'refused',
+        branch: 'naïve/漢字\u0000',
+        commit: null,
+        before: null,
+        reason: 'it is "checked out"',
+        elsewhere: { branch: null, commit: 'b'.repeat(40) },
+      };
+      expect(await runs.noteEvidence('r1', { ...first, delivery })).toBe(true);
+      expect(await runs.read('r1')).toMatchObject({ evidence: { ...first, delivery }, finish: end });
+      expect(await runs.noteEvidence('no', first)).toBe(false);
     });
 
     it('notes what became of the workspace of a run, also after its end, and the last word counts', async () => {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { evidenceText, type GitEvidence } from '../../src/core/run-evidence.ts';
+import { type Delivery, deliveryText, evidenceText, type GitEvidence } from '../../src/core/run-evidence.ts';
 
 const clean: GitEvidence = {
   head: 'abc1234def5678abc1234def5678abc1234def56',
@@ -29,7 +29,47 @@ it.each([
   ['no git repository; the run changed something', true, 'f'],
   ['no git repository; the run changed nothing', false, 'f'],
   ['no git repository', null, 'f'],
-  ['it could not be seen completely', null, null],
+  ['it was not seen completely', null, null],
 ] as const)('without git it reads "%s"', (text, changed, fingerprint) => {
   expect(evidenceText({ changed, fingerprint, git: null })).toBe(text);
+});
+
+const work = 'abc1234def5678abc1234def5678abc1234def56';
+const brought: Delivery = {
+  outcome: 'brought',
+  branch: 'baton/t-1',
+  commit: work,
+  before: null,
+  reason: null,
+  elsewhere: null,
+};
+const refused = { outcome: 'refused', reason: 'it is checked out in /src' } as const;
+const other = { branch: 'my/other', commit: 'def'.padEnd(40, '0') };
+const detached = { ...other, branch: null };
+
+it.each([
+  ['baton/t-1 is at abc1234 in the repository', {}],
+  ["baton/t-1 is at abc1234 in the repository; more of the agent's work is on my/other", { elsewhere: other }],
+  ['no new commits on baton/t-1 since abc1234', { outcome: 'nothing' }],
+  [
+    "no new commits on baton/t-1 since abc1234; the agent's work is on my/other",
+    { outcome: 'nothing', elsewhere: other },
+  ],
+  [
+    "no new commits on baton/t-1 since abc1234; the agent's work is on no branch, at def0000",
+    { outcome: 'nothing', elsewhere: detached },
+  ],
+  ['baton/t-1 was not brought over: it is checked out in /src; the commits are in the workspace', refused],
+  [
+    "baton/t-1 was not brought over: it is checked out in /src; the agent's work is on my/other",
+    { ...refused, commit: null, elsewhere: other },
+  ],
+  ['the branch was not brought over: it is checked out in /src', { ...refused, branch: null, commit: null }],
+] as const)('what became of a branch reads "%s"', (text, changes) => {
+  expect(deliveryText({ ...brought, ...changes }, false)).toBe(text);
+});
+
+it('of a workspace that is gone nobody reads that commits are in it', () => {
+  const text = 'baton/t-1 was not brought over: it is checked out in /src';
+  expect(deliveryText({ ...brought, ...refused }, true)).toBe(text);
 });

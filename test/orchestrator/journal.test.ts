@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { BatonError } from '../../src/core/baton-error.ts';
+import type { Delivery } from '../../src/core/run-evidence.ts';
 import { issue } from '../fake/issues.ts';
 import { settings } from '../fake/settings.ts';
 import { scene } from './scene.ts';
@@ -58,6 +59,32 @@ it('writes down what a run left in its workspace, with its end at the latest', a
   const evidenceOf = async (run: typeof seen) => (await stage.store.runs.read(run?.request.runId ?? ''))?.evidence;
   expect(await evidenceOf(seen)).toEqual({ changed: true, fingerprint: 'f', git });
   expect(await evidenceOf(unseen)).toEqual({ changed: null, fingerprint: null, git: null });
+});
+
+it('writes down what became of the branch of a run beside what else it left, also where nobody looked at that', async () => {
+  const stage = await scene({ issues: [issue({ id: '1' }), issue({ id: '2' })] });
+  await stage.orchestrator.start();
+  await stage.clock.advance(0);
+  const delivery: Delivery = {
+    outcome: 'refused',
+    branch: 'baton/t-1',
+    commit: 'a'.repeat(40),
+    before: null,
+    reason: 'it is checked out',
+    elsewhere: null,
+  };
+  const [seen, unseen] = stage.runs;
+  seen?.request.watcher.onChanged(true, { fingerprint: 'f', git: null });
+  // Written already when the rest comes.
+  await stage.clock.advance(300);
+  seen?.request.watcher.onDelivery(delivery);
+  unseen?.request.watcher.onDelivery(delivery);
+  seen?.succeed();
+  unseen?.fail();
+  await stage.clock.advance(0);
+  const evidenceOf = async (run: typeof seen) => (await stage.store.runs.read(run?.request.runId ?? ''))?.evidence;
+  expect(await evidenceOf(seen)).toEqual({ changed: true, fingerprint: 'f', git: null, delivery });
+  expect(await evidenceOf(unseen)).toEqual({ changed: null, fingerprint: null, git: null, delivery });
 });
 
 it('does not begin a run whose start cannot be written down, and tries again', async () => {

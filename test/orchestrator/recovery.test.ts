@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { Delivery } from '../../src/core/run-evidence.ts';
 import { issue } from '../fake/issues.ts';
 import { settings } from '../fake/settings.ts';
 import { begun, type Scene, type SceneOptions, scene, spend } from './scene.ts';
@@ -6,9 +7,14 @@ import { begun, type Scene, type SceneOptions, scene, spend } from './scene.ts';
 const slow = settings({ intervalMs: 60_000 });
 
 /** The next life of a daemon that was killed, on its store, at the same time. */
-async function nextLife({ store, clock, tracker, kill }: Scene, options: SceneOptions = {}): Promise<Scene> {
+async function nextLife(
+  { store, clock, tracker, kill }: Scene,
+  options: SceneOptions = {},
+  arrange: (next: Scene) => void = () => {},
+): Promise<Scene> {
   kill();
   const next = await scene({ settings: slow, ...options, store, clock, tracker });
+  arrange(next);
   await next.orchestrator.start();
   await next.clock.advance(0);
   return next;
@@ -38,6 +44,29 @@ describe('after a kill', () => {
     await first.clock.advance(300);
     const next = await nextLife(first);
     expect(next.workspaces.broughtHome).toEqual(['/workspaces/T-1']);
+  });
+
+  it('what became of the branch of an interrupted run is written down with it, and keeps what was known', async () => {
+    const first = await begun();
+    const { runId, watcher } = first.runs[0]?.request ?? expect.fail('no run');
+    watcher.onWorkspace('/workspaces/T-1');
+    watcher.onChanged(true, { fingerprint: 'f', git: null });
+    await first.clock.advance(300);
+    const delivery: Delivery = {
+      outcome: 'brought',
+      branch: 'baton/t-1',
+      commit: 'a'.repeat(40),
+      before: null,
+      reason: null,
+      elsewhere: null,
+    };
+    const next = await nextLife(first, {}, ({ workspaces }) => {
+      workspaces.answers.delivery = delivery;
+    });
+    expect(await next.store.runs.read(runId)).toMatchObject({
+      finish: { outcome: 'interrupted' },
+      evidence: { changed: true, fingerprint: 'f', git: null, delivery },
+    });
   });
 
   it.each(['succeed', 'fail'] as const)('a run after one that did %s begins a conversation of its own', async (end) => {

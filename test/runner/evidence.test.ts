@@ -1,4 +1,8 @@
+import path from 'node:path';
 import { describe, expect, it } from 'vitest';
+import type { HookSettings } from '../../src/core/settings.ts';
+import { git, scratchRepository } from '../workspace/git/scratch-repository.ts';
+import { scratchFolder } from '../workspace/scratch-folder.ts';
 import { script, stageRun, tracedHooks } from './stage-run.ts';
 
 const asShell = { backend: 'command', command: 'exec sh' } as const;
@@ -66,6 +70,62 @@ describe('a run tells, before its outcome, whether the workspace changed', () =>
     const staged = stageRun(script('say hi'), { hooks: { beforeRun: 'exit 5' } });
     await staged.end();
     expect(staged.told).toEqual([]);
+  });
+});
+
+describe('a run tells, after its hook and before its outcome, what became of its branch', () => {
+  /** A run in a workspace from a repository; the branch of the issue is `baton/T-1`. */
+  function staged(prompt: string, hooks: Partial<HookSettings> = {}) {
+    const source = scratchRepository(path.join(scratchFolder(), 'source'));
+    const repo = { location: source, shown: source, isLocal: true };
+    const person = 'git config user.name T && git config user.email t@example.com';
+    const workspace = { repo, strategy: 'worktree', setup: person } as const;
+    return { source, ...stageRun(prompt, { agent: asShell, workspace, hooks }) };
+  }
+
+  it('that it is in the repository', async () => {
+    const { source, ...run } = staged('git commit -q --allow-empty -m work', { afterRun: 'touch hooked' });
+    await run.end();
+    expect(run.told).toEqual(['process', 'process ended', 'changed: true', 'delivery: brought']);
+    const commit = git(source, 'rev-parse', 'baton/T-1');
+    expect(run.deliveries).toMatchObject([{ branch: 'baton/T-1', commit, reason: null, elsewhere: null }]);
+    const [told, ...more] = run.logger.lines.filter(({ fields }) => 'branch' in fields);
+    expect(told).toMatchObject({ level: 'info', fields: { run_id: run.runId, commit, before: null } });
+    expect(more).toEqual([]);
+  });
+
+  it('why it is not, when somebody has it checked out', async () => {
+    const { source, ...run } = staged('git commit -q --allow-empty -m work');
+    git(source, 'checkout', '-q', '-b', 'baton/T-1');
+    const before = git(source, 'rev-parse', 'HEAD');
+    await run.end();
+    const reason = expect.stringContaining('baton/T-1 is checked out in');
+    expect(run.deliveries).toMatchObject([{ outcome: 'refused', branch: 'baton/T-1', reason, elsewhere: null }]);
+    expect(git(source, 'rev-parse', 'baton/T-1')).toBe(before);
+    expect(run.deliveries[0]?.commit).toBe(run.facts[0]?.git?.head);
+  });
+
+  it('where the work is, when the agent left its branch', async () => {
+    const { source, ...run } = staged('git checkout -q -b my/other; git commit -q --allow-empty -m work');
+    await run.end();
+    const elsewhere = { branch: 'my/other', commit: run.facts[0]?.git?.head };
+    expect(run.deliveries).toMatchObject([{ outcome: 'nothing', branch: 'baton/T-1', elsewhere }]);
+    expect(git(source, 'branch', '--list')).toBe('* main');
+    expect(run.logger.lines.filter(({ level }) => level === 'warn')).toMatchObject([
+      { fields: { run_id: run.runId, branch: 'baton/T-1', head: elsewhere.commit, head_branch: 'my/other' } },
+    ]);
+  });
+
+  it('also when there was no session', async () => {
+    const run = staged('', { beforeRun: 'exit 5' });
+    await run.end();
+    expect(run.told).toEqual(['delivery: nothing']);
+  });
+
+  it('and nothing of a workspace that came from no repository', async () => {
+    const run = stageRun('git init -q', { agent: asShell });
+    await run.end();
+    expect(run.deliveries).toEqual([]);
   });
 });
 

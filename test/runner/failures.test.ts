@@ -117,6 +117,7 @@ describe('the outcome of a run never rejects', () => {
       onEvent: broken,
       onMove: broken,
       onChanged: broken,
+      onDelivery: broken,
     };
     const staged = stageRun(script('write made.txt', '| made', 'move Done'), { watcher });
     expect(await staged.end()).toEqual({ end: 'succeeded', turns: 1, left: 0 });

@@ -11,7 +11,8 @@ import { systemChance } from '../../src/clock/system-chance.ts';
 import { systemClock } from '../../src/clock/system-clock.ts';
 import type { Issue } from '../../src/core/issue.ts';
 import type { RunOutcome, RunStage } from '../../src/core/run.ts';
-import type { AgentSettings, HookSettings, TrackerSettings } from '../../src/core/settings.ts';
+import type { Delivery } from '../../src/core/run-evidence.ts';
+import type { AgentSettings, HookSettings, TrackerSettings, WorkspaceSettings } from '../../src/core/settings.ts';
 import type { PromptInput } from '../../src/core/workflow.ts';
 import { listMarkedProcesses } from '../../src/process/marked-processes.ts';
 import { createRunner } from '../../src/runner/run-issue.ts';
@@ -29,6 +30,7 @@ export interface Staging {
   readonly agent?: Partial<AgentSettings>;
   readonly tracker?: Partial<TrackerSettings>;
   readonly hooks?: Partial<HookSettings>;
+  readonly workspace?: Partial<WorkspaceSettings>;
   readonly issue?: Partial<Issue>;
   readonly attempt?: number | null;
   readonly threadId?: string;
@@ -51,10 +53,12 @@ export interface StagedRun {
   readonly turns: number[];
   readonly events: AgentEvent[];
   readonly processes: AgentProcess[];
-  /** What was told of the process and of changes, in its order. */
+  /** What was told of the process, of changes and of the branch, in its order. */
   readonly told: string[];
   /** What was told of the workspace after the session. */
   readonly facts: (WorkspaceFacts | null)[];
+  /** What was told of its branch. */
+  readonly deliveries: Delivery[];
   readonly tracker: MemoryTracker;
   readonly logger: ReturnType<typeof memoryLogger>;
   /** Where it is, or will be. */
@@ -82,7 +86,7 @@ export function stageRun(prompt: string, staging: Staging = {}): StagedRun {
   const settings = someSettings({
     agent: staging.agent ?? {},
     tracker: staging.tracker ?? {},
-    workspace: { root, copyFrom: folder },
+    workspace: { root, copyFrom: folder, ...staging.workspace },
   });
   const issue = someIssue({ id: 'id-1', identifier: 'T-1', state: 'In Progress', ...staging.issue });
   const tracker = new MemoryTracker({ issues: [issue], states: ['Todo', 'In Progress', 'Done'], clock: systemClock });
@@ -114,6 +118,7 @@ export function stageRun(prompt: string, staging: Staging = {}): StagedRun {
     workspacesFor: ({ hooks, workspace }) =>
       createLocalWorkspaces({
         ...parts,
+        project: 'stage',
         settings: { ...workspace, root },
         hooks: { ...hooks, ...staging.hooks },
         secretEnvironment: [],
@@ -134,6 +139,7 @@ export function stageRun(prompt: string, staging: Staging = {}): StagedRun {
     processes: [] as AgentProcess[],
     told: [] as string[],
     facts: [] as (WorkspaceFacts | null)[],
+    deliveries: [] as Delivery[],
   };
   const runId = systemChance.id();
   const run = runner.start({
@@ -164,6 +170,10 @@ export function stageRun(prompt: string, staging: Staging = {}): StagedRun {
       onChanged: (changed, facts) => {
         told.told.push(`changed: ${changed}`);
         told.facts.push(facts);
+      },
+      onDelivery: (delivery) => {
+        told.told.push(`delivery: ${delivery.outcome}`);
+        told.deliveries.push(delivery);
       },
       ...staging.watcher,
     },

@@ -1,5 +1,6 @@
 import { sleep } from '../../src/clock/clock.ts';
 import { BatonError } from '../../src/core/baton-error.ts';
+import type { Delivery } from '../../src/core/run-evidence.ts';
 import type { Workspaces } from '../../src/workspace/workspace.ts';
 import type { Life } from './life.ts';
 import type { World } from './world.ts';
@@ -15,6 +16,14 @@ export function simulatedWorkspaces(world: World, life: Life): Workspaces {
   };
   const fails = (): boolean => !world.isCalm && draw.workspaces.chance(plan.workspaces.fails);
   const pathOf = (identifier: string): string => `/workspaces/${identifier}`;
+  const delivered = (path: string): Delivery => ({
+    outcome: 'brought',
+    branch: path,
+    commit: String(workspaces.get(path)),
+    before: null,
+    reason: null,
+    elsewhere: null,
+  });
   return {
     pathOf,
     prepare: ({ issue, signal }) =>
@@ -32,8 +41,8 @@ export function simulatedWorkspaces(world: World, life: Life): Workspaces {
         if (fails()) throw new BatonError('workspace_hook_failed', 'The simulated hook before_run exited with code 1.');
       }),
     verify: async () => {},
-    afterRun: () => life.call('workspaces.afterRun', () => visit(undefined)),
-    bringHome: () => life.call('workspaces.bringHome', () => visit(undefined)),
+    afterRun: ({ path }) => life.call('workspaces.afterRun', () => visit(undefined).then(() => delivered(path))),
+    bringHome: (path) => life.call('workspaces.bringHome', () => visit(undefined).then(() => delivered(path))),
     remove: ({ path }, { issue, signal }) =>
       life.call('workspaces.remove', async () => {
         await visit(signal).catch(() => {});

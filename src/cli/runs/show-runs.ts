@@ -1,7 +1,7 @@
 import { systemClock } from '../../clock/system-clock.ts';
 import { BatonError } from '../../core/baton-error.ts';
 import { harmlessLine } from '../../core/harmless-line.ts';
-import { evidenceText } from '../../core/run-evidence.ts';
+import { deliveryText, evidenceText } from '../../core/run-evidence.ts';
 import type { RunRecord } from '../../store/runs.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { jsonLine } from '../json-line.ts';
@@ -42,6 +42,8 @@ export async function showRun(id: string, flags: RunsFlags, surroundings: Surrou
 function workspaceWords({ evidence, removal }: RunRecord): [string, string | null][] {
   const found: [string, string | null][] = [['workspace_work', evidence === null ? null : evidenceText(evidence)]];
   if (evidence !== null) found.push(['workspace_changed', changedWords[String(evidence.changed)] ?? null]);
+  if (evidence?.delivery !== undefined)
+    found.push(['workspace_branch', deliveryText(evidence.delivery, removal !== null && removal.keptBecause === null)]);
   if (removal === null) return found;
   const at = new Date(removal.at).toISOString();
   found.push(['workspace_fate', removal.keptBecause === null ? `removed ${at}` : `kept ${at}: ${removal.keptBecause}`]);

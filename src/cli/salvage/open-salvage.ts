@@ -5,7 +5,7 @@ import { harmlessLine } from '../../core/harmless-line.ts';
 import type { Logger } from '../../core/logger.ts';
 import type { Settings } from '../../core/settings.ts';
 import { loadWorkflow } from '../../workflow/load-workflow.ts';
-import type { Salvage } from '../../workspace/salvage/salvage.ts';
+import type { Salvage, SalvageReach } from '../../workspace/salvage/salvage.ts';
 import { createWorkspaceGround } from '../../workspace/workspace-ground.ts';
 import { workflowContext } from '../adapters.ts';
 import { salvageFor } from '../compose-workspaces.ts';
@@ -17,10 +17,19 @@ export interface SalvageFlags extends WorkplaceFlags {
   readonly json?: boolean;
 }
 
+export interface ReachFlags extends SalvageFlags {
+  readonly allProjects?: boolean;
+}
+
 export interface SalvagePlace {
   readonly salvage: Salvage;
   readonly settings: Settings;
   readonly workflowPath: string;
+}
+
+/** How far a command looks. */
+export function reachOf({ allProjects }: ReachFlags): SalvageReach {
+  return { allProjects: allProjects === true };
 }
 
 /** The saved work of a workflow file, whether a daemon runs or not: it needs no store and takes no lock. */

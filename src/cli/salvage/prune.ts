@@ -1,4 +1,5 @@
 import { systemClock } from '../../clock/system-clock.ts';
+import { counted } from '../../workspace/salvage/counted.ts';
 import { pruneSalvage } from '../../workspace/salvage/prune-salvage.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { jsonLine } from '../json-line.ts';
@@ -8,7 +9,7 @@ import { line, presentSaved } from './show-salvage.ts';
 
 const dayMs = 24 * 3_600_000;
 
-/** `baton salvage prune`: drops what is older than wanted, and tells what. */
+/** `baton salvage prune`: drops what is older than wanted of this project, and tells what. */
 export async function pruneSaved(
   flags: SalvageFlags & { readonly olderThan?: number; readonly dryRun?: boolean },
   surroundings: Surroundings,
@@ -26,7 +27,8 @@ export async function pruneSaved(
   if (flags.json) stdout.write(jsonLine({ dropped: dropped.map(presentSaved), dry_run: dryRun, days }));
   else {
     const lines = dropped.map((work) => `${line(work)}\n`).join('');
-    stdout.write(`${lines}${dropped.length} ${dryRun ? 'would be dropped' : 'dropped'}; older than ${days} days\n`);
+    const what = `${dropped.length} ${dryRun ? 'would be dropped' : 'dropped'}`;
+    stdout.write(`${lines}${what}; older than ${counted(days, 'day')}\n`);
   }
   return exitCodes.ok;
 }

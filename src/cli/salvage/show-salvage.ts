@@ -1,41 +1,51 @@
 import { harmlessLine, harmlessLines } from '../../core/harmless-line.ts';
+import { counted } from '../../workspace/salvage/counted.ts';
 import type { SavedWork } from '../../workspace/salvage/salvage.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { jsonLine } from '../json-line.ts';
 import type { Surroundings } from '../surroundings.ts';
-import { openSalvage, type SalvageFlags } from './open-salvage.ts';
+import { openSalvage, type ReachFlags, reachOf } from './open-salvage.ts';
 import { restoreCommand } from './restore-command.ts';
 
 /** `baton salvage list`: the newest first. */
-export async function listSalvage(flags: SalvageFlags, surroundings: Surroundings): Promise<number> {
+export async function listSalvage(flags: ReachFlags, surroundings: Surroundings): Promise<number> {
   const { salvage } = openSalvage(flags, surroundings);
-  const works = await salvage.list();
-  const text = works.length === 0 ? 'Nothing is saved.\n' : works.map((work) => `${line(work)}\n`).join('');
+  const works = await salvage.list(reachOf(flags));
+  const text = works.length === 0 ? 'Nothing is saved.\n' : works.map((work) => `${shownLine(work, flags)}\n`).join('');
   surroundings.stdout.write(flags.json ? jsonLine({ saved: works.map(presentSaved) }) : text);
   return exitCodes.ok;
 }
 
 /** `baton salvage show`: everything that is known of one, and how it is brought back. */
-export async function showSalvage(wanted: string, flags: SalvageFlags, surroundings: Surroundings): Promise<number> {
-  const { salvage, workflowPath } = openSalvage(flags, surroundings);
-  const work = await salvage.find(wanted);
-  const place = { workflowPath, ...(flags.stateDir === undefined ? {} : { stateDir: flags.stateDir }) };
+export async function showSalvage(wanted: string, flags: ReachFlags, surroundings: Surroundings): Promise<number> {
+  const { salvage, settings, workflowPath } = openSalvage(flags, surroundings);
+  const work = await salvage.find(wanted, reachOf(flags));
+  const { stateDir } = flags;
+  const allProjects = work.project !== null && work.project !== settings.project.name;
+  const place = { workflowPath, allProjects, ...(stateDir === undefined ? {} : { stateDir }) };
   const saved = { ...presentSaved(work), restore: restoreCommand(work.name, place) };
   const text = Object.entries(saved).map(
     ([key, value]) => `${key.padEnd(18)} ${value === null || value === '' ? '-' : harmlessLine(String(value))}\n`,
   );
-  surroundings.stdout.write(flags.json ? jsonLine({ saved }) : text.join(''));
+  surroundings.stdout.write(flags.json ? jsonLine({ saved }) : `${text.join('')}${stagedText(work)}`);
   return exitCodes.ok;
+}
+
+/** Nothing else shows it: the difference is that of the files. */
+function stagedText({ stagedOtherwise }: SavedWork): string {
+  if (stagedOtherwise === null || stagedOtherwise === 0) return '';
+  const files = stagedOtherwise === 1 ? '1 file was' : `${stagedOtherwise} files were`;
+  return `\n${files} staged with another content than the one saved here; a restore stages that again.\n`;
 }
 
 /** `baton salvage diff`: what it changes against the commit it was made on; of an archive, what is in it. */
 export async function diffSalvage(
   wanted: string,
-  flags: SalvageFlags & { readonly stat?: boolean },
+  flags: ReachFlags & { readonly stat?: boolean },
   surroundings: Surroundings,
 ): Promise<number> {
   const { salvage } = openSalvage(flags, surroundings);
-  const work = await salvage.find(wanted);
+  const work = await salvage.find(wanted, reachOf(flags));
   const diff = await salvage.diff(work, { stat: flags.stat === true });
   // A terminal gets text that cannot steer it; a file or a program gets what git wrote, so that it can be applied.
   const text = surroundings.stdout.isTTY === true ? harmlessLines(diff) : diff;
@@ -48,6 +58,7 @@ export function presentSaved(work: SavedWork): Record<string, string | number | 
   return {
     name: work.name,
     kind: work.kind,
+    project: work.project,
     issue_id: work.issueId,
     issue_identifier: work.issueIdentifier,
     issue_title: work.issueTitle,
@@ -62,11 +73,19 @@ export function presentSaved(work: SavedWork): Record<string, string | number | 
     head: work.head,
     files: work.files,
     commits: work.commits,
+    staged_files: work.stagedFiles,
+    staged_otherwise: work.stagedOtherwise,
   };
+}
+
+/** With its project where there may be several. */
+function shownLine(work: SavedWork, { allProjects }: ReachFlags): string {
+  return allProjects === true ? `${harmlessLine(work.project ?? '-')}  ${line(work)}` : line(work);
 }
 
 export function line({ name, issueIdentifier, savedAt, files, commits, kind, issueTitle }: SavedWork): string {
   const at = new Date(savedAt).toISOString().slice(0, 16).replace('T', ' ');
-  const what = kind === 'archive' ? `archive of ${files} entries` : `${files} files, ${commits} commits`;
+  const inCommits = `${counted(files, 'file')}, ${counted(commits, 'commit')}`;
+  const what = kind === 'archive' ? `archive of ${counted(files, 'entry', 'entries')}` : inCommits;
   return `${harmlessLine(name)}  ${at}  ${harmlessLine(issueIdentifier)}  ${what}  ${harmlessLine(issueTitle).slice(0, 80)}`;
 }

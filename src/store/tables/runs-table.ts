@@ -97,6 +97,15 @@ export function runsTable(db: Kysely<Database>): Runs {
       return found;
     },
 
+    noteEvidence: async (runId, evidence) => {
+      const done = await db
+        .updateTable('runs')
+        .set({ evidence_json: toJsonText(evidence) })
+        .where('run_id', '=', runId)
+        .executeTakeFirst();
+      return done.numUpdatedRows === 1n;
+    },
+
     noteRemoval: async (runId, removal) => {
       const done = await db
         .updateTable('runs')
