@@ -15,6 +15,7 @@ import type { SalvageRequest, SavedWork } from './salvage.ts';
  * last. What has no such note is half made and counts as nothing.
  */
 export interface ArchiveParts extends ProcessDeps {
+  readonly project: string;
   /** The folder of all archives. */
   readonly folder: string;
   readonly daemonEnv: Readonly<Record<string, string | undefined>>;
@@ -24,21 +25,35 @@ export interface ArchiveParts extends ProcessDeps {
 const tarTimeoutMs = 1_800_000;
 const mostListBytes = 256 * 1024 * 1024;
 
-/** Archives a folder with this many entries, and compares the archive with it. */
-export async function saveArchive(request: SalvageRequest, entries: number, parts: ArchiveParts): Promise<SavedWork> {
+export interface ArchiveContents {
+  readonly entries: number;
+  /** A file with their names, where they are not all that is in the folder: then its repositories are saved elsewhere. */
+  readonly only?: string;
+}
+
+/** Archives a folder, and compares the archive with it. */
+export async function saveArchive(
+  request: SalvageRequest,
+  { entries, only }: ArchiveContents,
+  parts: ArchiveParts,
+): Promise<SavedWork> {
   const { workspace, issue, runId, folder, signal } = request;
   const key = referencePart(path.basename(workspace));
   const home = path.join(parts.folder, key);
   const there = (await listArchives(parts)).filter((work) => work.name.startsWith(`${key}/`));
   for (const earlier of there) {
-    if (earlier.files === entries && (await isEqual(earlier.repository, request, entries, parts))) return earlier;
+    const isOurs = earlier.project === parts.project;
+    if (isOurs && earlier.files === entries && (await isEqual(earlier.repository, request, entries, parts)))
+      return earlier;
   }
   await mkdir(home, { recursive: true });
-  const name = freeName(`${key}/${referencePart(runId ?? 'unknown')}`, there);
+  const run = `${referencePart(runId ?? 'unknown')}${only === undefined ? '' : '+files'}`;
+  const name = freeName(`${key}/${run}`, there);
+  const members = only === undefined ? ['.'] : ['--no-recursion', '--null', `--files-from=${only}`];
   const file = path.join(parts.folder, `${name}.tar.gz`);
   const half = `${file}.new`;
   try {
-    await tar(['--create', '--gzip', '--sparse', `--file=${half}`, `--directory=${folder}`, '.'], parts, signal);
+    await tar(['--create', '--gzip', '--sparse', `--file=${half}`, `--directory=${folder}`, ...members], parts, signal);
     if (!(await isEqual(half, request, entries, parts))) throw unsaved('the archive differs from the workspace');
     await moveDurably(half, file);
   } catch (error) {
@@ -48,6 +63,7 @@ export async function saveArchive(request: SalvageRequest, entries: number, part
   const work: SavedWork = {
     name,
     kind: 'archive',
+    project: parts.project,
     issueId: issue.id,
     issueIdentifier: issue.identifier,
     issueTitle: issue.title,
@@ -62,18 +78,22 @@ export async function saveArchive(request: SalvageRequest, entries: number, part
     head: null,
     files: entries,
     commits: 0,
+    stagedFiles: 0,
+    stagedOtherwise: 0,
   };
   await writeDurably(noteFile(file), `${JSON.stringify(work)}\n`);
   await flush(parts.folder);
   return work;
 }
 
-export async function listArchives({ folder, logger }: Pick<ArchiveParts, 'folder' | 'logger'>): Promise<SavedWork[]> {
+/** Of every project that has this state folder. What does not say whose it is, is this one's. */
+export async function listArchives(parts: ArchiveParts): Promise<SavedWork[]> {
+  const { folder, logger, project } = parts;
   const works: SavedWork[] = [];
   for (const key of await namesIn(folder)) {
     for (const name of (await namesIn(path.join(folder, key))).filter((each) => each.endsWith('.json'))) {
       const note = path.join(folder, key, name);
-      const work = parse(await readFile(note, 'utf8'));
+      const work = parse(await readFile(note, 'utf8'), project);
       // The folder may have been moved since.
       if (work !== null) works.push({ ...work, repository: note.replace(/\.json$/, '.tar.gz') });
       else logger.warn('The note of an archive cannot be read.', { file: note });
@@ -156,12 +176,14 @@ async function namesIn(folder: string): Promise<string[]> {
   }
 }
 
-function parse(text: string): SavedWork | null {
+type FirstNote = Omit<SavedWork, 'project' | 'stagedFiles' | 'stagedOtherwise'>;
+
+function parse(text: string, project: string): SavedWork | null {
   try {
     const value: unknown = JSON.parse(text);
     if (typeof value !== 'object' || value === null || !('kind' in value) || value.kind !== 'archive') return null;
-    // Only Baton writes in this folder.
-    return value as SavedWork;
+    // Only Baton writes in this folder. The first notes did not tell everything.
+    return { project, stagedFiles: 0, stagedOtherwise: 0, ...(value as FirstNote) };
   } catch {
     return null;
   }

@@ -34,6 +34,8 @@ export async function bringObjects(git: Git, request: BringRequest): Promise<voi
   await mkdir(folder, { recursive: true });
   const name = await git.run({
     ...inTarget(target, store, signal),
+    // What git writes meanwhile goes where the pack goes, which may be another disk than the target's.
+    objects: store.objects,
     // It has to last only where it is moved to.
     settings: ['core.fsync=none', 'pack.writeReverseIndex=false'],
     args: ['pack-objects', '--revs', '--quiet', '--window=0', '--delta-base-offset', path.join(folder, 'pack')],
@@ -53,29 +55,38 @@ export async function bringObjects(git: Git, request: BringRequest): Promise<voi
 /**
  * Puts a pack into the target. Until its index is there nobody uses it, and under its first name git tidies it away should
  * nobody come back. The index is made from what is read there: an object of another content than its name says gets none.
+ * Git itself writes nothing there, so that nothing of it is left when it fails.
  */
-async function placePack(git: Git, { target, signal }: BringRequest, file: string, name: string): Promise<void> {
+async function placePack(git: Git, request: BringRequest, file: string, name: string): Promise<void> {
+  const { target, scratch, signal } = request;
   const packs = path.join(target.gitDir, 'objects', 'pack');
   await mkdir(packs, { recursive: true });
+  const objects = path.join(scratch, 'index');
+  await mkdir(path.join(objects, 'pack'), { recursive: true });
+  const made = path.join(objects, `${name}.idx`);
   const half = path.join(packs, `tmp_pack_baton_${name}`);
-  const index = path.join(packs, `tmp_baton_${name}.idx`);
+  const index = path.join(packs, `tmp_idx_baton_${name}`);
+  const check = async (strict: readonly string[]): Promise<void> => {
+    await git.run({
+      gitDir: target.gitDir,
+      objects,
+      borrowed: [path.join(target.gitDir, 'objects')],
+      settings: ['core.fsync=none', 'pack.writeReverseIndex=false'],
+      args: ['index-pack', ...strict, '-o', made, half],
+      ...(signal === undefined ? {} : { signal }),
+    });
+  };
   try {
     await moveDurably(file, half);
-    const check = async (strict: readonly string[]): Promise<void> => {
-      await git.run({
-        gitDir: target.gitDir,
-        settings: ['pack.writeReverseIndex=false'],
-        args: ['index-pack', ...strict, '-o', index, half],
-        ...(signal === undefined ? {} : { signal }),
-      });
-    };
     await check(['--strict']).catch(async (error: unknown) => {
       if (!(error instanceof BatonError) || error.code !== 'git_failed') throw error;
       // Old or odd histories have objects that git complains about; they are work all the same.
-      await rm(index, { force: true });
+      await rm(made, { force: true });
       await check([]);
     });
+    await moveDurably(made, index);
     await chmod(half, 0o444);
+    await chmod(index, 0o444);
     await rename(half, path.join(packs, `pack-${name}.pack`));
     await rename(index, path.join(packs, `pack-${name}.idx`));
     await flush(packs);

@@ -1,11 +1,14 @@
 import path from 'node:path';
 import { BatonError } from '../../core/baton-error.ts';
 import type { Git } from '../git/git.ts';
+import { objectsIn } from './objects-in.ts';
 import { referencePart } from './reference-part.ts';
 import type { Repository } from './repository.ts';
 import type { SalvageRequest } from './salvage.ts';
 import type { SalvageParts } from './salvage-parts.ts';
 import { cachesOf, localTarget, ownTarget, type Target } from './target.ts';
+
+const mostListBytes = 256 * 1024 * 1024;
 
 /**
  * Which repository takes the work: the person's local one for the workspace's own repository, otherwise one of Baton's.
@@ -45,16 +48,9 @@ export async function chooseTarget(
 async function withoutParents(git: Git, { directory }: Repository, target: Target): Promise<string[]> {
   const { shallow, objects } = directory;
   if (shallow.length === 0) return [];
-  const call = { gitDir: target.gitDir, borrowed: objects };
-  const parentsOf = new Map<string, string[]>();
-  for (const id of shallow) {
-    const { code, stdout } = await git.ask({ ...call, args: ['cat-file', 'commit', id] });
-    if (code === 0)
-      parentsOf.set(
-        id,
-        [...(stdout.split('\n\n', 1)[0]?.matchAll(/^parent ([0-9a-f]+)$/gm) ?? [])].map(([, parent = '']) => parent),
-      );
-  }
+  const call = { gitDir: target.gitDir, borrowed: objects, maxOutputBytes: mostListBytes };
+  const asked = await git.run({ ...call, args: ['cat-file', '--batch'], stdin: `${shallow.join('\n')}\n` });
+  const parentsOf = parentsIn(asked);
   const all = [...new Set([...parentsOf.values()].flat())];
   if (all.length === 0) return [];
   const text = await git.run({
@@ -62,6 +58,21 @@ async function withoutParents(git: Git, { directory }: Repository, target: Targe
     args: ['cat-file', '--batch-check=%(objectname) %(objecttype)'],
     stdin: `${all.join('\n')}\n`,
   });
-  const missing = new Set(all.filter((_id, index) => !(text.split('\n')[index] ?? '').endsWith(' commit')));
+  const lines = text.split('\n');
+  const missing = new Set(all.filter((_id, index) => !(lines[index] ?? '').endsWith(' commit')));
   return [...parentsOf].filter(([, parents]) => parents.some((parent) => missing.has(parent))).map(([id]) => id);
+}
+
+/** The parents of each commit in what `cat-file --batch` wrote; what is no commit is left out. */
+function parentsIn(objects: string): Map<string, string[]> {
+  const parentsOf = new Map<string, string[]>();
+  for (const { id, type, content } of objectsIn(objects)) {
+    if (type !== 'commit') continue;
+    const [header = ''] = content.split('\n\n', 1);
+    parentsOf.set(
+      id,
+      [...header.matchAll(/^parent ([0-9a-f]+)$/gm)].map(([, parent = '']) => parent),
+    );
+  }
+  return parentsOf;
 }

@@ -1,14 +1,17 @@
-import { mkdir, mkdtemp, readdir, rmdir } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rmdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { BatonError, toBatonError } from '../../core/baton-error.ts';
 import { deleteTree } from '../delete-tree.ts';
 import { hasCode } from '../error-reason.ts';
+import type { BytePath } from '../folders-of.ts';
 import type { GitPlaces } from '../git/git-places.ts';
+import { readAgentOrigin } from './agent-origin.ts';
 import { type ArchiveParts, dropArchive, listArchives, listMembers, saveArchive, unpackArchive } from './archives.ts';
 import { chooseTarget } from './choose-target.ts';
-import { findRepositories, unsaved } from './find-repositories.ts';
+import { findRepositories, shownPath, unsaved } from './find-repositories.ts';
+import { findWork, notFound } from './find-work.ts';
 import { orphanedModules } from './orphaned-modules.ts';
-import { readRepositories } from './repository.ts';
+import { type Repository, readRepositories } from './repository.ts';
 import { restoreCommit } from './restore-commit.ts';
 import type { Salvage, SalvageRequest, SavedWork, SaveResult } from './salvage.ts';
 import type { SalvageParts } from './salvage-parts.ts';
@@ -17,11 +20,13 @@ import { type SavedCommit, savedCommits } from './saved-commits.ts';
 import { allTargets, localTarget, rememberLocal } from './target.ts';
 
 export function createSalvage(parts: SalvageParts): Salvage {
-  const { git, places } = parts;
+  const { git, places, project } = parts;
   const archives: ArchiveParts = { ...parts, folder: places.archives };
-  const list = async (): Promise<readonly SavedWork[]> => {
+  const isOurs = (work: SavedWork): boolean => work.project === project || work.project === null;
+  const list: Salvage['list'] = async (reach = { allProjects: false }) => {
     const works = [...(await allCommits(parts)).map(({ work }) => work), ...(await listArchives(archives))];
-    return works.toSorted((one, other) => other.savedAt - one.savedAt || (one.name < other.name ? -1 : 1));
+    const seen = reach.allProjects ? works : works.filter(isOurs);
+    return seen.toSorted((one, other) => other.savedAt - one.savedAt || (one.name < other.name ? -1 : 1));
   };
   return {
     save: async (request) => {
@@ -34,16 +39,11 @@ export function createSalvage(parts: SalvageParts): Salvage {
       }
     },
     list,
-    find: async (wanted) => {
-      const works = await list();
-      const isMeant = ({ issueId, issueIdentifier, name }: SavedWork): boolean =>
-        issueId === wanted || issueIdentifier.toLowerCase() === wanted.toLowerCase() || name.startsWith(`${wanted}/`);
-      const found = works.find(({ name }) => name === wanted) ?? works.find(isMeant);
+    find: async (wanted, reach = { allProjects: false }) => {
+      const works = await list({ allProjects: true });
+      const found = findWork(reach.allProjects ? works : works.filter(isOurs), wanted);
       if (found !== undefined) return found;
-      throw new BatonError(
-        'salvage_not_found',
-        `There is no saved work "${wanted}", and none of an issue of that name.`,
-      );
+      throw notFound(wanted, findWork(works, wanted)?.project ?? null);
     },
     diff: async (work, { stat }) => {
       if (work.kind === 'archive') return listMembers(work, archives);
@@ -62,7 +62,7 @@ export function createSalvage(parts: SalvageParts): Salvage {
       try {
         if (work.kind === 'archive') {
           await unpackArchive(work, folder, archives);
-          return { folder, branch: null, head: null };
+          return { folder, branch: null, head: null, unstaged: null };
         }
         const saved = (await savedCommits(git, work.repository, parts.logger)).find(
           (each) => each.work.name === work.name,
@@ -78,6 +78,7 @@ export function createSalvage(parts: SalvageParts): Salvage {
       }
     },
     drop: async (work) => {
+      if (!isOurs(work)) throw notFound(work.name, work.project);
       if (work.kind === 'archive') return dropArchive(work);
       const { repository, reference, commit } = work;
       await git.run({ gitDir: repository, args: ['update-ref', '--no-deref', '-d', reference ?? '', commit ?? ''] });
@@ -97,15 +98,23 @@ async function save(
   archives: ArchiveParts,
 ): Promise<SaveResult> {
   const { git, places, logger, clock } = parts;
-  const { repositories: found, entries } = await findRepositories(request.folder);
-  const checkout = await parts.findCheckout(request.workspace);
-  const withFiles = await readRepositories({ folder: request.folder, found, checkout, scratch });
+  const { folder, workspace } = request;
+  const { repositories: found, entries, beside } = await findRepositories(folder);
+  const checkout = await parts.findCheckout(workspace);
+  const own = { folder, workspace, checkout, state: path.dirname(places.scratch) };
+  const withFiles = await readRepositories({ found, places: own, scratch });
   const repositories = [...withFiles, ...(await orphanedModules(withFiles))];
   if (repositories.length === 0) {
     if (entries === 0) return { outcome: 'nothing' };
     if (!parts.archive) return { outcome: 'not_wanted' };
-    return { outcome: 'saved', works: [await saveArchive(request, entries, archives)] };
+    return { outcome: 'saved', works: [await saveArchive(request, { entries }, archives)] };
   }
+  const hasRoot = withFiles.some(({ within }) => within === '');
+  // Before the repositories, so that the newest of an issue is one of those.
+  const archived =
+    hasRoot || beside.length === 0
+      ? null
+      : await saveBeside(request, beside, scratch, { ...archives, archive: parts.archive });
   const works: SavedWork[] = [];
   const forced: string[] = [];
   for (const [number, repository] of repositories.entries()) {
@@ -119,18 +128,47 @@ async function save(
         repository,
         target,
         number,
-        origin: repository.within === '' ? (repository.checkout?.repository ?? parts.repo?.shown ?? null) : null,
+        origin: repository.within === '' ? await originOf(repository, parts) : null,
         forced: forced.filter((name) => name.startsWith(prefix)).map((name) => name.slice(prefix.length)),
         scratch: path.join(scratch, `repository-${number}`),
       },
-      { git, logger, now: () => clock.now() },
+      { git, logger, project: parts.project, now: () => clock.now() },
     );
     forced.push(...insideNested.map((name) => `${prefix}${name}`));
     if (work !== null) works.push(work);
   }
+  if (archived !== null) works.push(archived);
   return works.length === 0 ? { outcome: 'nothing' } : { outcome: 'saved', works };
 }
 
+/** What belongs to no repository, in a workspace that is not one that is removed without saving anything. */
+async function saveBeside(
+  request: SalvageRequest,
+  beside: readonly BytePath[],
+  scratch: string,
+  archives: ArchiveParts & Pick<SalvageParts, 'archive'>,
+): Promise<SavedWork> {
+  if (archives.archive) {
+    const only = await listFile(scratch, beside);
+    return saveArchive(request, { entries: beside.length, only }, archives);
+  }
+  const [first = ''] = beside;
+  throw unsaved(`it holds files beside its repositories (${shownPath(first)}); workspace.archive: true saves them too`);
+}
+
+/** Names go to tar in a file: an argument would have to be text. */
+async function listFile(scratch: string, names: readonly BytePath[]): Promise<string> {
+  const file = path.join(scratch, 'beside');
+  await writeFile(file, Buffer.from(['.', ...names.map((name) => `./${name}`), ''].join('\0'), 'latin1'));
+  return file;
+}
+
+/** What Baton or the person says comes first; the agent is asked only where nobody else knows. */
+async function originOf({ checkout, directory }: Repository, { repo }: SalvageParts): Promise<string | null> {
+  return checkout?.repository ?? repo?.shown ?? (await readAgentOrigin(directory));
+}
+
+/** Of every project. In the state folder, what does not say whose it is, is this one's. */
 async function allCommits(parts: SalvageParts): Promise<SavedCommit[]> {
   const { git, places, repo, logger } = parts;
   const { own, local } = await allTargets(places);
@@ -145,7 +183,9 @@ async function allCommits(parts: SalvageParts): Promise<SavedCommit[]> {
   const found: SavedCommit[] = [];
   for (const gitDir of folders) {
     try {
-      found.push(...(await savedCommits(git, gitDir, logger)));
+      const saved = await savedCommits(git, gitDir, logger);
+      const project = own.includes(gitDir) ? parts.project : null;
+      found.push(...saved.map(({ work, note }) => ({ note, work: { ...work, project: work.project ?? project } })));
     } catch (error) {
       logger.warn('The repository that keeps saved work cannot be read.', { repository: gitDir, error });
     }

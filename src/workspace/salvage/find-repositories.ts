@@ -1,7 +1,7 @@
 import { BatonError } from '../../core/baton-error.ts';
 import { harmlessLine } from '../../core/harmless-line.ts';
 import { reasonOf } from '../error-reason.ts';
-import { type BytePath, foldersOf, fromBytePath, toBytePath } from '../folders-of.ts';
+import { type BytePath, type Folder, foldersOf, fromBytePath, toBytePath } from '../folders-of.ts';
 
 /** A folder with a `.git` in it. */
 export interface FoundRepository {
@@ -15,6 +15,8 @@ export interface WorkspaceContents {
   readonly repositories: readonly FoundRepository[];
   /** How many entries there are outside of `.git` folders, without sockets, which nobody can save. */
   readonly entries: number;
+  /** The files that are in no repository, by their paths; none when the workspace itself is one. */
+  readonly beside: readonly BytePath[];
 }
 
 /** More than this is not looked through, and then it is not removed. */
@@ -27,26 +29,49 @@ const mostEntries = 1_000_000;
 export async function findRepositories(workspace: string, most: number = mostEntries): Promise<WorkspaceContents> {
   const root = toBytePath(workspace);
   const repositories: FoundRepository[] = [];
+  const beside: BytePath[] = [];
+  const covered = new Set<BytePath>();
   let entries = 0;
   try {
     for await (const folder of foldersOf(root, { budget: { left: most }, enters: (name) => !isGitName(name) })) {
-      for (const entry of folder.entries) {
-        if (!entry.isSocket()) entries += 1;
-        if (!isGitName(entry.name)) continue;
-        const within = folder.path.slice(root.length + 1);
+      const within = folder.path.slice(root.length + 1);
+      entries += folder.entries.filter((entry) => !entry.isSocket()).length;
+      for (const entry of folder.entries.filter(({ name }) => isGitName(name))) {
         // Not every file system tells upper case from lower case; whose this is, is not for us to guess.
-        if (entry.name !== '.git' || !(entry.isDirectory() || entry.isFile())) {
+        if (entry.name !== '.git' || !(entry.isDirectory() || entry.isFile()))
           throw unsaved(`${shownPath(within)}/${entry.name} is neither a git directory nor a file that names one`);
-        }
         repositories.push({ folder: folder.path, within });
+        refuseTooMany(repositories.length);
       }
+      if (!isInRepository(folder, covered))
+        for (const name of filesIn(folder)) beside.push(name.slice(root.length + 1));
     }
   } catch (error) {
     if (error instanceof BatonError && error.code === 'salvage_failed') throw error;
     throw unsaved(`it could not be looked through completely: ${reasonOf(error)}`, error);
   }
   const inOrder = repositories.toSorted((one, other) => (one.within < other.within ? -1 : 1));
-  return { repositories: inOrder, entries };
+  return { repositories: inOrder, entries, beside };
+}
+
+function filesIn({ path, entries }: Folder): BytePath[] {
+  const files = entries.filter((entry) => !entry.isDirectory() && !entry.isSocket());
+  return files.map(({ name }) => `${path}/${name}`);
+}
+
+/** Whether a folder is a repository or inside of one; the outer comes before the inner. */
+function isInRepository({ path, entries }: Folder, covered: Set<BytePath>): boolean {
+  const isIn = covered.has(path.slice(0, path.lastIndexOf('/'))) || entries.some(({ name }) => isGitName(name));
+  if (isIn) covered.add(path);
+  return isIn;
+}
+
+/** Each costs a dozen calls to git: a workspace of thousands would keep everybody else waiting. */
+const mostRepositories = 200;
+
+export function refuseTooMany(repositories: number): void {
+  if (repositories <= mostRepositories) return;
+  throw unsaved(`it holds more than ${mostRepositories} repositories; move those away that need not be saved`);
 }
 
 function isGitName(name: BytePath): boolean {

@@ -1,9 +1,9 @@
-import { lstat } from 'node:fs/promises';
-import path from 'node:path';
 import { BatonError } from '../../core/baton-error.ts';
 import type { Logger } from '../../core/logger.ts';
 import type { Git, GitCall } from '../git/git.ts';
 import type { GitDirectory, Tip } from '../git/git-directory.ts';
+import { type Besides, readBesides } from './besides.ts';
+import { brokenObjects } from './broken-objects.ts';
 import { unsaved } from './find-repositories.ts';
 import type { ObjectStore } from './repository.ts';
 import type { Target } from './target.ts';
@@ -19,8 +19,10 @@ export interface History {
   readonly commits: number;
   /** The newest of them: every other one is behind one of these. */
   readonly heads: readonly string[];
-  /** Every name that holds a commit, with that commit. */
+  /** Every name that holds something, with what it holds: a commit, a tag, and now and then a file or a tree. */
   readonly tips: readonly Tip[];
+  /** What names hold besides commits and the target's names do not. */
+  readonly besides: Besides;
   /** Names of objects that are nowhere: there is nothing to save. */
   readonly lost: readonly string[];
 }
@@ -29,6 +31,8 @@ export interface HistoryRequest {
   readonly directory: GitDirectory;
   readonly target: Target;
   readonly store: ObjectStore;
+  /** Tags that are kept already. */
+  readonly tags: ReadonlySet<string>;
   readonly logger: Logger;
   readonly signal: AbortSignal | undefined;
 }
@@ -37,7 +41,7 @@ const mostListBytes = 256 * 1024 * 1024;
 
 /**
  * Finds the commits that the target has not. Its other salvage does not count: that may be dropped earlier. Rejects when
- * HEAD, or what any name holds, cannot be read.
+ * HEAD, or what any name holds, cannot be read. Only what is in no file of a repository that is whole counts as lost.
  */
 export async function readHistory(git: Git, request: HistoryRequest): Promise<History> {
   const { directory, logger } = request;
@@ -45,27 +49,31 @@ export async function readHistory(git: Git, request: HistoryRequest): Promise<Hi
   const ids = [
     ...new Set([...(head === null ? [] : [head]), ...directory.tips.map(({ id }) => id), ...directory.past]),
   ];
-  const commitOf = await peel(git, request, ids);
-  const headTree = head === null ? null : (commitOf.get(head)?.tree ?? null);
+  const held = await peel(git, request, ids);
+  const headTree = head === null ? null : (held.get(head)?.tree ?? null);
   if (head !== null && headTree === null) throw unsaved(`the commit ${head} of HEAD cannot be read`);
+  await refuseUnreadable(
+    directory,
+    ids.filter((id) => !held.has(id)),
+  );
 
-  const tips: Tip[] = [];
-  const lost: string[] = [];
-  for (const { name, id } of directory.tips) {
-    const commit = commitOf.get(id)?.commit;
-    if (commit !== undefined) tips.push({ name, id: commit });
-    else {
-      if (await isInFile(id, directory.objects)) throw unsaved(`what ${name} holds (${id}) cannot be read`);
-      lost.push(name);
-    }
-  }
+  const tips = directory.tips.filter(({ id }) => held.has(id));
+  const lost = directory.tips.filter(({ id }) => !held.has(id)).map(({ name }) => name);
   if (lost.length > 0) logger.warn('Names in a workspace hold objects that are nowhere.', { names: lost.slice(0, 20) });
+  const commits: Tip[] = [];
+  for (const { name, id } of tips) {
+    const { type, commit } = held.get(id) ?? {};
+    if (commit !== undefined) commits.push({ name, id: commit });
+    else if (type === 'commit') throw unsaved(`what ${name} holds (${id}) cannot be read`);
+  }
+  const odd = [...new Set(tips.map(({ id }) => id))].filter((id) => held.get(id)?.type !== 'commit');
+  const besides = await readBesides(git, request, new Map(odd.map((id) => [id, held.get(id)?.type ?? ''])));
 
-  const known = await knownElsewhere(git, request, tips);
-  const starts = [...new Set([...(head === null ? [] : [head]), ...tips.map(({ id }) => id)])];
-  const past = directory.past.flatMap((id) => commitOf.get(id)?.commit ?? []);
+  const known = await knownElsewhere(git, request, commits);
+  const starts = [...new Set([...(head === null ? [] : [head]), ...commits.map(({ id }) => id)])];
+  const past = directory.past.flatMap((id) => held.get(id)?.commit ?? []);
   const missing = await withPast(git, request, { starts, past, known });
-  return { headTree, commits: missing.commits.size, heads: newestOf(missing), tips, lost };
+  return { headTree, commits: missing.commits.size, heads: newestOf(missing), tips, besides, lost };
 }
 
 export interface Missing {
@@ -152,41 +160,40 @@ async function knownElsewhere(git: Git, request: HistoryRequest, tips: readonly 
 }
 
 interface Peeled {
-  readonly commit: string;
-  readonly tree: string;
+  readonly type: string;
+  /** What it leads to, where that is a commit that can be read. */
+  readonly commit?: string;
+  readonly tree?: string;
 }
 
-/** What each id leads to. Ids that lead to no commit are left out. */
+/** What each id is and leads to. Ids of what is not there are left out. */
 async function peel(git: Git, request: HistoryRequest, ids: readonly string[]): Promise<Map<string, Peeled>> {
   const peeled = new Map<string, Peeled>();
   if (ids.length === 0) return peeled;
   const { code, stdout } = await git.ask({
     ...inTarget(request.target, request.store, request.signal),
     args: ['cat-file', '--batch-check=%(objectname) %(objecttype)'],
-    stdin: ids.map((id) => `${id}^{commit}\n${id}^{tree}\n`).join(''),
+    stdin: ids.map((id) => `${id}\n${id}^{commit}\n${id}^{tree}\n`).join(''),
   });
   const lines = stdout.split('\n');
-  if (code !== 0 || lines.length < ids.length * 2) throw unsaved('the objects of the repository cannot be read');
+  if (code !== 0 || lines.length < ids.length * 3) throw unsaved('the objects of the repository cannot be read');
   for (const [index, id] of ids.entries()) {
-    const [commit = '', isCommit] = (lines[index * 2] ?? '').split(' ');
-    const [tree = '', isTree] = (lines[index * 2 + 1] ?? '').split(' ');
-    if (isCommit === 'commit' && isTree === 'tree') peeled.set(id, { commit, tree });
+    const [, type = ''] = (lines[index * 3] ?? '').split(' ');
+    const [commit = '', isCommit] = (lines[index * 3 + 1] ?? '').split(' ');
+    const [tree = '', isTree] = (lines[index * 3 + 2] ?? '').split(' ');
+    if (type === 'missing') continue;
+    peeled.set(id, isCommit === 'commit' && isTree === 'tree' ? { type, commit, tree } : { type });
   }
   return peeled;
 }
 
-async function isInFile(id: string, objects: readonly string[]): Promise<boolean> {
+/** Missing is what no file of the repository has, and only where every file that could have it can be read. */
+async function refuseUnreadable({ objects, objectFormat }: GitDirectory, missing: readonly string[]): Promise<void> {
+  if (missing.length === 0) return;
   for (const folder of objects) {
-    const file = path.join(folder, id.slice(0, 2), id.slice(2));
-    if (
-      await lstat(file).then(
-        () => true,
-        () => false,
-      )
-    )
-      return true;
+    const broken = await brokenObjects(folder, objectFormat, missing);
+    if (broken !== null) throw unsaved(`objects of the repository cannot be read: ${broken}`);
   }
-  return false;
 }
 
 function newestOf({ commits }: Missing): string[] {

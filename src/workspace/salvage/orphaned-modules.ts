@@ -1,48 +1,74 @@
+import type { Dirent } from 'node:fs';
 import path from 'node:path';
+import { BatonError } from '../../core/baton-error.ts';
 import { reasonOf } from '../error-reason.ts';
-import { foldersOf, fromBytePath, toBytePath } from '../folders-of.ts';
+import { type BytePath, foldersOf, fromBytePath, toBytePath } from '../folders-of.ts';
 import { readGitDirectory } from '../git/read-git-directory.ts';
 import { lookAt } from '../look-at.ts';
-import { unsaved } from './find-repositories.ts';
+import { refuseTooMany, unsaved } from './find-repositories.ts';
+import { strangePlace } from './own-places.ts';
 import type { Repository } from './repository.ts';
 
 const mostEntries = 1_000_000;
 
 /**
  * The git directories of submodules whose files were put away. They lie inside the git directory of their superproject,
- * and their commits may be nowhere else.
+ * and their commits may be nowhere else. Those of a repository that only lent a worktree stay where they are, but for what
+ * belongs to that worktree.
  */
 export async function orphanedModules(repositories: readonly Repository[]): Promise<Repository[]> {
   const inUse = new Set(repositories.map(({ directory }) => directory.folder));
   const found: Repository[] = [];
-  for (const { directory, within } of repositories) {
-    const modules = path.join(directory.common, 'modules');
-    if ((await lookAt(modules)) === null) continue;
-    try {
-      for (const folder of await gitDirectoriesBelow(modules)) {
-        if (inUse.has(folder)) continue;
-        inUse.add(folder);
-        const orphan = await readGitDirectory(folder);
-        const inside = toBytePath(`.git/${path.relative(directory.common, folder)}`);
-        const at = within === '' ? inside : `${within}/${inside}`;
-        if (orphan !== null) found.push({ directory: orphan, workTree: null, within: at, nested: [], checkout: null });
+  for (const { directory, within, isLent } of repositories) {
+    for (const home of new Set([directory.folder, ...(isLent ? [] : [directory.common])])) {
+      const modules = path.join(home, 'modules');
+      try {
+        for (const folder of await gitDirectoriesBelow(modules)) {
+          if (inUse.has(folder)) continue;
+          inUse.add(folder);
+          found.push(await readOrphan(folder, home, within));
+          refuseTooMany(repositories.length + found.length);
+        }
+      } catch (error) {
+        throw asUnsaved(error, modules);
       }
-    } catch (error) {
-      throw unsaved(`the submodules in ${modules} cannot be understood: ${reasonOf(error)}`, error);
     }
   }
   return found;
 }
 
+function asUnsaved(error: unknown, modules: string): BatonError {
+  if (error instanceof BatonError && error.code === 'salvage_failed') return error;
+  return unsaved(`the submodules in ${modules} cannot be understood: ${reasonOf(error)}`, error);
+}
+
+async function readOrphan(folder: string, home: string, within: BytePath): Promise<Repository> {
+  const directory = await readGitDirectory(folder);
+  if (directory === null) throw unsaved(`${folder} is no git directory`);
+  const strange = await strangePlace(directory, [home]);
+  if (strange !== null) throw unsaved(`${folder} is kept or borrows elsewhere, in ${strange}`);
+  const inside = toBytePath(`.git/${path.relative(home, folder)}`);
+  const at = within === '' ? inside : `${within}/${inside}`;
+  return { directory, workTree: null, within: at, nested: [], checkout: null, isLent: false };
+}
+
+/** What a git directory holds that is no submodule, however much a submodule may be called like that. */
+const ownFolders: ReadonlySet<string> = new Set(['objects', 'refs', 'logs', 'hooks']);
+
 async function gitDirectoriesBelow(modules: string): Promise<string[]> {
-  const found: string[] = [];
-  const enters = (name: string): boolean => !['objects', 'refs', 'logs', 'hooks'].includes(name);
+  const top = await lookAt(modules);
+  if (top === null) return [];
+  if (!top.isDirectory()) throw unsaved(`${modules} is no directory`);
+  const found = new Set<BytePath>();
+  const enters = (name: string, folder: BytePath): boolean => !(found.has(folder) && ownFolders.has(name));
   for await (const { path: folder, entries } of foldersOf(toBytePath(modules), {
     budget: { left: mostEntries },
     enters,
   })) {
-    const has = (name: string): boolean => entries.some((entry) => entry.name === name);
-    if (has('HEAD') && has('objects') && has('refs')) found.push(fromBytePath(folder).toString('utf8'));
+    const named = (wanted: string): Dirent | undefined => entries.find(({ name }) => name === wanted);
+    // A submodule may be called HEAD.
+    const hasHead = named('HEAD')?.isDirectory() === false;
+    if (hasHead && named('objects') !== undefined && named('refs') !== undefined) found.add(folder);
   }
-  return found;
+  return [...found].map((folder) => fromBytePath(folder).toString('utf8'));
 }

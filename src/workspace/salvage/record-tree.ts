@@ -6,7 +6,7 @@ import { type BytePath, fromBytePath, toBytePath } from '../folders-of.ts';
 import type { Git, GitCall } from '../git/git.ts';
 import { type Lens, setLens, through } from '../git/lens.ts';
 import { refuseTreeBomb } from '../git/refuse-tree-bomb.ts';
-import { type AgentIndex, readAgentIndex } from './agent-index.ts';
+import { type AgentIndex, type Conflict, readAgentIndex } from './agent-index.ts';
 import { shownPath, unsaved } from './find-repositories.ts';
 import { isBelow, kindAt } from './path-in-tree.ts';
 import type { ObjectStore, Repository } from './repository.ts';
@@ -14,8 +14,9 @@ import type { ObjectStore, Repository } from './repository.ts';
 export interface RecordedTree {
   /** Every tracked and every untracked, not ignored file, byte by byte. */
   readonly tree: string;
-  /** What the agent had staged; null when that is nothing else. */
+  /** The tree of the agent's index without files in conflict; null when there is no index. */
   readonly staged: string | null;
+  readonly conflicts: readonly Conflict[];
   /** Files of HEAD that lie in nested repositories, by their paths below this repository. */
   readonly insideNested: readonly BytePath[];
 }
@@ -65,7 +66,7 @@ export async function recordTree(git: Git, request: RecordRequest): Promise<Reco
   if (forced.length > 0) await run(['add', '-f', '--sparse', ...(await pathspecFile(scratch, 'forced', forced))]);
   // Whether everything is there is looked at where it is saved.
   const tree = (await run(['write-tree', '--missing-ok'])).trim();
-  return { tree, staged: index?.tree ?? null, insideNested };
+  return { tree, staged: index?.tree ?? null, conflicts: index?.conflicts ?? [], insideNested };
 }
 
 /**

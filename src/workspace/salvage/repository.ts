@@ -6,6 +6,7 @@ import type { Checkout } from '../git/checkout.ts';
 import type { GitDirectory } from '../git/git-directory.ts';
 import { readGitDirectory } from '../git/read-git-directory.ts';
 import { type FoundRepository, shownPath, unsaved } from './find-repositories.ts';
+import { type OwnPlaces, refuseStrangePlace } from './own-places.ts';
 
 /** One repository of a workspace, as far as it can be known without asking git. */
 export interface Repository {
@@ -17,6 +18,8 @@ export interface Repository {
   readonly nested: readonly BytePath[];
   /** What Baton wrote down when it filled the workspace; null for every other repository. */
   readonly checkout: Checkout | null;
+  /** Whether it is elsewhere and only lent a worktree: then it stays, and what is its own stays with it. */
+  readonly isLent: boolean;
 }
 
 /** Where objects are read and written during a save. */
@@ -28,9 +31,8 @@ export interface ObjectStore {
 }
 
 export interface RepositoriesRequest {
-  readonly folder: string;
   readonly found: readonly FoundRepository[];
-  readonly checkout: Checkout | null;
+  readonly places: OwnPlaces;
   readonly scratch: string;
 }
 
@@ -39,7 +41,8 @@ export interface RepositoriesRequest {
  * or replaced its `.git`. Rejects with `salvage_failed` for every one that cannot be understood.
  */
 export async function readRepositories(request: RepositoriesRequest): Promise<Repository[]> {
-  const { found, checkout, scratch, folder } = request;
+  const { found, places, scratch } = request;
+  const { folder, checkout } = places;
   const repositories: Repository[] = [];
   for (const [number, each] of found.entries()) {
     const workTree = await asString(each.folder, path.join(scratch, `tree-${number}`));
@@ -52,15 +55,19 @@ export async function readRepositories(request: RepositoriesRequest): Promise<Re
       within: each.within,
       nested: below(each.within, found),
       checkout: isOurs ? checkout : null,
+      isLent: await refuseStrangePlace(directory, each.within, places),
     });
   }
   if (checkout !== null && !repositories.some((each) => each.checkout !== null)) {
+    const kept = checkout.strategy === 'worktree' ? await understood(checkout.gitDir, '') : null;
+    if (kept !== null) await refuseStrangePlace(kept, '', places);
     repositories.unshift({
-      directory: await lostDirectory(checkout),
+      directory: kept ?? beginningOf(checkout),
       workTree: folder,
       within: '',
       nested: below('', found),
       checkout,
+      isLent: false,
     });
   }
   return repositories;
@@ -79,11 +86,8 @@ async function understood(dotGit: string, within: BytePath): Promise<GitDirector
   }
 }
 
-/** The agent took the `.git` away. What is left of it is in the state folder, or else there is only where it began. */
-async function lostDirectory(checkout: Checkout): Promise<GitDirectory> {
-  const { strategy, gitDir, baseCommit, objectFormat, borrowed } = checkout;
-  const kept = strategy === 'worktree' ? await understood(gitDir, '') : null;
-  if (kept !== null) return kept;
+/** The agent took the `.git` away, and nothing of it is left: there is only where it began. */
+function beginningOf({ gitDir, baseCommit, objectFormat, borrowed }: Checkout): GitDirectory {
   return {
     folder: gitDir,
     common: gitDir,

@@ -7,7 +7,10 @@ import { type BytePath, fromBytePath, toBytePath } from '../folders-of.ts';
 import { writeBareRepository } from '../git/bare-repository.ts';
 import type { Git, GitCall } from '../git/git.ts';
 import { plainConfig, setLens, through } from '../git/lens.ts';
+import { lookAt } from '../look-at.ts';
+import { shownPath } from './find-repositories.ts';
 import { isPlainPath } from './path-in-tree.ts';
+import { namesOf, putTags } from './restore-papers.ts';
 import type { RestoreResult } from './salvage.ts';
 import type { SavedCommit } from './saved-commits.ts';
 import { branchOf } from './saved-note.ts';
@@ -19,7 +22,8 @@ const restored = 'refs/baton/restored/';
 
 /**
  * Makes a repository of its own from a saved commit, in a folder that is there and empty: the commits, the branches, HEAD
- * as it was, files as a checkout makes them, and over them what was not committed, byte by byte.
+ * as it was, files as a checkout makes them, over them what was not committed, byte by byte, and what was staged in the
+ * index.
  */
 export async function restoreCommit(git: Git, saved: SavedCommit, folder: string): Promise<RestoreResult> {
   const { work, note } = saved;
@@ -33,25 +37,34 @@ export async function restoreCommit(git: Git, saved: SavedCommit, folder: string
     if (!hasCode(error, 'ENOENT')) throw error;
   });
 
-  const ids = await stillThere(
-    git,
-    source,
-    note.tips.map(({ id }) => id),
-  );
-  const tips = note.tips.filter(({ id }) => ids.has(id));
+  const names = await namesOf(git, source, note);
+  const wanted = names.map(({ id }) => id);
+  const ids = await stillThere(git, source, wanted);
   await git.run({
     gitDir: source,
+    // What git writes meanwhile goes where the pack goes, which may be another disk than the source's.
+    objects: path.join(gitDir, 'objects'),
+    borrowed: [path.join(source, 'objects')],
     args: ['pack-objects', '--revs', '--quiet', '--delta-base-offset', path.join(gitDir, 'objects', 'pack', 'pack')],
     stdin: [commit, ...(note.head === null ? [] : [note.head]), ...ids, ''].join('\n'),
   });
-  await putNames(git, gitDir, { ...saved, note: { ...note, tips } });
+  await putTags(git, gitDir, note);
+  const there = await stillThere(git, gitDir, wanted);
+  const tips = names.filter(({ id }) => there.has(id));
+  const headReference = await putNames(git, gitDir, { ...saved, note: { ...note, tips } });
   const call = { gitDir, workTree: folder, indexFile: path.join(gitDir, 'index') };
   if (note.head !== null) await git.run({ ...call, args: ['read-tree', '--reset', '-u', note.head] });
   // Not in the state folder, which a daemon that starts meanwhile tidies up.
   const scratch = path.join(gitDir, 'baton-restore');
-  await putChanges(git, { commit, head: note.head, gitDir, folder, scratch, objectFormat });
+  await putChanges(git, { commit, head: note.head, isExact: note.isExact, gitDir, folder, scratch, objectFormat });
   await deleteTree(scratch);
-  return { folder, branch: branchOf(note), head: note.head };
+  const isStaged = note.staged === null || (await putStaged(git, call, note.staged));
+  return { folder, branch: branchOf({ headReference }), head: note.head, unstaged: isStaged ? null : note.staged };
+}
+
+/** Only into the index: the files are there. False for a tree that git does not take, such as one with a file `.git`. */
+async function putStaged(git: Git, call: Omit<GitCall, 'args'>, staged: string): Promise<boolean> {
+  return (await git.ask({ ...call, args: ['read-tree', '--reset', staged] })).code === 0;
 }
 
 async function stillThere(git: Git, gitDir: string, ids: readonly string[]): Promise<Set<string>> {
@@ -60,13 +73,14 @@ async function stillThere(git: Git, gitDir: string, ids: readonly string[]): Pro
     gitDir,
     args: ['cat-file', '--batch-check=%(objectname) %(objecttype)'],
     stdin: ids.map((id) => `${id}\n`).join(''),
+    maxOutputBytes: mostListBytes,
   });
-  const lines = text.split('\n').filter((line) => line.endsWith(' commit'));
+  const lines = text.split('\n').filter((line) => line !== '' && !line.endsWith(' missing'));
   return new Set(lines.map((line) => line.slice(0, line.indexOf(' '))));
 }
 
 /** Puts back every name that git takes; the saved commit has one of its own, and keeps the rest from being dropped. */
-async function putNames(git: Git, gitDir: string, { work, note }: SavedCommit): Promise<void> {
+async function putNames(git: Git, gitDir: string, { work, note }: SavedCommit): Promise<string | null> {
   const { head, headReference, origin } = note;
   const wanted = new Map<string, string>();
   for (const { name, id } of note.tips) {
@@ -76,15 +90,28 @@ async function putNames(git: Git, gitDir: string, { work, note }: SavedCommit): 
   if (head !== null && headReference !== null) wanted.set(headReference, head);
   wanted.set(`${restored}work`, work.commit ?? '');
   await putReferences(git, gitDir, wanted);
-  if (headReference !== null) await git.run({ gitDir, args: ['symbolic-ref', 'HEAD', headReference] });
-  else if (head !== null) await git.run({ gitDir, args: ['update-ref', '--no-deref', 'HEAD', head] });
+  const named = await putHead(git, gitDir, { head, headReference });
   const stash = note.tips.filter(({ name }) => name.startsWith('stash@{')).toReversed();
   for (const { id } of stash) {
     await git.run({ gitDir, args: ['stash', 'store', '-m', `Salvaged ${id.slice(0, 12)}`, id], settings: identity });
   }
-  if (origin === null) return;
+  if (origin === null) return named;
   await git.run({ gitDir, args: ['config', 'remote.origin.url', origin] });
   await git.run({ gitDir, args: ['config', 'remote.origin.fetch', '+refs/heads/*:refs/remotes/origin/*'] });
+  return named;
+}
+
+/** The reference that HEAD names now: an agent can write one that git does not take, and then HEAD is detached. */
+async function putHead(
+  git: Git,
+  gitDir: string,
+  { head, headReference }: { readonly head: string | null; readonly headReference: string | null },
+): Promise<string | null> {
+  if (headReference !== null && referenceName.test(headReference)) {
+    if ((await git.ask({ gitDir, args: ['symbolic-ref', 'HEAD', headReference] })).code === 0) return headReference;
+  }
+  if (head !== null) await git.run({ gitDir, args: ['update-ref', '--no-deref', 'HEAD', head] });
+  return null;
 }
 
 /** A name that git takes. One that it does not is left out: the commit is there anyway. */
@@ -106,6 +133,7 @@ const identity = ['user.name=Baton', 'user.email=baton@localhost.invalid'];
 interface ChangesPlace {
   readonly commit: string;
   readonly head: string | null;
+  readonly isExact: boolean;
   readonly gitDir: string;
   readonly folder: string;
   readonly scratch: string;
@@ -114,7 +142,7 @@ interface ChangesPlace {
 
 /** The saved files that differ from HEAD, written through a lens into a folder of their own and moved from there. */
 async function putChanges(git: Git, place: ChangesPlace): Promise<void> {
-  const { commit, head, gitDir, folder, scratch, objectFormat } = place;
+  const { commit, head, isExact, gitDir, folder, scratch, objectFormat } = place;
   const raw = path.join(scratch, 'files');
   await mkdir(raw, { recursive: true });
   const lens = await setLens({ folder: path.join(scratch, 'lens'), head, objectFormat });
@@ -136,8 +164,14 @@ async function putChanges(git: Git, place: ChangesPlace): Promise<void> {
   const plain = changes.filter(({ name }) => isPlainPath(name));
   // First what is gone: a folder may be where a file was, and the other way round.
   for (const { name, isGone } of plain)
-    if (isGone) await rm(fromBytePath(`${to}/${name}`), { recursive: true, force: true });
-  for (const { name, isGone } of plain) if (!isGone) await putFile(`${from}/${name}`, `${to}/${name}`);
+    if (isGone && (await isWayPlain(to, name)))
+      await rm(fromBytePath(`${to}/${name}`), { recursive: true, force: true });
+  for (const { name, isGone } of plain) if (!isGone) await putFile(from, to, name);
+  if (!isExact) return;
+  // Where attributes want other line ends than the file had, the checkout has made them.
+  const converted = await git.run({ ...call, workTree: folder, args: ['diff', '-z', '--no-renames', '--name-only'] });
+  for (const name of converted.split('\0').filter((each) => each !== '' && isPlainPath(each)))
+    await putFile(from, to, name);
 }
 
 interface Change {
@@ -157,9 +191,26 @@ function changesIn(list: string): Change[] {
   return changes;
 }
 
+/**
+ * Whether nothing on the way to a file is a link or a file. In a tree of an agent's making one name can be both a folder
+ * and a link, and behind a link are the person's own files.
+ */
+async function isWayPlain(root: BytePath, name: BytePath): Promise<boolean> {
+  const parts = name.split('/');
+  for (let depth = 1; depth < parts.length; depth += 1) {
+    const found = await lookAt(fromBytePath(`${root}/${parts.slice(0, depth).join('/')}`));
+    if (found === null) return true;
+    if (!found.isDirectory()) return false;
+  }
+  return true;
+}
+
 /** Takes the place of whatever is there. A commit of another repository has no file. */
-async function putFile(from: BytePath, to: BytePath): Promise<void> {
-  const found = await lstat(fromBytePath(from));
+async function putFile(source: BytePath, folder: BytePath, name: BytePath): Promise<void> {
+  const [from, to] = [`${source}/${name}`, `${folder}/${name}`];
+  const found = (await isWayPlain(source, name)) ? await lstat(fromBytePath(from)) : null;
+  if (found === null || !(await isWayPlain(folder, name)))
+    throw new BatonError('restore_refused', `The saved file ${shownPath(name)} leads out of the folder.`);
   await rm(fromBytePath(to), { recursive: true, force: true });
   await mkdir(fromBytePath(to.slice(0, to.lastIndexOf('/'))), { recursive: true });
   if (found.isSymbolicLink()) {

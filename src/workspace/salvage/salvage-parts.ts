@@ -7,6 +7,8 @@ import type { GitPlaces } from '../git/git-places.ts';
 
 /** What saving and restoring work needs. */
 export interface SalvageParts extends ProcessDeps {
+  /** Whose work it is, by `project.name`: several projects may keep theirs in one repository. */
+  readonly project: string;
   readonly git: Git;
   readonly places: GitPlaces;
   readonly repo: RepositorySettings | null;

@@ -9,24 +9,33 @@ import type { Issue } from '../../core/issue.ts';
  * - Saving the same work again makes no second entry.
  * - Nothing here ever changes the workspace.
  * - A saved work is found by its name `<workspace key>/<run>`, and by the issue.
+ * - Several projects may save into one repository. Each sees its own work, and only that can be dropped: what another one
+ *   saved is found when it is asked for, and never goes. What was saved in a person's repository before projects were
+ *   written down is everybody's to see, and does not go by its age.
  */
 export interface Salvage {
   save(request: SalvageRequest): Promise<SaveResult>;
   /** Newest first. */
-  list(): Promise<readonly SavedWork[]>;
+  list(reach?: SalvageReach): Promise<readonly SavedWork[]>;
   /** By its name, or the newest of an issue or workspace key; rejects with `salvage_not_found`. */
-  find(wanted: string): Promise<SavedWork>;
+  find(wanted: string, reach?: SalvageReach): Promise<SavedWork>;
   /** What it changes against the commit it was made on, as text. */
   diff(work: SavedWork, options: { readonly stat: boolean }): Promise<string>;
   /**
-   * Puts it into a new folder as it was: the commits, the branch, and what was not committed as uncommitted changes.
+   * Puts it into a new folder as it was: the commits, the branch, what was not committed as uncommitted changes, and what
+   * was staged as staged.
    * Rejects with `restore_refused` when the folder holds anything.
    */
   restore(work: SavedWork, folder: string): Promise<RestoreResult>;
-  /** Drops saved work. Its space comes back with a later `tidy`. */
+  /** Drops saved work. Its space comes back with a later `tidy`. Rejects with `salvage_not_found` for another project's. */
   drop(work: SavedWork): Promise<void>;
   /** Gives back the space of what was dropped two weeks ago or earlier, in Baton's own repositories only. */
   tidy(): Promise<void>;
+}
+
+export interface SalvageReach {
+  /** Also what other projects saved in the same repositories. */
+  readonly allProjects: boolean;
 }
 
 export interface SalvageRequest {
@@ -52,6 +61,8 @@ export interface SavedWork {
   /** `<workspace key>/<run>`; a second repository in the workspace has `+<number>` behind it. */
   readonly name: string;
   readonly kind: 'commit' | 'archive';
+  /** Whose it is; null for what was saved in a person's repository before that was written down. */
+  readonly project: string | null;
   readonly issueId: string;
   readonly issueIdentifier: string;
   readonly issueTitle: string;
@@ -71,10 +82,15 @@ export interface SavedWork {
   /** How many files differ from that commit, and how many commits were nowhere else. */
   readonly files: number;
   readonly commits: number;
+  /** How many files were staged, and how many of them otherwise than they are saved; null when nobody counted. */
+  readonly stagedFiles: number | null;
+  readonly stagedOtherwise: number | null;
 }
 
 export interface RestoreResult {
   readonly folder: string;
   readonly branch: string | null;
   readonly head: string | null;
+  /** The tree that was staged, where git does not take it into an index again; null when all is as it was. */
+  readonly unstaged: string | null;
 }

@@ -4,19 +4,24 @@ import type { Logger } from '../../core/logger.ts';
 import type { BytePath } from '../folders-of.ts';
 import type { Git } from '../git/git.ts';
 import { setLens } from '../git/lens.ts';
+import { refuseTreeBomb } from '../git/refuse-tree-bomb.ts';
 import { bringObjects } from './bring-objects.ts';
 import { flush } from './durable.ts';
 import { unsaved } from './find-repositories.ts';
-import { type History, readHistory, salvageReferences } from './history.ts';
+import { readHistory, salvageReferences } from './history.ts';
+import { objectsIn } from './objects-in.ts';
+import { writePapers } from './papers.ts';
 import { recordTree } from './record-tree.ts';
 import { referencePart } from './reference-part.ts';
 import type { ObjectStore, Repository } from './repository.ts';
 import type { SalvageRequest, SavedWork } from './salvage.ts';
 import { savedCommits } from './saved-commits.ts';
-import { commitText, issueNote, type SavedNote, savedWork, subjectOf } from './saved-note.ts';
+import { commitText, issueNote, noteIn, type SavedNote, savedWork, shortNames, subjectOf } from './saved-note.ts';
+import { savedTags } from './saved-tags.ts';
 import type { Target } from './target.ts';
 
 export interface SaveParts {
+  readonly project: string;
   readonly git: Git;
   readonly logger: Logger;
   readonly now: () => number;
@@ -60,54 +65,73 @@ export async function saveRepository(wanted: RepositoryRequest, parts: SaveParts
   const { directory, workTree } = repository;
   const { signal } = request;
   const store = await makeStore(scratch, repository, target);
-  const history = await readHistory(git, { directory, target, store, logger, signal });
-  const before = history.headTree ?? emptyTrees[directory.objectFormat];
-  const { tree, staged, insideNested } =
-    workTree === null
-      ? { tree: before, staged: null, insideNested: [] }
-      : await recordTree(git, { repository, workTree, scratch, store, forced: wanted.forced, signal });
-  const found = { tree, staged: staged === before || staged === tree ? null : staged };
-
   const key = referencePart(path.basename(request.workspace));
+  const tags = await savedTags(git, target, directory, key, logger);
+  const history = await readHistory(git, { directory, target, store, tags, logger, signal });
+  const before = history.headTree ?? emptyTrees[directory.objectFormat];
+  const { tree, staged, conflicts, insideNested } =
+    workTree === null
+      ? { tree: before, staged: null, conflicts: [], insideNested: [] }
+      : await recordTree(git, { repository, workTree, scratch, store, forced: wanted.forced, signal });
+  const { heads, tips, lost, besides } = history;
+  const { inNote, text: names } = shortNames({ heads, tips, lost });
+  const place = { objectFormat: directory.objectFormat, scratch, store, signal };
+  const papers = await writePapers(git, { besides, conflicts, names }, place);
+  const found = { tree, staged: staged === before ? null : staged, papers, ...inNote };
+
   const earlier = await savedCommits(git, target.gitDir, logger, key);
-  const same = earlier.find(({ note }) => isSame(note, wanted, history, found));
+  const same = earlier.find(({ note }) => isKeptFor(parts.project, note) && isSame(note, wanted, found));
   if (same !== undefined) return { work: same.work, insideNested };
-  if (tree === before && found.staged === null && history.heads.length === 0) return { work: null, insideNested };
+  const isMore = besides.tags.size + besides.objects.size + conflicts.length > 0;
+  if (tree === before && found.staged === null && heads.length === 0 && !isMore) return { work: null, insideNested };
 
   const note: SavedNote = {
+    project: parts.project,
     ...issueNote(request),
     within: repository.within,
     savedAt: parts.now(),
     headReference: directory.headReference,
     head: directory.head,
-    files: await countFiles(git, before, tree, wanted, store),
+    files: (await differing(git, before, tree, wanted, store)).length,
     commits: history.commits,
     ...found,
-    heads: history.heads,
-    tips: history.tips,
-    lost: history.lost,
+    isExact: repository.checkout === null,
+    ...(await countStaged(git, { before, ...found }, wanted, store)),
     origin: wanted.origin,
   };
-  const commit = await writeCommits(git, note, wanted, store);
-  const standsOn = [...new Set([...(note.head === null ? [] : [note.head]), ...note.heads])];
+  const commit = await writeCommits(git, note, heads, wanted, store);
+  const standsOn = [...new Set([...(note.head === null ? [] : [note.head]), ...heads])];
   await bringObjects(git, { commit, standsOn, target, store, scratch, signal });
   const run = `${referencePart(request.runId ?? 'unknown')}${wanted.number === 0 ? '' : `+${wanted.number}`}`;
   const name = await makeReference(git, target, `${key}/${run}`, commit);
   const reference = `${salvageReferences}${name}`;
+  await readBack(git, target, reference, commit);
   return { work: savedWork(note, { name, repository: target.gitDir, reference, commit }), insideNested };
+}
+
+/** What whoever looks for it later will do: the entry is there and can be understood, or nothing is removed. */
+async function readBack(git: Git, target: Target, reference: string, commit: string): Promise<void> {
+  const text = await git.run({ gitDir: target.gitDir, args: ['cat-file', '--batch'], stdin: `${reference}\n` });
+  const [found] = objectsIn(text);
+  if (found?.id !== commit || noteIn(found.content) === null) throw unsaved(`${reference} cannot be read back`);
+}
+
+/** Whether an entry goes only when this project drops it. Those that say no project do not go by themselves. */
+function isKeptFor(project: string, note: SavedNote): boolean {
+  return note.project === project || note.project === null;
 }
 
 /** Whether an earlier entry holds exactly this. */
 function isSame(
   note: SavedNote,
   { repository: { directory, within } }: RepositoryRequest,
-  { heads, tips }: History,
-  { tree, staged }: { tree: string; staged: string | null },
+  { tree, staged, papers, heads, tips }: Pick<SavedNote, 'tree' | 'staged' | 'papers' | 'heads' | 'tips'>,
 ): boolean {
   return (
     note.within === within &&
     note.tree === tree &&
     note.staged === staged &&
+    note.papers === papers &&
     note.head === directory.head &&
     note.headReference === directory.headReference &&
     heads.every((id) => note.heads.includes(id)) &&
@@ -122,26 +146,48 @@ async function makeStore(scratch: string, { directory }: Repository, target: Tar
   return { objects, borrowed: [...directory.objects, path.join(target.gitDir, 'objects')] };
 }
 
-async function countFiles(
+/** The names of files that are not the same in two trees. */
+async function differing(
   git: Git,
-  before: string,
-  tree: string,
+  one: string,
+  other: string,
   { target, request: { signal } }: RepositoryRequest,
   store: ObjectStore,
-): Promise<number> {
-  if (before === tree) return 0;
+): Promise<readonly BytePath[]> {
+  if (one === other) return [];
   const names = await git.run({
     gitDir: target.gitDir,
     borrowed: [store.objects, ...store.borrowed],
-    args: ['diff-tree', '-r', '-z', '--no-renames', '--name-only', before, tree],
+    args: ['diff-tree', '-r', '-z', '--no-renames', '--name-only', one, other],
     maxOutputBytes: 256 * 1024 * 1024,
     ...(signal === undefined ? {} : { signal }),
   });
-  return names.split('\0').length - 1;
+  return names.split('\0').slice(0, -1);
+}
+
+/** An index can name any tree as its own; one with more files than any work tree is refused, as it is for HEAD. */
+async function countStaged(
+  git: Git,
+  { before, tree, staged }: { readonly before: string; readonly tree: string; readonly staged: string | null },
+  wanted: RepositoryRequest,
+  store: ObjectStore,
+): Promise<Pick<SavedNote, 'stagedFiles' | 'stagedOtherwise'>> {
+  if (staged === null) return { stagedFiles: 0, stagedOtherwise: 0 };
+  const borrowed = [store.objects, ...store.borrowed];
+  if (staged !== tree) await refuseTreeBomb(git, { gitDir: wanted.target.gitDir, borrowed }, staged);
+  const files = await differing(git, before, staged, wanted, store);
+  const otherwise = new Set(await differing(git, staged, tree, wanted, store));
+  return { stagedFiles: files.length, stagedOtherwise: files.filter((name) => otherwise.has(name)).length };
 }
 
 /** Written as the bytes of a commit, so that its author and time are ours and not those of any configuration. */
-async function writeCommits(git: Git, note: SavedNote, wanted: RepositoryRequest, store: ObjectStore): Promise<string> {
+async function writeCommits(
+  git: Git,
+  note: SavedNote,
+  heads: readonly string[],
+  wanted: RepositoryRequest,
+  store: ObjectStore,
+): Promise<string> {
   const { scratch, request } = wanted;
   const { head, objectFormat } = wanted.repository.directory;
   const lens = await setLens({ folder: path.join(scratch, 'commits'), head, objectFormat });
@@ -157,8 +203,10 @@ async function writeCommits(git: Git, note: SavedNote, wanted: RepositoryRequest
     return written.trim();
   };
   const first = head === null ? [] : [head];
-  const staged = note.staged === null ? [] : [await write(note.staged, first, 'What was staged')];
-  let rest = note.heads.filter((id) => id !== head);
+  const staged =
+    note.staged === null || note.staged === note.tree ? [] : [await write(note.staged, first, 'What was staged')];
+  const papers = note.papers === null ? [] : [await write(note.papers, [], 'What belongs to it')];
+  let rest = heads.filter((id) => id !== head);
   while (rest.length > mostParents) {
     const groups: string[] = [];
     for (let at = 0; at < rest.length; at += mostParents) {
@@ -166,7 +214,7 @@ async function writeCommits(git: Git, note: SavedNote, wanted: RepositoryRequest
     }
     rest = groups;
   }
-  return write(note.tree, [...first, ...staged, ...rest], subjectOf(note));
+  return write(note.tree, [...first, ...staged, ...papers, ...rest], subjectOf(note));
 }
 
 /** Under this name, or with a number behind it: what is there is never replaced. */
@@ -179,7 +227,8 @@ async function makeReference(git: Git, target: Target, wanted: string, commit: s
       gitDir: target.gitDir,
       args: ['update-ref', '--no-deref', reference, commit, none],
     });
-    if (code !== 0 && !stderr.includes('already exists'))
+    // Its lock may be left from a kill; whose it is, is not for us to tell.
+    if (code !== 0 && !/already exists|File exists/.test(stderr))
       throw unsaved(`git refused the reference ${reference}`, stderr);
     if (code !== 0) continue;
     await flush(path.dirname(path.join(target.gitDir, reference))).catch(() => {

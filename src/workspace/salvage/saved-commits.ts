@@ -1,6 +1,7 @@
 import type { Logger } from '../../core/logger.ts';
 import type { Git } from '../git/git.ts';
 import { salvageReferences } from './history.ts';
+import { objectsIn } from './objects-in.ts';
 import type { SavedWork } from './salvage.ts';
 import { noteIn, type SavedNote, savedWork } from './saved-note.ts';
 
@@ -9,25 +10,64 @@ export interface SavedCommit {
   readonly note: SavedNote;
 }
 
-/** The saved work in a repository, of one workspace key or of all. What is there under our name and not ours is told. */
+/** Notes are read so many bytes at a time; a longer one is none. */
+const mostNoteBytes = 32 * 1024 * 1024;
+
+/**
+ * The saved work in a repository, of one workspace key or of all. What is there under our name and not ours is told; it
+ * never hides the rest.
+ */
 export async function savedCommits(git: Git, gitDir: string, logger: Logger, key = ''): Promise<SavedCommit[]> {
-  const text = await git.run({
+  const listed = await git.run({
     gitDir,
     args: [
       'for-each-ref',
-      '--format=%(refname)%00%(objectname)%00%(contents)%00',
+      '--format=%(refname) %(objectname) %(objectsize)',
       `${salvageReferences}${key === '' ? '' : `${key}/`}`,
     ],
   });
-  const fields = text.split('\0');
+  const lines = listed.split('\n').filter((line) => line !== '');
+  const entries = lines.map((line) => {
+    const [reference = '', commit = '', size = ''] = line.split(' ');
+    return { reference, commit, size: Number(size) };
+  });
+  const messages = await messagesOf(git, gitDir, entries);
   const found: SavedCommit[] = [];
-  for (let at = 0; at + 2 < fields.length; at += 3) {
-    const [reference, commit, message] = [(fields[at] ?? '').trimStart(), fields[at + 1] ?? '', fields[at + 2] ?? ''];
-    const note = noteIn(message);
+  for (const { reference, commit } of entries) {
+    const note = noteIn(messages.get(commit) ?? '');
     const name = reference.slice(salvageReferences.length);
     if (note === null)
       logger.warn('A reference that looks like saved work is none.', { repository: gitDir, reference });
     else found.push({ note, work: savedWork(note, { name, repository: gitDir, reference, commit }) });
+  }
+  return found;
+}
+
+interface Entry {
+  readonly commit: string;
+  readonly size: number;
+}
+
+/** The texts of these commits, without those that are too long. */
+async function messagesOf(git: Git, gitDir: string, entries: readonly Entry[]): Promise<Map<string, string>> {
+  const messages = new Map<string, string>();
+  for (const commits of groups(entries.filter(({ size }) => size <= mostNoteBytes))) {
+    const text = await git.run({ gitDir, args: ['cat-file', '--batch'], stdin: `${commits.join('\n')}\n` });
+    for (const { id, type, content } of objectsIn(text)) if (type === 'commit') messages.set(id, content);
+  }
+  return messages;
+}
+
+function groups(entries: readonly Entry[]): string[][] {
+  const found: string[][] = [];
+  let left = 0;
+  for (const { commit, size } of entries) {
+    if (left < size) {
+      found.push([]);
+      left = mostNoteBytes;
+    }
+    found.at(-1)?.push(commit);
+    left -= size;
   }
   return found;
 }

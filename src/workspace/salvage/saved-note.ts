@@ -1,10 +1,23 @@
 import { harmlessLine } from '../../core/harmless-line.ts';
 import { type BytePath, fromBytePath } from '../folders-of.ts';
 import type { Tip } from '../git/git-directory.ts';
+import { counted } from './counted.ts';
 import type { SalvageRequest, SavedWork } from './salvage.ts';
 
+/** What grows with the number of names. Where it is too long for a note it is with the papers, and here are none. */
+export interface NoteNames {
+  /** The newest of the commits that were nowhere else. */
+  readonly heads: readonly string[];
+  /** Every name that held something, so that it can be put back. */
+  readonly tips: readonly Tip[];
+  /** Names whose objects are nowhere. */
+  readonly lost: readonly string[];
+}
+
 /** What the message of a saved commit tells programs. Its words may be anybody's: they are data, never message text. */
-export interface SavedNote {
+export interface SavedNote extends NoteNames {
+  /** Null before it was written down. */
+  readonly project: string | null;
   readonly issueId: string;
   readonly issueIdentifier: string;
   readonly issueTitle: string;
@@ -17,20 +30,24 @@ export interface SavedNote {
   readonly head: string | null;
   readonly files: number;
   readonly commits: number;
-  /** The tree that was saved, and what was staged where that is another. */
+  /** The tree that was saved, and what was staged; null when that was nothing. */
   readonly tree: string;
   readonly staged: string | null;
-  /** The newest of the commits that were nowhere else. */
-  readonly heads: readonly string[];
-  /** Every name that held a commit, so that it can be put back. */
-  readonly tips: readonly Tip[];
-  /** Names whose objects are nowhere. */
-  readonly lost: readonly string[];
+  /** Whether a file that is saved as HEAD has it was so byte by byte; in a checkout of Baton's it may be as git made it. */
+  readonly isExact: boolean;
+  /** How many files were staged, and how many of them otherwise than they are saved; null when nobody counted. */
+  readonly stagedFiles: number | null;
+  readonly stagedOtherwise: number | null;
+  /** The tree of what is neither a file nor a commit (`papers.ts`); null when there is none. */
+  readonly papers: string | null;
   /** Where the repository came from, without user and password. */
   readonly origin: string | null;
 }
 
 const mark = 'Baton-Saved: ';
+
+/** What notes did not tell at first. */
+const fromBefore = { project: null, papers: null, isExact: false, stagedFiles: null, stagedOtherwise: null };
 
 const author = 'Baton <baton@localhost.invalid>';
 
@@ -54,7 +71,7 @@ export function commitText(
 }
 
 export function subjectOf(note: SavedNote): string {
-  const what = `${count(note.files, 'file')}, ${count(note.commits, 'commit')}`;
+  const what = `${counted(note.files, 'file')}, ${counted(note.commits, 'commit')}`;
   const title = harmlessLine(note.issueTitle).slice(0, 200);
   const where = note.within === '' ? '' : ` in ${harmlessLine(fromBytePath(note.within).toString('utf8'))}`;
   const lost =
@@ -68,7 +85,7 @@ export function noteIn(message: string): SavedNote | null {
   if (line === undefined) return null;
   try {
     const value: unknown = JSON.parse(line.slice(mark.length));
-    return isNote(value) ? value : null;
+    return isNote(value) ? { ...fromBefore, ...value } : null;
   } catch {
     return null;
   }
@@ -79,11 +96,13 @@ export function savedWork(
   note: SavedNote,
   place: { name: string; repository: string; reference: string; commit: string },
 ): SavedWork {
-  const { issueId, issueIdentifier, issueTitle, runId, workspace, savedAt, head, files, commits } = note;
+  const { project, issueId, issueIdentifier, issueTitle, runId, workspace, savedAt, head, files, commits } = note;
+  const { stagedFiles, stagedOtherwise } = note;
   return {
     ...place,
     kind: 'commit',
-    ...{ issueId, issueIdentifier, issueTitle, runId, workspace, savedAt, head, files, commits },
+    ...{ project, issueId, issueIdentifier, issueTitle, runId, workspace, savedAt, head, files, commits },
+    ...{ stagedFiles, stagedOtherwise },
     within: fromBytePath(note.within).toString('utf8'),
     branch: branchOf(note),
   };
@@ -101,7 +120,7 @@ export function issueNote(
   return { issueId: issue.id, issueIdentifier: issue.identifier, issueTitle: issue.title, runId, workspace };
 }
 
-function isNote(value: unknown): value is SavedNote {
+function isNote(value: unknown): value is Omit<SavedNote, keyof typeof fromBefore> {
   if (typeof value !== 'object' || value === null) return false;
   const note = value as Record<string, unknown>;
   const isTextOrNull = (key: string): boolean => note[key] === null || typeof note[key] === 'string';
@@ -111,15 +130,23 @@ function isNote(value: unknown): value is SavedNote {
     ) &&
     ['runId', 'headReference', 'head', 'staged', 'origin'].every(isTextOrNull) &&
     ['savedAt', 'files', 'commits'].every((key) => Number.isFinite(note[key])) &&
-    ['heads', 'tips', 'lost'].every((key) => Array.isArray(note[key]))
+    ['heads', 'tips', 'lost'].every((key) => Array.isArray(note[key])) &&
+    ['project', 'papers'].every((key) => note[key] === undefined || isTextOrNull(key)) &&
+    (note.isExact === undefined || typeof note.isExact === 'boolean') &&
+    ['stagedFiles', 'stagedOtherwise'].every((key) => (note[key] ?? null) === null || Number.isFinite(note[key]))
   );
+}
+
+const mostNameCharacters = 64 * 1024;
+
+/** The names as they go into the note, and as text where that would be too long: every list of saved work reads notes. */
+export function shortNames(names: NoteNames): { readonly inNote: NoteNames; readonly text: string | null } {
+  const text = ascii(JSON.stringify(names));
+  if (text.length <= mostNameCharacters) return { inNote: names, text: null };
+  return { inNote: { heads: [], tips: [], lost: [] }, text };
 }
 
 /** JSON whose every character is plain: no encoding of a message can change it. */
 function ascii(json: string): string {
   return json.replaceAll(/[^ -~]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
-}
-
-function count(number: number, noun: string): string {
-  return `${number} ${noun}${number === 1 ? '' : 's'}`;
 }

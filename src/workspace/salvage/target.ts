@@ -6,6 +6,7 @@ import { quoted, writeBareRepository } from '../git/bare-repository.ts';
 import type { Git } from '../git/git.ts';
 import { folderName, type GitPlaces } from '../git/git-places.ts';
 import type { ObjectFormat } from '../git/lens.ts';
+import { lookAt } from '../look-at.ts';
 import { writeDurably } from './durable.ts';
 
 /** A repository that outlives workspaces and takes their work: the person's own, or one of Baton's in the state folder. */
@@ -17,13 +18,16 @@ export interface Target {
   readonly caches: readonly string[];
 }
 
-/** The person's local repository, by the folder that its worktrees share. Rejects when it is not there. */
+/**
+ * The person's local repository, by the folder that its worktrees share. Rejects when it is not there; a repository around
+ * its folder is another one, and is not looked for.
+ */
 export async function localTarget(git: Git, { location }: RepositorySettings): Promise<Target> {
+  const dotGit = path.join(location, '.git');
+  const named = (await lookAt(dotGit)) === null ? location : dotGit;
   const said = await git.run({
-    args: ['-C', location, 'rev-parse', '--path-format=absolute', '--git-common-dir', '--show-object-format'],
+    args: ['--git-dir', named, 'rev-parse', '--path-format=absolute', '--git-common-dir', '--show-object-format'],
     gitDir: null,
-    // Whose it is was the person's decision when they named it.
-    settings: ['safe.directory=*'],
   });
   const [gitDir = '', format] = Buffer.from(said, 'latin1').toString('utf8').trimEnd().split('\n');
   return { gitDir, objectFormat: format === 'sha256' ? 'sha256' : 'sha1', isOurs: false, caches: [] };

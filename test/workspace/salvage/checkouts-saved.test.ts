@@ -51,6 +51,7 @@ async function filled(
     ...parts,
     ...ground,
     git,
+    project: 'test',
     repo,
     archive: false,
     findCheckout: (each) => checkouts.find(each),
@@ -128,7 +129,7 @@ it('a save has a bounded number of calls to git, and none of them in a directory
   const { workspace, salvage, calls, places } = await filled('worktree', true);
   write(workspace, { 'a.txt': 'two\n' });
   await salvage.save(requestFor(workspace));
-  expect(calls.length).toBeLessThanOrEqual(17);
+  expect(calls.length).toBeLessThanOrEqual(18);
   const agents = path.join(places.checkouts);
   expect(calls.filter(({ gitDir }) => gitDir?.startsWith(agents) || gitDir?.startsWith(workspace))).toEqual([]);
 });

@@ -164,7 +164,7 @@ function perform(workspace: string, taken: Step, number: number): void {
 }
 
 /** What must not be lost of one repository: asked of git itself, file by file and commit by commit. */
-function worthKeeping(folder: string): { files: Map<string, string>; commits: string[] } {
+function worthKeeping(folder: string): { files: Map<string, string>; commits: string[]; staged: string | null } {
   // A fresh index: flags in the real one hide nothing, and what is tracked by HEAD counts as well.
   const named = (...args: string[]): string[] =>
     gitIn(folder, ...args)
@@ -182,7 +182,20 @@ function worthKeeping(folder: string): { files: Map<string, string>; commits: st
   const past = gitIn(folder, 'reflog', '--format=%H').split('\n');
   const stashes = gitIn(folder, 'stash', 'list', '--format=%H').split('\n');
   const commits = gitIn(folder, 'rev-list', '--all', 'HEAD').split('\n');
-  return { files, commits: [...new Set([...past, ...stashes, ...commits])].filter((each) => each !== '') };
+  return {
+    files,
+    commits: [...new Set([...past, ...stashes, ...commits])].filter((each) => each !== ''),
+    staged: stagedIn(folder),
+  };
+}
+
+/** The tree that the index stages; null when it stages none. */
+function stagedIn(folder: string): string | null {
+  let tree: string | null = null;
+  attempt(() => {
+    tree = gitIn(folder, 'write-tree');
+  });
+  return tree;
 }
 
 function isInNested(folder: string, file: string): boolean {
@@ -218,7 +231,7 @@ function dyingGit(at: { left: number }): (git: Git) => Git {
   });
 }
 
-it('every byte of every file that is not ignored, and every commit, is found again in salvage', async () => {
+it('every byte of every file that is not ignored, every commit, and what was staged, is found again in salvage', async () => {
   const runs = Number(process.env.BATON_PROPERTY_RUNS ?? 25);
   await fc.assert(
     fc.asyncProperty(
@@ -254,13 +267,14 @@ it('every byte of every file that is not ignored, and every commit, is found aga
           expect((await salvage.list()).length).toBe(works.length);
           rmSync(workspace, { recursive: true });
 
-          for (const { within, files, commits } of wanted) {
+          for (const { within, files, commits, staged } of wanted) {
             const work = works.find((each) => each.within === within);
             const restored = path.join(folder, `restored-${within}`);
             if (work === undefined) gitIn(folder, 'clone', '-q', source, restored);
             else await salvage.restore(work, restored);
             const found = contentsOf(restored);
             for (const [each, bytes] of files) expect([each, found.get(each)]).toEqual([each, bytes]);
+            if (work !== undefined && staged !== null) expect(stagedIn(restored)).toBe(staged);
             const homes = [source, places.salvage].filter((home) => attemptGit(home));
             const held = new Set(homes.flatMap((home) => gitIn(home, 'rev-list', '--all').split('\n')));
             expect(commits.filter((each) => !held.has(each))).toEqual([]);

@@ -20,6 +20,9 @@ export interface SceneChanges {
   /** Wraps the real git. */
   readonly around?: (git: Git) => Git;
   readonly folder?: string;
+  readonly project?: string;
+  /** Within the folder; another one is another Baton. */
+  readonly state?: string;
 }
 
 /** Plain git as a person would use it, without anything of the machine's own configuration. */
@@ -47,7 +50,7 @@ export function salvageScene(changes: SceneChanges = {}) {
   const folder = changes.folder ?? scratchFolder();
   const workspace = path.join(folder, 'workspaces', 'T-1');
   const source = path.join(folder, 'source');
-  const places = gitPlaces(path.join(folder, 'state'));
+  const places = gitPlaces(path.join(folder, changes.state ?? 'state'));
   mkdirSync(workspace, { recursive: true });
   const logger = memoryLogger();
   const daemonEnv = { PATH: process.env.PATH };
@@ -56,6 +59,7 @@ export function salvageScene(changes: SceneChanges = {}) {
   const salvage = createSalvage({
     ...processDeps,
     git,
+    project: changes.project ?? 'test',
     places,
     repo: changes.local === true ? { location: source, shown: source, isLocal: true } : null,
     archive: changes.archive ?? false,

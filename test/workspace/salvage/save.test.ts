@@ -81,7 +81,7 @@ describe('saving a repository', () => {
     expect(held).toEqual(expect.arrayContaining([other, dropped, kept, ...stashes]));
     expect(work?.files).toBe(0);
     const restored = await throughSalvage(salvage, workspace);
-    expect(gitIn(restored, 'rev-parse', 'other', 'main', 'v1')).toBe([other, kept, other].join('\n'));
+    expect(gitIn(restored, 'rev-parse', 'other', 'main', 'v1^{commit}')).toBe([other, kept, other].join('\n'));
     expect(gitIn(restored, 'stash', 'list', '--format=%H').split('\n')).toEqual(stashes);
     expect(gitIn(restored, 'symbolic-ref', 'HEAD')).toBe('refs/heads/main');
     expect(gitIn(restored, 'status', '--porcelain')).toBe('');
@@ -159,6 +159,15 @@ describe('saving a repository', () => {
     });
     const files = contentsOf(workspace);
     expect(contentsOf(await throughSalvage(salvage, workspace))).toEqual(files);
+  });
+
+  it('gives a file back with its own line ends also where it is as HEAD has it and attributes want others', async () => {
+    const { salvage, workspace } = salvageScene();
+    makeRepository(workspace, { '.gitattributes': '*.txt eol=crlf\n', 'a.txt': 'a\nb\n', 'b.txt': 'b\n', c: 'c\n' });
+    write(workspace, { c: 'changed\n', 'b.txt': 'b\r\n' });
+    const files = contentsOf(workspace);
+    const restored = await throughSalvage(salvage, workspace);
+    expect(contentsOf(restored)).toEqual(files);
   });
 
   it('keeps names that are no text, links and programs', async () => {
