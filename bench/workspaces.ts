@@ -2,6 +2,7 @@ import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { quietLogger } from '../src/cli/quiet-logger.ts';
+import { sleep } from '../src/clock/clock.ts';
 import { systemChance } from '../src/clock/system-chance.ts';
 import { systemClock } from '../src/clock/system-clock.ts';
 import type { Issue } from '../src/core/issue.ts';
@@ -19,6 +20,8 @@ const changedFiles = 1_000;
 const fileBytes = 5_000;
 const rounds = 5;
 const atOnce = 10;
+/** The least that a run takes. */
+const runMs = 3_000;
 
 /**
  * What a workspace costs beside the git commands that somebody would type for it: a new worktree with its base fetched,
@@ -52,7 +55,9 @@ export async function benchWorkspaces(): Promise<readonly Figure[]> {
       const [clean, dirty] = [`${name}-clean-${round}`, `${name}-dirty-${round}`];
       await timed(`${name} make`, () => side.make(clean));
       await side.make(dirty);
+      await sleep(systemClock, runMs);
       change(side.folder(dirty));
+      await side.look([clean, dirty]);
       await timed(`${name} remove`, () => side.remove(clean));
       await timed(`${name} save`, () => side.saveAndRemove(dirty));
     }
@@ -63,6 +68,8 @@ export async function benchWorkspaces(): Promise<readonly Figure[]> {
   ] as const) {
     const names = Array.from({ length: atOnce }, (_, at) => `${name}-many-${at}`);
     await timed(`${name} make many`, () => side.makeMany(names));
+    await sleep(systemClock, runMs);
+    await side.look(names);
     await timed(`${name} remove many`, () => Promise.all(names.map((each) => side.remove(each))));
   }
   const seen = (what: string): number => percentile(times.get(what) ?? [], 0.5);
@@ -93,6 +100,8 @@ export async function benchWorkspaces(): Promise<readonly Figure[]> {
 
 interface Side {
   folder(name: string): string;
+  /** What the runner does after every run. */
+  look(names: readonly string[]): Promise<unknown>;
   make(name: string): Promise<unknown>;
   makeMany(names: readonly string[]): Promise<unknown>;
   remove(name: string): Promise<unknown>;
@@ -111,6 +120,7 @@ function batonSide(scratch: string, source: string): Side {
   };
   return {
     folder: (name) => path.join(root, name),
+    look: (names) => Promise.all(names.map((name) => workspaces.examine(path.join(root, name)))),
     make,
     makeMany: (names) => Promise.all(names.map(make)),
     remove: (name) => remove(name, 0),
@@ -151,6 +161,7 @@ async function bareSide(scratch: string, source: string): Promise<Side> {
     git(cache, 'worktree', 'add', '-q', '-b', `baton/${name}`, folder(name), 'refs/remotes/origin/main');
   return {
     folder,
+    look: async () => {},
     make: async (name) => {
       await fetchBase();
       await add(name);

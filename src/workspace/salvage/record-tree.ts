@@ -1,10 +1,10 @@
-import { copyFile, mkdir, readdir, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { BatonError } from '../../core/baton-error.ts';
 import { hasCode } from '../error-reason.ts';
 import { type BytePath, fromBytePath, toBytePath } from '../folders-of.ts';
 import type { Git, GitCall } from '../git/git.ts';
-import { type Lens, setLens, through } from '../git/lens.ts';
+import { copyIndex, type Lens, setLens, through } from '../git/lens.ts';
 import { refuseTreeBomb } from '../git/refuse-tree-bomb.ts';
 import { type AgentIndex, type Conflict, readAgentIndex } from './agent-index.ts';
 import { shownPath, unsaved } from './find-repositories.ts';
@@ -70,8 +70,8 @@ export async function recordTree(git: Git, request: RecordRequest): Promise<Reco
 }
 
 /**
- * A lens for this once. It begins with the index of the checkout's own lens, by which unchanged files are known without
- * reading them. Its time goes with it: a file changed in the same moment as the index was written is read again.
+ * A lens for this once. It begins with the index that the last look at this HEAD has left, or that of the checkout's own
+ * lens, by which unchanged files are known without reading them.
  */
 async function ownLens({ repository, scratch }: RecordRequest): Promise<Lens> {
   const { directory, checkout } = repository;
@@ -79,15 +79,14 @@ async function ownLens({ repository, scratch }: RecordRequest): Promise<Lens> {
   const excludes = checkout?.excludes ?? [];
   const lens = await setLens({ folder: path.join(scratch, 'lens'), head, objectFormat, excludes });
   if (checkout === null) return lens;
-  const index = path.join(checkout.lens, 'index');
-  try {
-    const { mtimeNs } = await stat(index, { bigint: true });
-    await copyFile(index, lens.indexFile);
-    // A microsecond earlier: seconds as a number are not exact, and must not be rounded up.
-    const earlier = Number(mtimeNs - 1_000n) / 1e9;
-    await utimes(lens.indexFile, earlier, earlier);
-  } catch (error) {
-    if (!hasCode(error, 'ENOENT')) throw error;
+  const looked = head === null ? [] : [path.join(checkout.lens, 'looked', head)];
+  for (const index of [...looked, path.join(checkout.lens, 'index')]) {
+    try {
+      await copyIndex(index, lens.indexFile);
+      return lens;
+    } catch (error) {
+      if (!hasCode(error, 'ENOENT')) throw error;
+    }
   }
   return lens;
 }
