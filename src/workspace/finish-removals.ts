@@ -1,10 +1,10 @@
-import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { canonicalPath } from './canonical-path.ts';
 import { deleteDoomed, dropLoneNotes, readNote, readNoteName, saveAndDelete } from './doomed-workspace.ts';
-import { hasCode, reasonOf } from './error-reason.ts';
+import { reasonOf } from './error-reason.ts';
 import type { WorkspaceParts } from './local-workspaces.ts';
 import { lookAt } from './look-at.ts';
+import { namesIn } from './names-in.ts';
 import { whyNotADirectoryOfOurs } from './why-not-removable.ts';
 import type { Removal, RemovalVisit } from './workspace.ts';
 import { readRemovalName } from './workspace-marks.ts';
@@ -85,13 +85,4 @@ function together(one: Removal, other: Removal): Removal {
 
 function savedIn(removal: Removal): Record<string, unknown> {
   return removal.outcome === 'removed' && removal.saved.length > 0 ? { saved: removal.saved } : {};
-}
-
-async function namesIn(folder: string): Promise<string[]> {
-  try {
-    return (await readdir(folder)).sort();
-  } catch (error) {
-    if (hasCode(error, 'ENOENT')) return [];
-    throw error;
-  }
 }

@@ -1,10 +1,9 @@
 import type { Stats } from 'node:fs';
-import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { canonicalPath } from './canonical-path.ts';
-import { hasCode } from './error-reason.ts';
 import { foldersOf, fromBytePath, toBytePath } from './folders-of.ts';
 import { lookAt } from './look-at.ts';
+import { namesIn } from './names-in.ts';
 import type { WorkspaceEntry } from './workspace.ts';
 import { creationMark, readRemovalName } from './workspace-marks.ts';
 
@@ -87,13 +86,4 @@ function newBlocks(stats: Stats | null, seen: Set<string>): number {
   if (seen.has(file)) return 0;
   seen.add(file);
   return stats.blocks;
-}
-
-async function namesIn(folder: string): Promise<string[]> {
-  try {
-    return (await readdir(folder)).toSorted();
-  } catch (error) {
-    if (hasCode(error, 'ENOENT')) return [];
-    throw error;
-  }
 }

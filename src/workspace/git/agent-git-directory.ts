@@ -1,8 +1,9 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { packedReferences, quoted, writeAlternates } from './bare-repository.ts';
+import { packedReferences, writeAlternates } from './bare-repository.ts';
 import type { FreshSource } from './cache.ts';
 import { plainConfig } from './lens.ts';
+import { quotedByGit } from './quoted-by-git.ts';
 
 export interface NewGitDirectory {
   readonly folder: string;
@@ -51,7 +52,7 @@ export async function writeAgentGitDirectory(wanted: NewGitDirectory): Promise<v
 
 /** A branch that the source has not got yet follows nothing: git would call it gone. */
 function remoteConfig(shown: string, branch: string, isThere: boolean): string {
-  const remote = `[remote "origin"]\n\turl = ${quoted(shown)}\n\tfetch = +refs/heads/*:refs/remotes/origin/*\n`;
+  const remote = `[remote "origin"]\n\turl = ${quotedByGit(shown)}\n\tfetch = +refs/heads/*:refs/remotes/origin/*\n`;
   if (!isThere) return remote;
-  return `${remote}[branch ${quoted(branch)}]\n\tremote = origin\n\tmerge = ${quoted(`refs/heads/${branch}`)}\n`;
+  return `${remote}[branch ${quotedByGit(branch)}]\n\tremote = origin\n\tmerge = ${quotedByGit(`refs/heads/${branch}`)}\n`;
 }

@@ -1,6 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { type ObjectFormat, plainConfig } from './lens.ts';
+import { quotedByGit } from './quoted-by-git.ts';
 
 export interface BareRepository {
   readonly folder: string;
@@ -39,11 +40,6 @@ export function packedReferences(references: Readonly<Record<string, string>>): 
 /** What a git directory borrows from. Only odd paths are quoted: not everything that reads this file knows quotes. */
 export async function writeAlternates(gitDir: string, folders: readonly string[]): Promise<void> {
   if (folders.length === 0) return;
-  const lines = folders.map((folder) => (/["\\\n#]/.test(folder) ? quoted(folder) : folder));
+  const lines = folders.map((folder) => (/["\\\n#]/.test(folder) ? quotedByGit(folder) : folder));
   await writeFile(path.join(gitDir, 'objects', 'info', 'alternates'), lines.map((line) => `${line}\n`).join(''));
-}
-
-/** As git reads it in its own files: between quotes, with the few characters escaped that would end or change it. */
-export function quoted(text: string): string {
-  return `"${text.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n').replaceAll('\t', '\\t')}"`;
 }

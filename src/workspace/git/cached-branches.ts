@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { BatonError } from '../../core/baton-error.ts';
 import type { CacheParts } from './cache.ts';
+import { quietFetch } from './quiet-fetch.ts';
 import type { SourceHeads } from './read-source.ts';
 import { sourceAddress } from './source-address.ts';
 
@@ -15,11 +16,10 @@ export async function fetchInto(
 ): Promise<string | null> {
   const branches = [...commits.keys()];
   const before = await Promise.all(branches.map((branch) => keptCommit(gitDir, branch)));
-  const quiet = ['--quiet', '--no-tags', '--no-prune', '--no-write-fetch-head', '--no-auto-maintenance', '--refmap='];
   const wanted = branches.map((branch) => `+refs/heads/${branch}:${keptName(branch)}`);
   const { url, secretSettings } = sourceAddress(repo);
   const { code, stderr } = await git.ask({
-    args: ['fetch', ...quiet, '--no-recurse-submodules', '--', url, ...wanted],
+    args: [...quietFetch, '--', url, ...wanted],
     gitDir,
     secretSettings,
     // One file with everything, instead of one for each object that has to reach the disk.

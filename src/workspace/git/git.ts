@@ -4,6 +4,8 @@ import { childEnvironment } from '../../process/child-environment.ts';
 import { type RunResult, runToEnd } from '../../process/run-to-end.ts';
 import type { ProcessDeps } from '../../process/start-child.ts';
 import { lookAt } from '../look-at.ts';
+import { turns } from '../turns.ts';
+import { quotedByGit } from './quoted-by-git.ts';
 
 /**
  * The one way the daemon calls git. An agent may have written the git directory of its workspace, and git runs programs
@@ -196,7 +198,7 @@ function environmentOf(call: GitCall, { daemonEnv }: GitParts): Readonly<Record<
       ...(workTree === undefined ? {} : { GIT_WORK_TREE: workTree }),
       ...(indexFile === undefined ? {} : { GIT_INDEX_FILE: indexFile }),
       ...(objects === undefined ? {} : { GIT_OBJECT_DIRECTORY: objects }),
-      ...(borrowed.length === 0 ? {} : { GIT_ALTERNATE_OBJECT_DIRECTORIES: borrowed.map(quoted).join(':') }),
+      ...(borrowed.length === 0 ? {} : { GIT_ALTERNATE_OBJECT_DIRECTORIES: borrowed.map(quotedByGit).join(':') }),
     },
   });
 }
@@ -211,11 +213,6 @@ function secretVariables(secrets: NonNullable<GitCall['secretSettings']>): Recor
   return { GIT_CONFIG_COUNT: String(secrets.length), ...Object.fromEntries(pairs) };
 }
 
-/** As git reads a list of paths: what begins with a quote is unquoted, so that a colon may be part of a path. */
-function quoted(folder: string): string {
-  return `"${folder.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n')}"`;
-}
-
 /** What git said, in one line. */
 function remark(stderr: string): string {
   return harmlessLine(withoutPasswords(stderr.trim().slice(-longestRemark)));
@@ -224,21 +221,4 @@ function remark(stderr: string): string {
 /** Drops who is named before the host of a URL: there may be a password. */
 function withoutPasswords(text: string): string {
   return text.replaceAll(/\/\/[^/\s]*@/g, '//');
-}
-
-/** At most so many at a time, in the order they come. */
-function turns(most: number): <T>(work: () => Promise<T>) => Promise<T> {
-  let running = 0;
-  const waiting: (() => void)[] = [];
-  return async (work) => {
-    if (running >= most) await new Promise<void>((resolve) => waiting.push(resolve));
-    else running += 1;
-    try {
-      return await work();
-    } finally {
-      const next = waiting.shift();
-      if (next === undefined) running -= 1;
-      else next();
-    }
-  };
 }

@@ -11,6 +11,7 @@ import { excludesOf } from './copied-excludes.ts';
 import { type CopyRequest, copyFiles } from './copy-files.ts';
 import type { Git } from './git.ts';
 import { setLens } from './lens.ts';
+import { quietFetch } from './quiet-fetch.ts';
 
 export interface CheckoutWork {
   readonly git: Git;
@@ -108,10 +109,9 @@ async function startOf({ cache, baseCommit, branchCommit }: FreshSource, { git }
 async function bringObjects(gitDir: string, source: FreshSource, { git, place }: CheckoutWork): Promise<void> {
   const { cache, baseCommit, branchCommit } = source;
   const commits = [...new Set([baseCommit, ...(branchCommit === null ? [] : [branchCommit])])];
-  const quiet = ['--quiet', '--no-tags', '--no-write-fetch-head', '--no-auto-maintenance', '--refmap='];
   await git.run({
     // The branches are written already; for git that is no reason to believe that their objects are here.
-    args: ['fetch', ...quiet, '--', cache, ...commits],
+    args: [...quietFetch, '--', cache, ...commits],
     gitDir,
     settings: ['fetch.unpackLimit=1'],
     ...(place.signal === undefined ? {} : { signal: place.signal }),

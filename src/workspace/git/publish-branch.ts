@@ -10,6 +10,7 @@ import type { CheckoutRecord } from './checkout-record.ts';
 import { findWorkElsewhere } from './find-work-elsewhere.ts';
 import type { Git } from './git.ts';
 import type { GitDirectory } from './git-directory.ts';
+import { quietFetch } from './quiet-fetch.ts';
 import { readGitDirectory } from './read-git-directory.ts';
 import { findCommonDirectory, readBranch } from './source-repository.ts';
 import { strangeFolder } from './strange-folder.ts';
@@ -126,9 +127,8 @@ async function bringObjects(
       references,
       alternates: agents.objects,
     });
-    const quiet = ['--quiet', '--no-tags', '--no-prune', '--no-write-fetch-head', '--no-auto-maintenance', '--refmap='];
     const { code, stderr } = await git.ask({
-      args: ['fetch', ...quiet, '--no-recurse-submodules', '--', between, 'refs/heads/work'],
+      args: [...quietFetch, '--', between, 'refs/heads/work'],
       gitDir: common,
       settings: ['fetch.fsckObjects=true', 'fetch.writeCommitGraph=false'],
       readsAgents: true,

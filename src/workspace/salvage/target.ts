@@ -2,10 +2,11 @@ import { access, mkdir, mkdtemp, readdir, readFile, rename, rm } from 'node:fs/p
 import path from 'node:path';
 import type { RepositorySettings } from '../../core/settings.ts';
 import { hasCode } from '../error-reason.ts';
-import { quoted, writeBareRepository } from '../git/bare-repository.ts';
+import { writeBareRepository } from '../git/bare-repository.ts';
 import type { Git } from '../git/git.ts';
 import { folderName, type GitPlaces } from '../git/git-places.ts';
 import type { ObjectFormat } from '../git/lens.ts';
+import { quotedByGit } from '../git/quoted-by-git.ts';
 import { lookAt } from '../look-at.ts';
 import { writeDurably } from './durable.ts';
 
@@ -60,7 +61,7 @@ export async function ownTarget(request: OwnTargetRequest): Promise<Target> {
   if (caches.length > 0) {
     await addLines(
       path.join(gitDir, 'objects', 'info', 'alternates'),
-      caches.map((cache) => quoted(path.join(cache, 'objects'))),
+      caches.map((cache) => quotedByGit(path.join(cache, 'objects'))),
     );
   }
   if (shallow !== null) await addLines(path.join(gitDir, 'shallow'), shallow.commits);
