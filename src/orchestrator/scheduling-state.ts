@@ -244,9 +244,13 @@ function iso(at: number): string {
   return new Date(at).toISOString();
 }
 
+/** What an issue counts as whose earlier agent is being ended: it may be alive, in whatever state. */
+const beingTakenOver = 'being_taken_over';
+
 /** The tracker states whose slots are taken, here and by other daemons on the same store. */
-export function takenSlots({ running, held, elsewhere }: SchedulingState): string[] {
+export function takenSlots({ running, held, adopting, elsewhere }: SchedulingState): string[] {
   return [
+    ...[...adopting].map(() => beingTakenOver),
     ...[...running.values()].map((entry) => entry.movesTo ?? entry.issue.state),
     ...[...held.values()].flatMap((entry) => slotOfHold(entry) ?? []),
     ...elsewhere.flatMap(({ slotState }) => slotState ?? []),

@@ -13,6 +13,11 @@ const found = [
   { seed: 16, rule: 'backoff', what: 'a wait for a quota is kept by the next life' },
   { seed: 52, rule: 'slots', what: 'no look starts anything while the start still takes over what was left' },
   { seed: 87, rule: 'slots', what: 'an agent that is taken over keeps its slot until it is gone' },
+  {
+    seed: 60_141,
+    rule: 'slots',
+    what: 'an agent whose takeover failed at the start and goes on in a tick keeps its slot',
+  },
 ] as const;
 
 describe('The real orchestrator, runner and store in a simulated world', () => {

@@ -8,6 +8,7 @@ interface Wait {
   readonly at: number;
   readonly notBefore: number;
   readonly life: string;
+  readonly generation: number;
 }
 
 const failures = new Set<string | null>(['failed', 'timed_out', 'stalled']);
@@ -60,7 +61,7 @@ function next(world: World, run: LedgerRun, before: Wait | undefined): Wait {
   // The time at which a quota is back is one of the wall clock, which may have been set since the agent was told.
   const isMisdated = isQuota && now - world.wallJumpedAt < toldMs;
   const notBefore = isMisdated ? now : isQuota && backAt > now ? backAt : guessed;
-  return { failures: count, at: now, notBefore, life: run.life };
+  return { failures: count, at: now, notBefore, life: run.life, generation: run.generation };
 }
 
 /** Nothing that a person makes moot, or a wall clock that was set. */
@@ -71,9 +72,12 @@ function stillCounts(world: World, issueId: string, last: Wait | undefined): Wai
   return last;
 }
 
-/** In the life that promised it a wait is kept by the monotonic clock, after that by the wall clocks of whoever goes on. */
+/**
+ * In the life that promised it a wait is kept by the monotonic clock, as long as it has the issue; after that by the wall
+ * clocks of whoever goes on, which may be the same life when the issue comes back to it.
+ */
 function toleranceMs(world: World, last: Wait, run: LedgerRun): number {
-  if (last.life === run.life) return 0;
+  if (last.life === run.life && last.generation === run.generation) return 0;
   if (world.wallJumpedAt >= last.at) return Number.POSITIVE_INFINITY;
   return last.life[0] === run.life[0] ? 0 : 2 * largestSkewMs;
 }
