@@ -21,7 +21,7 @@ export const allTables: readonly TableOfStore[] = [
   { name: 'held', key: ['project', 'issue_id'] },
   { name: 'pins', key: ['project', 'issue_id'] },
   { name: 'counters', key: ['project', 'issue_id', 'name'] },
-  { name: 'job_timers', key: ['project', 'job'] },
+  { name: 'job_timers', key: ['project', 'job', 'owner'] },
   {
     name: 'request_counts',
     key: ['bucket', 'begins_at', 'provider', 'route', 'method', 'status_class', 'job', 'cause'],

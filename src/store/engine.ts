@@ -1,5 +1,6 @@
 import type { Kysely, RawBuilder } from 'kysely';
 import type { Database } from './schema.ts';
+import type { StoreUpkeep } from './store-upkeep.ts';
 
 /** A database that is open: what differs between the two engines, and nothing else, is in here. */
 export interface Engine {
@@ -10,5 +11,6 @@ export interface Engine {
    * machines compare leases, so only the server's clock counts, whatever the caller says.
    */
   leaseClock(callersAt: number): RawBuilder<number>;
+  maintain(): Promise<StoreUpkeep>;
   close(): Promise<void>;
 }

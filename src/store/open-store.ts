@@ -58,6 +58,7 @@ function storeOver(engine: Engine): Store {
     ...storeTables(engine.db, engine),
     transaction: (work) => engine.db.transaction().execute((inside) => work(storeTables(inside, engine))),
     recovery: (project, at) => readRecovery(engine, project, at),
+    maintain: () => engine.maintain(),
     close,
     [Symbol.asyncDispose]: close,
   };

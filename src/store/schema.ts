@@ -1,6 +1,7 @@
 import type { Generated } from 'kysely';
 import type { BoardStatus } from '../core/board-status.ts';
 import type { RetryKind } from '../core/workflow.ts';
+import type { JobTimer } from './job-timers.ts';
 import type { RunFinish } from './runs.ts';
 
 /**
@@ -47,7 +48,18 @@ export interface Database {
   held: IssueColumns & { identifier: string; code: string; reason: string; since: number; run_id: string | null };
   pins: IssueColumns & { identifier: string; since: number; author_json: string };
   counters: IssueColumns & { name: string; value: number };
-  job_timers: { project: string; job: string; last_run_at: number | null; next_due_at: number };
+  job_timers: {
+    project: string;
+    job: string;
+    /** Empty for a job that any daemon does for all: a key has no nulls. */
+    owner: string;
+    last_run_at: number | null;
+    next_due_at: number;
+    outcome: JobTimer['outcome'];
+    duration_ms: number | null;
+    failures: number;
+    error: string | null;
+  };
   request_counts: {
     bucket: 'minute' | 'day';
     begins_at: number;

@@ -13,6 +13,7 @@ import type { RequestCounts } from './request-counts.ts';
 import type { Retries } from './retries.ts';
 import type { RunEvents } from './run-events.ts';
 import type { Runs } from './runs.ts';
+import type { StoreUpkeep } from './store-upkeep.ts';
 import type { Usage } from './usage.ts';
 
 /**
@@ -34,6 +35,12 @@ export interface Store extends StoreTables, AsyncDisposable {
   transaction<T>(work: (tables: StoreTables) => Promise<T>): Promise<T>;
   /** All that must have survived, in one moment; `at` is for the leases. Cheap enough to be asked at every tick. */
   recovery(project: string, at: number): Promise<Recovery>;
+  /**
+   * The upkeep of the engine, for every few minutes: what was written last is brought from SQLite's log into its file, so
+   * that the log does not grow for ever. It waits for nobody and nobody waits for it; what could not be done now is done
+   * the next time. PostgreSQL does all of this by itself.
+   */
+  maintain(): Promise<StoreUpkeep>;
   close(): Promise<void>;
 }
 

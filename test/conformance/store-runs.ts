@@ -264,6 +264,40 @@ export function runsConformance(engine: StoreEngine): void {
       expect(await requestCounts.sum({ ...day, from: noon })).toMatchObject([{ provider: 'github' }]);
     });
 
+    it('tells how many each bucket has, by provider and cause, the earliest first', async () => {
+      const { requestCounts } = await open();
+      const sent = [
+        request({ at: noon + minute }),
+        request({ at: noon + 1, cause: 'running' }),
+        request({ at: noon + 2, route: '/other', statusClass: 'error' }),
+        request({ at: noon + minute - 1 }),
+        request({ at: noon, provider: 'github' }),
+      ];
+      await Promise.all(sent.map((each) => requestCounts.add(each)));
+      const { cause } = request({});
+      const query = { bucket: 'minute', from: noon, to: noon + 2 * minute } as const;
+      const ofLinear = [
+        { provider: 'linear', cause: 'running', beginsAt: noon, count: 1 },
+        { provider: 'linear', cause, beginsAt: noon, count: 2 },
+        { provider: 'linear', cause, beginsAt: noon + minute, count: 1 },
+      ];
+      expect(await requestCounts.series({ ...query, provider: 'linear' })).toEqual(ofLinear);
+      expect(await requestCounts.series(query)).toEqual([
+        { provider: 'github', cause, beginsAt: noon, count: 1 },
+        ...ofLinear,
+      ]);
+      // The end is not part of it, and the beginning is.
+      expect(await requestCounts.series({ ...query, from: noon + 1, to: noon + minute })).toEqual([]);
+      expect(await requestCounts.series({ ...query, from: noon + minute })).toEqual(ofLinear.slice(-1));
+      const today = Date.UTC(2026, 10, 15);
+      const days = await requestCounts.series({ bucket: 'day', from: today, to: today + 1 });
+      expect(days).toMatchObject([
+        { beginsAt: today, count: 1 },
+        { cause: 'running', count: 1 },
+        { cause, count: 3 },
+      ]);
+    });
+
     it('prunes minutes, oldest first and no more than asked, and never days', async () => {
       const { requestCounts } = await open();
       for (let index = 0; index < 4; index++) {

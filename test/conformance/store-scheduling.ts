@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import type { CommandDraft } from '../../src/store/commands.ts';
+import type { JobTimer } from '../../src/store/job-timers.ts';
 import type { Retry } from '../../src/store/retries.ts';
 import { onEngine, project, runStart, type StoreEngine } from './store.ts';
 
@@ -110,16 +111,49 @@ export function schedulingConformance(engine: StoreEngine): void {
       expect((await counters.list(project)).map(({ issueId }) => issueId)).toEqual(sorted);
     });
 
-    it('keeps when each job ran and is due', async () => {
+    const timer: JobTimer = {
+      ...{ project, job: 'scan', owner: 'me', lastRunAt: null, nextDueAt: 5 },
+      ...{ outcome: null, durationMs: null, failures: 0, error: null },
+    };
+
+    it('keeps what became of each job and when it is due', async () => {
       const { jobTimers } = await open();
-      await jobTimers.put({ project, job: 'scan', lastRunAt: null, nextDueAt: 5 });
-      await jobTimers.put({ project, job: 'scan', lastRunAt: 5, nextDueAt: 9 });
-      await jobTimers.put({ project, job: 'prune', lastRunAt: 1, nextDueAt: 2 });
-      expect(await jobTimers.list(project)).toEqual([
-        { project, job: 'prune', lastRunAt: 1, nextDueAt: 2 },
-        { project, job: 'scan', lastRunAt: 5, nextDueAt: 9 },
-      ]);
+      const failed = {
+        lastRunAt: 5,
+        nextDueAt: 9,
+        outcome: 'failed',
+        durationMs: 7,
+        failures: 2,
+        error: 'no 漢',
+      } as const;
+      await jobTimers.put(timer);
+      expect(await jobTimers.list(project)).toEqual([timer]);
+      await jobTimers.put({ ...timer, ...failed });
+      const pruned = { ...timer, job: 'prune', lastRunAt: 1, nextDueAt: 2, outcome: 'ok', durationMs: 0 } as const;
+      await jobTimers.put(pruned);
+      expect(await jobTimers.list(project)).toEqual([pruned, { ...timer, ...failed }]);
+      await jobTimers.put(timer);
+      expect(await jobTimers.list(project)).toEqual([pruned, timer]);
       expect(await jobTimers.list('beta')).toEqual([]);
+    });
+
+    it('keeps the same job of each daemon, of nobody and of each project apart', async () => {
+      const { jobTimers } = await open();
+      const all = ['', 'a', 'b'].flatMap((owner, at) =>
+        ['prune', 'scan'].map((job) => ({ ...timer, job, owner, nextDueAt: at })),
+      );
+      await Promise.all([...all, { ...timer, project: 'beta', owner: '' }].map((each) => jobTimers.put(each)));
+      const sorted = all.toSorted((left, right) => (left.job < right.job ? -1 : left.job > right.job ? 1 : 0));
+      expect(await jobTimers.list(project)).toEqual(sorted);
+      await jobTimers.put({ ...timer, owner: 'a', nextDueAt: 70 });
+      expect((await jobTimers.list(project)).map(({ nextDueAt }) => nextDueAt)).toEqual([0, 1, 2, 0, 70, 2]);
+      expect(await jobTimers.list('beta')).toHaveLength(1);
+    });
+
+    it('takes times with fractions, which clocks and chance give', async () => {
+      const { jobTimers } = await open();
+      await jobTimers.put({ ...timer, nextDueAt: 5.7, durationMs: 1.2 });
+      expect(await jobTimers.list(project)).toMatchObject([{ nextDueAt: 6, durationMs: 1 }]);
     });
   });
 

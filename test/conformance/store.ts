@@ -191,6 +191,40 @@ export function storeConformance(engine: StoreEngine): void {
     });
   });
 
+  onEngine(engine, 'is kept in order', ({ open, place }) => {
+    it('without losing or changing anything, whoever writes meanwhile', async () => {
+      const where = await place();
+      const [store, other] = [await open(where, 'daemon'), await open(where)];
+      const key = { project, issueId: 'i1' };
+      const writing = Array.from({ length: 60 }, (_, index) => (index % 2 === 0 ? store : other)).map(
+        async (writer, index) => {
+          await writer.counters.add(key, 'n', 1);
+          if (index % 10 === 0) await store.maintain();
+        },
+      );
+      await Promise.all(writing);
+      expect(await other.counters.read(key)).toEqual({ n: 60 });
+      const found = await store.maintain();
+      expect(found.checkpointed).toBeLessThanOrEqual(found.walPages);
+      expect(await store.maintain()).toEqual({ walPages: 0, checkpointed: 0, busy: false });
+    });
+
+    it('after the transaction that is under way, and not in the middle of it', async () => {
+      const store = await open();
+      const key = { project, issueId: 'i1' };
+      const mayEnd = Promise.withResolvers<void>();
+      const writing = store.transaction(async ({ counters }) => {
+        await counters.add(key, 'n', 1);
+        await mayEnd.promise;
+      });
+      const maintained = store.maintain();
+      mayEnd.resolve();
+      await writing;
+      expect(await maintained).toMatchObject({ busy: false });
+      expect(await store.counters.read(key)).toEqual({ n: 1 });
+    });
+  });
+
   onEngine(engine, 'keeps what is not plain text', ({ open }) => {
     it('gives every text back as it came, save the character NUL', async () => {
       const store = await open();

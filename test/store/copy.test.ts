@@ -2,10 +2,15 @@ import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/clock/system-clock.ts';
 import { allTables } from '../../src/store/all-tables.ts';
 import { copyStore } from '../../src/store/copy-store.ts';
+import type { JobTimer } from '../../src/store/job-timers.ts';
 import type { Store } from '../../src/store/store.ts';
 import { draft, onEngine, project, runStart, type StorePlace } from '../conformance/store.ts';
 import { engines } from './engines.ts';
 
+const timer: JobTimer = {
+  ...{ project, job: 'j', owner: '', lastRunAt: 1, nextDueAt: 2 },
+  ...{ outcome: 'failed', durationMs: 3, failures: 4, error: 'no' },
+};
 const author = { kind: 'person', name: 'Ada' } as const;
 
 for (const from of engines) {
@@ -51,6 +56,8 @@ for (const from of engines) {
             });
             expect(await store.pins.list(project)).toEqual([{ ...held, identifier: 'x', since: 1, author }]);
             expect(await store.claims.read(held)).toMatchObject({ host: 'here', slotState: 'Todo', generation: 1 });
+            const timers = ['', 'me', 'you'].map((owner) => ({ ...timer, owner }));
+            expect(await store.jobTimers.list(project)).toEqual(timers);
             await store.close();
             await there.remove();
           });
@@ -59,7 +66,7 @@ for (const from of engines) {
             const [source, there] = [await place(), await target()];
             await fillEverything(await open(source));
             const other = await open(there);
-            await other.jobTimers.put({ project, job: 'j', lastRunAt: null, nextDueAt: 1 });
+            await other.jobTimers.put(timer);
             await expect(
               copyStore({ fromUrl: source.url, toUrl: there.url, clock: systemClock }),
             ).rejects.toMatchObject({
@@ -150,7 +157,7 @@ async function fillEverything(store: Store): Promise<void> {
     await tables.pins.put({ ...key, identifier: 'x', since: 1, author });
     await tables.held.put({ ...key, identifier: 'x', code: 'person', reason: 'r', since: 1, runId: null });
     await tables.counters.add(key, 'n', Number.MAX_SAFE_INTEGER);
-    await tables.jobTimers.put({ project, job: 'j', lastRunAt: null, nextDueAt: 1 });
+    for (const owner of ['', 'me', 'you']) await tables.jobTimers.put({ ...timer, owner });
     const labels = { provider: 'p', route: '/r', method: 'GET', statusClass: '2xx', job: 'j', cause: 'c' };
     for (let minute = 0; minute < 300; minute++) {
       await tables.requestCounts.add({ ...labels, at: minute * 60_000, bytes: 1, latencyMs: 1 });

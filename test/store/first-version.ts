@@ -24,6 +24,7 @@ const rows = [
   "insert into run_events values ('live', 1, 11, 'n', 's')",
   "insert into held values ('p', 'other', 'BAT-2', 'person', 'asked to', 5, null)",
   "insert into counters values ('p', 'held', 'n', 9)",
+  "insert into job_timers values ('p', 'prune_store', 5, 9)",
 ];
 
 /** Makes a store as the first version left it. */

@@ -74,6 +74,8 @@ for (const engine of engines) {
       const found = await store.recovery('p', 20);
       expect(found).toMatchObject({ retries: [], held: [{ reason: 'asked to' }], unfinishedRuns: [{ runId: 'live' }] });
       expect(await store.counters.read(key)).toEqual({ n: 9 });
+      // What was due runs once more.
+      expect(await store.jobTimers.list('p')).toEqual([]);
       const wish = { owner: 'you', host: 'there', at: 30, leaseMs: 60_000, slotState: 'Todo' };
       expect(await store.claims.take(key, wish)).toMatchObject({ generation: 8, host: 'there', slotState: 'Todo' });
     });

@@ -35,6 +35,7 @@ it.each<[string, string, (tables: StoreTables) => Promise<unknown>]>([
   ['the latest runs in workspaces', 'runs_in_workspace', ({ runs }) => runs.latestInWorkspaces('p', ['/a', '/b'])],
   ['pinned issues', 'sqlite_autoindex_pins_1', ({ pins }) => pins.list('p')],
   ['the counters of a project', 'sqlite_autoindex_counters_1', ({ counters }) => counters.list('p')],
+  ['the timers of a project', 'sqlite_autoindex_job_timers_1', ({ jobTimers }) => jobTimers.list('p')],
 ])('SQLite finds %s by the index %s', async (_, index, ask) => {
   const asked: CompiledQuery[] = [];
   await ask(storeTables(listening(engine.db, asked), engine));

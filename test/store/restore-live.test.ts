@@ -23,11 +23,16 @@ it('exchanges the content under a daemon that goes on reading and writing, and k
   const { url, file } = scratch();
   const daemon = await openStore({ url, clock: systemClock, mode: 'daemon' });
   await daemon.projects.ensure('before', 1);
+  const timer = { project: 'before', job: 'scan', owner: 'me', lastRunAt: 1, nextDueAt: 2 } as const;
+  const failed = { ...timer, outcome: 'failed', durationMs: 3, failures: 4, error: 'no' } as const;
+  await daemon.jobTimers.put(failed);
   backupStore(url, file('backup.db'));
   await daemon.projects.ensure('after', 2);
+  await daemon.jobTimers.put({ ...failed, owner: '' });
 
   const kept = await restoreLive({ file: file('backup.db'), url, clock: systemClock });
   expect((await daemon.projects.list()).map(({ name }) => name)).toEqual(['before']);
+  expect(await daemon.jobTimers.list('before')).toEqual([failed]);
   await daemon.projects.ensure('later', 3);
   expect((await daemon.projects.list()).map(({ name }) => name).toSorted()).toEqual(['before', 'later']);
   await daemon.close();

@@ -2,6 +2,7 @@ import type { Kysely } from 'kysely';
 import { firstSchema } from './0001-first-schema/first-schema.ts';
 import { durableClaims } from './0002-durable-claims/durable-claims.ts';
 import { workspacesOfRuns } from './0003-workspaces-of-runs/workspaces-of-runs.ts';
+import { jobs } from './0004-jobs/jobs.ts';
 import type { ColumnTypes } from './column-types.ts';
 
 /**
@@ -14,4 +15,4 @@ export interface Migration {
 }
 
 /** In order; the number of a migration is its place, from 1. */
-export const migrations: readonly Migration[] = [firstSchema, durableClaims, workspacesOfRuns];
+export const migrations: readonly Migration[] = [firstSchema, durableClaims, workspacesOfRuns, jobs];

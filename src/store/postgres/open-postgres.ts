@@ -5,6 +5,7 @@ import type { Logger } from '../../core/logger.ts';
 import type { Engine } from '../engine.ts';
 import type { Database } from '../schema.ts';
 import { storableParameters } from '../storable-text.ts';
+import { noUpkeep } from '../store-upkeep.ts';
 import { describeLocation } from '../store-url.ts';
 import { postgresError } from './postgres-errors.ts';
 
@@ -29,6 +30,8 @@ export function openPostgres(url: string, logger?: Logger): Engine {
     db,
     // The time at which the statement came in: the same wherever the statement says it, and never ahead of the truth.
     leaseClock: () => sql<number>`cast(floor(extract(epoch from statement_timestamp()) * 1000) as bigint)`,
+    // Its own checkpoints and autovacuum do it.
+    maintain: async () => noUpkeep,
     close: async () => {
       await pool.drained();
       await db.destroy();

@@ -8,6 +8,7 @@ import type { Engine } from '../engine.ts';
 import type { Database } from '../schema.ts';
 import { checkSqlite } from './check-sqlite.ts';
 import { type InstanceLock, takeInstanceLock } from './instance-lock.ts';
+import { maintainSqlite } from './maintain-sqlite.ts';
 import { makePrivateFile } from './private-file.ts';
 import { sqliteDialect } from './sqlite-dialect.ts';
 import { sqliteError } from './sqlite-errors.ts';
@@ -50,6 +51,7 @@ function engineOver(database: DatabaseSync, file: string, clock: Clock, lock: In
     name: 'sqlite',
     db,
     leaseClock: (callersAt) => sql<number>`${sql.val(callersAt)}`,
+    maintain: () => db.connection().execute(async () => maintainSqlite(database, file)),
     close: async () => {
       // Waits for a transaction that is under way: Kysely has one connection to give.
       await db.connection().execute(async () => {});

@@ -1,5 +1,5 @@
-import { type Kysely, sql } from 'kysely';
-import type { RequestCounts } from '../request-counts.ts';
+import { type Kysely, type SelectQueryBuilder, sql } from 'kysely';
+import type { RequestCounts, RequestQuery } from '../request-counts.ts';
 import type { Database } from '../schema.ts';
 
 const minuteMs = 60_000;
@@ -38,28 +38,32 @@ export function requestCountsTable(db: Kysely<Database>): RequestCounts {
     },
 
     sum: async (query) => {
-      let wanted = db
-        .selectFrom('request_counts')
+      const rows = await counted(db, query)
         .select([...labels])
         .select([
           sql<number>`cast(sum(count) as bigint)`.as('count'),
           sql<number>`cast(sum(bytes) as bigint)`.as('bytes'),
           sql<number>`cast(sum(latency_ms) as bigint)`.as('latencyMs'),
         ])
-        .where('bucket', '=', query.bucket)
-        .where('begins_at', '>=', query.from)
-        .where('begins_at', '<', query.to)
         .groupBy([...labels])
         .orderBy('provider')
         .orderBy('route')
         .orderBy('method')
         .orderBy('status_class')
         .orderBy('job')
-        .orderBy('cause');
-      if (query.provider !== undefined) wanted = wanted.where('provider', '=', query.provider);
-      const rows = await wanted.execute();
+        .orderBy('cause')
+        .execute();
       return rows.map(({ status_class, ...rest }) => ({ statusClass: status_class, ...rest }));
     },
+
+    series: (query) =>
+      counted(db, query)
+        .select(['provider', 'cause', 'begins_at as beginsAt', sql<number>`cast(sum(count) as bigint)`.as('count')])
+        .groupBy(['begins_at', 'provider', 'cause'])
+        .orderBy('begins_at')
+        .orderBy('provider')
+        .orderBy('cause')
+        .execute(),
 
     prune: async (before, limit) => {
       const key = sql.join(['bucket', 'begins_at', ...labels].map((column) => sql.ref(column)));
@@ -71,4 +75,17 @@ export function requestCountsTable(db: Kysely<Database>): RequestCounts {
       return Number(done.numAffectedRows);
     },
   };
+}
+
+/** The buckets that a question is about. */
+function counted(
+  db: Kysely<Database>,
+  { bucket, from, to, provider }: RequestQuery,
+): SelectQueryBuilder<Database, 'request_counts', object> {
+  const wanted = db
+    .selectFrom('request_counts')
+    .where('bucket', '=', bucket)
+    .where('begins_at', '>=', from)
+    .where('begins_at', '<', to);
+  return provider === undefined ? wanted : wanted.where('provider', '=', provider);
 }

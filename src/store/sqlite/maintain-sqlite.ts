@@ -1,0 +1,62 @@
+import type { DatabaseSync } from 'node:sqlite';
+import type { StoreUpkeep } from '../store-upkeep.ts';
+import { sqliteError } from './sqlite-errors.ts';
+import { blockingTimeoutMs } from './when-free.ts';
+
+/**
+ * The upkeep of an open file. What must hold:
+ *
+ * - The long part, copying pages from the write-ahead log into the file, is done without a lock that a writer needs.
+ *   Only what came since then, and cutting off the log, is done under the write lock, and only if nobody has it.
+ * - It waits for nobody: who holds the write lock while he waits for readers holds up everybody.
+ * - A database that is busy is no error. Others are told.
+ *
+ * Not inside a transaction of this connection.
+ */
+export function maintainSqlite(database: DatabaseSync, file: string): StoreUpkeep {
+  try {
+    database.exec('pragma busy_timeout = 0');
+    try {
+      // First, because it writes, and what it wrote is in the log.
+      const isOptimized = optimize(database, file);
+      const upkeep = emptyLog(database);
+      return isOptimized ? upkeep : { ...upkeep, busy: true };
+    } finally {
+      database.exec(`pragma busy_timeout = ${blockingTimeoutMs}`);
+    }
+  } catch (thrown) {
+    throw sqliteError(thrown, file);
+  }
+}
+
+function emptyLog(database: DatabaseSync): StoreUpkeep {
+  const first = checkpoint(database, 'passive');
+  const { log: walPages, checkpointed } = first;
+  // An old reader still needs what is in the log; or somebody else is at it.
+  if (first.busy || checkpointed < walPages) return { walPages, checkpointed, busy: true };
+  const { busy } = checkpoint(database, 'truncate');
+  return { walPages, checkpointed, busy };
+}
+
+/** SQLite answers with a row also when somebody is in the way; it throws only what is an error. */
+function checkpoint(
+  database: DatabaseSync,
+  mode: 'passive' | 'truncate',
+): { readonly busy: boolean; readonly log: number; readonly checkpointed: number } {
+  const row = database.prepare(`pragma wal_checkpoint(${mode})`).get();
+  // It says -1 where it could not look.
+  const pages = (value: unknown): number => Math.max(0, Number(value));
+  return { busy: row?.busy !== 0, log: pages(row?.log), checkpointed: pages(row?.checkpointed) };
+}
+
+/** Looks over the statistics by which SQLite chooses indexes, at most some thousand rows of each. False: not just now. */
+function optimize(database: DatabaseSync, file: string): boolean {
+  try {
+    database.exec('pragma optimize');
+    return true;
+  } catch (thrown) {
+    const error = sqliteError(thrown, file);
+    if (error.code !== 'store_busy') throw error;
+    return false;
+  }
+}
