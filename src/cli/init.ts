@@ -18,7 +18,7 @@ export async function init(file: string, flags: InitFlags, surroundings: Surroun
   const target = path.resolve(surroundings.cwd, file);
   if (existsSync(target)) throw isThere(target);
   const answers = await askPerson(flags, target, surroundings);
-  const text = workflowText(answers);
+  const text = workflowText(answers, surroundings.timeZone);
   const { workspace } = check(text, target, answers, surroundings);
   write(target, text);
   const { projectSlug, ...rest } = answers;

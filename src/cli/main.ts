@@ -16,6 +16,7 @@ process.exitCode = await runCommandLine(process.argv.slice(2), {
   cwd: process.cwd(),
   homeDir: homedir(),
   tmpDir: tmpdir(),
+  timeZone: timeZone(),
   uid: process.getuid?.() ?? null,
   hostName: hostname(),
   userName: userName(),
@@ -41,4 +42,10 @@ function userName(): string {
   } catch {
     return process.env.USER ?? 'somebody';
   }
+}
+
+/** A machine may be set to a time zone that has no name; its own is then as good as none. */
+function timeZone(): string {
+  const name: string | undefined = Intl.DateTimeFormat().resolvedOptions().timeZone;
+  return name === undefined || name === 'Etc/Unknown' ? 'UTC' : name;
 }

@@ -4,6 +4,8 @@ export interface Surroundings {
   readonly cwd: string;
   readonly homeDir: string;
   readonly tmpDir: string;
+  /** IANA name, such as `Europe/Berlin`. */
+  readonly timeZone: string;
   /** Null where the platform has no user ids. */
   readonly uid: number | null;
   readonly hostName: string;

@@ -1,3 +1,4 @@
+import type { JobName } from './job-catalogue.ts';
 import type { Secret } from './secret.ts';
 
 /**
@@ -31,15 +32,49 @@ export interface StoreSettings {
 }
 
 export interface PollingSettings {
+  /** `fixed`: every `intervalMs`. `adaptive`: by how long ago something last happened. */
+  readonly mode: 'fixed' | 'adaptive';
   readonly intervalMs: number;
+  readonly adaptive: AdaptiveSettings;
+  /** When an adaptive Baton is dormant whatever happens; null: never. */
+  readonly quietHours: QuietHours | null;
   /** An issue that was read within this time counts as just read. */
   readonly freshnessMs: number;
+  /** Intervals of jobs that the file sets. */
+  readonly jobIntervalsMs: Readonly<Partial<Record<JobName, number>>>;
+  /** How many requests a provider may get; null: as many as it allows. */
+  readonly budget: {
+    readonly requestsPerHour: RequestAllowance | null;
+    readonly requestsPerDay: RequestAllowance | null;
+  };
 }
+
+export interface AdaptiveSettings {
+  readonly activeIntervalMs: number;
+  readonly idleIntervalMs: number;
+  readonly dormantIntervalMs: number;
+  /** So long after the last activity the mode is idle, and so long after it dormant. */
+  readonly idleAfterMs: number;
+  readonly dormantAfterMs: number;
+}
+
+/** Minutes of the day in a time zone; the end before the beginning is across midnight, and they are never the same. */
+export interface QuietHours {
+  readonly fromMinute: number;
+  readonly toMinute: number;
+  /** IANA name, such as `Europe/Berlin`. */
+  readonly timeZone: string;
+}
+
+/** One number for every provider, or numbers by the provider's name; one that is not named has no limit. */
+export type RequestAllowance = number | Readonly<Record<string, number>>;
 
 export interface TrackerSettings {
   readonly kind: string;
   readonly activeStates: readonly string[];
   readonly terminalStates: readonly string[];
+  /** States in which an issue waits for a person's review; only counted, for `agent.max_in_review`. */
+  readonly reviewStates: readonly string[];
   /** Lower-case; an issue needs all of them. A blank one matches no issue. */
   readonly requiredLabels: readonly string[];
   /** What the adapter of this kind reads, with references resolved; secrets are `Secret`. Unknown keys are kept. */
@@ -104,6 +139,10 @@ export interface AgentSettings {
   readonly maxConcurrentAgents: number;
   /** Limits by normalised state name; a state without one has only the global limit. */
   readonly maxConcurrentAgentsByState: Readonly<Record<string, number>>;
+  /** While so many issues are in review nothing new is started; 0 is no limit. */
+  readonly maxInReview: number;
+  /** While so many issues are claimed (running, retrying or held) nothing new is started; 0 is no limit. */
+  readonly maxClaimed: number;
   readonly maxTurns: number;
   readonly maxRetryBackoffMs: number;
   /** After this many failures in a row an issue is held; 0 is no limit. */

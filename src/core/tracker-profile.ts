@@ -9,6 +9,8 @@ export interface TrackerProfile {
   /** Null: the workflow file has to name the states. */
   readonly defaultActiveStates: readonly string[] | null;
   readonly defaultTerminalStates: readonly string[] | null;
+  /** States of review, for `agent.max_in_review`; absent: the workflow file has to name them when it sets that. */
+  readonly defaultReviewStates?: readonly string[];
   /** All states there are, where the adapter knows them: a state that is none of them is a mistake in the file. */
   readonly knownStates?: readonly string[];
   /** The state to which Baton itself moves an issue when it starts work; it has to be an active one. */

@@ -1,6 +1,7 @@
 import { Secret } from '../core/secret.ts';
 import type { TrackerProfile } from '../core/tracker-profile.ts';
-import { type SettingsInForce, settingRows } from './setting-table.ts';
+import type { SettingsInForce } from './setting.ts';
+import { settingRows } from './setting-table.ts';
 
 /** One setting in force, as `baton validate` prints it. */
 export interface DescribedSetting {

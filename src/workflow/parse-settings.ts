@@ -4,6 +4,7 @@ import { type DescribedSetting, describeSettings } from './describe-settings.ts'
 import type { FrontMatter } from './parse-front-matter.ts';
 import { readSettings, sectionOf } from './read-settings.ts';
 import { resolveAgent } from './resolve-agent.ts';
+import { resolvePolling } from './resolve-polling.ts';
 import { resolveStoreUrl } from './resolve-store.ts';
 import { findTracker, resolveTracker } from './resolve-tracker.ts';
 import { resolveWorkspace, script } from './resolve-workspace.ts';
@@ -39,6 +40,8 @@ export function parseSettings(
   const kindIsBad = values['tracker.kind'] === null && Object.hasOwn(section, 'kind');
   const profile = kindIsBad ? null : findTracker(values['tracker.kind'], trackers, report);
   const tracker = profile && resolveTracker(profile, section, values, place, report);
+  const providers = trackers.map(({ kind }) => kind);
+  const polling = resolvePolling(frontMatter, read, { timeZone: surroundings.timeZone, providers }, report);
   const workspace = resolveWorkspace(values, { ...place, path }, report);
   const store = resolveStoreUrl(values['store.url'], surroundings, report);
   const secretEnvironment = [
@@ -52,7 +55,7 @@ export function parseSettings(
     project: { name: values['project.name']?.trim() ?? (basename(place.workflowDir) || 'project') },
     store: { url: store.url, retentionDays: values['store.retention_days'], leaseMs: values['store.lease_ms'] },
     tracker: tracker.settings,
-    polling: { intervalMs: values['polling.interval_ms'], freshnessMs: values['polling.freshness_ms'] },
+    polling: polling.settings,
     workspace: workspace.settings,
     hooks: readHooks(values),
     agent: agent.settings,
@@ -73,7 +76,8 @@ export function parseSettings(
     ['store.url', store.origin] as const,
   ]);
   const branchTemplate = values['workspace.branch'];
-  return { settings, branchTemplate, described: describeSettings({ ...settings, branchTemplate }, profile, origins) };
+  const inForce = { ...settings, branchTemplate, timeZone: polling.timeZone };
+  return { settings, branchTemplate, described: describeSettings(inForce, profile, origins) };
 }
 
 function readHooks(values: SettingValues): HookSettings {

@@ -1,6 +1,7 @@
+import type { z } from 'zod';
 import type { ErrorCode } from '../core/error-catalogue.ts';
 import { type FrontMatter, isMap } from './parse-front-matter.ts';
-import { type SettingKey, type SettingValues, settingRows, splitKey } from './setting-table.ts';
+import { type SettingKey, type SettingValues, sectionsOf, settingRows, splitKey } from './setting-table.ts';
 import type { SettingType } from './setting-types.ts';
 import { errorAt, type Report, shown, warningAt } from './workflow-problems.ts';
 
@@ -33,30 +34,32 @@ export function readSettings(frontMatter: FrontMatter, report: Report): ReadSett
   return { values: values as SettingValues, given };
 }
 
-/** A section of the front matter; empty when it is absent or no map. */
+/** A section of the front matter, by its dotted name; empty when it is absent or no map. */
 export function sectionOf(frontMatter: FrontMatter, section: string): FrontMatter {
-  const value = Object.hasOwn(frontMatter, section) ? frontMatter[section] : undefined;
-  return isMap(value) ? value : {};
+  return section.split('.').reduce((above, name) => {
+    const value = Object.hasOwn(above, name) ? above[name] : undefined;
+    return isMap(value) ? value : {};
+  }, frontMatter);
 }
 
 function reportSectionsThatAreNoMaps(frontMatter: FrontMatter, report: Report): void {
-  const sections = new Set(settingRows.map(([key]) => splitKey(key).section));
-  for (const section of sections) {
-    if (!Object.hasOwn(frontMatter, section) || isMap(frontMatter[section])) continue;
-    report(errorAt(section, `${section} must be a map of settings, found ${found(section, frontMatter[section])}`));
+  for (const section of sectionsOf(settingRows.map(([key]) => key))) {
+    const value = rawValue(frontMatter, section);
+    if (value === undefined || isMap(value)) continue;
+    report(errorAt(section, `${section} must be a map of settings, found ${found(section, value)}`));
   }
 }
 
-function rawValue(frontMatter: FrontMatter, key: SettingKey): unknown {
+function rawValue(frontMatter: FrontMatter, key: string): unknown {
   const { section, name } = splitKey(key);
-  const values = sectionOf(frontMatter, section);
+  const values = section === '' ? frontMatter : sectionOf(frontMatter, section);
   return Object.hasOwn(values, name) ? values[name] : undefined;
 }
 
 function readValue(key: SettingKey, type: SettingType<unknown>, raw: unknown, report: Report): unknown {
   const result = type.schema.safeParse(raw);
   if (result.success) return result.data;
-  const bad = new Set(result.error.issues.map((issue) => String(issue.path[0] ?? '')));
+  const bad = new Set(result.error.issues.flatMap(badEntries));
   for (const entry of bad) {
     if (entry === '') {
       report(errorAt(key, `${key} must be ${type.allowed}, found ${found(key, raw)}`, codeFor(key)));
@@ -67,6 +70,15 @@ function readValue(key: SettingKey, type: SettingType<unknown>, raw: unknown, re
     report(errorAt(name, `${name} must be ${type.allowedEntry ?? type.allowed}, found ${shown(entryFound)}`));
   }
   return undefined;
+}
+
+/** The entries of a list or a map that an issue is about; an empty name is the whole value. */
+function badEntries(issue: z.core.$ZodIssue): string[] {
+  if (issue.path.length > 0) return [String(issue.path[0])];
+  // Of several forms a value may have, the one that finds fault with entries alone is the one that was meant.
+  const forms = issue.code === 'invalid_union' ? issue.errors : [];
+  const meant = forms.find((issues) => issues.every(({ path }) => path.length > 0));
+  return meant === undefined ? [''] : meant.flatMap(badEntries);
 }
 
 /** Without its command no agent can start; a program that reads the code can tell that from a wrong number. */

@@ -35,6 +35,8 @@ export function resolveAgent(
       env: values['agent.env'],
       maxConcurrentAgents: values['agent.max_concurrent_agents'],
       maxConcurrentAgentsByState: readByState(values, 'agent.max_concurrent_agents_by_state', report),
+      maxInReview: values['agent.max_in_review'],
+      maxClaimed: values['agent.max_claimed'],
       maxTurns: values['agent.max_turns'],
       maxRetryBackoffMs: values['agent.max_retry_backoff_ms'],
       maxRetries: values['agent.max_retries'],

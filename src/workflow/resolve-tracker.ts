@@ -59,11 +59,14 @@ export function resolveTracker(
   checkStates(profile, values, report);
   const activeStates = values['tracker.active_states'] ?? defaultStates(profile, 'active', section, report);
   checkStartState(profile, activeStates, report);
+  const reviewStates = values['tracker.review_states'] ?? profile.defaultReviewStates ?? [];
+  checkReviewStates(reviewStates, section, values, report);
   return {
     settings: {
       kind: profile.kind,
       activeStates,
       terminalStates: values['tracker.terminal_states'] ?? defaultStates(profile, 'terminal', section, report),
+      reviewStates,
       requiredLabels: readLabels(values['tracker.required_labels']),
       provider,
       secretEnvironment: [...new Set(profile.keys.flatMap((key) => secretVariables(key, section)))],
@@ -94,7 +97,7 @@ function checkProvider(
 function checkStates({ kind, knownStates }: TrackerProfile, values: SettingValues, report: Report): void {
   if (knownStates === undefined) return;
   const known = new Set(knownStates.map(normalizeState));
-  for (const key of ['tracker.active_states', 'tracker.terminal_states'] as const) {
+  for (const key of ['tracker.active_states', 'tracker.terminal_states', 'tracker.review_states'] as const) {
     for (const state of (values[key] ?? []).filter((name) => !known.has(normalizeState(name)))) {
       const message = `${key} names ${JSON.stringify(state)}; trackers of the kind ${kind} have: ${knownStates.join(', ')}`;
       report(errorAt(key, message, 'invalid_tracker_config'));
@@ -107,6 +110,22 @@ function checkStartState({ kind, startState }: TrackerProfile, active: readonly 
   if (startState === undefined || active.some((name) => normalizeState(name) === startState)) return;
   const key = 'tracker.active_states';
   const message = `${key} must have ${startState}, to which trackers of the kind ${kind} move an issue when work on it starts`;
+  report(errorAt(key, message, 'invalid_tracker_config'));
+}
+
+/** A limit to what is in review, where nothing ever is, would be no limit. */
+function checkReviewStates(
+  states: readonly string[],
+  section: FrontMatter,
+  values: SettingValues,
+  report: Report,
+): void {
+  const most = values['agent.max_in_review'];
+  const key = 'tracker.review_states';
+  // One that is there but bad was reported when it was read.
+  const isBad = values[key] === null && Object.hasOwn(section, 'review_states');
+  if (most === 0 || states.length > 0 || isBad) return;
+  const message = `${key} is empty, so agent.max_in_review: ${most} would count nothing; name the states of review, such as [In Review]`;
   report(errorAt(key, message, 'invalid_tracker_config'));
 }
 

@@ -1,4 +1,5 @@
-import type { Settings } from '../core/settings.ts';
+import { pollingTable } from './polling-table.ts';
+import { type Setting, setting } from './setting.ts';
 import {
   anyInteger,
   environmentNames,
@@ -10,7 +11,6 @@ import {
   nonBlankText,
   portNumber,
   positiveInteger,
-  type SettingType,
   text,
   textList,
   textOrMap,
@@ -18,29 +18,6 @@ import {
   usdAmount,
   workspaceStrategy,
 } from './setting-types.ts';
-
-/** All that the file decides: the settings, and what is made of them while the file is read. */
-export interface SettingsInForce extends Settings {
-  readonly branchTemplate: string;
-}
-
-/** One key of the front matter. `T` is what the file may hold, `D` what holds when the file says nothing. */
-interface Setting<T, D> extends SettingType<T> {
-  readonly description: string;
-  readonly default: D;
-  /** The default in words, where it is no constant. */
-  readonly defaultText?: string;
-  /** The value in force. A key without it is another spelling of one, or has no effect yet. */
-  readonly effective?: (settings: SettingsInForce) => unknown;
-  /** Why the key has no effect in this version: as an error nothing runs, as a warning it is said and left at that. */
-  readonly unsupported?: { readonly severity: 'error' | 'warning'; readonly because: string };
-}
-
-type Rest<T, D> = Omit<Setting<T, D>, keyof SettingType<T> | 'default' | 'description'>;
-
-function setting<T, D>(type: SettingType<T>, byDefault: D, description: string, rest: Rest<T, D> = {}): Setting<T, D> {
-  return { ...type, default: byDefault, description, ...rest };
-}
 
 const hourMs = 3_600_000;
 
@@ -65,6 +42,10 @@ const settingTable = {
     defaultText: 'those of the kind',
     effective: (settings) => settings.tracker.terminalStates,
   }),
+  'tracker.review_states': setting(textList, null, 'States in which an issue waits for review, to be counted.', {
+    defaultText: 'those of the kind',
+    effective: (settings) => settings.tracker.reviewStates,
+  }),
   'tracker.required_labels': setting(
     textList,
     [],
@@ -88,12 +69,7 @@ const settingTable = {
   'store.lease_ms': setting(leaseTime, 30_000, 'How long a claim holds without being renewed.', {
     effective: (settings) => settings.store.leaseMs,
   }),
-  'polling.interval_ms': setting(positiveInteger, 30_000, 'Time from one look at the tracker to the next.', {
-    effective: (settings) => settings.polling.intervalMs,
-  }),
-  'polling.freshness_ms': setting(naturalNumber, 1000, 'An issue that was read within this time counts as just read.', {
-    effective: (settings) => settings.polling.freshnessMs,
-  }),
+  ...pollingTable,
   'workspace.root': setting(text, null, 'Directory that holds the workspaces, one for each issue.', {
     defaultText: '<system temp>/baton_workspaces/<folder>-<hash of the path>',
     effective: (settings) => settings.workspace.root,
@@ -165,6 +141,12 @@ const settingTable = {
   }),
   'agent.max_concurrent_agents_by_state': setting(limitsByState, {}, 'The same for single states of the issue.', {
     effective: (settings) => settings.agent.maxConcurrentAgentsByState,
+  }),
+  'agent.max_in_review': setting(naturalNumber, 0, 'With so many issues in review nothing new starts; 0: no limit.', {
+    effective: (settings) => settings.agent.maxInReview,
+  }),
+  'agent.max_claimed': setting(naturalNumber, 0, 'With so many issues claimed nothing new starts; 0: no limit.', {
+    effective: (settings) => settings.agent.maxClaimed,
   }),
   'agent.max_turns': setting(positiveInteger, 20, 'How many turns a run may have.', {
     effective: (settings) => settings.agent.maxTurns,
@@ -278,8 +260,17 @@ export const settingRows = Object.entries(settingTable) as readonly (readonly [
   Setting<unknown, unknown>,
 ])[];
 
-/** `polling.interval_ms` is the key `interval_ms` of the section `polling`. */
+/** `polling.budget.requests_per_day` is the key `requests_per_day` of the section `polling.budget`. */
 export function splitKey(key: string): { readonly section: string; readonly name: string } {
-  const dot = key.indexOf('.');
-  return { section: key.slice(0, dot), name: key.slice(dot + 1) };
+  const dot = key.lastIndexOf('.');
+  return { section: key.slice(0, Math.max(dot, 0)), name: key.slice(dot + 1) };
+}
+
+/** The sections that keys are in, each after the one that it is in itself. */
+export function sectionsOf(keys: Iterable<string>): ReadonlySet<string> {
+  const sections = new Set<string>();
+  for (const key of keys) {
+    for (let dot = key.indexOf('.'); dot >= 0; dot = key.indexOf('.', dot + 1)) sections.add(key.slice(0, dot));
+  }
+  return sections;
 }

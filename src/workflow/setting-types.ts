@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { WorkspaceStrategy } from '../core/settings.ts';
+import type { PollingSettings, QuietHours, RequestAllowance, WorkspaceStrategy } from '../core/settings.ts';
 
 /** How a value may be written in the file: the schema that reads it, and the same in words for messages. */
 export interface SettingType<T> {
@@ -118,4 +118,56 @@ export const limitsByState: SettingType<Record<string, number>> = {
   schema: z.record(z.string().regex(/\S/), positive),
   allowed: 'a map from state names to whole numbers above 0',
   allowedEntry: 'a state name that is not blank with a whole number above 0',
+};
+
+export const pollingMode: SettingType<PollingSettings['mode']> = {
+  schema: z.enum(['fixed', 'adaptive']),
+  allowed: 'fixed or adaptive',
+};
+
+/** A second is as often as anything that recurs has to be; events do not wait for it. */
+export const jobInterval: SettingType<number> = {
+  schema: wholeNumber(1000, largest, /^\+?\d{1,15}$/),
+  allowed: 'a whole number, 1000 or more',
+};
+
+const timeOfDay = String.raw`(?:[01]\d|2[0-3]):[0-5]\d`;
+const minutesOfDay = 24 * 60;
+
+export const quietHours: SettingType<Omit<QuietHours, 'timeZone'>> = {
+  schema: z
+    .string()
+    .regex(new RegExp(`^${timeOfDay}-(?:${timeOfDay}|24:00)$`))
+    .transform((written) => {
+      const [fromMinute = 0, toMinute = 0] = written.split('-').map(minuteOf);
+      return { fromMinute, toMinute };
+    })
+    .refine(({ fromMinute, toMinute }) => fromMinute !== toMinute % minutesOfDay),
+  allowed: 'two times of a 24-hour day that are not the same, such as "22:00-06:00"',
+};
+
+function minuteOf(time: string): number {
+  const [hours = 0, minutes = 0] = time.split(':').map(Number);
+  return hours * 60 + minutes;
+}
+
+export const timeZoneName: SettingType<string> = {
+  schema: z.string().refine(isTimeZone),
+  allowed: 'the IANA name of a time zone, such as Europe/Berlin',
+};
+
+/** An offset such as `+02:00` would be a zone too, but wrong for half of the year in most places. */
+function isTimeZone(name: string): boolean {
+  if (!/^[A-Za-z]/.test(name)) return false;
+  try {
+    return Intl.DateTimeFormat('en-US', { timeZone: name }) !== null;
+  } catch {
+    return false;
+  }
+}
+
+export const requestAllowance: SettingType<RequestAllowance> = {
+  schema: z.union([positive, z.record(z.string().regex(/\S/), positive)]),
+  allowed: 'a whole number above 0, or a map from providers to such numbers',
+  allowedEntry: 'the name of a provider with a whole number above 0',
 };

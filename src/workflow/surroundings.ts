@@ -6,6 +6,8 @@ export interface Surroundings {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly homeDir: string;
   readonly tmpDir: string;
+  /** IANA name of the machine's time zone. */
+  readonly timeZone: string;
 }
 
 /** All that the meaning of a workflow file depends on besides its text. */

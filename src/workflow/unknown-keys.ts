@@ -1,7 +1,7 @@
 import type { ProviderKey, TrackerProfile } from '../core/tracker-profile.ts';
 import { nearestKey } from './nearest-key.ts';
 import { type FrontMatter, isMap } from './parse-front-matter.ts';
-import { settingRows, splitKey } from './setting-table.ts';
+import { sectionsOf, settingRows } from './setting-table.ts';
 import { type Report, warningAt } from './workflow-problems.ts';
 
 /**
@@ -15,7 +15,7 @@ export function reportUnknownKeys(
   report: Report,
 ): void {
   const known = knownKeys(profile === null ? profiles : [profile]);
-  const sections = new Set([...known].map((key) => splitKey(key).section));
+  const sections = new Set([...sectionsOf(known), 'tracker.provider']);
   for (const key of writtenKeys(frontMatter, sections)) {
     if (known.has(key) || sections.has(key)) continue;
     const nearest = nearestKey(key, [...known, ...sections]);
@@ -33,14 +33,10 @@ function spellings({ name, flat }: ProviderKey): string[] {
   return flat === true ? [`tracker.provider.${name}`, `tracker.${name}`] : [`tracker.provider.${name}`];
 }
 
-/** Sections that are known are looked into; below that only the provider has keys of ours. */
-function writtenKeys(frontMatter: FrontMatter, sections: ReadonlySet<string>): string[] {
-  return Object.entries(frontMatter).flatMap(([section, value]) => {
-    if (!sections.has(section) || !isMap(value)) return [section];
-    return Object.entries(value).flatMap(([name, inner]) => {
-      const key = `${section}.${name}`;
-      if (key !== 'tracker.provider' || !isMap(inner)) return [key];
-      return Object.keys(inner).map((innermost) => `${key}.${innermost}`);
-    });
+/** Sections that are known are looked into. */
+function writtenKeys(values: FrontMatter, sections: ReadonlySet<string>, above = ''): string[] {
+  return Object.entries(values).flatMap(([name, value]) => {
+    const key = `${above}${name}`;
+    return sections.has(key) && isMap(value) ? writtenKeys(value, sections, `${key}.`) : [key];
   });
 }

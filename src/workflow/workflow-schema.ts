@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { BackendProfile } from '../core/backend-profile.ts';
 import type { ProviderKey, TrackerProfile } from '../core/tracker-profile.ts';
-import { type SettingKey, settingRows, splitKey } from './setting-table.ts';
+import { type SettingKey, sectionsOf, settingRows, splitKey } from './setting-table.ts';
 import { flag, text } from './setting-types.ts';
 
 type JsonSchema = Record<string, unknown>;
@@ -15,30 +15,39 @@ export function workflowSchema(trackers: readonly TrackerProfile[], backends: re
     'tracker.kind': trackers.map((tracker) => tracker.kind),
     'agent.backend': backends.map((backend) => backend.name),
   };
-  const sections = new Map<string, Record<string, JsonSchema>>();
-  for (const [key, row] of settingRows) {
+  const root = emptySection();
+  const sections = new Map([['', root]]);
+  const put = (key: string, schema: JsonSchema): void => {
     const { section, name } = splitKey(key);
-    const properties = sections.get(section) ?? {};
-    sections.set(section, properties);
+    const above = sections.get(section);
+    if (above !== undefined) above.properties[name] = schema;
+  };
+  for (const key of sectionsOf(settingRows.map(([row]) => row))) {
+    const ofKinds = key === 'tracker' ? { required: ['kind'], allOf: trackers.map(providerSchema) } : {};
+    const section = { ...emptySection(), ...ofKinds };
+    put(key, section);
+    sections.set(key, section);
+  }
+  for (const [key, row] of settingRows) {
     const choice = choices[key];
-    properties[name] = {
+    put(key, {
       description: row.defaultText === undefined ? row.description : `${row.description} Default: ${row.defaultText}.`,
       ...(row.default === null ? {} : { default: row.default }),
       ...(choice === undefined ? jsonSchemaOf(row.schema) : { enum: choice }),
-    };
+    });
   }
   return {
     $schema: 'http://json-schema.org/draft-07/schema#',
     title: 'Front matter of a Baton workflow file',
     type: 'object',
     required: ['tracker'],
-    properties: Object.fromEntries(
-      [...sections].map(([section, properties]) => {
-        const ofKinds = section === 'tracker' ? { required: ['kind'], allOf: trackers.map(providerSchema) } : {};
-        return [section, { type: ['object', 'null'], properties, ...ofKinds }];
-      }),
-    ),
+    properties: root.properties,
   };
+}
+
+/** What is in a section comes later; a section that is empty may be null. */
+function emptySection(): { type: readonly string[]; properties: Record<string, JsonSchema> } {
+  return { type: ['object', 'null'], properties: {} };
 }
 
 function providerSchema({ kind, keys }: TrackerProfile): JsonSchema {

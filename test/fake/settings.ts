@@ -1,6 +1,7 @@
 import type {
   AgentSettings,
   LimitSettings,
+  PollingSettings,
   Settings,
   TrackerSettings,
   WorkspaceSettings,
@@ -13,6 +14,7 @@ export function settings(
     tracker?: Partial<TrackerSettings>;
     limits?: Partial<LimitSettings>;
     workspace?: Partial<WorkspaceSettings>;
+    polling?: Partial<PollingSettings>;
     intervalMs?: number;
   } = {},
 ): Settings {
@@ -24,12 +26,28 @@ export function settings(
       kind: 'memory',
       activeStates: ['Todo', 'In Progress'],
       terminalStates: ['Closed', 'Cancelled', 'Canceled', 'Duplicate', 'Done'],
+      reviewStates: [],
       requiredLabels: [],
       provider: {},
       secretEnvironment: [],
       ...changes.tracker,
     },
-    polling: { intervalMs: changes.intervalMs ?? 30_000, freshnessMs: 1000 },
+    polling: {
+      mode: 'fixed',
+      intervalMs: changes.intervalMs ?? 30_000,
+      adaptive: {
+        activeIntervalMs: 15_000,
+        idleIntervalMs: 60_000,
+        dormantIntervalMs: 300_000,
+        idleAfterMs: 600_000,
+        dormantAfterMs: 3_600_000,
+      },
+      quietHours: null,
+      freshnessMs: 1000,
+      jobIntervalsMs: {},
+      budget: { requestsPerHour: null, requestsPerDay: null },
+      ...changes.polling,
+    },
     workspace: {
       root: '/nowhere',
       repo: null,
@@ -52,6 +70,8 @@ export function settings(
       env: [],
       maxConcurrentAgents: 10,
       maxConcurrentAgentsByState: {},
+      maxInReview: 0,
+      maxClaimed: 0,
       maxTurns: 20,
       maxRetryBackoffMs: 300_000,
       maxRetries: 3,

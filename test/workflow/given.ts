@@ -12,7 +12,7 @@ export const path = '/repo/WORKFLOW.md';
 
 export function givenContext(env: Record<string, string> = {}): WorkflowContext {
   return {
-    surroundings: { env, homeDir: '/home/me', tmpDir: '/tmp' },
+    surroundings: { env, homeDir: '/home/me', tmpDir: '/tmp', timeZone: 'Asia/Tokyo' },
     trackers: [memoryProfile, linearProfile, boardProfile],
     backends: [
       { name: 'codex', requiredKeys: [] },

@@ -23,14 +23,17 @@ describe('limits', () => {
   });
 
   it('of the tests are those of an empty file', () => {
-    const { limits, polling, store } = givenMemory('').settings;
-    expect(fakeSettings()).toMatchObject({ limits, polling, store });
+    const { limits, polling, store, tracker, agent } = givenMemory('').settings;
+    const { reviewStates } = tracker;
+    const { maxInReview, maxClaimed } = agent;
+    expect(fakeSettings()).toMatchObject({ limits, polling, store, tracker: { reviewStates } });
+    expect(fakeSettings()).toMatchObject({ agent: { maxInReview, maxClaimed } });
   });
 
   it('come from the file, each under its own key', () => {
     const { settings, warnings } = givenMemory(`
 limits: {runs_per_issue: 1, tokens_per_issue: "2", run_wall_time_ms: 3, issue_wall_time_ms: 4, usd_per_issue: 2.5, tokens_per_day: 6, usd_per_day: "0.75"}
-agent: {max_retries: 7, max_stale_runs: 8}
+agent: {max_retries: 7, max_stale_runs: 8, max_in_review: 0, max_claimed: "9"}
 polling: {freshness_ms: 0}
 store: {lease_ms: 3000}`);
     expect(settings.limits).toEqual({
@@ -42,7 +45,7 @@ store: {lease_ms: 3000}`);
       tokensPerDay: 6,
       usdPerDay: 0.75,
     });
-    expect(settings.agent).toMatchObject({ maxRetries: 7, maxStaleRuns: 8 });
+    expect(settings.agent).toMatchObject({ maxRetries: 7, maxStaleRuns: 8, maxInReview: 0, maxClaimed: 9 });
     expect(settings.polling.freshnessMs).toBe(0);
     expect(settings.store.leaseMs).toBe(3000);
     expect(warnings).toEqual([]);
@@ -56,6 +59,8 @@ store: {lease_ms: 3000}`);
     'limits.tokens_per_day',
     'agent.max_retries',
     'agent.max_stale_runs',
+    'agent.max_in_review',
+    'agent.max_claimed',
     'polling.freshness_ms',
   ])('%s is a whole number, 0 or more', (key) => {
     const [section = '', name = ''] = key.split('.');

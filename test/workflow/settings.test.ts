@@ -80,6 +80,8 @@ describe('settings', () => {
       env: [],
       maxConcurrentAgents: 10,
       maxConcurrentAgentsByState: {},
+      maxInReview: 0,
+      maxClaimed: 0,
       maxTurns: 20,
       maxRetryBackoffMs: 300_000,
       maxRetries: 3,

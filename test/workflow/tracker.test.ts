@@ -117,6 +117,17 @@ describe('linear', () => {
     }
   });
 
+  it('sends its key over http to this machine alone, unless the file insists', () => {
+    const linear = (more: string) => givenLinear(`{api_key: $K, project_slug: p, ${more}}`, { K: 'k' });
+    const far = 'endpoint: "http://linear.example/graphql"';
+    expect(refusal(() => linear(far))).toMatchObject({ code: 'insecure_endpoint' });
+    expect(linear(`${far}, allow_insecure_endpoint: "true"`).warnings).toEqual([]);
+    expect(linear('endpoint: "http://127.0.0.1:1/graphql"').warnings).toEqual([]);
+    expect(keysIn(refusal(() => linear('allow_insecure_endpoint: perhaps')))).toEqual([
+      'tracker.provider.allow_insecure_endpoint',
+    ]);
+  });
+
   it('several faults are one error that names each', () => {
     const error = refusal(() => givenLinear('{assignee: 1}'));
     expect(error.code).toBe('invalid_workflow_config');
@@ -196,7 +207,42 @@ describe('board', () => {
     expect(error).toMatchObject({ code: 'invalid_tracker_config', message: expect.stringContaining('in_progress') });
   });
 
+  it('has its own state of review, and refuses others', () => {
+    expect(given('tracker: {kind: board}\nagent: {max_in_review: 3}').settings).toMatchObject({
+      tracker: { reviewStates: ['review'] },
+      agent: { maxInReview: 3 },
+    });
+    const error = refusal(() => given('tracker: {kind: board, review_states: [review, In Review]}'));
+    expect(error).toMatchObject({ code: 'invalid_tracker_config', message: expect.stringContaining('"In Review"') });
+  });
+
   it('refuses active states without the one that a start moves to', () => {
     expect(refusal(() => given('tracker: {kind: board, active_states: [todo]}')).message).toContain('in_progress');
+  });
+});
+
+describe('states of review', () => {
+  it('are those of the file, else those of the kind, else none', () => {
+    const states = (tracker: string) => given(`tracker: ${tracker}`).settings.tracker.reviewStates;
+    expect(states('{kind: memory}')).toEqual([]);
+    expect(states('{kind: memory, review_states: [In Review, QA]}')).toEqual(['In Review', 'QA']);
+    expect(states('{kind: board, review_states: []}')).toEqual([]);
+    const linear = givenLinear('{api_key: $K, project_slug: p}', { K: 'k' });
+    expect(linear.settings.tracker.reviewStates).toEqual(['In Review']);
+  });
+
+  it('have to be named where a limit counts them', () => {
+    for (const tracker of ['{kind: memory}', '{kind: memory, review_states: []}', '{kind: board, review_states: []}']) {
+      const error = refusal(() => given(`tracker: ${tracker}\nagent: {max_in_review: 2}`));
+      expect(error).toMatchObject({ code: 'invalid_tracker_config' });
+      expect(error.message).toMatch(/tracker\.review_states .*agent\.max_in_review: 2 .*such as \[In Review\]/);
+    }
+    const named = given('tracker: {kind: memory, review_states: [QA]}\nagent: {max_in_review: 2}');
+    expect(named.settings).toMatchObject({ agent: { maxInReview: 2 }, tracker: { reviewStates: ['QA'] } });
+  });
+
+  it('that are bad are told once', () => {
+    const bad = 'tracker: {kind: memory, review_states: QA}\nagent: {max_in_review: 2}';
+    expect(keysIn(refusal(() => given(bad)))).toEqual(['tracker.review_states']);
   });
 });

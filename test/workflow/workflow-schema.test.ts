@@ -10,6 +10,7 @@ interface Schema {
   readonly enum?: readonly string[];
   readonly anyOf?: readonly Schema[];
   readonly type?: string;
+  readonly pattern?: string;
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly allOf?: readonly { readonly then: Schema }[];
 }
@@ -18,13 +19,15 @@ const { trackers, backends } = givenContext();
 // The schema's own type is open JSON; the tests say what they expect of it.
 const schema = workflowSchema(trackers, backends) as Schema;
 const section = (name: string): Readonly<Record<string, Schema>> => schema.properties?.[name]?.properties ?? {};
+/** Every key with its schema, those in sections of sections too. */
+const keysIn = ({ properties = {} }: Schema, above = ''): [string, Schema][] =>
+  Object.entries(properties).flatMap(([name, inner]): [string, Schema][] =>
+    inner.properties === undefined ? [[`${above}${name}`, inner]] : keysIn(inner, `${above}${name}.`),
+  );
 
 describe('the JSON Schema of the front matter', () => {
   it('describes every key', () => {
-    for (const name of Object.keys(schema.properties ?? {})) {
-      for (const [key, value] of Object.entries(section(name)))
-        expect(value.description, `${name}.${key}`).toBeTruthy();
-    }
+    for (const [key, { description }] of keysIn(schema)) expect(description, key).toBeTruthy();
     expect(section('polling').interval_ms).toMatchObject({ default: 30_000 });
     expect(JSON.parse(JSON.stringify(schema))).toEqual(schema);
   });
@@ -36,9 +39,29 @@ describe('the JSON Schema of the front matter', () => {
 
   it('has the provider keys of each kind, in both spellings', () => {
     const linear = schema.properties?.tracker?.allOf?.[1]?.then.properties ?? {};
-    expect(Object.keys(linear)).toEqual(['endpoint', 'api_key', 'project_slug', 'assignee', 'provider']);
-    expect(Object.keys(linear.provider?.properties ?? {})).toEqual(['endpoint', 'api_key', 'project_slug', 'assignee']);
+    const names = trackers[1]?.keys.map(({ name }) => name) ?? [];
+    expect(names).toEqual(expect.arrayContaining(['endpoint', 'api_key', 'project_slug', 'assignee']));
+    expect(Object.keys(linear)).toEqual([...names, 'provider']);
+    expect(Object.keys(linear.provider?.properties ?? {})).toEqual(names);
     expect(linear.provider?.properties?.endpoint?.default).toBe('https://api.linear.app/graphql');
+  });
+
+  it('has sections in sections', () => {
+    expect(section('polling').budget?.properties?.requests_per_day?.description).toContain('UTC day');
+    expect(section('polling').jobs?.properties?.stall_look?.properties?.interval_ms).toMatchObject({ default: 5000 });
+    expect(section('polling').jobs?.properties).not.toHaveProperty('tracker_poll');
+    expect(Object.keys(schema.properties ?? {})).not.toContain('polling.budget');
+  });
+
+  it('knows the form of quiet hours', () => {
+    const [form] = section('polling').quiet_hours?.anyOf ?? [];
+    const pattern = new RegExp(form?.pattern ?? '');
+    expect(['22:00-06:00', '22:00-24:00', '24:00-06:00', '9:00-10:00'].map((text) => pattern.test(text))).toEqual([
+      true,
+      true,
+      false,
+      false,
+    ]);
   });
 
   it('allows what Baton allows: numbers as text, and null', () => {
@@ -54,20 +77,24 @@ describe('docs/configuration.md', () => {
       byDefault?.trim(),
     ]),
   );
+  const madeFromOutside = [
+    'tracker.kind',
+    'project.name',
+    'polling.time_zone',
+    'workspace.strategy',
+    'workspace.branch',
+  ];
   const providerKeys = (profile: TrackerProfile) => profile.keys.map((key) => `tracker.provider.${key.name}`);
 
   it('has a row for every key of the schema, and no other', () => {
-    const keys = Object.keys(schema.properties ?? {}).flatMap((name) =>
-      Object.keys(section(name)).map((key) => `${name}.${key}`),
-    );
+    const keys = keysIn(schema).map(([key]) => key);
     expect([...rows.keys()].sort()).toEqual([...keys, ...trackers.flatMap(providerKeys)].sort());
   });
 
   it('has the default of every key', () => {
     for (const { key, value } of givenMemory('').described) {
       const isConstant = typeof value === 'number' || (typeof value === 'string' && !value.startsWith('/'));
-      if (isConstant && !['tracker.kind', 'project.name', 'workspace.strategy', 'workspace.branch'].includes(key))
-        expect(rows.get(key), key).toBe(`\`${value}\``);
+      if (isConstant && !madeFromOutside.includes(key)) expect(rows.get(key), key).toBe(`\`${value}\``);
     }
   });
 

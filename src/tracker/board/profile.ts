@@ -6,6 +6,7 @@ export const boardProfile: TrackerProfile = {
   kind: 'board',
   defaultActiveStates: ['todo', 'in_progress'],
   defaultTerminalStates: ['done', 'cancelled'],
+  defaultReviewStates: ['review'],
   knownStates: boardStatuses,
   startState: 'in_progress',
   keys: [

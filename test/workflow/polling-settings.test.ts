@@ -1,0 +1,321 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { jobNames } from '../../src/core/job-catalogue.ts';
+import { given, givenLinear, givenMemory, keysIn, path, refusal } from './given.ts';
+
+const polling = (text: string) => givenMemory(`polling: ${text}`);
+const refused = (text: string) => refusal(() => polling(text));
+const warningsOf = (text: string) => polling(text).warnings.map(({ key, code, message }) => ({ key, code, message }));
+const described = (workflow: ReturnType<typeof given>) =>
+  Object.fromEntries(workflow.described.map(({ key, value, origin }) => [key, { value, origin }]));
+
+describe('the mode of polling', () => {
+  it('is fixed when nobody says so: what a Symphony workflow file expects', () => {
+    const { settings, warnings } = polling('{interval_ms: 5000}');
+    expect(settings.polling).toEqual({
+      mode: 'fixed',
+      intervalMs: 5000,
+      adaptive: {
+        activeIntervalMs: 15_000,
+        idleIntervalMs: 60_000,
+        dormantIntervalMs: 300_000,
+        idleAfterMs: 600_000,
+        dormantAfterMs: 3_600_000,
+      },
+      quietHours: null,
+      freshnessMs: 1000,
+      jobIntervalsMs: {},
+      budget: { requestsPerHour: null, requestsPerDay: null },
+    });
+    expect(warnings).toEqual([]);
+  });
+
+  it('adaptive has its own numbers, each under its own key', () => {
+    const { settings, warnings } = polling(
+      '{mode: adaptive, active_interval_ms: 1, idle_interval_ms: "2", dormant_interval_ms: 3, idle_after_ms: 4, dormant_after_ms: 5}',
+    );
+    expect(settings.polling).toMatchObject({
+      mode: 'adaptive',
+      adaptive: { activeIntervalMs: 1, idleIntervalMs: 2, dormantIntervalMs: 3, idleAfterMs: 4, dormantAfterMs: 5 },
+    });
+    expect(warnings).toEqual([]);
+  });
+
+  it('is one of two', () => {
+    for (const bad of ['Adaptive', 'slow', '""', 'true', '1', '[fixed]'])
+      expect(refused(`{mode: ${bad}}`).message, bad).toContain('polling.mode must be fixed or adaptive');
+  });
+
+  it.each(['active_interval_ms', 'idle_interval_ms', 'dormant_interval_ms', 'idle_after_ms', 'dormant_after_ms'])(
+    'polling.%s is a whole number above 0',
+    (name) => {
+      for (const bad of ['0', '-1', '1.5', '"5s"', '.inf', 'off', '[1]'])
+        expect(keysIn(refused(`{mode: adaptive, ${name}: ${bad}}`)), bad).toEqual([`polling.${name}`]);
+    },
+  );
+
+  it('is dormant later than idle', () => {
+    for (const [idle, dormant] of [
+      [600_000, 600_000],
+      [700_000, 650_000],
+    ])
+      expect(refused(`{mode: adaptive, idle_after_ms: ${idle}, dormant_after_ms: ${dormant}}`).message).toBe(
+        `${path}: polling.dormant_after_ms must be more than polling.idle_after_ms, which is ${idle}, found ${dormant}`,
+      );
+    expect(keysIn(refused('{mode: adaptive, idle_after_ms: 3600000}'))).toEqual(['polling.dormant_after_ms']);
+    expect(polling('{mode: adaptive, idle_after_ms: 1, dormant_after_ms: 2}').warnings).toEqual([]);
+  });
+
+  it('says what it does not read', () => {
+    const ofAdaptive =
+      '{active_interval_ms: 1, idle_interval_ms: 2, dormant_interval_ms: 3, idle_after_ms: 4, dormant_after_ms: 5, quiet_hours: 22:00-06:00, time_zone: UTC}';
+    expect(polling(ofAdaptive).warnings.map(({ key }) => key)).toEqual([
+      'polling.active_interval_ms',
+      'polling.idle_interval_ms',
+      'polling.dormant_interval_ms',
+      'polling.idle_after_ms',
+      'polling.dormant_after_ms',
+      'polling.quiet_hours',
+      'polling.time_zone',
+    ]);
+    expect(warningsOf('{quiet_hours: 22:00-06:00}')).toEqual([
+      {
+        key: 'polling.quiet_hours',
+        code: 'setting_without_effect',
+        message: 'polling.quiet_hours has no effect while polling.mode is fixed; it is for the mode adaptive',
+      },
+    ]);
+    expect(warningsOf('{mode: adaptive, interval_ms: 5000}').map(({ message }) => message)).toEqual([
+      'polling.interval_ms has no effect while polling.mode is adaptive; it is for the mode fixed',
+    ]);
+  });
+});
+
+describe('quiet hours', () => {
+  const hours = (text: string) => polling(`{mode: adaptive, quiet_hours: ${text}, time_zone: UTC}`).settings.polling;
+
+  it.each([
+    ['00:00-07:00', 0, 420],
+    ['"22:00-06:00"', 1320, 360],
+    ['22:30-24:00', 1350, 1440],
+    ["'23:59-00:00'", 1439, 0],
+    ['00:00-23:59', 0, 1439],
+  ])('%s is read as it is meant, quoted or not', (text, fromMinute, toMinute) => {
+    expect(hours(text).quietHours).toEqual({ fromMinute, toMinute, timeZone: 'UTC' });
+  });
+
+  it.each([
+    '07:00-07:00',
+    '00:00-00:00',
+    '00:00-24:00',
+    '24:00-07:00',
+    '22:00-24:01',
+    '25:00-07:00',
+    '22:60-07:00',
+    '7:00-8:00',
+    '22-6',
+    '22:00',
+    '"22:00 - 06:00"',
+    '"22:00–06:00"',
+    '"22:00-06:00\\n"',
+    '10pm-6am',
+    '2200-0600',
+    '"-1:00-06:00"',
+    '""',
+    '0',
+    '-70',
+    'true',
+    '[22:00-06:00]',
+    '{from: 1}',
+    '٢٢:٠٠-٠٦:٠٠',
+  ])('%s is refused with the form that is wanted', (text) => {
+    expect(refused(`{mode: adaptive, quiet_hours: ${text}}`).message).toContain(
+      'polling.quiet_hours must be two times of a 24-hour day that are not the same, such as "22:00-06:00", found ',
+    );
+  });
+
+  it('are those of the machine where the file names no time zone', () => {
+    expect(polling('{mode: adaptive, quiet_hours: 22:00-06:00}').settings.polling.quietHours?.timeZone).toBe(
+      'Asia/Tokyo',
+    );
+  });
+
+  it('for any two times are what they say, or refused when they are the same', () => {
+    const time = fc.tuple(fc.integer({ min: 0, max: 23 }), fc.integer({ min: 0, max: 59 }));
+    const text = ([h, m]: [number, number]) => `${String(h).padStart(2, '0')}:${String(m).padStart(2, '0')}`;
+    fc.assert(
+      fc.property(time, time, (from, to) => {
+        const written = `${text(from)}-${text(to)}`;
+        if (text(from) === text(to)) return void expect(() => hours(written)).toThrow();
+        const minutes = ([h, m]: [number, number]) => h * 60 + m;
+        expect(hours(written).quietHours).toMatchObject({ fromMinute: minutes(from), toMinute: minutes(to) });
+      }),
+    );
+  });
+});
+
+describe('the time zone', () => {
+  const zone = (text: string) => polling(`{mode: adaptive, quiet_hours: 22:00-06:00, time_zone: ${text}}`);
+
+  it.each(['Europe/Berlin', 'America/Argentina/Buenos_Aires', 'UTC', 'Etc/GMT+2', 'Asia/Kolkata', 'Asia/Calcutta'])(
+    '%s is kept as it is written',
+    (name) => {
+      expect(zone(name).settings.polling.quietHours?.timeZone).toBe(name);
+    },
+  );
+
+  it.each([
+    'Mars/Phobos',
+    'Europe/Berlinn',
+    'Europe',
+    'GMT+2',
+    '"+02:00"',
+    '"-0500"',
+    'local',
+    '""',
+    '" UTC"',
+    '5',
+    '[UTC]',
+    'Etc/Unknown',
+    '"Europe/Berlin\\0"',
+  ])('%s is refused', (name) => {
+    expect(() => zone(name)).toThrow('polling.time_zone must be the IANA name of a time zone, such as Europe/Berlin');
+  });
+});
+
+describe('intervals of jobs', () => {
+  it('hold for the jobs that are named', () => {
+    const { settings, warnings } = polling(
+      '{jobs: {stall_look: {interval_ms: 1000}, workspace_sweep: {interval_ms: "60000"}, queue_health: {}, usage_rollup: }}',
+    );
+    expect(settings.polling.jobIntervalsMs).toEqual({ stall_look: 1000, workspace_sweep: 60_000 });
+    expect(warnings).toEqual([]);
+    expect(polling('{jobs: }').settings.polling.jobIntervalsMs).toEqual({});
+  });
+
+  it('may be set for every job but the poll', () => {
+    for (const job of jobNames.filter((name) => name !== 'tracker_poll'))
+      expect(polling(`{jobs: {${job}: {interval_ms: 1234}}}`).settings.polling.jobIntervalsMs).toEqual({ [job]: 1234 });
+    expect(refused('{jobs: {tracker_poll: {interval_ms: 5000}}}').message).toBe(
+      `${path}: polling.jobs.tracker_poll cannot be set: polling.mode and polling.interval_ms say how often the tracker is asked`,
+    );
+  });
+
+  it('are whole numbers, a second or more', () => {
+    for (const bad of ['999', '0', '-1', '1000.5', '"1s"', 'true', '[5000]', '.inf'])
+      expect(refused(`{jobs: {stall_look: {interval_ms: ${bad}}}}`).message, bad).toContain(
+        'polling.jobs.stall_look.interval_ms must be a whole number, 1000 or more, found ',
+      );
+  });
+
+  it('of a job that nobody knows are refused with the nearest and with all that there are', () => {
+    const { message } = refused('{jobs: {stal_look: {interval_ms: 5000}}}');
+    expect(message).toContain('polling.jobs.stal_look is no job; did you mean stall_look? (jobs: finished_agents, ');
+    expect(message).not.toContain('tracker_poll');
+    for (const name of ['zzzzzzzz', '__proto__', 'constructor', 'toString'])
+      expect(refused(`{jobs: {${name}: {interval_ms: 5000}}}`).message).toContain(`polling.jobs.${name} is no job`);
+  });
+
+  it('are all that a job has', () => {
+    expect(refused('{jobs: {stall_look: {interval_ms: 5000, intervall_ms: 1, "on": true}}}').message).toBe(
+      `${path}: polling.jobs.stall_look.intervall_ms is not a setting of a job; allowed: interval_ms; ` +
+        'polling.jobs.stall_look.on is not a setting of a job; allowed: interval_ms',
+    );
+  });
+
+  it('that are written without interval_ms, or as no map, are refused by name', () => {
+    expect(refused('{jobs: {stall_look: 5000}}').message).toBe(
+      `${path}: polling.jobs.stall_look must be a map of settings, found 5000`,
+    );
+    for (const bad of ['5', '[stall_look]', 'fast', 'true'])
+      expect(keysIn(refused(`{jobs: ${bad}}`)), bad).toEqual(['polling.jobs']);
+  });
+});
+
+describe('the budget of requests', () => {
+  const budget = (text: string) => polling(`{budget: ${text}}`).settings.polling.budget;
+
+  it('is one number for every provider, or numbers by provider', () => {
+    expect(budget('{requests_per_hour: 100}')).toEqual({ requestsPerHour: 100, requestsPerDay: null });
+    expect(budget('{requests_per_hour: "100", requests_per_day: {linear: 2500}}')).toEqual({
+      requestsPerHour: 100,
+      requestsPerDay: { linear: 2500 },
+    });
+    expect(budget('{}')).toEqual({ requestsPerHour: null, requestsPerDay: null });
+  });
+
+  it('is above 0: no budget is no key', () => {
+    for (const name of ['requests_per_hour', 'requests_per_day']) {
+      for (const bad of ['0', '-1', '1.5', 'none', '""', '[5]', 'true', '.inf'])
+        expect(refused(`{budget: {${name}: ${bad}}}`).message, bad).toContain(
+          `polling.budget.${name} must be a whole number above 0, or a map from providers to such numbers, found `,
+        );
+      expect(refused(`{budget: {${name}: {linear: 0, github: 5, "": 7}}}`).message).toBe(
+        `${path}: polling.budget.${name}.linear must be the name of a provider with a whole number above 0, found 0; ` +
+          `polling.budget.${name} must be a whole number above 0, or a map from providers to such numbers, found a map`,
+      );
+      expect(keysIn(refused(`{budget: {${name}: {linear: {a: 1}}}}`))).toEqual([`polling.budget.${name}.linear`]);
+    }
+  });
+
+  it('for a provider that nobody knows is a warning with the nearest', () => {
+    expect(warningsOf('{budget: {requests_per_day: {linaer: 5, zzzzzzzz: 6, linear: 7}}}')).toEqual([
+      {
+        key: 'polling.budget.requests_per_day.linaer',
+        code: 'unknown_setting',
+        message: 'polling.budget.requests_per_day.linaer is not a provider Baton knows; did you mean linear?',
+      },
+      {
+        key: 'polling.budget.requests_per_day.zzzzzzzz',
+        code: 'unknown_setting',
+        message: 'polling.budget.requests_per_day.zzzzzzzz is not a provider Baton knows; known: memory, linear, board',
+      },
+    ]);
+  });
+
+  it('has no other keys, and is a map', () => {
+    expect(warningsOf('{budget: {requests_per_minute: 5, request_per_day: 6}}').map(({ message }) => message)).toEqual([
+      'polling.budget.requests_per_minute is not a setting Baton knows; did you mean polling.budget.requests_per_hour?',
+      'polling.budget.request_per_day is not a setting Baton knows; did you mean polling.budget.requests_per_day?',
+    ]);
+    for (const bad of ['100', '[100]', 'none'])
+      expect(keysIn(refused(`{budget: ${bad}}`)), bad).toEqual(['polling.budget']);
+    expect(givenMemory('budget: {requests_per_day: 5}').warnings.map(({ message }) => message)).toEqual([
+      'budget is not a setting Baton knows; did you mean polling.budget?',
+    ]);
+  });
+});
+
+describe('the settings of polling in force', () => {
+  it('tell their values and where each comes from', () => {
+    const found = described(
+      polling(
+        '{mode: adaptive, quiet_hours: 22:00-24:00, jobs: {stall_look: {interval_ms: 2000}}, budget: {requests_per_day: {linear: 5}}}',
+      ),
+    );
+    expect(found).toMatchObject({
+      'polling.mode': { value: 'adaptive', origin: 'file' },
+      'polling.active_interval_ms': { value: 15_000, origin: 'default' },
+      'polling.quiet_hours': { value: '22:00-24:00', origin: 'file' },
+      'polling.time_zone': { value: 'Asia/Tokyo', origin: 'default' },
+      'polling.jobs.stall_look.interval_ms': { value: 2000, origin: 'file' },
+      'polling.jobs.workspace_sweep.interval_ms': { value: 600_000, origin: 'default' },
+      'polling.budget.requests_per_hour': { value: null, origin: 'default' },
+      'polling.budget.requests_per_day': { value: { linear: 5 }, origin: 'file' },
+    });
+    expect(found).not.toHaveProperty(['polling.jobs.tracker_poll.interval_ms']);
+  });
+
+  it('show the time zone that is written, whether hours are or not', () => {
+    const found = described(polling('{mode: adaptive, time_zone: Europe/Berlin}'));
+    expect(found['polling.time_zone']).toEqual({ value: 'Europe/Berlin', origin: 'file' });
+    expect(found['polling.quiet_hours']).toEqual({ value: null, origin: 'default' });
+  });
+
+  it('do not depend on the tracker', () => {
+    const text = '{mode: adaptive, quiet_hours: 22:00-06:00}';
+    const linear = givenLinear('{api_key: $K, project_slug: p}', { K: 'k' });
+    expect(linear.settings.polling).toEqual(givenMemory('').settings.polling);
+    expect(given(`tracker: {kind: board}\npolling: ${text}`).settings.polling).toEqual(polling(text).settings.polling);
+  });
+});
