@@ -104,13 +104,13 @@ function late(delayMs: number): Tracker {
   return {
     kind: 'memory',
     changes: tracker.changes,
-    fetchByStates: async (states, signal) => {
-      await sleep(systemClock, delayMs, signal);
-      return tracker.fetchByStates(states, signal);
+    fetchByStates: async (states, ask) => {
+      await sleep(systemClock, delayMs, ask?.signal);
+      return tracker.fetchByStates(states, ask);
     },
-    fetchByIds: async (ids, signal) => {
-      await sleep(systemClock, delayMs, signal);
-      return tracker.fetchByIds(ids, signal);
+    fetchByIds: async (ids, ask) => {
+      await sleep(systemClock, delayMs, ask?.signal);
+      return tracker.fetchByIds(ids, ask);
     },
   };
 }

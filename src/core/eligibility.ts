@@ -11,6 +11,8 @@ export interface SkipReason {
     | 'paused'
     | 'day_limit'
     | 'no_room'
+    | 'max_in_review'
+    | 'max_claimed'
     | 'not_chosen'
     | 'missing_field'
     | 'not_dispatchable'

@@ -18,6 +18,8 @@ const gateOrder = [
   'not_paused',
   'day_limit',
   'free_room',
+  'review_room',
+  'claim_room',
   'chosen',
   'fields',
   'dispatchable',

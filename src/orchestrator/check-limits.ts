@@ -1,10 +1,10 @@
 import type { SkipReason } from '../core/eligibility.ts';
-import { type DaySpent, isDayLimit, limitHold, limitsInFlight, limitsOfDay } from '../core/limits.ts';
-import { utcDay } from '../core/utc-day.ts';
+import { isDayLimit, limitHold, limitsInFlight, limitsOfDay } from '../core/limits.ts';
 import type { OrchestratorContext } from './context.ts';
 import { holdAfterRun } from './hold-issue.ts';
-import { type RunningEntry, spentInFlight } from './scheduling-state.ts';
+import type { RunningEntry } from './scheduling-state.ts';
 import { stopRun } from './stop-run.ts';
+import { spentToday } from './today.ts';
 
 /**
  * Looks what a run in flight has spent. From four fifths of a limit on it warns, once; at a limit of its issue the run is
@@ -59,16 +59,5 @@ function spentBy(
     },
     runWallMs,
     day: spentToday(context),
-  };
-}
-
-/** What counts for the limits of today, the runs in flight included. What was read yesterday is over, read again or not. */
-function spentToday({ state, clock }: OrchestratorContext): DaySpent {
-  const { today } = state;
-  const inFlight = spentInFlight(state);
-  if (today.day !== utcDay(clock.now())) return inFlight;
-  return {
-    tokens: today.tokens + inFlight.tokens - today.allowedAfter.tokens,
-    microUsd: today.microUsd + inFlight.microUsd - today.allowedAfter.microUsd,
   };
 }

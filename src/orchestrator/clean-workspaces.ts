@@ -3,7 +3,7 @@ import type { Issue } from '../core/issue.ts';
 import type { Settings } from '../core/settings.ts';
 import { type Stay, whyItStays } from '../core/workspace-stay.ts';
 import type { RunRecord, WorkspaceRemoval } from '../store/runs.ts';
-import type { Removal, Workspaces } from '../workspace/workspace.ts';
+import type { Removal } from '../workspace/workspace.ts';
 import type { OrchestratorContext } from './context.ts';
 import { isClaimed } from './scheduling-state.ts';
 
@@ -65,7 +65,7 @@ async function whyNotNow(context: OrchestratorContext, cleanup: Cleanup, last: R
   const { id } = cleanup.issue;
   const isPinned = (await store.pins.list(project)).some(({ issueId }) => issueId === id);
   const claim = last?.finish === null ? 'its run has not ended' : await whoElse(context, id);
-  const issue = (await reads.byIds([id])).get(id) ?? null;
+  const issue = (await reads.byIds([id], { job: 'workspace_sweep', cause: 'sweep' })).get(id) ?? null;
   const { tracker, workspace } = source.read().workflow.settings;
   const idleSince = last?.finish?.endedAt ?? cleanup.changedAt ?? clock.now();
   const ignoresRetention = cleanup.ignoresRetention ?? false;
@@ -134,43 +134,8 @@ export async function cleanAfterLastRun(context: OrchestratorContext, issue: Iss
   await cleanWorkspace(context, { issue, path, runId: last.runId, attempt: last.attempt, settings });
 }
 
-/**
- * At the start: removes the workspaces of issues that ended while no daemon ran (seed 2, Startup Terminal Workspace
- * Cleanup), also those that no run is known of. A tracker that does not answer is only a warning.
- */
-export async function cleanTerminalWorkspaces(context: OrchestratorContext): Promise<void> {
-  const { source, reads, logger, stopping } = context;
-  const { settings } = source.read().workflow;
-  const workspaces = context.workspacesFor(settings);
-  await workspaces.finishRemovals(settings.workspace.root);
-  let issues: readonly Issue[];
-  try {
-    issues = await reads.byStates(settings.tracker.terminalStates);
-  } catch (thrown) {
-    const error = toBatonError(thrown);
-    if (!stopping.aborted)
-      logger.warn('The finished issues could not be read; their workspaces stay for now.', { error });
-    return;
-  }
-  const changes = await latestChanges(workspaces, settings.workspace.root);
-  for (const issue of issues) {
-    if (stopping.aborted) return;
-    const path = pathOf(() => workspaces.pathOf(issue.identifier));
-    if (path === null) continue;
-    const changedAt = changes.get(path);
-    const known = changedAt === undefined ? {} : { changedAt };
-    await cleanWorkspace(context, { issue, path, runId: null, attempt: null, settings, ...known });
-  }
-}
-
-/** Without them a workspace that no run is known of counts as just used; a root that cannot be read is told by the sweep. */
-async function latestChanges(workspaces: Workspaces, root: string): Promise<ReadonlyMap<string, number>> {
-  const entries = await workspaces.list(root).catch(() => []);
-  return new Map(entries.map(({ path, changedAt }) => [path, changedAt]));
-}
-
 /** Null for an identifier that can have no workspace. */
-function pathOf(find: () => string): string | null {
+export function pathOf(find: () => string): string | null {
   try {
     return find();
   } catch {

@@ -86,6 +86,7 @@ export class CommandDoor {
     }
     await store.commands.finish(command.id, { at: clock.now(), ...answer });
     if (state.unansweredPause === command.id) state.unansweredPause = null;
+    if (answer.status === 'done') this.#context.activity.note();
     logger.info('A command was answered.', { command_id: command.id, kind: command.kind, ...answer });
     return true;
   }

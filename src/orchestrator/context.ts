@@ -11,6 +11,7 @@ import type { Store } from '../store/store.ts';
 import type { Transcripts } from '../store/transcript-files.ts';
 import type { Tracker } from '../tracker/tracker.ts';
 import type { Workspaces } from '../workspace/workspace.ts';
+import type { Activity } from './activity.ts';
 import type { Health } from './health.ts';
 import type { Journal } from './journal.ts';
 import type { Ledger } from './ledger.ts';
@@ -44,6 +45,10 @@ export interface OrchestratorParts {
   readonly roomLeft: (settings: Settings) => Promise<RoomLeft>;
   /** Drops salvaged work that is older than these settings want; gives how much. May reject. */
   readonly pruneSalvage: (settings: Settings) => Promise<number>;
+  /** Takes in what other daemons on the store have asked of remote services. May reject. */
+  readonly refreshRequests: () => Promise<void>;
+  /** When a person last touched the file that says so, wall time; null where there is none. */
+  readonly touchedAt: () => number | null;
   /** Slots that several projects of this Baton share; null where it is alone. */
   readonly pool: PoolMember | null;
   /** Limits a trial to these issues (ids or identifiers) and to so many runs; null: no limit. */
@@ -76,11 +81,12 @@ export interface OrchestratorContext extends OrchestratorParts {
   readonly journal: Journal;
   readonly reads: TrackerReads;
   readonly room: RoomWatch;
+  readonly activity: Activity;
   /** Whether a claim that was asked for at this monotonic time is surely still ours. */
   readonly isClaimSafe: (claimedAt: number) => boolean;
   /** Aborted when the orchestrator stops; nothing new may start after that. */
   readonly stopping: AbortSignal;
-  /** Asks for a tick as soon as the one in progress, if any, is over. Asking twice gives one. */
+  /** Asks for a tick and a poll as soon as those in progress, if any, are over. Asking twice gives one. */
   readonly requestTick: () => void;
   /** Fills free slots from the candidates already known, now. */
   readonly fillSlots: () => void;

@@ -4,24 +4,27 @@ import { isAboutSlots } from '../core/eligibility.ts';
 import type { Issue } from '../core/issue.ts';
 import type { WorkflowReading } from '../core/workflow.ts';
 import type { OrchestratorContext } from './context.ts';
+import { evaluationKey } from './evaluation-key.ts';
 import { type ClaimBeside, outsideGates } from './outside-gates.ts';
 import { takenSlots } from './scheduling-state.ts';
 import { startRun } from './start-run.ts';
 import { serveWaitingLooks } from './waiting-looks.ts';
 
-/** So many candidates beyond the free slots are read along, so that the next freed slots need no read of their own. */
-const lookAhead = 50;
+/** So many issues are read in one go: those that start now, and the next, so that the next freed slots need no read. */
+const readTogether = 50;
 
 /**
  * Fills free slots, in order, from the candidates already known: at once after a poll, after a run's end and after a
  * command, never waiting for the next poll (no competitor does this). Looks that wait for a slot come first (seed 4).
  * An issue that was not just read is read again by id before it starts. One at a time; asked again meanwhile, it looks
- * once more.
+ * once more. While nothing changed that a decision depends on, none is made.
  */
 export class SlotFiller {
   readonly #context: OrchestratorContext;
   #working = false;
   #wanted = false;
+  /** What the last decision was made of; null when there was none, or it could not be carried out. */
+  #decidedOn: string | null = null;
 
   constructor(context: OrchestratorContext) {
     this.#context = context;
@@ -47,9 +50,18 @@ export class SlotFiller {
       this.#wanted = false;
       await this.#context.room.look();
       await serveWaitingLooks(this.#context);
-      const isAble = await startCandidates(this.#context);
-      tellPool(this.#context, isAble);
+      tellPool(this.#context, await this.#startCandidates());
     }
+  }
+
+  async #startCandidates(): Promise<boolean> {
+    const key = evaluationKey(this.#context, this.#context.source.read());
+    if (key === this.#decidedOn) return true;
+    const isAble = await startCandidates(this.#context);
+    // A start that fails later leaves everything as it was: what started something is not taken for decided.
+    const hasChanged = evaluationKey(this.#context, this.#context.source.read()) !== key;
+    this.#decidedOn = isAble && !hasChanged ? key : null;
+    return isAble;
   }
 }
 
@@ -114,9 +126,11 @@ async function refresh(
   stale: readonly DispatchDecision[],
 ): Promise<readonly string[]> {
   const { reads } = context;
-  const next = plan.filter(({ reason }) => reason !== null && isAboutSlots(reason)).slice(0, lookAhead);
+  const next = plan
+    .filter(({ reason }) => reason !== null && isAboutSlots(reason))
+    .slice(0, Math.max(0, readTogether - stale.length));
   const ids = [...stale, ...next].map(({ issue }) => issue.id);
-  await reads.byIds(ids);
+  await reads.byIds(ids, { job: 'dispatch', cause: 'revalidation' });
   return ids;
 }
 
@@ -136,7 +150,8 @@ export async function previewDispatch(
 ): Promise<DispatchDecision[]> {
   const reading = context.source.read();
   const { activeStates } = reading.workflow.settings.tracker;
-  return decide(context, { ...reading, problem: null }, await context.reads.byStates(activeStates), beside);
+  const issues = await context.reads.byStates(activeStates, { job: 'dry_run', cause: 'person' });
+  return decide(context, { ...reading, problem: null }, issues, beside);
 }
 
 function decide(

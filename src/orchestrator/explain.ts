@@ -25,6 +25,7 @@ export interface Explanation {
 /** Who explains: the daemon that would start the issue, or somebody who looks at its store while none runs. */
 export type Explainer = 'daemon' | 'visitor';
 
+const caller = { job: 'explain', cause: 'person' } as const;
 /** How many of the latest runs are searched for the name of an issue. */
 const runsSearched = 1_000;
 
@@ -39,7 +40,8 @@ export async function explainIssue(
 ): Promise<Explanation> {
   const { state, source, reads, ledger, trackerFor } = context;
   const issue = await readIssue(context, reference);
-  const issues = state.candidates ?? (await reads.byStates(source.read().workflow.settings.tracker.activeStates));
+  const issues =
+    state.candidates ?? (await reads.byStates(source.read().workflow.settings.tracker.activeStates, caller));
   const { spent } = await ledger.counts(issue.id);
 
   // No await from here on: what is told is one moment.
@@ -78,11 +80,11 @@ async function readIssue(context: OrchestratorContext, reference: string): Promi
   const { source, reads } = context;
   const wanted = reference.trim();
   const known = (await knownId(context, wanted)) ?? wanted;
-  const issue = (await reads.byIds([known])).get(known) ?? null;
+  const issue = (await reads.byIds([known], caller)).get(known) ?? null;
   if (issue !== null) return issue;
   const { activeStates } = source.read().workflow.settings.tracker;
   // One that is younger than the last poll is known to the tracker alone.
-  const young = (await reads.byStates(activeStates)).find((each) => isMeantBy(each, wanted));
+  const young = (await reads.byStates(activeStates, caller)).find((each) => isMeantBy(each, wanted));
   if (young !== undefined) return young;
   throw new BatonError('tracker_issue_not_found', `There is no issue "${wanted}" that Baton or its tracker knows.`, {
     details: { reference: wanted },

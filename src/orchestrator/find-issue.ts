@@ -2,6 +2,8 @@ import { isMeantBy } from '../core/issue.ts';
 import type { OrchestratorContext } from './context.ts';
 import type { IssueName } from './scheduling-state.ts';
 
+const caller = { job: 'commands', cause: 'person' } as const;
+
 /**
  * The issue that somebody means by an id or an identifier, whatever its case: one the orchestrator knows, else one the
  * tracker has. Null when there is none.
@@ -15,7 +17,7 @@ export async function findIssue(context: OrchestratorContext, reference: string)
   const found = known.find(isMeant);
   if (found !== undefined) return found;
   const id = reference.trim();
-  const byId = (await reads.byIds([id])).get(id) ?? null;
+  const byId = (await reads.byIds([id], caller)).get(id) ?? null;
   if (byId !== null) return byId;
-  return (await reads.byStates(source.read().workflow.settings.tracker.activeStates)).find(isMeant) ?? null;
+  return (await reads.byStates(source.read().workflow.settings.tracker.activeStates, caller)).find(isMeant) ?? null;
 }

@@ -1,5 +1,10 @@
 import type { BatonError } from '../core/baton-error.ts';
+import type { PaceMode } from '../core/poll-pace.ts';
+import type { RequestPressure } from '../core/request-pressure.ts';
 import type { OrchestratorContext } from './context.ts';
+import type { JobView } from './job.ts';
+import { paceNow, pressureNow } from './pace.ts';
+import type { SchedulingState } from './scheduling-state.ts';
 import type { StepReport } from './tick.ts';
 
 /** How the daemon is, after each tick: for people and programs that look from outside. Times are UTC milliseconds. */
@@ -20,9 +25,22 @@ export interface Health {
   /** When the next tick, the next poll's answer still being awaited or not, and the next look are due. */
   readonly next: { readonly tickAt: number | null; readonly isPolling: boolean; readonly lookAt: number | null };
   readonly pollErrors: readonly { readonly step: string; readonly error: BatonError }[];
+  readonly polling: PollingHealth;
+  readonly jobs: readonly JobView[];
+  /** What the last look at the queue found. */
+  readonly findings: SchedulingState['findings'];
   readonly workflowProblem: BatonError | null;
   /** Why nothing new starts for want of disk or memory. */
   readonly noRoom: string | null;
+}
+
+export interface PollingHealth {
+  readonly mode: PaceMode;
+  readonly intervalMs: number;
+  readonly lastActivityAt: number;
+  /** Polls that failed, in a row. */
+  readonly failures: number;
+  readonly pressure: RequestPressure;
 }
 
 export interface TickFacts {
@@ -34,6 +52,7 @@ export interface TickFacts {
   readonly nextTickAt: number | null;
   readonly isPolling: boolean;
   readonly pollErrors: Health['pollErrors'];
+  readonly jobs: readonly JobView[];
 }
 
 /** Hands the record of a tick on. Whoever takes it must not be able to break the tick. */
@@ -45,7 +64,21 @@ export function tellHealth(context: OrchestratorContext, facts: TickFacts): void
   }
 }
 
-function healthOf({ state, clock, source, project, room }: OrchestratorContext, facts: TickFacts): Health {
+/** How the tracker is asked just now. */
+export function pollingHealth(context: OrchestratorContext): PollingHealth {
+  const { mode, intervalMs } = paceNow(context);
+  const { activity, reads } = context;
+  return {
+    mode,
+    intervalMs,
+    lastActivityAt: activity.lastAt,
+    failures: reads.rest.failures,
+    pressure: pressureNow(context),
+  };
+}
+
+function healthOf(context: OrchestratorContext, facts: TickFacts): Health {
+  const { state, clock, source, project, room } = context;
   const { workflow, problem } = source.read();
   const looks = [...state.retrying.values()].map(({ dueAt }) => dueAt);
   const { tickStartedAt, nextTickAt } = facts;
@@ -69,6 +102,9 @@ function healthOf({ state, clock, source, project, room }: OrchestratorContext, 
       lookAt: looks.length === 0 ? null : Math.min(...looks),
     },
     pollErrors: facts.pollErrors,
+    polling: pollingHealth(context),
+    jobs: facts.jobs,
+    findings: state.findings,
     workflowProblem: problem,
     noRoom: room.whyNone()?.text ?? null,
   };

@@ -1,3 +1,4 @@
+import { whyTooManyClaimed } from '../core/backpressure.ts';
 import type { SkipReason } from '../core/eligibility.ts';
 import { isDayLimit, type LimitFinding, limitHold, limitsBeforeStart } from '../core/limits.ts';
 import type { Settings } from '../core/settings.ts';
@@ -183,12 +184,17 @@ export class Ledger {
   }
 
   /** On a shared store the slots of all daemons count, and whoever looks at them is alone. */
+  /** Others decide at the same moment; here, under the lock of the project, only one does. */
   async #whyNoSlot(tables: StoreTables, { record, slotState, settings }: RunWish): Promise<SkipReason | null> {
     const { isShared, project, clock } = this.#parts;
     if (!isShared) return null;
     await tables.projects.lock(project);
     const claims = await tables.claims.held(project, clock.now());
     const others = claims.filter(({ issueId }) => issueId !== record.issueId);
+    if (others.length === claims.length && !this.#parts.generations.has(record.issueId)) {
+      const full = whyTooManyClaimed(others.length, 0, settings.agent.maxClaimed);
+      if (full !== null) return full;
+    }
     return whyNoSlot(
       slotState,
       others.flatMap((claim) => claim.slotState ?? []),

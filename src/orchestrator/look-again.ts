@@ -33,13 +33,13 @@ export async function lookAgain(context: OrchestratorContext, entry: RetryEntry)
 }
 
 async function look(context: OrchestratorContext, entry: RetryEntry): Promise<void> {
-  const { state, source, logger, reads, room, stopping } = context;
+  const { state, source, logger, reads, room, clock, stopping } = context;
   const { id, identifier } = entry.issue;
   const named = { issue_id: id, issue_identifier: identifier };
   const isCurrent = (): boolean => state.retrying.get(id) === entry && !stopping.aborted;
   await room.look();
   if (!isCurrent()) return;
-  const { workflow: workflowBefore, problem } = source.read();
+  const { problem } = source.read();
   const stopped = whyNothingStarts(context, entry.issue);
   if (stopped !== null) return postpone(context, entry, { why: stopped, delayMs: stoppedLookMs });
   if (problem !== null) {
@@ -48,17 +48,14 @@ async function look(context: OrchestratorContext, entry: RetryEntry): Promise<vo
   }
   let fresh: Issue | null;
   try {
-    fresh = (await reads.byIds([id])).get(id) ?? null;
+    fresh = (await reads.byIds([id], { job: 'retry_look', cause: 'retry' })).get(id) ?? null;
   } catch (thrown) {
     if (!isCurrent()) return;
     const error = toBatonError(thrown);
     logger.warn('A retry could not read its issue; it looks again.', { ...named, error });
     const failedReads = entry.failedReads + 1;
-    // A tracker that is down is asked less and less, but not less than a poll would.
-    const delayMs = Math.min(
-      nextLookMs * 2 ** entry.failedReads,
-      Math.max(workflowBefore.settings.polling.intervalMs, nextLookMs),
-    );
+    // The tracker rests now; the first read that succeeds serves those who wait.
+    const delayMs = Math.max(nextLookMs, reads.rest.until - clock.monotonic());
     const why = { code: 'not_read', text: `retry refresh failed: ${error.message}` } as const;
     return postpone(context, entry, { why, delayMs, failedReads });
   }

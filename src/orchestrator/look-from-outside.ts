@@ -4,9 +4,11 @@ import { readPause } from './read-pause.ts';
 import { isClaimed } from './scheduling-state.ts';
 import { readToday } from './today.ts';
 
+const caller = { job: 'visitor', cause: 'person' } as const;
+
 /** What the store says is going on, for a visitor who only looks: nothing is claimed, scheduled or changed. */
 export async function lookFromOutside(context: OrchestratorContext): Promise<void> {
-  const { store, project, clock, state } = context;
+  const { store, project, clock, state, source, reads } = context;
   await readPause(context);
   await readToday(context);
   await context.room.look();
@@ -18,5 +20,7 @@ export async function lookFromOutside(context: OrchestratorContext): Promise<voi
     state.retrying.set(row.issueId, { ...lookFrom(row), ...kept });
   }
   const others = claims.filter(({ isExpired, issueId }) => !isExpired && !isClaimed(state, issueId));
+  const { agent, tracker } = source.read().workflow.settings;
+  if (agent.maxInReview > 0) state.inReview = (await reads.byStates(tracker.reviewStates, caller)).length;
   state.elsewhere = others.map(({ issueId, host, slotState }) => ({ issueId, host, slotState }));
 }

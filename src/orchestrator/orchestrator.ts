@@ -1,26 +1,27 @@
-import { type Timer, within } from '../clock/clock.ts';
+import { within } from '../clock/clock.ts';
 import type { DispatchDecision } from '../core/dispatch-plan.ts';
 import { limitsSwitchedOff } from '../core/limits.ts';
 import type { WorkflowReading } from '../core/workflow.ts';
+import { Activity } from './activity.ts';
 import { adoptAll, findOrphans } from './adopt.ts';
-import { cleanTerminalWorkspaces } from './clean-workspaces.ts';
+import { cleanAtStart } from './clean-at-start.ts';
 import { CommandDoor } from './command-door.ts';
 import type { OrchestratorContext, OrchestratorParts } from './context.ts';
-import { lookAfterRuns } from './custody.ts';
 import { previewDispatch, SlotFiller } from './dispatch.ts';
 import { endEarlierLives } from './end-earlier-lives.ts';
 import { type Explainer, type Explanation, explainIssue } from './explain.ts';
-import { tellHealth } from './health.ts';
+import { Jobs } from './jobs.ts';
 import { Journal } from './journal.ts';
 import { LeaseKeeper } from './lease-keeper.ts';
 import { Ledger } from './ledger.ts';
 import { lookAgain } from './look-again.ts';
 import { lookFromOutside } from './look-from-outside.ts';
 import type { ClaimBeside } from './outside-gates.ts';
+import { restMs, trackerNow } from './pace.ts';
 import { PendingWork } from './pending-work.ts';
-import { Poller } from './poller.ts';
 import { type ReadModel, readModel } from './read-model.ts';
 import { readPause } from './read-pause.ts';
+import { recurringJobs } from './recurring-jobs.ts';
 import { takeUpRestored } from './reload.ts';
 import { RoomWatch } from './room-watch.ts';
 import { emptySchedulingState, type RetryEntry, type SchedulingState } from './scheduling-state.ts';
@@ -28,20 +29,22 @@ import { settleRun } from './settle-run.ts';
 import { endRuns, giveClaimsBack } from './shut-down.ts';
 import { type SweepReport, type SweepWish, sweepWorkspaces } from './sweep-workspaces.ts';
 import { Takeover } from './takeover.ts';
-import { errorsIn, runTick, type StepReport } from './tick.ts';
-import { tickIntervalMs } from './tick-interval.ts';
+import { errorsIn } from './tick.ts';
+import { TickLoop } from './tick-loop.ts';
 import { readToday } from './today.ts';
 import { TrackerReads } from './tracker-reads.ts';
 import { looksDueSoon } from './waiting-looks.ts';
 import { Watchers } from './watchers.ts';
 
-/** How often live runs are looked after between two ticks; the first tick waits as long for waiting commands. */
-const custodyMs = 5_000;
+/** So long the first tick waits for commands that wait. */
+const commandsFirstMs = 5_000;
+/** A person who changes several things in a row gets one sweep for them. */
+const sweepAgainMs = 2_000;
 
 /**
- * The one authority over scheduling state. It ticks at once when started, then by `polling.interval_ms` counted from the
- * end of a tick. A tick only decides and begins things; the tracker is asked beside it, one poll at a time. Exits, due
- * looks and commands are served when they come. It is stopped once: nothing new starts, every run is stopped, and
+ * The one authority over scheduling state. It ticks at once when started, then every few seconds; a tick only decides and
+ * begins things. Each other concern is a job at its own pace, the poll of the tracker among them. Exits, due looks and
+ * commands are served when they come. It is stopped once: nothing new starts, every run is stopped, and
  * `closed` resolves when all of them are gone.
  */
 export class Orchestrator {
@@ -51,22 +54,16 @@ export class Orchestrator {
   readonly #filler: SlotFiller;
   readonly #lease: LeaseKeeper;
   readonly #pending: PendingWork;
-  readonly #poller: Poller;
+  readonly #jobs: Jobs;
+  readonly #ticks: TickLoop;
   readonly #state: SchedulingState = emptySchedulingState();
   readonly #stop = new AbortController();
   readonly #watchers: Watchers;
   readonly #startedAt: number;
   #resolveClosed: () => void = () => {};
-  #timer: Timer | null = null;
-  #custodyTimer: Timer | null = null;
-  #nextTickAt: number | null = null;
   #starting: Promise<void> = Promise.resolve();
   #isStarted = false;
-  #ticking: Promise<void> | null = null;
-  #tickWanted = false;
-  #ticks = 0;
   #reading: WorkflowReading | null = null;
-  #steps: readonly StepReport[] = [];
 
   constructor(parts: OrchestratorParts) {
     this.closed = new Promise((resolve) => {
@@ -92,12 +89,14 @@ export class Orchestrator {
         stopping,
         tracker: () => parts.trackerFor(source.read().workflow.settings),
         freshnessMs: () => source.read().workflow.settings.polling.freshnessMs,
+        restMs: (failures) => restMs(this.#context, failures),
         soon: () => looksDueSoon(this.#context),
       }),
+      activity: new Activity({ ...parts, onActivity: () => this.#jobs.review() }),
       room: new RoomWatch({ ...parts, source, onRoomAgain: () => this.#context.fillSlots() }),
       isClaimSafe: (claimedAt) => this.#lease.isSafe(claimedAt),
       own: (what, work) => this.#pending.own(what, work),
-      requestTick: () => this.refresh(),
+      requestTick: () => this.#lookNow(),
       fillSlots: () => {
         if (!stopping.aborted && this.#isStarted) this.#filler.fill();
       },
@@ -108,7 +107,21 @@ export class Orchestrator {
     this.#door = new CommandDoor(this.#context);
     this.#filler = new SlotFiller(this.#context);
     this.#lease = new LeaseKeeper(this.#context);
-    this.#poller = new Poller(this.#context);
+    this.#jobs = new Jobs(this.#context, recurringJobs(this.#context));
+    this.#ticks = new TickLoop({
+      context: this.#context,
+      jobs: this.#jobs,
+      startedAt: this.#startedAt,
+      onBegin: () => {
+        this.#pending.own('commands', this.#door.knock());
+        this.#reading = parts.source.read();
+      },
+      onEnd: () => {
+        this.#reading = null;
+        // A drain is over when nothing runs any more.
+        if (this.#state.paused?.kind === 'drain' && this.#state.running.size === 0) void this.stop();
+      },
+    });
   }
 
   /**
@@ -129,11 +142,11 @@ export class Orchestrator {
     await endEarlierLives(this.#context);
     await this.#takeUp();
     // What people asked for while no daemon ran comes before anything starts; a slow tracker does not hold it up for long.
-    await within(this.#context.clock, custodyMs, this.#door.knock());
+    await within(this.#context.clock, commandsFirstMs, this.#door.knock());
     if (this.#stop.signal.aborted) return;
     this.#isStarted = true;
-    this.#pending.own('cleanup', cleanTerminalWorkspaces(this.#context));
-    this.#lookAfterRuns();
+    await this.#jobs.start();
+    this.#pending.own('cleanup', cleanAtStart(this.#context));
     this.refresh();
   }
 
@@ -147,24 +160,28 @@ export class Orchestrator {
     this.#pending.own('reload', again());
   }
 
-  /** Something was written that may concern the orchestrator: commands are carried out and the tracker is looked at now. */
+  /** A person wrote something that may concern the orchestrator: commands are carried out and the tracker is looked at now. */
   wake(): void {
+    const { reads, activity } = this.#context;
     if (this.#isStarted) this.#pending.own('commands', this.#door.knock());
-    this.#context.reads.forgetAll();
-    this.#context.state.isSweepWanted = true;
+    activity.note();
+    reads.forgetAll();
+    // Perhaps an issue of our own board is over now. What is elsewhere does not change by what is done here.
+    if (trackerNow(this.#context)?.isLocal === true) this.#jobs.ask('workspace_sweep', { atLeastMs: sweepAgainMs });
     this.refresh();
   }
 
-  /** Asks for a tick now; while one is in progress, for one right after it. */
+  /** Asks for a tick and a poll now, also of a tracker that rests; while one is in progress, for one right after it. */
   refresh(): void {
+    this.#context.reads.rest.lift();
+    this.#lookNow();
+  }
+
+  #lookNow(): void {
     // Whoever asks during the start gets the first tick: before it nothing may begin.
     if (this.#stop.signal.aborted || !this.#isStarted) return;
-    this.#poller.want();
-    if (this.#ticking !== null) {
-      this.#tickWanted = true;
-      return;
-    }
-    this.#scheduleTick(0);
+    this.#jobs.ask('tracker_poll');
+    this.#ticks.ask();
   }
 
   /** There may be a slot for a candidate that is known: a slot of this Baton was freed. */
@@ -195,11 +212,11 @@ export class Orchestrator {
       const { logger, journal, pool } = this.#context;
       logger.info('The orchestrator stops.', { running: this.#state.running.size });
       this.#stop.abort();
-      this.#timer?.cancel();
-      this.#custodyTimer?.cancel();
+      this.#ticks.stop();
+      this.#jobs.stop();
       // What it takes over is being ended or written down; whoever started it hears of its error.
       await this.#starting.catch(() => {});
-      await endRuns(this.#context, this.#ticking);
+      await endRuns(this.#context, this.#ticks.inProgress);
       await this.#pending.drain();
       await journal.flush();
       this.#lease.stop();
@@ -219,10 +236,11 @@ export class Orchestrator {
   read(): ReadModel {
     return readModel(this.#context, {
       startedAt: this.#startedAt,
-      nextPollDueAt: this.#nextTickAt,
-      pollCheckInProgress: this.#ticking !== null || this.#poller.isPolling,
-      ticks: this.#ticks,
-      errors: [...errorsIn(this.#steps), ...this.#poller.errors],
+      nextPollDueAt: this.#jobs.dueAt('tracker_poll'),
+      pollCheckInProgress: this.#ticks.inProgress !== null || this.#jobs.isRunning('tracker_poll'),
+      ticks: this.#ticks.number,
+      errors: [...errorsIn(this.#ticks.steps), ...this.#state.pollErrors],
+      jobs: this.#jobs.views(),
     });
   }
 
@@ -242,57 +260,5 @@ export class Orchestrator {
   async #lookAgain(entry: RetryEntry): Promise<void> {
     await this.#starting;
     if (this.#state.retrying.get(entry.issue.id) === entry) await lookAgain(this.#context, entry);
-  }
-
-  #scheduleTick(delayMs: number): void {
-    this.#timer?.cancel();
-    this.#nextTickAt = this.#context.clock.monotonic() + delayMs;
-    this.#timer = this.#context.clock.schedule(delayMs, () => {
-      // In progress before anybody is told of it: who hears of a tick and asks for another gets one after it.
-      this.#ticking = Promise.resolve().then(() => this.#tick());
-    });
-  }
-
-  async #tick(): Promise<void> {
-    const { clock } = this.#context;
-    const startedAt = { wall: clock.now(), monotonic: clock.monotonic() };
-    this.#nextTickAt = null;
-    this.#tickWanted = false;
-    this.#watchers.notify();
-    this.#pending.own('commands', this.#door.knock());
-    try {
-      this.#reading = this.#context.source.read();
-      this.#steps = await runTick(this.#context, () => this.#poller.begin());
-    } catch (error) {
-      this.#context.logger.error('A tick failed.', { error });
-    } finally {
-      this.#reading = null;
-      this.#ticks += 1;
-      this.#ticking = null;
-      if (!this.#stop.signal.aborted) this.#scheduleTick(this.#tickWanted ? 0 : tickIntervalMs(this.#context));
-      tellHealth(this.#context, {
-        startedAt: this.#startedAt,
-        number: this.#ticks,
-        tickStartedAt: startedAt,
-        steps: this.#steps,
-        nextTickAt: this.#nextTickAt,
-        isPolling: this.#poller.isPolling,
-        pollErrors: this.#poller.errors,
-      });
-      // A drain is over when nothing runs any more.
-      if (this.#state.paused?.kind === 'drain' && this.#state.running.size === 0) void this.stop();
-      this.#watchers.notify();
-    }
-  }
-
-  /** Between ticks that are far apart: a stall, a limit or a lost process is found soon all the same, and so is room. */
-  #lookAfterRuns(): void {
-    if (this.#stop.signal.aborted) return;
-    this.#custodyTimer = this.#context.clock.schedule(custodyMs, () => {
-      this.#lookAfterRuns();
-      lookAfterRuns(this.#context);
-      const { room } = this.#context;
-      if (room.whyNone() !== null) this.#pending.own('room', room.look());
-    });
   }
 }

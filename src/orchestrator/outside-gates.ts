@@ -1,3 +1,4 @@
+import { backpressureGates } from '../core/backpressure.ts';
 import type { SkipReason } from '../core/eligibility.ts';
 import type { OutsideGate, OutsideGates } from '../core/gates.ts';
 import type { WorkflowReading } from '../core/workflow.ts';
@@ -17,10 +18,11 @@ export interface ClaimBeside {
 /** The gates whose facts the orchestrator has. `beside` are claims of a daemon that a visitor looks at from outside. */
 export function outsideGates(
   context: OrchestratorContext,
-  { problem }: WorkflowReading,
+  { problem, workflow }: WorkflowReading,
   beside: readonly ClaimBeside[] = [],
 ): OutsideGates {
   const { state, pool, room } = context;
+  const { running, retrying, held, adopting } = state;
   const elsewhere = new Map<string, SkipReason>([
     ...state.elsewhere.map(({ issueId, host }) => [issueId, claimedOn(host)] as const),
     ...beside.map(({ issueId, why }) => [issueId, { code: 'claimed', text: why }] as const),
@@ -31,6 +33,7 @@ export function outsideGates(
       : { code: 'workflow_problem', text: `the workflow file cannot be used: ${problem.message}` };
   const dayIsOver = whyDayIsOver(context);
   const noRoom = room.whyNone();
+  const claimed = new Set([running, retrying, held, adopting, elsewhere].flatMap((each) => [...each.keys()]));
   return {
     free_here: gate((issue) => whyClaimed(state, issue.id), 'nobody works on it'),
     free_elsewhere: gate((issue) => elsewhere.get(issue.id) ?? null, 'no other daemon has it'),
@@ -38,6 +41,7 @@ export function outsideGates(
     not_paused: gate(() => whyPaused(state), 'Baton is not paused'),
     day_limit: gate(() => dayIsOver, 'no limit of the day is reached'),
     free_room: gate(() => noRoom, 'there is disk and memory enough'),
+    ...backpressureGates({ inReview: state.inReview, claimed }, workflow.settings.agent),
     chosen: gate(
       (issue, startsBefore) => whyNotChosen(context, issue, startsBefore),
       'nothing keeps it out of this start',

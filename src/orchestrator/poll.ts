@@ -1,7 +1,10 @@
 import { type BatonError, toBatonError } from '../core/baton-error.ts';
-import type { Issue } from '../core/issue.ts';
+import { type Issue, normalizeState } from '../core/issue.ts';
+import type { RequestCaller } from '../core/request-caller.ts';
+import type { Settings } from '../core/settings.ts';
 import type { OrchestratorContext } from './context.ts';
 import { applyRefresh, claimedBefore } from './reconcile.ts';
+import type { ReadSnapshot } from './tracker-reads.ts';
 
 /** What a poll found wrong, by the step of the tick it belongs to. */
 export interface PollError {
@@ -9,41 +12,96 @@ export interface PollError {
   readonly error: BatonError;
 }
 
+const caller: RequestCaller = { job: 'tracker_poll', cause: 'poll' };
+
 /**
- * Asks the tracker, beside the ticks: one read of the active issues answers for the candidates and for most of the runs;
- * only claimed issues that are not in it are read by id. Then, in this order (seed 2, Reconciliation First): the runs
- * are reconciled, and free slots are filled. With a workflow file that cannot be used only the runs are looked after.
+ * Asks the tracker, beside the ticks: one read answers for the candidates, for the claimed issues and for the counts.
+ * Then, in this order (seed 2, Reconciliation First): the runs are reconciled, and free slots are filled. With a workflow
+ * file that cannot be used, or with next to no requests left, only the runs are looked after. A read that failed leaves
+ * everything as it was, and costs no second one.
  */
 export async function poll(context: OrchestratorContext): Promise<readonly PollError[]> {
-  const { state, source, reads, logger, stopping } = context;
-  const errors: PollError[] = [];
+  const { state, source, stopping } = context;
   const { workflow, problem } = source.read();
   const { settings } = workflow;
   const before = claimedBefore(state);
-  let candidates: readonly Issue[] | null = null;
-  if (problem === null) {
-    try {
-      candidates = await reads.byStates(settings.tracker.activeStates);
-    } catch (thrown) {
-      errors.push({ step: 'dispatch', error: toBatonError(thrown) });
-    }
-  }
-  // What was forgotten while it was read is not known.
-  const known = new Map(
-    candidates?.filter((issue) => reads.lastRead(issue.id) === issue).map((issue) => [issue.id, issue]),
-  );
-  const missing = before.ids.filter((id) => !known.has(id));
-  let refreshed: ReadonlyMap<string, Issue | null> = known;
-  try {
-    refreshed = new Map([...known, ...(await reads.byIds(missing))]);
-  } catch (thrown) {
-    const error = toBatonError(thrown);
-    if (!stopping.aborted) logger.warn('The running issues could not be read; everything stays as it is.', { error });
-    errors.push({ step: 'reconcile', error });
-  }
+  const isShort = pressureStep(context, settings) === 'custody_only';
+  const { snapshot, isWhole, errors } =
+    problem === null && !isShort
+      ? await readEverything(context, settings, before.ids)
+      : await readClaimed(context, before.ids);
   if (stopping.aborted) return [];
-  await applyRefresh(context, before, refreshed, settings);
-  if (candidates !== null) state.candidates = candidates;
+  if (snapshot !== null) await applyRefresh(context, before, snapshot.watched, settings);
+  if (snapshot !== null && isWhole) takeIn(context, settings, snapshot.issues);
   context.fillSlots();
   return errors;
+}
+
+interface PollAnswer {
+  readonly snapshot: ReadSnapshot | null;
+  /** Whether it has every candidate. */
+  readonly isWhole: boolean;
+  readonly errors: readonly PollError[];
+}
+
+async function readEverything(
+  context: OrchestratorContext,
+  { tracker, agent }: Settings,
+  watched: readonly string[],
+): Promise<PollAnswer> {
+  const states = agent.maxInReview > 0 ? [...tracker.activeStates, ...tracker.reviewStates] : tracker.activeStates;
+  try {
+    const snapshot = await context.reads.snapshot({ states, watched }, caller);
+    const { watchedProblem } = snapshot;
+    if (watchedProblem !== null) tellUnread(context, watchedProblem);
+    const errors = watchedProblem === null ? [] : [{ step: 'reconcile', error: watchedProblem } as const];
+    return { snapshot, isWhole: true, errors };
+  } catch (thrown) {
+    const error = toBatonError(thrown);
+    if (watched.length > 0) tellUnread(context, error);
+    const steps = watched.length > 0 ? (['reconcile', 'dispatch'] as const) : (['dispatch'] as const);
+    return { snapshot: null, isWhole: false, errors: steps.map((step) => ({ step, error })) };
+  }
+}
+
+async function readClaimed(context: OrchestratorContext, watched: readonly string[]): Promise<PollAnswer> {
+  try {
+    const found = await context.reads.byIds(watched, { ...caller, cause: 'running' });
+    return { snapshot: { issues: [], watched: found, watchedProblem: null }, isWhole: false, errors: [] };
+  } catch (thrown) {
+    const error = toBatonError(thrown);
+    tellUnread(context, error);
+    return { snapshot: null, isWhole: false, errors: [{ step: 'reconcile', error }] };
+  }
+}
+
+function tellUnread({ logger, stopping }: OrchestratorContext, error: BatonError): void {
+  if (!stopping.aborted) logger.warn('The running issues could not be read; everything stays as it is.', { error });
+}
+
+/** What was found is what there is to do. An issue that appeared or changed is activity; a first look is none. */
+function takeIn(context: OrchestratorContext, { tracker, agent }: Settings, issues: readonly Issue[]): void {
+  const { state, activity } = context;
+  const isAsBefore = state.polled !== null && sameIssues(state.polled.issues, issues);
+  if (isAsBefore && state.polled?.by === tracker && (state.inReview !== null) === agent.maxInReview > 0) return;
+  if (state.polled !== null && !isAsBefore) activity.note();
+  state.polled = { issues, by: tracker };
+  const active = new Set(tracker.activeStates.map(normalizeState));
+  const review = new Set(tracker.reviewStates.map(normalizeState));
+  const isIn = (states: ReadonlySet<string>) => (issue: Issue) => states.has(normalizeState(issue.state));
+  state.candidates = issues.filter(isIn(active));
+  state.candidatesRevision += 1;
+  state.inReview = agent.maxInReview > 0 ? issues.filter(isIn(review)).length : null;
+}
+
+function sameIssues(before: readonly Issue[], after: readonly Issue[]): boolean {
+  return before.length === after.length && after.every((issue, index) => isSame(before[index], issue));
+}
+
+function isSame(before: Issue | undefined, after: Issue): boolean {
+  return before === after || JSON.stringify(before) === JSON.stringify(after);
+}
+
+function pressureStep({ trackerFor }: OrchestratorContext, settings: Settings): string {
+  return trackerFor(settings).pressure?.().step ?? 'free';
 }

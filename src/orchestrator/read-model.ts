@@ -6,19 +6,23 @@ import type { LimitFinding } from '../core/limits.ts';
 import type { RunEnd, RunStage } from '../core/run.ts';
 import type { RetryKind } from '../core/workflow.ts';
 import type { OrchestratorContext } from './context.ts';
-import type { CompletedEntry, HeldEntry, IssueName, Pause } from './scheduling-state.ts';
+import { type PollingHealth, pollingHealth } from './health.ts';
+import type { JobView } from './job.ts';
+import type { CompletedEntry, HeldEntry, IssueName, Pause, SchedulingState } from './scheduling-state.ts';
 
 /** Everything a watcher may know about the scheduler, at one instant. */
 export interface ReadModel {
   readonly at: number;
   readonly startedAt: number;
-  readonly polling: {
-    readonly intervalMs: number;
-    /** Monotonic time of the next tick, null while one is in progress (seed 1, Observability). */
+  readonly polling: PollingHealth & {
+    /** Monotonic time of the next poll (seed 1, Observability); null before the start. */
     readonly nextPollDueAt: number | null;
     readonly pollCheckInProgress: boolean;
     readonly ticks: number;
   };
+  readonly jobs: readonly JobView[];
+  /** What the last look at the queue found: issues that wait too long or fail again and again. */
+  readonly findings: SchedulingState['findings'];
   readonly slots: { readonly used: number; readonly limit: number };
   readonly running: readonly RunningView[];
   readonly retrying: readonly RetryingView[];
@@ -73,10 +77,12 @@ interface TickFacts {
   readonly pollCheckInProgress: boolean;
   readonly ticks: number;
   readonly errors: ReadModel['errors'];
+  readonly jobs: readonly JobView[];
 }
 
 /** Copies the scheduling state into a read model. */
-export function readModel({ state, clock, source, room }: OrchestratorContext, facts: TickFacts): ReadModel {
+export function readModel(context: OrchestratorContext, facts: TickFacts): ReadModel {
+  const { state, clock, source, room } = context;
   const { workflow, problem } = source.read();
   const { runsByEnd, ...totals } = state.totals;
   const looks = [...state.retrying.values()].map(({ issue, kind, attempt, dueAt, error, wait }) => ({
@@ -87,11 +93,13 @@ export function readModel({ state, clock, source, room }: OrchestratorContext, f
     at: clock.now(),
     startedAt: facts.startedAt,
     polling: {
-      intervalMs: workflow.settings.polling.intervalMs,
+      ...pollingHealth(context),
       nextPollDueAt: facts.nextPollDueAt,
       pollCheckInProgress: facts.pollCheckInProgress,
       ticks: facts.ticks,
     },
+    jobs: facts.jobs,
+    findings: state.findings,
     slots: { used: state.running.size, limit: workflow.settings.agent.maxConcurrentAgents },
     running: [...state.running.values()].map((entry) => ({
       issue: entry.issue,

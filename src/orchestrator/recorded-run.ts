@@ -161,7 +161,15 @@ async function beginWork(
   const { changes, startMove } = context.trackerFor(workflow.settings);
   if (changes === null || startMove === undefined) return issue;
   if (normalizeState(issue.state) !== normalizeState(startMove.from)) return issue;
-  const moved = await changes.moveIssue(issue.id, startMove.to, { kind: 'orchestrator' }, signal);
+  const moved = await changes.moveIssue(
+    issue.id,
+    startMove.to,
+    { kind: 'orchestrator' },
+    {
+      signal,
+      caller: { job: 'dispatch', cause: 'agent' },
+    },
+  );
   context.reads.forget(issue.id);
   request.onMoved(moved);
   return moved;

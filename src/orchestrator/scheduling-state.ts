@@ -3,8 +3,11 @@ import type { Timer } from '../clock/clock.ts';
 import type { SkipReason } from '../core/eligibility.ts';
 import type { Issue } from '../core/issue.ts';
 import type { DaySpent, IssueSpent, LimitFinding } from '../core/limits.ts';
+import type { QueueFindings } from '../core/queue-health.ts';
 import type { RunEnd, RunStage, StopReason } from '../core/run.ts';
+import type { TrackerSettings } from '../core/settings.ts';
 import type { RetryKind, Workflow } from '../core/workflow.ts';
+import type { PollError } from './poll.ts';
 import type { RecordedRun } from './recorded-run.ts';
 
 /**
@@ -29,8 +32,14 @@ export interface SchedulingState {
   readonly cleaning: Set<string>;
   /** The generation of each claim that is ours; whoever writes about a claimed issue shows it. */
   readonly generations: Map<string, number>;
-  /** The issues that the last poll found in active states; null before the first answer. */
+  /** What the last poll found, as it found it, and by which settings; null before the first answer. */
+  polled: { readonly issues: readonly Issue[]; readonly by: TrackerSettings } | null;
+  /** Of these, the issues in active states, with what was learned of them since; null before the first answer. */
   candidates: readonly Issue[] | null;
+  /** Grows when a poll found something else than the one before. */
+  candidatesRevision: number;
+  /** How many issues the last poll found in review; null where nobody asked for it. */
+  inReview: number | null;
   /** What other daemons on the same store have claimed, as of the last poll. */
   elsewhere: readonly ForeignClaim[];
   /** Why issues that the last look found were not started, by issue id. */
@@ -41,21 +50,17 @@ export interface SchedulingState {
   paused: Pause | null;
   /** The command that last changed `paused` here, until its answer is in the store: what is read there is older. */
   unansweredPause: string | null;
-  /** What the project has used today, runs in flight not included, and what a person allowed beyond the limit. */
+  /** What the project has used today, runs in flight here not included, and what a person allowed beyond the limit. */
   readonly today: Today;
   /** When the store was last asked for these, on the monotonic clock. */
   readonly lookedAt: {
     orphansLookedForAt: number;
-    dayReadAt: number;
-    maintainedAt: number;
-    salvagePrunedAt: number;
-    /** Null before the first time: the start has cleaned up. */
-    sweptAt: number | null;
+    pauseReadAt: number;
   };
-  /** A person did something: perhaps an issue that has a workspace is over now. */
-  isSweepWanted: boolean;
-  /** A sweep of the workspaces is in progress. */
-  isSweeping: boolean;
+  /** What the last poll found wrong. */
+  pollErrors: readonly PollError[];
+  /** What the last look at the queue found; for people. */
+  findings: QueueFindings;
   readonly totals: Totals;
 }
 
@@ -180,6 +185,8 @@ export interface Today {
   day: string;
   tokens: number;
   microUsd: number;
+  /** Of these, what runs without an end, that are not in flight here, had used at the last reading. */
+  elsewhere: DaySpent;
   /** What had been used when a person last allowed more; only what comes after counts. */
   allowedAfter: { readonly tokens: number; readonly microUsd: number };
 }
@@ -204,22 +211,29 @@ export function emptySchedulingState(): SchedulingState {
     looking: new Set(),
     cleaning: new Set(),
     generations: new Map(),
+    polled: null,
     candidates: null,
+    candidatesRevision: 0,
+    inReview: null,
     elsewhere: [],
     skipped: new Map(),
     completed: new Map(),
     paused: null,
     unansweredPause: null,
-    today: { readings: 0, day: '', tokens: 0, microUsd: 0, allowedAfter: { tokens: 0, microUsd: 0 } },
+    today: {
+      readings: 0,
+      day: '',
+      tokens: 0,
+      microUsd: 0,
+      elsewhere: { tokens: 0, microUsd: 0 },
+      allowedAfter: { tokens: 0, microUsd: 0 },
+    },
     lookedAt: {
       orphansLookedForAt: 0,
-      dayReadAt: 0,
-      maintainedAt: Number.NEGATIVE_INFINITY,
-      salvagePrunedAt: Number.NEGATIVE_INFINITY,
-      sweptAt: null,
+      pauseReadAt: 0,
     },
-    isSweepWanted: false,
-    isSweeping: false,
+    pollErrors: [],
+    findings: [],
     totals: { runs: 0, runsByEnd: new Map(), inputTokens: 0, outputTokens: 0, totalTokens: 0 },
   };
 }
@@ -260,17 +274,6 @@ export function takenSlots({ running, held, adopting, elsewhere }: SchedulingSta
 /** An agent that could not be ended may be alive, and takes its slot until a person says that it is not. */
 export function slotOfHold({ code }: HoldReason): string | null {
   return code === 'agent_survives' ? code : null;
-}
-
-/** What the runs in progress have used so far, but for those whose end is being written: theirs is with the day's. */
-export function spentInFlight({ running }: Pick<SchedulingState, 'running'>): DaySpent {
-  let [tokens, microUsd] = [0, 0];
-  for (const { usage, settlingSince } of running.values()) {
-    if (settlingSince !== null) continue;
-    tokens += usage.totalTokens;
-    microUsd += usage.costMicroUsd;
-  }
-  return { tokens, microUsd };
 }
 
 /** Every issue that is claimed here. */

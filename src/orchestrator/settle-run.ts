@@ -135,6 +135,7 @@ function leave(context: OrchestratorContext, entry: RunningEntry, outcome: RunOu
   state.running.delete(issue.id);
   pool?.free();
   journal.forget(runId);
+  context.activity.note();
   context.reads.forget(issue.id);
   state.totals.runsByEnd.set(outcome.end, (state.totals.runsByEnd.get(outcome.end) ?? 0) + 1);
   // A reading of the day since the end was written has it already.

@@ -77,6 +77,7 @@ export function startRun(context: OrchestratorContext, start: RunStart): void {
   state.running.set(issue.id, entry);
   state.skipped.delete(issue.id);
   pool?.take();
+  context.activity.note();
   void entry.run.notBegun.then((why) => {
     if (why !== null) giveUpStart(context, entry, look, why);
   });

@@ -23,6 +23,8 @@ export interface SweepReport {
   readonly removed: number;
 }
 
+const caller = { job: 'workspace_sweep', cause: 'sweep' } as const;
+
 export const everything: SweepWish = { issueIds: null, ignoresRetention: false };
 
 /** A workspace that may have to go, and the run by which its issue is known. */
@@ -88,7 +90,7 @@ async function readDue(
       !each.isPinned && claimOf(context, each) === null && (shortest === 0 || each.idleSince + shortest <= rules.now),
   );
   const ids = [...new Set(asked.map(({ run }) => run.issueId))];
-  const issues = ids.length === 0 ? new Map<string, Issue | null>() : await reads.byIds(ids);
+  const issues = ids.length === 0 ? new Map<string, Issue | null>() : await reads.byIds(ids, caller);
   const due: Due[] = [];
   for (const each of candidates) {
     const issue = issues.get(each.run.issueId);

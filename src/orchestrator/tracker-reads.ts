@@ -1,7 +1,9 @@
 import type { Clock } from '../clock/clock.ts';
 import { BatonError, toBatonError } from '../core/baton-error.ts';
 import { type Issue, normalizeState } from '../core/issue.ts';
-import type { Tracker } from '../tracker/tracker.ts';
+import type { RequestCaller } from '../core/request-caller.ts';
+import type { Snapshot, SnapshotWish, Tracker } from '../tracker/tracker.ts';
+import { TrackerRest } from './tracker-rest.ts';
 
 /** A tracker that has said nothing for so long is taken for one that does not answer. Adapters give up sooner. */
 const longestReadMs = 120_000;
@@ -14,6 +16,8 @@ export interface TrackerReadsParts {
   readonly tracker: () => Tracker;
   /** A record that was read within this time counts as just read (`polling.freshness_ms`). */
   readonly freshnessMs: () => number;
+  /** How long a tracker that failed so often in a row is left alone. */
+  readonly restMs: (failures: number) => number;
   /** Issues that will be asked for soon anyway; they ride along with a read that is made. */
   readonly soon: () => readonly string[];
 }
@@ -32,6 +36,12 @@ interface Read {
   readonly at: number;
 }
 
+/** A snapshot, less what was forgotten while it was read. */
+export interface ReadSnapshot extends Snapshot {
+  /** Why the watched issues could not be read, although the others could. */
+  readonly watchedProblem: BatonError | null;
+}
+
 interface Batch {
   readonly ids: Set<string>;
   readonly answered: Promise<void>;
@@ -40,9 +50,10 @@ interface Batch {
 /**
  * The tracker, asked as seldom as possible. Of reads by id one is in flight at a time; what is asked for meanwhile
  * shares the next one. What must hold: nobody gets a record older than `freshnessMs`, nor one that was asked for before
- * the issue was forgotten, and an error is never read as "gone".
+ * the issue was forgotten, and an error is never read as "gone". Each read says who asks: requests are counted by that.
  */
 export class TrackerReads {
+  readonly rest: TrackerRest;
   readonly #parts: TrackerReadsParts;
   readonly #remembered = new Map<string, Remembered>();
   /** The number of the first read whose answer counts for an issue. */
@@ -55,6 +66,7 @@ export class TrackerReads {
 
   constructor(parts: TrackerReadsParts) {
     this.#parts = parts;
+    this.rest = new TrackerRest(parts.clock, parts.restMs);
   }
 
   /** The issue if it was just read (null: it is gone), undefined when it has to be asked for. */
@@ -75,7 +87,7 @@ export class TrackerReads {
   }
 
   /** The issues as they are now, null for those that are gone. Rejects when the tracker does not answer. */
-  async byIds(ids: readonly string[]): Promise<ReadonlyMap<string, Issue | null>> {
+  async byIds(ids: readonly string[], caller: RequestCaller): Promise<ReadonlyMap<string, Issue | null>> {
     const answer = new Map<string, Issue | null>();
     let missing = ids;
     while (missing.length > 0) {
@@ -85,7 +97,7 @@ export class TrackerReads {
       }
       missing = missing.filter((id) => !answer.has(id));
       // Some may have been forgotten while they were read: then they are asked for again.
-      if (missing.length > 0) for (const [id, issue] of await this.#ask(missing)) answer.set(id, issue);
+      if (missing.length > 0) for (const [id, issue] of await this.#ask(missing, caller)) answer.set(id, issue);
       missing = missing.filter((id) => !answer.has(id));
     }
     return answer;
@@ -95,12 +107,50 @@ export class TrackerReads {
    * Every issue in one of these states. One that was forgotten meanwhile is among them but is not `fresh`: who must know
    * asks for it by id. To leave it out would keep everything from starting while changes come faster than answers.
    */
-  async byStates(states: readonly string[]): Promise<readonly Issue[]> {
+  async byStates(states: readonly string[], caller: RequestCaller): Promise<readonly Issue[]> {
+    this.rest.refuse(caller.cause);
     const read = this.#begin();
-    const issues = await this.#bounded((signal) => this.#parts.tracker().fetchByStates(states, signal));
-    this.#forgetAbsent(states, new Set(issues.map(({ id }) => id)), read);
-    for (const issue of issues) if (this.#counts(issue.id, read)) this.#remember(issue.id, issue, read);
+    const issues = await this.#bounded(caller, (signal) =>
+      this.#parts.tracker().fetchByStates(states, { signal, caller }),
+    );
+    this.#rememberAll(states, issues, read);
     return issues;
+  }
+
+  /**
+   * All that a poll needs, in one read where the tracker can do that. A watched issue that was forgotten meanwhile is not
+   * in the answer.
+   */
+  async snapshot(wish: SnapshotWish, caller: RequestCaller): Promise<ReadSnapshot> {
+    const tracker = this.#parts.tracker();
+    const { fetchSnapshot } = tracker;
+    if (fetchSnapshot === undefined) return this.#inTwoReads(wish, caller);
+    const read = this.#begin();
+    const found = await this.#bounded(caller, (signal) => fetchSnapshot.call(tracker, wish, { signal, caller }));
+    this.#rememberAll(wish.states, found.issues, read);
+    const watched = new Map<string, Issue | null>();
+    for (const [id, issue] of found.watched) {
+      if (!this.#counts(id, read)) continue;
+      this.#remember(id, issue, read);
+      watched.set(id, issue);
+    }
+    return { issues: found.issues, watched, watchedProblem: null };
+  }
+
+  async #inTwoReads({ states, watched }: SnapshotWish, caller: RequestCaller): Promise<ReadSnapshot> {
+    const issues = await this.byStates(states, caller);
+    // What was forgotten while it was read is not known.
+    const known = new Map(
+      issues.filter((issue) => this.lastRead(issue.id) === issue).map((issue) => [issue.id, issue]),
+    );
+    const seen = watched.flatMap((id) => known.get(id) ?? []).map((issue) => [issue.id, issue] as const);
+    try {
+      const missing = watched.filter((id) => !known.has(id));
+      const read = await this.byIds(missing, { ...caller, cause: 'running' });
+      return { issues, watched: new Map([...seen, ...read]), watchedProblem: null };
+    } catch (thrown) {
+      return { issues, watched: new Map(seen), watchedProblem: toBatonError(thrown) };
+    }
   }
 
   /** What is known of the issue is not true any more, and neither is an answer that is still on its way. */
@@ -116,8 +166,9 @@ export class TrackerReads {
     this.#allCountFrom = this.#reads + 1;
   }
 
-  async #ask(ids: readonly string[]): Promise<ReadonlyMap<string, Issue | null>> {
-    this.#next ??= this.#nextBatch();
+  async #ask(ids: readonly string[], caller: RequestCaller): Promise<ReadonlyMap<string, Issue | null>> {
+    this.rest.refuse(caller.cause);
+    this.#next ??= this.#nextBatch(caller);
     for (const id of ids) this.#next.ids.add(id);
     await this.#next.answered;
     return new Map(
@@ -128,15 +179,15 @@ export class TrackerReads {
     );
   }
 
-  /** The batch that is read when the one in flight is over; who asks until then shares it. */
-  #nextBatch(): Batch {
+  /** The batch that is read when the one in flight is over; who asks until then shares it. The first one's it is. */
+  #nextBatch(caller: RequestCaller): Batch {
     const ids = new Set<string>();
     const answered = (async () => {
       // Everybody who asks in this turn of the loop shares the read, also when none is in flight.
       await this.#inFlight?.catch(() => {});
       await Promise.resolve();
       this.#next = null;
-      this.#inFlight = this.#readBatch(ids);
+      this.#inFlight = this.#readBatch(ids, caller);
       try {
         await this.#inFlight;
       } finally {
@@ -146,10 +197,10 @@ export class TrackerReads {
     return { ids, answered };
   }
 
-  async #readBatch(wanted: ReadonlySet<string>): Promise<void> {
+  async #readBatch(wanted: ReadonlySet<string>, caller: RequestCaller): Promise<void> {
     const ids = [...new Set([...wanted, ...this.#parts.soon().filter((id) => this.fresh(id) === undefined)])];
     const read = this.#begin();
-    const issues = await this.#bounded((signal) => this.#parts.tracker().fetchByIds(ids, signal));
+    const issues = await this.#bounded(caller, (signal) => this.#parts.tracker().fetchByIds(ids, { signal, caller }));
     const found = new Map(issues.map((issue) => [issue.id, issue]));
     for (const id of ids) if (this.#counts(id, read)) this.#remember(id, found.get(id) ?? null, read);
   }
@@ -171,6 +222,11 @@ export class TrackerReads {
     return number >= from;
   }
 
+  #rememberAll(states: readonly string[], issues: readonly Issue[], read: Read): void {
+    this.#forgetAbsent(states, new Set(issues.map(({ id }) => id)), read);
+    for (const issue of issues) if (this.#counts(issue.id, read)) this.#remember(issue.id, issue, read);
+  }
+
   /** An issue that was in one of these states and is not among them any more has changed since. */
   #forgetAbsent(states: readonly string[], present: ReadonlySet<string>, read: Read): void {
     const asked = new Set(states.map(normalizeState));
@@ -185,7 +241,7 @@ export class TrackerReads {
     this.#remembered.set(id, { issue, read: read.number, readAt: read.at });
   }
 
-  async #bounded<T>(read: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  async #bounded<T>(caller: RequestCaller, read: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const { clock, stopping } = this.#parts;
     const tooLong = new AbortController();
     const limit = clock.schedule(longestReadMs, () =>
@@ -197,9 +253,13 @@ export class TrackerReads {
     signal.addEventListener('abort', onAbort, { once: true });
     try {
       // An adapter that does not listen to its signal must not hold everybody up.
-      return await Promise.race([read(signal), aborted]);
+      const answer = await Promise.race([read(signal), aborted]);
+      this.rest.succeeded();
+      return answer;
     } catch (thrown) {
-      throw toBatonError(thrown, 'tracker_request');
+      const error = toBatonError(thrown, 'tracker_request');
+      if (!stopping.aborted) this.rest.failed(error, caller.cause);
+      throw error;
     } finally {
       limit.cancel();
       signal.removeEventListener('abort', onAbort);

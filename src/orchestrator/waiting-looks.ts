@@ -12,10 +12,11 @@ const triedBeyond = 20;
  * may start share one read.
  */
 export async function serveWaitingLooks(context: OrchestratorContext): Promise<void> {
-  const { state, source, stopping } = context;
+  const { state, source, reads, stopping } = context;
   const { maxConcurrentAgents } = source.read().workflow.settings.agent;
   const waiting = [...state.retrying.values()]
     .filter(({ slotWaits, wait }) => slotWaits > 0 || (wait !== null && isForEverybody(wait)))
+    .filter(({ wait }) => wait?.code !== 'not_read' || !reads.rest.isResting())
     .toSorted((left, right) => right.slotWaits - left.slotWaits || left.dueAt - right.dueAt);
   const free = maxConcurrentAgents - takenSlots(state).length;
   if (free <= 0) return;
@@ -29,7 +30,7 @@ export async function serveWaitingLooks(context: OrchestratorContext): Promise<v
 
 /** Reasons that end for all issues at once, and then nobody waits for a timer. */
 function isForEverybody({ code }: SkipReason): boolean {
-  return code === 'paused' || code === 'day_limit' || code === 'no_room' || code === 'workflow_problem';
+  return ['paused', 'day_limit', 'no_room', 'workflow_problem', 'not_read'].includes(code);
 }
 
 /** Issues whose look comes due while a read made now is still fresh. */

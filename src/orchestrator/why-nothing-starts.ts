@@ -6,7 +6,8 @@ import type { IssueName, SchedulingState } from './scheduling-state.ts';
 
 /**
  * Why nothing new may start on this issue, whatever its own merits: a pause, the day's limit, too little disk or memory,
- * the bounds of a trial.
+ * the bounds of a trial. Looks are asked this too, so backpressure has no place here: it refuses new claims, and what is
+ * claimed goes on.
  */
 export function whyNothingStarts(context: OrchestratorContext, issue: IssueName): SkipReason | null {
   return whyPaused(context.state) ?? whyDayIsOver(context) ?? context.room.whyNone() ?? whyNotChosen(context, issue, 0);

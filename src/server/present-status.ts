@@ -1,4 +1,5 @@
 import type { ReadModel, RetryingView } from '../orchestrator/read-model.ts';
+import { mostFindings, presentFinding, presentJob, presentPressure } from './present-health.ts';
 
 /**
  * The read model as other programs get it: snake case, ISO times. The names of running and retrying are those of the
@@ -62,11 +63,17 @@ export function presentStatus(model: ReadModel): Record<string, unknown> {
     })),
     totals: { runs: model.totals.runs, runs_by_end: model.totals.runsByEnd, ...tokens(model.totals) },
     polling: {
+      mode: model.polling.mode,
       interval_ms: model.polling.intervalMs,
+      last_activity_at: iso(model.polling.lastActivityAt),
+      failures: model.polling.failures,
+      pressure: presentPressure(model.polling.pressure),
       next_poll_due_at_ms: model.polling.nextPollDueAt,
       poll_check_in_progress: model.polling.pollCheckInProgress,
       ticks: model.polling.ticks,
     },
+    jobs: model.jobs.map(presentJob),
+    findings: model.findings.slice(0, mostFindings).map(presentFinding),
     workflow_problem: model.workflowProblem,
     no_room: model.noRoom,
     errors: model.errors,

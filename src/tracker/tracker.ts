@@ -1,5 +1,7 @@
 import type { Author } from '../core/author.ts';
 import type { Issue } from '../core/issue.ts';
+import type { RequestCaller } from '../core/request-caller.ts';
+import type { RequestPressure } from '../core/request-pressure.ts';
 import type { StartMove } from '../core/slots.ts';
 
 /**
@@ -11,12 +13,18 @@ import type { StartMove } from '../core/slots.ts';
  *   states means no issues and no request. A malformed record is left out and counted in the log.
  * - `fetchByIds` gives full records in the order asked, each id once; an id that is missing in the answer does not exist
  *   any more. No ids means no request. A malformed record that was asked for fails the whole call.
- * - Both stop soon after their signal aborts.
+ * - `fetchSnapshot`, where there is one, answers what `fetchByStates` and `fetchByIds` would together, with fewer
+ *   requests. It may keep what it read before and ask only for what changed, as long as nobody can tell but by the count.
+ * - All stop soon after their signal aborts. None sends a request a second time because the first failed.
  */
 export interface Tracker {
   readonly kind: string;
-  fetchByStates(states: readonly string[], signal?: AbortSignal): Promise<readonly Issue[]>;
-  fetchByIds(ids: readonly string[], signal?: AbortSignal): Promise<readonly Issue[]>;
+  fetchByStates(states: readonly string[], ask?: Ask): Promise<readonly Issue[]>;
+  fetchByIds(ids: readonly string[], ask?: Ask): Promise<readonly Issue[]>;
+  /** One read for a whole poll; absent where reading twice costs nothing. */
+  readonly fetchSnapshot?: (wish: SnapshotWish, ask?: Ask) => Promise<Snapshot>;
+  /** How short requests to it are just now; absent where nothing is sent. */
+  readonly pressure?: () => RequestPressure;
   /** Null where Baton cannot change anything in this tracker; agents then use the tracker's own tools. */
   readonly changes: TrackerChanges | null;
   /** The move that Baton makes itself when it starts work on an issue; without it that is the agent's business. */
@@ -25,8 +33,27 @@ export interface Tracker {
   readonly isLocal?: boolean;
 }
 
+/** Who asks, and how he says that he does not want to know any more. */
+export interface Ask {
+  readonly signal?: AbortSignal;
+  readonly caller?: RequestCaller;
+}
+
+export interface SnapshotWish {
+  readonly states: readonly string[];
+  /** Ids that must be as they are now, whatever their state: of issues that are claimed. */
+  readonly watched: readonly string[];
+}
+
+export interface Snapshot {
+  /** As by `fetchByStates`. */
+  readonly issues: readonly Issue[];
+  /** Every watched id; null: it does not exist any more. */
+  readonly watched: ReadonlyMap<string, Issue | null>;
+}
+
 /** What Baton may change in a tracker on behalf of a run, through `tools/`. */
 export interface TrackerChanges {
-  moveIssue(id: string, state: string, author: Author, signal?: AbortSignal): Promise<Issue>;
-  addComment(id: string, body: string, author: Author, signal?: AbortSignal): Promise<void>;
+  moveIssue(id: string, state: string, author: Author, ask?: Ask): Promise<Issue>;
+  addComment(id: string, body: string, author: Author, ask?: Ask): Promise<void>;
 }

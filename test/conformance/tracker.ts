@@ -124,8 +124,8 @@ export function trackerConformance(
 
     it('rejects a read that was given up before it began', async () => {
       const { tracker } = await openWith(issue({ id: '1' }));
-      await expect(tracker.fetchByStates([states.todo], AbortSignal.abort())).rejects.toThrow();
-      await expect(tracker.fetchByIds(['1'], AbortSignal.abort())).rejects.toThrow();
+      await expect(tracker.fetchByStates([states.todo], { signal: AbortSignal.abort() })).rejects.toThrow();
+      await expect(tracker.fetchByIds(['1'], { signal: AbortSignal.abort() })).rejects.toThrow();
     });
 
     it('rejects with a tracker code when the tracker fails, and never reads that as no issues', async ({ skip }) => {

@@ -75,6 +75,8 @@ describe('the gates', () => {
     const outside = {
       slot_in_baton: passing,
       own_limits: passing,
+      claim_room: passing,
+      review_room: passing,
       free_room: passing,
       day_limit: passing,
       free_elsewhere: passing,
@@ -88,6 +90,8 @@ describe('the gates', () => {
       'free_elsewhere',
       'day_limit',
       'free_room',
+      'review_room',
+      'claim_room',
       'fields',
       'dispatchable',
       'labels',

@@ -194,7 +194,7 @@ describe('two daemons on one store', () => {
   it('a hold and a retry that another took over are forgotten here', async () => {
     const { one, line } = await cutOff();
     one.tracker.put(issue({ id: '2' }));
-    await one.clock.advance(1_000);
+    await one.clock.advance(1_200);
     one.runs[0]?.fail('agent_input_required');
     one.runs[1]?.fail();
     await one.clock.advance(0);
@@ -285,7 +285,7 @@ describe('two daemons on one store', () => {
     for (const id of ['1', '2']) one.tracker.put(issue({ id }));
     await other.orchestrator.start();
     await other.clock.advance(0);
-    await one.clock.advance(1_000);
+    await one.clock.advance(1_200);
     expect([other.started(), one.started()]).toEqual([['1'], ['2']]);
     one.kill();
     await other.clock.advance(leaseMs + 10_000);

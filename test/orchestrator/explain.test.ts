@@ -35,7 +35,14 @@ async function given({ issues, settings: wanted = settings(), trial = null, prob
   const store = await scratchStore(clock);
   const project = (await store.projects.ensure('test', 0)).id;
   const state = emptySchedulingState();
-  const reads = new TrackerReads({ clock, stopping, tracker: () => tracker, freshnessMs: () => 0, soon: () => [] });
+  const reads = new TrackerReads({
+    clock,
+    stopping,
+    tracker: () => tracker,
+    freshnessMs: () => 0,
+    restMs: () => 0,
+    soon: () => [],
+  });
   const workflow = { path: '/w', revision: '1', settings: wanted, renderPrompt: () => '', renderBranch: () => 'b' };
   const who = { owner: 'me', host: 'here', isShared: false };
   const ledger = new Ledger({ store, clock, project, ...who, generations: state.generations });

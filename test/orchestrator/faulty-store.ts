@@ -22,6 +22,7 @@ export function storeThrough(store: Store, { before, after }: Between): Store {
     recovery: (project, at) => pass('recovery', () => store.recovery(project, at)),
     transaction: (work) =>
       pass('transaction', () => store.transaction((tables) => work(wrapTables(tables, 'in ', pass)))),
+    maintain: () => pass('maintain', () => store.maintain()),
     close: () => store.close(),
     [Symbol.asyncDispose]: () => store.close(),
   };

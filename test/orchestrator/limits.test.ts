@@ -93,9 +93,9 @@ describe('a limit of an issue', () => {
     await stage.clock.advance(60_000);
     stage.runs[0]?.succeed();
     await stage.clock.advance(1_000);
-    await stage.clock.advance(39_900);
+    await stage.clock.advance(39_000);
     expect(stage.runs[1]?.stops).toEqual([]);
-    await stage.clock.advance(200);
+    await stage.clock.advance(5_000);
     expect(stage.runs[1]?.stops).toEqual(['limit_reached']);
   });
 

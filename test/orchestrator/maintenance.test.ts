@@ -35,7 +35,7 @@ async function withOldRuns(ages: readonly number[], retentionDays: number) {
 it('removes finished runs that are older than wanted, with their transcripts, and no others', async () => {
   const stage = await withOldRuns([1, 89, 91, 400], 90);
   await stage.orchestrator.start();
-  await stage.clock.advance(1_000);
+  await stage.clock.advance(600_000);
   expect(await stage.left()).toEqual(['run-0', 'run-1']);
   expect(stage.forgotten.toSorted()).toEqual(['run-2', 'run-3']);
 });
@@ -43,19 +43,29 @@ it('removes finished runs that are older than wanted, with their transcripts, an
 it('removes nothing when they are kept for ever', async () => {
   const stage = await withOldRuns([5_000], 0);
   await stage.orchestrator.start();
-  await stage.clock.advance(1_000);
+  await stage.clock.advance(600_000);
   expect(await stage.left()).toEqual(['run-0']);
 });
 
-it('comes once an hour, also over a restart', async () => {
+it('comes every ten minutes, also over restarts that come more often', async () => {
   const first = await withOldRuns([100], 90);
+  const ranAt = async (): Promise<number | null | undefined> =>
+    (await first.store.jobTimers.list(first.project)).find(({ job }) => job === 'store_maintenance')?.lastRunAt;
   await first.orchestrator.start();
-  await first.clock.advance(1_000);
-  const [timer] = await first.store.jobTimers.list(first.project);
-  const second = await scene({ settings: settings({ intervalMs: 60_000 }), store: first.store });
+  await first.clock.advance(400_000);
+  expect(await ranAt()).toBeNull();
+  first.kill();
+  const { clock, store } = first;
+  const second = await scene({ settings: settings({ intervalMs: 60_000 }), store, clock });
   await second.orchestrator.start();
-  await second.clock.advance(120_000);
-  expect(await second.store.jobTimers.list(second.project)).toEqual([timer]);
-  await second.clock.advance(3_600_000);
-  expect((await second.store.jobTimers.list(second.project))[0]?.lastRunAt).toBeGreaterThan(timer?.lastRunAt ?? 0);
+  await clock.advance(250_000);
+  const once = await ranAt();
+  expect(once).toBe(clock.now() - 50_000);
+  second.kill();
+  const third = await scene({ settings: settings({ intervalMs: 60_000 }), store, clock });
+  await third.orchestrator.start();
+  await clock.advance(540_000);
+  expect(await ranAt()).toBe(once);
+  await clock.advance(20_000);
+  expect(await ranAt()).toBe((once ?? 0) + 600_000);
 });

@@ -8,15 +8,15 @@ const started = (stage: Awaited<ReturnType<typeof scene>>): string[] =>
   stage.runs.map(({ request }) => request.issue.id);
 
 describe('dispatch', () => {
-  it('ticks at once, then by the interval', async () => {
+  it('polls at once, then by the interval; ticks, which cost no request, come every five seconds', async () => {
     const stage = await scene({ settings: settings({ intervalMs: 30_000 }) });
     await stage.orchestrator.start();
     await stage.clock.advance(0);
     expect(stage.orchestrator.read().polling).toMatchObject({ ticks: 1, pollCheckInProgress: false });
     await stage.clock.advance(29_999);
-    expect(stage.orchestrator.read().polling.ticks).toBe(1);
-    await stage.clock.advance(1);
-    expect(stage.orchestrator.read().polling.ticks).toBe(2);
+    expect([stage.calls.length, stage.orchestrator.read().polling.ticks]).toEqual([1, 6]);
+    await stage.clock.advance(3_001);
+    expect([stage.calls.length, stage.orchestrator.read().polling.ticks]).toEqual([2, 7]);
   });
 
   it('starts issues in order until the slots are used, and keeps a reason for each it left', async () => {
@@ -247,7 +247,10 @@ describe('reconcile', () => {
     };
     await stage.clock.advance(1_000);
     expect(stage.runs[0]?.stops).toEqual([]);
-    expect(stage.orchestrator.read().errors).toMatchObject([{ step: 'dispatch', error: { code: 'tracker_status' } }]);
+    expect(stage.orchestrator.read().errors).toMatchObject([
+      { step: 'reconcile', error: { code: 'tracker_status' } },
+      { step: 'dispatch', error: { code: 'tracker_status' } },
+    ]);
   });
 
   it('X1: a stalled run is stopped and waits its backoff although slots are free', async () => {
@@ -260,7 +263,7 @@ describe('reconcile', () => {
     stage.runs[0]?.request.watcher.onEvent({ name: 'notification', at: stage.clock.now(), pid: 1, summary: 'alive' });
     await stage.clock.advance(900);
     expect(stage.runs[0]?.stops).toEqual([]);
-    await stage.clock.advance(400);
+    await stage.clock.advance(5_000);
     expect(stage.runs[0]?.stops).toEqual(['stalled']);
     stage.runs[0]?.cancel();
     await stage.clock.advance(9_500);

@@ -69,14 +69,14 @@ describe('X15: while the tracker takes ten seconds to answer', () => {
 
   it('a stall is found', async () => {
     const stage = await waiting({ settings: settings({ intervalMs: 100, agent: { stallTimeoutMs: 3_000 } }) });
-    await stage.clock.advance(3_000);
+    await stage.clock.advance(5_000);
     expect(stage.runs.map(({ stops }) => stops)).toEqual([['stalled'], ['stalled']]);
   });
 
   it('a command and a limit are served', async () => {
     const stage = await waiting({ settings: settings({ intervalMs: 100, limits: { runWallTimeMs: 3_000 } }) });
     expect(await stage.command('pause')).toMatchObject({ status: 'done' });
-    await stage.clock.advance(3_000);
+    await stage.clock.advance(5_000);
     expect(stage.runs[0]?.stops).toEqual(['limit_reached']);
   });
 });
@@ -143,14 +143,18 @@ describe('a poll', () => {
     const stage = await begun({ issues: [], settings: settings({ intervalMs: 30_000 }) });
     const { fetchByStates } = stage.tracker;
     stage.tracker.fetchByStates = () => new Promise(() => {});
-    await stage.clock.advance(30_000);
+    await stage.clock.advanceUntil(() => stage.orchestrator.read().polling.pollCheckInProgress, 60_000);
+    await stage.clock.advance(0);
     stage.tracker.fetchByStates = fetchByStates.bind(stage.tracker);
     stage.tracker.put(issue({ id: '1' }));
     await stage.clock.advance(119_999);
     expect(stage.started()).toEqual([]);
     await stage.clock.advance(1);
     expect(stage.orchestrator.read().errors).toMatchObject([{ step: 'dispatch', error: { code: 'tracker_request' } }]);
-    await stage.clock.advance(30_000);
+    // The wait is longer than it was before the failure.
+    await stage.clock.advance(59_000);
+    expect(stage.started()).toEqual([]);
+    await stage.clock.advance(10_000);
     expect(stage.started()).toEqual(['1']);
   });
 
@@ -270,7 +274,7 @@ describe('reads', () => {
   it('with no freshness at all are still bounded, though time passes between an answer and a decision', async () => {
     const stage = await scene({
       issues: [issue({ id: '1' }), issue({ id: '2' })],
-      settings: { ...settings({ agent: { maxConcurrentAgents: 1 } }), polling: { intervalMs: hour, freshnessMs: 0 } },
+      settings: settings({ agent: { maxConcurrentAgents: 1 }, polling: { intervalMs: hour, freshnessMs: 0 } }),
     });
     const { monotonic } = stage.clock;
     let asked = 0;

@@ -102,7 +102,7 @@ describe('a run without a sign of life', () => {
       issues: [issue({ id: '1', url: 'https://tracker/1' })],
       settings: settings({ intervalMs: 100, agent: { stallTimeoutMs: 1_000 } }),
     });
-    await stage.clock.advance(1_200);
+    await stage.clock.advance(5_000);
     expect(stage.runs[0]?.stops).toEqual(['stalled']);
     stage.runs[0]?.end();
     await stage.clock.advance(0);
@@ -129,12 +129,12 @@ describe('a process that is gone without an exit', () => {
     return stage;
   };
 
-  it('is taken for lost at the second look', async () => {
+  it('is taken for lost at the second look, a second after the first', async () => {
     const stage = await withProcess();
     stage.dead.add(7);
-    await stage.clock.advance(5_000);
+    await stage.clock.advance(10_000);
     expect(stage.runs[0]?.stops).toEqual([]);
-    await stage.clock.advance(5_000);
+    await stage.clock.advance(1_000);
     expect(stage.runs[0]?.stops).toEqual(['process_gone']);
     stage.runs[0]?.end();
     await stage.clock.advance(0);

@@ -87,6 +87,8 @@ export async function scene(options: SceneOptions = {}) {
     new MemoryTracker({ issues: options.issues ?? [], states: ['Backlog', 'Todo', 'In Progress', 'Done'], clock });
   const runs: StagedRun[] = [];
   const transcript: string[] = [];
+  /** When a person last touched the file of activity. */
+  const touch = { at: null as number | null };
   const swept: string[] = [];
   const endedAtOnce: string[] = [];
   const dead = new Set<number>();
@@ -126,6 +128,8 @@ export async function scene(options: SceneOptions = {}) {
     workspacesFor: () => workspaces.as,
     pruneSalvage: options.pruneSalvage ?? (async () => 0),
     roomLeft: () => room.read(),
+    refreshRequests: async () => {},
+    touchedAt: () => touch.at,
     processes: {
       endEarlierLives: async () => ({ ended: 0, left: [] }),
       endRun: async (runId) => {
@@ -175,6 +179,7 @@ export async function scene(options: SceneOptions = {}) {
     forgotten,
     endedAtOnce,
     dead,
+    touch,
     health,
     workspaces,
     room,
@@ -253,13 +258,13 @@ function countedTracker(tracker: MemoryTracker, calls: TrackerCall[], clock: Clo
   // A test may put another answer in the tracker's place at any time: each is looked up when it is asked for.
   const reads: Partial<Tracker> = {
     isLocal,
-    fetchByStates: (states, signal) => {
+    fetchByStates: (states, ask) => {
       count('states', states);
-      return tracker.fetchByStates(states, signal);
+      return tracker.fetchByStates(states, ask);
     },
-    fetchByIds: (ids, signal) => {
+    fetchByIds: (ids, ask) => {
       count('ids', ids);
-      return tracker.fetchByIds(ids, signal);
+      return tracker.fetchByIds(ids, ask);
     },
   };
   return new Proxy<Tracker>(tracker, {

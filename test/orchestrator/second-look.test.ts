@@ -111,6 +111,8 @@ it('the cleanup at a start leaves the workspace of an issue that was opened agai
     settings: settings({ intervalMs: 60_000, agent: { maxConcurrentAgents: 1 } }),
     issues: [issue({ id: '1', state: 'Done' }), issue({ id: '2', state: 'Done' }), issue({ id: '3' })],
   });
+  for (const key of ['T-1', 'T-2'])
+    stage.workspaces.entries.push({ key, path: `/workspaces/${key}`, state: 'whole', bytes: null, changedAt: 0 });
   stage.workspaces.answers.wait = slow.passed;
   await stage.orchestrator.start();
   await stage.clock.advance(1_500);

@@ -6,6 +6,10 @@ import { begun, gate, scene } from './scene.ts';
 
 const person = { kind: 'person', name: 'me' } as const;
 
+/** A workspace that no run is known of. */
+const leftBehind = (id: string) =>
+  ({ key: `T-${id}`, path: `/workspaces/T-${id}`, state: 'whole', bytes: null, changedAt: 0 }) as const;
+
 describe('a start', () => {
   it('ends earlier lives, recovers, serves waiting commands, cleans up and ticks, in this order', async () => {
     const first = await begun();
@@ -25,6 +29,7 @@ describe('a start', () => {
         },
       },
     });
+    stage.workspaces.entries.push(leftBehind('2'));
     const { remove } = stage.workspaces.as;
     Object.assign(stage.workspaces.as, {
       remove: (...parts: Parameters<typeof remove>) => {
@@ -53,6 +58,7 @@ describe('a start', () => {
 
   it('goes on when the finished issues cannot be read, and says so', async () => {
     const stage = await scene({ issues: [issue({ id: '1' })] });
+    stage.workspaces.entries.push(leftBehind('9'));
     const { fetchByStates } = stage.tracker;
     stage.tracker.fetchByStates = async (states, signal) => {
       if (states.includes('Done')) throw new BatonError('tracker_status', 'HTTP 502');
@@ -72,6 +78,7 @@ describe('a start', () => {
       issues: [issue({ id: '1', state: 'Done' }), issue({ id: '2' })],
       settings: settings({ intervalMs: 100 }),
     });
+    stage.workspaces.entries.push(leftBehind('1'));
     stage.workspaces.answers.wait = slow.passed;
     await stage.orchestrator.start();
     await stage.clock.advance(0);

@@ -79,7 +79,7 @@ describe('a sweep of the workspaces', () => {
   });
 
   it('comes at once when a person did something, and not twice for two of them in a moment', async () => {
-    const stage = await started({ issues: inReview('1', '2') }, { id: '1' }, { id: '2' });
+    const stage = await started({ issues: inReview('1', '2'), isLocal: true }, { id: '1' }, { id: '2' });
     await stage.clock.advance(5_000);
     await finish(stage, '1');
     stage.orchestrator.wake();
@@ -392,19 +392,23 @@ describe('work that was saved before a removal', () => {
     expect(stage.logger.messages()).toContain(removedInfo);
   });
 
-  it('is dropped once a day when it is older than wanted, and never when it is kept for ever', async () => {
+  it('is dropped at the pace of its job when it is older than wanted, and never when it is kept for ever', async () => {
     const asked: number[] = [];
     const pruneSalvage = async ({ workspace }: Settings) => {
       asked.push(workspace.salvageRetentionDays);
       if (asked.length === 2) throw new Error('no');
       return 3;
     };
-    const stage = await started({ settings: swept({ salvageRetentionDays: 7 }), pruneSalvage });
-    await stage.clock.advance(2 * dayMs + hourMs);
+    const hourly = (salvageRetentionDays: number) =>
+      settings({ workspace: { salvageRetentionDays }, polling: { jobIntervalsMs: { salvage_pruning: hourMs } } });
+    const stage = await started({ settings: hourly(7), pruneSalvage });
+    await stage.clock.advance(3 * hourMs + minuteMs);
     expect(asked).toEqual([7, 7, 7]);
-    const told = stage.logger.lines.filter(({ message }) => message.includes('alvaged work'));
+    const told = stage.logger.lines.filter(
+      ({ message, fields }) => fields.job === 'salvage_pruning' || message.includes('alvaged work'),
+    );
     expect(told.map(({ level }) => level)).toEqual(['info', 'warn', 'info']);
-    await started({ settings: swept(), pruneSalvage }).then((other) => other.clock.advance(2 * dayMs));
+    await started({ settings: hourly(0), pruneSalvage }).then((other) => other.clock.advance(2 * hourMs + minuteMs));
     expect(asked).toHaveLength(3);
   });
 });

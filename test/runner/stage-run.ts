@@ -129,7 +129,7 @@ export function stageRun(prompt: string, staging: Staging = {}): StagedRun {
     toolDoorFor: (_settings, run) => openToolDoor({ ...run, tracker }),
     readIssue: async (_settings, id, signal) =>
       staging.readIssue === undefined
-        ? ((await tracker.fetchByIds([id], signal))[0] ?? null)
+        ? ((await tracker.fetchByIds([id], { signal }))[0] ?? null)
         : staging.readIssue(signal),
   });
   const told = {

@@ -34,6 +34,7 @@ export function guardStore(store: Store, life: Life, gate: StoreGate, shownEngin
         ),
       ),
     recovery: (project, at) => life.call('recovery', () => through(false, () => store.recovery(project, at))),
+    maintain: () => life.call('maintain', () => through(true, () => store.maintain())),
     close: async () => {},
     [Symbol.asyncDispose]: async () => {},
   };

@@ -7,6 +7,7 @@ import { readRecovery } from '../../src/store/read-recovery.ts';
 import type { Database } from '../../src/store/schema.ts';
 import { sqliteDialect } from '../../src/store/sqlite/sqlite-dialect.ts';
 import type { Store } from '../../src/store/store.ts';
+import { noUpkeep } from '../../src/store/store-upkeep.ts';
 import { storeTables } from '../../src/store/tables/store-tables.ts';
 
 const place = 'the memory';
@@ -31,6 +32,7 @@ export class MemoryStore {
       ...storeTables(engine.db, engine),
       transaction: (work) => engine.db.transaction().execute((inside) => work(storeTables(inside, engine))),
       recovery: (project, at) => readRecovery(engine, project, at),
+      maintain: () => engine.maintain(),
       close,
       [Symbol.asyncDispose]: close,
     };
@@ -75,6 +77,8 @@ function engineOver(database: DatabaseSync, clock: Clock, isShared: boolean, onC
     db: new Kysely<Database>({ dialect: withOnCommit(sqliteDialect(database, place, clock), onCommit) }),
     // The clock of the one server runs evenly, whatever the wall clocks of the daemons do.
     leaseClock: (callersAt) => sql<number>`${sql.val(isShared ? serverTime(clock) : callersAt)}`,
+    // Nothing to keep up in memory.
+    maintain: async () => noUpkeep,
     close: async () => {},
   };
 }

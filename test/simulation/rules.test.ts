@@ -428,6 +428,7 @@ function changedStore(change: (tables: StoreTables) => StoreTables): NonNullable
       engine: store.engine,
       transaction: (work) => store.transaction((tables) => work(changedTables(tables, change))),
       recovery: (project, at) => store.recovery(project, at),
+      maintain: () => store.maintain(),
       close: () => store.close(),
       [Symbol.asyncDispose]: () => store.close(),
     } satisfies Store,

@@ -23,18 +23,18 @@ export function simulatedTracker(world: World, life: Life): Tracker {
     });
   return {
     kind: 'simulated',
-    fetchByStates: (states, signal) =>
-      read('tracker.fetchByStates', signal, () => {
+    fetchByStates: (states, ask) =>
+      read('tracker.fetchByStates', ask?.signal, () => {
         const wanted = new Set(states.map(normalizeState));
         return book.all().filter(({ state }) => wanted.has(normalizeState(state)));
       }),
-    fetchByIds: (ids, signal) =>
-      read('tracker.fetchByIds', signal, () => [...new Set(ids)].flatMap((id) => book.get(id) ?? [])),
+    fetchByIds: (ids, ask) =>
+      read('tracker.fetchByIds', ask?.signal, () => [...new Set(ids)].flatMap((id) => book.get(id) ?? [])),
     changes: {
-      moveIssue: (id, state, author, signal) =>
+      moveIssue: (id, state, author, ask) =>
         life.call('tracker.moveIssue', async () => {
-          await fault(world, signal);
-          await delay(world, signal);
+          await fault(world, ask?.signal);
+          await delay(world, ask?.signal);
           if (author.kind === 'orchestrator') refuseLateMove(world, id);
           const moved = book.move(id, state);
           world.trace.tell('moved', life.name, id, state, author.kind);

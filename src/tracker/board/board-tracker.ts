@@ -14,28 +14,28 @@ export function createBoardTracker(board: Board, store: Store): Tracker {
     kind: 'board',
     startMove: { from: 'todo', to: 'in_progress' },
     isLocal: true,
-    fetchByStates: async (states, signal) => {
-      signal?.throwIfAborted();
+    fetchByStates: async (states, ask) => {
+      ask?.signal?.throwIfAborted();
       const wanted = new Set(states.map(normalizeState));
       const statuses = boardStatuses.filter((status) => wanted.has(status));
       if (statuses.length === 0) return [];
-      return read(() => store.boardIssues.byStatuses(project, statuses), signal);
+      return read(() => store.boardIssues.byStatuses(project, statuses), ask?.signal);
     },
-    fetchByIds: async (ids, signal) => {
-      signal?.throwIfAborted();
+    fetchByIds: async (ids, ask) => {
+      ask?.signal?.throwIfAborted();
       if (ids.length === 0) return [];
-      return read(() => store.boardIssues.readMany(project, [...new Set(ids)]), signal);
+      return read(() => store.boardIssues.readMany(project, [...new Set(ids)]), ask?.signal);
     },
     changes: {
-      moveIssue: async (id, state, author, signal) => {
-        signal?.throwIfAborted();
+      moveIssue: async (id, state, author, ask) => {
+        ask?.signal?.throwIfAborted();
         const to = readBoardStatus(state);
         if (to !== null) return toIssue(await board.move(id, to, { author }));
         const allowed = boardStatuses.join(', ');
         throw new BatonError('tracker_state_unknown', `There is no state "${state}"; there are: ${allowed}.`);
       },
-      addComment: async (id, body, author, signal) => {
-        signal?.throwIfAborted();
+      addComment: async (id, body, author, ask) => {
+        ask?.signal?.throwIfAborted();
         await board.comment(id, body, author);
       },
     },

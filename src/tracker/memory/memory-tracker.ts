@@ -2,7 +2,7 @@ import type { Clock } from '../../clock/clock.ts';
 import type { Author } from '../../core/author.ts';
 import { BatonError } from '../../core/baton-error.ts';
 import { type Issue, normalizeState } from '../../core/issue.ts';
-import type { Tracker, TrackerChanges } from '../tracker.ts';
+import type { Ask, Tracker, TrackerChanges } from '../tracker.ts';
 
 export interface MemoryTrackerOptions {
   readonly issues: readonly Issue[];
@@ -39,16 +39,16 @@ export class MemoryTracker implements Tracker {
     this.#clock = options.clock;
   }
 
-  async fetchByStates(states: readonly string[], signal?: AbortSignal): Promise<readonly Issue[]> {
-    signal?.throwIfAborted();
+  async fetchByStates(states: readonly string[], ask?: Ask): Promise<readonly Issue[]> {
+    ask?.signal?.throwIfAborted();
     const wanted = new Set(states.map(normalizeState));
     return [...this.#issues.values()]
       .filter((issue) => wanted.has(normalizeState(issue.state)))
       .map((issue) => this.#withBlockers(issue));
   }
 
-  async fetchByIds(ids: readonly string[], signal?: AbortSignal): Promise<readonly Issue[]> {
-    signal?.throwIfAborted();
+  async fetchByIds(ids: readonly string[], ask?: Ask): Promise<readonly Issue[]> {
+    ask?.signal?.throwIfAborted();
     return [...new Set(ids)]
       .map((id) => this.#issues.get(id))
       .filter((issue) => issue !== undefined)

@@ -1,0 +1,46 @@
+import { toBatonError } from '../core/baton-error.ts';
+import type { Issue } from '../core/issue.ts';
+import { cleanWorkspace, pathOf } from './clean-workspaces.ts';
+import type { OrchestratorContext } from './context.ts';
+import { findWorkspaces } from './find-workspaces.ts';
+import { everything, sweepWorkspaces } from './sweep-workspaces.ts';
+
+/**
+ * At the start: removes the workspaces of issues that ended while no daemon ran (seed 2, Startup Terminal Workspace
+ * Cleanup). Those that a run is known of are swept, by the ids of their issues. Only where there are others is the tracker
+ * asked for everything that is over, which in an old project may be much. A tracker that does not answer is only a warning.
+ */
+export async function cleanAtStart(context: OrchestratorContext): Promise<void> {
+  const { source, stopping } = context;
+  const { settings } = source.read().workflow;
+  const workspaces = context.workspacesFor(settings);
+  await workspaces.finishRemovals(settings.workspace.root);
+  // A root that cannot be read is told by the sweep.
+  const entries = await workspaces.list(settings.workspace.root).catch(() => []);
+  const found = await findWorkspaces(
+    context,
+    entries.filter(({ state }) => state === 'whole'),
+  );
+  await sweepWorkspaces(context, everything);
+  const strangers = new Map(found.flatMap(({ run, entry }) => (run === null ? [[entry.path, entry.changedAt]] : [])));
+  if (strangers.size === 0) return;
+  for (const issue of await readFinished(context)) {
+    if (stopping.aborted) return;
+    const path = pathOf(() => workspaces.pathOf(issue.identifier));
+    const changedAt = path === null ? undefined : strangers.get(path);
+    if (path === null || changedAt === undefined) continue;
+    await cleanWorkspace(context, { issue, path, runId: null, attempt: null, settings, changedAt });
+  }
+}
+
+async function readFinished({ source, reads, logger, stopping }: OrchestratorContext): Promise<readonly Issue[]> {
+  const { terminalStates } = source.read().workflow.settings.tracker;
+  try {
+    return await reads.byStates(terminalStates, { job: 'start', cause: 'sweep' });
+  } catch (thrown) {
+    const error = toBatonError(thrown);
+    if (!stopping.aborted)
+      logger.warn('The finished issues could not be read; their workspaces stay for now.', { error });
+    return [];
+  }
+}

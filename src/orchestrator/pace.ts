@@ -1,0 +1,55 @@
+import { afterFailures, type Pace, paceOf } from '../core/poll-pace.ts';
+import { noPressure, type RequestPressure } from '../core/request-pressure.ts';
+import type { Tracker } from '../tracker/tracker.ts';
+import type { OrchestratorContext } from './context.ts';
+
+/** So far apart live runs are looked after while there are next to no requests left. */
+const custodyPollMs = 60_000;
+
+/** The tracker of the settings in force; null when none can be made of them: a poll tells that, and time has to go on. */
+export function trackerNow({ source, trackerFor }: OrchestratorContext): Tracker | null {
+  try {
+    return trackerFor(source.read().workflow.settings);
+  } catch {
+    return null;
+  }
+}
+
+/** How often the tracker is asked while all is well, and why. */
+export function paceNow(context: OrchestratorContext): Pace {
+  const { source, clock, activity } = context;
+  const { polling } = source.read().workflow.settings;
+  const isLocal = trackerNow(context)?.isLocal === true;
+  return paceOf({ polling, now: clock.now(), lastActivityAt: activity.lastAt, isLocal });
+}
+
+/** How short requests to the tracker are. */
+export function pressureNow(context: OrchestratorContext): RequestPressure {
+  return trackerNow(context)?.pressure?.() ?? noPressure;
+}
+
+/** From one poll to the next: by the mode, and further apart when requests get short. */
+export function pollIntervalMs(context: OrchestratorContext): number {
+  const { step, spacingMs } = pressureNow(context);
+  const shortMs = step === 'stretched' ? spacingMs : step === 'custody_only' ? custodyPollMs : 0;
+  return Math.max(paceNow(context).intervalMs, shortMs);
+}
+
+/**
+ * The earliest next poll, on the monotonic clock: a tracker that failed rests, a closed door is not knocked at, and with
+ * next to no requests left there is nothing to ask for while nothing runs.
+ */
+export function pollNotBefore(context: OrchestratorContext): number {
+  const { clock, reads, state } = context;
+  const { step, until } = pressureNow(context);
+  const isClosed = step === 'closed' || (step === 'custody_only' && state.running.size === 0);
+  const opensAt = isClosed && until !== null ? clock.monotonic() + (until - clock.now()) : Number.NEGATIVE_INFINITY;
+  return Math.max(reads.rest.until, opensAt);
+}
+
+/** How long a tracker is left alone after so many failures in a row; one on this machine is asked again at once. */
+export function restMs(context: OrchestratorContext, failures: number): number {
+  if (trackerNow(context)?.isLocal === true) return 0;
+  const { adaptive } = context.source.read().workflow.settings.polling;
+  return afterFailures(paceNow(context).intervalMs, failures, adaptive.dormantIntervalMs);
+}

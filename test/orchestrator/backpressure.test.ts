@@ -1,0 +1,137 @@
+import { describe, expect, it } from 'vitest';
+import { SimulatedClock } from '../../src/clock/simulated-clock.ts';
+import { planDispatch } from '../../src/core/dispatch-plan.ts';
+import type { Settings } from '../../src/core/settings.ts';
+import type { OrchestratorContext } from '../../src/orchestrator/context.ts';
+import { outsideGates } from '../../src/orchestrator/outside-gates.ts';
+import { emptySchedulingState } from '../../src/orchestrator/scheduling-state.ts';
+import { whyNothingStarts } from '../../src/orchestrator/why-nothing-starts.ts';
+import { issue } from '../fake/issues.ts';
+import { settings } from '../fake/settings.ts';
+import { begun, besides, scene } from './scene.ts';
+
+const issues = (...ids: string[]) => ids.map((id, createdAt) => issue({ id, createdAt }));
+const atMost = (maxClaimed: number, agent: Partial<Settings['agent']> = {}) =>
+  settings({ intervalMs: 100, agent: { maxClaimed, ...agent } });
+
+describe('agent.max_claimed', () => {
+  it('starts so many issues and tells the others why they wait', async () => {
+    const stage = await begun({ issues: issues('1', '2', '3', '4'), settings: atMost(2) });
+    await stage.clock.advance(5_000);
+    expect(stage.started()).toEqual(['1', '2']);
+    const why = { code: 'max_claimed', text: '2 issues are claimed; agent.max_claimed is 2' };
+    expect(stage.orchestrator.read().skipped.map(({ issue: { id }, reason }) => [id, reason])).toEqual([
+      ['3', why],
+      ['4', why],
+    ]);
+  });
+
+  it('counts what waits for its next run, which goes on however full it is, and lets the next in when a claim ends', async () => {
+    const stage = await begun({ issues: issues('1', '2', '3'), settings: atMost(2) });
+    stage.runs[0]?.fail();
+    await stage.clock.advance(5_000);
+    // It waits for its retry; its slot is free and its claim is not.
+    expect(stage.started()).toEqual(['1', '2']);
+    await stage.clock.advance(10_000);
+    expect(stage.started()).toEqual(['1', '2', '1']);
+    stage.tracker.put(issue({ id: '1', state: 'Done' }));
+    await stage.clock.advance(200);
+    stage.runs[2]?.end();
+    await stage.clock.advance(200);
+    expect(stage.started()).toEqual(['1', '2', '1', '3']);
+  });
+
+  it('counts what is held for a person', async () => {
+    const stage = await begun({ issues: issues('1', '2'), settings: atMost(1) });
+    stage.runs[0]?.fail('agent_input_required');
+    await stage.clock.advance(20_000);
+    expect(stage.orchestrator.read().held).toHaveLength(1);
+    expect(stage.started()).toEqual(['1']);
+  });
+
+  it('stops nothing of what an earlier life had claimed, though it is more than the limit', async () => {
+    const first = await begun({ issues: issues('1', '2', '3', '4'), settings: atMost(0, { maxConcurrentAgents: 3 }) });
+    expect(first.started()).toEqual(['1', '2', '3']);
+    first.kill();
+    const { store, clock, tracker } = first;
+    const stage = await begun({ store, clock, tracker, settings: atMost(1) });
+    await clock.advance(10_000);
+    expect(stage.started().toSorted()).toEqual(['1', '2', '3']);
+    expect(stage.orchestrator.read().skipped).toMatchObject([
+      { issue: { id: '4' }, reason: { text: '3 issues are claimed; agent.max_claimed is 1' } },
+    ]);
+  });
+
+  it('counts what other daemons on the store have claimed', async () => {
+    const one = await scene({ issues: issues('1', '2', '3'), settings: atMost(2), owner: 'one', isShared: true });
+    await one.orchestrator.start();
+    await one.clock.advance(0);
+    const other = await besides(one, { settings: atMost(2) });
+    await other.orchestrator.start();
+    await one.clock.advance(5_000);
+    expect([one.started(), other.started()]).toEqual([['1', '2'], []]);
+    expect(other.orchestrator.read().skipped).toMatchObject([
+      { reason: { code: 'claimed_elsewhere' } },
+      { reason: { code: 'claimed_elsewhere' } },
+      { reason: { code: 'max_claimed', text: '2 issues are claimed; agent.max_claimed is 2' } },
+    ]);
+  });
+
+  it('is explained gate by gate, and never to an issue that has its claim', async () => {
+    const stage = await begun({ issues: issues('1', '2'), settings: atMost(1) });
+    const free = await stage.orchestrator.explain('2');
+    expect(free.next).toBe('it waits: 1 issue is claimed; agent.max_claimed is 1');
+    stage.runs[0]?.fail();
+    await stage.clock.advance(0);
+    const retrying = await stage.orchestrator.explain('1');
+    expect(retrying.next).toMatch(/^it is looked at again at .* and started then$/);
+    expect(retrying.gates.find(({ gate }) => gate === 'claim_room')?.text).toBe('it is claimed already and goes on');
+  });
+});
+
+describe('agent.max_in_review', () => {
+  /** The gates as the orchestrator makes them, with this many in review. */
+  const decided = (inReview: number | null, maxInReview: number, claimed: readonly string[] = []) => {
+    const state = { ...emptySchedulingState(), inReview };
+    for (const id of claimed) state.adopting.add(id);
+    const all = settings({ agent: { maxInReview } });
+    const workflow = { path: '', revision: '', settings: all, renderPrompt: () => '', renderBranch: () => '' };
+    const reading = { workflow, problem: null };
+    const parts = { state, clock: new SimulatedClock(), pool: null, trial: null };
+    const context = {
+      ...parts,
+      source: { read: () => reading },
+      room: { whyNone: () => null },
+    } as unknown as OrchestratorContext;
+    const plan = planDispatch({
+      issues: issues('1', '2'),
+      settings: all,
+      runningStates: [],
+      startMove: undefined,
+      outside: outsideGates(context, reading),
+    });
+    return { context, codes: plan.map(({ reason }) => reason?.code ?? 'starts') };
+  };
+
+  it('refuses every new claim while so many wait for a person, and until they were counted', () => {
+    expect(decided(4, 5).codes).toEqual(['starts', 'starts']);
+    expect(decided(5, 5).codes).toEqual(['max_in_review', 'max_in_review']);
+    expect(decided(null, 5).codes).toEqual(['max_in_review', 'max_in_review']);
+    expect(decided(null, 0).codes).toEqual(['starts', 'starts']);
+  });
+
+  it('says nothing about an issue that is claimed, and stops no look', () => {
+    const { codes, context } = decided(9, 5, ['1']);
+    expect(codes).toEqual(['claimed', 'max_in_review']);
+    expect(whyNothingStarts(context, issue({ id: '1' }))).toBeNull();
+  });
+
+  it('starts nothing before the first answer of the tracker', async () => {
+    const all = settings({ intervalMs: 100, agent: { maxInReview: 1 }, tracker: { reviewStates: ['Backlog'] } });
+    const stage = await scene({ issues: issues('1'), settings: all });
+    stage.tracker.fetchByStates = () => new Promise(() => {});
+    await stage.orchestrator.start();
+    await stage.clock.advance(1_000);
+    expect(stage.started()).toEqual([]);
+  });
+});

@@ -1,0 +1,247 @@
+import { describe, expect, it } from 'vitest';
+import { SimulatedClock } from '../../src/clock/simulated-clock.ts';
+import type { Issue } from '../../src/core/issue.ts';
+import type { OrchestratorContext } from '../../src/orchestrator/context.ts';
+import { lookAtQueue } from '../../src/orchestrator/queue-health.ts';
+import { emptySchedulingState, type RunningEntry } from '../../src/orchestrator/scheduling-state.ts';
+import type { RunFinish } from '../../src/store/runs.ts';
+import { issue } from '../fake/issues.ts';
+import { memoryLogger } from '../fake/memory-logger.ts';
+import { scratchStore } from '../fake/scratch-store.ts';
+import { settings } from '../fake/settings.ts';
+
+const hour = 3_600_000;
+const day = 24 * hour;
+const halfHour = hour / 2;
+const { leaseMs } = settings().store;
+
+/** Everything that a look reads, real: the store and the state. It has no tracker, so it can ask none. */
+async function given(candidates: readonly Issue[] | null = []) {
+  const clock = new SimulatedClock({ startAt: Date.UTC(2026, 0, 1) });
+  const store = await scratchStore(clock);
+  const project = (await store.projects.ensure('test', 0)).id;
+  const state = { ...emptySchedulingState(), candidates };
+  const logger = memoryLogger();
+  const source = { read: () => ({ workflow: { settings: settings() }, problem: null }) };
+  const context = { clock, store, project, state, logger, source, owner: 'me' } as unknown as OrchestratorContext;
+  const look = () => lookAtQueue(context);
+  const codes = async () => (await look()).map(({ code, issueId }) => `${code} ${issueId}`);
+  const warnings = () => logger.lines.filter(({ level }) => level === 'warn');
+  const claim = async (issueId: string, owner: string) =>
+    (
+      await store.claims.take(
+        { project, issueId },
+        { owner, host: `host of ${owner}`, at: clock.now(), leaseMs, slotState: null },
+      )
+    )?.generation ?? 0;
+  const start = (runId: string, issueId: string, generation = 1) =>
+    store.runs.start({
+      ...{ runId, project, issueId, identifier: `T-${issueId}`, generation, host: 'there', startedAt: clock.now() },
+      ...{ role: 'worker', attempt: null, retryKind: null, backend: 'rehearsal' },
+    });
+  const finish = (runId: string, end: Partial<RunFinish> = {}) =>
+    store.runs.finish(runId, 1, {
+      ...{ endedAt: clock.now(), outcome: 'failed', errorCode: 'agent_exited', errorMessage: `end of ${runId}` },
+      ...end,
+    });
+  return { clock, store, project, state, look, codes, warnings, logger, claim, start, finish };
+}
+
+function retrying(state: Awaited<ReturnType<typeof given>>['state'], id: string, failures: number): void {
+  const facts = { kind: 'failure', attempt: failures, failures, staleRuns: 0, error: 'boom', dueAt: 0 } as const;
+  const waits = { wait: null, slotWaits: 0, failedReads: 0, timer: { cancel: () => {} } };
+  state.retrying.set(id, { issue: { id, identifier: `T-${id}` }, ...facts, ...waits });
+}
+
+describe('a look at the queue', () => {
+  it('finds nothing where everything goes on, also before the first poll, and says so in one line', async () => {
+    const { look, logger, state } = await given(null);
+    expect(await look()).toEqual([]);
+    state.candidates = [issue({ id: '1' })];
+    expect(await look()).toEqual([]);
+    expect(logger.lines).toEqual([
+      { level: 'info', message: 'The queue was looked at.', fields: { findings: 0, untold: 0 } },
+      { level: 'info', message: 'The queue was looked at.', fields: { findings: 0, untold: 0 } },
+    ]);
+  });
+
+  it('finds what waits for a day since it was first seen in its state, with the reason', async () => {
+    const blocked = issue({ id: '1' });
+    const { clock, look, codes, state } = await given([blocked, issue({ id: '2' })]);
+    await look();
+    state.skipped.set('1', { issue: blocked, reason: { code: 'blocked', text: 'it waits for T-9 (Todo)' } });
+    await clock.advance(day - halfHour);
+    state.candidates = [blocked, issue({ id: '2', state: 'In Progress' })];
+    expect(await codes()).toEqual([]);
+    await clock.advance(halfHour);
+    expect(await look()).toEqual([
+      {
+        code: 'waits_too_long',
+        issueId: '1',
+        identifier: 'T-1',
+        text: 'it has been in "Todo" for 24 h and was not started: it waits for T-9 (Todo)',
+        since: Date.UTC(2026, 0, 1),
+      },
+    ]);
+  });
+
+  it('finds at once, in a life that has just begun, what did not change for long', async () => {
+    const { codes, clock } = await given([issue({ id: '1', updatedAt: Date.UTC(2025, 11, 30) }), issue({ id: '2' })]);
+    expect(await codes()).toEqual(['waits_too_long 1']);
+    await clock.advance(1);
+    expect(await codes()).toEqual(['waits_too_long 1']);
+  });
+
+  it('does not take for waiting what is claimed here or elsewhere, nor what was until just now', async () => {
+    const old = ['1', '2', '3'].map((id) => issue({ id, updatedAt: Date.UTC(2025, 0, 1) }));
+    const { clock, codes, state } = await given(old);
+    retrying(state, '1', 0);
+    state.adopting.add('2');
+    state.elsewhere = [{ issueId: '3', host: null, slotState: null }];
+    expect(await codes()).toEqual([]);
+    state.retrying.clear();
+    state.adopting.clear();
+    state.elsewhere = [];
+    await clock.advance(halfHour);
+    expect(await codes()).toEqual([]);
+    await clock.advance(day);
+    expect(await codes()).toEqual(['waits_too_long 1', 'waits_too_long 2', 'waits_too_long 3']);
+  });
+
+  it('finds what fails again and again, waiting or running, with the last error and since when', async () => {
+    const { clock, look, state, start, finish } = await given();
+    const ends: readonly Partial<RunFinish>[] = [
+      { outcome: 'failed' },
+      { outcome: 'succeeded', errorMessage: null },
+      { outcome: 'timed_out' },
+      { outcome: 'interrupted' },
+      { outcome: 'failed', errorCode: 'agent_quota_exhausted' },
+      { outcome: 'stalled' },
+      { outcome: 'interrupted' },
+    ];
+    for (const [number, end] of ends.entries()) {
+      await start(`r${number}`, '1');
+      await clock.advance(1_000);
+      await finish(`r${number}`, end);
+    }
+    retrying(state, '1', 2);
+    retrying(state, '2', 1);
+    const finding = {
+      code: 'fails_repeatedly',
+      identifier: 'T-1',
+      text: 'its last 2 runs failed, the last one with: end of r5',
+      since: Date.UTC(2026, 0, 1) + 3_000,
+    };
+    expect(await look()).toMatchObject([finding]);
+    state.retrying.clear();
+    state.running.set('1', { issue: issue({ id: '1' }), before: { failures: 2 } } as unknown as RunningEntry);
+    state.generations.set('1', 1);
+    expect(await look()).toMatchObject([finding]);
+    state.running.clear();
+    expect(await look()).toEqual([]);
+  });
+
+  it('tells the error of the look where the runs are not kept any more', async () => {
+    const { look, state } = await given();
+    retrying(state, '1', 3);
+    expect(await look()).toMatchObject([{ text: 'its last 3 runs failed, the last one with: boom' }]);
+  });
+
+  it('finds what is held for more than a day', async () => {
+    const { clock, codes, state } = await given();
+    const hold = { code: 'person', reason: 'a question', since: clock.now(), runId: null };
+    state.held.set('1', { issue: { id: '1', identifier: 'T-1' }, ...hold });
+    await clock.advance(day - 1);
+    expect(await codes()).toEqual([]);
+    await clock.advance(1);
+    expect(await codes()).toEqual(['held_too_long 1']);
+  });
+
+  it('finds leases that nobody holds, and never its own, which a store of its own does not renew', async () => {
+    const { clock, look, codes, state, claim } = await given([issue({ id: '1' })]);
+    await claim('1', 'other');
+    state.generations.set('2', await claim('2', 'me'));
+    await clock.advance(3 * leaseMs);
+    expect(await codes()).toEqual([]);
+    await clock.advance(1);
+    expect(await look()).toMatchObject([
+      {
+        code: 'lease_abandoned',
+        issueId: '1',
+        identifier: 'T-1',
+        text: 'the lease of its claim on host of other ended 1 min ago and nobody took it over',
+      },
+    ]);
+    // Somebody takes it over.
+    await claim('1', 'third');
+    expect(await codes()).toEqual([]);
+  });
+
+  it('finds runs without an end that nobody claims, and never its own', async () => {
+    const { clock, codes, state, claim, start } = await given();
+    await start('gone', '1');
+    await start('ours', '2', await claim('2', 'me'));
+    state.generations.set('2', 1);
+    await start('being adopted', '3');
+    state.adopting.add('3');
+    await clock.advance(2 * leaseMs);
+    expect(await codes()).toEqual([]);
+    await clock.advance(1);
+    expect(await codes()).toEqual(['run_abandoned 1']);
+  });
+
+  it('warns of each finding once a day, and again when it went and came back', async () => {
+    const { clock, look, warnings, state } = await given();
+    const hold = { code: 'person', reason: 'a question', since: clock.now() - day, runId: null };
+    const entry = { issue: { id: '1', identifier: 'T-1' }, ...hold };
+    state.held.set('1', entry);
+    for (let looks = 0; looks < 48; looks += 1) {
+      await look();
+      await clock.advance(halfHour);
+    }
+    expect(warnings()).toHaveLength(1);
+    expect(warnings()[0]?.fields).toEqual({
+      issue_id: '1',
+      issue_identifier: 'T-1',
+      finding: 'held_too_long',
+      why: 'it has been held for a person for 24 h: a question',
+      since: '2025-12-31T00:00:00.000Z',
+    });
+    await look();
+    expect(warnings()).toHaveLength(2);
+    state.held.clear();
+    await look();
+    state.held.set('1', entry);
+    await look();
+    expect(warnings()).toHaveLength(3);
+  });
+
+  it('does not fill the log with a long queue, and yet tells everything', async () => {
+    const old = Array.from({ length: 50 }, (_, id) => issue({ id: `${id}`, updatedAt: Date.UTC(2025, 0, 1) }));
+    const { look, warnings, logger } = await given(old);
+    expect(await look()).toHaveLength(50);
+    expect(warnings()).toHaveLength(20);
+    expect(logger.lines.at(-1)?.fields).toEqual({ findings: 50, waits_too_long: 50, untold: 30 });
+    for (let looks = 0; looks < 3; looks += 1) await look();
+    expect(new Set(warnings().map(({ fields }) => fields.issue_id)).size).toBe(50);
+    expect(warnings()).toHaveLength(50);
+  });
+
+  it('changes nothing in the store and nothing in the state', async () => {
+    const { look, state, store, project, claim, start, clock } = await given([issue({ id: '1', updatedAt: 1 })]);
+    await claim('1', 'other');
+    await start('gone', '2');
+    await clock.advance(day);
+    const before = [structuredClone(state), await store.recovery(project, clock.now())];
+    expect(await look()).toHaveLength(3);
+    expect([state, await store.recovery(project, clock.now())]).toEqual(before);
+  });
+
+  it('of one life knows nothing of what another told', async () => {
+    for (let life = 0; life < 2; life += 1) {
+      const { look, warnings } = await given([issue({ id: '1', updatedAt: Date.UTC(2025, 0, 1) })]);
+      await look();
+      expect(warnings()).toHaveLength(1);
+    }
+  });
+});
