@@ -24,6 +24,7 @@ export const errorCatalogue = {
     retryable: false,
     nextStep: 'Remove the setting; this version of Baton does not have the feature behind it.',
   },
+  setting_without_effect: { retryable: false, nextStep: 'Set `polling.mode` accordingly, or remove the key.' },
   unknown_setting: { retryable: false, nextStep: 'Mend the spelling, or remove the key.' },
   literal_secret: {
     retryable: false,
@@ -64,7 +65,7 @@ export const errorCatalogue = {
   },
   invalid_linear_assignee: {
     retryable: false,
-    nextStep: 'Set `tracker.provider.assignee` to a user id, an e-mail or `me`.',
+    nextStep: 'Set `tracker.provider.assignee` to a user id or `me`.',
   },
   template_parse_error: { retryable: false, nextStep: 'Mend the Liquid in the body of the workflow file.' },
   template_render_error: {
@@ -73,11 +74,23 @@ export const errorCatalogue = {
   },
 
   // tracker
-  tracker_request: { retryable: true, nextStep: 'Nothing: the next tick asks again. Check the network if it lasts.' },
-  tracker_status: { retryable: true, nextStep: 'Nothing: the next tick asks again. Check the tracker if it lasts.' },
+  tracker_request: { retryable: true, nextStep: 'Nothing: the next poll asks again. Check the network if it lasts.' },
+  tracker_status: { retryable: true, nextStep: 'Nothing: the next poll asks again. Check the tracker if it lasts.' },
   tracker_response: {
     retryable: true,
-    nextStep: 'Nothing: the next tick asks again. If it lasts, the tracker answers in a form Baton does not know.',
+    nextStep: 'Nothing: the next poll asks again. If it lasts, the tracker answers in a form Baton does not know.',
+  },
+  tracker_pagination: {
+    retryable: true,
+    nextStep: 'Nothing: the next poll asks again. If it lasts, the tracker loses its place between two pages.',
+  },
+  tracker_rate_limited: {
+    retryable: true,
+    nextStep: 'Nothing: Baton asks again when the tracker allows it. `baton requests` shows who spent what.',
+  },
+  tracker_auth: {
+    retryable: false,
+    nextStep: 'Check the key of the tracker and what it may see, then run `baton doctor`.',
   },
   tracker_state_unknown: { retryable: false, nextStep: 'Use one of the states named above.' },
   tracker_issue_not_found: { retryable: false, nextStep: 'Check the id; the issue may have been deleted.' },
@@ -88,6 +101,17 @@ export const errorCatalogue = {
   board_issue_invalid: { retryable: false, nextStep: 'Mend each field named above.' },
   board_cycle: { retryable: false, nextStep: 'Take one of the links named above away first.' },
   board_import_invalid: { retryable: false, nextStep: 'Mend each line named above; nothing was imported.' },
+
+  // requests to remote services
+  request_failed: { retryable: true, nextStep: 'Nothing: it is asked again later. Check the network if it lasts.' },
+  request_limited: {
+    retryable: true,
+    nextStep: 'Nothing: it is asked again when requests are allowed. `baton requests` shows who spent what.',
+  },
+  insecure_endpoint: {
+    retryable: false,
+    nextStep: 'Use an https address, or set `allow_insecure_endpoint: true` if you trust the network in between.',
+  },
 
   // process
   process_spawn_failed: {

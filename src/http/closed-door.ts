@@ -1,0 +1,53 @@
+import type { Clock } from '../clock/clock.ts';
+import { quotaDelayMs } from '../core/backoff.ts';
+import { hasCome, type Moment, momentAt, wallTimeOf } from './moment.ts';
+
+/**
+ * Whether a service refuses requests just now.
+ *
+ *   open ──a refusal──► closed ──its time comes──► open
+ *   closed ──another refusal──► closed, until the later of the two
+ *
+ * A refusal that names no time closes for a minute; each further one in a row for twice as long, up to an hour. "In a row"
+ * is told by the order of requests: of requests that were under way together one refusal counts, and what an earlier
+ * request is answered neither opens the door nor ends the row.
+ */
+export class ClosedDoor {
+  readonly #clock: Clock;
+  #opensAt: Moment | null = null;
+  /** Refusals without a time, in a row. */
+  #waits = 0;
+  /** A request that left later than this knew of the last refusal. */
+  #refusedAt = 0;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** When it opens, wall time; null while it is open. */
+  closedUntil(): number | null {
+    if (this.#opensAt !== null && hasCome(this.#clock, this.#opensAt)) this.#opensAt = null;
+    return this.#opensAt === null ? null : wallTimeOf(this.#clock, this.#opensAt);
+  }
+
+  /** `leftAt` and `heardAt` are places in the one order of what leaves and what is heard. */
+  refused(until: number | null, leftAt: number, heardAt: number): void {
+    const isNews = leftAt > this.#refusedAt;
+    const wasClosed = this.closedUntil() !== null;
+    this.#refusedAt = heardAt;
+    if (until !== null) this.#close(until);
+    else if (isNews || !wasClosed) {
+      this.#close(this.#clock.now() + quotaDelayMs(this.#waits, null, 0));
+      if (isNews) this.#waits += 1;
+    }
+  }
+
+  succeeded(leftAt: number): void {
+    if (leftAt > this.#refusedAt) this.#waits = 0;
+  }
+
+  /** A door that is closed already is never closed for less. */
+  #close(until: number): void {
+    this.#opensAt = momentAt(this.#clock, Math.max(until, this.closedUntil() ?? until));
+  }
+}

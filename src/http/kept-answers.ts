@@ -1,0 +1,87 @@
+import { createHash } from 'node:crypto';
+import type { HttpAnswer, HttpRequest } from './http.ts';
+import type { TransportAnswer } from './transport.ts';
+
+const mostAnswers = 128;
+const largestBody = 2 * 1024 * 1024;
+const largestSum = 8 * 1024 * 1024;
+
+/** An answer to a GET with what asks whether it still holds. */
+export interface KeptAnswer {
+  readonly validators: Readonly<Record<string, string>>;
+  readonly headers: HttpAnswer['headers'];
+  readonly body: string;
+}
+
+/**
+ * Answers that a service can be asked about with `If-None-Match` or `If-Modified-Since`. Kept by address and by everything
+ * that was sent with it (credential and `Accept` among it), as a digest; the ones used longest ago go first.
+ */
+export class KeptAnswers {
+  readonly #answers = new Map<string, KeptAnswer>();
+  #sum = 0;
+
+  /** What may be asked about; null also where the caller asks himself. */
+  find(request: HttpRequest): KeptAnswer | null {
+    if (request.method !== 'GET' || asksItself(request)) return null;
+    const key = keyOf(request);
+    const kept = this.#answers.get(key);
+    if (kept === undefined) return null;
+    this.#answers.delete(key);
+    this.#answers.set(key, kept);
+    return kept;
+  }
+
+  /** Replaces what was kept for the request, by nothing when the answer cannot be asked about. */
+  keep(request: HttpRequest, { status, headers, body }: TransportAnswer): void {
+    if (request.method !== 'GET' || status !== 200 || asksItself(request)) return;
+    const key = keyOf(request);
+    this.#drop(key);
+    const validators = validatorsIn(headers);
+    const isWelcome = !/\bno-store\b/i.test(headers['cache-control'] ?? '') && body.length <= largestBody;
+    if (validators === null || !isWelcome) return;
+    this.#answers.set(key, { validators, headers, body });
+    this.#sum += body.length;
+    for (const oldest of this.#answers.keys()) {
+      if (this.#answers.size <= mostAnswers && this.#sum <= largestSum) break;
+      this.#drop(oldest);
+    }
+  }
+
+  forget(request: HttpRequest): void {
+    this.#drop(keyOf(request));
+  }
+
+  #drop(key: string): void {
+    this.#sum -= this.#answers.get(key)?.body.length ?? 0;
+    this.#answers.delete(key);
+  }
+}
+
+/** Whether a 304 speaks of what was asked about; one without a tag can speak of nothing else. */
+export function isAbout({ validators }: KeptAnswer, headers: HttpAnswer['headers']): boolean {
+  const [asked, told] = [validators['if-none-match'], headers.etag];
+  return asked === undefined || told === undefined || asked.replace(/^W\//, '') === told.replace(/^W\//, '');
+}
+
+/** Whether a caller has its own idea of what holds. */
+export function asksItself({ headers }: HttpRequest): boolean {
+  return Object.keys(headers).some((name) => /^if-(?:none-match|modified-since)$/i.test(name));
+}
+
+/** Only what looks like a validator goes back to a service: a header is no place for arbitrary text. */
+function validatorsIn(headers: HttpAnswer['headers']): Readonly<Record<string, string>> | null {
+  const { etag = '', 'last-modified': modified = '' } = headers;
+  const validators = {
+    ...(/^(?:W\/)?"[\x21\x23-\x7e]{0,256}"$/.test(etag) ? { 'if-none-match': etag } : {}),
+    ...(/^[A-Z][a-z]{2}, [\w :]{10,40}$/.test(modified) ? { 'if-modified-since': modified } : {}),
+  };
+  return Object.keys(validators).length === 0 ? null : validators;
+}
+
+function keyOf({ url, headers }: HttpRequest): string {
+  const sent = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]);
+  return createHash('sha256')
+    .update(JSON.stringify([url, sent.toSorted()]))
+    .digest('hex');
+}

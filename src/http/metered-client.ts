@@ -1,0 +1,180 @@
+import type { Clock } from '../clock/clock.ts';
+import { BatonError } from '../core/baton-error.ts';
+import { isSecureEnough } from '../core/endpoint.ts';
+import type { Logger } from '../core/logger.ts';
+import type { Secret } from '../core/secret.ts';
+import type { HttpAnswer, HttpClient, HttpProvider, HttpRequest, SentRequest } from './http.ts';
+import { asksItself, isAbout, type KeptAnswer, KeptAnswers } from './kept-answers.ts';
+import type { Departure, Limiter } from './limiter.ts';
+import type { LimiterRegistry } from './limiter-registry.ts';
+import { failureReason, requestFailed } from './request-failure.ts';
+import type { RequestBudget } from './spent-requests.ts';
+import { StepTeller } from './step-teller.ts';
+import type { Transport, TransportAnswer } from './transport.ts';
+
+/** A call takes no longer than this, whatever the other side does. */
+const defaultCallTimeoutMs = 30_000;
+
+export interface HttpClientOptions {
+  readonly provider: HttpProvider;
+  /** What the service counts requests by; null: it asks for none. It is not sent: that is what `headers` are for. */
+  readonly credential: Secret | null;
+  readonly limiters: LimiterRegistry;
+  readonly transport: Transport;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** The budget for this provider as the workflow file has it now. */
+  readonly budget: () => RequestBudget;
+  /**
+   * Is told of every request that left, after its end. What it returns resolves when the store has it, not before: from
+   * then on the limiter looks for it there. Whatever it does, the call does not wait for it.
+   */
+  readonly onSent: (sent: SentRequest) => void | Promise<void>;
+  /** Plain `http` also beyond this machine. */
+  readonly allowInsecure: boolean;
+  readonly callTimeoutMs?: number;
+}
+
+export function createHttpClient(options: HttpClientOptions): HttpClient {
+  const { provider, credential, limiters, transport, clock, budget, allowInsecure } = options;
+  const logger = options.logger.child({ provider: provider.name });
+  const limiter = limiters.limiterOf(provider, credential);
+  const keptAnswers = new KeptAnswers();
+  const tell = stepsTold(limiter, budget, clock, logger);
+  const countIn = counter(options, logger);
+
+  async function send(request: HttpRequest): Promise<HttpAnswer> {
+    request.signal?.throwIfAborted();
+    refuseInsecure(provider.name, request, allowInsecure);
+    tell();
+    const departure = limiter.admit({ caller: request.caller, route: request.route, budget: budget() }, logger);
+    const count = countIn(request, departure);
+    const kept = keptAnswers.find(request);
+    let answer: TransportAnswer;
+    try {
+      answer = await deliver(request, departure, kept);
+    } catch (error) {
+      const heldBack = departure.heldBack();
+      if (heldBack !== null) throw heldBack;
+      departure.lost();
+      count(null);
+      throw error;
+    }
+    departure.heard(answerOf(answer, null));
+    tell();
+    count(answer);
+    return settle(request, answer, kept);
+  }
+
+  /** One request, cut short by the signal or by time. */
+  async function deliver(
+    request: HttpRequest,
+    { confirm }: Departure,
+    kept: KeptAnswer | null,
+  ): Promise<TransportAnswer> {
+    const { method, url, headers, body = null, signal } = request;
+    const cut = new AbortController();
+    const whenCut = new Promise<never>((_, reject) => {
+      cut.signal.addEventListener('abort', () => reject(cut.signal.reason), { once: true });
+    });
+    const limitMs = options.callTimeoutMs ?? defaultCallTimeoutMs;
+    const timer = clock.schedule(limitMs, () => cut.abort(requestFailed(provider.name, request, 'timed_out')));
+    const onAbort = (): void => cut.abort(signal?.reason);
+    signal?.addEventListener('abort', onAbort, { once: true });
+    try {
+      const allHeaders = { ...headers, ...kept?.validators };
+      const work = transport.send({
+        method,
+        url,
+        headers: allHeaders,
+        body,
+        signal: cut.signal,
+        beforeLeaving: confirm,
+      });
+      return await Promise.race([work, whenCut]);
+    } catch (error) {
+      if (cut.signal.aborted) throw cut.signal.reason;
+      throw requestFailed(provider.name, request, failureReason(error), error);
+    } finally {
+      timer.cancel();
+      signal?.removeEventListener('abort', onAbort);
+    }
+  }
+
+  function settle(request: HttpRequest, answer: TransportAnswer, kept: KeptAnswer | null): HttpAnswer {
+    if (answer.status !== 304) {
+      keptAnswers.keep(request, answer);
+      return answerOf(answer, null);
+    }
+    if (kept === null) return { ...answerOf(answer, null), isUnchanged: asksItself(request) };
+    if (isAbout(kept, answer.headers)) return answerOf(answer, kept);
+    keptAnswers.forget(request);
+    throw requestFailed(provider.name, request, 'unreadable', new Error('a 304 about something else than was asked'));
+  }
+
+  return {
+    send,
+    pressure: () => limiter.pressure(budget()),
+    windows: () => limiter.windows(budget()),
+  };
+}
+
+/** A 304 has what was kept, under the headers that came now. */
+function answerOf({ status, headers, body }: TransportAnswer, kept: KeptAnswer | null): HttpAnswer {
+  if (kept === null) return { status, headers, body, isUnchanged: false };
+  return { status, headers: { ...kept.headers, ...headers }, body: kept.body, isUnchanged: true };
+}
+
+function refuseInsecure(provider: string, { url, route }: HttpRequest, allowInsecure: boolean): void {
+  if (isSecureEnough(url, allowInsecure)) return;
+  const host = URL.parse(url)?.host ?? null;
+  throw new BatonError('insecure_endpoint', `${provider}: ${route} is not asked for over an address without https`, {
+    details: { provider, route, host },
+  });
+}
+
+/** The service's steps are told once for all who share the limiter, those of the budget by this client. */
+function stepsTold(limiter: Limiter, budget: () => RequestBudget, clock: Clock, logger: Logger): () => void {
+  const teller = new StepTeller(clock);
+  return () => {
+    limiter.tell(logger);
+    teller.tell(limiter.pressureOfBudget(budget()), logger);
+  };
+}
+
+type CountEnd = (answer: TransportAnswer | null) => void;
+
+/** Hands each request on to be counted, once. A count that fails is told once, until one succeeds again. */
+function counter(
+  { provider, clock, onSent }: HttpClientOptions,
+  logger: Logger,
+): (request: HttpRequest, departure: Departure) => CountEnd {
+  let isFailing = false;
+  const hand = async (sent: SentRequest, departure: Departure): Promise<void> => {
+    try {
+      await onSent(sent);
+      departure.written();
+      isFailing = false;
+    } catch (error) {
+      if (!isFailing) logger.warn('A request could not be counted', { error });
+      isFailing = true;
+    }
+  };
+  return ({ route, method, body = '', caller }, departure) => {
+    const began = clock.monotonic();
+    return (answer) => {
+      const sent: SentRequest = {
+        job: caller.job,
+        cause: caller.cause,
+        at: departure.at,
+        provider: provider.name,
+        route,
+        method,
+        statusClass: answer === null ? 'error' : `${Math.floor(answer.status / 100)}xx`,
+        bytes: Buffer.byteLength(body) + (answer?.bytes ?? 0),
+        latencyMs: Math.round(clock.monotonic() - began),
+      };
+      void hand(sent, departure);
+    };
+  };
+}

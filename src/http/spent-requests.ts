@@ -1,0 +1,129 @@
+import type { Clock } from '../clock/clock.ts';
+import { stepOf, type WindowFacts } from '../core/request-budget.ts';
+import type { PressureStep } from '../core/request-pressure.ts';
+import { nextUtcMidnight } from '../core/utc-day.ts';
+import type { RequestWindow } from './http.ts';
+import { hasCome, laterBy, type Moment, wallTimeOf } from './moment.ts';
+import { type Bucket, type CountedRequests, RequestTally, type Split } from './request-tally.ts';
+
+const minuteMs = 60_000;
+const dayMs = 24 * 3_600_000;
+
+/** A request may have left at the end of its minute: it counts for an hour from there. */
+const countsForMs = 61 * minuteMs;
+
+/** How many requests a provider may get; null: as many as it allows. */
+export interface RequestBudget {
+  readonly requestsPerHour: number | null;
+  readonly requestsPerDay: number | null;
+}
+
+/** What the store has counted for the provider: the minutes that began within the last 61, and the UTC day that goes on. */
+export interface RequestHistory {
+  readonly minutes: readonly CountedRequests[];
+  readonly days: readonly CountedRequests[];
+}
+
+/**
+ * What was spent of budgets: of any hour, in steps of a minute, and of a UTC day. In no hour more leaves than allowed. The
+ * hour is kept on both clocks; the day is that of the wall clock, because that is how days are counted.
+ */
+export class SpentRequests {
+  readonly #clock: Clock;
+  readonly #minutes: RequestTally;
+  readonly #days: RequestTally;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+    this.#minutes = new RequestTally(clock, minuteMs);
+    this.#days = new RequestTally(clock, dayMs);
+  }
+
+  count(at: number, kind: keyof Split, change: 1 | -1): void {
+    this.#forgetOld();
+    for (const tally of [this.#minutes, this.#days]) tally.count(at, kind, change);
+  }
+
+  written(at: number, kind: keyof Split): void {
+    for (const tally of [this.#minutes, this.#days]) tally.written(at, kind);
+  }
+
+  /** Takes in what the store has. May be called at any time, also while requests leave. */
+  async seed(read: () => Promise<RequestHistory>): Promise<void> {
+    const [minutes, days] = [this.#minutes.mark(), this.#days.mark()];
+    const history = await read();
+    this.#minutes.seed(history.minutes, minutes);
+    this.#days.seed(history.days, days);
+  }
+
+  /** Bounds as they stand now. The hour is free when its step would be one that is `enough`. */
+  facts(budget: RequestBudget, isEnough: (step: PressureStep) => boolean): readonly WindowFacts[] {
+    this.#forgetOld();
+    const facts: WindowFacts[] = [];
+    if (budget.requestsPerHour !== null) facts.push(this.#hour(budget.requestsPerHour, isEnough));
+    if (budget.requestsPerDay !== null) facts.push(this.#today(budget.requestsPerDay));
+    return facts;
+  }
+
+  windows(budget: RequestBudget): readonly RequestWindow[] {
+    return this.facts(budget, () => true).map(({ name, limit, used, freeAt }) => ({
+      name,
+      source: 'budget',
+      limit,
+      used,
+      resetAt: name === perDay ? freeAt : null,
+    }));
+  }
+
+  #hour(limit: number, isEnough: (step: PressureStep) => boolean): WindowFacts {
+    const buckets = this.#minutes
+      .buckets()
+      .map((bucket) => ({ ...bucket, endsAt: wallTimeOf(this.#clock, endOf(bucket.beginsAt)) }))
+      .toSorted((left, right) => left.endsAt - right.endsAt);
+    const now = sumOf(buckets);
+    const left = { ...now };
+    // A bound too small for anybody is asked about again when all that counts now is gone.
+    let freeAt = this.#clock.now() + countsForMs;
+    for (const { total, endsAt } of buckets) {
+      left.custody -= total.custody;
+      left.others -= total.others;
+      freeAt = endsAt;
+      if (isEnough(stepOf({ limit, ...usedOf(left) }))) break;
+    }
+    return { name: perHour, limit, ...usedOf(now), freeAt };
+  }
+
+  #today(limit: number): WindowFacts {
+    const midnight = nextUtcMidnight(this.#clock.now());
+    const today = this.#days.buckets().filter(({ beginsAt }) => beginsAt.wallAt === midnight - dayMs);
+    return { name: perDay, limit, ...usedOf(sumOf(today)), freeAt: midnight };
+  }
+
+  #forgetOld(): void {
+    const now = this.#clock.now();
+    this.#minutes.forget((beginsAt) => hasCome(this.#clock, endOf(beginsAt)));
+    // Days beside today stay: a clock that is set back and forth over midnight finds its counts again.
+    this.#days.forget(({ wallAt }) => Math.abs(now - wallAt) > 2 * dayMs);
+  }
+}
+
+const perHour = 'requests_per_hour';
+const perDay = 'requests_per_day';
+
+/** When a minute stops counting. */
+function endOf(beginsAt: Moment): Moment {
+  return laterBy(beginsAt, countsForMs);
+}
+
+function sumOf(buckets: readonly Bucket[]): Split {
+  const sum = { custody: 0, others: 0 };
+  for (const { total } of buckets) {
+    sum.custody += total.custody;
+    sum.others += total.others;
+  }
+  return sum;
+}
+
+function usedOf({ custody, others }: Split): { readonly used: number; readonly usedByOthers: number } {
+  return { used: custody + others, usedByOthers: others };
+}

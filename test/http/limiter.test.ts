@@ -1,0 +1,436 @@
+import fc from 'fast-check';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { SimulatedClock } from '../../src/clock/simulated-clock.ts';
+import type { RequestCause } from '../../src/core/request-caller.ts';
+import { Secret } from '../../src/core/secret.ts';
+import type { AnnouncedLimit, HttpAnswer, HttpProvider } from '../../src/http/http.ts';
+import { type Departure, Limiter } from '../../src/http/limiter.ts';
+import { createLimiterRegistry } from '../../src/http/limiter-registry.ts';
+import type { RequestBudget } from '../../src/http/spent-requests.ts';
+import { type MemoryLogger, memoryLogger } from '../fake/memory-logger.ts';
+
+const secondMs = 1_000;
+const minuteMs = 60 * secondMs;
+const hourMs = 60 * minuteMs;
+const noBudget: RequestBudget = { requestsPerHour: null, requestsPerDay: null };
+
+/** Announces what the header `limits` has as JSON, and refuses by the header `refused`. */
+const provider: HttpProvider = {
+  name: 'service',
+  announced: (headers) => (headers.limits === undefined ? [] : (JSON.parse(headers.limits) as AnnouncedLimit[])),
+  refusal: ({ headers }) => (headers.refused === undefined ? null : { until: JSON.parse(headers.refused) }),
+};
+
+let clock: SimulatedClock;
+let logger: MemoryLogger;
+let limiter: Limiter;
+
+beforeEach(() => {
+  clock = new SimulatedClock();
+  logger = memoryLogger();
+  limiter = new Limiter(provider, clock);
+});
+
+function depart(cause: RequestCause = 'poll', budget: RequestBudget = noBudget): Departure {
+  return limiter.admit({ caller: { job: 'test', cause }, route: '/things', budget }, logger);
+}
+
+function answer(status: number, headers: HttpAnswer['headers'] = {}): HttpAnswer {
+  return { status, headers, body: '', isUnchanged: false };
+}
+
+function told(limits: readonly Partial<AnnouncedLimit>[], status = 200): HttpAnswer {
+  const whole = limits.map((limit) => ({
+    name: 'requests',
+    limit: 100,
+    remaining: 100,
+    resetAt: clock.now() + hourMs,
+    ...limit,
+  }));
+  return answer(status, { limits: JSON.stringify(whole) });
+}
+
+function pressure(): ReturnType<Limiter['pressure']> {
+  return limiter.pressure(noBudget);
+}
+
+/** When the door opens by what a refused request is told; null when it may leave. Leaves nothing under way. */
+function closedUntil(cause: RequestCause = 'running'): number | null {
+  try {
+    depart(cause).lost();
+    return null;
+  } catch (error) {
+    return (error as { details: { until: number } }).details.until;
+  }
+}
+
+describe('a refusal', () => {
+  it('keeps everything in until its very millisecond, and nothing after it', async () => {
+    depart().heard(answer(429, { 'retry-after': '90' }));
+    const until = clock.now() + 90 * secondMs;
+    expect(pressure()).toMatchObject({ step: 'closed', until });
+    await clock.advance(90 * secondMs - 1);
+    expect(closedUntil()).toBe(until);
+    await clock.advance(1);
+    expect(closedUntil()).toBeNull();
+    expect(pressure().step).toBe('free');
+  });
+
+  it('may be a date', () => {
+    const until = clock.now() + 5 * minuteMs;
+    depart().heard(answer(429, { 'retry-after': new Date(until).toUTCString() }));
+    expect(closedUntil()).toBe(until);
+  });
+
+  it('is a 503 that names a time, and no other', () => {
+    depart().heard(answer(503));
+    depart().heard(answer(503, { 'retry-after': 'later' }));
+    depart().heard(answer(500, { 'retry-after': '60' }));
+    depart().heard(answer(200, { 'retry-after': '60' }));
+    expect(closedUntil()).toBeNull();
+    depart().heard(answer(503, { 'retry-after': '60' }));
+    expect(closedUntil()).toBe(clock.now() + minuteMs);
+  });
+
+  it('is what the provider takes for one', () => {
+    const until = clock.now() + 7 * minuteMs;
+    depart().heard(answer(400, { refused: JSON.stringify(until) }));
+    expect(closedUntil()).toBe(until);
+  });
+
+  it('with two times lasts until the later', () => {
+    const until = clock.now() + 7 * minuteMs;
+    depart().heard(answer(429, { refused: JSON.stringify(until), 'retry-after': '60' }));
+    expect(closedUntil()).toBe(until);
+  });
+
+  it('binds everybody, custody too', () => {
+    depart().heard(answer(429, { 'retry-after': '60' }));
+    for (const cause of ['poll', 'running', 'sweep', 'person'] as const) expect(() => depart(cause)).toThrow('service');
+  });
+
+  it('names code, time and route to who is refused', () => {
+    depart().heard(answer(429, { 'retry-after': '60' }));
+    expect(() => depart('retry')).toThrow(
+      expect.objectContaining({
+        code: 'request_limited',
+        details: {
+          provider: 'service',
+          route: '/things',
+          job: 'test',
+          cause: 'retry',
+          step: 'closed',
+          until: clock.now() + minuteMs,
+        },
+      }),
+    );
+  });
+
+  it.each(['', 'garbage', '-1', '0'])(
+    'with Retry-After %j closes for a growing while, from a minute to an hour',
+    async (value) => {
+      const waits: number[] = [];
+      for (let turn = 0; turn < 9; turn += 1) {
+        depart().heard(answer(429, { 'retry-after': value }));
+        const until = closedUntil() ?? 0;
+        waits.push((until - clock.now()) / minuteMs);
+        await clock.advance(until - clock.now());
+      }
+      expect(waits).toEqual([1, 2, 4, 8, 16, 32, 60, 60, 60]);
+    },
+  );
+
+  it('without a time uses the reset of the limit that it says is used up', () => {
+    depart().heard(told([{ remaining: 0, resetAt: clock.now() + 10 * minuteMs }], 429));
+    expect(closedUntil()).toBe(clock.now() + 10 * minuteMs);
+  });
+
+  it('ends its row with a success, and a time in between does not', async () => {
+    depart().heard(answer(429));
+    await clock.advance(minuteMs);
+    depart().heard(answer(429, { 'retry-after': '30' }));
+    await clock.advance(30 * secondMs);
+    depart().heard(answer(429));
+    expect(closedUntil()).toBe(clock.now() + 2 * minuteMs);
+    await clock.advance(2 * minuteMs);
+    depart().heard(answer(502));
+    depart().heard(answer(404));
+    depart().heard(answer(429));
+    expect(closedUntil()).toBe(clock.now() + minuteMs);
+  });
+
+  it('counts once for requests that were under way together', async () => {
+    const together = Array.from({ length: 50 }, () => depart());
+    for (const departure of together.slice(0, 49)) departure.heard(answer(429));
+    expect(closedUntil()).toBe(clock.now() + minuteMs);
+    await clock.advance(minuteMs);
+    depart().heard(answer(429));
+    expect(closedUntil()).toBe(clock.now() + 2 * minuteMs);
+    together[49]?.heard(answer(429));
+    expect(closedUntil()).toBe(clock.now() + 2 * minuteMs);
+  });
+
+  it('is not undone by the success of an earlier request', async () => {
+    const [slow, quick] = [depart(), depart()];
+    quick.heard(answer(429));
+    slow.heard(answer(200));
+    expect(closedUntil()).toBe(clock.now() + minuteMs);
+    await clock.advance(minuteMs);
+    depart().heard(answer(429));
+    expect(closedUntil()).toBe(clock.now() + 2 * minuteMs);
+  });
+
+  it('is not made shorter by another', () => {
+    const [first, second] = [depart(), depart()];
+    first.heard(answer(429, { 'retry-after': '600' }));
+    second.heard(answer(429, { 'retry-after': '10' }));
+    expect(closedUntil()).toBe(clock.now() + 10 * minuteMs);
+  });
+
+  it('for years is bounded to a day, and told once', async () => {
+    depart().heard(answer(429, { 'retry-after': '999999999999999' }));
+    expect(closedUntil()).toBe(clock.now() + 24 * hourMs);
+    await clock.advance(24 * hourMs);
+    depart().heard(answer(429, { refused: '8.64e15' }));
+    expect(closedUntil()).toBe(clock.now() + 24 * hourMs);
+    expect(logger.messages().filter((message) => message.includes('more than a day away'))).toHaveLength(1);
+  });
+
+  it('lasts no longer because somebody sets the clock back', async () => {
+    depart().heard(answer(429, { 'retry-after': '600' }));
+    clock.jumpWall(-365 * 24 * hourMs);
+    expect(closedUntil()).toBe(clock.now() + 10 * minuteMs);
+    await clock.advance(10 * minuteMs - 1);
+    expect(closedUntil()).not.toBeNull();
+    await clock.advance(1);
+    expect(closedUntil()).toBeNull();
+  });
+
+  it('is over when the wall clock is past it: the machine slept', () => {
+    depart().heard(answer(429, { 'retry-after': '600' }));
+    clock.jumpWall(10 * minuteMs);
+    expect(closedUntil()).toBeNull();
+  });
+});
+
+describe('a request that waits for its connection', () => {
+  it('does not leave when the door closed meanwhile, and is not counted', () => {
+    const budget = { requestsPerHour: 100, requestsPerDay: null };
+    const [waiting, quick] = [depart('poll', budget), depart('poll', budget)];
+    quick.confirm();
+    quick.heard(answer(429, { 'retry-after': '60' }));
+    expect(() => waiting.confirm()).toThrow(expect.objectContaining({ code: 'request_limited' }));
+    expect(() => waiting.confirm()).toThrow();
+    expect(waiting.heldBack()).toMatchObject({ details: { until: clock.now() + minuteMs } });
+    expect(limiter.windows(budget)).toMatchObject([{ used: 1 }]);
+  });
+
+  it('does not leave when nothing is left of an announced limit', () => {
+    const [waiting, quick] = [depart(), depart()];
+    quick.heard(told([{ remaining: 0 }]));
+    expect(() => waiting.confirm()).toThrow(expect.objectContaining({ code: 'request_limited' }));
+  });
+
+  it('leaves as the last one that an announced limit allows', () => {
+    depart().heard(told([{ remaining: 6 }]));
+    depart('running').confirm();
+  });
+});
+
+describe('an announced limit', () => {
+  it('presses by the same steps as a budget', () => {
+    const steps = [31, 30, 15, 5, 0].map((remaining) => {
+      depart('running').heard(told([{ remaining }]));
+      return pressure().step;
+    });
+    expect(steps).toEqual(['free', 'warned', 'stretched', 'custody_only', 'closed']);
+  });
+
+  it('of which nothing is left closes until its reset and not longer', async () => {
+    depart().heard(told([{ remaining: 0, resetAt: clock.now() + 90 * secondMs }]));
+    await clock.advance(90 * secondMs - 1);
+    expect(closedUntil()).toBe(clock.now() + 1);
+    await clock.advance(1);
+    expect(closedUntil()).toBeNull();
+    expect(limiter.windows(noBudget)).toEqual([]);
+  });
+
+  it('is not overdrawn by many at once', () => {
+    depart().heard(told([{ remaining: 8 }]));
+    const left = Array.from({ length: 50 }, () => {
+      try {
+        return depart('running');
+      } catch {
+        return null;
+      }
+    }).filter((departure) => departure !== null);
+    expect(left).toHaveLength(8);
+    for (const departure of left) departure.lost();
+    expect(closedUntil()).toBeNull();
+  });
+
+  it('is the one in the answer to the request that left last, whatever its reset', () => {
+    depart().heard(told([{ remaining: 4, resetAt: clock.now() + 2 * hourMs }]));
+    depart('running').heard(told([{ remaining: 99, resetAt: clock.now() + hourMs }]));
+    expect(pressure().step).toBe('free');
+    depart().heard(told([{ remaining: 4, resetAt: clock.now() + hourMs / 2 }]));
+    expect(pressure()).toMatchObject({ step: 'custody_only', until: clock.now() + hourMs / 2 });
+  });
+
+  it.each([0, 500, -500])(
+    'does not rise again by an answer that comes late, in the same window (%i ms apart)',
+    (apartMs) => {
+      const resetAt = clock.now() + hourMs;
+      const [slow, quick] = [depart(), depart()];
+      quick.heard(told([{ remaining: 0, resetAt }]));
+      slow.heard(told([{ remaining: 50, resetAt: resetAt + apartMs }]));
+      expect(pressure()).toMatchObject({ step: 'closed', until: resetAt });
+    },
+  );
+
+  it('falls by an answer that comes late, in the same window', () => {
+    const resetAt = clock.now() + hourMs;
+    const [slow, quick] = [depart(), depart()];
+    quick.heard(told([{ remaining: 50, resetAt }]));
+    slow.heard(told([{ remaining: 0, resetAt }]));
+    expect(pressure()).toMatchObject({ step: 'closed', until: resetAt });
+  });
+
+  it('of the window before does not close the one that began', () => {
+    const [slow, quick] = [depart(), depart()];
+    quick.heard(told([{ remaining: 99, resetAt: clock.now() + hourMs }]));
+    slow.heard(told([{ remaining: 0, resetAt: clock.now() + 2 * secondMs }]));
+    expect(pressure().step).toBe('free');
+  });
+
+  it('by a clock that is hours off is obeyed by its own Date', () => {
+    for (const hours of [-5, 5]) {
+      limiter = new Limiter(provider, clock);
+      const theirs = clock.now() + hours * hourMs;
+      const limits = [{ name: 'requests', limit: 10, remaining: 0, resetAt: theirs + 10 * minuteMs }];
+      depart().heard(answer(200, { date: new Date(theirs).toUTCString(), limits: JSON.stringify(limits) }));
+      expect(closedUntil()).toBe(clock.now() + 10 * minuteMs);
+    }
+  });
+
+  it('that is reset in years is bounded to a day, and told once', () => {
+    depart().heard(told([{ remaining: 0, resetAt: clock.now() + 365 * 24 * hourMs }]));
+    expect(closedUntil()).toBe(clock.now() + 24 * hourMs);
+    expect(logger.messages().filter((message) => message.includes('more than a day away'))).toHaveLength(1);
+  });
+
+  it('lasts no longer because somebody sets the clock back', async () => {
+    depart().heard(told([{ remaining: 0, resetAt: clock.now() + 10 * minuteMs }]));
+    clock.jumpWall(-365 * 24 * hourMs);
+    await clock.advance(10 * minuteMs);
+    expect(closedUntil()).toBeNull();
+  });
+
+  it('that makes no sense closes nothing', () => {
+    // As JSON all of these are null or a text.
+    const odd: readonly unknown[] = [null, 'x', Number.NaN, Number.POSITIVE_INFINITY];
+    for (const value of odd) {
+      depart().heard(told([{ limit: value as number, remaining: 0 }]));
+      depart().heard(told([{ remaining: value as number }]));
+      depart().heard(told([{ remaining: 0, resetAt: value as number }]));
+    }
+    depart().heard(told([{ limit: -1, remaining: 0 }]));
+    depart().heard(told([{ limit: 0, remaining: 0 }]));
+    depart().heard(told([{ limit: 10, remaining: 5_000 }]));
+    expect(closedUntil()).toBeNull();
+    expect(pressure().step).toBe('free');
+  });
+
+  it('below nothing is nothing', () => {
+    depart().heard(told([{ remaining: -3 }]));
+    expect(pressure()).toMatchObject({ step: 'closed' });
+  });
+
+  it('that the provider cannot read is told once and harms nobody', () => {
+    depart().heard(answer(200, { limits: 'echo: canary' }));
+    depart().heard(answer(429, { limits: '{', refused: '{', 'retry-after': '5' }));
+    expect(closedUntil()).toBe(clock.now() + 5 * secondMs);
+    expect(logger.messages()).toHaveLength(1);
+    expect(JSON.stringify(logger.lines)).not.toContain('canary');
+  });
+
+  it('of several the hardest presses, and all are shown', () => {
+    depart().heard(
+      told([
+        { name: 'requests', remaining: 90 },
+        { name: 'complexity', limit: 10_000, remaining: 400 },
+      ]),
+    );
+    expect(pressure()).toMatchObject({ step: 'custody_only', text: 'complexity (announced): 9,600 of 10,000 used' });
+    expect(limiter.windows(noBudget)).toEqual([
+      { name: 'requests', source: 'announced', limit: 100, used: 10, resetAt: clock.now() + hourMs },
+      { name: 'complexity', source: 'announced', limit: 10_000, used: 9_600, resetAt: clock.now() + hourMs },
+    ]);
+  });
+});
+
+describe('whatever services answer, in whatever order', () => {
+  it('no door stays closed for more than a day after the last answer', async () => {
+    const values = fc.oneof(
+      fc.string(),
+      fc.integer().map(String),
+      fc.date({ noInvalidDate: true }).map((date) => date.toUTCString()),
+    );
+    const near = fc.integer({ min: -hourMs, max: 48 * hourMs }).map((ms) => Date.UTC(2026, 0, 1) + ms);
+    const numbers = fc.oneof(fc.integer({ min: -5, max: 100 }), fc.integer(), fc.double());
+    const limits = fc.array(
+      fc.record({
+        name: fc.constantFrom('a', 'b'),
+        limit: numbers,
+        remaining: numbers,
+        resetAt: fc.oneof(fc.double(), near),
+      }),
+    );
+    const answers = fc.record({
+      status: fc.constantFrom(200, 304, 400, 429, 500, 503),
+      retryAfter: fc.option(values, { nil: undefined }),
+      date: fc.option(values, { nil: undefined }),
+      limits: fc.option(
+        fc.oneof(
+          fc.json(),
+          limits.map((each) => JSON.stringify(each)),
+        ),
+        { nil: undefined },
+      ),
+      jumpMs: fc.integer({ min: -(10 ** 12), max: 10 ** 12 }),
+    });
+    await fc.assert(
+      fc.asyncProperty(fc.array(answers, { maxLength: 12 }), async (script) => {
+        clock = new SimulatedClock();
+        limiter = new Limiter(provider, clock);
+        const departures = script.map(() => depart());
+        for (const [index, { status, retryAfter, date, limits, jumpMs }] of script.entries()) {
+          departures[index]?.heard(
+            answer(status, {
+              ...(retryAfter === undefined ? {} : { 'retry-after': retryAfter }),
+              ...(date === undefined ? {} : { date }),
+              ...(limits === undefined ? {} : { limits }),
+            }),
+          );
+          clock.jumpWall(jumpMs);
+        }
+        await clock.advance(24 * hourMs);
+        expect(closedUntil()).toBeNull();
+      }),
+      { numRuns: 200 },
+    );
+  });
+});
+
+describe('the registry', () => {
+  it('has one limiter for a credential at a provider, and keeps no credential', () => {
+    const registry = createLimiterRegistry(clock);
+    const key = (): Secret => new Secret('canary-key');
+    const shared = registry.limiterOf(provider, key());
+    expect(registry.limiterOf({ ...provider }, key())).toBe(shared);
+    expect(registry.limiterOf({ ...provider, name: 'other' }, key())).not.toBe(shared);
+    expect(registry.limiterOf(provider, new Secret('canary-key-2'))).not.toBe(shared);
+    expect(registry.limiterOf(provider, null)).not.toBe(shared);
+    expect(registry.limiterOf(provider, null)).toBe(registry.limiterOf(provider, null));
+  });
+});
