@@ -1,0 +1,22 @@
+import { type Command, InvalidArgumentError } from 'commander';
+import type { CommandParts } from '../command-line.ts';
+import type { RequestsFlags } from './show-requests.ts';
+
+/** Counts by minute are kept for seven days. */
+const mostHours = 168;
+
+/** Adds `requests`. */
+export function registerRequestCommands(program: Command, { surroundings, finish, addBeside }: CommandParts): void {
+  addBeside(program, 'requests', 'who spent how many requests to remote services, of every daemon on the store')
+    .option('--hours <number>', 'how far back to look for who spent them', hours, 24)
+    .action(async (flags: RequestsFlags) => {
+      const { showRequests } = await import('./show-requests.ts');
+      finish(await showRequests(flags, surroundings));
+    });
+}
+
+function hours(text: string): number {
+  const value = Number(text);
+  if (/^[1-9]\d{0,2}$/.test(text) && value <= mostHours) return value;
+  throw new InvalidArgumentError(`It must be a whole number from 1 to ${mostHours}.`);
+}

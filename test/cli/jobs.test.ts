@@ -1,0 +1,203 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { type DaemonJob, type JobFacts, jobRows } from '../../src/cli/jobs/job-rows.ts';
+import { systemClock } from '../../src/clock/system-clock.ts';
+import { jobNames } from '../../src/core/job-catalogue.ts';
+import { LocalSocket } from '../../src/server/local-socket.ts';
+import type { JobTimer } from '../../src/store/job-timers.ts';
+import { openStore } from '../../src/store/open-store.ts';
+import { memoryLogger } from '../fake/memory-logger.ts';
+import { settings } from '../fake/settings.ts';
+import { answer, boardWorkflow, liveTest, startDaemon, stateFolderOf, stopDaemon } from './live-daemon.ts';
+import { baton, leaveNoPlaces, Place } from './run-baton.ts';
+
+leaveNoPlaces();
+
+const me = '11111111-mine';
+const timer: JobTimer = {
+  ...{ project: 'live', job: 'stall_look', owner: me, lastRunAt: 5_000, nextDueAt: 10_000 },
+  ...{ outcome: 'ok', durationMs: 12, failures: 0, error: null },
+};
+
+describe('the rows of jobs', () => {
+  const { polling } = settings();
+  const facts = (changes: Partial<JobFacts>): JobFacts => ({
+    timers: [],
+    owner: me,
+    polling,
+    daemonJobs: null,
+    ...changes,
+  });
+  const rowsOf = (name: string, changes: Partial<JobFacts>) =>
+    jobRows(facts(changes)).filter((row) => row.name === name);
+
+  it('are one for each job, in the order of the catalogue, though none has ever run', () => {
+    const rows = jobRows(facts({ timers: [{ ...timer, job: 'of_an_older_baton' }] }));
+    expect(rows.map(({ name }) => name)).toEqual(jobNames);
+    for (const row of rows) expect(row).toMatchObject({ lastRunAt: null, nextDueAt: null, outcome: null, failures: 0 });
+  });
+
+  it('have the interval of the file, else that of the catalogue, and a poll that of its mode', () => {
+    const set = { ...polling, jobIntervalsMs: { stall_look: 777 } };
+    expect(rowsOf('stall_look', { polling: set })).toMatchObject([{ intervalMs: 777 }]);
+    expect(rowsOf('stall_look', {})).toMatchObject([{ intervalMs: 5_000 }]);
+    expect(rowsOf('tracker_poll', {})).toMatchObject([{ intervalMs: 30_000 }]);
+    expect(rowsOf('tracker_poll', { polling: { ...polling, mode: 'adaptive' } })).toMatchObject([{ intervalMs: null }]);
+    expect(rowsOf('tracker_poll', { polling: null })).toMatchObject([{ intervalMs: null }]);
+  });
+
+  it('are of this daemon or of all, and one more for each other daemon', () => {
+    const [shared, other] = [
+      { ...timer, owner: '' },
+      { ...timer, owner: 'other', failures: 3 },
+    ];
+    expect(rowsOf('stall_look', { timers: [shared] })).toMatchObject([{ owner: '', isOwn: true }]);
+    expect(rowsOf('stall_look', { timers: [shared, timer, other] })).toMatchObject([
+      { owner: me, isOwn: true, failures: 0 },
+      { owner: 'other', isOwn: false, failures: 3 },
+    ]);
+    // Of this one nothing is known yet, or none ever was.
+    expect(rowsOf('stall_look', { timers: [other] })).toMatchObject([{ owner: 'other', isOwn: false }]);
+    expect(rowsOf('stall_look', { timers: [timer, other], owner: null })).toMatchObject([
+      { owner: me },
+      { owner: 'other' },
+    ]);
+  });
+
+  it('believe the daemon more than what it wrote down', () => {
+    const told: DaemonJob = {
+      ...{ name: 'stall_look', kind: 'local', interval_ms: 4_000, is_running: true, outcome: 'failed' },
+      ...{ duration_ms: 3, failures: 2, error: 'no', last_run_at: '1970-01-01T00:00:09.000Z', next_due_at: 'never' },
+    };
+    expect(rowsOf('stall_look', { timers: [timer], daemonJobs: [told] })).toEqual([
+      {
+        ...{ name: 'stall_look', kind: 'local', intervalMs: 4_000, owner: me, isOwn: true, isRunning: true },
+        ...{ lastRunAt: 9_000, outcome: 'failed', durationMs: 3, failures: 2, error: 'no', nextDueAt: null },
+      },
+    ]);
+    expect(rowsOf('queue_health', { daemonJobs: [told] })).toMatchObject([{ isRunning: null, lastRunAt: null }]);
+  });
+});
+
+async function remember(place: Place, ...timers: readonly JobTimer[]): Promise<void> {
+  const url = `sqlite:${path.join(stateFolderOf(place), 'baton.db')}`;
+  await using store = await openStore({ url, clock: systemClock, mode: 'visitor' });
+  const { id: project } = await store.projects.ensure('live', 0);
+  for (const each of timers) await store.jobTimers.put({ ...each, project });
+}
+
+/** A place whose store is there, and in whose state folder a daemon has been. */
+async function workplace(): Promise<Place> {
+  const place = new Place();
+  place.write('WORKFLOW.md', boardWorkflow());
+  await answer(place, 'jobs');
+  mkdirSync(stateFolderOf(place), { recursive: true });
+  writeFileSync(path.join(stateFolderOf(place), 'daemon-id'), `${me}\n${'0'.repeat(24)}\n`);
+  return place;
+}
+
+interface Listed {
+  readonly name: string;
+  readonly [key: string]: unknown;
+}
+
+const listed = async (place: Place): Promise<readonly Listed[]> => (await answer(place, 'jobs')).jobs;
+
+describe.concurrent('baton jobs', liveTest, () => {
+  it('lists every job of a Baton that never ran', async () => {
+    using place = new Place();
+    place.write('WORKFLOW.md', boardWorkflow());
+    const told = await answer(place, 'jobs');
+    expect(told).toMatchObject({ daemon: false, polling_mode: 'fixed' });
+    expect(told.jobs.map(({ name }: Listed) => name)).toEqual(jobNames);
+    const { code, stdout, stderr } = await baton(place, 'jobs');
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toMatch(/^JOB +KIND +EVERY +LAST RUN +OUTCOME +TOOK +FAILURES +NEXT$/m);
+    expect(stdout).toMatch(/^tracker_poll +remote +1 h \(fixed\) +never +- +- +0 +-$/m);
+    expect(stdout).toMatch(/^salvage_pruning +local +24 h +never/m);
+    expect(stdout).toContain('No daemon answers');
+  });
+
+  it('tells how each went and when it is due, from the store alone, and below a failed one why', async () => {
+    using place = await workplace();
+    const now = systemClock.now();
+    const error = 'the tracker is down\u001b[2J\u202e';
+    await remember(
+      place,
+      { ...timer, lastRunAt: now - 90_500, nextDueAt: now + 3_600_500 },
+      { ...timer, job: 'queue_health', owner: '', lastRunAt: now - 500, nextDueAt: now - 7_200_500 },
+      { ...timer, job: 'tracker_poll', outcome: 'failed', failures: 1_200, error, lastRunAt: now - 5_500 },
+    );
+    const rows = new Map((await listed(place)).map((row) => [row.name, row]));
+    expect(rows.size).toBe(jobNames.length);
+    expect(rows.get('stall_look')).toEqual({
+      ...{ name: 'stall_look', kind: 'local', description: expect.any(String), interval_ms: 5_000, owner: me },
+      ...{ is_own: true, is_running: null, last_run_at: new Date(now - 90_500).toISOString(), outcome: 'ok' },
+      ...{ duration_ms: 12, failures: 0, error: null, next_due_at: new Date(now + 3_600_500).toISOString() },
+    });
+    expect(rows.get('tracker_poll')).toMatchObject({ outcome: 'failed', failures: 1_200, error });
+    const { stdout } = await baton(place, 'jobs');
+    expect(stdout).toMatch(/^stall_look +local +5 s +1 min 3\d s ago +ok +12 ms +0 +in (1 h|59 min \d+ s)$/m);
+    expect(stdout).toMatch(/^queue_health +local +30 min +(just now|\d s ago) +ok +12 ms +0 +due for 2 h$/m);
+    expect(stdout).toMatch(/^tracker_poll .* failed +12 ms +1,200 .*\n {2}the tracker is down$/m);
+    expect(stdout).not.toContain('DAEMON');
+  });
+
+  it('tells apart the daemons on one store', async () => {
+    using place = await workplace();
+    const other = '22222222-2222-theirs';
+    await remember(place, timer, { ...timer, owner: other }, { ...timer, job: 'queue_health', owner: '' });
+    const rows = (await listed(place)).filter(({ name }) => name === 'stall_look');
+    expect(rows).toMatchObject([
+      { owner: me, is_own: true },
+      { owner: other, is_own: false },
+    ]);
+    const { stdout } = await baton(place, 'jobs');
+    expect(stdout).toMatch(/^JOB .* DAEMON$/m);
+    expect(stdout).toMatch(/^stall_look .* 11111111 \(this\)$/m);
+    expect(stdout).toMatch(/^stall_look .* 22222222$/m);
+    expect(stdout).toMatch(/^queue_health .* any$/m);
+  });
+
+  it('believes a daemon that answers, also where the workflow file is bad by now', async () => {
+    using place = await workplace();
+    const job = {
+      ...{ name: 'tracker_poll', kind: 'remote', interval_ms: 300_000, is_running: true, last_run_at: null },
+      ...{ outcome: null, duration_ms: null, failures: 0, error: null, next_due_at: null },
+    };
+    const status = { jobs: [job], polling: { mode: 'dormant' } };
+    await using socket = await LocalSocket.open({
+      path: path.join(stateFolderOf(place), 'baton.sock'),
+      answers: { wake: () => {}, reload: () => {}, status: () => status, explain: async () => null },
+      clock: systemClock,
+      logger: memoryLogger(),
+    });
+    expect(socket).toBeDefined();
+    for (const text of [boardWorkflow(), '---\npolling: {interval_ms: never}\n---\n']) {
+      place.replace('WORKFLOW.md', text);
+      expect(await answer(place, 'jobs')).toMatchObject({ daemon: true, polling_mode: 'dormant' });
+      const { stdout } = await baton(place, 'jobs');
+      expect(stdout).toMatch(/^tracker_poll +remote +5 min \(dormant\) +never +running/m);
+      expect(stdout).not.toContain('No daemon answers');
+    }
+  });
+
+  it('is refused where the workflow file is bad and no daemon tells', async () => {
+    using place = await workplace();
+    place.replace('WORKFLOW.md', '---\npolling: {interval_ms: never}\n---\n');
+    const { code, stdout } = await baton(place, 'jobs', '--json');
+    expect(code).toBe(1);
+    expect(JSON.parse(stdout).error).toMatchObject({ code: 'invalid_workflow_config' });
+  });
+
+  it('answers beside a real daemon, with every job', async () => {
+    using place = new Place();
+    place.write('WORKFLOW.md', boardWorkflow());
+    const daemon = await startDaemon(place);
+    const told = await answer(place, 'jobs');
+    expect(told.daemon).toBe(true);
+    expect(told.jobs.map(({ name }: Listed) => name)).toEqual(jobNames);
+    await stopDaemon(daemon);
+  });
+});

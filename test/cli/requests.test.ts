@@ -1,0 +1,172 @@
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { systemClock } from '../../src/clock/system-clock.ts';
+import { LocalSocket } from '../../src/server/local-socket.ts';
+import { openStore } from '../../src/store/open-store.ts';
+import type { RequestCount } from '../../src/store/request-counts.ts';
+import { memoryLogger } from '../fake/memory-logger.ts';
+import { answer, boardWorkflow, liveTest, refusal, startDaemon, stateFolderOf, stopDaemon } from './live-daemon.ts';
+import { baton, leaveNoPlaces, Place } from './run-baton.ts';
+
+leaveNoPlaces();
+
+const minute = 60_000;
+const hour = 60 * minute;
+
+async function workplace(more = ''): Promise<Place> {
+  const place = new Place();
+  const polling = 'polling: {interval_ms: 3600000';
+  place.write('WORKFLOW.md', boardWorkflow().replace(polling, `${polling}${more}`));
+  await answer(place, 'requests');
+  return place;
+}
+
+/** Counts requests of so long ago, as a daemon would. */
+async function spend(place: Place, agoMs: number, times: number, change: Partial<RequestCount> = {}): Promise<void> {
+  const url = `sqlite:${path.join(stateFolderOf(place), 'baton.db')}`;
+  await using store = await openStore({ url, clock: systemClock, mode: 'visitor' });
+  const labels = { provider: 'linear', route: 'Candidates', method: 'POST', statusClass: '2xx', job: 'tracker_poll' };
+  const request = { ...labels, cause: 'poll', at: systemClock.now() - agoMs, bytes: 500, latencyMs: 40, ...change };
+  await store.transaction(async ({ requestCounts }) => {
+    for (let sent = 0; sent < times; sent++) await requestCounts.add(request);
+  });
+}
+
+/** A socket where the daemon of this place would listen, that tells this. */
+async function listening(place: Place, status: object): Promise<LocalSocket> {
+  return await LocalSocket.open({
+    path: path.join(stateFolderOf(place), 'baton.sock'),
+    answers: { wake: () => {}, reload: () => {}, status: () => status, explain: async () => null },
+    clock: systemClock,
+    logger: memoryLogger(),
+  });
+}
+
+describe.concurrent('baton requests', liveTest, () => {
+  it('says that nothing was sent, and what would be counted', async () => {
+    using place = await workplace();
+    expect(await answer(place, 'requests')).toEqual({
+      at: expect.stringMatching(/Z$/),
+      daemon: false,
+      hours: 24,
+      budget: { requests_per_hour: null, requests_per_day: null },
+      providers: [],
+      spenders: [],
+    });
+    const { code, stdout, stderr } = await baton(place, 'requests');
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toMatch(/^Nothing was sent to a remote service today or in the last 24 hours\.\n/);
+    expect(stdout).toContain('by provider,\nroute, method, status class, job and cause');
+    expect(stdout).not.toContain('budget');
+    using bounded = await workplace(', budget: {requests_per_hour: 50, requests_per_day: 1000}');
+    expect((await baton(bounded, 'requests')).stdout).toContain(
+      'The budget of each provider: 50 an hour, 1,000 a day.\n',
+    );
+    expect(await answer(bounded, 'requests')).toMatchObject({
+      budget: { requests_per_hour: 50, requests_per_day: 1_000 },
+    });
+    using named = await workplace(', budget: {requests_per_day: {linear: 1000}}');
+    expect((await baton(named, 'requests')).stdout).toMatch(/^linear requests_per_day +0 +1,000 +0 % +free$/m);
+  });
+
+  it('tells who spent what, the rate, the projection and how near a budget is, without a daemon', async () => {
+    using place = await workplace(', budget: {requests_per_hour: 50, requests_per_day: {linear: 100000}}');
+    await spend(place, 0, 30);
+    await spend(place, 0, 6, { job: 'runner', cause: 'turn', route: 'ById', bytes: 10_000, latencyMs: 1_000 });
+    await spend(place, 0, 4, { statusClass: 'error', bytes: 0 });
+    await spend(place, 3 * hour, 70, { cause: 'person' });
+    await spend(place, 30 * hour, 9, { cause: 'sweep' });
+    await spend(place, 0, 2, { provider: 'github', route: '/repos/:owner/:repo/issues', method: 'GET' });
+    const told = await answer(place, 'requests');
+    const [github, linear] = told.providers;
+    expect(github).toMatchObject({ provider: 'github', last_hour: 2, requests: 2, limiter: null });
+    expect(github.budgets).toEqual([{ name: 'requests_per_hour', limit: 50, used: 2, per_cent: 4, step: 'free' }]);
+    expect(linear).toMatchObject({ last_hour: 40, rate_per_hour: 240, requests: 110, failures: 4 });
+    expect(linear.mean_latency_ms).toBe(Math.round((104 * 40 + 6 * 1_000) / 110));
+    expect(linear.bytes).toBe(100 * 500 + 6 * 10_000);
+    // Whether three hours ago was today depends on when this runs.
+    expect([40, 110]).toContain(linear.today);
+    expect(linear.projected_today).toBeGreaterThanOrEqual(linear.today);
+    expect(linear.projected_today).toBeLessThanOrEqual(linear.today + 40 * 24);
+    expect(linear.budgets).toMatchObject([
+      { name: 'requests_per_hour', limit: 50, used: 40, per_cent: 80, step: 'warned' },
+      { name: 'requests_per_day', limit: 100_000, used: linear.today, per_cent: 0, step: 'free' },
+    ]);
+    expect(told.spenders).toMatchObject([
+      { provider: 'linear', job: 'tracker_poll', cause: 'person', route: 'Candidates', requests: 70, failures: 0 },
+      { provider: 'linear', job: 'tracker_poll', cause: 'poll', requests: 34, failures: 4, bytes: 15_000 },
+      { provider: 'linear', job: 'runner', cause: 'turn', route: 'ById', requests: 6, mean_latency_ms: 1_000 },
+      { provider: 'github', requests: 2 },
+    ]);
+
+    const lastHour = await answer(place, 'requests', '--hours', '1');
+    expect(lastHour.spenders.map(({ requests }: { requests: number }) => requests)).toEqual([34, 6, 2]);
+    const week = await answer(place, 'requests', '--hours', '168');
+    expect(week.providers[1]).toMatchObject({ requests: 119, last_hour: 40 });
+
+    const { stdout } = await baton(place, 'requests');
+    expect(stdout).toMatch(
+      /^PROVIDER +LAST HOUR +TODAY +RATE AN HOUR +BY MIDNIGHT UTC +24 H +FAILED +SIZE +MEAN TIME$/m,
+    );
+    expect(stdout).toMatch(/^linear +40 +\d+ +240 +[\d,]+ +110 +4 +110\.0 kB +92 ms$/m);
+    expect(stdout).toMatch(/^linear requests_per_hour +40 +50 +80 % +warned: 70 % or more$/m);
+    expect(stdout).toMatch(/^linear +tracker_poll +poll +Candidates +34 +30 % +4 +15\.0 kB +40 ms$/m);
+  });
+
+  it('shows the most of many spenders, and steers no terminal by what they are called', async () => {
+    using place = await workplace();
+    for (let index = 1; index <= 20; index++) await spend(place, 0, index, { route: `/r${index}/\u001b[2J\u202eevil` });
+    const { stdout } = await baton(place, 'requests');
+    expect(stdout).toMatch(/\/r20\/ ?evil/);
+    expect(stdout).not.toMatch(/\/r8\//);
+    expect(stdout).toMatch(/^and 8 more; --json has them all$/m);
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: finding them is the purpose.
+    expect(stdout).not.toMatch(/[\u001b\u202e]/);
+    expect((await answer(place, 'requests')).spenders).toHaveLength(20);
+  });
+
+  it('shows what the limiter of a daemon says, and leaves out what one does not say', async () => {
+    using place = await workplace();
+    const window = {
+      name: 'requests',
+      source: 'announced',
+      limit: 1_500,
+      used: 1_300,
+      reset_at: '2026-11-15T13:00:00.000Z',
+    };
+    const text = 'requests: 1,300 of 1,500 are used';
+    const limiter = { provider: 'linear', step: 'stretched', text, until: window.reset_at, windows: [window] };
+    {
+      await using socket = await listening(place, { requests: [limiter] });
+      expect(socket).toBeDefined();
+      const told = await answer(place, 'requests');
+      expect(told).toMatchObject({ daemon: true, providers: [{ provider: 'linear', requests: 0, limiter }] });
+      const { stdout } = await baton(place, 'requests');
+      expect(stdout).toContain(`The daemon on linear: ${text}, until 2026-11-15T13:00:00.000Z\n`);
+      expect(stdout).toContain('  requests (announced): 1,300 of 1,500, anew at 2026-11-15T13:00:00.000Z\n');
+    }
+    await using other = await listening(place, { running: [] });
+    expect(other).toBeDefined();
+    expect(await answer(place, 'requests')).toMatchObject({ daemon: true, providers: [] });
+  });
+
+  it.each(['0', '-1', '1.5', '169', 'all', ''])('refuses %j hours', async (hours) => {
+    using place = new Place();
+    place.write('WORKFLOW.md', boardWorkflow());
+    const { code, stdout } = await baton(place, 'requests', `--hours=${hours}`, '--json');
+    expect(code).toBe(2);
+    expect(JSON.parse(stdout).error.code).toBe('usage_error');
+  });
+
+  it('is refused where there is no workflow file, and makes nothing', async () => {
+    using place = new Place();
+    expect(await refusal(place, 'requests')).toMatchObject({ code: 'missing_workflow_file' });
+  });
+
+  it('answers beside a real daemon', async () => {
+    using place = await workplace();
+    const daemon = await startDaemon(place);
+    expect(await answer(place, 'requests')).toMatchObject({ daemon: true, spenders: [] });
+    await stopDaemon(daemon);
+  });
+});
