@@ -5,6 +5,7 @@ import { systemChance } from '../clock/system-chance.ts';
 import { systemClock } from '../clock/system-clock.ts';
 import type { Logger } from '../core/logger.ts';
 import type { WorkflowSource } from '../core/workflow.ts';
+import { createLimiterRegistry, type LimiterRegistry } from '../http/limiter-registry.ts';
 import type { Trial } from '../orchestrator/context.ts';
 import { Orchestrator } from '../orchestrator/orchestrator.ts';
 import type { SlotPool } from '../orchestrator/slot-pool.ts';
@@ -26,9 +27,12 @@ import { openToolDoor } from '../tools/registry.ts';
 import type { Board } from '../tracker/board/board.ts';
 import { WorkflowFile } from '../workflow/workflow-file.ts';
 import { clearEarlierLife } from '../workspace/workspace-ground.ts';
+import { lastTouch } from './activity-file.ts';
 import { createAgent, workflowContext } from './adapters.ts';
 import { composeWorkspaces } from './compose-workspaces.ts';
 import { type StateFolder, takeStateFolder } from './daemon-identity.ts';
+import { presentRequests } from './present-requests.ts';
+import { Remote } from './remote.ts';
 import { roomLeft } from './room-left.ts';
 import type { Surroundings } from './surroundings.ts';
 import { openBoard, type TrackerParts, trackerMaker } from './trackers.ts';
@@ -37,6 +41,7 @@ import { statePlace } from './workplace.ts';
 
 /** How soon the next sweep follows when everything is to end at once. */
 const sweepAgainMs = 20;
+const betweenTurns = { job: 'run', cause: 'turn' } as const;
 
 export interface DaemonOptions {
   readonly workflowPath: string;
@@ -47,6 +52,8 @@ export interface DaemonOptions {
   readonly role: 'daemon' | 'visitor';
   /** Shared with other projects of this Baton; absent where it is alone. */
   readonly pool?: SlotPool;
+  /** Shared with other projects of this Baton that may use the same credential; absent where it is alone. */
+  readonly limiters?: LimiterRegistry;
   /** A say of the other projects about each reading of the workflow file; throws when the first is refused. */
   readonly guard?: (source: WorkflowSource) => WorkflowSource;
   readonly logger: Logger;
@@ -78,16 +85,27 @@ export async function createDaemon(options: DaemonOptions, surroundings: Surroun
   const { ownerId, markerId, isHeld } = takeIdentity(opened, place.stateDir, options, surroundings);
   const store = opened.use(await openStore({ url: place.storeUrl, clock, logger, mode: options.role }));
   const project = (await store.projects.ensure(settings.project.name, clock.now())).id;
+  const remote = opened.use(
+    new Remote({
+      ...{ clock, logger, store, surroundings },
+      limiters: options.limiters ?? createLimiterRegistry(clock),
+      budget: () => workable.read().workflow.settings.polling.budget,
+    }),
+  );
   const trackerParts: TrackerParts = {
     clock,
     chance: systemChance,
     store,
     project,
+    remote,
+    logger,
     onBoardChange: () => orchestrator.refresh(),
   };
   const trackerFor = trackerMaker(trackerParts);
   // Made now, so that a bad issues file is told at the start.
   trackerFor(settings);
+  // What earlier lives, and other daemons on the store, have asked for counts before the first request.
+  await remote.refresh();
   const custody = await probe(surroundings, markerId);
   const process = { clock, custody: custody.custody, daemonId: markerId, daemonEnv: surroundings.env };
   const { stateDir } = place;
@@ -101,7 +119,8 @@ export async function createDaemon(options: DaemonOptions, surroundings: Surroun
     agentFor: (wanted) => createAgent(wanted, process, surroundings),
     workspacesFor,
     toolDoorFor: (wanted, run) => openToolDoor({ ...run, tracker: trackerFor(wanted) }),
-    readIssue: async (wanted, id, signal) => (await trackerFor(wanted).fetchByIds([id], signal))[0] ?? null,
+    readIssue: async (wanted, id, signal) =>
+      (await trackerFor(wanted).fetchByIds([id], { signal, caller: betweenTurns }))[0] ?? null,
   };
   const orchestrator: Orchestrator = opened.use(
     new Orchestrator({
@@ -130,6 +149,8 @@ export async function createDaemon(options: DaemonOptions, surroundings: Surroun
         isAlive,
       },
       pruneSalvage,
+      refreshRequests: () => remote.refresh(),
+      touchedAt: lastTouch(workflowPath),
       roomLeft: (wanted) => roomLeft(wanted, place.stateDir),
       pool: options.pool?.join({ wake: () => orchestrator.fillSlots() }) ?? null,
       trial: options.trial,
@@ -149,7 +170,7 @@ export async function createDaemon(options: DaemonOptions, surroundings: Surroun
     const answers = {
       wake: () => orchestrator.wake(),
       reload: () => orchestrator.reload(),
-      status: () => presentStatus(orchestrator.read()),
+      status: () => ({ ...presentStatus(orchestrator.read()), requests: remote.views().map(presentRequests) }),
       explain: (issue: string) => orchestrator.explain(issue),
     };
     opened.use(await LocalSocket.open({ path: place.socket, answers, clock, logger }));

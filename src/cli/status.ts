@@ -17,7 +17,16 @@ interface ShownStatus {
   readonly workflow_problem: { readonly message: string } | null;
   /** Why nothing new starts on this machine. */
   readonly no_room: string | null;
+  readonly polling?: ShownPolling;
+  readonly jobs?: readonly { readonly name: string; readonly failures: number; readonly error: string | null }[];
+  readonly findings?: readonly { readonly issue_identifier: string | null; readonly text: string }[];
   readonly errors: readonly { readonly step: string; readonly error: { readonly message: string } }[];
+}
+
+interface ShownPolling {
+  readonly mode: string;
+  readonly interval_ms: number;
+  readonly pressure: { readonly step: string; readonly text: string; readonly until: string | null };
 }
 
 /** What the store keeps for a daemon, whether one runs or not. */
@@ -71,6 +80,7 @@ function describe(status: ShownStatus): string[] {
       : `${paused.kind === 'pause' ? 'paused' : 'draining'}${paused.reason === null ? '' : ` (${harmlessLine(paused.reason)})`}`;
   return [
     `Baton is ${state}: ${slots.used} of ${slots.limit} agents, ${totals.runs} runs, ${totals.total_tokens.toLocaleString('en')} tokens since its start`,
+    ...polling(status.polling),
     ...(status.no_room === null ? [] : [`nothing new starts: ${harmlessLine(status.no_room)}`]),
     ...(status.workflow_problem === null ? [] : [`workflow file: ${harmlessLine(status.workflow_problem.message)}`]),
     ...status.errors.map(({ step, error }) => `${step}: ${harmlessLine(error.message)}`),
@@ -80,7 +90,37 @@ function describe(status: ShownStatus): string[] {
     ...section('waiting for quota', status.waiting_quota, (row) => `until ${row.due_at} · ${row.error}`),
     ...section('held', status.held, (row) => `${row.reason}`),
     ...section('waiting', waiting, (row) => `${row.reason}`),
+    ...failingJobs(status),
+    ...toLookAt(status),
   ];
+}
+
+/** How often the tracker is asked, and what is short. */
+function polling(facts: ShownPolling | undefined): string[] {
+  if (facts === undefined) return [];
+  const { step, text, until } = facts.pressure;
+  const why = facts.mode === 'fixed' ? '' : ` (${facts.mode === 'quiet' ? 'quiet hours' : facts.mode})`;
+  const lines = [`the tracker is looked at every ${facts.interval_ms / 1_000} s${why}`];
+  if (step !== 'free') lines.push(`requests: ${harmlessLine(text)}${until === null ? '' : ` (until ${until})`}`);
+  return lines;
+}
+
+function failingJobs({ jobs = [] }: ShownStatus): string[] {
+  const failing = jobs.filter(({ failures }) => failures > 0);
+  if (failing.length === 0) return [];
+  const lines = failing.map(
+    ({ name, failures, error }) => `  ${name.padEnd(18)} ${failures} × ${harmlessLine(error ?? '')}`,
+  );
+  return ['', 'jobs that failed', ...lines];
+}
+
+/** What the last look at the queue found. */
+function toLookAt({ findings = [] }: ShownStatus): string[] {
+  if (findings.length === 0) return [];
+  const lines = findings.map(
+    ({ issue_identifier, text }) => `  ${harmlessLine(issue_identifier ?? '').padEnd(12)} ${harmlessLine(text)}`,
+  );
+  return ['', 'worth a look', ...lines];
 }
 
 /** What a run is about to use up, or has. */

@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { systemClock } from '../clock/system-clock.ts';
 import { BatonError } from '../core/baton-error.ts';
 import type { Settings } from '../core/settings.ts';
+import { createLimiterRegistry } from '../http/limiter-registry.ts';
 import { askDaemon } from '../server/ask-daemon.ts';
 import { socketPath } from '../server/socket-path.ts';
 import { openStore } from '../store/open-store.ts';
@@ -11,6 +12,8 @@ import type { Store } from '../store/store.ts';
 import { loadWorkflow } from '../workflow/load-workflow.ts';
 import { canonicalPath } from '../workspace/canonical-path.ts';
 import { workflowContext } from './adapters.ts';
+import { quietLogger } from './quiet-logger.ts';
+import { Remote } from './remote.ts';
 import { stateFolder } from './state-folder.ts';
 import type { Surroundings } from './surroundings.ts';
 
@@ -26,6 +29,8 @@ export interface Workplace extends AsyncDisposable {
   readonly settings: Settings;
   readonly store: Store;
   readonly project: Project;
+  /** The services that the tracker needs; what is asked there is counted in the store. */
+  readonly remote: Remote;
   /** Tells the daemon that something was written; false when none runs here. */
   wake(): Promise<boolean>;
 }
@@ -38,13 +43,22 @@ export async function openWorkplace(flags: WorkplaceFlags, surroundings: Surroun
   const store = await openStore({ url: place.storeUrl, clock: systemClock, mode: 'visitor' });
   try {
     const project = await store.projects.ensure(settings.project.name, systemClock.now());
+    const remote = new Remote({
+      ...{ clock: systemClock, logger: quietLogger, store, surroundings },
+      limiters: createLimiterRegistry(systemClock),
+      budget: () => settings.polling.budget,
+    });
     return {
       workflowPath,
       settings,
       store,
       project,
+      remote,
       wake: async () => (await askDaemon(place.socket, 'wake', systemClock)) !== null,
-      [Symbol.asyncDispose]: () => store.close(),
+      [Symbol.asyncDispose]: async () => {
+        await remote[Symbol.asyncDispose]();
+        await store.close();
+      },
     };
   } catch (error) {
     await store.close();

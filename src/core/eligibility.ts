@@ -168,10 +168,10 @@ const unblocked: IssueGate = {
 };
 
 /** What must hold for a run to go on, in the order it is asked. Terminal comes first: it says more than "not active". */
-const routableGates: readonly IssueGate[] = [fields, dispatchable, labels, notTerminal, active];
+const routableGates: readonly IssueGate[] = [fields, labels, notTerminal, active, dispatchable];
 
 /** What must hold of the issue itself for a run to start. */
-export const issueGates: readonly IssueGate[] = [...routableGates, unblocked];
+export const issueGates: readonly IssueGate[] = [fields, labels, notTerminal, active, unblocked, dispatchable];
 
 function quoted(names: readonly string[]): string {
   return names.map((name) => `"${name}"`).join(', ');

@@ -65,7 +65,7 @@ export const errorCatalogue = {
   },
   invalid_linear_assignee: {
     retryable: false,
-    nextStep: 'Set `tracker.provider.assignee` to a user id or `me`.',
+    nextStep: 'Set `tracker.provider.assignee` to a user id, an e-mail or `me`.',
   },
   template_parse_error: { retryable: false, nextStep: 'Mend the Liquid in the body of the workflow file.' },
   template_render_error: {

@@ -9,7 +9,8 @@ import { countSlots, type StartMove, stateOnceStarted } from './slots.ts';
  *
  * A claim comes first: an issue that runs, waits for its look or is held does not wait for a pause or a slot, and
  * whoever asks wants to hear of the claim. Then what holds for every issue, then the issue itself, then its own limits,
- * and the slots last, because they change soonest.
+ * and the slots last, because they change soonest. A blocker is asked for before the tracker's own word on an issue: it
+ * says more, and some trackers mean just that.
  */
 const gateOrder = [
   'free_here',
@@ -22,11 +23,11 @@ const gateOrder = [
   'claim_room',
   'chosen',
   'fields',
-  'dispatchable',
   'labels',
   'not_terminal',
   'active',
   'unblocked',
+  'dispatchable',
   'own_limits',
   'slot',
   'slot_in_state',

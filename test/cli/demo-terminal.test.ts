@@ -1,3 +1,4 @@
+import { noPressure } from '../../src/core/request-pressure.ts';
 import { existsSync } from 'node:fs';
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from 'vitest';
@@ -47,7 +48,18 @@ describe('the tickets of a demo', () => {
   const model = (retryError: string): ReadModel => ({
     at: 0,
     startedAt: 0,
-    polling: { intervalMs: 1, nextPollDueAt: null, pollCheckInProgress: false, ticks: 1 },
+    polling: {
+      mode: 'fixed',
+      intervalMs: 1,
+      lastActivityAt: 0,
+      failures: 0,
+      pressure: noPressure,
+      nextPollDueAt: null,
+      pollCheckInProgress: false,
+      ticks: 1,
+    },
+    jobs: [],
+    findings: [],
     slots: { used: 0, limit: 1 },
     running: [],
     retrying: [

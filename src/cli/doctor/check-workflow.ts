@@ -11,9 +11,10 @@ import { stateFolder } from '../state-folder.ts';
 import type { Surroundings } from '../surroundings.ts';
 import { checkFolder } from './check-folder.ts';
 import { checkRepository } from './check-repository.ts';
+import { checkTracker } from './check-tracker.ts';
 import { type Finding, ill, megabytes, well } from './finding.ts';
 
-/** What one workflow file needs: a usable file, its folders, its repository, its agent's program. */
+/** What one workflow file needs: a usable file, its folders, its repository, its tracker, its agent's program. */
 export async function checkWorkflow(workflow: string, surroundings: Surroundings): Promise<Finding[]> {
   const file = path.resolve(surroundings.cwd, workflow);
   const { workflow: loaded, problems } = inspectWorkflow(file, workflowContext(surroundings));
@@ -30,6 +31,7 @@ export async function checkWorkflow(workflow: string, surroundings: Surroundings
     await checkFolder('workspace root', workspace.root, workspace.minFreeDiskMb),
     await checkFolder('state folder', stateFolder(file, undefined, surroundings), workspace.minFreeDiskMb),
     ...(await checkRepository(loaded, surroundings)),
+    ...(await checkTracker(loaded.settings, surroundings)),
     await checkMemory(agent.minFreeMemoryMb),
     await checkAgent(loaded.settings, surroundings),
   ];

@@ -1,5 +1,6 @@
 import { systemClock } from '../../clock/system-clock.ts';
 import type { LogFields, Logger } from '../../core/logger.ts';
+import { createLimiterRegistry } from '../../http/limiter-registry.ts';
 import type { Trial } from '../../orchestrator/context.ts';
 import { createSlotPool } from '../../orchestrator/slot-pool.ts';
 import { loadWorkflow } from '../../workflow/load-workflow.ts';
@@ -36,6 +37,7 @@ export function startSeveral(parts: SeveralParts, surroundings: Surroundings): P
   const signals = shareSignals(parts.signals);
   const neighbours = createNeighbours(surroundings);
   const pool = createSlotPool(() => parts.maxAgents ?? neighbours.largestLimit());
+  const limiters = createLimiterRegistry(systemClock);
   const failures = afterFirst(parts);
   const names = new Map<string, string>();
 
@@ -60,6 +62,7 @@ export function startSeveral(parts: SeveralParts, surroundings: Surroundings): P
             trial,
             role: 'daemon',
             pool,
+            limiters,
             guard: (source) => neighbour.guard(source, named),
             logger: named,
           },

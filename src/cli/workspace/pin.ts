@@ -65,7 +65,9 @@ async function findIssue(workplace: Workplace, name: string): Promise<NamedIssue
   ].map(({ issueId: id, identifier }) => ({ id, identifier }));
   const meant = known.find((issue) => isMeantBy(issue, name));
   if (meant !== undefined) return meant;
-  const [asked] = await trackerOf(workplace).fetchByIds([name.trim()], new AbortController().signal);
+  const [asked] = await trackerOf(workplace).fetchByIds([name.trim()], {
+    caller: { job: 'workspace_pin', cause: 'person' },
+  });
   if (asked !== undefined) return asked;
   throw new BatonError('tracker_issue_not_found', `No run of an issue "${name}" is known, and no issue of that id.`, {
     nextStep: 'Run `baton workspace list` to see what is there.',

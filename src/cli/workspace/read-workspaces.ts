@@ -7,6 +7,7 @@ import { type Stay, whyItStays } from '../../core/workspace-stay.ts';
 import { type FoundWorkspace, findWorkspaces } from '../../orchestrator/find-workspaces.ts';
 import type { Tracker } from '../../tracker/tracker.ts';
 import { listWorkspaces } from '../../workspace/list-workspaces.ts';
+import { quietLogger } from '../quiet-logger.ts';
 import { trackerMaker } from '../trackers.ts';
 import type { Workplace } from '../workplace.ts';
 
@@ -63,7 +64,9 @@ async function readIssues(workplace: Workplace, ids: readonly string[]): Promise
   if (ids.length === 0) return { issues: new Map(), problem: null };
   const stop = new AbortController();
   try {
-    const found = await within(systemClock, trackerMs, trackerOf(workplace).fetchByIds(ids, stop.signal));
+    const caller = { job: 'workspace_list', cause: 'person' } as const;
+    const asked = trackerOf(workplace).fetchByIds(ids, { signal: stop.signal, caller });
+    const found = await within(systemClock, trackerMs, asked);
     if (found === timedOut) throw new BatonError('tracker_request', 'The tracker does not answer.');
     const byId = new Map(found.map((issue) => [issue.id, issue]));
     return { issues: new Map(ids.map((id) => [id, byId.get(id) ?? null])), problem: null };
@@ -73,9 +76,9 @@ async function readIssues(workplace: Workplace, ids: readonly string[]): Promise
   }
 }
 
-export function trackerOf({ store, project, settings }: Workplace): Tracker {
-  const parts = { clock: systemClock, chance: systemChance, store, project: project.id, onBoardChange: () => {} };
-  return trackerMaker(parts)(settings);
+export function trackerOf({ store, project, settings, remote }: Workplace): Tracker {
+  const board = { clock: systemClock, chance: systemChance, store, project: project.id, onBoardChange: () => {} };
+  return trackerMaker({ ...board, remote, logger: quietLogger })(settings);
 }
 
 /** Whether somebody means this workspace by the id or name of its issue, or by its folder's name. */

@@ -1,3 +1,4 @@
+import { isSecureEnough } from '../../core/endpoint.ts';
 import type { ErrorCode } from '../../core/error-catalogue.ts';
 import type { Problem } from '../../core/problem.ts';
 import { Secret } from '../../core/secret.ts';
@@ -8,6 +9,7 @@ export const linearProfile: TrackerProfile = {
   kind: 'linear',
   defaultActiveStates: ['Todo', 'In Progress'],
   defaultTerminalStates: ['Closed', 'Cancelled', 'Canceled', 'Duplicate', 'Done'],
+  defaultReviewStates: ['In Review'],
   keys: [
     {
       name: 'endpoint',
@@ -33,9 +35,16 @@ export const linearProfile: TrackerProfile = {
     {
       name: 'assignee',
       type: 'string',
-      description: 'Only issues of this user: an id, or `me` for the owner of the key.',
+      description: 'Only issues of this user: an id, an e-mail, or `me` for the owner of the key.',
       fallbackEnv: 'LINEAR_ASSIGNEE',
       flat: true,
+    },
+    {
+      name: 'allow_insecure_endpoint',
+      type: 'boolean',
+      description: 'Lets the key travel to an `http` address that is not on this machine.',
+      flat: true,
+      default: false,
     },
   ],
   check(provider) {
@@ -44,7 +53,11 @@ export const linearProfile: TrackerProfile = {
       const key = `tracker.provider.${name}`;
       problems.push({ code, severity: 'error', key, message: `${key} ${wish}` });
     };
-    if (!isWebAddress(provider.endpoint)) refuse('endpoint', 'must be an http(s) address', 'invalid_tracker_config');
+    const { endpoint, allow_insecure_endpoint: allowInsecure } = provider;
+    if (!isWebAddress(endpoint)) refuse('endpoint', 'must be an http(s) address', 'invalid_tracker_config');
+    else if (!isSecureEnough(endpoint, allowInsecure === true)) {
+      refuse('endpoint', 'must be an https address: the key would travel in the open', 'insecure_endpoint');
+    }
     if (!(provider.api_key instanceof Secret)) {
       refuse('api_key', 'is missing or not text: Linear needs an API key', 'missing_linear_api_token');
     }
@@ -52,13 +65,13 @@ export const linearProfile: TrackerProfile = {
       refuse('project_slug', 'is missing or not text: Linear needs a project', 'missing_linear_project_slug');
     }
     if (provider.assignee !== null && typeof provider.assignee !== 'string') {
-      refuse('assignee', 'must be text: a user id or `me`', 'invalid_linear_assignee');
+      refuse('assignee', 'must be text: a user id, an e-mail or `me`', 'invalid_linear_assignee');
     }
     return problems;
   },
 };
 
-function isWebAddress(value: unknown): boolean {
+function isWebAddress(value: unknown): value is string {
   if (typeof value !== 'string') return false;
   const protocol = URL.parse(value)?.protocol;
   return protocol === 'https:' || protocol === 'http:';

@@ -1,0 +1,98 @@
+import { z } from 'zod';
+import type { Clock } from '../../clock/clock.ts';
+import { toBatonError } from '../../core/baton-error.ts';
+import { harmlessLine } from '../../core/harmless-line.ts';
+import { normalizeState } from '../../core/issue.ts';
+import type { Logger } from '../../core/logger.ts';
+import type { TrackerSettings } from '../../core/settings.ts';
+import type { HttpClient } from '../../http/http.ts';
+import { type CallLinear, createCallLinear } from '../../tracker/linear/call-linear.ts';
+import { doctorOperation, projectsOperation } from '../../tracker/linear/documents.ts';
+import { readLinearSettings } from '../../tracker/linear/linear-settings.ts';
+import { linearProfile } from '../../tracker/linear/profile.ts';
+import { type Finding, ill, well } from './finding.ts';
+import { nearest } from './near-names.ts';
+
+const named = z.object({ name: z.string() });
+const project = z.object({
+  name: z.string(),
+  slugId: z.string(),
+  teams: z.object({ nodes: z.array(z.object({ key: z.string(), states: z.object({ nodes: z.array(named) }) })) }),
+});
+const answer = z.object({ viewer: named, projects: z.object({ nodes: z.array(project) }) });
+const projects = z.object({ projects: z.object({ nodes: z.array(named.extend({ slugId: z.string() })) }) });
+
+type Project = z.infer<typeof project>;
+
+const ask = { caller: { job: 'doctor', cause: 'person' } } as const;
+
+/**
+ * Whether Linear can be worked with as the workflow file says: the key opens, the project is there, and its teams have the
+ * states. One request when all is well, a second one to tell what a project may be meant. Nothing is written.
+ */
+export async function checkLinear(
+  settings: TrackerSettings,
+  { http, clock, logger }: { readonly http: HttpClient; readonly clock: Clock; readonly logger: Logger },
+): Promise<readonly Finding[]> {
+  try {
+    const linear = readLinearSettings(settings);
+    const call = createCallLinear({ settings: linear, http, clock, logger });
+    const { projectSlug: slug } = linear;
+    const filter = { slugId: { in: [...new Set([slug, endOf(slug)])] } };
+    const { viewer, projects: found } = await call(doctorOperation, { filter }, answer, ask);
+    const key = well('linear key', harmlessLine(`Linear knows it as ${viewer.name}'s`));
+    const there = found.nodes.find(({ slugId }) => slugId === slug);
+    if (there === undefined) return [key, await missingProject(slug, found.nodes, call)];
+    return [key, well('linear project', harmlessLine(`${there.name} (${slug})`)), checkStates(settings, there)];
+  } catch (error) {
+    const { message, nextStep } = toBatonError(error);
+    return [ill('linear', harmlessLine(message), nextStep)];
+  }
+}
+
+async function missingProject(slug: string, ends: readonly Project[], call: CallLinear): Promise<Finding> {
+  const detail = harmlessLine(`no project that the key may see has the slug "${slug}"`);
+  const [meant] = ends;
+  const mend = (slugId: string): string => harmlessLine(`set tracker.provider.project_slug: ${slugId}`);
+  if (meant !== undefined) return ill('linear project', detail, `${mend(meant.slugId)} (${harmlessLine(meant.name)})`);
+  const all = (await call(projectsOperation, {}, projects, ask)).projects.nodes;
+  const near = nearest(slug, all, ({ name, slugId }) => [slugId, name, `${name}-${slugId}`]);
+  if (near.length === 0) return ill('linear project', detail, "take the end of the project's address in Linear");
+  const names = near.map(({ name, slugId }) => harmlessLine(`${slugId} (${name})`));
+  return ill('linear project', `${detail}; near: ${names.join(', ')}`, mend(near[0]?.slugId ?? ''));
+}
+
+/** The address of a project ends with its name and its slug, `baton-rewrite-1a2b3c4d5e6f`; people copy all of that. */
+function endOf(slug: string): string {
+  const path = URL.parse(slug)?.pathname ?? slug;
+  const part = path.split('/').findLast((each) => /-?[0-9a-f]{8,}$/i.test(each)) ?? path;
+  return part.split('-').at(-1) ?? part;
+}
+
+/**
+ * Every state that the file names should be one of the project's teams. The usual lists, which nobody wrote, hold several
+ * spellings of the same: of each, one that exists is enough.
+ */
+function checkStates(settings: TrackerSettings, { teams }: Project): Finding {
+  const name = 'linear states';
+  const there = [...new Set(teams.nodes.flatMap(({ states }) => states.nodes.map((state) => state.name)))];
+  const known = new Set(there.map(normalizeState));
+  const lists = [
+    { key: 'active_states', states: settings.activeStates, usual: linearProfile.defaultActiveStates },
+    { key: 'terminal_states', states: settings.terminalStates, usual: linearProfile.defaultTerminalStates },
+    { key: 'review_states', states: settings.reviewStates, usual: linearProfile.defaultReviewStates ?? null },
+  ];
+  const problems = lists.flatMap(({ key, states, usual }) => {
+    const missing = states.filter((state) => !known.has(normalizeState(state)));
+    const isUsual = usual !== null && states.join('\n') === usual.join('\n');
+    const isNeeded = key !== 'review_states';
+    if (isUsual && (!isNeeded || missing.length < states.length)) return [];
+    return missing.map((state) => ({ key, state, near: nearest(state, there, (each) => [each]) }));
+  });
+  if (problems.length === 0) return well(name, harmlessLine(`the teams of the project have them: ${there.join(', ')}`));
+  const told = problems.map(({ key, state, near }) => {
+    const meant = near.length === 0 ? '' : `, near: ${near.join(', ')}`;
+    return `tracker.${key} names "${state}", which no team of the project has${meant}`;
+  });
+  return ill(name, harmlessLine(told.join('; ')), harmlessLine(`use states that there are: ${there.join(', ')}`));
+}

@@ -1,0 +1,40 @@
+const mostNamed = 3;
+
+/** The things that somebody may have meant, the nearest first: one name holds the other, or a few letters differ. */
+export function nearest<Thing>(
+  wanted: string,
+  things: readonly Thing[],
+  namesOf: (thing: Thing) => readonly string[],
+): readonly Thing[] {
+  const wish = plain(wanted);
+  return things
+    .map((thing) => ({ thing, away: Math.min(...namesOf(thing).map((name) => distance(wish, plain(name)))) }))
+    .filter(({ away }) => away <= Math.max(2, Math.floor(wish.length / 3)))
+    .toSorted((left, right) => left.away - right.away)
+    .slice(0, mostNamed)
+    .map(({ thing }) => thing);
+}
+
+/** Letters and digits alone. */
+function plain(name: string): string {
+  return name.toLowerCase().replaceAll(/[^\p{L}\p{N}]+/gu, '');
+}
+
+function distance(left: string, right: string): number {
+  if (left.length >= 3 && right.length >= 3 && (left.includes(right) || right.includes(left))) return 1;
+  return editDistance(left.slice(0, 100), right.slice(0, 100));
+}
+
+/** How many letters have to be put in, taken out or changed. */
+function editDistance(left: string, right: string): number {
+  let row = Array.from({ length: right.length + 1 }, (_, index) => index);
+  for (const [at, letter] of [...left].entries()) {
+    const next = [at + 1];
+    for (const [index, other] of [...right].entries()) {
+      const changed = (row[index] ?? 0) + (letter === other ? 0 : 1);
+      next.push(Math.min(changed, (row[index + 1] ?? 0) + 1, (next[index] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row[right.length] ?? 0;
+}

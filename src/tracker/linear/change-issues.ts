@@ -1,0 +1,80 @@
+import { z } from 'zod';
+import { BatonError } from '../../core/baton-error.ts';
+import { normalizeState } from '../../core/issue.ts';
+import type { RequestCaller } from '../../core/request-caller.ts';
+import type { Ask, TrackerChanges } from '../tracker.ts';
+import { unknownPayload } from './call-linear.ts';
+import { completeLists } from './complete-lists.ts';
+import { commentOperation, longLists, moveIssueOperation, teamStatesOperation } from './documents.ts';
+import { isPossibleId, withIds } from './issue-filters.ts';
+import { readRecord } from './linear-record.ts';
+import type { ReadParts } from './read-issues.ts';
+import { type DispatchRules, toIssue } from './to-issue.ts';
+
+const usualCaller: RequestCaller = { job: 'agent_tools', cause: 'agent' };
+
+const stateOfTeam = z.object({ id: z.string().min(1), name: z.string(), position: z.number().catch(0) });
+const teamStates = z.object({
+  issues: z.object({
+    nodes: z.array(z.object({ team: z.object({ states: z.object({ nodes: z.array(stateOfTeam) }) }) })),
+  }),
+});
+const moved = z.object({ issueUpdate: z.object({ success: z.boolean(), issue: z.unknown() }) });
+const commented = z.object({ commentCreate: z.object({ success: z.boolean() }) });
+
+interface ChangeParts extends ReadParts {
+  readonly rules: (ask?: Ask) => Promise<DispatchRules>;
+}
+
+/**
+ * Moves and comments, each written with one request that is never sent again: whether the first one arrived nobody knows.
+ * The states of an issue are those of its own team, which are read with the issue, so that they are never old.
+ */
+export function createLinearChanges(parts: ChangeParts): TrackerChanges {
+  const { call, projectSlug, rules } = parts;
+  return {
+    moveIssue: async (id, state, _author, given) => {
+      const ask = withCaller(given);
+      const rulesNow = await rules(ask);
+      const stateId = await findState(parts, id, state, ask);
+      const { issueUpdate } = await call(moveIssueOperation, { id, stateId, ...longLists }, moved, ask);
+      const reading = readRecord(issueUpdate.issue);
+      if (!issueUpdate.success) throw unknownPayload(moveIssueOperation, 'the move was not made');
+      const [whole] = await completeLists([reading], longLists, { call, projectSlug }, ask);
+      if (whole !== undefined && 'record' in whole) return toIssue(whole.record, rulesNow);
+      throw unknownPayload(moveIssueOperation, `the issue ${id} was moved, and its record is malformed`);
+    },
+    addComment: async (id, body, _author, given) => {
+      const ask = withCaller(given);
+      ask.signal?.throwIfAborted();
+      if (!isPossibleId(id)) throw notFound(id);
+      const { commentCreate } = await call(commentOperation, { issueId: id, body }, commented, ask);
+      if (!commentCreate.success) throw unknownPayload(commentOperation, 'the comment was not written');
+    },
+  };
+}
+
+async function findState({ call, projectSlug }: ReadParts, id: string, state: string, ask: Ask): Promise<string> {
+  ask.signal?.throwIfAborted();
+  if (!isPossibleId(id)) throw notFound(id);
+  const { issues } = await call(teamStatesOperation, { filter: withIds(projectSlug, [id]) }, teamStates, ask);
+  const [issue] = issues.nodes;
+  if (issue === undefined) throw notFound(id);
+  const states = issue.team.states.nodes;
+  const found = states.find(({ name }) => normalizeState(name) === normalizeState(state));
+  if (found !== undefined) return found.id;
+  const allowed = states.toSorted((left, right) => left.position - right.position).map(({ name }) => name);
+  throw new BatonError(
+    'tracker_state_unknown',
+    `The issue's team has no state "${state}"; there are: ${allowed.join(', ')}.`,
+    { details: { state, allowed } },
+  );
+}
+
+function withCaller(ask: Ask = {}): Ask {
+  return { ...ask, caller: ask.caller ?? usualCaller };
+}
+
+function notFound(id: string): BatonError {
+  return new BatonError('tracker_issue_not_found', `There is no issue ${id} in the project.`, { details: { id } });
+}

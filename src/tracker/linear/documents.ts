@@ -1,0 +1,169 @@
+/**
+ * What Baton says to Linear. Linear refuses a query of more than 10,000 points: 0.1 for a property, 1 for an object, and
+ * a connection multiplies what is in it by the size of its page. So every size is given, no document comes near that
+ * bound, and whether a list of an issue goes on shows by its length: a `pageInfo` in it would be multiplied too.
+ */
+
+/** Issues on a page of candidates and in a batch by id, as in the reference. */
+export const pageSize = 50;
+/** Issues on a page of changes; with those that ride along a poll is no larger than a page of candidates. */
+export const changesPageSize = 40;
+/** Issues that may ride along with a read for a poll. */
+export const mostRiding = 10;
+
+/** How much of its lists is read with an issue. */
+export interface ListSizes {
+  readonly labelFirst: number;
+  readonly relationFirst: number;
+}
+
+/** Of candidates and issues by id. */
+export const usualLists: ListSizes = { labelFirst: 10, relationFirst: 50 };
+/** Of a poll, which comes again and again: about a quarter of the points. */
+export const shortLists: ListSizes = { labelFirst: 10, relationFirst: 10 };
+/** Of issues that had more, and how many of those are read at once. */
+export const longLists: ListSizes = { labelFirst: 50, relationFirst: 50 };
+export const longListsBatch = 40;
+/** The largest page that Linear gives, for the rest of a single issue. */
+const wholePage = 250;
+
+/** A document and the name it is counted under. */
+export interface Operation {
+  readonly name: string;
+  readonly text: string;
+}
+
+const sizes = '$labelFirst: Int!, $relationFirst: Int!';
+
+const labelFields = 'nodes { name }';
+const relationFields = 'nodes { type issue { id identifier state { name } } }';
+
+const issueFields = `fragment IssueFields on Issue {
+  id identifier title description priority branchName url createdAt updatedAt archivedAt trashed
+  state { name }
+  assignee { id }
+  labels(first: $labelFirst) { ${labelFields} }
+  inverseRelations(first: $relationFirst) { ${relationFields} }
+}`;
+
+const issuePage = 'nodes { ...IssueFields } pageInfo { hasNextPage endCursor }';
+const riding =
+  'riding: issues(filter: $riding, first: $ridingFirst) @include(if: $hasRiding) { nodes { ...IssueFields } }';
+const ridingVariables = '$riding: IssueFilter, $ridingFirst: Int!, $hasRiding: Boolean!';
+
+export const candidatesOperation: Operation = operation(
+  'BatonCandidates',
+  `query BatonCandidates($filter: IssueFilter!, $first: Int!, $after: String, ${sizes}) {
+  issues(filter: $filter, first: $first, after: $after) { ${issuePage} }
+}
+${issueFields}`,
+);
+
+export const issuesByIdOperation: Operation = operation(
+  'BatonIssuesById',
+  `query BatonIssuesById($filter: IssueFilter!, $first: Int!, ${sizes}) {
+  issues(filter: $filter, first: $first) { nodes { ...IssueFields } }
+}
+${issueFields}`,
+);
+
+/** The first page of a full read for a poll, with when the project last changed and the issues that ride along. */
+export const fullReadOperation: Operation = operation(
+  'BatonFullRead',
+  `query BatonFullRead($filter: IssueFilter!, $first: Int!, $project: IssueFilter!, ${ridingVariables}, ${sizes}) {
+  issues(filter: $filter, first: $first) { ${issuePage} }
+  newest: issues(filter: $project, first: 1, orderBy: updatedAt, includeArchived: true) { nodes { updatedAt } }
+  ${riding}
+}
+${issueFields}`,
+);
+
+/** The first page of what changed, whatever its state, and the issues that ride along. */
+export const changesOperation: Operation = operation(
+  'BatonChanges',
+  `query BatonChanges($filter: IssueFilter!, $first: Int!, ${ridingVariables}, ${sizes}) {
+  issues(filter: $filter, first: $first, orderBy: updatedAt, includeArchived: true) { ${issuePage} }
+  ${riding}
+}
+${issueFields}`,
+);
+
+export const moreChangesOperation: Operation = operation(
+  'BatonMoreChanges',
+  `query BatonMoreChanges($filter: IssueFilter!, $first: Int!, $after: String, ${sizes}) {
+  issues(filter: $filter, first: $first, after: $after, orderBy: updatedAt, includeArchived: true) { ${issuePage} }
+}
+${issueFields}`,
+);
+
+export const issueLabelsOperation: Operation = operation(
+  'BatonIssueLabels',
+  `query BatonIssueLabels($filter: IssueFilter!, $after: String) {
+  issues(filter: $filter, first: 1) {
+    nodes { list: labels(first: ${wholePage}, after: $after) { ${labelFields} pageInfo { hasNextPage endCursor } } }
+  }
+}`,
+);
+
+export const issueRelationsOperation: Operation = operation(
+  'BatonIssueRelations',
+  `query BatonIssueRelations($filter: IssueFilter!, $after: String) {
+  issues(filter: $filter, first: 1) {
+    nodes {
+      list: inverseRelations(first: ${wholePage}, after: $after) { ${relationFields} pageInfo { hasNextPage endCursor } }
+    }
+  }
+}`,
+);
+
+export const viewerOperation: Operation = operation('BatonViewer', 'query BatonViewer { viewer { id } }');
+
+export const userByEmailOperation: Operation = operation(
+  'BatonUserByEmail',
+  `query BatonUserByEmail($filter: UserFilter!) {
+  users(filter: $filter, first: 2) { nodes { id } }
+}`,
+);
+
+export const teamStatesOperation: Operation = operation(
+  'BatonTeamStates',
+  `query BatonTeamStates($filter: IssueFilter!) {
+  issues(filter: $filter, first: 1) { nodes { team { states(first: ${wholePage}) { nodes { id name position } } } } }
+}`,
+);
+
+export const moveIssueOperation: Operation = operation(
+  'BatonMoveIssue',
+  `mutation BatonMoveIssue($id: String!, $stateId: String!, ${sizes}) {
+  issueUpdate(id: $id, input: { stateId: $stateId }) { success issue { ...IssueFields } }
+}
+${issueFields}`,
+);
+
+export const commentOperation: Operation = operation(
+  'BatonComment',
+  `mutation BatonComment($issueId: String!, $body: String!) {
+  commentCreate(input: { issueId: $issueId, body: $body }) { success }
+}`,
+);
+
+export const doctorOperation: Operation = operation(
+  'BatonDoctor',
+  `query BatonDoctor($filter: ProjectFilter!) {
+  viewer { name }
+  projects(filter: $filter, first: 10) {
+    nodes { name slugId teams(first: 10) { nodes { key states(first: 50) { nodes { name } } } } }
+  }
+}`,
+);
+
+export const projectsOperation: Operation = operation(
+  'BatonProjects',
+  `query BatonProjects {
+  projects(first: ${wholePage}) { nodes { name slugId } }
+}`,
+);
+
+function operation(name: string, text: string): Operation {
+  return { name, text };
+}

@@ -1,0 +1,106 @@
+import { z } from 'zod';
+import type { Ask } from '../tracker.ts';
+import { completeLists } from './complete-lists.ts';
+import {
+  candidatesOperation,
+  changesOperation,
+  changesPageSize,
+  fullReadOperation,
+  moreChangesOperation,
+  pageSize,
+  shortLists,
+} from './documents.ts';
+import { changedSince, inProject, inStates, withIds } from './issue-filters.ts';
+import { type Reading, readRecord } from './linear-record.ts';
+import { issuePage, type ReadParts } from './read-issues.ts';
+import { nodes, pagesOf } from './read-pages.ts';
+
+/** What a look at the project has shown: what was listed, and the issues that rode along with the first request. */
+export interface Look {
+  readonly listed: readonly Reading[];
+  readonly riding: readonly Reading[];
+  /**
+   * The newest change that Linear told of with the first page. What changes while later pages are read is newer, so a
+   * look at what changed since then misses nothing.
+   */
+  readonly newest: number | null;
+  readonly pages: number;
+}
+
+const riding = z.object({ nodes }).optional();
+const fullRead = z.object({
+  issues: issuePage,
+  newest: z.object({ nodes: z.array(z.object({ updatedAt: z.string() })) }),
+  riding,
+});
+const changes = z.object({ issues: issuePage, riding });
+const laterPage = z.object({ issues: issuePage });
+
+/** Every issue in these states. */
+export async function lookAtAll(
+  states: readonly string[],
+  ids: readonly string[],
+  parts: ReadParts,
+  ask?: Ask,
+): Promise<Look> {
+  const { call, projectSlug } = parts;
+  const variables = { filter: inStates(projectSlug, states), first: pageSize, ...shortLists };
+  const beside = { project: inProject(projectSlug), ...toRide(projectSlug, ids) };
+  const first = await call(fullReadOperation, { ...variables, ...beside }, fullRead, ask);
+  const pages = pagesOf(candidatesOperation, async (after) =>
+    after === null ? first.issues : (await call(candidatesOperation, { ...variables, after }, laterPage, ask)).issues,
+  );
+  const listed: Reading[] = [];
+  let count = 0;
+  for await (const page of pages) {
+    count += 1;
+    listed.push(...(await completed(page, parts, ask)));
+  }
+  const newest = newestOf(first.newest.nodes.map(({ updatedAt }) => Date.parse(updatedAt)));
+  return { listed, riding: await completed(first.riding, parts, ask), newest, pages: count };
+}
+
+/** Every issue of the project that changed since then, whatever its state; null when there are more pages than wanted. */
+export async function lookAtChanges(
+  since: number,
+  mostPages: number,
+  ids: readonly string[],
+  parts: ReadParts,
+  ask?: Ask,
+): Promise<Look | null> {
+  const { call, projectSlug } = parts;
+  const variables = { filter: changedSince(projectSlug, since), first: changesPageSize, ...shortLists };
+  const first = await call(changesOperation, { ...variables, ...toRide(projectSlug, ids) }, changes, ask);
+  const pages = pagesOf(moreChangesOperation, async (after) =>
+    after === null ? first.issues : (await call(moreChangesOperation, { ...variables, after }, laterPage, ask)).issues,
+  );
+  const listed: Reading[] = [];
+  let count = 0;
+  for await (const page of pages) {
+    count += 1;
+    if (count === mostPages && page.pageInfo.hasNextPage) return null;
+    listed.push(...(await completed(page, parts, ask)));
+  }
+  const times = first.issues.nodes
+    .map(readRecord)
+    .flatMap((reading) => ('record' in reading ? (reading.record.updatedAt ?? []) : []));
+  return { listed, riding: await completed(first.riding, parts, ask), newest: newestOf(times), pages: count };
+}
+
+function toRide(slug: string, ids: readonly string[]): Readonly<Record<string, unknown>> {
+  // A page has at least one place, also where it is not asked for.
+  return { riding: withIds(slug, ids), ridingFirst: Math.max(1, ids.length), hasRiding: ids.length > 0 };
+}
+
+async function completed(
+  page: { readonly nodes: readonly unknown[] } | undefined,
+  parts: ReadParts,
+  ask?: Ask,
+): Promise<readonly Reading[]> {
+  return completeLists((page?.nodes ?? []).map(readRecord), shortLists, parts, ask);
+}
+
+function newestOf(times: readonly number[]): number | null {
+  const known = times.filter(Number.isFinite);
+  return known.length === 0 ? null : Math.max(...known);
+}

@@ -1,0 +1,149 @@
+import { describe, expect, it } from 'vitest';
+import type { Author } from '../../../src/core/author.ts';
+import type { TrackerChanges } from '../../../src/tracker/tracker.ts';
+import { type LinearScene, linearScene } from './linear-scene.ts';
+
+const author: Author = { kind: 'run', runId: 'run-1' };
+const nobody = '00000000-0000-4000-8000-0000000fffff';
+
+function changesOf({ tracker }: LinearScene): TrackerChanges {
+  if (tracker.changes === null) throw new Error('read-only');
+  return tracker.changes;
+}
+
+describe('a move', () => {
+  it('is made with one read and one write, by the states of the team of the issue', async () => {
+    const scene = linearScene();
+    const { linear, operationsOf } = scene;
+    linear.addTeam({
+      key: 'OPS',
+      states: [
+        { name: 'Todo', type: 'unstarted' },
+        { name: 'Shipped', type: 'completed' },
+      ],
+    });
+    const mine = linear.addIssue();
+    const theirs = linear.addIssue({ team: 'OPS' });
+    const changes = changesOf(scene);
+    expect(await operationsOf(() => changes.moveIssue(theirs.id, ' SHIPPED ', author))).toEqual([
+      'BatonTeamStates',
+      'BatonMoveIssue',
+    ]);
+    expect(linear.stateOf(theirs.id)).toBe('Shipped');
+    await expect(changes.moveIssue(mine.id, 'Shipped', author)).rejects.toMatchObject({
+      code: 'tracker_state_unknown',
+      message: expect.stringContaining('Backlog, Todo, In Progress, In Review, Done'),
+    });
+    await expect(changes.moveIssue(theirs.id, 'In Review', author)).rejects.toMatchObject({
+      message: expect.stringContaining('Todo, Shipped'),
+    });
+    expect(linear.stateOf(mine.id)).toBe('Todo');
+  });
+
+  it('gives the whole issue as it is after it', async () => {
+    const scene = linearScene();
+    const { linear, tracker } = scene;
+    const { id } = linear.addIssue({ labels: Array.from({ length: 70 }, (_, index) => `l${index}`) });
+    const moved = await changesOf(scene).moveIssue(id, 'in progress', author);
+    expect(moved).toEqual((await tracker.fetchByIds([id]))[0]);
+    expect(moved).toMatchObject({ state: 'In Progress' });
+    expect(moved.labels).toHaveLength(70);
+  });
+
+  it('to a state that was added a moment ago is made', async () => {
+    const scene = linearScene();
+    const { linear } = scene;
+    const { id, teamId } = linear.addIssue();
+    const changes = changesOf(scene);
+    await expect(changes.moveIssue(id, 'Parked', author)).rejects.toMatchObject({ code: 'tracker_state_unknown' });
+    const [some] = [...linear.records.states.values()].filter((state) => state.teamId === teamId);
+    if (some !== undefined) linear.records.states.set('parked', { ...some, id: 'parked', name: 'Parked' });
+    expect((await changes.moveIssue(id, 'parked', author)).state).toBe('Parked');
+  });
+
+  it('of what is not in the project is refused without a write', async () => {
+    const scene = linearScene();
+    const { linear } = scene;
+    linear.addProject({ slugId: 'other' });
+    const other = linear.addIssue({ project: 'other' });
+    const archived = linear.addIssue();
+    linear.archive(archived.id);
+    for (const id of [other.id, archived.id, nobody, 'BAT-1', '']) {
+      await expect(changesOf(scene).moveIssue(id, 'Done', author)).rejects.toMatchObject({
+        code: 'tracker_issue_not_found',
+      });
+    }
+    expect(linear.counts()).toEqual({ BatonTeamStates: 3 });
+  });
+
+  it('of an issue that vanishes in between is refused in the same words', async () => {
+    const scene = linearScene();
+    const { linear } = scene;
+    const { id } = linear.addIssue();
+    linear.faults.next.push({
+      ...{ kind: 'graphql_errors', data: 'null', operation: 'BatonMoveIssue' },
+      ...{ message: 'Entity not found: Issue', code: 'INPUT_ERROR' },
+    });
+    await expect(changesOf(scene).moveIssue(id, 'Done', author)).rejects.toMatchObject({
+      code: 'tracker_issue_not_found',
+    });
+  });
+});
+
+describe('a comment', () => {
+  it('is written as it is, with one request', async () => {
+    const scene = linearScene();
+    const { linear, operationsOf } = scene;
+    const { id } = linear.addIssue();
+    const body = 'Tests pass.\n\n"quoted" \\ $slug {{ x }} 🚀';
+    expect(await operationsOf(() => changesOf(scene).addComment(id, body, author))).toEqual(['BatonComment']);
+    expect(linear.commentsOf(id)).toMatchObject([{ body }]);
+  });
+
+  it('on nothing is refused', async () => {
+    const scene = linearScene();
+    for (const id of [nobody, 'BAT-1']) {
+      await expect(changesOf(scene).addComment(id, 'x', author)).rejects.toMatchObject({
+        code: 'tracker_issue_not_found',
+      });
+    }
+  });
+});
+
+describe('every write', () => {
+  it.each([
+    ['a status', { kind: 'status', status: 502 }, 'tracker_status'],
+    ['a cut after it arrived', { kind: 'cut', where: 'in_body' }, 'tracker_request'],
+    ['garbage', { kind: 'garbage' }, 'tracker_response'],
+    ['a key that may not write', { kind: 'graphql_errors', data: 'null', code: 'FORBIDDEN' }, 'tracker_auth'],
+  ] as const)('is sent once, also when it meets %s', async (_what, fault, code) => {
+    const scene = linearScene();
+    const { linear } = scene;
+    const { id } = linear.addIssue();
+    linear.faults.next.push({ ...fault, operation: 'BatonComment' }, { ...fault, operation: 'BatonMoveIssue' });
+    await expect(changesOf(scene).addComment(id, 'x', author)).rejects.toMatchObject({ code });
+    await expect(changesOf(scene).moveIssue(id, 'Done', author)).rejects.toMatchObject({ code });
+    expect(linear.counts()).toEqual({ BatonComment: 1, BatonTeamStates: 1, BatonMoveIssue: 1 });
+  });
+
+  it('counts as the wish of an agent unless somebody else asked', async () => {
+    const scene = linearScene();
+    const { id } = scene.linear.addIssue();
+    await changesOf(scene).addComment(id, 'x', author);
+    await changesOf(scene).moveIssue(id, 'Done', author, { caller: { job: 'command', cause: 'person' } });
+    expect(scene.sent.map(({ job, cause }) => `${job} ${cause}`)).toEqual([
+      'agent_tools agent',
+      'command person',
+      'command person',
+    ]);
+  });
+
+  it('is not begun when it was given up before', async () => {
+    const scene = linearScene();
+    const { id } = scene.linear.addIssue();
+    const signal = AbortSignal.abort(new Error('enough'));
+    await expect(changesOf(scene).addComment(id, 'x', author, { signal })).rejects.toThrow('enough');
+    await expect(changesOf(scene).moveIssue(id, 'Done', author, { signal })).rejects.toThrow('enough');
+    expect(scene.linear.requests).toEqual([]);
+  });
+});

@@ -1,0 +1,346 @@
+import { inspect } from 'node:util';
+import { describe, expect, it } from 'vitest';
+import { BatonError } from '../../../src/core/baton-error.ts';
+import { Secret } from '../../../src/core/secret.ts';
+import type { Fault } from '../../fake/linear/faults.ts';
+import { malformations } from '../../fake/linear/faults.ts';
+import { linearScene } from './linear-scene.ts';
+
+const ids = (issues: readonly { readonly id: string }[]): string[] => issues.map(({ id }) => id);
+
+describe('candidates', () => {
+  it('L5: come page by page in the order of Linear, each once', async () => {
+    const { linear, tracker } = linearScene();
+    const added = Array.from({ length: 103 }, (_, index) => linear.addIssue({ createdAt: index }).id);
+    expect(ids(await tracker.fetchByStates(['Todo']))).toEqual(added.toReversed());
+    expect(linear.requests.map(({ variables }) => variables.first)).toEqual([50, 50, 50]);
+    expect(linear.complaints).toEqual([]);
+  });
+
+  it('are those of the project and of the states, in whatever case these are written', async () => {
+    const { linear, tracker } = linearScene();
+    linear.addProject({ slugId: 'other' });
+    const todo = linear.addIssue().id;
+    const review = linear.addIssue({ state: 'In Review' }).id;
+    linear.addIssue({ state: 'Done' });
+    linear.addIssue({ project: 'other' });
+    linear.addIssue({ project: null });
+    linear.archive(linear.addIssue().id);
+    linear.trash(linear.addIssue().id);
+    expect(ids(await tracker.fetchByStates(['TODO', ' in review ', 'todo', 'Nirvana']))).toEqual([review, todo]);
+  });
+
+  it('that come on two pages are there once, as they were last', async () => {
+    const { linear, tracker } = linearScene();
+    const added = Array.from({ length: 60 }, (_, index) => linear.addIssue({ createdAt: 1_000 + index }));
+    linear.faults.betweenPages = () => {
+      linear.faults.betweenPages = null;
+      const issue = linear.updateIssue(added[59]?.id ?? '', { title: 'Later' });
+      Object.assign(issue, { createdAt: 0 });
+    };
+    const found = await tracker.fetchByStates(['Todo']);
+    expect(new Set(ids(found)).size).toBe(60);
+    expect(found).toHaveLength(60);
+    expect(found.filter(({ title }) => title === 'Later')).toHaveLength(1);
+  });
+
+  it('have their labels and relations to the last page, with further requests only for those that have more', async () => {
+    const { linear, tracker, operationsOf } = linearScene();
+    const names = Array.from({ length: 320 }, (_, index) => `label-${index}`);
+    const plain = linear.addIssue({ labels: names.slice(0, 9) });
+    const labelled = linear.addIssue({ labels: names.slice(0, 30) });
+    const full = linear.addIssue({ labels: names });
+    const blocked = linear.addIssue();
+    const blockers = Array.from({ length: 300 }, () => linear.addIssue({ state: 'Done' }).id);
+    for (const blocker of blockers) linear.relate(blocker, blocked.id);
+    let found: Awaited<ReturnType<typeof tracker.fetchByStates>> = [];
+    const operations = await operationsOf(async () => {
+      found = await tracker.fetchByStates(['Todo']);
+    });
+    const by = new Map(found.map((issue) => [issue.id, issue]));
+    expect(by.get(plain.id)?.labels).toHaveLength(9);
+    expect(by.get(labelled.id)?.labels.toSorted()).toEqual(names.slice(0, 30).toSorted());
+    expect(by.get(full.id)?.labels.toSorted()).toEqual(names.toSorted());
+    expect(
+      by
+        .get(blocked.id)
+        ?.blockedBy.map(({ id }) => id)
+        .toSorted(),
+    ).toEqual(blockers.toSorted());
+    expect(operations.toSorted()).toEqual([
+      'BatonCandidates',
+      ...['BatonIssueLabels', 'BatonIssueLabels', 'BatonIssueRelations', 'BatonIssueRelations'],
+      'BatonIssuesById',
+    ]);
+  });
+
+  it('that are malformed are left out and counted in one warning', async () => {
+    const { linear, tracker, logger } = linearScene();
+    const added = Array.from({ length: 6 }, () => linear.addIssue().id);
+    for (const [index, malformation] of Object.values(malformations).entries()) {
+      linear.faults.malformed.set(added[index] ?? '', malformation);
+    }
+    expect(ids(await tracker.fetchByStates(['Todo'])).toSorted()).toEqual(added.slice(4).toSorted());
+    expect(logger.lines.filter(({ level }) => level === 'warn')).toMatchObject([
+      { message: 'Dropping malformed Linear issue records.', fields: { count: 4 } },
+    ]);
+  });
+
+  it.each([
+    ['a next page without its place', 'missing', 'linear_missing_end_cursor', 1],
+    ['a page that leads back', 'stuck', 'linear_repeated_cursor', 2],
+  ] as const)('fail with %s', async (_what, fault, code, requests) => {
+    const { linear, tracker } = linearScene();
+    for (let count = 0; count < 120; count += 1) linear.addIssue();
+    linear.faults.endCursor.set('issues', fault);
+    await expect(tracker.fetchByStates(['Todo'])).rejects.toMatchObject({
+      code: 'tracker_pagination',
+      details: { provider_code: code },
+    });
+    expect(linear.requests).toHaveLength(requests);
+  });
+
+  it('fail as a whole when a page in the middle fails, and nothing is asked a second time', async () => {
+    const { linear, tracker } = linearScene();
+    for (let count = 0; count < 120; count += 1) linear.addIssue();
+    linear.faults.page = { field: 'issues', page: 2, fault: { kind: 'status', status: 502, body: 'bad gateway' } };
+    await expect(tracker.fetchByStates(['Todo'])).rejects.toMatchObject({
+      code: 'tracker_status',
+      details: { status: 502, provider_code: 'linear_api_status' },
+    });
+    expect(linear.requests).toHaveLength(2);
+  });
+});
+
+describe('issues by id', () => {
+  it('L4: are read in batches of 50, and come in the order asked, each once', async () => {
+    const { linear, tracker } = linearScene();
+    const added = Array.from({ length: 55 }, () => linear.addIssue().id);
+    const wanted = added.toSorted((left, right) => left.slice(-1).localeCompare(right.slice(-1)));
+    expect(ids(await tracker.fetchByIds([...wanted, ...wanted.slice(0, 7)]))).toEqual(wanted);
+    expect(linear.requests.map(({ variables }) => variables)).toMatchObject([
+      {
+        filter: { id: { in: wanted.slice(0, 50) }, project: { slugId: { eq: 'baton' } } },
+        ...{ first: 50, relationFirst: 50 },
+      },
+      { filter: { id: { in: wanted.slice(50) } }, first: 5, relationFirst: 50 },
+    ]);
+  });
+
+  it('do not exist when they are elsewhere, archived, in the trash or deleted', async () => {
+    const { linear, tracker } = linearScene();
+    linear.addProject({ slugId: 'other' });
+    const [here, moved, archived, trashed, gone] = Array.from({ length: 5 }, () => linear.addIssue().id);
+    if (moved && archived && trashed && gone) {
+      linear.updateIssue(moved, { project: 'other' });
+      linear.archive(archived);
+      linear.trash(trashed);
+      linear.remove(gone);
+    }
+    const all = [here, moved, archived, trashed, gone].map(String);
+    expect(ids(await tracker.fetchByIds(all))).toEqual([here]);
+  });
+
+  it('are left out without a request when they can be no ids', async () => {
+    const { linear, tracker } = linearScene();
+    const { id, identifier } = linear.addIssue();
+    expect(await tracker.fetchByIds([identifier, '', '404', `${id}0`, "'; drop"])).toEqual([]);
+    expect(linear.requests).toEqual([]);
+    expect(ids(await tracker.fetchByIds(['404', id, identifier]))).toEqual([id]);
+    expect(linear.requests[0]?.variables).toMatchObject({ filter: { id: { in: [id] } }, first: 1 });
+  });
+
+  it.each(Object.entries(malformations))(
+    'L2: fail as a whole when one is malformed (%s)',
+    async (_name, malformation) => {
+      const { linear, tracker } = linearScene();
+      const added = [linear.addIssue().id, linear.addIssue().id];
+      linear.faults.malformed.set(String(added[1]), malformation);
+      await expect(tracker.fetchByIds(added)).rejects.toMatchObject({
+        code: 'tracker_response',
+        details: { provider_code: 'linear_unknown_payload' },
+      });
+    },
+  );
+
+  it('have all labels and blockers too', async () => {
+    const { linear, tracker } = linearScene();
+    const issue = linear.addIssue({ labels: Array.from({ length: 60 }, (_, index) => `l${index}`) });
+    for (let count = 0; count < 55; count += 1) linear.relate(linear.addIssue().id, issue.id);
+    const [found] = await tracker.fetchByIds([issue.id]);
+    expect(found?.labels).toHaveLength(60);
+    expect(found?.blockedBy).toHaveLength(55);
+  });
+});
+
+describe('the assignee', () => {
+  it('`me` is asked for once, and again only after the key was refused', async () => {
+    const { linear, tracker, operationsOf } = linearScene({ assignee: 'me' });
+    linear.addUser({ name: 'Other' });
+    const mine = linear.addIssue({ assignee: 'Someone' }).id;
+    const other = linear.addIssue({ assignee: 'Other' }).id;
+    const nobodys = linear.addIssue().id;
+    const dispatchable = async () =>
+      Object.fromEntries((await tracker.fetchByStates(['Todo'])).map((each) => [each.id, each.dispatchable]));
+    expect(await dispatchable()).toEqual({ [mine]: true, [other]: false, [nobodys]: false });
+    expect(await operationsOf(dispatchable)).toEqual(['BatonCandidates']);
+
+    linear.faults.next.push({ kind: 'status', status: 401, body: 'no' });
+    await expect(dispatchable()).rejects.toMatchObject({ code: 'tracker_auth' });
+    linear.setViewer('Other');
+    expect(await dispatchable()).toEqual({ [mine]: false, [other]: true, [nobodys]: false });
+  });
+
+  it('is not taken for everybody when it cannot be found', async () => {
+    const { linear, tracker } = linearScene({ assignee: 'me' });
+    linear.addIssue();
+    linear.faults.next.push({ kind: 'status', status: 500 });
+    await expect(tracker.fetchByStates(['Todo'])).rejects.toMatchObject({ code: 'tracker_status' });
+    expect(linear.counts()).toEqual({ BatonViewer: 1 });
+    expect(await tracker.fetchByStates(['Todo'])).toMatchObject([{ dispatchable: false }]);
+  });
+
+  it('may be an id or an e-mail', async () => {
+    const byMail = linearScene({ assignee: 'SOMEONE@example.com' });
+    byMail.linear.addIssue({ assignee: 'Someone' });
+    expect(await byMail.tracker.fetchByStates(['Todo'])).toMatchObject([{ dispatchable: true }]);
+    const byId = linearScene({ assignee: byMail.linear.records.viewerId });
+    byId.linear.addIssue({ assignee: 'Someone' });
+    expect(await byId.tracker.fetchByStates(['Todo'])).toMatchObject([{ dispatchable: true }]);
+    const nobody = linearScene({ assignee: 'nobody@example.com' });
+    await expect(nobody.tracker.fetchByStates(['Todo'])).rejects.toMatchObject({ code: 'invalid_tracker_config' });
+  });
+});
+
+describe('what goes wrong', () => {
+  const errors = (code: string): string => JSON.stringify({ errors: [{ message: 'no', extensions: { code } }] });
+  const cases: [string, Fault, string, Record<string, unknown>][] = [
+    ['a 500', { kind: 'status', status: 500, body: 'x' }, 'tracker_status', { status: 500 }],
+    ['a redirect', { kind: 'status', status: 302, headers: { location: 'https://evil.test' } }, 'tracker_status', {}],
+    ['no content', { kind: 'status', status: 204 }, 'tracker_status', { provider_code: 'linear_api_status' }],
+    ['a 401', { kind: 'status', status: 401, body: '' }, 'tracker_auth', { provider_code: 'linear_api_auth' }],
+    ['a 403', { kind: 'status', status: 403, body: '{}' }, 'tracker_auth', {}],
+    ['a 400 about the key', { kind: 'status', status: 400, body: errors('AUTHENTICATION_ERROR') }, 'tracker_auth', {}],
+    ['a 200 about the key', { kind: 'graphql_errors', data: 'null', code: 'AUTHENTICATION_ERROR' }, 'tracker_auth', {}],
+    [
+      'errors',
+      { kind: 'graphql_errors', data: 'null' },
+      'tracker_response',
+      { provider_code: 'linear_graphql_errors' },
+    ],
+    ['errors beside data', { kind: 'graphql_errors', data: 'whole' }, 'tracker_response', {}],
+    ['garbage', { kind: 'garbage' }, 'tracker_response', { provider_code: 'linear_unknown_payload' }],
+    ['JSON that is no answer', { kind: 'garbage', body: '[1]' }, 'tracker_response', {}],
+    ['no data', { kind: 'garbage', body: '{"data":null}' }, 'tracker_response', {}],
+    ['nodes that are no list', { kind: 'garbage', body: '{"data":{"issues":{"nodes":{}}}}' }, 'tracker_response', {}],
+    ['a cut', { kind: 'cut', where: 'in_body' }, 'tracker_request', { provider_code: 'linear_api_request' }],
+    [
+      'RATELIMITED',
+      { kind: 'rate_limit', resetAt: 1_800_000_000_000 },
+      'tracker_rate_limited',
+      { until: 1_800_000_000_000 },
+    ],
+    ['RATELIMITED in a 200', { kind: 'rate_limit', status: 200 }, 'tracker_rate_limited', {}],
+    ['a 429', { kind: 'status', status: 429, body: 'slow down' }, 'tracker_rate_limited', {}],
+  ];
+
+  it.each(cases)('is told as the specification says: %s', async (_what, fault, code, details) => {
+    const { linear, tracker } = linearScene();
+    const { id } = linear.addIssue();
+    for (const read of [
+      () => tracker.fetchByStates(['Todo']),
+      () => tracker.fetchByIds([id]),
+      () => tracker.fetchSnapshot?.({ states: ['Todo'], watched: [id] }) ?? Promise.resolve(),
+    ]) {
+      linear.faults.next.push(fault);
+      await expect(read()).rejects.toMatchObject({ code, details });
+      if (code === 'tracker_rate_limited') return;
+    }
+    expect(linear.requests).toHaveLength(3);
+  });
+
+  it('L7: a 400 with errors is told and logged with its status and its body', async () => {
+    const { linear, tracker, logger } = linearScene();
+    const body = `{"errors": [\n  {"message": "Variable \\"$ids\\"   got invalid value"}\n]}${' x'.repeat(2_000)}`;
+    linear.faults.next.push({ kind: 'status', status: 400, body });
+    await expect(tracker.fetchByStates(['Todo'])).rejects.toMatchObject({
+      code: 'tracker_status',
+      message: expect.stringContaining('status 400'),
+      details: { status: 400, provider_code: 'linear_api_status' },
+    });
+    const [line] = logger.lines.filter(({ level }) => level === 'warn');
+    expect(line?.fields).toMatchObject({ status: 400, operation: 'BatonCandidates' });
+    const told = String(line?.fields.body);
+    expect(told).toContain('{"errors": [ {"message": "Variable \\"$ids\\" got invalid value"} ]}');
+    expect(told.endsWith('...<truncated>')).toBe(true);
+    expect(Buffer.byteLength(told)).toBeLessThanOrEqual(1_000 + '...<truncated>'.length);
+  });
+
+  it('by too many requests keeps the door closed until the time that Linear names, and not longer', async () => {
+    const { linear, tracker, clock } = linearScene();
+    linear.addIssue();
+    const until = clock.now() + 90_000;
+    linear.faults.next.push({ kind: 'rate_limit', resetAt: until });
+    await expect(tracker.fetchByStates(['Todo'])).rejects.toMatchObject({ details: { until } });
+    await clock.advance(89_000);
+    expect(tracker.pressure?.()).toMatchObject({ step: 'closed' });
+    await expect(tracker.fetchByStates(['Todo'])).rejects.toMatchObject({
+      code: 'tracker_rate_limited',
+      details: { until: expect.any(Number) },
+    });
+    expect(linear.requests).toHaveLength(1);
+    await clock.advance(2_000);
+    expect(await tracker.fetchByStates(['Todo'])).toHaveLength(1);
+  });
+
+  it('never tells the key, also when Linear repeats it', async () => {
+    const canary = 'lin_api_canary_1234567890';
+    const { linear, tracker, logger } = linearScene({ api_key: new Secret(canary) }, { apiKey: canary });
+    const { id } = linear.addIssue();
+    const told: unknown[] = [];
+    const echoes: Fault[] = [
+      { kind: 'status', status: 400, body: `your key ${canary} is bad` },
+      { kind: 'status', status: 401, body: `your key ${canary} is bad` },
+      { kind: 'graphql_errors', data: 'null', message: `header authorization: ${canary}` },
+      { kind: 'garbage', body: `{"data": "${canary}"}` },
+      { kind: 'cut', where: 'before_head' },
+      { kind: 'status', status: 429, body: canary },
+    ];
+    for (const echo of echoes) {
+      linear.faults.next.push(echo);
+      await tracker.fetchByIds([id]).catch((error: unknown) => told.push(error));
+    }
+    expect(told).toHaveLength(echoes.length);
+    for (const error of told) {
+      expect(error).toBeInstanceOf(BatonError);
+      expect(inspect(error, { depth: 9, showHidden: true })).not.toContain(canary);
+      expect(JSON.stringify(error)).not.toContain(canary);
+    }
+    expect(inspect(logger.lines, { depth: 9 })).not.toContain(canary);
+    expect(inspect(tracker, { depth: 9, showHidden: true })).not.toContain(canary);
+  });
+});
+
+describe('a request', () => {
+  it('carries a personal key as it is and the token of an application as a bearer', async () => {
+    const app = linearScene({ api_key: new Secret('lin_oauth_fake') });
+    app.linear.addIssue();
+    expect(await app.tracker.fetchByStates(['Todo'])).toHaveLength(1);
+    const person = linearScene();
+    person.linear.addIssue();
+    expect(await person.tracker.fetchByStates(['Todo'])).toHaveLength(1);
+    const stranger = linearScene({ api_key: new Secret('lin_api_other') });
+    await expect(stranger.tracker.fetchByStates(['Todo'])).rejects.toMatchObject({ code: 'tracker_auth' });
+  });
+
+  it('is counted under the name of its operation and whoever asked', async () => {
+    const { tracker, sent } = linearScene();
+    const caller = { job: 'dispatch', cause: 'revalidation' } as const;
+    await tracker.fetchByIds(['00000000-0000-4000-8000-000000000000'], { caller });
+    await tracker.fetchByStates(['Todo']);
+    expect(sent).toMatchObject([
+      { provider: 'linear', route: 'BatonIssuesById', method: 'POST', statusClass: '2xx', ...caller },
+      { route: 'BatonCandidates', job: 'tracker_poll', cause: 'poll' },
+    ]);
+  });
+});

@@ -1,0 +1,174 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import type { Issue } from '../../../src/core/issue.ts';
+import type { Snapshot, SnapshotWish } from '../../../src/tracker/tracker.ts';
+import type { Fault } from '../../fake/linear/faults.ts';
+import { linearScene } from './linear-scene.ts';
+
+const hourMs = 3_600_000;
+const states = ['Backlog', 'Todo', 'In Progress', 'In Review', 'Done', 'Canceled'];
+
+const which = fc.nat({ max: 30 });
+/** Whether a change leaves a trace, where people's doing may or may not. */
+const touch = fc.boolean();
+
+const relationTouch = fc.constantFrom('none' as const, 'blocker' as const, 'blocked' as const, 'both' as const);
+
+/** What people do in Linear, and what Baton does beside it. */
+const act = fc.oneof(
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      do: fc.constant('move' as const),
+      which,
+      state: fc.constantFrom(...states),
+      lateMs: fc.nat({ max: 119_000 }),
+    }),
+  },
+  fc.record({ do: fc.constant('label' as const), which, labels: fc.subarray(['a', 'b', 'c']) }),
+  fc.record({
+    do: fc.constant('relate' as const),
+    which,
+    other: which,
+    touch: relationTouch,
+  }),
+  fc.record({ do: fc.constant('unrelate' as const), which, touch: relationTouch }),
+  fc.record({
+    do: fc.constant('put_away' as const),
+    which,
+    touch,
+    how: fc.constantFrom('archive' as const, 'trash' as const, 'restore' as const),
+  }),
+  fc.record({ do: fc.constant('remove' as const), which }),
+  fc.record({ do: fc.constant('project' as const), which, project: fc.constantFrom('baton', 'other') }),
+  fc.record({ do: fc.constant('assign' as const), which, to: fc.constantFrom('Someone', 'Other', null) }),
+  fc.record({ do: fc.constant('add' as const), state: fc.constantFrom(...states) }),
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('wait' as const), ms: fc.nat({ max: 40 * 60_000 }) }) },
+  fc.record({
+    do: fc.constant('fail' as const),
+    fault: fc.constantFrom<Fault>(
+      { kind: 'status', status: 500 },
+      { kind: 'garbage' },
+      { kind: 'cut', where: 'in_body' },
+    ),
+    operation: fc.constantFrom('BatonChanges', 'BatonFullRead', 'BatonIssuesById'),
+  }),
+  {
+    weight: 6,
+    arbitrary: fc.record({
+      do: fc.constant('poll' as const),
+      watched: fc.array(which, { maxLength: 14 }),
+      states: fc.constantFrom(['Todo', 'In Progress'], ['Todo', 'In Progress'], ['todo', 'In Review']),
+    }),
+  },
+);
+
+type Act = typeof act extends fc.Arbitrary<infer Each> ? Each : never;
+type ActNamed<Name extends Act['do']> = Extract<Act, { readonly do: Name }>;
+
+it('shows what is watched as it is, and the rest as it is or, where a change leaves no trace, as it was within the hour', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(act, { minLength: 5, maxLength: 60 }), async (acts) => {
+      const scene = world();
+      for (const each of acts) await (scene.acts[each.do] as (act: Act) => unknown)(each);
+      expect(scene.linear.complaints).toEqual([]);
+    }),
+    { numRuns: 150 },
+  );
+}, 120_000);
+
+/**
+ * A Linear with some issues in two projects, the adapter that is tried, another one that has kept nothing and so reads
+ * the truth, and what each act does.
+ */
+function world() {
+  const { linear, tracker, clock, fresh } = linearScene({ assignee: 'me' });
+  const { records } = linear;
+  const home = linear.records.projects.values().next().value?.id;
+  linear.addProject({ slugId: 'other' });
+  linear.addUser({ name: 'Other' });
+  for (let count = 0; count < 14; count += 1) {
+    linear.addIssue({ state: states[count % 4] ?? 'Todo', assignee: count % 3 === 0 ? null : 'Someone' });
+  }
+
+  /** When something last happened to an issue that left no trace in it, nor in a blocker of the project. */
+  const untraced = new Map<string, number>();
+  const excuse = (...ids: readonly string[]): void => {
+    for (const id of ids) untraced.set(id, clock.now());
+  };
+  const isExcused = (id: string): boolean => clock.now() - (untraced.get(id) ?? -hourMs) < hourMs;
+  const pick = (at: number): string => {
+    const id = [...records.issues.keys()][at % records.issues.size];
+    return id ?? linear.addIssue().id;
+  };
+  const blockedBy = (id: string): string[] =>
+    [...records.relations.values()].flatMap((each) => (each.issueId === id ? each.relatedIssueId : []));
+  const excuseElsewhere = (id: string, ...ids: readonly string[]): void => {
+    if (linear.issue(id).projectId !== home) excuse(...ids);
+  };
+  const excuseUntouched = (touch: string, blocked: string): void => {
+    if (touch === 'none' || touch === 'blocker') excuse(blocked);
+  };
+  const isWatchedRight = async (wish: SnapshotWish, snapshot: Snapshot): Promise<void> => {
+    const found = byId(await fresh().fetchByIds(wish.watched));
+    expect(new Map(snapshot.watched)).toEqual(new Map(wish.watched.map((id) => [id, found.get(id) ?? null])));
+    const sure = (issues: readonly Issue[]) => byId(issues.filter(({ id }) => !isExcused(id)));
+    expect(sure(snapshot.issues)).toEqual(sure(await fresh().fetchByStates(wish.states)));
+  };
+
+  const acts: { readonly [Name in Act['do']]: (act: ActNamed<Name>) => unknown } = {
+    add: ({ state }) => linear.addIssue({ state }),
+    wait: ({ ms }) => clock.advance(ms),
+    move: ({ which, state, lateMs }) => {
+      const id = pick(which);
+      const issue = linear.updateIssue(id, { state });
+      // It shows with a time that is a little old, as when a long transaction ends.
+      issue.updatedAt = Math.max(issue.createdAt, clock.now() - lateMs);
+      excuseElsewhere(id, ...blockedBy(id));
+    },
+    label: ({ which, labels }) => linear.updateIssue(pick(which), { labels }),
+    assign: ({ which, to }) => linear.updateIssue(pick(which), { assignee: to }),
+    project: ({ which, project }) => {
+      const { id } = linear.updateIssue(pick(which), { project });
+      excuseElsewhere(id, id);
+    },
+    remove: ({ which }) => {
+      const id = pick(which);
+      excuse(id, ...blockedBy(id));
+      linear.remove(id);
+    },
+    put_away: ({ which, how, touch }) => {
+      const id = pick(which);
+      linear[how](id, { touch });
+      if (!touch) excuse(id);
+    },
+    relate: ({ which, other, touch }) => {
+      const [blocker, blocked] = [pick(which), pick(other)];
+      if (blocker === blocked || blockedBy(blocker).includes(blocked)) return;
+      linear.relate(blocker, blocked, { touch });
+      excuseUntouched(touch, blocked);
+    },
+    unrelate: ({ which, touch }) => {
+      const blocker = pick(which);
+      const [blocked] = blockedBy(blocker);
+      if (blocked === undefined) return;
+      linear.unrelate(blocker, blocked, { touch });
+      excuseUntouched(touch, blocked);
+    },
+    fail: ({ fault, operation }) => linear.faults.next.push({ ...fault, operation }),
+    poll: async ({ watched, states }) => {
+      const wish = { states, watched: [...watched.map(pick), '00000000-0000-4000-8000-00000000ffff'] };
+      const isFailing = linear.faults.next.length > 0;
+      const snapshot = await tracker.fetchSnapshot?.(wish).catch((error: unknown) => {
+        if (!isFailing) throw error;
+      });
+      linear.faults.clear();
+      if (snapshot !== undefined) await isWatchedRight(wish, snapshot);
+    },
+  };
+  return { linear, acts };
+}
+
+function byId(issues: readonly Issue[]): Map<string, Issue> {
+  return new Map(issues.map((issue) => [issue.id, issue]));
+}

@@ -1,0 +1,463 @@
+import { describe, expect, it } from 'vitest';
+import type { Issue } from '../../../src/core/issue.ts';
+import { malformations } from '../../fake/linear/faults.ts';
+import { type LinearScene, linearScene } from './linear-scene.ts';
+
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
+
+const ids = (issues: readonly Issue[]): string[] => issues.map(({ id }) => id);
+
+function addMany({ linear }: LinearScene, count: number, state = 'Todo'): string[] {
+  return Array.from({ length: count }, () => linear.addIssue({ state }).id);
+}
+
+/** Polls until everything that was added has been seen and has grown old. */
+async function settle({ clock, poll }: LinearScene): Promise<void> {
+  await poll();
+  await clock.advance(10 * minuteMs);
+  await poll();
+}
+
+describe('a poll', () => {
+  it('costs one request when nothing changed, with ten watched issues too', async () => {
+    const scene = linearScene();
+    const watched = [...addMany(scene, 5, 'In Review'), ...addMany(scene, 5, 'In Progress')];
+    addMany(scene, 20);
+    expect(await scene.operationsOf(() => scene.poll({ watched }))).toEqual(['BatonFullRead']);
+    for (let count = 0; count < 20; count += 1) {
+      await scene.clock.advance(30_000);
+      expect(await scene.operationsOf(() => scene.poll({ watched }))).toEqual(['BatonChanges']);
+    }
+    expect(scene.linear.complaints).toEqual([]);
+  });
+
+  it('costs two requests with 50 watched issues and 500 candidates when nothing changed', async () => {
+    const scene = linearScene();
+    const watched = addMany(scene, 50, 'In Progress');
+    const blocked = addMany(scene, 500);
+    for (const id of blocked.slice(0, 30)) scene.linear.relate(watched[0] ?? '', id);
+    await scene.clock.advance(10 * minuteMs);
+    scene.linear.updateIssue(watched[0] ?? '', { title: 'The last change' });
+    const first = await scene.poll({ watched });
+    expect(first.issues).toHaveLength(550);
+    await scene.clock.advance(30_000);
+    let second = first;
+    const operations = await scene.operationsOf(async () => {
+      second = await scene.poll({ watched });
+    });
+    expect(operations).toEqual(['BatonChanges', 'BatonIssuesById']);
+    expect(second.issues).toBe(first.issues);
+    expect([...second.watched.values()].every((issue, at) => issue === [...first.watched.values()][at])).toBe(true);
+  });
+
+  it('asks for no issue by id that a full read has just shown', async () => {
+    const scene = linearScene();
+    const watched = addMany(scene, 30, 'In Progress');
+    const [beside = ''] = addMany(scene, 1, 'Done');
+    expect(await scene.operationsOf(() => scene.poll({ watched }))).toEqual(['BatonFullRead']);
+    await scene.clock.advance(hourMs);
+    const operations = await scene.operationsOf(() => scene.poll({ watched: [...watched, beside] }));
+    expect(operations).toEqual(['BatonFullRead', 'BatonIssuesById']);
+    expect(scene.linear.requests.at(-1)?.variables).toMatchObject({ filter: { id: { in: [beside] } }, first: 1 });
+  });
+
+  it('takes along ten issues at most, and never costs as much as a page of the reference', async () => {
+    const scene = linearScene();
+    const { linear } = scene;
+    const watched = addMany(scene, 8, 'In Progress');
+    for (const id of addMany(scene, 100)) linear.relate(watched[0] ?? '', id);
+    await settle(scene);
+    linear.forgetRequests();
+    for (const count of [0, 8]) await scene.poll({ watched: watched.slice(0, count) });
+    for (const { variables, complexity } of linear.requests) {
+      expect(variables).toMatchObject({ first: 40, ridingFirst: 10 });
+      expect(complexity).toBeLessThan(3_000);
+    }
+  });
+
+  it('gives the same objects for what did not change, and new ones for what did', async () => {
+    const scene = linearScene();
+    const { linear, clock, poll } = scene;
+    const [changed = '', ...rest] = addMany(scene, 4);
+    const first = await poll({ watched: rest.slice(0, 1) });
+    await clock.advance(1_000);
+    expect((await poll({ watched: rest.slice(0, 1) })).issues).toBe(first.issues);
+    linear.updateIssue(changed, { title: 'Other words' });
+    const second = await poll({ watched: rest.slice(0, 1) });
+    for (const issue of second.issues) {
+      const before = first.issues.find(({ id }) => id === issue.id);
+      if (issue.id === changed) expect(issue.title).toBe('Other words');
+      else expect(issue).toBe(before);
+    }
+    await clock.advance(hourMs);
+    expect((await poll({ watched: rest.slice(0, 1) })).issues).toBe(second.issues);
+  });
+
+  it('sends nothing for nothing, and asks only by id where only that is wished for', async () => {
+    const { linear, poll, operationsOf } = linearScene();
+    const { id } = linear.addIssue({ state: 'Done' });
+    expect(await operationsOf(() => poll({ states: [] }))).toEqual([]);
+    const snapshot = await poll({ states: [], watched: [id, 'BAT-1'] });
+    expect(snapshot.issues).toEqual([]);
+    expect([...snapshot.watched]).toEqual([
+      [id, expect.objectContaining({ id, state: 'Done' })],
+      ['BAT-1', null],
+    ]);
+  });
+
+  it('reads everything again after an hour, when the states change, and not otherwise', async () => {
+    const { linear, clock, poll, operationsOf } = linearScene();
+    linear.addIssue();
+    await poll();
+    await clock.advance(hourMs - 1);
+    expect(await operationsOf(() => poll({ states: ['in progress', ' TODO'] }))).toEqual(['BatonChanges']);
+    await clock.advance(1);
+    expect(await operationsOf(poll)).toEqual(['BatonFullRead']);
+    expect(await operationsOf(() => poll({ states: ['Todo'] }))).toEqual(['BatonFullRead']);
+    expect(await operationsOf(() => poll({ states: ['Todo'] }))).toEqual(['BatonChanges']);
+  });
+
+  it('reads everything again after a sleep in which only the wall clock went on, and when that was set back', async () => {
+    const { linear, clock, poll, operationsOf } = linearScene();
+    linear.addIssue();
+    await poll();
+    clock.jumpWall(8 * hourMs);
+    expect(await operationsOf(poll)).toEqual(['BatonFullRead']);
+    clock.jumpWall(-8 * hourMs);
+    expect(await operationsOf(poll)).toEqual(['BatonFullRead']);
+    expect(await operationsOf(poll)).toEqual(['BatonChanges']);
+  });
+
+  it('reads everything rather than more pages of changes', async () => {
+    const scene = linearScene();
+    const { linear, clock, poll, operationsOf } = scene;
+    addMany(scene, 30);
+    const done = addMany(scene, 200, 'Done');
+    await poll();
+    await clock.advance(10 * minuteMs);
+    for (const id of done) linear.updateIssue(id, { title: 'Touched' });
+    const fresh = linear.addIssue().id;
+    let found: readonly Issue[] = [];
+    const operations = await operationsOf(async () => {
+      found = (await poll()).issues;
+    });
+    expect(operations).toEqual(['BatonChanges', 'BatonFullRead']);
+    expect(ids(found)).toContain(fresh);
+    await clock.advance(3 * minuteMs);
+    linear.updateIssue(fresh, { title: 'Again' });
+    expect(await operationsOf(poll)).toEqual(['BatonChanges', 'BatonFullRead']);
+    expect(await operationsOf(poll)).toEqual(['BatonChanges']);
+  });
+
+  it('reads a great change again for two minutes, and then costs one request as before', async () => {
+    const scene = linearScene();
+    const { clock, poll, operationsOf } = scene;
+    addMany(scene, 200);
+    await poll();
+    await clock.advance(119_000);
+    expect((await operationsOf(poll)).length).toBeGreaterThan(1);
+    await clock.advance(1_000);
+    expect((await operationsOf(poll)).length).toBeGreaterThan(1);
+    expect(await operationsOf(poll)).toEqual(['BatonChanges']);
+    await clock.advance(hourMs);
+    await poll();
+    expect(await operationsOf(poll)).toEqual(['BatonChanges']);
+  });
+
+  it('reads changes of more than one page when there are many candidates', async () => {
+    const scene = linearScene();
+    const { linear, poll, operationsOf } = scene;
+    const all = addMany(scene, 400);
+    await settle(scene);
+    for (const id of all.slice(0, 90)) linear.updateIssue(id, { state: 'Done' });
+    let found: readonly Issue[] = [];
+    const operations = await operationsOf(async () => {
+      found = (await poll()).issues;
+    });
+    expect(operations).toEqual(['BatonChanges', 'BatonMoreChanges', 'BatonMoreChanges']);
+    expect(ids(found).toSorted()).toEqual(all.slice(90).toSorted());
+  });
+
+  it('misses nothing that changes while it reads page after page', async () => {
+    const scene = linearScene();
+    const { linear, clock, poll } = scene;
+    const all = addMany(scene, 120);
+    linear.faults.betweenPages = () => {
+      clock.jumpWall(5 * minuteMs);
+      linear.updateIssue(all.at(-1) ?? '', { title: `Changed at ${clock.now()}` });
+    };
+    await poll();
+    linear.faults.betweenPages = null;
+    const title = linear.issue(all.at(-1) ?? '').title;
+    const found = (await poll()).issues.find(({ id }) => id === all.at(-1));
+    expect(found?.title).toBe(title);
+  });
+
+  it('puts a new issue where Linear lists it', async () => {
+    const { linear, clock, poll, tracker } = linearScene();
+    linear.addIssue();
+    await clock.advance(minuteMs);
+    const later = linear.addIssue({ state: 'Backlog' }).id;
+    await clock.advance(minuteMs);
+    linear.addIssue();
+    await poll();
+    await clock.advance(minuteMs);
+    linear.addIssue();
+    linear.updateIssue(later, { state: 'Todo' });
+    expect((await poll()).issues).toEqual(await tracker.fetchByStates(['Todo', 'In Progress']));
+  });
+});
+
+describe('a change', () => {
+  it('of a watched issue is seen at once, whatever it is, in the same request', async () => {
+    const scene = linearScene();
+    const { linear, clock, poll, operationsOf } = scene;
+    linear.addProject({ slugId: 'other' });
+    const blocker = linear.addIssue({ state: 'Backlog' }).id;
+    const [out = '', archived = '', trashed = '', gone = '', blocked = '', labelled = ''] = addMany(scene, 6);
+    const watched = [out, archived, trashed, gone, blocked, labelled];
+    await poll({ watched });
+    await clock.advance(10 * minuteMs);
+    linear.updateIssue(out, { project: 'other' });
+    linear.archive(archived);
+    linear.trash(trashed);
+    linear.remove(gone);
+    linear.relate(blocker, blocked);
+    linear.updateIssue(labelled, { labels: ['no-bots'] }, { touch: false });
+    let snapshot = await poll({ watched: [] });
+    const operations = await operationsOf(async () => {
+      snapshot = await poll({ watched });
+    });
+    expect(operations).toEqual(['BatonChanges']);
+    for (const id of [out, archived, trashed, gone]) expect(snapshot.watched.get(id)).toBeNull();
+    expect(snapshot.watched.get(blocked)).toMatchObject({ blockedBy: [{ id: blocker }], dispatchable: false });
+    expect(snapshot.watched.get(labelled)?.labels).toEqual(['no-bots']);
+    expect(ids(snapshot.issues).toSorted()).toEqual([blocked, labelled].toSorted());
+  });
+
+  it('of a blocker in the project is seen at once in whatever it blocks', async () => {
+    const scene = linearScene();
+    const { linear, poll, operationsOf } = scene;
+    const blocker = linear.addIssue({ state: 'In Review' });
+    const blocked = addMany(scene, 40);
+    for (const id of blocked) linear.relate(blocker.id, id);
+    await settle(scene);
+    expect((await poll()).issues.every(({ dispatchable }) => !dispatchable)).toBe(true);
+    linear.updateIssue(blocker.id, { state: 'Done' });
+    let found: readonly Issue[] = [];
+    const operations = await operationsOf(async () => {
+      found = (await poll()).issues;
+    });
+    expect(operations).toEqual(['BatonChanges']);
+    expect(found.every((issue) => issue.dispatchable && issue.blockedBy[0]?.state === 'Done')).toBe(true);
+  });
+
+  it('of a blocker elsewhere, or of a relation, is seen in turn, ten issues a poll', async () => {
+    const scene = linearScene();
+    const { linear, poll, operationsOf } = scene;
+    linear.addProject({ slugId: 'other' });
+    const elsewhere = linear.addIssue({ project: 'other' }).id;
+    const blocked = addMany(scene, 35);
+    for (const id of blocked) linear.relate(elsewhere, id);
+    await settle(scene);
+    linear.updateIssue(elsewhere, { state: 'Done' });
+    const free: number[] = [];
+    for (let count = 0; count < 4; count += 1) {
+      const operations = await operationsOf(async () => {
+        free.push((await poll()).issues.filter(({ dispatchable }) => dispatchable).length);
+      });
+      expect(operations).toEqual(['BatonChanges']);
+    }
+    expect(free).toEqual([10, 20, 30, 35]);
+  });
+
+  it.each([
+    ['goes with it', true],
+    ['stays', false],
+  ])('that puts a blocker away lets what it blocked be read again, once, when the relation %s', async (_what, goes) => {
+    const scene = linearScene();
+    const { linear, poll, operationsOf } = scene;
+    const [blocker = '', blocked = ''] = addMany(scene, 2);
+    linear.relate(blocker, blocked);
+    const inFront = addMany(scene, 60);
+    for (const id of inFront) linear.relate(blocked, id);
+    await settle(scene);
+    linear.archive(blocker, { touch: true });
+    if (goes) linear.unrelate(blocker, blocked);
+    let found: readonly Issue[] = [];
+    const operations = await operationsOf(async () => {
+      found = (await poll()).issues;
+    });
+    expect(operations).toEqual(['BatonChanges', 'BatonIssuesById']);
+    expect(found.find(({ id }) => id === blocked)?.blockedBy).toHaveLength(goes ? 0 : 1);
+    expect(await operationsOf(poll)).toEqual(['BatonChanges']);
+  });
+
+  it('of the owner of the key changes whose issues are worked on, at the next poll', async () => {
+    const scene = linearScene({ assignee: 'me' });
+    const { linear, poll, tracker } = scene;
+    linear.addUser({ name: 'Other' });
+    const { id } = linear.addIssue({ assignee: 'Someone' });
+    await settle(scene);
+    expect((await poll()).issues).toMatchObject([{ id, dispatchable: true }]);
+    linear.setViewer('Other');
+    linear.faults.next.push({ kind: 'status', status: 401 });
+    await expect(tracker.fetchByIds([id])).rejects.toMatchObject({ code: 'tracker_auth' });
+    expect((await poll()).issues).toMatchObject([{ id, dispatchable: false }]);
+  });
+
+  it('that Linear shows late, with an earlier time, is seen all the same', async () => {
+    const { linear, clock, poll } = linearScene();
+    const late = linear.addIssue().id;
+    const early = linear.addIssue().id;
+    await poll();
+    await clock.advance(10 * minuteMs);
+    linear.updateIssue(early, { title: 'First to be seen' });
+    await poll();
+    linear.updateIssue(late, { state: 'Done' });
+    Object.assign(linear.issue(late), { updatedAt: clock.now() - 110_000 });
+    expect(ids((await poll()).issues)).toEqual([early]);
+  });
+});
+
+describe('a poll that fails', () => {
+  it.each([
+    ['by a status', { kind: 'status', status: 503 }, 'BatonChanges'],
+    ['by a cut', { kind: 'cut', where: 'in_body' }, 'BatonChanges'],
+    ['by what Linear said', { kind: 'garbage' }, 'BatonFullRead'],
+    ['by an error beside data', { kind: 'graphql_errors', data: 'whole' }, 'BatonFullRead'],
+    ['because of the key', { kind: 'status', status: 401 }, 'BatonFullRead'],
+  ] as const)(
+    '%s changes nothing, costs no more than one that succeeds, and the next one has it all',
+    async (_how, fault, next) => {
+      const scene = linearScene();
+      const { linear, clock, poll, operationsOf, tracker } = scene;
+      const [first = '', second = ''] = addMany(scene, 3);
+      await poll();
+      await clock.advance(10 * minuteMs);
+      linear.updateIssue(first, { state: 'Done' });
+      linear.faults.next.push(fault);
+      const failed = await operationsOf(() => poll({ watched: [second] }).catch((error: unknown) => error));
+      expect(failed).toEqual(['BatonChanges']);
+      await clock.advance(10 * minuteMs);
+      linear.addIssue();
+      let found: readonly Issue[] = [];
+      const operations = await operationsOf(async () => {
+        found = (await poll({ watched: [second] })).issues;
+      });
+      expect(operations).toEqual([next]);
+      expect(found).toEqual(await tracker.fetchByStates(['Todo', 'In Progress']));
+    },
+  );
+
+  it.each([
+    ['a full read', 'issues', 2],
+    ['a full read at its last page', 'issues', 3],
+  ])('in the middle of %s takes in nothing of it', async (_what, field, page) => {
+    const scene = linearScene();
+    const { linear, clock, poll } = scene;
+    const all = addMany(scene, 120);
+    const before = await poll();
+    await clock.advance(hourMs);
+    for (const id of all.slice(0, 60)) linear.updateIssue(id, { state: 'Done' });
+    for (const id of all.slice(60)) linear.updateIssue(id, { title: 'New' });
+    addMany(scene, 100);
+    linear.faults.page = { field, page, fault: { kind: 'status', status: 500 } };
+    await expect(poll()).rejects.toMatchObject({ code: 'tracker_status' });
+    await expect(poll()).rejects.toMatchObject({ code: 'tracker_status' });
+    linear.faults.page = null;
+    const after = await poll();
+    expect(after.issues).toHaveLength(160);
+    expect(before.issues).toHaveLength(120);
+  });
+
+  it('in the second of two requests takes in nothing of the first', async () => {
+    const scene = linearScene();
+    const { linear, clock, poll, tracker } = scene;
+    const watched = addMany(scene, 20, 'In Review');
+    const todo = addMany(scene, 3);
+    const before = await poll({ watched });
+    await clock.advance(10 * minuteMs);
+    linear.updateIssue(todo[0] ?? '', { state: 'Done' });
+    linear.faults.next.push({ kind: 'status', status: 500, operation: 'BatonIssuesById' });
+    await expect(poll({ watched })).rejects.toMatchObject({ code: 'tracker_status' });
+    await clock.advance(10 * minuteMs);
+    const after = await poll({ watched });
+    expect(after.issues).toEqual(await tracker.fetchByStates(['Todo']));
+    expect(after.issues).not.toBe(before.issues);
+  });
+
+  it('when it is given up is not taken in', async () => {
+    const { linear, poll, tracker, clock } = linearScene();
+    const { id } = linear.addIssue();
+    await poll();
+    await clock.advance(10 * minuteMs);
+    linear.updateIssue(id, { title: 'New' });
+    await expect(
+      tracker.fetchSnapshot?.({ states: ['Todo'], watched: [] }, { signal: AbortSignal.abort(new Error('enough')) }),
+    ).rejects.toThrow('enough');
+    expect((await poll()).issues[0]?.title).toBe('New');
+  });
+
+  it('does not hold up the one that waits behind it, and two at once do not mix', async () => {
+    const { linear, poll } = linearScene();
+    const { id } = linear.addIssue();
+    linear.faults.next.push({ kind: 'status', status: 500 });
+    const [failed, first, second] = await Promise.allSettled([poll(), poll({ watched: [id] }), poll()]);
+    expect([failed.status, first.status, second.status]).toEqual(['rejected', 'fulfilled', 'fulfilled']);
+    expect(linear.counts()).toEqual({ BatonFullRead: 2, BatonChanges: 1 });
+  });
+});
+
+describe('a poll that waits behind another', () => {
+  it('stops at once when it is given up, and the next one still waits', async () => {
+    const slow = Promise.withResolvers<void>();
+    const { linear, poll, tracker, clock } = linearScene({}, { wait: () => slow.promise });
+    linear.addIssue();
+    linear.faults.latencyMs = 1;
+    const first = poll();
+    const giveUp = new AbortController();
+    const wish = { states: ['Todo'], watched: [] };
+    const second = tracker.fetchSnapshot?.(wish, { signal: giveUp.signal });
+    const third = poll();
+    await clock.settle();
+    giveUp.abort(new Error('enough'));
+    await expect(second).rejects.toThrow('enough');
+    await clock.settle();
+    expect(linear.requests).toHaveLength(1);
+    slow.resolve();
+    expect((await first).issues).toHaveLength(1);
+    expect((await third).issues).toBe((await first).issues);
+    expect(linear.counts()).toEqual({ BatonFullRead: 1, BatonChanges: 1 });
+  });
+});
+
+describe('malformed records', () => {
+  it('are left out of a poll and told once, until their number changes', async () => {
+    const scene = linearScene();
+    const { linear, logger, poll } = scene;
+    const [bad = '', worse = '', good = ''] = addMany(scene, 3);
+    await poll();
+    linear.faults.malformed.set(bad, malformations.nullTitle);
+    linear.updateIssue(bad, { title: 'x' });
+    expect(ids((await poll()).issues).toSorted()).toEqual([worse, good].toSorted());
+    await poll();
+    linear.faults.malformed.set(worse, malformations.nullNode);
+    await poll();
+    const warnings = logger.lines.filter(({ message }) => message.includes('malformed'));
+    expect(warnings.map(({ fields }) => fields.count)).toEqual([1, 2]);
+    linear.faults.malformed.clear();
+    expect((await poll()).issues).toHaveLength(3);
+  });
+
+  it('that are watched fail the whole poll', async () => {
+    const { linear, poll } = linearScene();
+    const { id } = linear.addIssue({ state: 'In Review' });
+    await poll({ watched: [id] });
+    linear.faults.malformed.set(id, malformations.withoutState);
+    await expect(poll({ watched: [id] })).rejects.toMatchObject({ code: 'tracker_response' });
+    linear.faults.malformed.clear();
+    expect((await poll({ watched: [id] })).watched.get(id)?.id).toBe(id);
+  });
+});

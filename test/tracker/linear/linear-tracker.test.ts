@@ -1,0 +1,114 @@
+import { expect, it } from 'vitest';
+import { systemClock } from '../../../src/clock/system-clock.ts';
+import type { Issue } from '../../../src/core/issue.ts';
+import { createUndiciTransport } from '../../../src/http/undici-transport.ts';
+import { createLinearTracker } from '../../../src/tracker/linear/linear-tracker.ts';
+import type { Tracker } from '../../../src/tracker/tracker.ts';
+import { trackerConformance } from '../../conformance/tracker.ts';
+import { startFakeLinear } from '../../fake/linear/fake-linear.ts';
+import { memoryLogger } from '../../fake/memory-logger.ts';
+import { linearClient, linearSettings } from './linear-scene.ts';
+
+async function startLinear() {
+  const linear = await startFakeLinear();
+  const settings = linearSettings({ endpoint: linear.url });
+  const transport = createUndiciTransport({ environment: {}, userAgent: 'baton-test' });
+  const logger = memoryLogger();
+  const http = linearClient(settings, transport, systemClock, logger);
+  const tracker = createLinearTracker({ settings, http, clock: systemClock, logger });
+  const dispose = async (): Promise<void> => {
+    await transport[Symbol.asyncDispose]();
+    await linear[Symbol.asyncDispose]();
+  };
+  return { linear, tracker, settings, dispose };
+}
+
+trackerConformance('the Linear tracker', async (issues) => {
+  const { linear, tracker, dispose } = await startLinear();
+  for (const { id, title, state, labels, priority, createdAt } of issues) {
+    linear.addIssue({
+      ...{ id: uuidOf(id), title, state, labels, priority: priority ?? 0 },
+      ...(createdAt === null ? {} : { createdAt }),
+    });
+  }
+  for (const { id, blockedBy } of issues) {
+    for (const blocker of blockedBy) linear.relate(uuidOf(blocker.id ?? ''), uuidOf(id));
+  }
+  return {
+    tracker: withShortIds(tracker),
+    move: async (id, state) => void linear.updateIssue(uuidOf(id), { state }),
+    remove: async (id) => linear.remove(uuidOf(id)),
+    requests: () => linear.requests.length,
+    fail: (failing) => {
+      linear.faults.always = failing ? { kind: 'status', status: 503, body: 'down' } : null;
+    },
+    dispose: async () => {
+      expect(linear.complaints).toEqual([]);
+      await dispose();
+    },
+  };
+});
+
+it('keeps its address and its key when the settings change later', async () => {
+  const { linear, tracker, settings, dispose } = await startLinear();
+  linear.addIssue();
+  Object.assign(settings.provider, { endpoint: 'https://elsewhere.test', api_key: 'another', project_slug: 'other' });
+  expect(await tracker.fetchByStates(['Todo'])).toHaveLength(1);
+  await dispose();
+});
+
+it('rejects a read that takes too long or is cut in the middle, and one that is given up, and reads on afterwards', async () => {
+  const { linear, tracker, dispose } = await startLinear();
+  linear.addIssue();
+  linear.faults.next.push({ kind: 'cut', where: 'in_body' }, { kind: 'cut', where: 'before_head' });
+  await expect(tracker.fetchByStates(['Todo'])).rejects.toMatchObject({ code: 'tracker_request', retryable: true });
+  await expect(tracker.fetchByStates(['Todo'])).rejects.toMatchObject({ code: 'tracker_request' });
+  expect(linear.requests).toHaveLength(2);
+
+  linear.faults.latencyMs = 2_500;
+  const giveUp = new AbortController();
+  const givenUp = tracker.fetchByStates(['Todo'], { signal: giveUp.signal });
+  giveUp.abort(new Error('enough'));
+  await expect(givenUp).rejects.toThrow('enough');
+  await expect(tracker.fetchByStates(['Todo'])).rejects.toMatchObject({
+    code: 'tracker_request',
+    details: { reason: 'timed_out', provider_code: 'linear_api_request' },
+  });
+  linear.faults.clear();
+
+  await linear.goDown();
+  await expect(tracker.fetchByStates(['Todo'])).rejects.toMatchObject({ code: 'tracker_request' });
+  await linear.comeBack();
+  expect(await tracker.fetchByStates(['Todo'])).toHaveLength(1);
+  await dispose();
+});
+
+/** The suite has short ids, Linear only has UUIDs. */
+function withShortIds(tracker: Tracker): Tracker {
+  const short = (issue: Issue): Issue => ({
+    ...issue,
+    id: shortOf(issue.id),
+    blockedBy: issue.blockedBy.map((blocker) => ({ ...blocker, id: blocker.id === null ? null : shortOf(blocker.id) })),
+  });
+  const { changes } = tracker;
+  return {
+    ...tracker,
+    fetchByStates: async (states, ask) => (await tracker.fetchByStates(states, ask)).map(short),
+    fetchByIds: async (ids, ask) => (await tracker.fetchByIds(ids.map(uuidOf), ask)).map(short),
+    changes:
+      changes === null
+        ? null
+        : {
+            moveIssue: async (id, ...rest) => short(await changes.moveIssue(uuidOf(id), ...rest)),
+            addComment: (id, ...rest) => changes.addComment(uuidOf(id), ...rest),
+          },
+  };
+}
+
+function uuidOf(id: string): string {
+  return `00000000-0000-4000-9000-${id.padStart(12, '0')}`;
+}
+
+function shortOf(uuid: string): string {
+  return String(Number(uuid.slice(-12)));
+}
