@@ -41,7 +41,6 @@ function naivePlan({
         ask,
       ),
       unless(missing.length === 0, 'missing_field', `it has no ${missing.join(', ')}`),
-      unless(each.dispatchable, 'not_dispatchable', 'the tracker marks it as not for dispatch'),
       unless(
         lacking.length === 0,
         'missing_label',
@@ -58,6 +57,7 @@ function naivePlan({
         'blocked',
         `it waits for ${open.map((blocker) => `${blocker.identifier} (${blocker.state ?? 'state unknown'})`).join(', ')}`,
       ),
+      unless(each.dispatchable, 'not_dispatchable', 'the tracker marks it as not for dispatch'),
       ask('own_limits'),
       unless(
         running.length < agent.maxConcurrentAgents,

@@ -23,11 +23,11 @@ describe('the gates', () => {
     expect(told(issue(), some())).toEqual([
       'free_here ok: nobody works on it',
       'fields ok: it has an id, an identifier, a title and a state',
-      'dispatchable ok: the tracker lets it be worked on',
       'labels ok: no label is required',
       'not_terminal ok: its state "Todo" is not terminal',
       'active ok: its state "Todo" is an active one',
       'unblocked ok: nothing blocks it',
+      'dispatchable ok: the tracker lets it be worked on',
       'slot ok: 0 of 10 slots are taken',
       'slot_in_state ok: state "Todo" has no limit of its own',
     ]);
@@ -40,11 +40,11 @@ describe('the gates', () => {
     const facts = some({ settings: settings({ tracker, agent }), runningStates: ['Todo', 'x'] });
     expect(told(refused, facts).slice(1)).toEqual([
       'fields no: it has no title',
-      'dispatchable no: the tracker marks it as not for dispatch',
       'labels no: it lacks the required label "baton"',
       'not_terminal no: its state "Todo" is terminal',
       'active no: its state "Todo" is not an active one',
       'unblocked no: it waits for B-1 (state unknown)',
+      'dispatchable no: the tracker marks it as not for dispatch',
       'slot no: no slot (2 of 2)',
       'slot_in_state no: no slot in state "Todo" (1 of 1)',
     ]);
@@ -93,11 +93,11 @@ describe('the gates', () => {
       'review_room',
       'claim_room',
       'fields',
-      'dispatchable',
       'labels',
       'not_terminal',
       'active',
       'unblocked',
+      'dispatchable',
       'own_limits',
       'slot',
       'slot_in_state',
