@@ -11,6 +11,7 @@ export interface SkipReason {
     | 'paused'
     | 'day_limit'
     | 'no_room'
+    | 'no_requests'
     | 'max_in_review'
     | 'max_claimed'
     | 'not_chosen'

@@ -19,6 +19,7 @@ const gateOrder = [
   'not_paused',
   'day_limit',
   'free_room',
+  'requests_left',
   'review_room',
   'claim_room',
   'chosen',

@@ -1,3 +1,4 @@
+import { sleep } from '../clock/clock.ts';
 import { isStalled } from '../core/reconcile-decision.ts';
 import { checkLimits } from './check-limits.ts';
 import type { OrchestratorContext } from './context.ts';
@@ -31,5 +32,10 @@ export function lookForLostAgents(context: OrchestratorContext): void {
     if (clock.monotonic() - entry.processMissedAt >= lostAfterMs) stopRun(context, entry, 'process_gone');
     else isMissed = true;
   }
-  if (isMissed && !context.stopping.aborted) clock.schedule(lostAfterMs, () => lookForLostAgents(context));
+  if (!isMissed) return;
+  const again = sleep(clock, lostAfterMs, context.stopping).then(
+    () => lookForLostAgents(context),
+    () => {},
+  );
+  context.own('lost agents', again);
 }

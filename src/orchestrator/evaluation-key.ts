@@ -1,6 +1,7 @@
 import type { WorkflowReading } from '../core/workflow.ts';
 import { whyDayIsOver } from './check-limits.ts';
 import type { OrchestratorContext } from './context.ts';
+import { whyNoRequests } from './pace.ts';
 
 /**
  * Everything that a decision about the candidates depends on, as one text: while it is the same, the decision is, and
@@ -23,6 +24,7 @@ export function evaluationKey(context: OrchestratorContext, { workflow, problem 
     state.paused,
     whyDayIsOver(context)?.text ?? null,
     room.whyNone()?.text ?? null,
+    whyNoRequests(context)?.text ?? null,
     pool?.mayStart()?.code ?? null,
     state.totals.runs,
   ]);

@@ -4,6 +4,7 @@ import type { OutsideGate, OutsideGates } from '../core/gates.ts';
 import type { WorkflowReading } from '../core/workflow.ts';
 import { whyDayIsOver } from './check-limits.ts';
 import type { OrchestratorContext } from './context.ts';
+import { whyNoRequests } from './pace.ts';
 import { whyClaimed } from './scheduling-state.ts';
 import { whyNotChosen, whyPaused } from './why-nothing-starts.ts';
 
@@ -33,6 +34,7 @@ export function outsideGates(
       : { code: 'workflow_problem', text: `the workflow file cannot be used: ${problem.message}` };
   const dayIsOver = whyDayIsOver(context);
   const noRoom = room.whyNone();
+  const noRequests = whyNoRequests(context);
   const claimed = new Set([running, retrying, held, adopting, elsewhere].flatMap((each) => [...each.keys()]));
   return {
     free_here: gate((issue) => whyClaimed(state, issue.id), 'nobody works on it'),
@@ -40,6 +42,7 @@ export function outsideGates(
     workflow: gate(() => unusable, 'the workflow file is good'),
     not_paused: gate(() => whyPaused(state), 'Baton is not paused'),
     day_limit: gate(() => dayIsOver, 'no limit of the day is reached'),
+    requests_left: gate(() => noRequests, 'there are requests enough'),
     free_room: gate(() => noRoom, 'there is disk and memory enough'),
     ...backpressureGates({ inReview: state.inReview, claimed }, workflow.settings.agent),
     chosen: gate(

@@ -1,3 +1,4 @@
+import type { SkipReason } from '../core/eligibility.ts';
 import { afterFailures, type Pace, paceOf } from '../core/poll-pace.ts';
 import { noPressure, type RequestPressure } from '../core/request-pressure.ts';
 import type { Tracker } from '../tracker/tracker.ts';
@@ -26,6 +27,14 @@ export function paceNow(context: OrchestratorContext): Pace {
 /** How short requests to the tracker are. */
 export function pressureNow(context: OrchestratorContext): RequestPressure {
   return trackerNow(context)?.pressure?.() ?? noPressure;
+}
+
+/** Why nothing new may start: to read it, to look after it and to move it takes requests. */
+export function whyNoRequests(context: OrchestratorContext): SkipReason | null {
+  const { step, text, until } = pressureNow(context);
+  if (step !== 'custody_only' && step !== 'closed') return null;
+  const when = until === null ? '' : ` (until ${new Date(until).toISOString()})`;
+  return { code: 'no_requests', text: `requests to the tracker are short: ${text}${when}` };
 }
 
 /** From one poll to the next: by the mode, and further apart when requests get short. */

@@ -2,6 +2,11 @@ import type { Clock } from '../clock/clock.ts';
 import type { BatonError } from '../core/baton-error.ts';
 import type { RequestCause } from '../core/request-caller.ts';
 
+/** Requests are short and nothing was sent: what is more important may still be. */
+function isOnlyForSome({ code, details: { step } }: BatonError): boolean {
+  return code === 'tracker_rate_limited' && typeof step === 'string' && step !== 'closed';
+}
+
 /**
  * A tracker that did not answer is left alone for a while, longer with each failure, so that an outage never costs more
  * requests than an ordinary day: until then reads are refused here, with what the tracker said last. Where the tracker
@@ -36,7 +41,7 @@ export class TrackerRest {
 
   failed(error: BatonError, cause: RequestCause): void {
     // What may wait comes seldom, and is refused before the others: that says nothing about them.
-    if (cause === 'sweep') return;
+    if (cause === 'sweep' || isOnlyForSome(error)) return;
     this.#failures += 1;
     this.#error = error;
     const { until } = error.details;

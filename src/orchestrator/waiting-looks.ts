@@ -30,7 +30,7 @@ export async function serveWaitingLooks(context: OrchestratorContext): Promise<v
 
 /** Reasons that end for all issues at once, and then nobody waits for a timer. */
 function isForEverybody({ code }: SkipReason): boolean {
-  return ['paused', 'day_limit', 'no_room', 'workflow_problem', 'not_read'].includes(code);
+  return ['paused', 'day_limit', 'no_room', 'no_requests', 'workflow_problem', 'not_read'].includes(code);
 }
 
 /** Issues whose look comes due while a read made now is still fresh. */

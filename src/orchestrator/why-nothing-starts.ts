@@ -2,15 +2,22 @@ import type { SkipReason } from '../core/eligibility.ts';
 import { isMeantBy } from '../core/issue.ts';
 import { whyDayIsOver } from './check-limits.ts';
 import type { OrchestratorContext } from './context.ts';
+import { whyNoRequests } from './pace.ts';
 import type { IssueName, SchedulingState } from './scheduling-state.ts';
 
 /**
- * Why nothing new may start on this issue, whatever its own merits: a pause, the day's limit, too little disk or memory,
- * the bounds of a trial. Looks are asked this too, so backpressure has no place here: it refuses new claims, and what is
+ * Why nothing new may start on this issue, whatever its own merits: a pause, the day's limit, too little disk or memory, too
+ * few requests, the bounds of a trial. Looks are asked this too, so backpressure has no place here: it refuses new claims, and what is
  * claimed goes on.
  */
 export function whyNothingStarts(context: OrchestratorContext, issue: IssueName): SkipReason | null {
-  return whyPaused(context.state) ?? whyDayIsOver(context) ?? context.room.whyNone() ?? whyNotChosen(context, issue, 0);
+  return (
+    whyPaused(context.state) ??
+    whyDayIsOver(context) ??
+    context.room.whyNone() ??
+    whyNoRequests(context) ??
+    whyNotChosen(context, issue, 0)
+  );
 }
 
 export function whyPaused({ paused }: SchedulingState): SkipReason | null {

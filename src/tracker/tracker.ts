@@ -15,6 +15,8 @@ import type { StartMove } from '../core/slots.ts';
  *   any more. No ids means no request. A malformed record that was asked for fails the whole call.
  * - `fetchSnapshot`, where there is one, answers what `fetchByStates` and `fetchByIds` would together, with fewer
  *   requests. It may keep what it read before and ask only for what changed, as long as nobody can tell but by the count.
+ * - A read that was not made because requests are short rejects with `tracker_rate_limited`; `details.step` is then the
+ *   pressure, and `details.until` the time to come again. A refusal of the service itself has no step.
  * - All stop soon after their signal aborts. None sends a request a second time because the first failed.
  */
 export interface Tracker {

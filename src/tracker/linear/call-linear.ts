@@ -79,7 +79,12 @@ function noAnswer({ name }: Operation, thrown: unknown): BatonError {
   if (cause.code === 'request_limited') {
     return new BatonError('tracker_rate_limited', `Linear is not asked for ${name} just now: ${cause.message}`, {
       cause,
-      details: { operation: name, until: cause.details.until ?? null, provider_code: 'linear_rate_limited' },
+      details: {
+        operation: name,
+        step: cause.details.step ?? null,
+        until: cause.details.until ?? null,
+        provider_code: 'linear_rate_limited',
+      },
     });
   }
   return new BatonError('tracker_request', `Linear did not answer ${name}: ${cause.message}`, {
