@@ -26,11 +26,11 @@ leaveNoPlaces();
 describe.concurrent('baton start', () => {
   it.each([
     [
-      'a tracker',
-      'tracker: {kind: linear, provider: {api_key: $KEY, project_slug: x}}\nagent: {backend: rehearsal}',
-      'tracker.kind',
+      'an agent',
+      'tracker: {kind: linear, provider: {api_key: $KEY, project_slug: x}}\nagent: {backend: codex}',
+      'agent.backend',
     ],
-    ['an agent', 'tracker: {kind: memory}\nagent: {backend: codex}', 'agent.backend'],
+    ['an agent beside another tracker', 'tracker: {kind: memory}\nagent: {backend: codex}', 'agent.backend'],
   ])('refuses %s that is not in this version', async (_what, front, key) => {
     using place = new Place({ KEY: 'canary' });
     place.write('WORKFLOW.md', `---\n${front}\n---\nDo it.`);

@@ -60,8 +60,8 @@ describe.concurrent('baton validate', () => {
   });
 
   it.each([
-    ['a tracker', 'tracker: {kind: linear, provider: {project_slug: x}}\nagent: {backend: rehearsal}', 'tracker.kind'],
-    ['an agent', 'tracker: {kind: memory}\nagent: {backend: codex}', 'agent.backend'],
+    ['an agent', 'tracker: {kind: linear, provider: {project_slug: x}}\nagent: {backend: codex}', 'agent.backend'],
+    ['an agent beside another tracker', 'tracker: {kind: memory}\nagent: {backend: codex}', 'agent.backend'],
   ])('says that %s is not in this version', async (_what, front, key) => {
     using own = new Place({ LINEAR_API_KEY: 'canary' });
     own.write('later.md', `---\n${front}\n---\n`);

@@ -1,4 +1,4 @@
-import type { LimitSettings, Settings } from '../../src/core/settings.ts';
+import type { AdaptiveSettings, LimitSettings, Settings } from '../../src/core/settings.ts';
 import { settings } from '../fake/settings.ts';
 import { type Draw, drawFrom } from './draw.ts';
 
@@ -50,7 +50,7 @@ export function drawPlan(seed: number, changes: Partial<Plan> = {}): Plan {
     seed,
     stormMs: 12 * 60_000,
     issues: 10,
-    settings: drawSettings(draw, drawFrom(seed, 'retention')),
+    settings: drawSettings(draw, { retention: drawFrom(seed, 'retention'), pace: drawFrom(seed, 'pace') }),
     daemons,
     machines,
     isShared,
@@ -79,9 +79,10 @@ export function drawPlan(seed: number, changes: Partial<Plan> = {}): Plan {
   };
 }
 
-function drawSettings(draw: Draw, retention: Draw): Settings {
+function drawSettings(draw: Draw, { retention, pace }: { readonly retention: Draw; readonly pace: Draw }): Settings {
+  const intervalMs = draw.pick([5_000, 15_000, 30_000]);
   const drawn = settings({
-    intervalMs: draw.pick([5_000, 15_000, 30_000]),
+    polling: { intervalMs, mode: pace.pick(['fixed', 'fixed', 'adaptive']), adaptive: quickPace(intervalMs) },
     tracker: { requiredLabels: draw.chance(0.3) ? labels : [] },
     agent: {
       maxConcurrentAgents: draw.between(1, 5),
@@ -98,6 +99,19 @@ function drawSettings(draw: Draw, retention: Draw): Settings {
   });
   return { ...drawn, store: { ...drawn.store, leaseMs: draw.pick([15_000, 30_000]) } };
 }
+
+/** Slow enough to matter, quick enough that nobody waits for ever: a tracker that failed rests for the longest at most. */
+function quickPace(intervalMs: number): AdaptiveSettings {
+  return {
+    activeIntervalMs: intervalMs,
+    idleIntervalMs: Math.min(2 * intervalMs, slowestPaceMs),
+    dormantIntervalMs: slowestPaceMs,
+    idleAfterMs: 60_000,
+    dormantAfterMs: 180_000,
+  };
+}
+
+const slowestPaceMs = 30_000;
 
 /** Small enough to be reached, some of them. */
 function drawLimits(draw: Draw): Partial<LimitSettings> {

@@ -63,7 +63,8 @@ describe('A rule notices', () => {
         },
       },
     });
-    const plan = { people: { changesPerMinute: 20, commandsPerMinute: 0 } };
+    // Agents that take their time to end.
+    const plan = { ...hostile, people: { changesPerMinute: 20, commandsPerMinute: 0 } };
     expect(await isBroken('live_workspace', { parts: changed(hasty) }, plan)).toBe(true);
   });
 
