@@ -26,6 +26,7 @@ interface ShownStatus {
 interface ShownPolling {
   readonly mode: string;
   readonly interval_ms: number;
+  readonly quiet_until: string | null;
   readonly pressure: { readonly step: string; readonly text: string; readonly until: string | null };
 }
 
@@ -99,7 +100,8 @@ function describe(status: ShownStatus): string[] {
 function polling(facts: ShownPolling | undefined): string[] {
   if (facts === undefined) return [];
   const { step, text, until } = facts.pressure;
-  const why = facts.mode === 'fixed' ? '' : ` (${facts.mode === 'quiet' ? 'quiet hours' : facts.mode})`;
+  const mode = facts.mode === 'quiet' ? `quiet hours until ${facts.quiet_until}` : facts.mode;
+  const why = facts.mode === 'fixed' ? '' : ` (${mode})`;
   const lines = [`the tracker is looked at every ${facts.interval_ms / 1_000} s${why}`];
   if (step !== 'free') lines.push(`requests: ${harmlessLine(text)}${until === null ? '' : ` (until ${until})`}`);
   return lines;

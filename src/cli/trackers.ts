@@ -43,10 +43,15 @@ export interface TrackerParts extends BoardParts {
 /** Makes trackers by their settings; the same settings give the same tracker, so that what it holds is kept. */
 export function trackerMaker(parts: TrackerParts): (settings: Settings) => Tracker {
   const made = new Map<string, Tracker>();
+  // Asked for several times a tick: the same reading of the file is the same tracker without a look at its content.
+  const ofReading = new WeakMap<TrackerSettings, Tracker>();
   return ({ tracker }) => {
+    const same = ofReading.get(tracker);
+    if (same !== undefined) return same;
     const key = keyOf(tracker);
     const known = made.get(key) ?? createTracker(tracker, parts);
     made.set(key, known);
+    ofReading.set(tracker, known);
     return known;
   };
 }

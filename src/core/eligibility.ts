@@ -22,6 +22,7 @@ export interface SkipReason {
     | 'inactive_state'
     | 'blocked'
     | 'not_read'
+    | 'tracker_rests'
     | 'not_recorded'
     | 'limit_reached'
     | 'no_slot'

@@ -1,12 +1,10 @@
-import { isQuiet, quietChangesAt } from './quiet-hours.ts';
+import { isQuiet } from './quiet-hours.ts';
 import type { PollingSettings } from './settings.ts';
 
 /** How often the tracker is asked just now, and why. */
 export interface Pace {
   readonly mode: PaceMode;
   readonly intervalMs: number;
-  /** When it changes if nothing happens, wall time; null: not by itself. */
-  readonly changesAt: number | null;
 }
 
 /** `fixed`, or what an adaptive Baton is at: by the last activity, or dormant because of the quiet hours. */
@@ -44,26 +42,15 @@ export function afterFailures(intervalMs: number, failures: number, longestMs: n
 }
 
 function fixedPace({ intervalMs }: PollingSettings): Pace {
-  return { mode: 'fixed', intervalMs, changesAt: null };
+  return { mode: 'fixed', intervalMs };
 }
 
 function adaptivePace({ adaptive, quietHours }: PollingSettings, now: number, lastActivityAt: number | null): Pace {
-  const quietChange = quietHours === null ? null : quietChangesAt(now, quietHours);
-  if (quietHours !== null && isQuiet(now, quietHours)) {
-    return { mode: 'quiet', intervalMs: adaptive.dormantIntervalMs, changesAt: quietChange };
-  }
+  const { activeIntervalMs, idleIntervalMs, dormantIntervalMs, idleAfterMs, dormantAfterMs } = adaptive;
+  if (quietHours !== null && isQuiet(now, quietHours)) return { mode: 'quiet', intervalMs: dormantIntervalMs };
   // What seems to be still to come was now: the clock was set back.
   const since = lastActivityAt === null ? Number.NEGATIVE_INFINITY : Math.min(lastActivityAt, now);
-  const [idleAt, dormantAt] = [since + adaptive.idleAfterMs, since + adaptive.dormantAfterMs];
-  if (now < idleAt) {
-    return { mode: 'active', intervalMs: adaptive.activeIntervalMs, changesAt: earlier(idleAt, quietChange) };
-  }
-  if (now < dormantAt) {
-    return { mode: 'idle', intervalMs: adaptive.idleIntervalMs, changesAt: earlier(dormantAt, quietChange) };
-  }
-  return { mode: 'dormant', intervalMs: adaptive.dormantIntervalMs, changesAt: quietChange };
-}
-
-function earlier(one: number, other: number | null): number {
-  return other === null ? one : Math.min(one, other);
+  if (now < since + idleAfterMs) return { mode: 'active', intervalMs: activeIntervalMs };
+  if (now < since + dormantAfterMs) return { mode: 'idle', intervalMs: idleIntervalMs };
+  return { mode: 'dormant', intervalMs: dormantIntervalMs };
 }

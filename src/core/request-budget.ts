@@ -65,10 +65,16 @@ function pressureOfOne(window: WindowFacts, now: number): RequestPressure {
   if (step === 'free') return noPressure;
   return {
     step,
-    spacingMs: step === 'stretched' ? spacingOf(window, now) : 0,
+    spacingMs:
+      step === 'stretched' ? spacingOf(window, now) : step === 'custody_only' ? custodySpacingOf(window, now) : 0,
     until: window.freeAt,
     text: `${window.name}: ${countText(window.used)} of ${countText(window.limit)} used`,
   };
+}
+
+/** So far apart, what is left for custody lasts until the window ends. */
+function custodySpacingOf({ limit, used, freeAt }: WindowFacts, now: number): number {
+  return Math.ceil((freeAt - now) / Math.max(1, limit - used));
 }
 
 /** So far apart, what is left before only custody goes lasts until the window ends. */

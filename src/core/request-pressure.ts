@@ -10,7 +10,7 @@ export type PressureStep = 'free' | 'warned' | 'stretched' | 'custody_only' | 'c
 
 export interface RequestPressure {
   readonly step: PressureStep;
-  /** While `stretched`: so far apart the rest lasts until the window ends. Otherwise 0. */
+  /** While `stretched` or `custody_only`: so far apart the rest, that of custody, lasts until the window ends. Otherwise 0. */
   readonly spacingMs: number;
   /** When the pressing window ends, wall time; null while `free`, or where nobody knows. */
   readonly until: number | null;

@@ -36,6 +36,8 @@ export class Activity {
 
   /** Looks at the file. A time in the future is now: clocks differ. */
   look(): void {
+    // The clock was set back: what seems to be still to come was now, once, and gets old from here.
+    this.#lastAt = Math.min(this.#lastAt, this.#clock.now());
     const touchedAt = this.#touchedAt();
     if (touchedAt === null || touchedAt === this.#lastTouch) return;
     this.#lastTouch = touchedAt;

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { toBatonError } from '../core/baton-error.ts';
 import { type DispatchDecision, planDispatch } from '../core/dispatch-plan.ts';
 import { isAboutSlots } from '../core/eligibility.ts';
@@ -75,7 +76,11 @@ async function startCandidates(context: OrchestratorContext): Promise<boolean> {
   // Each round reads what the round before found to be stale.
   while (!stopping.aborted && state.candidates !== null) {
     const reading = source.read();
-    state.candidates = state.candidates.flatMap((issue) => asJustRead(justRead, issue));
+    state.candidates = state.candidates.flatMap((issue) => {
+      const known = asJustRead(justRead, issue);
+      if (known !== issue && !isDeepStrictEqual(known, issue)) state.doubtful.add(issue.id);
+      return known;
+    });
     const plan = decide(context, reading, state.candidates);
     const stale = plan.filter(({ reason, issue }) => reason === null && justRead(issue.id) === undefined);
     if (stale.length === 0) {

@@ -12,7 +12,7 @@ export function evaluationKey(context: OrchestratorContext, { workflow, problem 
   const { state, room, pool } = context;
   return JSON.stringify([
     state.candidatesRevision,
-    state.inReview,
+    state.inReview?.size ?? null,
     workflow.revision,
     problem?.code ?? null,
     [...state.running.values()].map(({ issue, movesTo }) => [issue.id, movesTo ?? issue.state]),

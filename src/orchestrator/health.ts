@@ -1,5 +1,6 @@
 import type { BatonError } from '../core/baton-error.ts';
 import type { PaceMode } from '../core/poll-pace.ts';
+import { quietChangesAt } from '../core/quiet-hours.ts';
 import type { RequestPressure } from '../core/request-pressure.ts';
 import type { OrchestratorContext } from './context.ts';
 import type { JobView } from './job.ts';
@@ -38,6 +39,8 @@ export interface PollingHealth {
   readonly mode: PaceMode;
   readonly intervalMs: number;
   readonly lastActivityAt: number;
+  /** While it is quiet: when that ends. */
+  readonly quietUntil: number | null;
   /** Polls that failed, in a row. */
   readonly failures: number;
   readonly pressure: RequestPressure;
@@ -67,10 +70,12 @@ export function tellHealth(context: OrchestratorContext, facts: TickFacts): void
 /** How the tracker is asked just now. */
 export function pollingHealth(context: OrchestratorContext): PollingHealth {
   const { mode, intervalMs } = paceNow(context);
-  const { activity, reads } = context;
+  const { activity, reads, clock, source } = context;
+  const { quietHours } = source.read().workflow.settings.polling;
   return {
     mode,
     intervalMs,
+    quietUntil: mode === 'quiet' && quietHours !== null ? quietChangesAt(clock.now(), quietHours) : null,
     lastActivityAt: activity.lastAt,
     failures: reads.rest.failures,
     pressure: pressureNow(context),

@@ -1,4 +1,4 @@
-import type { Timer } from '../clock/clock.ts';
+import { type Timer, timedOut, within } from '../clock/clock.ts';
 import { toBatonError } from '../core/baton-error.ts';
 import type { JobName } from '../core/job-catalogue.ts';
 import { dueAfterRestart, jitterMs, nextDue, rescheduled } from '../core/job-due.ts';
@@ -10,10 +10,15 @@ interface Entry {
   timer: Timer | null;
   /** On the grid of its interval, on the monotonic clock; null while nothing is planned. */
   due: number | null;
+  /** When its timer fires: then, or later by the jitter. */
+  firesAt: number;
   intervalMs: number;
   lastStart: number | null;
   isRunning: boolean;
-  isWanted: boolean;
+  /** Somebody wants it once more, at least so long after its last start; null: nobody does. */
+  wantedAfterMs: number | null;
+  /** Somebody asked for it and it has not come yet. */
+  isAsked: boolean;
   lastRunAt: number | null;
   outcome: JobTimer['outcome'];
   durationMs: number | null;
@@ -27,6 +32,8 @@ interface Entry {
 const rememberEveryMs = 60_000;
 /** Whoever asks more often than this is not many who ask seldom: there is nothing to spread. */
 const spreadFromMs = 1_000;
+/** A job that still runs so long after a stop is left behind. */
+const stopMs = 30_000;
 
 /**
  * Runs every job at its own pace (law 6). What must hold: a job is due at the previous due plus its interval, on the
@@ -37,6 +44,7 @@ const spreadFromMs = 1_000;
 export class Jobs {
   readonly #parts: JobsParts;
   readonly #entries: ReadonlyMap<JobName, Entry>;
+  readonly #runs = new Set<Promise<void>>();
   #isStarted = false;
 
   constructor(parts: JobsParts, jobs: readonly Job[]) {
@@ -71,11 +79,16 @@ export class Jobs {
     }
   }
 
-  stop(): void {
+  /** Resolves when no job runs any more; one that hangs is not waited for for ever, and is named. */
+  async stop(): Promise<void> {
+    const { clock, logger } = this.#parts;
     for (const entry of this.#entries.values()) {
       entry.timer?.cancel();
       entry.due = null;
     }
+    if ((await within(clock, stopMs, Promise.all(this.#runs))) !== timedOut) return;
+    const left = [...this.#entries.values()].filter(({ isRunning }) => isRunning).map(({ job }) => job.name);
+    logger.warn('Jobs that do not end are left behind.', { jobs: left });
   }
 
   isRunning(name: JobName): boolean {
@@ -93,15 +106,15 @@ export class Jobs {
     if (!this.#isStarted || stopping.aborted) return;
     const entry = this.#entry(name);
     if (entry.isRunning) {
-      entry.isWanted = true;
+      entry.wantedAfterMs = Math.max(atLeastMs, entry.wantedAfterMs ?? 0);
       return;
     }
     const at = Math.max(clock.monotonic(), (entry.lastStart ?? Number.NEGATIVE_INFINITY) + atLeastMs);
     // Who is asked for twice at the same instant comes once.
-    if (entry.due === null || entry.due > at) this.#plan(entry, at, { isAsked: true });
+    if (entry.due === null || entry.firesAt > at) this.#plan(entry, at, { isAsked: true });
   }
 
-  /** Intervals are read again: what became shorter comes sooner, what became longer comes later. */
+  /** Intervals are read again: what became shorter comes sooner, what became longer comes later, unless it was asked for. */
   review(): void {
     const now = this.#parts.clock.monotonic();
     for (const entry of this.#entries.values()) {
@@ -109,6 +122,11 @@ export class Jobs {
       const intervalMs = entry.job.intervalMs();
       const earliest = entry.job.notBefore?.() ?? Number.NEGATIVE_INFINITY;
       if (intervalMs === entry.intervalMs && entry.due >= earliest) continue;
+      if (entry.isAsked) {
+        entry.intervalMs = intervalMs;
+        this.#plan(entry, entry.due, { isAsked: true });
+        continue;
+      }
       const { lastStart: lastStartAt, due, intervalMs: previousIntervalMs } = entry;
       entry.intervalMs = intervalMs;
       this.#plan(entry, rescheduled({ lastStartAt, due, previousIntervalMs, intervalMs, now }));
@@ -142,15 +160,17 @@ export class Jobs {
     const { clock, chance } = this.#parts;
     const { job } = entry;
     entry.timer?.cancel();
+    entry.isAsked = isAsked;
     entry.due = Math.max(at, job.notBefore?.() ?? at);
     const isSpread = entry.intervalMs >= spreadFromMs && job.kind() === 'remote' && !isAsked && at > clock.monotonic();
     // The jitter is not part of the grid: the next one is not later for it.
     const spreadMs = isSpread ? jitterMs(entry.intervalMs, chance.next()) : 0;
-    entry.timer = clock.schedule(entry.due + spreadMs - clock.monotonic(), () => this.#comeDue(entry));
+    entry.firesAt = entry.due + spreadMs;
+    entry.timer = clock.schedule(entry.firesAt - clock.monotonic(), () => this.#comeDue(entry));
   }
 
   #comeDue(entry: Entry): void {
-    const { clock, stopping, own } = this.#parts;
+    const { clock, stopping } = this.#parts;
     if (stopping.aborted || entry.due === null) return;
     const now = clock.monotonic();
     // A door that was closed meanwhile.
@@ -163,7 +183,8 @@ export class Jobs {
     this.#plan(entry, nextDue({ previousDue: entry.due, intervalMs: entry.intervalMs, now }));
     if (entry.isRunning) return;
     entry.isRunning = true;
-    own(entry.job.name, this.#run(entry));
+    const run = this.#run(entry).finally(() => this.#runs.delete(run));
+    this.#runs.add(run);
   }
 
   /** Never rejects. */
@@ -172,7 +193,7 @@ export class Jobs {
     const { job } = entry;
     const [startedAt, wallTime, outcomeBefore] = [clock.monotonic(), clock.now(), entry.outcome];
     entry.lastStart = startedAt;
-    entry.isWanted = false;
+    entry.wantedAfterMs = null;
     let hasRun = false;
     try {
       if (job.scope === 'store' && (await this.#isDoneByOthers(entry))) return;
@@ -200,7 +221,7 @@ export class Jobs {
       }
       // What it found may have changed its interval, or closed a door.
       this.review();
-      if (entry.isWanted) this.ask(job.name);
+      if (entry.wantedAfterMs !== null) this.ask(job.name, { atLeastMs: entry.wantedAfterMs });
       notify();
     }
     await this.#remember(entry, entry.outcome !== outcomeBefore);
@@ -212,7 +233,9 @@ export class Jobs {
     if (!isShared) return false;
     const timers = await store.jobTimers.list(project);
     const timer = timers.find(({ job, owner }) => job === entry.job.name && owner === '');
-    if (timer === undefined || timer.nextDueAt <= clock.now()) return false;
+    // A time further ahead than an interval was written by a clock that was wrong.
+    const aheadMs = (timer?.nextDueAt ?? 0) - clock.now();
+    if (timer === undefined || aheadMs <= 0 || aheadMs > entry.intervalMs) return false;
     const delayMs = dueAfterRestart({ nextDueAt: timer.nextDueAt, intervalMs: entry.intervalMs, now: clock.now() });
     if (entry.due !== null) this.#plan(entry, clock.monotonic() + delayMs);
     return true;
@@ -247,10 +270,12 @@ function blank(job: Job): Entry {
     job,
     timer: null,
     due: null,
+    firesAt: Number.POSITIVE_INFINITY,
     intervalMs: 0,
     lastStart: null,
     isRunning: false,
-    isWanted: false,
+    wantedAfterMs: null,
+    isAsked: false,
     lastRunAt: null,
     outcome: null,
     durationMs: null,

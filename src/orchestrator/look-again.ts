@@ -1,10 +1,12 @@
 import { toBatonError } from '../core/baton-error.ts';
-import { stateClass, whyNotCandidate } from '../core/eligibility.ts';
+import { type SkipReason, stateClass, whyNotCandidate } from '../core/eligibility.ts';
 import type { Issue } from '../core/issue.ts';
 import { stateOnceStarted, whyNoSlot } from '../core/slots.ts';
 import { cleanAfterLastRun } from './clean-workspaces.ts';
 import { noteCompleted } from './complete-issue.ts';
 import type { OrchestratorContext } from './context.ts';
+import { countReview } from './count-review.ts';
+import { pollIntervalMs } from './pace.ts';
 import { forgetLook, scheduleLook, type Wait } from './schedule-look.ts';
 import { type RetryEntry, takenSlots } from './scheduling-state.ts';
 import { startRun } from './start-run.ts';
@@ -39,13 +41,16 @@ async function look(context: OrchestratorContext, entry: RetryEntry): Promise<vo
   const isCurrent = (): boolean => state.retrying.get(id) === entry && !stopping.aborted;
   await room.look();
   if (!isCurrent()) return;
-  const { problem } = source.read();
+  const { workflow: workflowBefore, problem } = source.read();
   const stopped = whyNothingStarts(context, entry.issue);
   if (stopped !== null) return postpone(context, entry, { why: stopped, delayMs: stoppedLookMs });
   if (problem !== null) {
     const why = { code: 'workflow_problem', text: `the workflow file cannot be used: ${problem.code}` } as const;
     return postpone(context, entry, { why, delayMs: stoppedLookMs });
   }
+  // A house that is full by what is known need not be asked about: a freed slot wakes the look, the timer is only in case.
+  const fullBefore = whyFull(context, reads.lastRead(id) ?? null);
+  if (fullBefore !== null) return postpone(context, entry, slotWait(context, entry, fullBefore));
   let fresh: Issue | null;
   try {
     fresh = (await reads.byIds([id], { job: 'retry_look', cause: 'retry' })).get(id) ?? null;
@@ -54,9 +59,15 @@ async function look(context: OrchestratorContext, entry: RetryEntry): Promise<vo
     const error = toBatonError(thrown);
     logger.warn('A retry could not read its issue; it looks again.', { ...named, error });
     const failedReads = entry.failedReads + 1;
-    // The tracker rests now; the first read that succeeds serves those who wait.
-    const delayMs = Math.max(nextLookMs, reads.rest.until - clock.monotonic());
-    const why = { code: 'not_read', text: `retry refresh failed: ${error.message}` } as const;
+    // A tracker that rests is asked by the poll, whose first answer serves those who wait. A bad record waits by itself.
+    const isResting = reads.rest.isResting();
+    const ownWaitMs = Math.min(
+      nextLookMs * 2 ** entry.failedReads,
+      workflowBefore.settings.polling.adaptive.dormantIntervalMs,
+    );
+    const delayMs = Math.max(nextLookMs, isResting ? reads.rest.until - clock.monotonic() : ownWaitMs);
+    const code = isResting ? 'tracker_rests' : 'not_read';
+    const why = { code, text: `retry refresh failed: ${error.message}` } as const;
     return postpone(context, entry, { why, delayMs, failedReads });
   }
   if (!isCurrent()) return;
@@ -74,18 +85,28 @@ async function look(context: OrchestratorContext, entry: RetryEntry): Promise<vo
     const why = { code: 'cleaning', text: 'its old workspace is being removed' } as const;
     return postpone(context, entry, { why, delayMs: nextLookMs });
   }
-  const { startMove } = context.trackerFor(settings);
-  const full =
-    whyNoSlot(stateOnceStarted(fresh, startMove), takenSlots(state), settings.agent) ??
-    context.pool?.mayStart() ??
-    null;
-  if (full !== null) {
-    // A freed slot wakes it; the timer is only there in case nobody tells.
-    const wait = { slotWaits: entry.slotWaits + 1, delayMs: Math.max(settings.polling.intervalMs, nextLookMs) };
-    return postpone(context, entry, { why: { ...full, text: 'no available orchestrator slots' }, ...wait });
-  }
+  const full = whyFull(context, fresh);
+  if (full !== null) return postpone(context, entry, slotWait(context, entry, full));
   forgetLook(context, id);
   startRun(context, { issue: fresh, workflow, look: entry });
+}
+
+/** Why there is no slot; of an issue whose state is not known only what holds for all of them. */
+function whyFull(context: OrchestratorContext, issue: Issue | null): SkipReason | null {
+  const { state, source, pool, trackerFor } = context;
+  const { settings } = source.read().workflow;
+  const { startMove } = trackerFor(settings);
+  const taken = takenSlots(state);
+  const slot =
+    issue === null
+      ? whyNoSlot('', taken, { ...settings.agent, maxConcurrentAgentsByState: {} })
+      : whyNoSlot(stateOnceStarted(issue, startMove), taken, settings.agent);
+  return slot ?? pool?.mayStart() ?? null;
+}
+
+function slotWait(context: OrchestratorContext, { slotWaits }: RetryEntry, why: SkipReason): Wait {
+  const delayMs = Math.max(pollIntervalMs(context), nextLookMs);
+  return { why: { ...why, text: 'no available orchestrator slots' }, slotWaits: slotWaits + 1, delayMs };
 }
 
 /** The issue is over, or not ours to work on: its claim ends. What is terminal is cleaned up too. */
@@ -113,6 +134,7 @@ async function giveBack(
     return;
   }
   if (state.retrying.get(id) === entry) state.retrying.delete(id);
+  if (fresh !== null) countReview(context, id, fresh.state);
   logger.info('An issue is given back.', { issue_id: id, issue_identifier: identifier, reason });
   if (fresh !== null && stateClass(fresh.state, settings.tracker) === 'terminal') {
     noteCompleted(context, fresh);

@@ -21,6 +21,7 @@ export async function lookFromOutside(context: OrchestratorContext): Promise<voi
   }
   const others = claims.filter(({ isExpired, issueId }) => !isExpired && !isClaimed(state, issueId));
   const { agent, tracker } = source.read().workflow.settings;
-  if (agent.maxInReview > 0) state.inReview = (await reads.byStates(tracker.reviewStates, caller)).length;
+  if (agent.maxInReview > 0)
+    state.inReview = new Set((await reads.byStates(tracker.reviewStates, caller)).map(({ id }) => id));
   state.elsewhere = others.map(({ issueId, host, slotState }) => ({ issueId, host, slotState }));
 }

@@ -40,6 +40,8 @@ import { Watchers } from './watchers.ts';
 const commandsFirstMs = 5_000;
 /** A person who changes several things in a row gets one sweep for them. */
 const sweepAgainMs = 2_000;
+/** The same for polls of a tracker that is elsewhere: the first one is at once, the others share the next. */
+const pollAgainMs = 1_000;
 
 /**
  * The one authority over scheduling state. It ticks at once when started, then every few seconds; a tick only decides and
@@ -180,7 +182,8 @@ export class Orchestrator {
   #lookNow(): void {
     // Whoever asks during the start gets the first tick: before it nothing may begin.
     if (this.#stop.signal.aborted || !this.#isStarted) return;
-    this.#jobs.ask('tracker_poll');
+    const isLocal = trackerNow(this.#context)?.isLocal === true;
+    this.#jobs.ask('tracker_poll', { atLeastMs: isLocal ? 0 : pollAgainMs });
     this.#ticks.ask();
   }
 
@@ -213,10 +216,11 @@ export class Orchestrator {
       logger.info('The orchestrator stops.', { running: this.#state.running.size });
       this.#stop.abort();
       this.#ticks.stop();
-      this.#jobs.stop();
+      const jobsEnd = this.#jobs.stop();
       // What it takes over is being ended or written down; whoever started it hears of its error.
       await this.#starting.catch(() => {});
       await endRuns(this.#context, this.#ticks.inProgress);
+      await jobsEnd;
       await this.#pending.drain();
       await journal.flush();
       this.#lease.stop();

@@ -44,7 +44,7 @@ export function outsideGates(
     day_limit: gate(() => dayIsOver, 'no limit of the day is reached'),
     requests_left: gate(() => noRequests, 'there are requests enough'),
     free_room: gate(() => noRoom, 'there is disk and memory enough'),
-    ...backpressureGates({ inReview: state.inReview, claimed }, workflow.settings.agent),
+    ...backpressureGates({ inReview: state.inReview?.size ?? null, claimed }, workflow.settings.agent),
     chosen: gate(
       (issue, startsBefore) => whyNotChosen(context, issue, startsBefore),
       'nothing keeps it out of this start',

@@ -4,7 +4,7 @@ import { noPressure, type RequestPressure } from '../core/request-pressure.ts';
 import type { Tracker } from '../tracker/tracker.ts';
 import type { OrchestratorContext } from './context.ts';
 
-/** So far apart live runs are looked after while there are next to no requests left. */
+/** At least so far apart live runs are looked after while there are next to no requests left. */
 const custodyPollMs = 60_000;
 
 /** The tracker of the settings in force; null when none can be made of them: a poll tells that, and time has to go on. */
@@ -40,7 +40,7 @@ export function whyNoRequests(context: OrchestratorContext): SkipReason | null {
 /** From one poll to the next: by the mode, and further apart when requests get short. */
 export function pollIntervalMs(context: OrchestratorContext): number {
   const { step, spacingMs } = pressureNow(context);
-  const shortMs = step === 'stretched' ? spacingMs : step === 'custody_only' ? custodyPollMs : 0;
+  const shortMs = step === 'custody_only' ? Math.max(spacingMs, custodyPollMs) : spacingMs;
   return Math.max(paceNow(context).intervalMs, shortMs);
 }
 

@@ -13,6 +13,8 @@ export interface PollError {
 }
 
 const caller: RequestCaller = { job: 'tracker_poll', cause: 'poll' };
+/** So many of those that are welcome take their turn a poll. */
+const atATime = 10;
 
 /**
  * Asks the tracker, beside the ticks: one read answers for the candidates, for the claimed issues and for the counts.
@@ -51,17 +53,24 @@ async function readEverything(
 ): Promise<PollAnswer> {
   const states = agent.maxInReview > 0 ? [...tracker.activeStates, ...tracker.reviewStates] : tracker.activeStates;
   try {
-    const snapshot = await context.reads.snapshot({ states, watched }, caller);
+    const snapshot = await context.reads.snapshot({ states, watched, welcome: nextWelcome(context) }, caller);
     const { watchedProblem } = snapshot;
     if (watchedProblem !== null) tellUnread(context, watchedProblem);
     const errors = watchedProblem === null ? [] : [{ step: 'reconcile', error: watchedProblem } as const];
     return { snapshot, isWhole: true, errors };
   } catch (thrown) {
     const error = toBatonError(thrown);
-    if (watched.length > 0) tellUnread(context, error);
+    // The job that this is part of tells it.
     const steps = watched.length > 0 ? (['reconcile', 'dispatch'] as const) : (['dispatch'] as const);
     return { snapshot: null, isWhole: false, errors: steps.map((step) => ({ step, error })) };
   }
+}
+
+/** What a read by id contradicts, and what a sweep wants to know; of these each poll begins where the last one ended. */
+function nextWelcome({ state }: OrchestratorContext): readonly string[] {
+  const { withWorkspace } = state;
+  state.withWorkspace = [...withWorkspace.slice(atATime), ...withWorkspace.slice(0, atATime)];
+  return [...state.doubtful, ...withWorkspace];
 }
 
 async function readClaimed(context: OrchestratorContext, watched: readonly string[]): Promise<PollAnswer> {
@@ -82,16 +91,19 @@ function tellUnread({ logger, stopping }: OrchestratorContext, error: BatonError
 /** What was found is what there is to do. An issue that appeared or changed is activity; a first look is none. */
 function takeIn(context: OrchestratorContext, { tracker, agent }: Settings, issues: readonly Issue[]): void {
   const { state, activity } = context;
+  const isIn = (states: readonly string[]) => {
+    const names = new Set(states.map(normalizeState));
+    return (issue: Issue): boolean => names.has(normalizeState(issue.state));
+  };
+  const reviewed = issues.filter(isIn(tracker.reviewStates)).map(({ id }) => id);
+  state.inReview = agent.maxInReview > 0 ? new Set(reviewed) : null;
   const isAsBefore = state.polled !== null && sameIssues(state.polled.issues, issues);
-  if (isAsBefore && state.polled?.by === tracker && (state.inReview !== null) === agent.maxInReview > 0) return;
+  if (isAsBefore && state.polled?.by === tracker && state.doubtful.size === 0) return;
+  state.doubtful.clear();
   if (state.polled !== null && !isAsBefore) activity.note();
   state.polled = { issues, by: tracker };
-  const active = new Set(tracker.activeStates.map(normalizeState));
-  const review = new Set(tracker.reviewStates.map(normalizeState));
-  const isIn = (states: ReadonlySet<string>) => (issue: Issue) => states.has(normalizeState(issue.state));
-  state.candidates = issues.filter(isIn(active));
+  state.candidates = issues.filter(isIn(tracker.activeStates));
   state.candidatesRevision += 1;
-  state.inReview = agent.maxInReview > 0 ? issues.filter(isIn(review)).length : null;
 }
 
 function sameIssues(before: readonly Issue[], after: readonly Issue[]): boolean {

@@ -6,6 +6,7 @@ import type { Settings } from '../core/settings.ts';
 import { cleanAfterLastRun } from './clean-workspaces.ts';
 import { noteCompleted } from './complete-issue.ts';
 import type { OrchestratorContext } from './context.ts';
+import { countReview } from './count-review.ts';
 import { releaseHold } from './hold-issue.ts';
 import type { RunningEntry, SchedulingState } from './scheduling-state.ts';
 import { stopRun } from './stop-run.ts';
@@ -47,7 +48,10 @@ export async function applyRefresh(
       continue;
     }
     if (running !== undefined && !isHandingOver(context, running, issue)) {
-      if (issue !== null) running.issue = issue;
+      if (issue !== null) {
+        running.issue = issue;
+        countReview(context, id, issue.state);
+      }
       stopRun(context, running, decision.reason);
     }
     if (endsHold(state.held.get(id)?.code, decision.reason)) await liftHold(context, id, issue);

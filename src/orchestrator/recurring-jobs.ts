@@ -46,13 +46,9 @@ export function recurringJobs(context: OrchestratorContext): readonly Job[] {
       await rollUpUsage(context);
       await context.refreshRequests();
     }),
-    job(
-      'queue_health',
-      async () => {
-        state.findings = await lookAtQueue(context);
-      },
-      { scope: 'store' },
-    ),
+    job('queue_health', async () => {
+      state.findings = await lookAtQueue(context);
+    }),
   ];
 }
 

@@ -36,10 +36,14 @@ export interface SchedulingState {
   polled: { readonly issues: readonly Issue[]; readonly by: TrackerSettings } | null;
   /** Of these, the issues in active states, with what was learned of them since; null before the first answer. */
   candidates: readonly Issue[] | null;
+  /** Candidates that turned out, when they were read by id, to be other than the poll had them: the next one looks at them. */
+  readonly doubtful: Set<string>;
   /** Grows when a poll found something else than the one before. */
   candidatesRevision: number;
-  /** How many issues the last poll found in review; null where nobody asked for it. */
-  inReview: number | null;
+  /** The issues that are in review, as far as is known; null where nobody counts them, or before the first poll. */
+  inReview: Set<string> | null;
+  /** Issues that nobody has and that have a workspace here, as the last sweep found them. */
+  withWorkspace: readonly string[];
   /** What other daemons on the same store have claimed, as of the last poll. */
   elsewhere: readonly ForeignClaim[];
   /** Why issues that the last look found were not started, by issue id. */
@@ -214,7 +218,9 @@ export function emptySchedulingState(): SchedulingState {
     polled: null,
     candidates: null,
     candidatesRevision: 0,
+    doubtful: new Set(),
     inReview: null,
+    withWorkspace: [],
     elsewhere: [],
     skipped: new Map(),
     completed: new Map(),

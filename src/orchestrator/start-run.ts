@@ -7,6 +7,7 @@ import type { RunWatcher } from '../runner/runner.ts';
 import { adoptAll } from './adopt.ts';
 import { checkLimits } from './check-limits.ts';
 import type { OrchestratorContext } from './context.ts';
+import { countReview } from './count-review.ts';
 import { startRecordedRun } from './recorded-run.ts';
 import { scheduleLook } from './schedule-look.ts';
 import type { RetryEntry, RunningEntry } from './scheduling-state.ts';
@@ -133,6 +134,7 @@ function watchRun(context: OrchestratorContext, issueId: string, runId: string):
     },
     onMove: (state) => {
       context.reads.forget(issueId);
+      countReview(context, issueId, state);
       update({ ownMove: { to: normalizeState(state), atMonotonic: clock.monotonic() } });
     },
     onChanged: (changed, facts) => {

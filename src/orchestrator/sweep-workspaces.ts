@@ -5,6 +5,7 @@ import type { RunRecord } from '../store/runs.ts';
 import { cleanWorkspace, noteRemoval } from './clean-workspaces.ts';
 import type { OrchestratorContext } from './context.ts';
 import { type FoundWorkspace, findWorkspaces } from './find-workspaces.ts';
+import { trackerNow } from './pace.ts';
 import { whyClaimed } from './scheduling-state.ts';
 
 /** Which workspaces are meant. */
@@ -24,6 +25,9 @@ export interface SweepReport {
 }
 
 const caller = { job: 'workspace_sweep', cause: 'sweep' } as const;
+
+/** What a poll has shown of an issue with a workspace serves a sweep so long. */
+const knownForMs = 3_600_000;
 
 export const everything: SweepWish = { issueIds: null, ignoresRetention: false };
 
@@ -80,7 +84,7 @@ async function readDue(
   candidates: readonly Candidate[],
   wish: SweepWish,
 ): Promise<readonly Due[]> {
-  const { reads, source, clock } = context;
+  const { source, clock } = context;
   const { tracker, workspace } = source.read().workflow.settings;
   const rules = { tracker, workspace, now: clock.now(), ignoresRetention: wish.ignoresRetention };
   // What no state lets go yet need not be asked for; but who asked for it by name hears why it stays.
@@ -90,7 +94,7 @@ async function readDue(
       !each.isPinned && claimOf(context, each) === null && (shortest === 0 || each.idleSince + shortest <= rules.now),
   );
   const ids = [...new Set(asked.map(({ run }) => run.issueId))];
-  const issues = ids.length === 0 ? new Map<string, Issue | null>() : await reads.byIds(ids, caller);
+  const issues = await readIssues(context, ids, wish);
   const due: Due[] = [];
   for (const each of candidates) {
     const issue = issues.get(each.run.issueId);
@@ -99,6 +103,28 @@ async function readDue(
     else if (stay !== null) await answer(context, wish, each, stay.text);
   }
   return due;
+}
+
+/**
+ * Where a poll is one request, the tracker is asked only for what no poll has shown within the hour: these issues ride along
+ * with the polls where there is room. Before a removal its issue is read once more. Who asks for single ones hears what is true now.
+ */
+async function readIssues(
+  context: OrchestratorContext,
+  ids: readonly string[],
+  wish: SweepWish,
+): Promise<ReadonlyMap<string, Issue | null>> {
+  const { reads, state } = context;
+  if (wish.issueIds !== null || trackerNow(context)?.fetchSnapshot === undefined) return reads.byIds(ids, caller);
+  state.withWorkspace = ids;
+  const known = new Map(
+    ids.flatMap((id) => {
+      const issue = reads.freshWithin(id, knownForMs);
+      return issue === undefined ? [] : [[id, issue]];
+    }),
+  );
+  const unknown = ids.filter((id) => !known.has(id));
+  return new Map([...known, ...(await reads.byIds(unknown, caller))]);
 }
 
 /** Who asked for single workspaces hears of each one, also of those that were left alone. */

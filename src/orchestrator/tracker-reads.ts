@@ -1,4 +1,4 @@
-import type { Clock } from '../clock/clock.ts';
+import type { Clock, Timer } from '../clock/clock.ts';
 import { BatonError, toBatonError } from '../core/baton-error.ts';
 import { type Issue, normalizeState } from '../core/issue.ts';
 import type { RequestCaller } from '../core/request-caller.ts';
@@ -7,6 +7,7 @@ import { TrackerRest } from './tracker-rest.ts';
 
 /** A tracker that has said nothing for so long is taken for one that does not answer. Adapters give up sooner. */
 const longestReadMs = 120_000;
+const longAgo = Number.NEGATIVE_INFINITY;
 /** Records that are not fresh any more are dropped when there are so many. */
 const mostRemembered = 5_000;
 
@@ -110,8 +111,8 @@ export class TrackerReads {
   async byStates(states: readonly string[], caller: RequestCaller): Promise<readonly Issue[]> {
     this.rest.refuse(caller.cause);
     const read = this.#begin();
-    const issues = await this.#bounded(caller, (signal) =>
-      this.#parts.tracker().fetchByStates(states, { signal, caller }),
+    const issues = await this.#bounded(caller, (signal, onProgress) =>
+      this.#parts.tracker().fetchByStates(states, { signal, caller, onProgress }),
     );
     this.#rememberAll(states, issues, read);
     return issues;
@@ -126,15 +127,17 @@ export class TrackerReads {
     const { fetchSnapshot } = tracker;
     if (fetchSnapshot === undefined) return this.#inTwoReads(wish, caller);
     const read = this.#begin();
-    const found = await this.#bounded(caller, (signal) => fetchSnapshot.call(tracker, wish, { signal, caller }));
-    this.#rememberAll(wish.states, found.issues, read);
+    const found = await this.#bounded(caller, (signal, onProgress) =>
+      fetchSnapshot.call(tracker, wish, { signal, caller, onProgress }),
+    );
+    this.#rememberAll(wish.states, found.issues, read, found.seen);
     const watched = new Map<string, Issue | null>();
     for (const [id, issue] of found.watched) {
       if (!this.#counts(id, read)) continue;
       this.#remember(id, issue, read);
       watched.set(id, issue);
     }
-    return { issues: found.issues, watched, watchedProblem: null };
+    return { issues: found.issues, watched, watchedProblem: found.watchedProblem ?? null };
   }
 
   async #inTwoReads({ states, watched }: SnapshotWish, caller: RequestCaller): Promise<ReadSnapshot> {
@@ -200,7 +203,9 @@ export class TrackerReads {
   async #readBatch(wanted: ReadonlySet<string>, caller: RequestCaller): Promise<void> {
     const ids = [...new Set([...wanted, ...this.#parts.soon().filter((id) => this.fresh(id) === undefined)])];
     const read = this.#begin();
-    const issues = await this.#bounded(caller, (signal) => this.#parts.tracker().fetchByIds(ids, { signal, caller }));
+    const issues = await this.#bounded(caller, (signal, onProgress) =>
+      this.#parts.tracker().fetchByIds(ids, { signal, caller, onProgress }),
+    );
     const found = new Map(issues.map((issue) => [issue.id, issue]));
     for (const id of ids) if (this.#counts(id, read)) this.#remember(id, found.get(id) ?? null, read);
   }
@@ -222,9 +227,14 @@ export class TrackerReads {
     return number >= from;
   }
 
-  #rememberAll(states: readonly string[], issues: readonly Issue[], read: Read): void {
+  /** What was not seen just now is known, but not fresh; and what was read by id since then is known better. */
+  #rememberAll(states: readonly string[], issues: readonly Issue[], read: Read, seen?: ReadonlySet<string>): void {
     this.#forgetAbsent(states, new Set(issues.map(({ id }) => id)), read);
-    for (const issue of issues) if (this.#counts(issue.id, read)) this.#remember(issue.id, issue, read);
+    for (const issue of issues) {
+      if (!this.#counts(issue.id, read)) continue;
+      if (seen === undefined || seen.has(issue.id)) this.#remember(issue.id, issue, read);
+      else if (!this.#remembered.has(issue.id)) this.#remember(issue.id, issue, { ...read, at: longAgo });
+    }
   }
 
   /** An issue that was in one of these states and is not among them any more has changed since. */
@@ -241,19 +251,28 @@ export class TrackerReads {
     this.#remembered.set(id, { issue, read: read.number, readAt: read.at });
   }
 
-  async #bounded<T>(caller: RequestCaller, read: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  async #bounded<T>(
+    caller: RequestCaller,
+    read: (signal: AbortSignal, onProgress: () => void) => Promise<T>,
+  ): Promise<T> {
     const { clock, stopping } = this.#parts;
     const tooLong = new AbortController();
-    const limit = clock.schedule(longestReadMs, () =>
-      tooLong.abort(new BatonError('tracker_request', 'The tracker has not answered for two minutes.')),
-    );
+    const silent = new BatonError('tracker_request', 'The tracker has not answered for two minutes.');
+    const wait = (): Timer => clock.schedule(longestReadMs, () => tooLong.abort(silent));
+    let limit = wait();
+    let isOver = false;
+    const onProgress = (): void => {
+      if (isOver) return;
+      limit.cancel();
+      limit = wait();
+    };
     const signal = AbortSignal.any([stopping, tooLong.signal]);
     const { promise: aborted, reject } = Promise.withResolvers<never>();
     const onAbort = (): void => reject(signal.reason);
     signal.addEventListener('abort', onAbort, { once: true });
     try {
       // An adapter that does not listen to its signal must not hold everybody up.
-      const answer = await Promise.race([read(signal), aborted]);
+      const answer = await Promise.race([read(signal, onProgress), aborted]);
       this.rest.succeeded();
       return answer;
     } catch (thrown) {
@@ -261,6 +280,7 @@ export class TrackerReads {
       if (!stopping.aborted) this.rest.failed(error, caller.cause);
       throw error;
     } finally {
+      isOver = true;
       limit.cancel();
       signal.removeEventListener('abort', onAbort);
     }

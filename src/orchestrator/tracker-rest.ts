@@ -2,22 +2,22 @@ import type { Clock } from '../clock/clock.ts';
 import type { BatonError } from '../core/baton-error.ts';
 import type { RequestCause } from '../core/request-caller.ts';
 
-/** Requests are short and nothing was sent: what is more important may still be. */
-function isOnlyForSome({ code, details: { step } }: BatonError): boolean {
-  return code === 'tracker_rate_limited' && typeof step === 'string' && step !== 'closed';
-}
+/** People who ask again and again while the tracker is down get one try in this time. */
+const liftEveryMs = 30_000;
 
 /**
  * A tracker that did not answer is left alone for a while, longer with each failure, so that an outage never costs more
- * requests than an ordinary day: until then reads are refused here, with what the tracker said last. Where the tracker
- * said itself when to come again, that holds. A poll keeps to `until` by its own schedule; a person who waits for an
- * answer, and live runs, are not refused.
+ * requests than an ordinary day: until a poll was answered, reads are refused here with what the tracker said last. Where
+ * the tracker said itself when to come again, that holds. Polls keep to `until` by their own schedule; a person who waits
+ * for an answer, and live runs, are not refused.
  */
 export class TrackerRest {
   readonly #clock: Clock;
   readonly #waitMs: (failures: number) => number;
   #failures = 0;
-  #until = Number.NEGATIVE_INFINITY;
+  /** On both clocks: the monotonic one stands still while the machine sleeps, the other one may be set. */
+  #until = { monotonic: Number.NEGATIVE_INFINITY, wall: Number.NEGATIVE_INFINITY };
+  #liftedAt = Number.NEGATIVE_INFINITY;
   #error: BatonError | null = null;
 
   constructor(clock: Clock, waitMs: (failures: number) => number) {
@@ -25,9 +25,9 @@ export class TrackerRest {
     this.#waitMs = waitMs;
   }
 
-  /** On the monotonic clock; in the past when it does not rest. */
+  /** When a poll may ask again, on the monotonic clock; in the past when it may now. */
   get until(): number {
-    return this.#until;
+    return this.#clock.now() >= this.#until.wall ? Number.NEGATIVE_INFINITY : this.#until.monotonic;
   }
 
   /** In a row. */
@@ -35,35 +35,55 @@ export class TrackerRest {
     return this.#failures;
   }
 
+  /** From a failure to the next answer. */
   isResting(): boolean {
-    return this.#clock.monotonic() < this.#until;
+    return this.#error !== null;
   }
 
   failed(error: BatonError, cause: RequestCause): void {
-    // What may wait comes seldom, and is refused before the others: that says nothing about them.
-    if (cause === 'sweep' || isOnlyForSome(error)) return;
+    if (isAboutOthers(error, cause)) return;
     this.#failures += 1;
     this.#error = error;
     const { until } = error.details;
     const announcedMs = typeof until === 'number' ? until - this.#clock.now() : 0;
     const waitMs = Math.max(announcedMs, this.#waitMs(this.#failures));
-    this.#until = Math.max(this.#until, this.#clock.monotonic() + waitMs);
+    this.#until = {
+      monotonic: Math.max(this.#until.monotonic, this.#clock.monotonic() + waitMs),
+      wall: Math.max(this.#until.wall, this.#clock.now() + waitMs),
+    };
   }
 
   succeeded(): void {
     this.#failures = 0;
-    this.lift();
+    this.#end();
   }
 
   /** Somebody wants to know now. */
   lift(): void {
-    this.#until = Number.NEGATIVE_INFINITY;
-    this.#error = null;
+    const now = this.#clock.monotonic();
+    if (this.#error === null || now - this.#liftedAt < liftEveryMs) return;
+    this.#liftedAt = now;
+    this.#end();
   }
 
   /** Throws what the tracker said last while it rests. */
   refuse(cause: RequestCause): void {
     if (cause === 'person' || cause === 'running' || cause === 'poll') return;
-    if (this.#error !== null && this.isResting()) throw this.#error;
+    if (this.#error !== null) throw this.#error;
   }
+
+  #end(): void {
+    this.#until = { monotonic: Number.NEGATIVE_INFINITY, wall: Number.NEGATIVE_INFINITY };
+    this.#error = null;
+  }
+}
+
+/**
+ * Failures that say nothing about the next read of somebody else: what may wait comes seldom and is refused first; where
+ * requests are short and nothing was sent, what is more important still goes; a bad record is that issue's own trouble.
+ */
+function isAboutOthers({ code, details: { step } }: BatonError, cause: RequestCause): boolean {
+  if (cause === 'sweep') return true;
+  if (code === 'tracker_rate_limited') return typeof step === 'string' && step !== 'closed';
+  return code === 'tracker_response' && cause !== 'poll' && cause !== 'running';
 }

@@ -16,7 +16,7 @@ export async function serveWaitingLooks(context: OrchestratorContext): Promise<v
   const { maxConcurrentAgents } = source.read().workflow.settings.agent;
   const waiting = [...state.retrying.values()]
     .filter(({ slotWaits, wait }) => slotWaits > 0 || (wait !== null && isForEverybody(wait)))
-    .filter(({ wait }) => wait?.code !== 'not_read' || !reads.rest.isResting())
+    .filter(({ wait }) => wait?.code !== 'tracker_rests' || !reads.rest.isResting())
     .toSorted((left, right) => right.slotWaits - left.slotWaits || left.dueAt - right.dueAt);
   const free = maxConcurrentAgents - takenSlots(state).length;
   if (free <= 0) return;
@@ -30,7 +30,7 @@ export async function serveWaitingLooks(context: OrchestratorContext): Promise<v
 
 /** Reasons that end for all issues at once, and then nobody waits for a timer. */
 function isForEverybody({ code }: SkipReason): boolean {
-  return ['paused', 'day_limit', 'no_room', 'no_requests', 'workflow_problem', 'not_read'].includes(code);
+  return ['paused', 'day_limit', 'no_room', 'no_requests', 'workflow_problem', 'tracker_rests'].includes(code);
 }
 
 /** Issues whose look comes due while a read made now is still fresh. */

@@ -27,6 +27,7 @@ export function presentHealth(health: Health): Record<string, unknown> {
       mode: health.polling.mode,
       interval_ms: health.polling.intervalMs,
       last_activity_at: iso(health.polling.lastActivityAt),
+      quiet_until: health.polling.quietUntil === null ? null : iso(health.polling.quietUntil),
       failures: health.polling.failures,
       pressure: presentPressure(health.polling.pressure),
     },

@@ -66,8 +66,10 @@ export function presentStatus(model: ReadModel): Record<string, unknown> {
       mode: model.polling.mode,
       interval_ms: model.polling.intervalMs,
       last_activity_at: iso(model.polling.lastActivityAt),
+      quiet_until: model.polling.quietUntil === null ? null : iso(model.polling.quietUntil),
       failures: model.polling.failures,
       pressure: presentPressure(model.polling.pressure),
+      next_poll_at: nextPollAt(model),
       next_poll_due_at_ms: model.polling.nextPollDueAt,
       poll_check_in_progress: model.polling.pollCheckInProgress,
       ticks: model.polling.ticks,
@@ -78,6 +80,12 @@ export function presentStatus(model: ReadModel): Record<string, unknown> {
     no_room: model.noRoom,
     errors: model.errors,
   };
+}
+
+/** As a time of day: `next_poll_due_at_ms` is on a clock that means nothing outside. */
+function nextPollAt({ jobs }: ReadModel): string | null {
+  const at = jobs.find(({ name }) => name === 'tracker_poll')?.nextDueAt ?? null;
+  return at === null ? null : iso(at);
 }
 
 function presentLook({ issue, kind, attempt, dueAt, error, waitReason }: RetryingView): Record<string, unknown> {

@@ -9,7 +9,7 @@ export const getIssue = defineTool({
   changesTracker: false,
   input: z.strictObject({}),
   run: async (_input, { tracker, issueId }) => {
-    const [issue] = await tracker.fetchByIds([issueId]);
+    const [issue] = await tracker.fetchByIds([issueId], { caller: { job: 'agent_tools', cause: 'agent' } });
     if (issue === undefined)
       throw new BatonError('tracker_issue_not_found', `The issue "${issueId}" is not in the tracker any more.`);
     return JSON.stringify(issue);

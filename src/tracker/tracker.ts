@@ -1,3 +1,4 @@
+import type { BatonError } from '../core/baton-error.ts';
 import type { Author } from '../core/author.ts';
 import type { Issue } from '../core/issue.ts';
 import type { RequestCaller } from '../core/request-caller.ts';
@@ -39,19 +40,27 @@ export interface Tracker {
 export interface Ask {
   readonly signal?: AbortSignal;
   readonly caller?: RequestCaller;
+  /** Called after each part of a long read: whoever waits may see by it that the tracker still answers. */
+  readonly onProgress?: () => void;
 }
 
 export interface SnapshotWish {
   readonly states: readonly string[];
   /** Ids that must be as they are now, whatever their state: of issues that are claimed. */
   readonly watched: readonly string[];
+  /** Ids that are worth knowing where it costs no request: any of them may be missing in the answer. */
+  readonly welcome?: readonly string[];
 }
 
 export interface Snapshot {
   /** As by `fetchByStates`. */
   readonly issues: readonly Issue[];
-  /** Every watched id; null: it does not exist any more. */
+  /** Every watched id, and the welcome ones that were read; null: it does not exist any more. */
   readonly watched: ReadonlyMap<string, Issue | null>;
+  /** Which of `issues` were read just now; the others are as an earlier read found them. Absent: all of them. */
+  readonly seen?: ReadonlySet<string>;
+  /** Why some watched issues are missing in `watched` although everything else could be read. */
+  readonly watchedProblem?: BatonError | null;
 }
 
 /** What Baton may change in a tracker on behalf of a run, through `tools/`. */

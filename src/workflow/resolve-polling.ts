@@ -20,12 +20,12 @@ interface PollingPlace {
 }
 
 /** What only one of the modes reads. */
+/** `dormant_interval_ms` is not among them: it is also the longest rest of a tracker that failed. */
 const keysOfMode = {
   fixed: ['polling.interval_ms'],
   adaptive: [
     'polling.active_interval_ms',
     'polling.idle_interval_ms',
-    'polling.dormant_interval_ms',
     'polling.idle_after_ms',
     'polling.dormant_after_ms',
     'polling.quiet_hours',

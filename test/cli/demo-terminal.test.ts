@@ -1,4 +1,3 @@
-import { noPressure } from '../../src/core/request-pressure.ts';
 import { existsSync } from 'node:fs';
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from 'vitest';
@@ -7,6 +6,7 @@ import { plainLines } from '../../src/cli/demo/plain-lines.ts';
 import { ticketRows } from '../../src/cli/demo/ticket-rows.ts';
 import type { Output } from '../../src/cli/surroundings.ts';
 import { systemClock } from '../../src/clock/system-clock.ts';
+import { noPressure } from '../../src/core/request-pressure.ts';
 import type { ReadModel } from '../../src/orchestrator/read-model.ts';
 import type { BoardIssue } from '../../src/store/board-issues.ts';
 import { issue } from '../fake/issues.ts';
@@ -52,6 +52,7 @@ describe('the tickets of a demo', () => {
       mode: 'fixed',
       intervalMs: 1,
       lastActivityAt: 0,
+      quietUntil: null,
       failures: 0,
       pressure: noPressure,
       nextPollDueAt: null,

@@ -23,7 +23,6 @@ describe('a fixed pace', () => {
         expect(pace({ polling: { ...fixed, quietHours }, now, lastActivityAt })).toEqual({
           mode: 'fixed',
           intervalMs: 30_000,
-          changesAt: null,
         });
     }
   });
@@ -31,26 +30,23 @@ describe('a fixed pace', () => {
 
 describe('an adaptive pace', () => {
   it.each([
-    ['just now', 0, 'active', 15_000, 10 * minute],
-    ['a moment before ten minutes', 10 * minute - 1, 'active', 15_000, 10 * minute],
-    ['ten minutes', 10 * minute, 'idle', 60_000, hour],
-    ['a moment before an hour', hour - 1, 'idle', 60_000, hour],
-    ['an hour', hour, 'dormant', 300_000, null],
-    ['a year', 365 * 24 * hour, 'dormant', 300_000, null],
-  ])('%s after the last activity', (_what, ageMs, mode, intervalMs, changesAfter) => {
-    const lastActivityAt = noon - ageMs;
-    const changesAt = changesAfter === null ? null : lastActivityAt + changesAfter;
-    expect(pace({ lastActivityAt })).toEqual({ mode, intervalMs, changesAt });
+    ['just now', 0, 'active', 15_000],
+    ['a moment before ten minutes', 10 * minute - 1, 'active', 15_000],
+    ['ten minutes', 10 * minute, 'idle', 60_000],
+    ['a moment before an hour', hour - 1, 'idle', 60_000],
+    ['an hour', hour, 'dormant', 300_000],
+    ['a year', 365 * 24 * hour, 'dormant', 300_000],
+  ])('%s after the last activity', (_what, ageMs, mode, intervalMs) => {
+    expect(pace({ lastActivityAt: noon - ageMs })).toEqual({ mode, intervalMs });
   });
 
   it('is dormant where nothing has ever happened', () => {
-    expect(pace({ lastActivityAt: null })).toEqual({ mode: 'dormant', intervalMs: 300_000, changesAt: null });
+    expect(pace({ lastActivityAt: null })).toEqual({ mode: 'dormant', intervalMs: 300_000 });
   });
 
   it('takes activity that is still to come for activity just now: the clock was set back', () => {
     const now = pace({ lastActivityAt: noon });
     expect(pace({ lastActivityAt: noon + 365 * 24 * hour })).toEqual(now);
-    expect(now.changesAt).toBe(noon + 10 * minute);
   });
 
   it('is dormant in quiet hours whatever happened, until they are over', () => {
@@ -59,38 +55,12 @@ describe('an adaptive pace', () => {
       expect(pace({ polling: withNights, now, lastActivityAt })).toEqual({
         mode: 'quiet',
         intervalMs: 300_000,
-        changesAt: Date.UTC(2026, 4, 5, 7),
       });
   });
 
   it('is as fast as before when they are over', () => {
     const now = Date.UTC(2026, 4, 5, 7);
     expect(pace({ polling: withNights, now, lastActivityAt: now - minute }).mode).toBe('active');
-  });
-
-  it('changes when they begin, if nothing else changes it before', () => {
-    const now = Date.UTC(2026, 4, 5, 23, 55);
-    const midnight = Date.UTC(2026, 4, 6);
-    expect(pace({ polling: withNights, now, lastActivityAt: now })).toMatchObject({
-      mode: 'active',
-      changesAt: midnight,
-    });
-    expect(pace({ polling: withNights, now, lastActivityAt: now - 7 * minute })).toMatchObject({
-      mode: 'active',
-      changesAt: now + 3 * minute,
-    });
-    expect(pace({ polling: withNights, now, lastActivityAt: now - 20 * minute })).toMatchObject({
-      mode: 'idle',
-      changesAt: midnight,
-    });
-    expect(pace({ polling: withNights, now, lastActivityAt: now - 57 * minute })).toMatchObject({
-      mode: 'idle',
-      changesAt: now + 3 * minute,
-    });
-    expect(pace({ polling: withNights, now, lastActivityAt: null })).toMatchObject({
-      mode: 'dormant',
-      changesAt: midnight,
-    });
   });
 });
 
@@ -140,24 +110,6 @@ describe('for any settings and any activity', () => {
       isLocal: fc.boolean(),
     })
     .map(({ age, ...rest }): PaceFacts => ({ ...rest, lastActivityAt: age === null ? null : rest.now - age }));
-
-  it('the pace stays what it is up to the change that is announced, and is another one at it', () => {
-    fc.assert(
-      fc.property(anyFacts, fc.double({ min: 0, max: 1, noNaN: true }), (facts, part) => {
-        const { mode, changesAt } = paceOf(facts);
-        // Activity that is still to come would come meanwhile.
-        const lastActivityAt = facts.lastActivityAt === null ? null : Math.min(facts.lastActivityAt, facts.now);
-        const at = (now: number) => paceOf({ ...facts, lastActivityAt, now }).mode;
-        const end = changesAt ?? facts.now + 365 * 24 * hour;
-        expect(end).toBeGreaterThan(facts.now);
-        expect(at(facts.now + Math.floor(part * (end - 1 - facts.now)))).toBe(mode);
-        if (changesAt !== null) {
-          expect(at(changesAt - 1)).toBe(mode);
-          expect(at(changesAt)).not.toBe(mode);
-        }
-      }),
-    );
-  });
 
   it('activity brings the fast pace back at once, unless it is quiet', () => {
     fc.assert(

@@ -92,7 +92,8 @@ describe('agent.max_claimed', () => {
 describe('agent.max_in_review', () => {
   /** The gates as the orchestrator makes them, with this many in review. */
   const decided = (inReview: number | null, maxInReview: number, claimed: readonly string[] = []) => {
-    const state = { ...emptySchedulingState(), inReview };
+    const ids = inReview === null ? null : new Set(Array.from({ length: inReview }, (_, index) => `review-${index}`));
+    const state = { ...emptySchedulingState(), inReview: ids };
     for (const id of claimed) state.adopting.add(id);
     const all = settings({ agent: { maxInReview } });
     const workflow = { path: '', revision: '', settings: all, renderPrompt: () => '', renderBranch: () => '' };

@@ -180,7 +180,7 @@ describe('what the jobs did', () => {
     const first = await given({ jobs });
     await first.clock.advance(14 * minute);
     first.end();
-    first.engine.stop();
+    await first.engine.stop();
     const { clock, store } = first;
     const second = await given({ jobs, clock, store });
     expect(second.engine.views()[0]).toMatchObject({ outcome: 'ok', lastRunAt: clock.now() - 4 * minute });
@@ -193,7 +193,7 @@ describe('what the jobs did', () => {
     const first = await given({ jobs });
     await first.clock.advance(10 * minute);
     first.end();
-    first.engine.stop();
+    await first.engine.stop();
     first.clock.jumpWall(-365 * 24 * 60 * minute);
     const second = await given({ jobs, clock: first.clock, store: first.store });
     await first.clock.advance(10 * minute);

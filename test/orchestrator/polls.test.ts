@@ -58,11 +58,12 @@ describe('X15: while the tracker takes ten seconds to answer', () => {
   it('a due look has its timer served: it asks for its own read', async () => {
     const stage = await begun({ settings: settings({ intervalMs: hour }) });
     slowDown(stage, 10_000);
+    await stage.clock.advance(1_000);
     stage.orchestrator.refresh();
     await stage.clock.advance(0);
     stage.runs[0]?.succeed();
     await stage.clock.advance(1_000);
-    expect(stage.calls.at(-1)).toMatchObject({ kind: 'ids', asked: ['1'], at: 1_000 });
+    expect(stage.calls.at(-1)).toMatchObject({ kind: 'ids', asked: ['1'], at: 2_000 });
     await stage.clock.advance(10_000);
     expect(stage.started()).toEqual(['1', '1']);
   });
@@ -124,6 +125,7 @@ describe('a poll', () => {
   it('is one at a time; whoever asks meanwhile gets another right after it', async () => {
     const stage = await begun({ settings: settings({ intervalMs: hour }) });
     slowDown(stage, 10_000);
+    await stage.clock.advance(1_000);
     stage.calls.length = 0;
     for (let asked = 0; asked < 5; asked += 1) {
       stage.orchestrator.refresh();
@@ -132,8 +134,8 @@ describe('a poll', () => {
     expect(kinds(stage)).toEqual(['states']);
     await stage.clock.advance(5_000);
     expect(stage.calls.map(({ kind, at }) => [kind, at])).toEqual([
-      ['states', 0],
-      ['states', 10_000],
+      ['states', 1_000],
+      ['states', 11_000],
     ]);
     await stage.clock.advance(60_000);
     expect(kinds(stage)).toEqual(['states', 'states']);

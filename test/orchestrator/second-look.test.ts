@@ -145,7 +145,7 @@ describe('on a shared store', () => {
     await other.clock.advance(0);
     one.tracker.put(issue({ id: '7' }));
     other.orchestrator.refresh();
-    await other.clock.advance(0);
+    await other.clock.advance(1_000);
     expect(other.started()).toEqual(['7']);
     expect(await one.command('issue_stop', { issue: '7' })).toBeNull();
     other.orchestrator.wake();

@@ -24,5 +24,5 @@ export async function checkTracker(
     budget: () => polling.budget,
   });
   const http = remote.client(linearProvider, key instanceof Secret ? key : null, allowInsecure === true);
-  return checkLinear(tracker, { http, clock: systemClock, logger: quietLogger });
+  return await checkLinear(tracker, { http, clock: systemClock, logger: quietLogger });
 }
