@@ -2,6 +2,7 @@
 // the table of docs/performance.md. Times are not judged; what did not happen at all ends it with exit code 1.
 import { benchDecision } from './decision.ts';
 import { benchDrain } from './drain.ts';
+import { benchReaction } from './reaction.ts';
 import { asMarkdown, asText, type Figure, machine } from './report.ts';
 import { benchResponsiveness } from './responsiveness.ts';
 import { benchRestart } from './restart.ts';
@@ -15,6 +16,7 @@ const parts: Readonly<Record<string, () => Promise<readonly Figure[]>>> = {
   sessions: benchSessions,
   restart: benchRestart,
   responsiveness: benchResponsiveness,
+  reaction: benchReaction,
   workspaces: benchWorkspaces,
   store: benchStore,
 };

@@ -17,7 +17,7 @@ export async function listen(
   const server = createServer((request, response) => {
     carry(handle, request, response).catch((error: unknown) => {
       // The client went away, or the handler is broken; the second must be seen.
-      if (request.destroyed || response.destroyed) return;
+      if (response.destroyed) return;
       response.writeHead(500, { 'content-type': 'text/plain' }).end(String(error));
     });
   });

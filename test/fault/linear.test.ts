@@ -1,0 +1,145 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { atWorkUntilLet, type LinearScene, linearScene } from '../cli/linear-scene.ts';
+import { answer, runsOf, startDaemon, stopDaemon } from '../cli/live-daemon.ts';
+import { leaveNoPlaces, type Place } from '../cli/run-baton.ts';
+import { withoutNamespaces } from '../fake/without-namespaces.ts';
+import { faultTest, patiently } from './patience.ts';
+
+leaveNoPlaces();
+
+/** A request that was under way when the daemon was killed, or just answered, is in nobody's count. */
+const mostLost = 2;
+
+/** The runs that have a live process, seen from outside. */
+function liveRuns(place: Place): string[] {
+  const runs = place.pids().flatMap((pid) => {
+    try {
+      return /(?:^|\0)BATON_RUN_ID=([^\0]+)/.exec(readFileSync(`/proc/${pid}/environ`, 'utf8'))?.[1] ?? [];
+    } catch {
+      return [];
+    }
+  });
+  return [...new Set(runs)];
+}
+
+async function countedRequests({ place }: LinearScene): Promise<number> {
+  const { providers } = await answer(place, 'requests');
+  return providers[0]?.requests ?? 0;
+}
+
+const untilAtWork = (scene: LinearScene): Promise<void> =>
+  patiently(async () => expect((await scene.status()).running).toMatchObject([{ last_message: 'at work' }]));
+
+describe('a daemon on Linear that is killed', faultTest, () => {
+  it('in the middle of a run: the next life takes the same ticket up, once, and every request stays counted', async () => {
+    await using scene = await linearScene({}, withoutNamespaces);
+    const { linear, place } = scene;
+    const ticket = scene.file(['append lives.txt', '| begun', ...atWorkUntilLet, 'comment Once.', 'move Done']);
+    const first = await startDaemon(place);
+    await untilAtWork(scene);
+    await scene.morePolls(10);
+    first.child.kill('SIGKILL');
+    await first.ended;
+    const [orphan] = liveRuns(place);
+    expect(orphan).toBeDefined();
+    const sent = linear.requests.length;
+    const kept = await countedRequests(scene);
+    expect(kept).toBeGreaterThanOrEqual(sent - mostLost);
+    expect(kept).toBeLessThanOrEqual(sent);
+
+    const second = await startDaemon(place);
+    await untilAtWork(scene);
+    const [again, ...more] = liveRuns(place);
+    expect(more).toEqual([]);
+    expect(again).not.toBe(orphan);
+    await scene.morePolls(10);
+    expect(liveRuns(place)).toEqual([again]);
+    scene.letGoOn(ticket);
+    await patiently(() => expect(linear.stateOf(ticket)).toBe('Done'));
+    await patiently(() => expect(scene.workspaces()).toEqual([]));
+    expect(linear.commentsOf(ticket)).toHaveLength(1);
+    expect((await runsOf(place)).map(({ run_id, outcome }) => [run_id, outcome])).toEqual([
+      [orphan, 'interrupted'],
+      [again, 'succeeded'],
+    ]);
+    await stopDaemon(second);
+    // Nothing of the first life was lost by the second, and an end in order loses nothing.
+    expect(await countedRequests(scene)).toBe(kept + linear.requests.length - sent);
+  });
+
+  it('while Linear is down: the next life keeps the claim, starts nothing twice and goes on when Linear is back', async () => {
+    await using scene = await linearScene({
+      polling: 'mode: adaptive, active_interval_ms: 200, dormant_interval_ms: 1000',
+    });
+    const { linear, place } = scene;
+    const ticket = scene.file([...atWorkUntilLet, 'move Done']);
+    const first = await startDaemon(place);
+    await untilAtWork(scene);
+    await linear.goDown();
+    await patiently(async () => expect((await scene.status()).polling.failures).toBeGreaterThanOrEqual(2));
+    first.child.kill('SIGKILL');
+    await first.ended;
+
+    const second = await startDaemon(place);
+    await patiently(async () => expect((await scene.status()).polling.failures).toBeGreaterThanOrEqual(3));
+    // Whether it is still to be done nobody can say: nothing starts, and nothing is given up.
+    expect(await scene.status()).toMatchObject({ running: [], retrying: [{ issue_identifier: ticket }], held: [] });
+    expect(liveRuns(place)).toEqual([]);
+    await linear.comeBack();
+    await untilAtWork(scene);
+    expect(liveRuns(place)).toHaveLength(1);
+    scene.letGoOn(ticket);
+    await patiently(() => expect(linear.stateOf(ticket)).toBe('Done'));
+    await stopDaemon(second);
+    expect(await runsOf(place)).toHaveLength(2);
+  });
+
+  it('while Linear refuses: the next life asks once more, is told when to come again, and keeps to that', async () => {
+    await using scene = await linearScene();
+    const { linear, place } = scene;
+    const first = await startDaemon(place);
+    await scene.morePolls();
+    const resetAt = Date.now() + 15_000;
+    linear.limits.exhaust(resetAt);
+    await patiently(async () => expect((await scene.status()).requests).toMatchObject([{ step: 'closed' }]));
+    first.child.kill('SIGKILL');
+    await first.ended;
+
+    const ticket = scene.file(['move Done']);
+    linear.forgetRequests();
+    const second = await startDaemon(place);
+    await patiently(async () => expect((await scene.status()).requests).toMatchObject([{ step: 'closed' }]));
+    expect(Date.now()).toBeLessThan(resetAt);
+    await patiently(() => expect(linear.stateOf(ticket)).toBe('Done'));
+    const early = linear.requests.filter(({ at }) => at < resetAt);
+    expect(early.map(({ operation }) => operation)).toEqual(['BatonFullRead']);
+    await stopDaemon(second);
+  });
+
+  it('again and again, wherever it is: every ticket is done, and never has two agents', async () => {
+    await using scene = await linearScene({ agent: 'backend: rehearsal, max_concurrent_agents: 2' }, withoutNamespaces);
+    const { linear, place } = scene;
+    // The lock is held as long as somebody lives who works on the ticket, also one whose daemon is gone.
+    const alone =
+      'exec 9> ../../lock-$(basename "$PWD"); flock -n 9 || echo "$PWD" >> ../../two-at-once.txt; sleep 0.4\n';
+    place.write('alone.sh', alone);
+    place.write('two-at-once.txt', '');
+    const steps = ['move In Progress', 'run sh ../../alone.sh', 'comment Done with it.', 'move Done'];
+    const tickets = Array.from({ length: 4 }, () => scene.file(steps));
+    for (const delayMs of [300, 700, 1_200, 1_700]) {
+      const daemon = await startDaemon(place);
+      const before = Date.now();
+      await patiently(() => expect(Date.now() - before).toBeGreaterThanOrEqual(delayMs));
+      daemon.child.kill('SIGKILL');
+      await daemon.ended;
+    }
+    const last = await startDaemon(place);
+    await patiently(() => expect(tickets.map((each) => linear.stateOf(each))).toEqual(tickets.map(() => 'Done')));
+    await patiently(() => expect(scene.workspaces()).toEqual([]));
+    await stopDaemon(last);
+    expect(place.read('two-at-once.txt')).toBe('');
+    expect(place.pids()).toEqual([]);
+    for (const each of tickets) expect(linear.commentsOf(each).length).toBeGreaterThanOrEqual(1);
+  });
+});
