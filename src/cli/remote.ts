@@ -1,15 +1,17 @@
-import type { Clock } from '../clock/clock.ts';
+import { type Clock, within } from '../clock/clock.ts';
 import type { Logger } from '../core/logger.ts';
 import type { RequestPressure } from '../core/request-pressure.ts';
 import type { Secret } from '../core/secret.ts';
 import type { RequestAllowance, Settings } from '../core/settings.ts';
 import type { HttpClient, HttpProvider, RequestWindow, SentRequest } from '../http/http.ts';
+import { type DoorMemory, KeptDoors } from '../http/kept-doors.ts';
 import type { Limiter } from '../http/limiter.ts';
-import type { LimiterRegistry } from '../http/limiter-registry.ts';
+import { credentialDigest, type LimiterRegistry } from '../http/limiter-registry.ts';
 import { createHttpClient } from '../http/metered-client.ts';
 import type { RequestBudget, RequestHistory } from '../http/spent-requests.ts';
 import type { Transport } from '../http/transport.ts';
 import { createUndiciTransport } from '../http/undici-transport.ts';
+import type { Counters } from '../store/counters.ts';
 import type { RequestCounts } from '../store/request-counts.ts';
 import type { Surroundings } from './surroundings.ts';
 
@@ -17,12 +19,28 @@ const minuteMs = 60_000;
 const dayMs = 24 * 60 * minuteMs;
 /** The hour that a budget speaks of, and the minute that goes on. */
 const hourMs = 61 * minuteMs;
+/** The end waits no longer for a store to take down what it has to know. */
+const lastWriteMs = 2_000;
+
+/** What is kept of requests belongs to no issue. Should a tracker have one of this id: the names are not an issue's. */
+const noIssue = '@requests';
+/** Provider and credential; the value is the time in UTC milliseconds. */
+const doorName = /^closed_until (\S+) (\S+)$/;
+/** So much of a digest tells credentials apart. */
+const digestLength = 16;
 
 export interface RemoteParts {
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Where requests are counted. */
-  readonly store: { readonly requestCounts: Pick<RequestCounts, 'add' | 'series'> };
+  /** Where requests are counted, and closed doors kept. */
+  readonly store: {
+    readonly requestCounts: Pick<RequestCounts, 'add' | 'series'>;
+    readonly counters?: DoorCounters;
+  };
+  /** What tells this store from others in the process; two that are the same store have to have the same. */
+  readonly storeKey?: string;
+  /** Under which project of the store closed doors are kept; where it is null, or the store has no counters, none is. */
+  readonly project?: string | null;
   /** One for the whole process: projects that share a credential share its limits. */
   readonly limiters: LimiterRegistry;
   /** As the workflow file has it now. */
@@ -39,6 +57,8 @@ export interface RemoteView {
   readonly windows: readonly RequestWindow[];
 }
 
+type DoorCounters = Pick<Counters, 'read' | 'set' | 'clear'>;
+
 interface Service {
   readonly provider: HttpProvider;
   readonly limiter: Limiter;
@@ -47,15 +67,22 @@ interface Service {
 
 /**
  * The remote services that a project uses: their clients, on one transport, counted in its store. What was counted before
- * a restart, and by other daemons on the store, counts for the budgets.
+ * a restart, and by other daemons on the store, counts for the budgets, and what an earlier life was refused is not asked
+ * for before its time.
  */
 export class Remote implements AsyncDisposable {
   readonly #parts: RemoteParts;
   readonly #services = new Map<Limiter, Service>();
+  readonly #storeKey: string;
+  readonly #doors: KeptDoors | null;
   #transport: Transport | null = null;
 
   constructor(parts: RemoteParts) {
     this.#parts = parts;
+    this.#storeKey = parts.storeKey ?? '';
+    const { project = null, store, clock, logger } = parts;
+    const isKept = project !== null && store.counters !== undefined;
+    this.#doors = isKept ? new KeptDoors(doorsIn(store.counters, project, clock), logger) : null;
   }
 
   /** A client for this credential; the same credential has the same limits. */
@@ -67,16 +94,28 @@ export class Remote implements AsyncDisposable {
     const limiter = limiters.limiterOf(provider, credential);
     const client = createHttpClient({
       ...{ provider, credential, limiters, clock, logger, allowInsecure, transport: this.#transport },
+      source: this.#storeKey,
       budget: () => this.#budgetOf(provider.name),
-      onSent: (sent) => this.#count(sent),
+      onSent: (sent) => {
+        void this.#doors?.keep();
+        return this.#count(sent);
+      },
     });
     this.#services.set(limiter, { provider, limiter, client });
+    const digest = credentialDigest(credential).slice(0, digestLength);
+    this.#doors?.watch(limiter, { provider: provider.name, credential: digest });
+    // Who does not wait for a refresh has a good chance all the same that it is known before a connection is made.
+    void this.#doors?.recall();
     return client;
   }
 
-  /** Takes in what the store has counted, by whomever. Rejects when it does not tell. */
+  /** Takes in what the store knows, from whomever: closed doors and counts. Rejects when it does not tell the counts. */
   async refresh(): Promise<void> {
-    for (const { provider, limiter } of this.#services.values()) await limiter.seed(() => this.#history(provider.name));
+    await this.#doors?.recall();
+    await this.#doors?.keep();
+    for (const { provider, limiter } of this.#services.values()) {
+      await limiter.seed(this.#storeKey, () => this.#history(provider.name));
+    }
   }
 
   views(): readonly RemoteView[] {
@@ -88,6 +127,7 @@ export class Remote implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    if (this.#doors !== null) await within(this.#parts.clock, lastWriteMs, this.#doors.keep());
     await this.#transport?.[Symbol.asyncDispose]();
     this.#transport = null;
   }
@@ -115,6 +155,26 @@ export class Remote implements AsyncDisposable {
       ...{ at, provider, route, method, statusClass, job, cause, bytes, latencyMs },
     });
   }
+}
+
+/** Closed doors as counters of the project. What is over goes when another is written. */
+function doorsIn(counters: DoorCounters, project: string, clock: Clock): DoorMemory {
+  const key = { project, issueId: noIssue };
+  return {
+    load: async () =>
+      Object.entries(await counters.read(key)).flatMap(([name, until]) => {
+        const [, provider, credential] = doorName.exec(name) ?? [];
+        return provider === undefined || credential === undefined ? [] : [{ provider, credential, until }];
+      }),
+    save: async ({ provider, credential, until }) => {
+      const own = `closed_until ${provider} ${credential}`;
+      const now = clock.now();
+      const rows = Object.entries(await counters.read(key)).filter(([name]) => doorName.test(name));
+      const over = rows.filter(([name, at]) => (name === own ? until === 0 : at <= now)).map(([name]) => name);
+      await counters.clear(key, over);
+      if (until !== 0) await counters.set(key, own, until);
+    },
+  };
 }
 
 function allowanceOf(allowance: RequestAllowance | null, provider: string): number | null {

@@ -10,6 +10,8 @@ const commands = ['start', 'validate', 'schema', 'demo', 'doctor'];
 /** The commands that work beside the daemon of a workflow file, with arguments that would do. */
 const beside: readonly (readonly [command: string, ...args: string[]])[] = [
   ['status'],
+  ['requests'],
+  ['jobs'],
   ['explain', 'x'],
   ['pause'],
   ['resume'],

@@ -1,8 +1,8 @@
 import { countText, durationText } from '../../core/amount-text.ts';
 import { harmlessLine } from '../../core/harmless-line.ts';
 import type { PressureStep } from '../../core/request-pressure.ts';
+import { columns } from '../columns.ts';
 import { sizeText } from '../workspace/size-text.ts';
-import { columns } from './columns.ts';
 import type { Amounts, ProviderReport, Spender } from './request-report.ts';
 
 /** So many are shown to people; programs get all. */

@@ -1,6 +1,6 @@
 import { harmlessLine } from '../../core/harmless-line.ts';
 import { evidenceText } from '../../core/run-evidence.ts';
-import { displayWidth, padTo } from '../board/text-width.ts';
+import { columns } from '../columns.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { jsonLine } from '../json-line.ts';
 import type { Surroundings } from '../surroundings.ts';
@@ -66,23 +66,14 @@ function iso(at: number | undefined): string | null {
 }
 
 function table(rows: readonly WorkspaceRow[]): string[] {
-  const cells = [
-    ['ISSUE', 'STATE', 'SIZE', 'LAST RUN', 'WHAT IS IN IT', 'WHY IT IS THERE'],
-    ...rows.map((row) => {
-      const { entry, run, issue } = row;
-      const ended = run === null ? '-' : run.finish === null ? 'goes on' : minute(run.finish.endedAt);
-      const work = run?.evidence == null ? '-' : evidenceText(run.evidence);
-      const name = run?.identifier ?? entry.key;
-      return [name, issue?.state ?? '-', sizeText(entry.bytes), ended, work, whyThere(row)].map(harmlessLine);
-    }),
-  ];
-  const widths = [0, 1, 2, 3, 4].map((column) => Math.max(...cells.map((row) => displayWidth(row[column] ?? ''))));
-  return cells.map((row) =>
-    row
-      .map((cell, column) => padTo(cell, widths[column] ?? displayWidth(cell)))
-      .join('  ')
-      .trimEnd(),
-  );
+  const cells = rows.map((row) => {
+    const { entry, run, issue } = row;
+    const ended = run === null ? '-' : run.finish === null ? 'goes on' : minute(run.finish.endedAt);
+    const work = run?.evidence == null ? '-' : evidenceText(run.evidence);
+    const name = run?.identifier ?? entry.key;
+    return [name, issue?.state ?? '-', sizeText(entry.bytes), ended, work, whyThere(row)].map(harmlessLine);
+  });
+  return columns(['ISSUE', 'STATE', 'SIZE', 'LAST RUN', 'WHAT IS IN IT', 'WHY IT IS THERE'], cells);
 }
 
 function minute(at: number): string {

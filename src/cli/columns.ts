@@ -1,4 +1,4 @@
-import { displayWidth, padTo } from '../board/text-width.ts';
+import { displayWidth, padTo } from './board/text-width.ts';
 
 /** Lines of cells, each column as wide as its widest cell. The title of a column of numbers ends with `>`. */
 export function columns(titles: readonly string[], rows: readonly (readonly string[])[]): string[] {
