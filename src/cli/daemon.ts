@@ -21,6 +21,7 @@ import { presentHealth } from '../server/present-health.ts';
 import { presentStatus } from '../server/present-status.ts';
 import { makeSocketFolder } from '../server/socket-path.ts';
 import { openStore } from '../store/open-store.ts';
+import { describeLocation, parseStoreUrl } from '../store/store-url.ts';
 import { transcriptFiles } from '../store/transcript-files.ts';
 import { HealthFile } from '../telemetry/health-file.ts';
 import { openToolDoor } from '../tools/registry.ts';
@@ -87,7 +88,8 @@ export async function createDaemon(options: DaemonOptions, surroundings: Surroun
   const project = (await store.projects.ensure(settings.project.name, clock.now())).id;
   const remote = opened.use(
     new Remote({
-      ...{ clock, logger, store, surroundings },
+      ...{ clock, logger, store, surroundings, project },
+      storeKey: describeLocation(parseStoreUrl(place.storeUrl)),
       limiters: options.limiters ?? createLimiterRegistry(clock),
       budget: () => workable.read().workflow.settings.polling.budget,
     }),

@@ -167,12 +167,11 @@ function doorsIn(counters: DoorCounters, project: string, clock: Clock): DoorMem
         return provider === undefined || credential === undefined ? [] : [{ provider, credential, until }];
       }),
     save: async ({ provider, credential, until }) => {
-      const own = `closed_until ${provider} ${credential}`;
-      const now = clock.now();
-      const rows = Object.entries(await counters.read(key)).filter(([name]) => doorName.test(name));
-      const over = rows.filter(([name, at]) => (name === own ? until === 0 : at <= now)).map(([name]) => name);
-      await counters.clear(key, over);
-      if (until !== 0) await counters.set(key, own, until);
+      const name = `closed_until ${provider} ${credential}`;
+      await (until === 0 ? counters.clear(key, [name]) : counters.set(key, name, until));
+      const rows = Object.entries(await counters.read(key));
+      const over = rows.filter(([each, at]) => doorName.test(each) && at <= clock.now()).map(([each]) => each);
+      if (over.length > 0) await counters.clear(key, over);
     },
   };
 }

@@ -9,6 +9,7 @@ import { socketPath } from '../server/socket-path.ts';
 import { openStore } from '../store/open-store.ts';
 import type { Project } from '../store/projects.ts';
 import type { Store } from '../store/store.ts';
+import { describeLocation, parseStoreUrl } from '../store/store-url.ts';
 import { loadWorkflow } from '../workflow/load-workflow.ts';
 import { canonicalPath } from '../workspace/canonical-path.ts';
 import { workflowContext } from './adapters.ts';
@@ -44,7 +45,8 @@ export async function openWorkplace(flags: WorkplaceFlags, surroundings: Surroun
   try {
     const project = await store.projects.ensure(settings.project.name, systemClock.now());
     const remote = new Remote({
-      ...{ clock: systemClock, logger: quietLogger, store, surroundings },
+      ...{ clock: systemClock, logger: quietLogger, store, surroundings, project: project.id },
+      storeKey: describeLocation(parseStoreUrl(place.storeUrl)),
       limiters: createLimiterRegistry(systemClock),
       budget: () => settings.polling.budget,
     });

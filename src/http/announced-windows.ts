@@ -1,7 +1,9 @@
 import type { Clock } from '../clock/clock.ts';
-import type { WindowFacts } from '../core/request-budget.ts';
+import { harderOf, pressureOf, type WindowFacts } from '../core/request-budget.ts';
+import { noPressure, type RequestPressure } from '../core/request-pressure.ts';
 import type { AnnouncedLimit, RequestWindow } from './http.ts';
 import { type Moment, momentAt, wallTimeOf } from './moment.ts';
+import { RequestCosts } from './request-costs.ts';
 
 /** Resets that differ by less are the same one: services count in seconds. */
 const sameResetMs = 1_000;
@@ -24,6 +26,7 @@ interface Heard {
 export class AnnouncedWindows {
   readonly #clock: Clock;
   readonly #heard = new Map<string, Heard>();
+  readonly #costs = new RequestCosts();
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -32,6 +35,9 @@ export class AnnouncedWindows {
   hear({ name, limit, remaining, resetAt }: AnnouncedLimit, leftAt: number, heardAt: number): void {
     const before = this.#heard.get(name);
     const news = { limit, remaining, resetAt, endsAt: momentAt(this.#clock, resetAt), heardAt };
+    // Nothing else left or was heard since: what is gone, this request took.
+    const isAlone = leftAt - 1 === before?.heardAt && leftAt + 1 === heardAt;
+    if (isAlone) this.#costs.learn(name, before.remaining - remaining);
     if (before === undefined || leftAt > before.heardAt || resetAt > before.resetAt + sameResetMs) {
       this.#heard.set(name, news);
     } else if (resetAt >= before.resetAt - sameResetMs && remaining < before.remaining) {
@@ -45,15 +51,20 @@ export class AnnouncedWindows {
   }
 
   /** What is under way since the last answer is taken as used: `underWay` are the places at which those requests left. */
-  facts(underWay: Iterable<number>): readonly WindowFacts[] {
+  pressure(underWay: Iterable<number>): RequestPressure {
     const places = [...underWay];
-    return this.#current().map(([name, { limit, remaining, endsAt, heardAt }]) => ({
-      name: `${name} (announced)`,
-      limit,
-      used: Math.max(0, limit - remaining) + places.filter((leftAt) => leftAt > heardAt).length,
-      usedByOthers: null,
-      freeAt: wallTimeOf(this.#clock, endsAt),
-    }));
+    return this.#current()
+      .map(([name, { limit, remaining, endsAt, heardAt }]) => {
+        const facts: WindowFacts = {
+          name: `${name} (announced)`,
+          limit,
+          used: Math.max(0, limit - remaining) + places.filter((leftAt) => leftAt > heardAt).length,
+          usedByOthers: null,
+          freeAt: wallTimeOf(this.#clock, endsAt),
+        };
+        return this.#pressureAt(this.#costs.costOf(name), facts);
+      })
+      .reduce(harderOf, noPressure);
   }
 
   windows(): readonly RequestWindow[] {
@@ -64,6 +75,16 @@ export class AnnouncedWindows {
       used: Math.max(0, limit - remaining),
       resetAt,
     }));
+  }
+
+  /** Requests of so many points each have to lie that many times further apart, but one may go when the window ends. */
+  #pressureAt(cost: number, facts: WindowFacts): RequestPressure {
+    const now = this.#clock.now();
+    const pressure = pressureOf([facts], now);
+    if (pressure.spacingMs === 0) return pressure;
+    const leftMs = facts.freeAt - now;
+    const { spacingMs } = pressureOf([{ ...facts, freeAt: now + leftMs * cost }], now);
+    return { ...pressure, spacingMs: Math.min(spacingMs, Math.ceil(leftMs)) };
   }
 
   /** Without the windows that are over. */

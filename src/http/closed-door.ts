@@ -7,6 +7,7 @@ import { hasCome, type Moment, momentAt, wallTimeOf } from './moment.ts';
  *
  *   open ──a refusal──► closed ──its time comes──► open
  *   closed ──another refusal──► closed, until the later of the two
+ *   either ──what an earlier life was told──► closed, until the later of the two
  *
  * A refusal that names no time closes for a minute; each further one in a row for twice as long, up to an hour. "In a row"
  * is told by the order of requests: of requests that were under way together one refusal counts, and what an earlier
@@ -40,6 +41,11 @@ export class ClosedDoor {
       this.#close(this.#clock.now() + quotaDelayMs(this.#waits, null, 0));
       if (isNews) this.#waits += 1;
     }
+  }
+
+  /** Refused by what was known before any request left. */
+  stayClosed(until: number): void {
+    this.#close(until);
   }
 
   succeeded(leftAt: number): void {

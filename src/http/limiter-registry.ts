@@ -14,7 +14,7 @@ export function createLimiterRegistry(clock: Clock): LimiterRegistry {
   const limiters = new Map<string, Limiter>();
   return {
     limiterOf(provider, credential) {
-      const key = `${provider.name} ${digestOf(credential)}`;
+      const key = `${provider.name} ${credentialDigest(credential)}`;
       const known = limiters.get(key) ?? new Limiter(provider, clock);
       limiters.set(key, known);
       return known;
@@ -23,6 +23,6 @@ export function createLimiterRegistry(clock: Clock): LimiterRegistry {
 }
 
 /** A credential is recognised by this and kept nowhere. */
-function digestOf(credential: Secret | null): string {
+export function credentialDigest(credential: Secret | null): string {
   return credential === null ? 'none' : createHash('sha256').update(credential.reveal()).digest('hex');
 }

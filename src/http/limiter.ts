@@ -1,7 +1,7 @@
 import type { Clock } from '../clock/clock.ts';
 import { BatonError } from '../core/baton-error.ts';
 import type { Logger } from '../core/logger.ts';
-import { harderOf, mayLeave, pressureOf, type WindowFacts } from '../core/request-budget.ts';
+import { harderOf, mayLeave, pressureOf } from '../core/request-budget.ts';
 import { importanceOf, type RequestCaller } from '../core/request-caller.ts';
 import { noPressure, type PressureStep, type RequestPressure } from '../core/request-pressure.ts';
 import { AnnouncedWindows } from './announced-windows.ts';
@@ -31,6 +31,8 @@ export interface DepartureWish {
   readonly caller: RequestCaller;
   readonly route: string;
   readonly budget: RequestBudget;
+  /** The store that will count it: whatever writes there says the same. */
+  readonly source: string;
 }
 
 /**
@@ -86,9 +88,23 @@ export class Limiter {
     return [...this.#spent.windows(budget), ...this.#announced.windows()];
   }
 
-  /** Takes in what the store has counted for the provider, from wherever. May be called at any time. */
-  seed(read: () => Promise<RequestHistory>): Promise<void> {
-    return this.#spent.seed(read);
+  /**
+   * Takes in what a store has counted for the provider, from wherever; what other stores have counted stays. May be called
+   * at any time.
+   */
+  seed(source: string, read: () => Promise<RequestHistory>): Promise<void> {
+    return this.#spent.seed(source, read);
+  }
+
+  /** Until when the service refuses requests, wall time; null while it does not. */
+  closedUntil(): number | null {
+    return this.#door.closedUntil();
+  }
+
+  /** An earlier life was refused until then. It is believed as the service would be; a time that is over closes nothing. */
+  stayClosed(until: number): void {
+    const now = this.#clock.now();
+    if (until > now) this.#door.stayClosed(Math.min(until, now + longestWaitMs));
   }
 
   /** Tells in the log what changed about the service; budgets are told by whoever set them. */
@@ -118,7 +134,7 @@ export class Limiter {
         this.#hear(answer, leftAt, logger);
       },
       lost: () => void this.#underWay.delete(leftAt),
-      written: () => this.#spent.written(at, kind),
+      written: () => this.#spent.written(wish.source, at, kind),
     };
   }
 
@@ -146,8 +162,7 @@ export class Limiter {
   }
 
   #pressureOfService(): RequestPressure {
-    const announced: readonly WindowFacts[] = this.#announced.facts(this.#underWay);
-    return harderOf(this.#pressureOfDoor(), pressureOf(announced, this.#clock.now()));
+    return harderOf(this.#pressureOfDoor(), this.#announced.pressure(this.#underWay));
   }
 
   #pressureOfDoor(): RequestPressure {

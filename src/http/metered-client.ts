@@ -30,13 +30,15 @@ export interface HttpClientOptions {
    * then on the limiter looks for it there. Whatever it does, the call does not wait for it.
    */
   readonly onSent: (sent: SentRequest) => void | Promise<void>;
+  /** Which store `onSent` writes to, where clients of several stores share a credential. */
+  readonly source?: string;
   /** Plain `http` also beyond this machine. */
   readonly allowInsecure: boolean;
   readonly callTimeoutMs?: number;
 }
 
 export function createHttpClient(options: HttpClientOptions): HttpClient {
-  const { provider, credential, limiters, transport, clock, budget, allowInsecure } = options;
+  const { provider, credential, limiters, transport, clock, budget, allowInsecure, source = '' } = options;
   const logger = options.logger.child({ provider: provider.name });
   const limiter = limiters.limiterOf(provider, credential);
   const keptAnswers = new KeptAnswers();
@@ -47,7 +49,8 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
     request.signal?.throwIfAborted();
     refuseInsecure(provider.name, request, allowInsecure);
     tell();
-    const departure = limiter.admit({ caller: request.caller, route: request.route, budget: budget() }, logger);
+    const { caller, route } = request;
+    const departure = limiter.admit({ caller, route, budget: budget(), source }, logger);
     const count = countIn(request, departure);
     const kept = keptAnswers.find(request);
     let answer: TransportAnswer;

@@ -22,21 +22,28 @@ export interface Bucket {
 
 interface Counts {
   readonly beginsAt: Moment;
-  /** What this process sent. */
+  /** What this process sent, for whichever store. */
   readonly own: Split;
-  /** Of that, what the store has. */
-  readonly written: Split;
-  /** What the store has from elsewhere: other daemons, earlier lives. */
-  foreign: Split;
+  readonly bySource: Map<string, SourceCounts>;
 }
 
-/** What of ours the store had at a time, by the beginning of the bucket. */
+interface SourceCounts {
+  /** Of what this process sent, what the store has. */
+  readonly written: Split;
+  /** What the store has from elsewhere: other daemons, earlier lives. */
+  readonly foreign: Split;
+}
+
+/** What of ours a store had at a time, by the beginning of the bucket. */
 export type WrittenMark = ReadonlyMap<number, Readonly<Split>>;
 
 /**
- * Requests in buckets of one width. Ours are counted as they leave; what others sent is what the store has beyond what it
+ * Requests in buckets of one width. Ours are counted as they leave; what others sent is what a store has beyond what it
  * had of ours before it was read. So reading the store again counts nothing twice but, for a moment, what of ours was
  * written while it was read; and nothing of ours is ever forgotten.
+ *
+ * Projects may share a credential and have a store each: what one store says replaces what that store said before, and
+ * nothing else. A source is the name of a store; who writes to the same store has to name it alike.
  */
 export class RequestTally {
   readonly #clock: Clock;
@@ -52,24 +59,26 @@ export class RequestTally {
     this.#bucketOf(at).own[kind] += change;
   }
 
-  written(at: number, kind: keyof Split): void {
-    this.#bucketOf(at).written[kind] += 1;
+  written(source: string, at: number, kind: keyof Split): void {
+    sourceIn(this.#bucketOf(at), source).written[kind] += 1;
   }
 
-  mark(): WrittenMark {
-    return new Map([...this.#buckets].map(([beginsAt, { written }]) => [beginsAt, { ...written }]));
+  mark(source: string): WrittenMark {
+    return new Map([...this.#buckets].map(([key, bucket]) => [key, { ...sourceIn(bucket, source).written }]));
   }
 
   /** `mark` was made before the store was read. */
-  seed(counted: readonly CountedRequests[], mark: WrittenMark): void {
-    for (const bucket of this.#buckets.values()) bucket.foreign = { custody: 0, others: 0 };
+  seed(source: string, counted: readonly CountedRequests[], mark: WrittenMark): void {
+    for (const bucket of this.#buckets.values()) Object.assign(sourceIn(bucket, source).foreign, noRequests);
     for (const { beginsAt, cause, count } of counted) {
-      if (Number.isFinite(beginsAt) && count > 0) this.#bucketOf(beginsAt).foreign[kindOf(cause)] += count;
+      if (!Number.isFinite(beginsAt) || !(count > 0)) continue;
+      sourceIn(this.#bucketOf(beginsAt), source).foreign[kindOf(cause)] += count;
     }
-    for (const [beginsAt, { foreign }] of this.#buckets) {
-      const ours = mark.get(beginsAt);
-      foreign.custody = Math.max(0, foreign.custody - (ours?.custody ?? 0));
-      foreign.others = Math.max(0, foreign.others - (ours?.others ?? 0));
+    for (const [key, bucket] of this.#buckets) {
+      const { foreign } = sourceIn(bucket, source);
+      const ours = mark.get(key) ?? noRequests;
+      foreign.custody = Math.max(0, foreign.custody - ours.custody);
+      foreign.others = Math.max(0, foreign.others - ours.others);
     }
   }
 
@@ -78,22 +87,21 @@ export class RequestTally {
   }
 
   buckets(): readonly Bucket[] {
-    return [...this.#buckets.values()].map(({ beginsAt, own, foreign }) => ({
-      beginsAt,
-      total: { custody: own.custody + foreign.custody, others: own.others + foreign.others },
-    }));
+    return [...this.#buckets.values()].map(({ beginsAt, own, bySource }) => {
+      const total = { ...own };
+      for (const { foreign } of bySource.values()) {
+        total.custody += foreign.custody;
+        total.others += foreign.others;
+      }
+      return { beginsAt, total };
+    });
   }
 
   #bucketOf(at: number): Counts {
     const beginsAt = Math.floor(at / this.#widthMs) * this.#widthMs;
     const known = this.#buckets.get(beginsAt);
     if (known !== undefined) return known;
-    const made: Counts = {
-      beginsAt: this.#momentOf(beginsAt),
-      own: { custody: 0, others: 0 },
-      written: { custody: 0, others: 0 },
-      foreign: { custody: 0, others: 0 },
-    };
+    const made: Counts = { beginsAt: this.#momentOf(beginsAt), own: { ...noRequests }, bySource: new Map() };
     this.#buckets.set(beginsAt, made);
     return made;
   }
@@ -103,6 +111,16 @@ export class RequestTally {
     const moment = momentAt(this.#clock, beginsAt);
     return { ...moment, monotonicAt: Math.min(moment.monotonicAt, this.#clock.monotonic()) };
   }
+}
+
+const noRequests: Readonly<Split> = { custody: 0, others: 0 };
+
+function sourceIn({ bySource }: Counts, source: string): SourceCounts {
+  const known = bySource.get(source);
+  if (known !== undefined) return known;
+  const made: SourceCounts = { written: { ...noRequests }, foreign: { ...noRequests } };
+  bySource.set(source, made);
+  return made;
 }
 
 export function kindOf(cause: string): keyof Split {

@@ -1,5 +1,5 @@
 import type { Clock } from '../clock/clock.ts';
-import { stepOf, type WindowFacts } from '../core/request-budget.ts';
+import { mayLeave, stepOf, type WindowFacts } from '../core/request-budget.ts';
 import type { PressureStep } from '../core/request-pressure.ts';
 import { nextUtcMidnight } from '../core/utc-day.ts';
 import type { RequestWindow } from './http.ts';
@@ -44,35 +44,39 @@ export class SpentRequests {
     for (const tally of [this.#minutes, this.#days]) tally.count(at, kind, change);
   }
 
-  written(at: number, kind: keyof Split): void {
-    for (const tally of [this.#minutes, this.#days]) tally.written(at, kind);
+  written(source: string, at: number, kind: keyof Split): void {
+    for (const tally of [this.#minutes, this.#days]) tally.written(source, at, kind);
   }
 
-  /** Takes in what the store has. May be called at any time, also while requests leave. */
-  async seed(read: () => Promise<RequestHistory>): Promise<void> {
-    const [minutes, days] = [this.#minutes.mark(), this.#days.mark()];
+  /** Takes in what the store of this name has. May be called at any time, also while requests leave. */
+  async seed(source: string, read: () => Promise<RequestHistory>): Promise<void> {
+    const [minutes, days] = [this.#minutes.mark(source), this.#days.mark(source)];
     const history = await read();
-    this.#minutes.seed(history.minutes, minutes);
-    this.#days.seed(history.days, days);
+    this.#minutes.seed(source, history.minutes, minutes);
+    this.#days.seed(source, history.days, days);
   }
 
   /** Bounds as they stand now. The hour is free when its step would be one that is `enough`. */
   facts(budget: RequestBudget, isEnough: (step: PressureStep) => boolean): readonly WindowFacts[] {
-    this.#forgetOld();
-    const facts: WindowFacts[] = [];
-    if (budget.requestsPerHour !== null) facts.push(this.#hour(budget.requestsPerHour, isEnough));
-    if (budget.requestsPerDay !== null) facts.push(this.#today(budget.requestsPerDay));
-    return facts;
+    return this.#bounds(budget, isEnough).map((bound) => ({ ...bound, name: nameForPeople(bound) }));
   }
 
   windows(budget: RequestBudget): readonly RequestWindow[] {
-    return this.facts(budget, () => true).map(({ name, limit, used, freeAt }) => ({
+    return this.#bounds(budget, () => true).map(({ name, limit, used, freeAt }) => ({
       name,
       source: 'budget',
       limit,
       used,
       resetAt: name === perDay ? freeAt : null,
     }));
+  }
+
+  #bounds(budget: RequestBudget, isEnough: (step: PressureStep) => boolean): readonly WindowFacts[] {
+    this.#forgetOld();
+    const bounds: WindowFacts[] = [];
+    if (budget.requestsPerHour !== null) bounds.push(this.#hour(budget.requestsPerHour, isEnough));
+    if (budget.requestsPerDay !== null) bounds.push(this.#today(budget.requestsPerDay));
+    return bounds;
   }
 
   #hour(limit: number, isEnough: (step: PressureStep) => boolean): WindowFacts {
@@ -109,6 +113,12 @@ export class SpentRequests {
 
 const perHour = 'requests_per_hour';
 const perDay = 'requests_per_day';
+
+/** A budget of which work gets nothing, used or not, says so wherever it is the reason: waiting does not help there. */
+function nameForPeople({ name, limit }: WindowFacts): string {
+  const unused = stepOf({ limit, used: 0, usedByOthers: 0 });
+  return mayLeave('work', { step: unused }) ? name : `${name} is too small for any work, a tenth is kept for live runs`;
+}
 
 /** When a minute stops counting. */
 function endOf(beginsAt: Moment): Moment {

@@ -107,7 +107,7 @@ export async function beginDay(options: DayOptions = {}): Promise<Day> {
   const file = { workflow: readFile(options.file ?? {}) };
   const settingsNow = (): Settings => file.workflow.settings;
   const remote = new Remote({
-    ...{ clock, logger, store, surroundings, transport: wire },
+    ...{ clock, logger, store, surroundings, transport: wire, project },
     limiters: createLimiterRegistry(clock),
     budget: () => settingsNow().polling.budget,
   });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { columns } from '../../src/cli/requests/columns.ts';
+import { columns } from '../../src/cli/columns.ts';
 import {
   dayMs,
   hourMs,

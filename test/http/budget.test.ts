@@ -27,8 +27,8 @@ beforeEach(() => {
   budget = perHour(100);
 });
 
-function depart(cause: RequestCause, by = limiter): Departure {
-  const departure = by.admit({ caller: { job: 'test', cause }, route: '/things', budget }, memoryLogger());
+function depart(cause: RequestCause, by = limiter, source = 'store'): Departure {
+  const departure = by.admit({ caller: { job: 'test', cause }, route: '/things', budget, source }, memoryLogger());
   departure.lost();
   return departure;
 }
@@ -175,6 +175,24 @@ describe('a budget of an hour', () => {
     expect(departMany('running', 5)).toBe(1);
   });
 
+  it.each(['requestsPerHour', 'requestsPerDay'] as const)(
+    'says when %s leaves nothing for work, however little is used',
+    (name) => {
+      const field = name === 'requestsPerHour' ? 'requests_per_hour' : 'requests_per_day';
+      const only = (limit: number): RequestBudget => ({ requestsPerHour: null, requestsPerDay: null, [name]: limit });
+      const plainly = `${field} is too small for any work, a tenth is kept for live runs`;
+      budget = only(1);
+      expect(limiter.pressure(budget)).toMatchObject({ step: 'custody_only', text: `${plainly}: 0 of 1 used` });
+      expect(() => depart('poll')).toThrow(plainly);
+      depart('running');
+      expect(limiter.pressure(budget)).toMatchObject({ step: 'closed', text: `${plainly}: 1 of 1 used` });
+      expect(limiter.windows(budget)).toMatchObject([{ name: field, used: 1 }]);
+      budget = only(2);
+      depart('running');
+      expect(limiter.pressure(budget)).toMatchObject({ step: 'closed', text: `${field}: 2 of 2 used` });
+    },
+  );
+
   it('may change while requests leave', () => {
     departMany('running', 100);
     budget = perHour(1_000);
@@ -229,7 +247,7 @@ describe('what the store has counted', () => {
     for (let each = 0; each < 40; each += 1) store.write(depart('poll'), 'poll');
     for (const [limits, used] of [[perHour(100), 100] as const, [perDay(101), 100] as const]) {
       const next = new Limiter(provider, clock);
-      await next.seed(store.read);
+      await next.seed('store', store.read);
       expect(next.windows(limits)).toMatchObject([{ used }]);
     }
   });
@@ -240,7 +258,7 @@ describe('what the store has counted', () => {
     const until = refusedUntil('running');
     await clock.advance(20 * minuteMs);
     limiter = new Limiter(provider, clock);
-    await limiter.seed(store.read);
+    await limiter.seed('store', store.read);
     expect(refusedUntil('running')).toBe(until);
     await clock.advance(until - clock.now());
     expect(tryDepart('running')).not.toBeNull();
@@ -253,7 +271,7 @@ describe('what the store has counted', () => {
       { beginsAt, cause: 'poll', count: 80 },
       { beginsAt, cause: 'a_cause_of_tomorrow', count: 10 },
     ];
-    await limiter.seed(async () => ({ minutes: counted, days: [] }));
+    await limiter.seed('store', async () => ({ minutes: counted, days: [] }));
     expect(limiter.pressure(budget)).toMatchObject({ step: 'custody_only', text: 'requests_per_hour: 94 of 100 used' });
   });
 
@@ -263,7 +281,7 @@ describe('what the store has counted', () => {
     budget = perHour(10_000);
     for (let round = 1; round <= 5; round += 1) {
       for (const each of [limiter, ...others]) store.write(depart('poll', each), 'poll');
-      for (let times = 0; times < 3; times += 1) await limiter.seed(store.read);
+      for (let times = 0; times < 3; times += 1) await limiter.seed('store', store.read);
       expect(limiter.windows(budget)).toMatchObject([{ used: 3 * round }]);
       await clock.advance(minuteMs);
     }
@@ -274,27 +292,27 @@ describe('what the store has counted', () => {
     const other = new Limiter(provider, clock);
     for (let each = 0; each < 5; each += 1) store.write(depart('poll', other), 'poll');
     for (let each = 0; each < 3; each += 1) depart('poll');
-    await limiter.seed(store.read);
+    await limiter.seed('store', store.read);
     expect(limiter.windows(budget)).toMatchObject([{ used: 8 }]);
   });
 
   it('is never less than what left meanwhile', async () => {
     const store = sharedStore();
     store.write(depart('poll'), 'poll');
-    await limiter.seed(async () => {
+    await limiter.seed('store', async () => {
       const read = await store.read();
       store.write(depart('poll'), 'poll');
       return read;
     });
     expect(limiter.windows(budget)).toMatchObject([{ used: 2 }]);
-    await limiter.seed(store.read);
+    await limiter.seed('store', store.read);
     expect(limiter.windows(budget)).toMatchObject([{ used: 2 }]);
   });
 
   it('of a store that lost everything is what we sent', async () => {
     const store = sharedStore();
     for (let each = 0; each < 7; each += 1) store.write(depart('poll'), 'poll');
-    await limiter.seed(async () => ({ minutes: [], days: [] }));
+    await limiter.seed('store', async () => ({ minutes: [], days: [] }));
     expect(limiter.windows(budget)).toMatchObject([{ used: 7 }]);
   });
 
@@ -302,8 +320,8 @@ describe('what the store has counted', () => {
     const store = sharedStore();
     const other = new Limiter(provider, clock);
     for (let each = 0; each < 5; each += 1) store.write(depart('poll', other), 'poll');
-    await limiter.seed(store.read);
-    await expect(limiter.seed(() => Promise.reject(new Error('busy')))).rejects.toThrow('busy');
+    await limiter.seed('store', store.read);
+    await expect(limiter.seed('store', () => Promise.reject(new Error('busy')))).rejects.toThrow('busy');
     expect(limiter.windows(budget)).toMatchObject([{ used: 5 }]);
   });
 
@@ -316,7 +334,7 @@ describe('what the store has counted', () => {
       { beginsAt: startAt, cause: '__proto__', count: 1 },
       { beginsAt: ahead, cause: 'poll', count: 99 },
     ];
-    await limiter.seed(async () => ({ minutes: counted, days: counted }));
+    await limiter.seed('store', async () => ({ minutes: counted, days: counted }));
     expect(limiter.windows({ requestsPerHour: 1_000, requestsPerDay: 1_000 })).toMatchObject([
       { used: 100 },
       { used: 1 },
@@ -345,14 +363,98 @@ describe('what the store has counted', () => {
           const departure = depart(cause, daemon);
           unwritten.push(() => store.write(departure, cause));
           if (isWritten) writeAll(unwritten);
-          if (isSeeded) await daemon.seed(store.read);
+          if (isSeeded) await daemon.seed('store', store.read);
           await clock.advance(waitMs);
         }
         writeAll(unwritten);
         for (const daemon of daemons) {
-          await daemon.seed(store.read);
+          await daemon.seed('store', store.read);
           expect(daemon.windows(budget)).toMatchObject([{ used: script.length }]);
         }
+      }),
+      { numRuns: 100 },
+    );
+  });
+});
+
+describe('what several stores have counted', () => {
+  /** What a limiter of the next life finds. */
+  async function usedAfterRestart(stores: ReadonlyMap<string, ReturnType<typeof sharedStore>>): Promise<unknown> {
+    const next = new Limiter(provider, clock);
+    for (const [source, { read }] of stores) await next.seed(source, read);
+    return next.windows({ requestsPerHour: 10_000, requestsPerDay: 10_000 }).map(({ used }) => used);
+  }
+
+  it('counts together, in whatever order they are read and however often', async () => {
+    const [here, there] = [sharedStore(), sharedStore()];
+    for (let each = 0; each < 60; each += 1) here.write(depart('running', limiter, 'here'), 'running');
+    for (let each = 0; each < 20; each += 1) there.write(depart('poll', limiter, 'there'), 'poll');
+    for (const order of [
+      ['here', 'there'],
+      ['there', 'here'],
+      ['here', 'there', 'there', 'here', 'here'],
+    ]) {
+      const next = new Limiter(provider, clock);
+      for (const source of order) {
+        await next.seed(source, source === 'here' ? here.read : there.read);
+      }
+      expect(next.windows(budget)).toMatchObject([{ used: 80 }]);
+    }
+  });
+
+  it('is not counted as foreign by the one that did not write it', async () => {
+    const [here, there] = [sharedStore(), sharedStore()];
+    for (let each = 0; each < 10; each += 1) here.write(depart('poll', limiter, 'here'), 'poll');
+    const other = new Limiter(provider, clock);
+    for (let each = 0; each < 7; each += 1) there.write(depart('poll', other, 'there'), 'poll');
+    await limiter.seed('there', there.read);
+    await limiter.seed('here', here.read);
+    await limiter.seed('there', there.read);
+    expect(limiter.windows(budget)).toMatchObject([{ used: 17 }]);
+  });
+
+  it('is kept of one that cannot be read any more, and falls with one that says less', async () => {
+    const counted = (count: number) => ({ minutes: [{ beginsAt: clock.now(), cause: 'poll', count }], days: [] });
+    await limiter.seed('here', async () => counted(30));
+    await limiter.seed('there', async () => counted(5));
+    await expect(limiter.seed('here', () => Promise.reject(new Error('gone')))).rejects.toThrow('gone');
+    expect(limiter.windows(budget)).toMatchObject([{ used: 35 }]);
+    await limiter.seed('there', async () => counted(1));
+    expect(limiter.windows(budget)).toMatchObject([{ used: 31 }]);
+  });
+
+  it('with any mix of projects, stores, restarts and writes is never too little, and exact once everything is written', async () => {
+    const moves = fc.record({
+      source: fc.constantFrom('a', 'b', 'c'),
+      cause: fc.constantFrom<RequestCause>('running', 'poll'),
+      isWritten: fc.boolean(),
+      seeded: fc.subarray(['a', 'b', 'c']),
+      isRestarted: fc.boolean(),
+      waitMs: fc.integer({ min: 0, max: minuteMs }),
+    });
+    await fc.assert(
+      fc.asyncProperty(fc.array(moves, { maxLength: 40 }), async (script) => {
+        clock = new SimulatedClock({ startAt });
+        budget = perHour(10_000);
+        const stores = new Map(['a', 'b', 'c'].map((source) => [source, sharedStore()]));
+        const storeOf = (source: string) => stores.get(source) as ReturnType<typeof sharedStore>;
+        let daemon = new Limiter(provider, clock);
+        const unwritten: (() => void)[] = [];
+        for (const [index, { source, cause, isWritten, seeded, isRestarted, waitMs }] of script.entries()) {
+          if (isRestarted) {
+            writeAll(unwritten);
+            daemon = new Limiter(provider, clock);
+            for (const [each, { read }] of stores) await daemon.seed(each, read);
+          }
+          const departure = depart(cause, daemon, source);
+          unwritten.push(() => storeOf(source).write(departure, cause));
+          if (isWritten) writeAll(unwritten);
+          for (const each of seeded) await daemon.seed(each, storeOf(each).read);
+          expect(daemon.windows(budget)).toMatchObject([{ used: index + 1 }]);
+          await clock.advance(waitMs);
+        }
+        writeAll(unwritten);
+        expect(await usedAfterRestart(stores)).toEqual([script.length, script.length]);
       }),
       { numRuns: 100 },
     );

@@ -32,7 +32,7 @@ beforeEach(() => {
 });
 
 function depart(cause: RequestCause = 'poll', budget: RequestBudget = noBudget): Departure {
-  return limiter.admit({ caller: { job: 'test', cause }, route: '/things', budget }, logger);
+  return limiter.admit({ caller: { job: 'test', cause }, route: '/things', budget, source: '' }, logger);
 }
 
 function answer(status: number, headers: HttpAnswer['headers'] = {}): HttpAnswer {
@@ -52,6 +52,14 @@ function told(limits: readonly Partial<AnnouncedLimit>[], status = 200): HttpAns
 
 function pressure(): ReturnType<Limiter['pressure']> {
   return limiter.pressure(noBudget);
+}
+
+function tryDepart(): Departure | null {
+  try {
+    return depart('running');
+  } catch {
+    return null;
+  }
 }
 
 /** When the door opens by what a refused request is told; null when it may leave. Leaves nothing under way. */
@@ -213,6 +221,51 @@ describe('a refusal', () => {
   });
 });
 
+describe('a door that an earlier life found closed', () => {
+  it('stays closed until its time, for everybody', async () => {
+    limiter.stayClosed(clock.now() + 10 * minuteMs);
+    expect(limiter.closedUntil()).toBe(clock.now() + 10 * minuteMs);
+    expect(() => depart('running')).toThrow('service refuses requests for now');
+    await clock.advance(10 * minuteMs - 1);
+    expect(closedUntil()).toBe(clock.now() + 1);
+    await clock.advance(1);
+    expect(limiter.closedUntil()).toBeNull();
+    expect(closedUntil()).toBeNull();
+  });
+
+  it.each([0, -1, Number.NaN, Number.NEGATIVE_INFINITY, Date.UTC(2025, 11, 31)])(
+    'is open when that was until %d',
+    (until) => {
+      limiter.stayClosed(until);
+      expect(limiter.closedUntil()).toBeNull();
+    },
+  );
+
+  it.each([Date.UTC(2200, 0, 1), Number.POSITIVE_INFINITY, Number.MAX_VALUE])(
+    'is closed for a day at most (%d)',
+    (until) => {
+      limiter.stayClosed(until);
+      expect(limiter.closedUntil()).toBe(clock.now() + 24 * hourMs);
+    },
+  );
+
+  it('is closed no longer than the wait that was left, though the clock is set back', async () => {
+    limiter.stayClosed(clock.now() + 10 * minuteMs);
+    clock.jumpWall(-7 * 24 * hourMs);
+    expect(closedUntil()).toBe(clock.now() + 10 * minuteMs);
+    await clock.advance(10 * minuteMs);
+    expect(closedUntil()).toBeNull();
+  });
+
+  it('is closed until the later of that and of what this life is told', () => {
+    depart().heard(answer(429, { 'retry-after': '600' }));
+    limiter.stayClosed(clock.now() + minuteMs);
+    expect(closedUntil()).toBe(clock.now() + 10 * minuteMs);
+    limiter.stayClosed(clock.now() + hourMs);
+    expect(closedUntil()).toBe(clock.now() + hourMs);
+  });
+});
+
 describe('a request that waits for its connection', () => {
   it('does not leave when the door closed meanwhile, and is not counted', () => {
     const budget = { requestsPerHour: 100, requestsPerDay: null };
@@ -366,6 +419,92 @@ describe('an announced limit', () => {
       { name: 'requests', source: 'announced', limit: 100, used: 10, resetAt: clock.now() + hourMs },
       { name: 'complexity', source: 'announced', limit: 10_000, used: 9_600, resetAt: clock.now() + hourMs },
     ]);
+  });
+});
+
+describe('the spacing under an announced limit', () => {
+  const perPoll = 2_500;
+  const points = (remaining: number): HttpAnswer => told([{ name: 'complexity', limit: 3_000_000, remaining }]);
+
+  /** Answers to one request after the other, each taking so much, down to what is left in the end. */
+  function spend(end: number, ...taken: readonly number[]): void {
+    let remaining = end + taken.reduce((sum, each) => sum + each, 0);
+    depart('running').heard(points(remaining));
+    for (const each of taken) {
+      remaining -= each;
+      depart('running').heard(points(remaining));
+    }
+  }
+
+  it('of points is that of requests which cost as much as the last ones did', () => {
+    spend(400_000, perPoll, perPoll);
+    // 250,000 points are left before only custody goes: a hundred polls.
+    expect(pressure()).toMatchObject({ step: 'stretched', spacingMs: hourMs / 100, until: clock.now() + hourMs });
+    limiter = new Limiter(provider, clock);
+    spend(100_000, perPoll);
+    expect(pressure()).toMatchObject({ step: 'custody_only', spacingMs: hourMs / 40 });
+  });
+
+  it('goes by the dearest of the last few, and forgets it in time', () => {
+    spend(400_000, 100, perPoll, 300);
+    expect(pressure().spacingMs).toBe(hourMs / 100);
+    spend(400_000, ...Array.from({ length: 8 }, () => 250));
+    expect(pressure().spacingMs).toBe(hourMs / 1_000);
+  });
+
+  it('of requests is as before, though others use the credential now and then', () => {
+    const left = [26, 25, 24, 17, 16, 15];
+    for (const remaining of left) depart().heard(told([{ remaining }]));
+    expect(pressure()).toMatchObject({ step: 'stretched', spacingMs: hourMs / 10 });
+  });
+
+  it('is not learnt from requests that were under way together, nor from the first answer', () => {
+    const together = [depart(), depart(), depart()];
+    for (const [index, departure] of together.entries()) departure.heard(points(500_000 - index * perPoll));
+    depart().heard(points(3_000_000));
+    const [waiting, quick] = [depart(), depart()];
+    quick.heard(points(400_000));
+    expect(pressure().spacingMs).toBe(Math.ceil(hourMs / 249_999));
+    waiting.lost();
+  });
+
+  it('is what it was after the limit was filled up', () => {
+    spend(390_000, perPoll);
+    depart().heard(points(400_000));
+    expect(pressure().spacingMs).toBe(hourMs / 100);
+  });
+
+  it('is known in the next window', async () => {
+    spend(2_000_000, perPoll);
+    await clock.advance(2 * hourMs);
+    depart().heard(points(400_000));
+    expect(pressure().spacingMs).toBe(hourMs / 100);
+  });
+
+  it('is never longer than the window lasts', () => {
+    spend(400_000, 2_000_000);
+    expect(pressure()).toMatchObject({ step: 'stretched', spacingMs: hourMs });
+  });
+
+  it('whatever a service announces is finite, and no longer than the window lasts', () => {
+    const numbers = fc.oneof(fc.integer({ min: 0, max: 1_000 }), fc.maxSafeNat(), fc.double({ noNaN: true }));
+    const limits = fc.record({
+      limit: numbers,
+      remaining: numbers,
+      resetMs: fc.integer({ min: -10, max: 30 * hourMs }),
+    });
+    fc.assert(
+      fc.property(fc.array(limits, { maxLength: 20 }), (script) => {
+        limiter = new Limiter(provider, clock);
+        for (const { limit, remaining, resetMs } of script) {
+          const departure = tryDepart();
+          departure?.heard(told([{ limit, remaining, resetAt: clock.now() + resetMs }]));
+          const { spacingMs, until } = pressure();
+          expect(spacingMs).toBeGreaterThanOrEqual(0);
+          expect(spacingMs).toBeLessThanOrEqual((until ?? clock.now()) - clock.now());
+        }
+      }),
+    );
   });
 });
 

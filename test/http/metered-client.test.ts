@@ -333,11 +333,11 @@ describe('the store', () => {
     const limiter = options.limiters.limiterOf(provider, options.credential);
     for (let each = 0; each < 3; each += 1) await counted.send(ask());
     const bucket = (count: number) => ({ beginsAt: clock.now(), cause: 'poll', count });
-    await limiter.seed(async () => ({ minutes: [bucket(5)], days: [] }));
+    await limiter.seed('', async () => ({ minutes: [bucket(5)], days: [] }));
     expect(counted.windows()).toMatchObject([{ used: 8 }]);
     writing.resolve();
     await clock.settle();
-    await limiter.seed(async () => ({ minutes: [bucket(8)], days: [] }));
+    await limiter.seed('', async () => ({ minutes: [bucket(8)], days: [] }));
     expect(counted.windows()).toMatchObject([{ used: 8 }]);
   });
 });
