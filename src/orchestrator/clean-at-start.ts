@@ -17,9 +17,10 @@ export async function cleanAtStart(context: OrchestratorContext): Promise<void> 
   await workspaces.finishRemovals(settings.workspace.root);
   // A root that cannot be read is told by the sweep.
   const entries = await workspaces.list(settings.workspace.root).catch(() => []);
+  // Also those that a kill left half made: their run has not written down where they are.
   const found = await findWorkspaces(
     context,
-    entries.filter(({ state }) => state === 'whole'),
+    entries.filter(({ state }) => state !== 'removing'),
   );
   await sweepWorkspaces(context, everything);
   const strangers = new Map(found.flatMap(({ run, entry }) => (run === null ? [[entry.path, entry.changedAt]] : [])));

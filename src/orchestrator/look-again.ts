@@ -1,4 +1,4 @@
-import { toBatonError } from '../core/baton-error.ts';
+import { type BatonError, toBatonError } from '../core/baton-error.ts';
 import { type SkipReason, stateClass, whyNotCandidate } from '../core/eligibility.ts';
 import type { Issue } from '../core/issue.ts';
 import { stateOnceStarted, whyNoSlot } from '../core/slots.ts';
@@ -35,13 +35,12 @@ export async function lookAgain(context: OrchestratorContext, entry: RetryEntry)
 }
 
 async function look(context: OrchestratorContext, entry: RetryEntry): Promise<void> {
-  const { state, source, logger, reads, room, clock, stopping } = context;
-  const { id, identifier } = entry.issue;
-  const named = { issue_id: id, issue_identifier: identifier };
+  const { state, source, reads, room, stopping } = context;
+  const { id } = entry.issue;
   const isCurrent = (): boolean => state.retrying.get(id) === entry && !stopping.aborted;
   await room.look();
   if (!isCurrent()) return;
-  const { workflow: workflowBefore, problem } = source.read();
+  const { problem } = source.read();
   const stopped = whyNothingStarts(context, entry.issue);
   if (stopped !== null) return postpone(context, entry, { why: stopped, delayMs: stoppedLookMs });
   if (problem !== null) {
@@ -55,20 +54,7 @@ async function look(context: OrchestratorContext, entry: RetryEntry): Promise<vo
   try {
     fresh = (await reads.byIds([id], { job: 'retry_look', cause: 'retry' })).get(id) ?? null;
   } catch (thrown) {
-    if (!isCurrent()) return;
-    const error = toBatonError(thrown);
-    logger.warn('A retry could not read its issue; it looks again.', { ...named, error });
-    const failedReads = entry.failedReads + 1;
-    // A tracker that rests is asked by the poll, whose first answer serves those who wait. A bad record waits by itself.
-    const isResting = reads.rest.isResting();
-    const ownWaitMs = Math.min(
-      nextLookMs * 2 ** entry.failedReads,
-      workflowBefore.settings.polling.adaptive.dormantIntervalMs,
-    );
-    const delayMs = Math.max(nextLookMs, isResting ? reads.rest.until - clock.monotonic() : ownWaitMs);
-    const code = isResting ? 'tracker_rests' : 'not_read';
-    const why = { code, text: `retry refresh failed: ${error.message}` } as const;
-    return postpone(context, entry, { why, delayMs, failedReads });
+    return isCurrent() ? waitForTracker(context, entry, toBatonError(thrown)) : undefined;
   }
   if (!isCurrent()) return;
 
@@ -89,6 +75,27 @@ async function look(context: OrchestratorContext, entry: RetryEntry): Promise<vo
   if (full !== null) return postpone(context, entry, slotWait(context, entry, full));
   forgetLook(context, id);
   startRun(context, { issue: fresh, workflow, look: entry });
+}
+
+/**
+ * The issue could not be read. A tracker that rests is asked by the poll, whose first answer serves those who wait. A bad
+ * record waits by itself.
+ */
+function waitForTracker(context: OrchestratorContext, entry: RetryEntry, error: BatonError): void {
+  const { reads, clock, source, logger } = context;
+  const { id, identifier } = entry.issue;
+  logger.warn('A retry could not read its issue; it looks again.', {
+    issue_id: id,
+    issue_identifier: identifier,
+    error,
+  });
+  const { dormantIntervalMs } = source.read().workflow.settings.polling.adaptive;
+  const isResting = reads.rest.isResting();
+  const ownWaitMs = Math.min(nextLookMs * 2 ** entry.failedReads, dormantIntervalMs);
+  const delayMs = Math.max(nextLookMs, isResting ? reads.rest.until - clock.monotonic() : ownWaitMs);
+  const code = isResting ? 'tracker_rests' : 'not_read';
+  const why = { code, text: `retry refresh failed: ${error.message}` } as const;
+  postpone(context, entry, { why, delayMs, failedReads: entry.failedReads + 1 });
 }
 
 /** Why there is no slot; of an issue whose state is not known only what holds for all of them. */

@@ -20,7 +20,7 @@ const atATime = 10;
  * Asks the tracker, beside the ticks: one read answers for the candidates, for the claimed issues and for the counts.
  * Then, in this order (seed 2, Reconciliation First): the runs are reconciled, and free slots are filled. With a workflow
  * file that cannot be used, or with next to no requests left, only the runs are looked after. A read that failed leaves
- * everything as it was, and costs no second one.
+ * everything as it was, and costs no second one; the job that this is tells of it.
  */
 export async function poll(context: OrchestratorContext): Promise<readonly PollError[]> {
   const { state, source, stopping } = context;
@@ -55,12 +55,10 @@ async function readEverything(
   try {
     const snapshot = await context.reads.snapshot({ states, watched, welcome: nextWelcome(context) }, caller);
     const { watchedProblem } = snapshot;
-    if (watchedProblem !== null) tellUnread(context, watchedProblem);
     const errors = watchedProblem === null ? [] : [{ step: 'reconcile', error: watchedProblem } as const];
     return { snapshot, isWhole: true, errors };
   } catch (thrown) {
     const error = toBatonError(thrown);
-    // The job that this is part of tells it.
     const steps = watched.length > 0 ? (['reconcile', 'dispatch'] as const) : (['dispatch'] as const);
     return { snapshot: null, isWhole: false, errors: steps.map((step) => ({ step, error })) };
   }
@@ -78,14 +76,8 @@ async function readClaimed(context: OrchestratorContext, watched: readonly strin
     const found = await context.reads.byIds(watched, { ...caller, cause: 'running' });
     return { snapshot: { issues: [], watched: found, watchedProblem: null }, isWhole: false, errors: [] };
   } catch (thrown) {
-    const error = toBatonError(thrown);
-    tellUnread(context, error);
-    return { snapshot: null, isWhole: false, errors: [{ step: 'reconcile', error }] };
+    return { snapshot: null, isWhole: false, errors: [{ step: 'reconcile', error: toBatonError(thrown) }] };
   }
-}
-
-function tellUnread({ logger, stopping }: OrchestratorContext, error: BatonError): void {
-  if (!stopping.aborted) logger.warn('The running issues could not be read; everything stays as it is.', { error });
 }
 
 /** What was found is what there is to do. An issue that appeared or changed is activity; a first look is none. */

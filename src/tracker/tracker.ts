@@ -1,5 +1,5 @@
-import type { BatonError } from '../core/baton-error.ts';
 import type { Author } from '../core/author.ts';
+import type { BatonError } from '../core/baton-error.ts';
 import type { Issue } from '../core/issue.ts';
 import type { RequestCaller } from '../core/request-caller.ts';
 import type { RequestPressure } from '../core/request-pressure.ts';
@@ -15,7 +15,8 @@ import type { StartMove } from '../core/slots.ts';
  * - `fetchByIds` gives full records in the order asked, each id once; an id that is missing in the answer does not exist
  *   any more. No ids means no request. A malformed record that was asked for fails the whole call.
  * - `fetchSnapshot`, where there is one, answers what `fetchByStates` and `fetchByIds` would together, with fewer
- *   requests. It may keep what it read before and ask only for what changed, as long as nobody can tell but by the count.
+ *   requests. It may keep what it read before and ask only for what changed; what is watched is as it is now, and `seen`
+ *   tells which of the others are.
  * - A read that was not made because requests are short rejects with `tracker_rate_limited`; `details.step` is then the
  *   pressure, and `details.until` the time to come again. A refusal of the service itself has no step.
  * - All stop soon after their signal aborts. None sends a request a second time because the first failed.

@@ -53,6 +53,7 @@ export function createCallLinear({ settings, http, clock, logger }: LinearParts)
       .catch((thrown: unknown) => {
         throw signal?.aborted === true ? thrown : noAnswer(operation, thrown);
       });
+    ask.onProgress?.();
     const told = toldOf(answer.body, key.reveal());
     const refused = whyRefused(operation, answer, told, clock.now(), http);
     if (refused !== null) {

@@ -1,6 +1,8 @@
 import { type Issue, normalizeState } from '../../core/issue.ts';
 import type { Snapshot } from '../tracker.ts';
+import type { LinearTime } from './linear-time.ts';
 import { blockerStates, mergeSightings, sameList, sameOr } from './merge-sightings.ts';
+import type { Moment } from './moment.ts';
 import type { Sighted } from './sighted.ts';
 import { type DispatchRules, isBlocked, toIssue } from './to-issue.ts';
 
@@ -15,26 +17,22 @@ export interface Kept {
   readonly watched: ReadonlyMap<string, Issue>;
   /** The newest change that was seen, by Linear's time; null: there was none, so nothing can be asked for by it. */
   readonly newest: number | null;
-  /** When that was seen first, on the monotonic clock. */
-  readonly newestSeenAt: number;
-  /** Everything up to it has been read: a read began so long after that nothing as old can show up any more. */
-  readonly isSettled: boolean;
+  /** Whatever changed before this time of Linear's has been read, also what showed late. A look back begins here. */
+  readonly sureFrom: number;
+  /** How many changes there have been since then, as far as is known. */
+  readonly unsure: number;
+  /** When everything since then was read last. */
+  readonly lookedBackAt: Moment;
+  /** What Linear's clock said at least. */
+  readonly linearTime: LinearTime | null;
+  /** More has changed than was read: only a full read brings it. */
+  readonly isBehind: boolean;
   readonly fullReadAt: Moment;
   readonly pagesOfFullRead: number;
   /** The blocked issue that rode along last; the next ones come after it. */
   readonly lastRider: string | null;
   /** What was seen to be gone, and when it changed last: what it blocked has been read since. */
   readonly gone: Sighted['gone'];
-}
-
-/** On both clocks: the monotonic one may stand still while the machine sleeps, the other one may be set. */
-export interface Moment {
-  readonly monotonic: number;
-  readonly wall: number;
-}
-
-export function msBetween(earlier: Moment, later: Moment): number {
-  return Math.max(later.monotonic - earlier.monotonic, Math.abs(later.wall - earlier.wall));
 }
 
 /** Blocked issues whose turn it is to be looked at, at most so many. */
@@ -56,7 +54,7 @@ export function leftByGone(kept: Kept, { records, gone }: Sighted): string[] {
 /** The snapshot that follows from what was kept and what was seen since. Without `kept` what was seen is everything. */
 export function snapshotFrom(
   kept: Pick<Kept, 'issues' | 'watched'> | null,
-  { records, order }: Sighted,
+  { records, order, unreadable }: Sighted,
   wish: { readonly states: readonly string[]; readonly watched: readonly string[]; readonly rules: DispatchRules },
   earlier: Pick<Kept, 'issues' | 'watched'> | null,
 ): Snapshot {
@@ -75,8 +73,11 @@ export function snapshotFrom(
   );
   const base = kept?.issues ?? order.flatMap((id) => seen.get(id) ?? []).filter(isWished);
   const merged = mergeSightings(base, seen, blockerStates(records.values()), rules, isWished);
+  const issues = sameList(earlier?.issues ?? [], merged);
+  const readable = wish.watched.filter((id) => !unreadable.has(id));
   return {
-    issues: sameList(earlier?.issues ?? [], merged),
-    watched: new Map(wish.watched.map((id) => [id, seen.get(id) ?? null])),
+    issues,
+    watched: new Map(readable.map((id) => [id, seen.get(id) ?? null])),
+    ...(kept === null ? {} : { seen: new Set(issues.flatMap(({ id }) => (seen.has(id) ? id : []))) }),
   };
 }

@@ -28,8 +28,10 @@ export interface LinearRelation {
   readonly issue: { readonly id: string | null; readonly identifier: string | null; readonly state: string | null };
 }
 
-/** A record that Baton can use, or the id of one that it cannot, as far as that can be read. */
-export type Reading = { readonly record: LinearRecord } | { readonly malformed: string | null };
+/** A record that Baton can use, or the id and the identifier of one that it cannot, as far as they can be read. */
+export type Reading =
+  | { readonly record: LinearRecord }
+  | { readonly malformed: string | null; readonly identifier: string | null };
 
 const needed = z.string().refine((text) => text.trim() !== '');
 const optionalText = z.string().nullable().catch(null);
@@ -93,11 +95,16 @@ const recordOfLinear = z
     }),
   );
 
+const nameless = { id: null, identifier: null };
+const names = z
+  .object({ id: needed.nullable().catch(null), identifier: needed.nullable().catch(null) })
+  .catch(nameless);
+
 export function readRecord(node: unknown): Reading {
   const parsed = recordOfLinear.safeParse(node);
   if (parsed.success) return { record: parsed.data };
-  const id = z.object({ id: needed }).safeParse(node);
-  return { malformed: id.success ? id.data.id : null };
+  const { id, identifier } = names.parse(node);
+  return { malformed: id, identifier };
 }
 
 /** The id of what was read, as far as it has one. */

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { Clock } from '../../clock/clock.ts';
 import type { Ask } from '../tracker.ts';
 import { completeLists } from './complete-lists.ts';
 import {
@@ -12,6 +13,7 @@ import {
 } from './documents.ts';
 import { changedSince, inProject, inStates, withIds } from './issue-filters.ts';
 import { type Reading, readRecord } from './linear-record.ts';
+import { type Moment, momentOf } from './moment.ts';
 import { issuePage, type ReadParts } from './read-issues.ts';
 import { nodes, pagesOf } from './read-pages.ts';
 
@@ -24,7 +26,21 @@ export interface Look {
    * look at what changed since then misses nothing.
    */
   readonly newest: number | null;
+  /** When the first page had come. */
+  readonly at: Moment;
   readonly pages: number;
+}
+
+/** A look at what changed, newest first. */
+export interface ChangesLook extends Look {
+  /** Whether there is no page after the last one that was read. */
+  readonly isWhole: boolean;
+  /** The oldest change on that page. */
+  readonly oldest: number | null;
+}
+
+interface LookParts extends ReadParts {
+  readonly clock: Clock;
 }
 
 const riding = z.object({ nodes }).optional();
@@ -40,13 +56,14 @@ const laterPage = z.object({ issues: issuePage });
 export async function lookAtAll(
   states: readonly string[],
   ids: readonly string[],
-  parts: ReadParts,
+  parts: LookParts,
   ask?: Ask,
 ): Promise<Look> {
   const { call, projectSlug } = parts;
   const variables = { filter: inStates(projectSlug, states), first: pageSize, ...shortLists };
   const beside = { project: inProject(projectSlug), ...toRide(projectSlug, ids) };
   const first = await call(fullReadOperation, { ...variables, ...beside }, fullRead, ask);
+  const at = momentOf(parts.clock);
   const pages = pagesOf(candidatesOperation, async (after) =>
     after === null ? first.issues : (await call(candidatesOperation, { ...variables, after }, laterPage, ask)).issues,
   );
@@ -57,34 +74,51 @@ export async function lookAtAll(
     listed.push(...(await completed(page, parts, ask)));
   }
   const newest = newestOf(first.newest.nodes.map(({ updatedAt }) => Date.parse(updatedAt)));
-  return { listed, riding: await completed(first.riding, parts, ask), newest, pages: count };
+  return { listed, riding: await completed(first.riding, parts, ask), newest, at, pages: count };
 }
 
-/** Every issue of the project that changed since then, whatever its state; null when there are more pages than wanted. */
+/**
+ * The issues of the project that changed since then, whatever their state, on so many pages at most. When there are more,
+ * `isEnough` says by the oldest change that was reached whether these will do; otherwise the answer is null.
+ */
 export async function lookAtChanges(
-  since: number,
-  mostPages: number,
+  { since, mostPages, isEnough }: ChangesWish,
   ids: readonly string[],
-  parts: ReadParts,
+  parts: LookParts,
   ask?: Ask,
-): Promise<Look | null> {
+): Promise<ChangesLook | null> {
   const { call, projectSlug } = parts;
   const variables = { filter: changedSince(projectSlug, since), first: changesPageSize, ...shortLists };
   const first = await call(changesOperation, { ...variables, ...toRide(projectSlug, ids) }, changes, ask);
+  const at = momentOf(parts.clock);
   const pages = pagesOf(moreChangesOperation, async (after) =>
     after === null ? first.issues : (await call(moreChangesOperation, { ...variables, after }, laterPage, ask)).issues,
   );
   const listed: Reading[] = [];
-  let count = 0;
+  const reached = { pages: 0, isWhole: true, oldest: null as number | null };
   for await (const page of pages) {
-    count += 1;
-    if (count === mostPages && page.pageInfo.hasNextPage) return null;
+    const times = timesOf(page.nodes);
+    reached.pages += 1;
+    reached.isWhole = !page.pageInfo.hasNextPage;
+    reached.oldest = times.length === 0 ? null : Math.min(...times);
+    const isLast = reached.pages === mostPages;
+    if (isLast && !reached.isWhole && !isEnough(reached.oldest)) return null;
     listed.push(...(await completed(page, parts, ask)));
+    if (isLast) break;
   }
-  const times = first.issues.nodes
-    .map(readRecord)
-    .flatMap((reading) => ('record' in reading ? (reading.record.updatedAt ?? []) : []));
-  return { listed, riding: await completed(first.riding, parts, ask), newest: newestOf(times), pages: count };
+  const newest = newestOf(timesOf(first.issues.nodes));
+  return { listed, riding: await completed(first.riding, parts, ask), newest, at, ...reached };
+}
+
+export interface ChangesWish {
+  /** A time of Linear's. */
+  readonly since: number;
+  readonly mostPages: number;
+  readonly isEnough: (oldest: number | null) => boolean;
+}
+
+function timesOf(page: readonly unknown[]): readonly number[] {
+  return page.map(readRecord).flatMap((reading) => ('record' in reading ? (reading.record.updatedAt ?? []) : []));
 }
 
 function toRide(slug: string, ids: readonly string[]): Readonly<Record<string, unknown>> {

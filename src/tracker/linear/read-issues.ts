@@ -35,9 +35,33 @@ export async function readCandidates(
   return all;
 }
 
+/** What Linear answered to one request by id. */
+export interface Batch {
+  readonly ids: readonly string[];
+  readonly readings: readonly Reading[];
+}
+
+/** What Linear has of these ids, complete, request by request. What can be no id is left out without asking. */
+export async function readBatches(
+  ids: readonly string[],
+  sizes: ListSizes,
+  parts: ReadParts,
+  ask?: Ask,
+): Promise<readonly Batch[]> {
+  const possible = [...new Set(ids)].filter(isPossibleId);
+  const batches: Batch[] = [];
+  for (let at = 0; at < possible.length; at += pageSize) {
+    const batch = possible.slice(at, at + pageSize);
+    const variables = { filter: withIds(parts.projectSlug, batch), first: batch.length, ...sizes };
+    const { issues } = await parts.call(issuesByIdOperation, variables, issuesById, ask);
+    batches.push({ ids: batch, readings: await completeLists(issues.nodes.map(readRecord), sizes, parts, ask) });
+  }
+  return batches;
+}
+
 /**
- * The records with these ids, by id; one that is missing does not exist. What can be no id is left out without asking, and
- * a malformed record fails the whole read, because it was asked for.
+ * The records with these ids, by id; one that is missing does not exist. A malformed record fails the whole read, because
+ * it was asked for.
  */
 export async function readByIds(
   ids: readonly string[],
@@ -46,19 +70,15 @@ export async function readByIds(
   ask?: Ask,
 ): Promise<ReadonlyMap<string, LinearRecord>> {
   const found = new Map<string, LinearRecord>();
-  const possible = [...new Set(ids)].filter(isPossibleId);
-  for (let at = 0; at < possible.length; at += pageSize) {
-    const batch = possible.slice(at, at + pageSize);
-    const variables = { filter: withIds(parts.projectSlug, batch), first: batch.length, ...sizes };
-    const { issues } = await parts.call(issuesByIdOperation, variables, issuesById, ask);
-    const readings = await completeLists(issues.nodes.map(readRecord), sizes, parts, ask);
-    for (const record of requireWhole(readings, new Set(batch))) found.set(record.id, record);
+  for (const batch of await readBatches(ids, sizes, parts, ask)) {
+    for (const record of requireWhole(batch)) found.set(record.id, record);
   }
   return found;
 }
 
 /** The records that were asked for. A malformed one among them, or one that may be, is an error. */
-export function requireWhole(readings: readonly Reading[], asked: ReadonlySet<string>): readonly LinearRecord[] {
+function requireWhole({ ids, readings }: Batch): readonly LinearRecord[] {
+  const asked = new Set(ids);
   return readings.flatMap((reading) => {
     const id = idOf(reading);
     if (id !== null && !asked.has(id)) return [];

@@ -109,7 +109,10 @@ describe('an issue of Linear', () => {
     ['no relations', { inverseRelations: undefined }],
     ['a relation that is none', { inverseRelations: { nodes: [null] } }],
   ])('with %s is malformed', (_what, changes) => {
-    expect(readRecord({ ...node, ...changes })).toEqual({ malformed: 'id' in changes ? null : 'issue-1' });
+    expect(readRecord({ ...node, ...changes })).toEqual({
+      malformed: 'id' in changes ? null : 'issue-1',
+      identifier: 'identifier' in changes ? null : 'MT-1',
+    });
   });
 
   it.each([

@@ -1,0 +1,135 @@
+import { describe, expect, it } from 'vitest';
+import { type LinearScene, linearScene } from './linear-scene.ts';
+
+const secondMs = 1_000;
+const minuteMs = 60 * secondMs;
+const hourMs = 60 * minuteMs;
+
+function addMany({ linear }: LinearScene, count: number, state = 'Todo'): string[] {
+  return Array.from({ length: count }, () => linear.addIssue({ state }).id);
+}
+
+/** A project in which nothing has happened for a while. */
+async function quietProject(issues: number, state = 'Todo'): Promise<LinearScene & { readonly all: string[] }> {
+  const scene = linearScene();
+  const all = addMany(scene, issues, state);
+  if (state !== 'Todo') addMany(scene, 1);
+  await scene.poll();
+  for (let count = 0; count < 2; count += 1) {
+    await scene.clock.advance(10 * minuteMs);
+    await scene.poll();
+  }
+  expect(await scene.operationsOf(scene.poll)).toEqual(['BatonChanges']);
+  scene.linear.forgetRequests();
+  return { ...scene, all };
+}
+
+/** What the polls of some time cost, each. */
+async function costs({ clock, poll, operationsOf }: LinearScene, lastsMs: number, everyMs: number): Promise<number[]> {
+  const each: number[] = [];
+  for (let spentMs = 0; spentMs < lastsMs; spentMs += everyMs) {
+    each.push((await operationsOf(poll)).length);
+    await clock.advance(everyMs);
+  }
+  return each;
+}
+
+const sum = (numbers: readonly number[]): number => numbers.reduce((total, each) => total + each, 0);
+
+describe('a great change', () => {
+  it('of 2,000 issues filed at once is read twice in four minutes, and every other poll costs one request', async () => {
+    const scene = await quietProject(1);
+    addMany(scene, 2_000);
+    const spent = await costs(scene, 4 * minuteMs, 15 * secondMs);
+    // A page of changes that was too many, 41 pages of everything, and those again when two minutes are over.
+    expect(spent.filter((each) => each !== 1)).toEqual([42, 41]);
+    expect(spent.indexOf(41)).toBe(8);
+    expect(sum(spent)).toBe(97);
+    expect((await scene.poll()).issues).toHaveLength(2_001);
+    expect(sum(await costs(scene, hourMs / 2, minuteMs))).toBe(30);
+  });
+
+  it('that is less than half a full read is read as changes, twice', async () => {
+    const scene = await quietProject(800);
+    for (const id of scene.all.slice(0, 300)) scene.linear.updateIssue(id, { title: 'Touched' });
+    const spent = await costs(scene, 4 * minuteMs, 15 * secondMs);
+    expect(spent).toEqual([8, ...Array(7).fill(1), 8, ...Array(7).fill(1)]);
+    expect(scene.linear.counts().BatonFullRead).toBeUndefined();
+  });
+
+  it('of issues that are over is answered by short full reads', async () => {
+    const scene = await quietProject(2_000, 'Done');
+    for (const id of scene.all) scene.linear.updateIssue(id, { title: 'Touched' });
+    expect(await costs(scene, 4 * minuteMs, 15 * secondMs)).toEqual([2, ...Array(15).fill(1)]);
+    expect(scene.linear.counts()).toMatchObject({ BatonFullRead: 2 });
+  });
+
+  it('that goes on for ten minutes costs a full read every two minutes at most', async () => {
+    const scene = await quietProject(1);
+    const { clock, poll, operationsOf } = scene;
+    let spent = 0;
+    for (let count = 0; count < 40; count += 1) {
+      addMany(scene, 50);
+      const operations = await operationsOf(async () => {
+        expect((await poll()).issues).toHaveLength(1 + 50 * (count + 1));
+      });
+      spent += operations.length;
+      await clock.advance(15 * secondMs);
+    }
+    expect(scene.linear.counts().BatonFullRead).toBeLessThanOrEqual(10);
+    expect(spent).toBeLessThanOrEqual(250);
+    expect(sum(await costs(scene, 4 * minuteMs, 15 * secondMs))).toBeLessThanOrEqual(16 + 2 * 41);
+  });
+
+  it('hides nothing that changes after it', async () => {
+    const scene = await quietProject(1);
+    const { linear, clock, poll } = scene;
+    const many = addMany(scene, 200);
+    await poll();
+    for (let count = 0; count < 20; count += 1) {
+      await clock.advance(10 * secondMs);
+      linear.updateIssue(many[count] ?? '', { state: 'Done' });
+      const fresh = linear.addIssue().id;
+      const found = new Set((await poll()).issues.map(({ id }) => id));
+      expect([found.has(many[count] ?? ''), found.has(fresh)]).toEqual([false, true]);
+    }
+  });
+
+  it('lets what Linear shows late be seen when two minutes are over', async () => {
+    const scene = await quietProject(1);
+    const { linear, clock, poll } = scene;
+    const [late = ''] = addMany(scene, 200);
+    await poll();
+    await clock.advance(10 * secondMs);
+    linear.updateIssue(late, { state: 'Done' });
+    Object.assign(linear.issue(late), { updatedAt: clock.now() - 100 * secondMs });
+    const isThere = async (): Promise<boolean> => (await poll()).issues.some(({ id }) => id === late);
+    await clock.advance(109 * secondMs);
+    expect(await isThere()).toBe(true);
+    await clock.advance(secondMs);
+    expect(await isThere()).toBe(false);
+  });
+
+  it('that the first poll of all finds is not read as changes before two minutes are over', async () => {
+    const scene = linearScene();
+    addMany(scene, 200);
+    await scene.clock.advance(hourMs);
+    const spent = await costs(scene, 4 * minuteMs, 15 * secondMs);
+    expect(spent).toEqual([4, ...Array(7).fill(1), 4, ...Array(7).fill(1)]);
+  });
+
+  it('costs what it does also where each answer takes a while', async () => {
+    const scene: LinearScene = linearScene({}, { wait: (ms) => scene.clock.advance(ms).then(() => {}) });
+    const { linear, clock, poll } = scene;
+    addMany(scene, 1);
+    await poll();
+    await clock.advance(10 * minuteMs);
+    await poll();
+    await clock.advance(14 * secondMs);
+    addMany(scene, 500);
+    await clock.advance(secondMs);
+    linear.faults.latencyMs = 300;
+    const spent = await costs(scene, 4 * minuteMs, 15 * secondMs);
+    expect(spent.filter((each) => each !== 1)).toEqual([12, 11]);
+  });
+});
