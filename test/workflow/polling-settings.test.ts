@@ -72,7 +72,6 @@ describe('the mode of polling', () => {
     expect(polling(ofAdaptive).warnings.map(({ key }) => key)).toEqual([
       'polling.active_interval_ms',
       'polling.idle_interval_ms',
-      'polling.dormant_interval_ms',
       'polling.idle_after_ms',
       'polling.dormant_after_ms',
       'polling.quiet_hours',

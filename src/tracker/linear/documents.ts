@@ -8,6 +8,8 @@
 export const pageSize = 50;
 /** Issues on a page of changes; with those that ride along a poll is no larger than a page of candidates. */
 export const changesPageSize = 40;
+/** Room for new changes on the first page of them: an ordinary poll finds none, and Linear charges for the room. */
+export const roomForChanges = 10;
 /** Issues that may ride along with a read for a poll. */
 export const mostRiding = 10;
 

@@ -9,6 +9,7 @@ import {
   fullReadOperation,
   moreChangesOperation,
   pageSize,
+  roomForChanges,
   shortLists,
 } from './documents.ts';
 import { changedSince, inProject, inStates, withIds } from './issue-filters.ts';
@@ -82,14 +83,16 @@ export async function lookAtAll(
  * `isEnough` says by the oldest change that was reached whether these will do; otherwise the answer is null.
  */
 export async function lookAtChanges(
-  { since, mostPages, isEnough }: ChangesWish,
+  { since, expected, mostPages, isEnough }: ChangesWish,
   ids: readonly string[],
   parts: LookParts,
   ask?: Ask,
 ): Promise<ChangesLook | null> {
   const { call, projectSlug } = parts;
   const variables = { filter: changedSince(projectSlug, since), first: changesPageSize, ...shortLists };
-  const first = await call(changesOperation, { ...variables, ...toRide(projectSlug, ids) }, changes, ask);
+  const firstSize = Math.min(changesPageSize, expected + roomForChanges);
+  const beside = { first: firstSize, ...toRide(projectSlug, ids) };
+  const first = await call(changesOperation, { ...variables, ...beside }, changes, ask);
   const at = momentOf(parts.clock);
   const pages = pagesOf(moreChangesOperation, async (after) =>
     after === null ? first.issues : (await call(moreChangesOperation, { ...variables, after }, laterPage, ask)).issues,
@@ -113,6 +116,9 @@ export async function lookAtChanges(
 export interface ChangesWish {
   /** A time of Linear's. */
   readonly since: number;
+  /** So many are known to have changed since then. */
+  readonly expected: number;
+  /** The first has room for a few more than are expected. */
   readonly mostPages: number;
   readonly isEnough: (oldest: number | null) => boolean;
 }

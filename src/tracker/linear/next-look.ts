@@ -23,10 +23,10 @@ export function nextLook(kept: Known, now: Moment, mayReadAll: boolean): Changes
   const mostPages = Math.max(1, Math.floor(pagesOfFullRead / 2));
   const isTimeToLookBack = msBetween(lookedBackAt, now) >= overlapMs;
   const isEnough = (oldest: number | null): boolean => !mayReadAll || (!isTimeToLookBack && hasAllNew(kept, oldest));
-  const back = { since: sureFrom, mostPages, isEnough };
-  const onlyNew = { since: newest + 1, mostPages, isEnough };
+  const back = { since: sureFrom, expected: unsure, mostPages, isEnough };
+  const onlyNew = { since: newest + 1, expected: 0, mostPages, isEnough };
 
-  if (isBehind) return { ...onlyNew, mostPages: 1 };
+  if (isBehind) return { ...onlyNew, expected: changesPageSize, mostPages: 1 };
   if (unsure <= changesPageSize) return back;
   if (!isTimeToLookBack) return onlyNew;
   if (Math.ceil(unsure / changesPageSize) <= mostPages) return back;

@@ -51,9 +51,10 @@ describe('a great change', () => {
 
   it('that is less than half a full read is read as changes, twice', async () => {
     const scene = await quietProject(800);
-    for (const id of scene.all.slice(0, 300)) scene.linear.updateIssue(id, { title: 'Touched' });
+    for (const id of scene.all.slice(0, 280)) scene.linear.updateIssue(id, { title: 'Touched' });
     const spent = await costs(scene, 4 * minuteMs, 15 * secondMs);
-    expect(spent).toEqual([8, ...Array(7).fill(1), 8, ...Array(7).fill(1)]);
+    // The first page has room for ten, the others for forty; the second time it is known how many to expect.
+    expect(spent).toEqual([8, ...Array(7).fill(1), 7, ...Array(7).fill(1)]);
     expect(scene.linear.counts().BatonFullRead).toBeUndefined();
   });
 
