@@ -27,6 +27,8 @@ interface ShownPolling {
   readonly mode: string;
   readonly interval_ms: number;
   readonly quiet_until: string | null;
+  readonly failures: number;
+  readonly next_poll_at: string | null;
   readonly pressure: { readonly step: string; readonly text: string; readonly until: string | null };
 }
 
@@ -84,7 +86,7 @@ function describe(status: ShownStatus): string[] {
     ...polling(status.polling),
     ...(status.no_room === null ? [] : [`nothing new starts: ${harmlessLine(status.no_room)}`]),
     ...(status.workflow_problem === null ? [] : [`workflow file: ${harmlessLine(status.workflow_problem.message)}`]),
-    ...status.errors.map(({ step, error }) => `${step}: ${harmlessLine(error.message)}`),
+    ...troubles(status.errors),
     ...section('running', status.running, (row) => `${row.stage} · ${row.last_message ?? 'no event yet'}`),
     ...limitsNear(status),
     ...section('retrying', status.retrying, (row) => `at ${row.due_at} · ${row.wait_reason ?? row.error ?? row.kind}`),
@@ -96,19 +98,40 @@ function describe(status: ShownStatus): string[] {
   ];
 }
 
+const consequences: Readonly<Record<string, string>> = {
+  warned: 'nothing changes yet',
+  stretched: 'polls are further apart, and nothing is tidied up',
+  custody_only: 'nothing new starts; live runs are looked after',
+  closed: 'nothing is sent',
+};
+
 /** How often the tracker is asked, and what is short. */
 function polling(facts: ShownPolling | undefined): string[] {
   if (facts === undefined) return [];
   const { step, text, until } = facts.pressure;
   const mode = facts.mode === 'quiet' ? `quiet hours until ${facts.quiet_until}` : facts.mode;
   const why = facts.mode === 'fixed' ? '' : ` (${mode})`;
-  const lines = [`the tracker is looked at every ${facts.interval_ms / 1_000} s${why}`];
-  if (step !== 'free') lines.push(`requests: ${harmlessLine(text)}${until === null ? '' : ` (until ${until})`}`);
+  const next = facts.next_poll_at === null ? '' : `, next at ${facts.next_poll_at}`;
+  const pace = `every ${facts.interval_ms / 1_000} s${why}`;
+  const lines =
+    facts.failures === 0
+      ? [`the tracker is looked at ${pace}${next}`]
+      : [`the tracker did not answer ${facts.failures} times in a row; it is looked at less often than ${pace}${next}`];
+  const what = consequences[step];
+  if (what !== undefined)
+    lines.push(`requests: ${harmlessLine(text)}${until === null ? '' : ` (until ${until})`}: ${what}`);
   return lines;
 }
 
+/** A poll that failed is the trouble of two steps; it is told once. */
+function troubles(errors: ShownStatus['errors']): string[] {
+  const steps = Map.groupBy(errors, ({ error }) => error.message);
+  return [...steps].map(([message, each]) => `${each.map(({ step }) => step).join(', ')}: ${harmlessLine(message)}`);
+}
+
+/** That the tracker does not answer stands above. */
 function failingJobs({ jobs = [] }: ShownStatus): string[] {
-  const failing = jobs.filter(({ failures }) => failures > 0);
+  const failing = jobs.filter(({ name, failures }) => failures > 0 && name !== 'tracker_poll');
   if (failing.length === 0) return [];
   const lines = failing.map(
     ({ name, failures, error }) => `  ${name.padEnd(18)} ${failures} × ${harmlessLine(error ?? '')}`,

@@ -80,7 +80,15 @@ async function readIssue(context: OrchestratorContext, reference: string): Promi
   const { source, reads } = context;
   const wanted = reference.trim();
   const known = (await knownId(context, wanted)) ?? wanted;
-  const issue = (await reads.byIds([known], caller)).get(known) ?? null;
+  let issue: Issue | null;
+  try {
+    issue = (await reads.byIds([known], caller)).get(known) ?? null;
+  } catch (thrown) {
+    // Just when the tracker does not answer somebody wants to know why nothing happens.
+    const last = lastKnown(context, known);
+    if (last === null) throw thrown;
+    issue = last;
+  }
   if (issue !== null) return issue;
   const { activeStates } = source.read().workflow.settings.tracker;
   // One that is younger than the last poll is known to the tracker alone.
@@ -90,6 +98,13 @@ async function readIssue(context: OrchestratorContext, reference: string): Promi
     details: { reference: wanted },
     nextStep: "Check the name; an issue that Baton never worked on is found by the tracker's own id.",
   });
+}
+
+/** As it was last seen, by whomever. */
+function lastKnown({ state, reads }: OrchestratorContext, id: string): Issue | null {
+  const { running, candidates, polled } = state;
+  const listed = [...(candidates ?? []), ...(polled?.issues ?? [])].find((issue) => issue.id === id);
+  return running.get(id)?.issue ?? reads.lastRead(id) ?? listed ?? null;
 }
 
 /** The id behind a name: of an issue that is claimed, waits or is over here, or of one that ran before. */
@@ -110,7 +125,9 @@ function whatFollows(
 ): string {
   const { running, retrying, held, paused } = context.state;
   const refusals = answers.flatMap(({ refusal }) => refusal ?? []);
-  const [first] = refusals;
+  // What ends only when somebody changes the issue says more than what it would wait for besides.
+  const [earliest] = refusals;
+  const first = earliest?.code === 'claimed_elsewhere' ? earliest : (refusals.find(isLasting) ?? earliest);
   if (first === undefined) return by === 'daemon' ? 'it starts at the next tick' : 'it starts when a daemon runs';
   const run = running.get(id);
   if (run !== undefined) {
@@ -147,6 +164,10 @@ const leftAlone: ReadonlySet<SkipReason['code']> = new Set([
   'terminal_state',
   'inactive_state',
 ]);
+
+function isLasting({ code }: SkipReason): boolean {
+  return leftAlone.has(code);
+}
 
 function othersBefore(count: number): string {
   return count === 1 ? '1 other starts before it' : `${count} others start before it`;

@@ -3,7 +3,7 @@ import type { BatonError } from '../core/baton-error.ts';
 import type { RequestCause } from '../core/request-caller.ts';
 
 /** People who ask again and again while the tracker is down get one try in this time. */
-const liftEveryMs = 30_000;
+const liftEveryMs = 10_000;
 
 /**
  * A tracker that did not answer is left alone for a while, longer with each failure, so that an outage never costs more
@@ -42,11 +42,13 @@ export class TrackerRest {
 
   failed(error: BatonError, cause: RequestCause): void {
     if (isAboutOthers(error, cause)) return;
-    this.#failures += 1;
+    const { until, step } = error.details;
+    const namedMs = typeof until === 'number' ? until - this.#clock.now() : 0;
+    // A door that is known to be closed was not knocked at: that is no failure of the tracker.
+    if (step !== 'closed') this.#failures += 1;
     this.#error = error;
-    const { until } = error.details;
-    const announcedMs = typeof until === 'number' ? until - this.#clock.now() : 0;
-    const waitMs = Math.max(announcedMs, this.#waitMs(this.#failures));
+    // A time that was named is the time to come again, neither sooner nor later.
+    const waitMs = namedMs > 0 ? namedMs : this.#waitMs(Math.max(1, this.#failures));
     this.#until = {
       monotonic: Math.max(this.#until.monotonic, this.#clock.monotonic() + waitMs),
       wall: Math.max(this.#until.wall, this.#clock.now() + waitMs),
@@ -79,11 +81,12 @@ export class TrackerRest {
 }
 
 /**
- * Failures that say nothing about the next read of somebody else: what may wait comes seldom and is refused first; where
- * requests are short and nothing was sent, what is more important still goes; a bad record is that issue's own trouble.
+ * Failures that say nothing about the next read of somebody else: what may wait comes seldom and is refused first; a person
+ * who looks must not put off the polls; where requests are short and nothing was sent, what is more important still goes; a
+ * bad record is that issue's own trouble.
  */
 function isAboutOthers({ code, details: { step } }: BatonError, cause: RequestCause): boolean {
-  if (cause === 'sweep') return true;
+  if (cause === 'sweep' || cause === 'person') return true;
   if (code === 'tracker_rate_limited') return typeof step === 'string' && step !== 'closed';
   return code === 'tracker_response' && cause !== 'poll' && cause !== 'running';
 }

@@ -41,7 +41,9 @@ export function parseSettings(
   const profile = kindIsBad ? null : findTracker(values['tracker.kind'], trackers, report);
   const tracker = profile && resolveTracker(profile, section, values, place, report);
   const providers = trackers.map(({ kind }) => kind);
-  const polling = resolvePolling(frontMatter, read, { timeZone: surroundings.timeZone, providers }, report);
+  // A tracker that wants a secret is somebody else's.
+  const isRemote = profile?.keys.some(({ secret }) => secret === true) ?? false;
+  const polling = resolvePolling(frontMatter, read, { timeZone: surroundings.timeZone, providers, isRemote }, report);
   const workspace = resolveWorkspace(values, { ...place, path }, report);
   const store = resolveStoreUrl(values['store.url'], surroundings, report);
   const secretEnvironment = [

@@ -17,10 +17,11 @@ interface PollingPlace {
   readonly timeZone: string;
   /** Services that a budget may name. */
   readonly providers: readonly string[];
+  /** The tracker is elsewhere, and counts. */
+  readonly isRemote: boolean;
 }
 
-/** What only one of the modes reads. */
-/** `dormant_interval_ms` is not among them: it is also the longest rest of a tracker that failed. */
+/** What only one of the modes reads. `dormant_interval_ms` is none: it is also the longest rest of a tracker that failed. */
 const keysOfMode = {
   fixed: ['polling.interval_ms'],
   adaptive: [
@@ -44,6 +45,7 @@ export function resolvePolling(
   const quietHours = values['polling.quiet_hours'];
   const timeZone = values['polling.time_zone'] ?? place.timeZone;
   reportWithoutEffect(read, report);
+  if (place.isRemote) reportHasty(read, report);
   checkOrder(read, report);
   reportJobsThatAreNone(sectionOf(frontMatter, 'polling.jobs'), report);
   const allowance = (key: `polling.budget.requests_per_${'hour' | 'day'}`): RequestAllowance | null => {
@@ -72,6 +74,17 @@ export function resolvePolling(
     timeZone,
   };
 }
+
+/** Somebody who thinks in seconds writes 30 and gets thirty-three polls a second. */
+function reportHasty({ values, given }: ReadSettings, report: Report): void {
+  for (const key of ['polling.interval_ms', 'polling.active_interval_ms', 'polling.idle_interval_ms'] as const) {
+    if (!given.has(key) || values[key] >= leastIntervalMs) continue;
+    const message = `${key} is ${values[key]} milliseconds: that many requests no tracker likes; 1000 is a second`;
+    report(warningAt(key, message, 'invalid_workflow_config'));
+  }
+}
+
+const leastIntervalMs = 1_000;
 
 /** Who writes down when it has to be quiet must not find out at night that nobody listens. */
 function reportWithoutEffect({ values, given }: ReadSettings, report: Report): void {
@@ -106,6 +119,7 @@ function reportUnknownProviders(
   for (const name of Object.keys(allowance).filter((candidate) => !providers.includes(candidate))) {
     const nearest = nearestKey(name, providers);
     const hint = nearest === null ? `known: ${providers.join(', ')}` : `did you mean ${nearest}?`;
-    report(warningAt(`${key}.${name}`, `${key}.${name} is not a provider Baton knows; ${hint}`, 'unknown_setting'));
+    // An error, not a warning: a bound that binds nobody is none.
+    report(errorAt(`${key}.${name}`, `${key}.${name} is not a provider Baton knows; ${hint}`, 'unknown_setting'));
   }
 }

@@ -59,13 +59,15 @@ export function resolveTracker(
   checkStates(profile, values, report);
   const activeStates = values['tracker.active_states'] ?? defaultStates(profile, 'active', section, report);
   checkStartState(profile, activeStates, report);
+  const terminalStates = values['tracker.terminal_states'] ?? defaultStates(profile, 'terminal', section, report);
   const reviewStates = values['tracker.review_states'] ?? profile.defaultReviewStates ?? [];
   checkReviewStates(reviewStates, section, values, report);
+  if (values['tracker.review_states'] !== null) checkApart(reviewStates, [...activeStates, ...terminalStates], report);
   return {
     settings: {
       kind: profile.kind,
       activeStates,
-      terminalStates: values['tracker.terminal_states'] ?? defaultStates(profile, 'terminal', section, report),
+      terminalStates,
       reviewStates,
       requiredLabels: readLabels(values['tracker.required_labels']),
       provider,
@@ -102,6 +104,16 @@ function checkStates({ kind, knownStates }: TrackerProfile, values: SettingValue
       const message = `${key} names ${JSON.stringify(state)}; trackers of the kind ${kind} have: ${knownStates.join(', ')}`;
       report(errorAt(key, message, 'invalid_tracker_config'));
     }
+  }
+}
+
+/** A state that is worked on, or over, and counted as review would hold everything back for ever. */
+function checkApart(review: readonly string[], others: readonly string[], report: Report): void {
+  const taken = new Set(others.map(normalizeState));
+  const key = 'tracker.review_states';
+  for (const state of review.filter((name) => taken.has(normalizeState(name)) || name.trim() === '')) {
+    const message = `${key} names ${JSON.stringify(state)}, which must be a state that is neither active nor terminal`;
+    report(errorAt(key, message, 'invalid_tracker_config'));
   }
 }
 

@@ -2,7 +2,7 @@ import type { ProviderKey, TrackerProfile } from '../core/tracker-profile.ts';
 import { nearestKey } from './nearest-key.ts';
 import { type FrontMatter, isMap } from './parse-front-matter.ts';
 import { sectionsOf, settingRows } from './setting-table.ts';
-import { type Report, warningAt } from './workflow-problems.ts';
+import { errorAt, type Report, warningAt } from './workflow-problems.ts';
 
 /**
  * Reports each key nobody reads, with the nearest one that somebody does. They stay harmless, as the specification
@@ -20,7 +20,9 @@ export function reportUnknownKeys(
     if (known.has(key) || sections.has(key)) continue;
     const nearest = nearestKey(key, [...known, ...sections]);
     const hint = nearest === null ? '' : `; did you mean ${nearest}?`;
-    report(warningAt(key, `${key} is not a setting Baton knows${hint}`, 'unknown_setting'));
+    // A bound on the bill that nobody reads is none: that is an error.
+    const problem = key.startsWith('polling.budget.') ? errorAt : warningAt;
+    report(problem(key, `${key} is not a setting Baton knows${hint}`, 'unknown_setting'));
   }
 }
 

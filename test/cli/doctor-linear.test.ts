@@ -50,7 +50,7 @@ describe('the doctor on Linear', () => {
         name: 'linear project',
         ok: false,
         detail: expect.stringContaining(slug),
-        mend: 'set tracker.provider.project_slug: 1a2b3c4d5e6f (Baton rewrite)',
+        mend: 'set tracker.provider.project_slug: 1a2b3c4d5e6f',
       },
     ]);
     expect(scene.linear.counts()).toEqual({ BatonDoctor: 1 });

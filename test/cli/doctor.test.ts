@@ -76,7 +76,7 @@ describe.concurrent('baton doctor', () => {
     const { code, stdout } = await baton(place, 'doctor', 'nowhere.md');
     expect(code).toBe(1);
     expect(stdout).toMatch(
-      /^FAIL workflow file .*missing_workflow_file\n +mend it with: +baton validate '.*nowhere\.md'$/m,
+      /^FAIL workflow file .*missing_workflow_file\]\n +mend it with: +baton validate '.*nowhere\.md'$/m,
     );
   });
 

@@ -184,6 +184,25 @@ describe('a tracker that does not answer', () => {
   });
 });
 
+describe('a person who looks while the tracker is down', () => {
+  it('puts off no poll, and is told what is known', async () => {
+    const stage = await begun({ issues: [issue({ id: '1' })], settings: settings({ intervalMs: 5_000 }) });
+    const down = async (): Promise<never> => {
+      throw new BatonError('tracker_status', 'HTTP 502');
+    };
+    Object.assign(stage.tracker, { fetchByStates: down, fetchByIds: down });
+    await stage.clock.advance(2_000);
+    for (let nth = 0; nth < 5; nth += 1) {
+      expect(await stage.orchestrator.explain('1')).toMatchObject({ issue: { id: '1' }, reason: { code: 'claimed' } });
+      await stage.clock.advance(100);
+    }
+    stage.calls.length = 0;
+    await stage.clock.advance(20_000);
+    // At five seconds, and ten after that.
+    expect(polls(stage)).toBe(2);
+  });
+});
+
 describe('backpressure', () => {
   it('counts the issues in review with the poll that is made anyway', async () => {
     const stage = await begun({

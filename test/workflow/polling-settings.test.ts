@@ -231,6 +231,16 @@ describe('intervals of jobs', () => {
   });
 });
 
+describe('an interval below a second', () => {
+  it('is a warning where the tracker is elsewhere: somebody thought in seconds', () => {
+    const linear = (polling: string) =>
+      given(`tracker: {kind: linear, api_key: k, project_slug: x}\npolling: ${polling}`).warnings.map(({ key }) => key);
+    expect(linear('{interval_ms: 30}')).toContain('polling.interval_ms');
+    expect(linear('{interval_ms: 1000}')).not.toContain('polling.interval_ms');
+    expect(warningsOf('{interval_ms: 30}')).toEqual([]);
+  });
+});
+
 describe('the budget of requests', () => {
   const budget = (text: string) => polling(`{budget: ${text}}`).settings.polling.budget;
 
@@ -257,26 +267,20 @@ describe('the budget of requests', () => {
     }
   });
 
-  it('for a provider that nobody knows is a warning with the nearest', () => {
-    expect(warningsOf('{budget: {requests_per_day: {linaer: 5, zzzzzzzz: 6, linear: 7}}}')).toEqual([
-      {
-        key: 'polling.budget.requests_per_day.linaer',
-        code: 'unknown_setting',
-        message: 'polling.budget.requests_per_day.linaer is not a provider Baton knows; did you mean linear?',
-      },
-      {
-        key: 'polling.budget.requests_per_day.zzzzzzzz',
-        code: 'unknown_setting',
-        message: 'polling.budget.requests_per_day.zzzzzzzz is not a provider Baton knows; known: memory, linear, board',
-      },
-    ]);
+  it('for a provider that nobody knows is refused, with the nearest: a bound that binds nobody is none', () => {
+    const { message } = refused('{budget: {requests_per_day: {linaer: 5, zzzzzzzz: 6, linear: 7}}}');
+    expect(message).toContain('requests_per_day.linaer is not a provider Baton knows; did you mean linear?');
+    expect(message).toContain('requests_per_day.zzzzzzzz is not a provider Baton knows; known: memory, linear, board');
   });
 
   it('has no other keys, and is a map', () => {
-    expect(warningsOf('{budget: {requests_per_minute: 5, request_per_day: 6}}').map(({ message }) => message)).toEqual([
-      'polling.budget.requests_per_minute is not a setting Baton knows; did you mean polling.budget.requests_per_hour?',
-      'polling.budget.request_per_day is not a setting Baton knows; did you mean polling.budget.requests_per_day?',
-    ]);
+    const { message } = refused('{budget: {requests_per_minute: 5, request_per_day: 6}}');
+    expect(message).toContain(
+      'requests_per_minute is not a setting Baton knows; did you mean polling.budget.requests_per_h',
+    );
+    expect(message).toContain(
+      'request_per_day is not a setting Baton knows; did you mean polling.budget.requests_per_day?',
+    );
     for (const bad of ['100', '[100]', 'none'])
       expect(keysIn(refused(`{budget: ${bad}}`)), bad).toEqual(['polling.budget']);
     expect(givenMemory('budget: {requests_per_day: 5}').warnings.map(({ message }) => message)).toEqual([

@@ -241,6 +241,14 @@ describe('states of review', () => {
     expect(named.settings).toMatchObject({ agent: { maxInReview: 2 }, tracker: { reviewStates: ['QA'] } });
   });
 
+  it('are neither worked on nor over: otherwise a limit would hold everything back for ever', () => {
+    for (const state of ['todo', 'DONE', ' ']) {
+      const error = refusal(() => given(`tracker: {kind: memory, review_states: ["${state}", QA]}`));
+      expect(error).toMatchObject({ code: 'invalid_tracker_config' });
+      expect(error.message).toContain('neither active nor terminal');
+    }
+  });
+
   it('that are bad are told once', () => {
     const bad = 'tracker: {kind: memory, review_states: QA}\nagent: {max_in_review: 2}';
     expect(keysIn(refusal(() => given(bad)))).toEqual(['tracker.review_states']);

@@ -54,7 +54,8 @@ async function missingProject(slug: string, ends: readonly Project[], call: Call
   const detail = harmlessLine(`no project that the key may see has the slug "${slug}"`);
   const [meant] = ends;
   const mend = (slugId: string): string => harmlessLine(`set tracker.provider.project_slug: ${slugId}`);
-  if (meant !== undefined) return ill('linear project', detail, `${mend(meant.slugId)} (${harmlessLine(meant.name)})`);
+  if (meant !== undefined)
+    return ill('linear project', harmlessLine(`${detail}; "${meant.name}" is meant`), mend(meant.slugId));
   const all = (await call(projectsOperation, {}, projects, ask)).projects.nodes;
   const near = nearest(slug, all, ({ name, slugId }) => [slugId, name, `${name}-${slugId}`]);
   if (near.length === 0) return ill('linear project', detail, "take the end of the project's address in Linear");

@@ -21,7 +21,9 @@ export async function checkWorkflow(workflow: string, surroundings: Surroundings
   const errors = problems.filter(({ severity }) => severity === 'error');
   const mend = `baton validate '${file}'`;
   if (loaded === null || errors.length > 0)
-    return [ill('workflow file', `${file}: ${errors.map(({ code }) => code).join(', ')}`, mend)];
+    return [
+      ill('workflow file', `${file}: ${errors.map(({ message, code }) => `${message} [${code}]`).join('; ')}`, mend),
+    ];
   const { workspace, agent } = loaded.settings;
   const missing = notInThisVersion(loaded.settings);
   return [

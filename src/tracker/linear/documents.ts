@@ -72,9 +72,10 @@ ${issueFields}`,
 /** The first page of a full read for a poll, with when the project last changed and the issues that ride along. */
 export const fullReadOperation: Operation = operation(
   'BatonFullRead',
-  `query BatonFullRead($filter: IssueFilter!, $first: Int!, $project: IssueFilter!, ${ridingVariables}, ${sizes}) {
+  `query BatonFullRead($filter: IssueFilter!, $first: Int!, $project: IssueFilter!, $slug: String!, ${ridingVariables}, ${sizes}) {
   issues(filter: $filter, first: $first) { ${issuePage} }
   newest: issues(filter: $project, first: 1, orderBy: updatedAt, includeArchived: true) { nodes { updatedAt } }
+  projects(filter: { slugId: { eq: $slug } }, first: 1) { nodes { slugId } }
   ${riding}
 }
 ${issueFields}`,

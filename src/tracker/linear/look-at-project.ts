@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Clock } from '../../clock/clock.ts';
+import { BatonError } from '../../core/baton-error.ts';
 import type { Ask } from '../tracker.ts';
 import { completeLists } from './complete-lists.ts';
 import {
@@ -48,6 +49,7 @@ const riding = z.object({ nodes }).optional();
 const fullRead = z.object({
   issues: issuePage,
   newest: z.object({ nodes: z.array(z.object({ updatedAt: z.string() })) }),
+  projects: z.object({ nodes: z.array(z.unknown()) }),
   riding,
 });
 const changes = z.object({ issues: issuePage, riding });
@@ -62,8 +64,10 @@ export async function lookAtAll(
 ): Promise<Look> {
   const { call, projectSlug } = parts;
   const variables = { filter: inStates(projectSlug, states), first: pageSize, ...shortLists };
-  const beside = { project: inProject(projectSlug), ...toRide(projectSlug, ids) };
+  const beside = { project: inProject(projectSlug), slug: projectSlug, ...toRide(projectSlug, ids) };
   const first = await call(fullReadOperation, { ...variables, ...beside }, fullRead, ask);
+  if ([first.projects, first.newest, first.issues].every((part) => part.nodes.length === 0))
+    throw noProject(projectSlug);
   const at = momentOf(parts.clock);
   const pages = pagesOf(candidatesOperation, async (after) =>
     after === null ? first.issues : (await call(candidatesOperation, { ...variables, after }, laterPage, ask)).issues,
@@ -76,6 +80,19 @@ export async function lookAtAll(
   }
   const newest = newestOf(first.newest.nodes.map(({ updatedAt }) => Date.parse(updatedAt)));
   return { listed, riding: await completed(first.riding, parts, ask), newest, at, pages: count };
+}
+
+/** Nobody waits for tickets of a project that is not there: it is told, and not taken for an empty one. */
+function noProject(slug: string): BatonError {
+  return new BatonError(
+    'invalid_tracker_config',
+    `Linear has no project with the slug "${slug}" that the key may see.`,
+    {
+      details: { key: 'tracker.provider.project_slug' },
+      nextStep:
+        'Set `tracker.provider.project_slug` to the end of the address of the project; `baton doctor` names the near ones.',
+    },
+  );
 }
 
 /**

@@ -19,6 +19,15 @@ async function settle({ clock, poll }: LinearScene): Promise<void> {
   await poll();
 }
 
+it('a project that is not there is told, and not taken for one without issues', async () => {
+  const scene = linearScene({ project_slug: 'nowhere' });
+  await expect(scene.poll()).rejects.toMatchObject({
+    code: 'invalid_tracker_config',
+    message: expect.stringContaining('no project with the slug "nowhere"'),
+  });
+  expect((await linearScene().poll()).issues).toEqual([]);
+});
+
 describe('a poll', () => {
   it('costs one request when nothing changed, with ten watched issues too', async () => {
     const scene = linearScene();
