@@ -160,6 +160,16 @@ describe('a job', () => {
     expect(new Set(late).size).toBeGreaterThan(100);
   });
 
+  it('that is due and spread comes at once all the same when somebody asks for it', async () => {
+    const stage = await given({ jobs: [{ name: 'tracker_poll', everyMs: 5 * minute, kind: () => 'remote' }] });
+    // Its time has come, its jitter has not passed yet.
+    await stage.clock.advance(5 * minute + 1);
+    expect(stage.times('tracker_poll')).toEqual([]);
+    stage.engine.ask('tracker_poll');
+    await stage.clock.advance(0);
+    expect(stage.times('tracker_poll')).toEqual([5 * minute + 1]);
+  });
+
   it('that was missed while the machine slept comes once', async () => {
     const clock = new SimulatedClock();
     const { times } = await given({ clock, jobs: [{ name: 'stall_look', everyMs: 5_000 }] });
@@ -212,6 +222,19 @@ describe('what the jobs did', () => {
     expect(all.slice(1).every((at, index) => at - (all[index] ?? 0) >= 10 * minute)).toBe(true);
   });
 
+  it('for all daemons is not put off by a time that a wrong clock wrote', async () => {
+    const clock = new SimulatedClock();
+    const store = await scratchStore(clock);
+    const project = (await store.projects.ensure('test', 0)).id;
+    const year = 365 * 24 * 60 * minute;
+    const row = { outcome: 'ok', durationMs: 1, failures: 0, error: null, lastRunAt: clock.now() } as const;
+    await store.jobTimers.put({ project, job: 'store_maintenance', owner: '', nextDueAt: clock.now() + year, ...row });
+    const jobs = [{ name: 'store_maintenance', everyMs: 10 * minute, scope: 'store' }] as const;
+    const { times } = await given({ jobs, clock, store, isShared: true });
+    await clock.advance(10 * minute);
+    expect(times('store_maintenance')).toHaveLength(1);
+  });
+
   it('does not matter to a store that cannot be read or written: they run all the same', async () => {
     const clock = new SimulatedClock();
     const store = await scratchStore(clock);
@@ -220,6 +243,31 @@ describe('what the jobs did', () => {
     const { times } = await given({ clock, store: deaf, jobs: [{ name: 'usage_rollup', everyMs: minute }] });
     await clock.advance(3 * minute);
     expect(times('usage_rollup')).toHaveLength(3);
+  });
+});
+
+describe('a stop', () => {
+  it('waits for a job that runs, and leaves one behind that hangs, by its name', async () => {
+    const clock = new SimulatedClock();
+    const stage = await given({
+      clock,
+      jobs: [
+        { name: 'usage_rollup', everyMs: minute, run: slow(clock, 5_000) },
+        { name: 'salvage_pruning', everyMs: minute, run: () => new Promise(() => {}) },
+      ],
+    });
+    await clock.advance(minute);
+    let isOver = false;
+    stage.end();
+    void stage.engine.stop().then(() => {
+      isOver = true;
+    });
+    await clock.advance(29_000);
+    expect(isOver).toBe(false);
+    await clock.advance(1_000);
+    expect(isOver).toBe(true);
+    const told = stage.logger.lines.filter(({ message }) => message === 'Jobs that do not end are left behind.');
+    expect(told).toMatchObject([{ fields: { jobs: ['salvage_pruning'] } }]);
   });
 });
 
