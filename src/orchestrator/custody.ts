@@ -35,7 +35,9 @@ export function lookForLostAgents(context: OrchestratorContext): void {
   if (!isMissed) return;
   const again = sleep(clock, lostAfterMs, context.stopping).then(
     () => lookForLostAgents(context),
-    () => {},
+    () => {
+      // The daemon stops, and ends what is left by itself.
+    },
   );
   context.own('lost agents', again);
 }

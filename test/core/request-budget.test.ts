@@ -112,13 +112,24 @@ describe('the spacing', () => {
     expect(pressureOf([windowOf({ limit: 1_000, used: 850, usedByOthers: 100 })], now).spacingMs).toBe(hourMs / 100);
   });
 
-  it('is there while stretched and only then, never beyond the time left', () => {
+  it('makes what is left for custody last until the window ends', () => {
+    expect(pressureOf([windowOf({ limit: 1_000, used: 950 })], now).spacingMs).toBe(hourMs / 50);
+    expect(pressureOf([windowOf({ limit: 1_000, used: 900, usedByOthers: 900 })], now).spacingMs).toBe(hourMs / 100);
+    expect(pressureOf([windowOf({ limit: 1_000, used: 999 })], now).spacingMs).toBe(hourMs);
+  });
+
+  it('is there while stretched and while only custody goes, and never beyond the time left', () => {
+    // Drawn at random hardly any window is nearly used up, and those are the ones that matter.
+    const nearlyUsed = fc
+      .record({ limit: fc.integer({ min: 1, max: 2_000 }), share: fc.double({ min: 0.8, max: 1.05, noNaN: true }) })
+      .map(({ limit, share }) => windowOf({ limit, used: Math.floor(limit * share) }));
     fc.assert(
-      fc.property(anyWindow, (window) => {
+      fc.property(fc.oneof(anyWindow, nearlyUsed), (window) => {
         const { step, spacingMs } = pressureOf([window], now);
-        expect(spacingMs > 0).toBe(step === 'stretched');
+        expect(spacingMs > 0).toBe(step === 'stretched' || step === 'custody_only');
         expect(spacingMs).toBeLessThanOrEqual(Math.max(0, window.freeAt - now));
       }),
+      { numRuns: 500 },
     );
   });
 

@@ -160,6 +160,25 @@ describe('a poll', () => {
     expect(stage.started()).toEqual(['1']);
   });
 
+  it('that takes long but shows that it goes on is waited for', async () => {
+    const stage = await begun({ issues: [], settings: settings({ intervalMs: 30_000 }) });
+    stage.tracker.fetchByStates = async (_states, ask) => {
+      for (let page = 0; page < 10; page += 1) {
+        const { passed, open } = gate();
+        stage.clock.schedule(100_000, open);
+        await passed;
+        ask?.onProgress?.();
+      }
+      // What was read so long ago is read once more before it starts.
+      stage.tracker.put(issue({ id: '1' }));
+      return [issue({ id: '1' })];
+    };
+    stage.orchestrator.refresh();
+    await stage.clock.advance(1_100_000);
+    expect(stage.started()).toEqual(['1']);
+    expect(stage.orchestrator.read().errors).toEqual([]);
+  });
+
   it('still fills the slots when a hold that is over cannot be lifted in the store', async () => {
     const stage = await begun({ issues: [issue({ id: '1' }), issue({ id: '2', state: 'Backlog' })] });
     stage.runs[0]?.fail('agent_input_required');
