@@ -21,7 +21,8 @@ export interface Bucket {
 }
 
 interface Counts {
-  readonly beginsAt: Moment;
+  /** Of the last time that it began: a clock that is set back enters a minute twice. */
+  beginsAt: Moment;
   /** What this process sent, for whichever store. */
   readonly own: Split;
   readonly bySource: Map<string, SourceCounts>;
@@ -56,7 +57,10 @@ export class RequestTally {
   }
 
   count(at: number, kind: keyof Split, change: 1 | -1): void {
-    this.#bucketOf(at).own[kind] += change;
+    const bucket = this.#bucketOf(at);
+    bucket.own[kind] += change;
+    const again = this.#momentOf(bucket.beginsAt.wallAt);
+    if (change > 0 && again.monotonicAt > bucket.beginsAt.monotonicAt) bucket.beginsAt = again;
   }
 
   written(source: string, at: number, kind: keyof Split): void {

@@ -153,6 +153,17 @@ describe('a budget of an hour', () => {
     );
   });
 
+  it('counts a minute that a clock set back enters twice from its second beginning', async () => {
+    budget = perHour(2);
+    departMany('running', 1);
+    clock.jumpWall(-30 * minuteMs);
+    await clock.advance(30 * minuteMs);
+    departMany('running', 1);
+    // The first is out of the hour by now; the second, in the same minute of the wall clock, is not.
+    await clock.advance(31 * minuteMs);
+    expect(departMany('running', 2)).toBeLessThanOrEqual(1);
+  });
+
   it('is whole again after an hour, though the clock was set back by a year', async () => {
     departMany('running', 100);
     clock.jumpWall(-365 * dayMs);
