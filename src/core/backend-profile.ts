@@ -7,4 +7,8 @@ export interface BackendProfile {
   readonly name: string;
   /** Settings without which the backend cannot start, as dotted keys such as `agent.command`. */
   readonly requiredKeys: readonly string[];
+  /** Environment variables that it gets from the daemon beyond the usual ones, exact or as `PREFIX_*`. */
+  readonly environment: readonly string[];
+  /** The variable that names the folder of an account, such as `CODEX_HOME`; null where accounts have none. */
+  readonly homeVariable: string | null;
 }

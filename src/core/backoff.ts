@@ -4,30 +4,48 @@ export const continuationDelayMs = 1_000;
 /** The wait after the first failure; each further one in a row doubles it (seed 2, Backoff Formula). */
 const failureBaseMs = 10_000;
 
-/** Without a time at which the quota comes back, the first wait, and the longest. */
+/** Without a time at which the quota comes back, the first wait; and that for a login, for which a person is needed. */
 const quotaBaseMs = 60_000;
-const quotaLongestMs = 3_600_000;
+const loginBaseMs = 5 * 60_000;
+const accountLongestMs = 3_600_000;
+
+/** The longest window of a quota that is known is a week. Whoever tells a later time is not believed. */
+export const furthestResetMs = 8 * 24 * 3_600_000;
 
 /** The longest jitter, as a part of the delay. It only ever makes the wait longer. */
 const jitterPart = 0.1;
+
+/** An account that is paid for is not left alone for half an hour because its window is one of five. */
+export const accountJitterMs = 60_000;
 
 /**
  * The wait after the `failures`-th failure in a row: `min(10,000 · 2^(failures−1), longestMs)`, and at most a tenth more
  * by `chance` (0 to 1), so that many issues that failed together do not come back together.
  */
 export function failureDelayMs(failures: number, longestMs: number, chance: number): number {
-  // Beyond 2^30 the formula is past any limit that makes sense, and past what numbers can hold exactly.
-  const doublings = Math.min(Math.max(failures - 1, 0), 30);
-  const delay = Math.min(failureBaseMs * 2 ** doublings, longestMs);
+  const delay = Math.min(doubled(failureBaseMs, failures - 1), longestMs);
   return Math.round(delay * (1 + jitterPart * chance));
 }
 
 /**
- * The wait for a quota: until it comes back, where that is known, else from a minute to an hour, twice as long after each
- * wait in a row. At most a tenth more by `chance`, so that not everybody comes back at once.
+ * The wait for a quota: until it comes back, where that is told and to be believed, else from a minute to an hour, twice
+ * as long after each wait in a row. By `chance` at most a tenth more, and at most a minute.
  */
 export function quotaDelayMs(waitsBefore: number, untilResetMs: number | null, chance: number): number {
-  const guess = Math.min(quotaBaseMs * 2 ** Math.min(Math.max(waitsBefore, 0), 30), quotaLongestMs);
-  const delay = untilResetMs === null || !(untilResetMs > 0) ? guess : untilResetMs;
-  return Math.round(delay * (1 + jitterPart * chance));
+  const isBelieved = untilResetMs !== null && untilResetMs > 0 && untilResetMs <= furthestResetMs;
+  return jittered(isBelieved ? untilResetMs : Math.min(doubled(quotaBaseMs, waitsBefore), accountLongestMs), chance);
+}
+
+/** The wait for somebody to log in: from five minutes to an hour, as that for a quota. */
+export function loginDelayMs(waitsBefore: number, chance: number): number {
+  return jittered(Math.min(doubled(loginBaseMs, waitsBefore), accountLongestMs), chance);
+}
+
+/** Beyond 2^30 it is past any limit that makes sense, and past what numbers can hold exactly. */
+function doubled(baseMs: number, times: number): number {
+  return baseMs * 2 ** Math.min(Math.max(times, 0), 30);
+}
+
+function jittered(delayMs: number, chance: number): number {
+  return Math.round(delayMs + Math.min(delayMs * jitterPart, accountJitterMs) * chance);
 }

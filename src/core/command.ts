@@ -7,6 +7,10 @@
  * - `issue_hold`: no new run starts on the issue; one in progress goes on to its end.
  * - `issue_release`: lifts a hold.
  * - `issue_stop`: ends the run in progress, then the issue is held.
+ * - `issue_steer`: says something to the agent in the middle of its run.
+ * - `issue_takeover`: ends the run in progress and holds the issue for a person who goes on by hand.
+ * - `issue_handback`: the run after a takeover: goes on from what is there.
+ * - `question_answer`: answers an open question of an agent.
  * - `workspaces_prune`: the workspaces of these issues are removed, where they may go.
  */
 export const commandKinds = [
@@ -17,6 +21,10 @@ export const commandKinds = [
   'issue_hold',
   'issue_release',
   'issue_stop',
+  'issue_steer',
+  'issue_takeover',
+  'issue_handback',
+  'question_answer',
   'workspaces_prune',
 ] as const;
 

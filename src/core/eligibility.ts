@@ -12,6 +12,7 @@ export interface SkipReason {
     | 'day_limit'
     | 'no_room'
     | 'no_requests'
+    | 'waiting_quota'
     | 'max_in_review'
     | 'max_claimed'
     | 'not_chosen'

@@ -166,6 +166,18 @@ export const errorCatalogue = {
     retryable: true,
     nextStep: 'Nothing: the ticket goes on when the quota of its account is back.',
   },
+  agent_auth_failed: {
+    retryable: false,
+    nextStep: 'Log the agent in again with the command named above, then `baton issue retry`.',
+  },
+  agent_context_exhausted: {
+    retryable: true,
+    nextStep: 'Nothing: the next attempt makes its context smaller. If it lasts, make the ticket smaller.',
+  },
+  run_stalemate: {
+    retryable: false,
+    nextStep: 'Read what the agent said last, answer it in the ticket or make that clearer, then `baton issue retry`.',
+  },
   agent_turn_failed: { retryable: true, nextStep: "Read the run's events in the log." },
   agent_turn_timeout: {
     retryable: true,
@@ -175,7 +187,10 @@ export const errorCatalogue = {
     retryable: false,
     nextStep: 'End the processes by hand (their run id is in their environment), then move the ticket.',
   },
-  agent_input_required: { retryable: false, nextStep: 'Answer in the ticket, then move it back to an active state.' },
+  agent_input_required: {
+    retryable: false,
+    nextStep: 'See `baton ask list`, then `baton ask answer ID …`: the agent goes on where it stopped.',
+  },
   agent_protocol_error: { retryable: true, nextStep: 'Check that the agent program is the one the backend expects.' },
   run_stalled: {
     retryable: true,
@@ -196,6 +211,9 @@ export const errorCatalogue = {
     retryable: false,
     nextStep: 'Look at what the agent said, make the ticket clearer or end it, then `baton issue retry`.',
   },
+
+  // questions
+  question_not_found: { retryable: false, nextStep: 'See `baton ask list`.' },
 
   // tools
   unsupported_tool_call: { retryable: false, nextStep: 'Call one of the tools named in the answer.' },
@@ -237,6 +255,10 @@ export const errorCatalogue = {
 
   // command line and daemon
   command_refused: { retryable: false, nextStep: 'Read the reason; `baton status` shows what is going on.' },
+  listener_failed: {
+    retryable: false,
+    nextStep: 'Check that this machine has the loopback address 127.0.0.1 and ports to spare.',
+  },
   run_not_found: { retryable: false, nextStep: 'See `baton runs list`.' },
   init_refused: { retryable: false, nextStep: 'Choose other answers, or another file.' },
   tracker_not_board: {

@@ -1,5 +1,6 @@
 import { continuationDelayMs, failureDelayMs, quotaDelayMs } from './backoff.ts';
 import type { BatonError } from './baton-error.ts';
+import { chooseRecovery, type RecoveryStep } from './context-recovery.ts';
 import type { ErrorCode } from './error-catalogue.ts';
 import { harmlessLine } from './harmless-line.ts';
 import { retryCommand } from './retry-command.ts';
@@ -20,6 +21,10 @@ export interface RunExit {
   readonly changed: boolean | null;
   /** Waits for a quota in a row before this one. */
   readonly quotaWaitsBefore: number;
+  /** When an account of the backend is ready; 0: one is now. Null: nobody knows. Read after a lack of quota alone. */
+  readonly quotaReadyInMs: number | null;
+  /** What this run did differently because the one before it died of its context; null for an ordinary one. */
+  readonly lastRecovery: RecoveryStep | null;
   readonly agent: AgentSettings;
   /** Wall time. */
   readonly now: number;
@@ -35,6 +40,8 @@ export type ExitDecision =
       readonly failures: number;
       readonly staleRuns: number;
       readonly delayMs: number;
+      /** What the next run does differently because this one died of its context. */
+      readonly recovery: RecoveryStep | null;
     }
   | { readonly action: 'hold'; readonly code: ErrorCode; readonly reason: string }
   | { readonly action: 'release' };
@@ -42,8 +49,14 @@ export type ExitDecision =
 /** Errors that no retry mends: a question, and an agent that could not be ended and may still be at work. */
 const needsPerson: ReadonlySet<ErrorCode> = new Set(['agent_input_required', 'agent_survives']);
 
+/** No retry mends these either, but when the issue has moved on nobody has to be asked. */
+const needsPersonIfActive: ReadonlySet<ErrorCode> = new Set(['agent_auth_failed', 'run_stalemate']);
+
 /** An error may quote what an agent wrote; a reason is for reading at a glance. */
 const longestErrorChars = 500;
+
+/** But the command that logs an agent in comes after what the agent said, and must not be cut off. */
+const longestToldChars = 1_000;
 
 /**
  * The exits of seed 2, and where they end.
@@ -51,27 +64,28 @@ const longestErrorChars = 500;
  * | a run that | is followed by |
  * |---|---|
  * | needs a person | held with the code of its error, however it ended |
+ * | found nobody logged in, or goes round in a circle | held with the code of its error and the command that goes on |
  * | ended well | a quick look whether the issue is still active; held when too many in a row changed nothing |
- * | found its account without quota | a look when the quota is back; nothing is counted |
+ * | found its account without quota | a look when an account is ready; nothing is counted |
  * | failed, timed out or stalled | a wait that grows with the failures in a row; held when there were too many |
+ * | died of its context window | as a failure, but the next run does something differently |
  * | was interrupted by Baton itself | a look as soon as there may be one; nothing is counted |
  * | was stopped because its issue moved on | the claim is released |
  *
  * A failure says nothing about progress and leaves the stale runs as they were; a run that ended well ends the failures.
+ * Where nothing is counted, the next run is to be what this one was, and does the same differently.
  */
 export function decideAfterExit(exit: RunExit): ExitDecision {
-  const { outcome, failuresBefore, staleBefore } = exit;
+  const { outcome } = exit;
   if (outcome.end === 'succeeded') return afterSuccess(exit);
-  if (needsPerson.has(outcome.error.code)) {
-    return { action: 'hold', code: outcome.error.code, reason: outcome.error.message };
-  }
-  if (outcome.error.code === 'agent_quota_exhausted' && outcome.end !== 'canceled_by_reconciliation')
-    return afterQuota(exit, outcome.error);
+  const { code, message } = outcome.error;
+  if (needsPerson.has(code)) return { action: 'hold', code, reason: message };
+  if (outcome.end === 'canceled_by_reconciliation') return { action: 'release' };
+  if (needsPersonIfActive.has(code)) return { action: 'hold', code, reason: reasonToGoOn(message, exit.identifier) };
+  if (code === 'agent_quota_exhausted') return afterQuota(exit, outcome.error);
   switch (outcome.end) {
-    case 'canceled_by_reconciliation':
-      return { action: 'release' };
     case 'interrupted':
-      return { action: 'retry', kind: 'interrupted', failures: failuresBefore, staleRuns: staleBefore, delayMs: 0 };
+      return { ...asItWas(exit), kind: 'interrupted', delayMs: 0 };
     case 'failed':
     case 'timed_out':
     case 'stalled':
@@ -86,15 +100,29 @@ function afterSuccess({ identifier, staleBefore, changed, agent: { maxStaleRuns 
     const reason = `${times} ended well and changed nothing (agent.max_stale_runs). To go on: ${retryCommand(identifier)}`;
     return { action: 'hold', code: 'no_progress', reason };
   }
-  return { action: 'retry', kind: 'continuation', failures: 0, staleRuns, delayMs: continuationDelayMs };
+  const delayMs = continuationDelayMs;
+  return { action: 'retry', kind: 'continuation', failures: 0, staleRuns, delayMs, recovery: null };
 }
 
 /** The account waits, not the issue: no failure, no attempt. */
 function afterQuota(exit: RunExit, { details }: BatonError): ExitDecision {
-  const { failuresBefore: failures, staleBefore: staleRuns, now, quotaWaitsBefore, chance } = exit;
+  const { now, quotaWaitsBefore, quotaReadyInMs, chance } = exit;
   const untilResetMs = typeof details.resets_at === 'number' ? details.resets_at - now : null;
-  const delayMs = quotaDelayMs(quotaWaitsBefore, untilResetMs, chance);
-  return { action: 'retry', kind: 'quota', failures, staleRuns, delayMs };
+  // A moment even when an account is ready: what is refused at once, again and again, must not keep the machine busy.
+  const delayMs =
+    quotaReadyInMs === null
+      ? quotaDelayMs(quotaWaitsBefore, untilResetMs, chance)
+      : Math.max(continuationDelayMs, quotaReadyInMs);
+  return { ...asItWas(exit), kind: 'quota', delayMs };
+}
+
+function asItWas({ failuresBefore, staleBefore, lastRecovery }: RunExit): {
+  readonly action: 'retry';
+  readonly failures: number;
+  readonly staleRuns: number;
+  readonly recovery: RecoveryStep | null;
+} {
+  return { action: 'retry', failures: failuresBefore, staleRuns: staleBefore, recovery: lastRecovery };
 }
 
 function afterFailure(exit: RunExit, error: BatonError): ExitDecision {
@@ -107,5 +135,24 @@ function afterFailure(exit: RunExit, error: BatonError): ExitDecision {
     return { action: 'hold', code: 'retries_exhausted', reason };
   }
   const delayMs = failureDelayMs(failures, agent.maxRetryBackoffMs, chance);
-  return { action: 'retry', kind: 'failure', failures, staleRuns: staleBefore, delayMs };
+  const recovery = error.code === 'agent_context_exhausted' ? recoveryAfter(exit, error, failures) : null;
+  return { action: 'retry', kind: 'failure', failures, staleRuns: staleBefore, delayMs, recovery };
+}
+
+function recoveryAfter(
+  { agent, lastRecovery }: RunExit,
+  { details }: BatonError,
+  failures: number,
+): RecoveryStep | null {
+  return chooseRecovery({
+    kind: details.kind === 'token' ? 'token' : 'context',
+    last: lastRecovery,
+    isLastAttempt: agent.maxRetries > 0 && failures + 1 >= agent.maxRetries,
+    configured: agent.contextRecovery,
+  });
+}
+
+function reasonToGoOn(message: string, identifier: string): string {
+  const why = harmlessLine(message).slice(0, longestToldChars);
+  return `${/[.!?…]$/.test(why) ? why : `${why}.`} To go on: ${retryCommand(identifier)}`;
 }

@@ -20,6 +20,7 @@ const gateOrder = [
   'day_limit',
   'free_room',
   'requests_left',
+  'account_ready',
   'review_room',
   'claim_room',
   'chosen',

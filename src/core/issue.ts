@@ -17,6 +17,8 @@ export interface Issue {
   readonly branchName: string | null;
   readonly url: string | null;
   readonly assigneeId: string | null;
+  /** Who wrote it, by the names a workflow file may trust: id, login, e-mail. Absent where the tracker does not tell. */
+  readonly authorNames?: readonly string[];
   readonly labels: readonly string[];
   readonly blockedBy: readonly Blocker[];
   /** The adapter's word on whether the issue may be worked on at all, whatever its state (specification 11). */

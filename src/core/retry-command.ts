@@ -5,6 +5,11 @@ export function retryCommand(identifier: string): string {
   return `baton issue retry ${copyable(identifier)}`;
 }
 
+/** The command by which a person gives an issue back that he took over. */
+export function handbackCommand(identifier: string): string {
+  return `baton handback ${copyable(identifier)}`;
+}
+
 /** An identifier is somebody's text: unless it is a plain word, it is quoted so that no shell reads anything into it. */
 function copyable(identifier: string): string {
   if (/^[\w][\w.:/#-]*$/.test(identifier)) return identifier;

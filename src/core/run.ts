@@ -46,6 +46,10 @@ export type StopReason =
   | 'day_limit_reached'
   /** The claim is no longer this daemon's; another may have the issue already. */
   | 'claim_lost'
+  /** Nobody answered its question in time; the issue is held with it. */
+  | 'unanswered'
+  /** A person goes on by hand; the issue is held until he gives it back. */
+  | 'taken_over'
   /** The agent's process vanished, and nobody was told of an exit. */
   | 'process_gone'
   | 'shutdown';

@@ -75,6 +75,8 @@ export interface TrackerSettings {
   readonly terminalStates: readonly string[];
   /** States in which an issue waits for a person's review; only counted, for `agent.max_in_review`. */
   readonly reviewStates: readonly string[];
+  /** Whose text goes into a prompt as it is; everybody else's is fenced. Ids, logins or e-mails. */
+  readonly trustedAuthors: readonly string[];
   /** Lower-case; an issue needs all of them. A blank one matches no issue. */
   readonly requiredLabels: readonly string[];
   /** What the adapter of this kind reads, with references resolved; secrets are `Secret`. Unknown keys are kept. */
@@ -136,6 +138,22 @@ export interface AgentSettings {
   readonly command: string | null;
   /** Environment variables handed on to the agent beyond the usual list. */
   readonly env: readonly string[];
+  /** The accounts of all backends, at least one for `backend`; the first one that is not parked is used. */
+  readonly accounts: readonly AccountSettings[];
+  /** From so much of a known quota window on nothing new starts on its account; 100 waits until it is used up. */
+  readonly quotaStopPercent: number;
+  /** How Baton answers what an agent asks to be allowed. */
+  readonly approvals: 'auto' | 'deny' | 'ask';
+  /** How long a question waits for a person while its agent lives; then the run ends and the issue is held. */
+  readonly askTimeoutMs: number;
+  /** After so many turns in a row without a change and with the same last words a run is a stalemate; 0: never. */
+  readonly maxIdleTurns: number;
+  /** The longest a turn may take; 0: no limit. */
+  readonly turnWallTimeMs: number;
+  /** What is done differently after a run died of its context window. */
+  readonly contextRecovery: ContextRecoverySettings;
+  /** What tokens cost by model, for agents that do not tell it. */
+  readonly prices: Readonly<Record<string, TokenPrice>>;
   readonly maxConcurrentAgents: number;
   /** Limits by normalised state name; a state without one has only the global limit. */
   readonly maxConcurrentAgentsByState: Readonly<Record<string, number>>;
@@ -159,6 +177,32 @@ export interface AgentSettings {
   readonly stallTimeoutMs: number;
 }
 
+/** Whose quota is used, and how the agent gets at it. */
+export interface AccountSettings {
+  readonly name: string;
+  readonly backend: string;
+  /** Variables for the agent, with references resolved; secrets are `Secret`. */
+  readonly env: Readonly<Record<string, string | Secret>>;
+  /** The folder where the agent keeps login and threads, absolute; null: its own default. */
+  readonly home: string | null;
+}
+
+/** A step that is null or false is left out (`core/context-recovery.ts`). */
+export interface ContextRecoverySettings {
+  readonly reducedBudgetTokens: number | null;
+  readonly compact: boolean;
+  readonly freshStart: boolean;
+  readonly largerModel: string | null;
+}
+
+/** US dollars for a million tokens. */
+export interface TokenPrice {
+  readonly input: number;
+  /** Null: as `input`. */
+  readonly cachedInput: number | null;
+  readonly output: number;
+}
+
 /** What may be spent; 0 switches a limit off. `core/limits.ts` has the rules. */
 export interface LimitSettings {
   readonly runsPerIssue: number;
@@ -177,4 +221,6 @@ export interface CodexSettings {
   readonly approvalPolicy: string | Readonly<Record<string, unknown>>;
   readonly threadSandbox: string;
   readonly turnSandboxPolicy: Readonly<Record<string, unknown>> | null;
+  /** How Codex gets the tools: as dynamic tools of its protocol, over MCP, or not at all. */
+  readonly tools: 'dynamic' | 'mcp' | 'none';
 }

@@ -4,8 +4,24 @@
  */
 export interface ToolDoor {
   readonly tools: readonly ToolDescription[];
-  /** Never rejects: a failure is an answer. */
-  call(name: string, input: unknown): Promise<ToolAnswer>;
+  /** Never rejects: a failure is an answer. The signal aborts when nobody waits for the answer any more. */
+  call(name: string, input: unknown, signal?: AbortSignal): Promise<ToolAnswer>;
+}
+
+/** Where a run reaches its tools over HTTP (MCP, streamable). */
+export interface ToolAddress {
+  readonly url: string;
+  /** The bearer token of this run; refused when the run has ended. */
+  readonly token: string;
+}
+
+/**
+ * The doors of live runs over HTTP. A run is admitted with its door and gets an address with a token of its own; from
+ * `dismiss` on the token is refused. Tokens are unguessable, are compared in constant time and are written nowhere.
+ */
+export interface ToolHost {
+  admit(runId: string, door: ToolDoor): ToolAddress;
+  dismiss(runId: string): void;
 }
 
 export interface ToolDescription {

@@ -15,6 +15,8 @@ export interface TrackerProfile {
   readonly knownStates?: readonly string[];
   /** The state to which Baton itself moves an issue when it starts work; it has to be an active one. */
   readonly startState?: string;
+  /** Authors whose text is trusted whatever the file says, by their `authorNames`: the people on this machine. */
+  readonly trustedAuthors?: readonly string[];
   /** The keys under `tracker.provider`; others are kept and reported. */
   readonly keys: readonly ProviderKey[];
   /** What is wrong with the resolved values of `tracker.provider`, beyond their types. */

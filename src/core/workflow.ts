@@ -20,13 +20,16 @@ export interface PromptInput {
   /** Null on the first run, at least 1 on every later one (specification 12.3). */
   readonly attempt: number | null;
   readonly retryKind: RetryKind | null;
+  /** Encloses text of strangers in the prompt; an unguessable word, new for each prompt. Null: nothing is enclosed. */
+  readonly fenceMark: string | null;
 }
 
 /**
  * Why an issue is looked at again: its last run ended well and it is still active, the run failed, or Baton itself cut
- * it short and the work goes on; or the agent's account had used up its quota, and the work goes on when there is more.
+ * it short and the work goes on; or the agent's account had used up its quota, and the work goes on when there is more;
+ * or a person answered its question, or gave it back after he worked on it himself.
  */
-export type RetryKind = 'continuation' | 'failure' | 'interrupted' | 'quota';
+export type RetryKind = 'continuation' | 'failure' | 'interrupted' | 'quota' | 'answered' | 'handed_back';
 
 /**
  * Where the daemon gets its workflow from. `read` looks at the file and answers with the newest good reading; while the

@@ -2,27 +2,51 @@ import type { AgentEvent } from '../agent/agent.ts';
 import type { Clock, Timer } from '../clock/clock.ts';
 import { toBatonError } from '../core/baton-error.ts';
 import type { Logger } from '../core/logger.ts';
+import { Backlog, type BacklogBatch, type SharedBytes } from '../store/backlog.ts';
 import type { RunEventLine } from '../store/run-events.ts';
 import type { RunFacts } from '../store/runs.ts';
 import type { Store, StoreTables } from '../store/store.ts';
 import type { Transcripts } from '../store/transcript-files.ts';
+import { transcriptLine } from '../store/transcript-line.ts';
 import { mergeFacts } from './merge-facts.ts';
 
 /** Events and figures of runs are written together this often: an agent may tell hundreds in a second. */
 const flushEveryMs = 250;
 
-/** So many events of a run wait to be written, and so many are written of a run; the transcript has its own bound. */
-const mostWaiting = 5_000;
-const mostWritten = 50_000;
+/** When so much of a run waits it is written at once. */
+const urgentEvents = 1_000;
+const urgentBytes = 1024 * 1024;
+
+/** What waits to be written takes no more memory than this, however slow the disk is: of a run, and of all. */
+const roomOfLines = { mostItems: 20_000, mostBytes: 8 * 1024 * 1024 };
+const roomOfRows = { mostItems: 5_000, mostBytes: 4 * 1024 * 1024 };
+const roomOfAll = 64 * 1024 * 1024;
+
+/** So many events of a run have a row; nobody reads on, and the transcript, which goes on, has a bound of its own. */
+const mostRows = 50_000;
+const longestSummary = 1_000;
+/** What an item takes beside its text, about. */
+const itemBytes = 100;
 
 /** So many runs share a transaction: enough to save the disk, and few enough that nobody waits long for it. */
 const runsAtOnce = 16;
 
-interface Notes {
+/** What is known of a run in progress and is not written yet. */
+interface RunNotes {
+  readonly runId: string;
+  readonly generation: number;
   facts: RunFacts;
-  events: Omit<RunEventLine, 'seq'>[];
-  /** For the transcript; written once, apart from the store. */
-  lines: string[];
+  /** The number of the last event, dropped ones included. */
+  seq: number;
+  readonly rows: Backlog<RunEventLine>;
+  readonly lines: Backlog<string>;
+}
+
+/** What is being written of a run. */
+interface Taken {
+  readonly notes: RunNotes;
+  readonly facts: RunFacts;
+  readonly rows: BacklogBatch<RunEventLine>;
 }
 
 type WriteNotes = (tables: StoreTables) => Promise<void>;
@@ -37,15 +61,23 @@ export interface JournalParts {
 
 /**
  * What happens in a run between its start and its end, which are the ledger's: gathered, and written soon. What could not
- * be written is kept for the next time; a run's end waits for it.
+ * be written is kept for the next time; a run's end waits for it. What must hold:
+ *
+ * - An event has a number, counted per run from 1: its row in the store and its line in the transcript have the same.
+ * - Memory is bounded, however many events come and however long store or disk fail: what finds no room is dropped, and
+ *   the next thing that is written says how many were.
+ * - A transcript that cannot be written keeps nothing else from being written, least of all the end of its run.
  */
 export class Journal {
   readonly #parts: JournalParts;
-  readonly #generations = new Map<string, number>();
-  readonly #pending = new Map<string, Notes>();
-  readonly #rows = new Map<string, number>();
+  readonly #runs = new Map<string, RunNotes>();
+  readonly #shared: SharedBytes = { most: roomOfAll, used: 0 };
   #timer: Timer | null = null;
+  #isUrgent = false;
   #writing: Promise<void> = Promise.resolve();
+  /** The last time something could not be written. */
+  #isFailing = false;
+  #transcriptsFail = false;
 
   constructor(parts: JournalParts) {
     this.#parts = parts;
@@ -53,23 +85,25 @@ export class Journal {
 
   /** The start of this run is in the store, with this generation. */
   runStarts(runId: string, generation: number): void {
-    this.#generations.set(runId, generation);
+    const rows = new Backlog<RunEventLine>({ ...roomOfRows, shared: this.#shared });
+    const lines = new Backlog<string>({ ...roomOfLines, shared: this.#shared });
+    this.#runs.set(runId, { runId, generation, facts: {}, seq: 0, rows, lines });
   }
 
   generationOf(runId: string): number {
-    return this.#generations.get(runId) ?? 0;
+    return this.#runs.get(runId)?.generation ?? 0;
   }
 
-  /** Notes what became known of a run in progress. */
+  /** Notes what became known of a run in progress. Of a run that did not start here, or whose end is written, nothing is. */
   note(runId: string, facts: RunFacts, event?: AgentEvent): void {
-    const pending = this.#pending.get(runId) ?? { facts: {}, events: [], lines: [] };
-    pending.facts = mergeFacts(pending.facts, facts);
-    if (event !== undefined && pending.lines.length < mostWaiting) {
-      pending.lines.push(JSON.stringify(event));
-      if (this.#isWorthARow(runId)) pending.events.push({ at: event.at, name: event.name, summary: event.summary });
-    }
-    this.#pending.set(runId, pending);
+    const notes = this.#runs.get(runId);
+    if (notes === undefined) return;
+    notes.facts = mergeFacts(notes.facts, facts);
+    if (event !== undefined) this.#noteEvent(notes, event);
+    const { items, bytes } = notes.lines.size;
     this.#flushSoon();
+    // What fails is not tried again with each event.
+    if (!this.#isFailing && (items >= urgentEvents || bytes >= urgentBytes)) this.#flushNow();
   }
 
   /**
@@ -77,22 +111,34 @@ export class Journal {
    * kept for the next try, unless the store will never take them: an end must not wait for them for ever.
    */
   async settle<T>(runId: string, write: (notes: WriteNotes) => Promise<T>): Promise<T> {
+    const notes = this.#runs.get(runId);
+    if (notes === undefined) return write(async () => {});
     await this.#writing;
-    const taken = this.#take(runId);
+    // Taken with no wait in between: what another write took now could come after the end, and be refused.
+    this.#tellDropped(notes, this.#parts.clock.now());
+    const taken = take(notes);
     try {
-      await this.#appendLines(runId, taken);
-      return await write((tables) => this.#writeNotes(tables, runId, taken));
+      await this.#writeLines(notes);
+      const answer = await write((tables) => this.#writeRows(tables, taken));
+      notes.rows.done(taken.rows);
+      return answer;
     } catch (error) {
-      this.#keep(runId, taken, error);
+      this.#keep(taken, error);
       throw error;
     }
   }
 
   /** The end of the run is written, or given up. */
   forget(runId: string): void {
-    this.#rows.delete(runId);
-    this.#generations.delete(runId);
-    this.#pending.delete(runId);
+    const notes = this.#runs.get(runId);
+    if (notes === undefined) return;
+    this.#runs.delete(runId);
+    notes.rows.done(notes.rows.take());
+    const lost = notes.lines.take();
+    notes.lines.done(lost);
+    if (lost.items.length === 0) return;
+    const facts = { run_id: runId, lines: lost.items.length };
+    this.#parts.logger.error('The end of the transcript of a run could not be written; it is lost.', facts);
   }
 
   /** Writes down what was noted so far; resolves when it was tried. One write at a time, in order. */
@@ -103,11 +149,27 @@ export class Journal {
     return this.#writing;
   }
 
-  /** A run that says more than anybody will read is in its transcript only, from some point on. */
-  #isWorthARow(runId: string): boolean {
-    const rows = (this.#rows.get(runId) ?? 0) + 1;
-    this.#rows.set(runId, rows);
-    return rows <= mostWritten;
+  #noteEvent(notes: RunNotes, event: AgentEvent): void {
+    notes.seq += 1;
+    const { runId, seq, rows, lines } = notes;
+    const { at, name, pid, usage, payload } = event;
+    if (lines.hasRoom) {
+      if (lines.dropped > 0) addLine(lines, droppedLine(notes, lines.tellDropped(), seq - 1, at));
+      const { summary } = event;
+      addLine(lines, transcriptLine({ seq, at, run: runId, name, pid, summary, usage, payload }));
+    } else lines.drop();
+    if (seq > mostRows) return;
+    if (rows.hasRoom) {
+      if (rows.dropped > 0) addRow(rows, droppedRow(rows.tellDropped(), seq - 1, at));
+      addRow(rows, { seq, at, name, summary: event.summary.slice(0, longestSummary) });
+    } else rows.drop();
+  }
+
+  /** What was dropped last, with nothing after it that could tell. */
+  #tellDropped(notes: RunNotes, at: number): void {
+    const { seq, rows, lines } = notes;
+    if (lines.dropped > 0) addLine(lines, droppedLine(notes, lines.tellDropped(), seq, at));
+    if (rows.dropped > 0) addRow(rows, droppedRow(rows.tellDropped(), Math.min(seq, mostRows), at));
   }
 
   #flushSoon(): void {
@@ -118,56 +180,108 @@ export class Journal {
     });
   }
 
+  /** Once, however many ask before it is over. */
+  #flushNow(): void {
+    if (this.#isUrgent) return;
+    this.#isUrgent = true;
+    void this.flush();
+  }
+
   async #write(): Promise<void> {
-    const taken = [...this.#pending.keys()].map((runId) => ({ runId, notes: this.#take(runId) }));
+    this.#isFailing = false;
+    const runs = [...this.#runs.values()];
+    for (const notes of runs) await this.#writeLines(notes);
+    const taken = runs.filter(hasNews).map(take);
     for (let from = 0; from < taken.length; from += runsAtOnce)
       await this.#writeTogether(taken.slice(from, from + runsAtOnce));
+    this.#isUrgent = false;
   }
 
   /** Several runs in one transaction; when that fails, each by itself, so that one cannot keep the others back. */
-  async #writeTogether(batch: readonly { readonly runId: string; readonly notes: Notes }[]): Promise<void> {
+  async #writeTogether(batch: readonly Taken[]): Promise<void> {
     try {
-      for (const { runId, notes } of batch) await this.#appendLines(runId, notes);
       await this.#parts.store.transaction(async (tables) => {
-        for (const { runId, notes } of batch) await this.#writeNotes(tables, runId, notes);
+        for (const taken of batch) await this.#writeRows(tables, taken);
       });
+      for (const { notes, rows } of batch) notes.rows.done(rows);
     } catch (error) {
       const [only, ...others] = batch;
-      if (only !== undefined && others.length === 0) this.#keep(only.runId, only.notes, error);
+      if (only !== undefined && others.length === 0) this.#keep(only, error);
       else for (const each of batch) await this.#writeTogether([each]);
     }
   }
 
-  #take(runId: string): Notes {
-    const notes = this.#pending.get(runId) ?? { facts: {}, events: [], lines: [] };
-    this.#pending.delete(runId);
-    return notes;
-  }
-
-  async #appendLines(runId: string, notes: Notes): Promise<void> {
-    if (notes.lines.length > 0) await this.#parts.transcripts.append(runId, notes.lines);
-    notes.lines = [];
-  }
-
-  async #writeNotes({ runs, runEvents }: StoreTables, runId: string, { facts, events }: Notes): Promise<void> {
+  async #writeRows({ runs, runEvents }: StoreTables, { notes, facts, rows }: Taken): Promise<void> {
     // After a restore the store may not know the run any more; then there is nothing to add to.
-    const isKnown = await runs.record(runId, this.generationOf(runId), facts);
-    if (isKnown && events.length > 0) await runEvents.append(runId, events);
+    const isKnown = await runs.record(notes.runId, notes.generation, facts);
+    if (isKnown && rows.items.length > 0) await runEvents.append(notes.runId, rows.items);
   }
 
-  #keep(runId: string, notes: Notes, error: unknown): void {
+  /** Apart from the store, and once: never rejects. */
+  async #writeLines({ runId, lines }: RunNotes): Promise<void> {
+    const { transcripts, logger, stopping } = this.#parts;
+    const taken = lines.take();
+    if (taken.items.length === 0) return;
+    try {
+      await transcripts.append(runId, taken.items);
+      lines.done(taken);
+      if (this.#transcriptsFail) logger.info('Transcripts can be written again.', { run_id: runId });
+      this.#transcriptsFail = false;
+    } catch (error) {
+      if (!this.#transcriptsFail)
+        logger.error('A transcript could not be written; it is kept and tried again.', { run_id: runId, error });
+      this.#transcriptsFail = true;
+      this.#isFailing = true;
+      // A run that was forgotten meanwhile has nobody who would try again.
+      if (this.#runs.has(runId)) lines.putBack(taken);
+      else lines.done(taken);
+      if (!stopping.aborted) this.#flushSoon();
+    }
+  }
+
+  #keep(taken: Taken, error: unknown): void {
     const { logger, stopping } = this.#parts;
-    if (!toBatonError(error).retryable) {
+    const { notes, facts, rows } = taken;
+    const { runId } = notes;
+    if (!toBatonError(error).retryable || !this.#runs.has(runId)) {
+      notes.rows.done(rows);
       logger.error('Events of a run could not be written down; they are lost.', { run_id: runId, error });
       return;
     }
     logger.error('Events of a run could not be written down; they are kept and tried again.', { run_id: runId, error });
-    const since = this.#take(runId);
-    this.#pending.set(runId, {
-      facts: mergeFacts(notes.facts, since.facts),
-      events: [...notes.events, ...since.events],
-      lines: [...notes.lines, ...since.lines],
-    });
+    notes.facts = mergeFacts(facts, notes.facts);
+    notes.rows.putBack(rows);
+    this.#isFailing = true;
     if (!stopping.aborted) this.#flushSoon();
   }
+}
+
+/** Whether there is anything for the store: after very many events a run only has lines. */
+function hasNews({ facts, rows }: RunNotes): boolean {
+  return Object.keys(facts).length > 0 || rows.size.items > 0;
+}
+
+function take(notes: RunNotes): Taken {
+  const { facts } = notes;
+  notes.facts = {};
+  return { notes, facts, rows: notes.rows.take() };
+}
+
+function addLine(lines: Backlog<string>, line: string): void {
+  // Text of other scripts takes two bytes a character in memory and three on the disk.
+  lines.add(line, line.length * 2 + itemBytes);
+}
+
+function addRow(rows: Backlog<RunEventLine>, row: RunEventLine): void {
+  rows.add(row, row.summary.length * 2 + itemBytes);
+}
+
+/** Has the number of the last one that is missing. */
+function droppedRow(dropped: number, seq: number, at: number): RunEventLine {
+  const summary = `${dropped} events are missing here: they could not be written down as fast as they came.`;
+  return { seq, at, name: 'events_dropped', summary };
+}
+
+function droppedLine({ runId }: RunNotes, dropped: number, seq: number, at: number): string {
+  return transcriptLine({ ...droppedRow(dropped, seq, at), run: runId, payload: { dropped } });
 }

@@ -1,13 +1,15 @@
 import type { RunFacts } from '../store/runs.ts';
 
-/** Later facts over earlier ones; figures that are totals never fall. */
+/**
+ * Later facts over earlier ones; figures that are totals never fall. A figure that is no number, or larger than can be
+ * reckoned with, is as if it had not been told: the store would refuse it, and everything beside it.
+ */
 export function mergeFacts(earlier: RunFacts, later: RunFacts): RunFacts {
-  const totals = Object.fromEntries(
-    totalsOfARun
-      .map((name) => [name, Math.max(earlier[name] ?? 0, later[name] ?? 0)] as const)
-      .filter(([name]) => earlier[name] !== undefined || later[name] !== undefined),
-  );
-  return { ...earlier, ...later, ...totals };
+  const totals = totalsOfARun.flatMap((name) => {
+    const known = [earlier[name], later[name]].filter(isFigure);
+    return known.length === 0 ? [] : [[name, Math.trunc(Math.max(...known))] as const];
+  });
+  return { ...withoutTotals(earlier), ...withoutTotals(later), ...Object.fromEntries(totals) };
 }
 
 const totalsOfARun = [
@@ -18,3 +20,20 @@ const totalsOfARun = [
   'totalTokens',
   'costMicroUsd',
 ] as const;
+
+function isFigure(value: number | undefined): value is number {
+  return value !== undefined && value >= 0 && value <= Number.MAX_SAFE_INTEGER;
+}
+
+function withoutTotals(facts: RunFacts): RunFacts {
+  const {
+    inputTokens: _in,
+    cachedInputTokens: _cached,
+    outputTokens: _out,
+    reasoningTokens: _reasoning,
+    totalTokens: _total,
+    costMicroUsd: _cost,
+    ...others
+  } = facts;
+  return others;
+}

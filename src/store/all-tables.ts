@@ -17,6 +17,8 @@ export const allTables: readonly TableOfStore[] = [
   { name: 'claims', key: ['project', 'issue_id'] },
   { name: 'runs', key: ['run_id'] },
   { name: 'run_events', key: ['run_id', 'seq'] },
+  { name: 'questions', key: ['id'] },
+  { name: 'accounts', key: ['backend', 'name'] },
   { name: 'retries', key: ['project', 'issue_id'] },
   { name: 'held', key: ['project', 'issue_id'] },
   { name: 'pins', key: ['project', 'issue_id'] },

@@ -11,6 +11,11 @@ export interface Engine {
    * machines compare leases, so only the server's clock counts, whatever the caller says.
    */
   leaseClock(callersAt: number): RawBuilder<number>;
+  /**
+   * A word that is another one after anybody, here or elsewhere, may have written to the table: while it is the same, what
+   * was read before is still so. Null where the engine cannot tell without being asked as long as for the rows themselves.
+   */
+  changeMark(table: keyof Database): string | null;
   maintain(): Promise<StoreUpkeep>;
   close(): Promise<void>;
 }

@@ -3,7 +3,7 @@ import type { Store } from './store.ts';
 
 export interface Retention {
   readonly now: number;
-  /** Finished runs with their events. Null keeps them for ever, here and below. */
+  /** Finished runs with their events, and questions that are not open. Null keeps them for ever, here and below. */
   readonly runsOlderThanMs: number | null;
   /** Executed commands; the newest of each kind stays, because it tells how things stand. */
   readonly commandsOlderThanMs: number | null;
@@ -17,6 +17,7 @@ export interface Pruned {
   /** So that the caller removes their transcripts, which are files. */
   readonly runIds: readonly string[];
   readonly events: number;
+  readonly questions: number;
   readonly commands: number;
   readonly requestMinutes: number;
 }
@@ -38,11 +39,12 @@ export async function pruneStore(
     runIds.push(...removed);
     return removed.length;
   });
+  const questions = await inSteps(retention.runsOlderThanMs, (before) => store.questions.prune(before, step));
   const commands = await inSteps(retention.commandsOlderThanMs, (before) => store.commands.prune(before, step));
   const requestMinutes = await inSteps(retention.requestMinutesOlderThanMs, (before) =>
     store.requestCounts.prune(before, step),
   );
-  return { runIds, events, commands, requestMinutes };
+  return { runIds, events, questions, commands, requestMinutes };
 }
 
 /** Until a step removes nothing. Gives the sum. */

@@ -1,3 +1,4 @@
+import type { RecoveryStep } from '../core/context-recovery.ts';
 import type { RetryKind } from '../core/workflow.ts';
 import type { IssueKey } from './issue-key.ts';
 
@@ -25,4 +26,8 @@ export interface Retry extends IssueKey {
   readonly dueAt: number;
   /** Why it is retried. */
   readonly error: string | null;
+  /** What the next run does differently, after one that died of its context; null for an ordinary one. */
+  readonly recovery: RecoveryStep | null;
+  /** What a person wants the agent to know. */
+  readonly note: string | null;
 }

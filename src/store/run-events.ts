@@ -1,6 +1,6 @@
-/** An index of what happened in a run: one line an event. The whole events are in transcript files. */
+/** An index of what happened in a run: one line an event. The whole events are in transcript files, by the same `seq`. */
 export interface RunEvents {
-  append(runId: string, events: readonly Omit<RunEventLine, 'seq'>[]): Promise<void>;
+  append(runId: string, events: readonly RunEventDraft[]): Promise<void>;
   /** In order, from the one after `afterSeq`. */
   list(runId: string, query: { readonly afterSeq?: number; readonly limit: number }): Promise<readonly RunEventLine[]>;
   /**
@@ -11,9 +11,14 @@ export interface RunEvents {
 }
 
 export interface RunEventLine {
-  /** Counted per run from 1, without gaps. */
+  /** Counted per run from 1. A number that is missing is an event that was dropped; the line after tells of it. */
   readonly seq: number;
   readonly at: number;
   readonly name: string;
   readonly summary: string;
+}
+
+export interface RunEventDraft extends Omit<RunEventLine, 'seq'> {
+  /** By whoever counts: such an event is written once, however often it comes. Without it the next number is taken. */
+  readonly seq?: number;
 }

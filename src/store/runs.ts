@@ -39,6 +39,8 @@ export interface RunStart extends IssueKey {
   readonly attempt: number | null;
   readonly retryKind: RetryKind | null;
   readonly backend: string;
+  /** The account whose quota it uses. */
+  readonly account: string | null;
   readonly host: string;
   readonly startedAt: number;
 }
@@ -51,6 +53,8 @@ export interface RunFacts {
   readonly evidence?: RunEvidence;
   readonly threadId?: string | null;
   readonly turns?: number;
+  /** The last thing the agent said, cut to 4 KB by the store; for a summary. */
+  readonly lastMessage?: string;
   readonly inputTokens?: number;
   readonly cachedInputTokens?: number;
   readonly outputTokens?: number;
@@ -90,6 +94,7 @@ export interface RunRecord extends RunStart {
   readonly workspace: string | null;
   readonly threadId: string | null;
   readonly turns: number;
+  readonly lastMessage: string | null;
   readonly inputTokens: number;
   readonly cachedInputTokens: number;
   readonly outputTokens: number;

@@ -1,5 +1,6 @@
 import type { Generated } from 'kysely';
 import type { BoardStatus } from '../core/board-status.ts';
+import type { RecoveryStep } from '../core/context-recovery.ts';
 import type { RetryKind } from '../core/workflow.ts';
 import type { JobTimer } from './job-timers.ts';
 import type { RunFinish } from './runs.ts';
@@ -35,6 +36,28 @@ export interface Database {
   };
   runs: RunColumns;
   run_events: { run_id: string; seq: number; at: number; name: string; summary: string };
+  questions: IssueColumns & {
+    id: string;
+    identifier: string;
+    run_id: string;
+    asked_at: number;
+    question_json: string;
+    /** Null until somebody answers, and then the next two are null too. */
+    answered_at: number | null;
+    answer_json: string | null;
+    author_json: string | null;
+    /** Of the two ends of a question at most one comes. */
+    closed_at: number | null;
+    delivered_to: string | null;
+  };
+  accounts: {
+    backend: string;
+    name: string;
+    windows_json: string;
+    parked_json: string | null;
+    parks: number;
+    updated_at: number;
+  };
   retries: IssueColumns & {
     identifier: string;
     url: string | null;
@@ -44,6 +67,8 @@ export interface Database {
     stale_runs: number;
     due_at: number;
     error: string | null;
+    recovery: RecoveryStep | null;
+    note: string | null;
   };
   held: IssueColumns & { identifier: string; code: string; reason: string; since: number; run_id: string | null };
   pins: IssueColumns & { identifier: string; since: number; author_json: string };
@@ -133,6 +158,7 @@ interface RunColumns extends IssueColumns, TokenColumns {
   attempt: number | null;
   retry_kind: RetryKind | null;
   backend: string;
+  account: string | null;
   host: string;
   started_at: number;
   pid: number | null;
@@ -140,6 +166,7 @@ interface RunColumns extends IssueColumns, TokenColumns {
   workspace: string | null;
   thread_id: string | null;
   turns: number;
+  last_message: string | null;
   /** Null while it is in progress, and then the next three are null too. */
   ended_at: number | null;
   outcome: RunFinish['outcome'] | null;

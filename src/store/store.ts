@@ -1,3 +1,4 @@
+import type { Accounts } from './accounts.ts';
 import type { BoardComments } from './board-comments.ts';
 import type { BoardHistory } from './board-history.ts';
 import type { BoardIssues } from './board-issues.ts';
@@ -8,6 +9,7 @@ import type { Held } from './held.ts';
 import type { JobTimers } from './job-timers.ts';
 import type { Pins } from './pins.ts';
 import type { Projects } from './projects.ts';
+import type { Questions } from './questions.ts';
 import type { Recovery } from './recovery.ts';
 import type { RequestCounts } from './request-counts.ts';
 import type { Retries } from './retries.ts';
@@ -53,6 +55,8 @@ export interface StoreTables {
   readonly claims: Claims;
   readonly runs: Runs;
   readonly runEvents: RunEvents;
+  readonly questions: Questions;
+  readonly accounts: Accounts;
   readonly retries: Retries;
   readonly held: Held;
   readonly pins: Pins;

@@ -1,39 +1,76 @@
-import { appendFile, mkdir, rm, stat } from 'node:fs/promises';
+import { chmod, mkdir, readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
+import { readPage, seekSeq, type TranscriptCursor, type TranscriptPage } from './read-transcript.ts';
+import { nullIfMissing, runOfFile } from './transcript-segments.ts';
+import { findEnd, type TranscriptEnd, type TranscriptLimits, writeLines } from './write-transcript.ts';
 
-/** What agents said, whole, one file a run: the store's table of events is the index to it. */
+/** What agents said, whole, of each run for itself: the store's table of events is the index to it. */
 export interface Transcripts {
+  /** Adds lines; they are on the disk in the order of the calls. When it rejects, they may be added again. */
   append(runId: string, lines: readonly string[]): Promise<void>;
   remove(runIds: readonly string[]): Promise<void>;
 }
 
-/** A run that says more than this has gone astray; its file ends with a line that tells so. */
-const defaultMaxBytes = 64 * 1024 * 1024;
-
-/** Transcripts as files of JSON lines in a folder of their own, for their owner only. Run ids are file names. */
-export function transcriptFiles(folder: string, maxBytes: number = defaultMaxBytes): Transcripts {
-  const sizes = new Map<string, number>();
-  const fileOf = (runId: string): string => path.join(folder, `${runId}.jsonl`);
-  return {
-    append: async (runId, lines) => {
-      const size = sizes.get(runId) ?? (await sizeOf(fileOf(runId)));
-      if (size > maxBytes) return;
-      const text = lines.map((line) => `${line}\n`).join('');
-      const isFull = size + Buffer.byteLength(text) > maxBytes;
-      await mkdir(folder, { recursive: true, mode: 0o700 });
-      await appendFile(fileOf(runId), isFull ? '{"truncated":true}\n' : text, { mode: 0o600 });
-      sizes.set(runId, isFull ? Number.POSITIVE_INFINITY : size + Buffer.byteLength(text));
-    },
-    remove: async (runIds) => {
-      for (const runId of runIds) {
-        sizes.delete(runId);
-        await rm(fileOf(runId), { force: true });
-      }
-    },
-  };
+export interface TranscriptReader {
+  /** From the beginning, or from where a page before ended. A run that is not known has an empty transcript. */
+  read(runId: string, query: { readonly cursor?: TranscriptCursor; readonly limit: number }): Promise<TranscriptPage>;
+  /** Where the event with this number is, for `read`; where there is none, the first later one, or the end. */
+  seek(runId: string, seq: number): Promise<TranscriptCursor>;
 }
 
-async function sizeOf(file: string): Promise<number> {
-  const found = await stat(file).catch(() => null);
-  return found?.size ?? 0;
+/** A run that says more has gone astray: its beginning and its end are kept, and the middle goes. */
+const defaultLimits: TranscriptLimits = { totalBytes: 64 * 1024 * 1024, segmentBytes: 8 * 1024 * 1024 };
+
+/** Of so many runs the end of the transcript is remembered; of others it is looked for. */
+const mostRemembered = 256;
+
+/**
+ * Transcripts as files of JSON lines in a folder of their own, for their owner only (`transcript-segments.ts` says how they
+ * lie there). What must hold: a run is written by one process at a time; a line that a crash cut off is ended before the
+ * next one, so that no line is lost with it; anybody may read meanwhile.
+ */
+export function transcriptFiles(
+  folder: string,
+  limits: TranscriptLimits = defaultLimits,
+): Transcripts & TranscriptReader {
+  const ends = new Map<string, TranscriptEnd>();
+  const queues = new Map<string, Promise<void>>();
+  let isReady = false;
+  const append = async (runId: string, lines: readonly string[]): Promise<void> => {
+    if (!isReady) {
+      await mkdir(folder, { recursive: true, mode: 0o700 });
+      // A folder of somebody else stays as it is; the files are private in any case.
+      await chmod(folder, 0o700).catch(() => {});
+    }
+    const end = ends.get(runId) ?? (await findEnd(folder, runId));
+    // Until it is known that all went well, nothing is: the next one looks at the files, and for the folder.
+    ends.delete(runId);
+    isReady = false;
+    await writeLines(folder, runId, end, lines, limits);
+    isReady = true;
+    ends.set(runId, end);
+    const [oldest] = ends.keys();
+    if (ends.size > mostRemembered && oldest !== undefined) ends.delete(oldest);
+  };
+  return {
+    append: (runId, lines) => {
+      const earlier = queues.get(runId) ?? Promise.resolve();
+      const done = earlier.catch(() => {}).then(() => append(runId, lines));
+      queues.set(runId, done);
+      const leave = (): void => void (queues.get(runId) === done && queues.delete(runId));
+      void done.then(leave, leave);
+      return done;
+    },
+    remove: async (runIds) => {
+      if (runIds.length === 0) return;
+      const gone = new Set(runIds);
+      for (const runId of gone) ends.delete(runId);
+      const names = (await readdir(folder).catch(nullIfMissing)) ?? [];
+      for (const name of names) {
+        if (gone.has(runOfFile(name) ?? '')) await rm(path.join(folder, name), { force: true });
+      }
+    },
+    read: (runId, query) => readPage(folder, runId, query),
+    seek: (runId, seq) => seekSeq(folder, runId, seq),
+  };
 }

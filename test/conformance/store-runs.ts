@@ -10,7 +10,7 @@ export function runsConformance(engine: StoreEngine): void {
   onEngine(engine, 'keeps runs', ({ open }) => {
     it('knows a run from its start to its end', async () => {
       const { runs } = await open();
-      const start = runStart('r1', { attempt: 2, retryKind: 'failure', generation: 3 });
+      const start = runStart('r1', { attempt: 2, retryKind: 'failure', generation: 3, account: 'work' });
       await runs.start(start);
       const nothingYet = {
         pid: null,
@@ -18,6 +18,7 @@ export function runsConformance(engine: StoreEngine): void {
         workspace: null,
         threadId: null,
         turns: 0,
+        lastMessage: null,
         inputTokens: 0,
         cachedInputTokens: 0,
         outputTokens: 0,
@@ -35,6 +36,7 @@ export function runsConformance(engine: StoreEngine): void {
         workspace: '/w/BAT-1',
         threadId: 't',
         turns: 2,
+        lastMessage: 'All done.',
         inputTokens: 10,
         cachedInputTokens: 4,
         outputTokens: 5,

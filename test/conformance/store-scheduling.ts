@@ -36,6 +36,8 @@ export function schedulingConformance(engine: StoreEngine): void {
       staleRuns: 3,
       dueAt: 50,
       error: 'agent_exited',
+      recovery: 'compact',
+      note: 'look at the tests first',
     };
     const bare: Retry = {
       ...retry,
@@ -47,6 +49,8 @@ export function schedulingConformance(engine: StoreEngine): void {
       staleRuns: 0,
       dueAt: 20,
       error: null,
+      recovery: null,
+      note: null,
     };
 
     it('has one retry an issue, by due time', async () => {
@@ -185,6 +189,8 @@ export function schedulingConformance(engine: StoreEngine): void {
       staleRuns: 0,
       dueAt: 5,
       error: null,
+      recovery: null,
+      note: null,
     };
     const hold = { ...key, identifier: 'BAT-1', code: 'person', reason: 'asked to', since: 5, runId: null };
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { failureDelayMs } from '../../src/core/backoff.ts';
+import { failureDelayMs, loginDelayMs, quotaDelayMs } from '../../src/core/backoff.ts';
 
 it('doubles from ten seconds to the limit: the schedule of seed 4', () => {
   const schedule = [1, 2, 3, 4, 5, 6, 7].map((failures) => failureDelayMs(failures, 300_000, 0));
@@ -30,4 +30,13 @@ it('jitter only ever makes it longer, and by a tenth at most', () => {
       },
     ),
   );
+});
+
+it('the wait for a quota and for a login grows to an hour, and is a minute longer by chance at most', () => {
+  const minutes = (delays: number[]): number[] => delays.map((delay) => delay / 60_000);
+  expect(minutes([-1, 0, 1, 5, 6, 99].map((waits) => quotaDelayMs(waits, null, 0)))).toEqual([1, 1, 2, 32, 60, 60]);
+  expect(minutes([-1, 0, 1, 3, 4, 99].map((waits) => loginDelayMs(waits, 0)))).toEqual([5, 5, 10, 40, 60, 60]);
+  expect(minutes([quotaDelayMs(0, null, 1), loginDelayMs(0, 1), quotaDelayMs(0, 300 * 60_000, 1)])).toEqual([
+    1.1, 5.5, 301,
+  ]);
 });

@@ -6,7 +6,8 @@ import { decideAfterExit, type RunExit } from '../../src/core/exit-decision.ts';
 import type { RunEnd, RunOutcome } from '../../src/core/run.ts';
 import { settings } from '../fake/settings.ts';
 
-const { agent } = settings({ agent: { maxRetries: 0 } });
+const contextRecovery = { reducedBudgetTokens: 100_000, compact: true, freshStart: true, largerModel: 'large' };
+const { agent } = settings({ agent: { maxRetries: 0, contextRecovery } });
 const well: RunOutcome = { end: 'succeeded', turns: 1 };
 const badly = (end: Exclude<RunEnd, 'succeeded'>, code: ErrorCode, why = 'why'): RunOutcome => {
   return { end, turns: 1, error: new BatonError(code, why) };
@@ -18,6 +19,8 @@ const decided = (outcome: RunOutcome, known: Partial<RunExit> = {}) =>
     failuresBefore: 0,
     staleBefore: 0,
     quotaWaitsBefore: 0,
+    quotaReadyInMs: null,
+    lastRecovery: null,
     changed: true,
     agent,
     now: 0,
@@ -29,7 +32,14 @@ const failed = badly('failed', 'agent_exited');
 describe('a run that ended well', () => {
   it('is looked at again after a second, and its failures are forgotten', () => {
     const decision = decided(well, { failuresBefore: 2, staleBefore: 2, chance: 0.5 });
-    expect(decision).toEqual({ action: 'retry', kind: 'continuation', failures: 0, staleRuns: 0, delayMs: 1_000 });
+    expect(decision).toEqual({
+      action: 'retry',
+      kind: 'continuation',
+      failures: 0,
+      staleRuns: 0,
+      delayMs: 1_000,
+      recovery: null,
+    });
   });
 
   it('and changed nothing is counted', () => {
@@ -58,7 +68,14 @@ describe('a run that ended well', () => {
 
 describe('a run that failed', () => {
   it('O20: for the first time waits ten seconds', () => {
-    expect(decided(failed)).toEqual({ action: 'retry', kind: 'failure', failures: 1, staleRuns: 0, delayMs: 10_000 });
+    expect(decided(failed)).toEqual({
+      action: 'retry',
+      kind: 'failure',
+      failures: 1,
+      staleRuns: 0,
+      delayMs: 10_000,
+      recovery: null,
+    });
   });
 
   it('O19: for the third time in a row waits forty seconds', () => {
@@ -146,6 +163,7 @@ it('a run that Baton interrupted goes on as soon as it may, and nothing is count
           failures: failuresBefore,
           staleRuns: staleBefore,
           delayMs: 0,
+          recovery: null,
         });
       },
     ),
@@ -193,6 +211,7 @@ describe('a run whose account has no quota left', () => {
       failures: 2,
       staleRuns: 1,
       delayMs: 60_000,
+      recovery: null,
     });
   });
 
@@ -209,7 +228,117 @@ describe('a run whose account has no quota left', () => {
     expect(decided(exhausted(500), { now: 1_000 })).toMatchObject({ kind: 'quota', delayMs: 60_000 });
   });
 
+  it.each([
+    [0, 1_000],
+    [300, 1_000],
+    [-5, 1_000],
+    [90_000, 90_000],
+  ])(
+    'is looked at when an account is ready, in %i ms after %i ms, whatever time its own account told',
+    (ready, delayMs) => {
+      const known = { quotaReadyInMs: ready, quotaWaitsBefore: 7, chance: 1 };
+      expect(decided(exhausted(9_000_000), known)).toMatchObject({ kind: 'quota', delayMs });
+    },
+  );
+
+  it('does not believe a time that is more than eight days ahead', () => {
+    expect(decided(exhausted(9 * 24 * 3_600_000))).toMatchObject({ kind: 'quota', delayMs: 60_000 });
+  });
+
   it('is given back when its issue moved on meanwhile', () => {
     expect(decided(badly('canceled_by_reconciliation', 'agent_quota_exhausted'))).toEqual({ action: 'release' });
+  });
+});
+
+describe('a run that no retry mends', () => {
+  it.each(['agent_auth_failed', 'run_stalemate'] as const)(
+    '%s: is held at once, with the command that goes on',
+    (code) => {
+      for (const end of ['failed', 'timed_out', 'stalled', 'interrupted'] as const) {
+        expect(decided(badly(end, code, 'Log in with: codex login'), { agent: { ...agent, maxRetries: 0 } })).toEqual({
+          action: 'hold',
+          code,
+          reason: 'Log in with: codex login. To go on: baton issue retry BAT-1',
+        });
+      }
+    },
+  );
+
+  it('is given back when its issue moved on meanwhile', () => {
+    expect(decided(badly('canceled_by_reconciliation', 'agent_auth_failed'))).toEqual({ action: 'release' });
+    expect(decided(badly('canceled_by_reconciliation', 'run_stalemate'))).toEqual({ action: 'release' });
+  });
+
+  it('is held with one short line that ends with the command, whatever the agent said last', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary', maxLength: 2_000 }), fc.string({ minLength: 1 }), (said, identifier) => {
+        const decision = decided(badly('failed', 'run_stalemate', said), { identifier });
+        if (decision.action !== 'hold') throw new Error('not held');
+        expect(decision.reason).toMatch(/To go on: baton issue retry \S/);
+        expect(decision.reason).not.toMatch(/\n|\p{Cc}/u);
+        expect(decision.reason.length).toBeLessThan(1_300);
+      }),
+    );
+  });
+});
+
+describe('a run that died of its context window', () => {
+  const died = (kind?: unknown, end: 'failed' | 'interrupted' = 'failed'): RunOutcome => ({
+    end,
+    turns: 1,
+    error: new BatonError('agent_context_exhausted', 'full', { details: { kind } }),
+  });
+
+  it('is a failure like any other, and the next run does something differently', () => {
+    expect(decided(died('context'), { failuresBefore: 1, staleBefore: 2 })).toEqual({
+      action: 'retry',
+      kind: 'failure',
+      failures: 2,
+      staleRuns: 2,
+      delayMs: 20_000,
+      recovery: 'reduced_budget',
+    });
+  });
+
+  it.each([
+    ['token', null, 'compact'],
+    ['context', 'compact', 'fresh_start'],
+    ['something else', 'fresh_start', 'larger_model'],
+    [undefined, null, 'reduced_budget'],
+  ] as const)('by %s after %s goes on with %s', (kind, lastRecovery, recovery) => {
+    expect(decided(died(kind), { lastRecovery })).toMatchObject({ recovery });
+  });
+
+  it('takes the last step at the last attempt, and then is held: there is no attempt more', () => {
+    const limited = { ...agent, maxRetries: 3 };
+    expect(decided(died(), { agent: limited })).toMatchObject({ failures: 1, recovery: 'reduced_budget' });
+    expect(decided(died(), { agent: limited, failuresBefore: 1, lastRecovery: 'reduced_budget' })).toMatchObject({
+      failures: 2,
+      recovery: 'larger_model',
+    });
+    expect(decided(died(), { agent: limited, failuresBefore: 2, lastRecovery: 'larger_model' })).toMatchObject({
+      action: 'hold',
+      code: 'retries_exhausted',
+    });
+  });
+
+  it('is repeated as it was when nothing is configured', () => {
+    const nothing = { reducedBudgetTokens: null, compact: false, freshStart: false, largerModel: null };
+    const plain = { ...agent, contextRecovery: nothing };
+    expect(decided(died(), { agent: plain, lastRecovery: 'compact' })).toMatchObject({
+      kind: 'failure',
+      recovery: null,
+    });
+  });
+
+  it('is forgotten after another failure, and after a run that ended well', () => {
+    expect(decided(failed, { lastRecovery: 'compact' })).toMatchObject({ kind: 'failure', recovery: null });
+    expect(decided(well, { lastRecovery: 'compact' })).toMatchObject({ kind: 'continuation', recovery: null });
+  });
+
+  it('is not forgotten where nothing is counted: the next run is what the interrupted one was to be', () => {
+    const lastRecovery = 'compact';
+    expect(decided(badly('interrupted', 'run_interrupted'), { lastRecovery })).toMatchObject({ recovery: 'compact' });
+    expect(decided(badly('failed', 'agent_quota_exhausted'), { lastRecovery })).toMatchObject({ recovery: 'compact' });
   });
 });

@@ -11,6 +11,8 @@ const table = [
   ['issue_missing', 'canceled_by_reconciliation', 'run_cancelled'],
   ['stopped_by_person', 'canceled_by_reconciliation', 'run_cancelled'],
   ['limit_reached', 'canceled_by_reconciliation', 'limit_reached'],
+  ['unanswered', 'failed', 'agent_input_required'],
+  ['taken_over', 'canceled_by_reconciliation', 'run_cancelled'],
   ['day_limit_reached', 'interrupted', 'run_interrupted'],
   ['claim_lost', 'interrupted', 'run_interrupted'],
   ['shutdown', 'interrupted', 'run_interrupted'],

@@ -11,6 +11,7 @@ const timer: JobTimer = {
   ...{ project, job: 'j', owner: '', lastRunAt: 1, nextDueAt: 2 },
   ...{ outcome: 'failed', durationMs: 3, failures: 4, error: 'no' },
 };
+const parked = { until: 9, since: 1, why: 'auth', reason: 'logged out' } as const;
 const author = { kind: 'person', name: 'Ada' } as const;
 
 for (const from of engines) {
@@ -51,9 +52,17 @@ for (const from of engines) {
             expect(command.seq).toBe(3);
             const held = { project, issueId: 'i0' };
             expect(await store.runs.read('r1')).toMatchObject({
+              account: 'work',
+              lastMessage: 'm',
               evidence: { fingerprint: '漢' },
               removal: { keptBecause: 'it' },
             });
+            expect(await store.questions.open(project)).toMatchObject([{ id: 'q2', question: { text: 'Which? 漢' } }]);
+            expect(await store.questions.undelivered(held)).toMatchObject([
+              { id: 'q1', given: { answer: { values: { a: '🚲' } } } },
+            ]);
+            expect(await store.accounts.list()).toMatchObject([{ backend: 'b', name: 'n', parked }]);
+            expect(await store.retries.read(held)).toMatchObject({ recovery: 'fresh_start', note: 'n' });
             expect(await store.pins.list(project)).toEqual([{ ...held, identifier: 'x', since: 1, author }]);
             expect(await store.claims.read(held)).toMatchObject({ host: 'here', slotState: 'Todo', generation: 1 });
             const timers = ['', 'me', 'you'].map((owner) => ({ ...timer, owner }));
@@ -136,7 +145,7 @@ async function fillEverything(store: Store): Promise<void> {
     await tables.boardComments.add(key, { author, body: 'b', at: 1 });
     await tables.boardHistory.add(key, { at: 1, author, field: 'status', from: null, to: ['todo'], reason: null });
     await tables.claims.take(key, { owner: 'me', host: 'here', at: 1, leaseMs: 10, slotState: 'Todo' });
-    await tables.runs.start(runStart('r1'));
+    await tables.runs.start(runStart('r1', { account: 'work' }));
     await tables.runEvents.append(
       'r1',
       Array.from({ length: 450 }, (_, at) => ({ at, name: 'n', summary: `${at}` })),
@@ -151,8 +160,15 @@ async function fillEverything(store: Store): Promise<void> {
       staleRuns: 2,
       dueAt: 1,
       error: 'e',
+      recovery: 'fresh_start',
+      note: 'n',
     });
-    await tables.runs.record('r1', 1, { evidence: { changed: true, fingerprint: '漢', git: null } });
+    const question = { kind: 'input', text: 'Which? 漢', detail: '', fields: [] } as const;
+    for (const id of ['q1', 'q2'])
+      await tables.questions.ask({ ...key, id, identifier: 'x', runId: 'r1', askedAt: 1, question });
+    await tables.questions.answer('q1', { at: 2, author, answer: { decision: 'decline', values: { a: '🚲' } } });
+    await tables.accounts.put({ backend: 'b', name: 'n', windows: [], parked, parks: 1 }, 1);
+    await tables.runs.record('r1', 1, { lastMessage: 'm', evidence: { changed: true, fingerprint: '漢', git: null } });
     await tables.runs.noteRemoval('r1', { at: 1, keptBecause: 'it', saved: [] });
     await tables.pins.put({ ...key, identifier: 'x', since: 1, author });
     await tables.held.put({ ...key, identifier: 'x', code: 'person', reason: 'r', since: 1, runId: null });

@@ -69,6 +69,8 @@ for (const engine of engines) {
       const live = { runId: 'live', totalTokens: 5, finish: null, evidence: null, removal: null };
       expect(await store.runs.latestOfIssue(key)).toMatchObject(live);
       expect(await store.pins.list('p')).toEqual([]);
+      expect(await store.runs.latestOfIssue(key)).toMatchObject({ account: null, lastMessage: null });
+      expect([await store.questions.open('p'), await store.accounts.list()]).toEqual([[], []]);
       expect(await store.runs.read('ended')).toMatchObject({ finish: { outcome: 'failed', endedAt: 12 } });
       expect(await store.runEvents.list('live', { limit: 9 })).toHaveLength(1);
       const found = await store.recovery('p', 20);

@@ -25,6 +25,7 @@ for (const engine of engines) {
       expect(pruned).toEqual({
         runIds: ['old-0', 'old-1', 'old-2', 'old-3', 'old-4'],
         events: 35,
+        questions: 4,
         commands: 4,
         requestMinutes: 5,
       });
@@ -32,6 +33,8 @@ for (const engine of engines) {
       expect((await store.runs.list(project, { limit: 99 })).map(({ runId }) => runId)).toEqual(['live', 'young']);
       expect(await store.runEvents.list('young', { limit: 99 })).toHaveLength(7);
       expect(await store.commands.list(project, 99)).toHaveLength(2);
+      const left = (await store.questions.list(project, { limit: 99 })).map(({ id }) => id);
+      expect(left.toSorted()).toEqual(['open', 'young']);
       expect((await store.requestCounts.sum({ bucket: 'minute', from: 0, to: now }))[0]?.count).toBe(1);
       expect((await store.requestCounts.sum({ bucket: 'day', from: 0, to: now }))[0]?.count).toBe(6);
     });
@@ -42,6 +45,7 @@ for (const engine of engines) {
       expect(await pruneStore(store, systemClock, keepAll)).toEqual({
         runIds: [],
         events: 0,
+        questions: 0,
         commands: 0,
         requestMinutes: 0,
       });
@@ -90,6 +94,12 @@ async function fill(store: Store): Promise<void> {
   }
   for (const [runId, days] of Object.entries(ended)) await store.runs.finish(runId, 1, { ...end, endedAt: days * day });
   const author = { kind: 'orchestrator' } as const;
+  const question = { kind: 'input', text: 't', detail: '', fields: [] } as const;
+  for (const id of ['q0', 'q1', 'q2', 'q3', 'open', 'young']) {
+    const askedAt = id === 'young' ? 80 * day : day;
+    await store.questions.ask({ project, issueId: 'i', identifier: 'i', runId: 'r', id, askedAt, question });
+    if (id !== 'open') await store.questions.close(id, askedAt);
+  }
   for (let index = 0; index < 6; index++) {
     await store.commands.submit({ id: `c${index}`, project, kind: 'k', payload: {}, author, at: 1, key: null });
     if (index < 5) await store.commands.finish(`c${index}`, { at: index, status: 'done', text: '' });

@@ -77,6 +77,27 @@ it('fences off whoever held a claim, then or now: no generation falls or stands,
   await daemon.close();
 });
 
+it('has open questions and parked accounts as they were: what was answered since is asked again, what ran out runs out', async () => {
+  const { url, file } = scratch();
+  const daemon = await openStore({ url, clock: systemClock, mode: 'daemon' });
+  const question = { kind: 'input', text: 'Which?', detail: '', fields: [] } as const;
+  const asked = { project: 'p', issueId: 'i', identifier: 'I', runId: 'r', askedAt: 1, question };
+  const account = { backend: 'codex', name: 'a', windows: [], parks: 1 };
+  const parked = { until: 5, since: 1, why: 'quota', reason: 'used up' } as const;
+  await daemon.questions.ask({ ...asked, id: 'q1' });
+  await daemon.accounts.put({ ...account, parked }, 1);
+  backupStore(url, file('backup.db'));
+  const author = { kind: 'person', name: 'Ada' } as const;
+  await daemon.questions.answer('q1', { at: 2, author, answer: { decision: 'accept', values: {} } });
+  await daemon.questions.ask({ ...asked, id: 'q2' });
+  await daemon.accounts.put({ ...account, parked: null }, 2);
+  await restoreLive({ file: file('backup.db'), url, clock: systemClock });
+  expect((await daemon.questions.open('p')).map(({ id }) => id)).toEqual(['q1']);
+  expect(await daemon.questions.undelivered({ project: 'p', issueId: 'i' })).toEqual([]);
+  expect(await daemon.accounts.list()).toEqual([{ ...account, parked }]);
+  await daemon.close();
+});
+
 it('brings a backup of the first version to this one before it takes it in', async () => {
   const { url, file } = scratch();
   await makeFirstVersion(file('backup.db'));

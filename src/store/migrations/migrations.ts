@@ -3,6 +3,7 @@ import { firstSchema } from './0001-first-schema/first-schema.ts';
 import { durableClaims } from './0002-durable-claims/durable-claims.ts';
 import { workspacesOfRuns } from './0003-workspaces-of-runs/workspaces-of-runs.ts';
 import { jobs } from './0004-jobs/jobs.ts';
+import { questionsAndAccounts } from './0005-questions-and-accounts/questions-and-accounts.ts';
 import type { ColumnTypes } from './column-types.ts';
 
 /**
@@ -15,4 +16,10 @@ export interface Migration {
 }
 
 /** In order; the number of a migration is its place, from 1. */
-export const migrations: readonly Migration[] = [firstSchema, durableClaims, workspacesOfRuns, jobs];
+export const migrations: readonly Migration[] = [
+  firstSchema,
+  durableClaims,
+  workspacesOfRuns,
+  jobs,
+  questionsAndAccounts,
+];

@@ -30,6 +30,7 @@ export function openPostgres(url: string, logger?: Logger): Engine {
     db,
     // The time at which the statement came in: the same wherever the statement says it, and never ahead of the truth.
     leaseClock: () => sql<number>`cast(floor(extract(epoch from statement_timestamp()) * 1000) as bigint)`,
+    changeMark: () => null,
     // Its own checkpoints and autovacuum do it.
     maintain: async () => noUpkeep,
     close: async () => {

@@ -1,6 +1,6 @@
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
+import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { Kysely, sql } from 'kysely';
 import type { Clock } from '../../clock/clock.ts';
 import { BatonError } from '../../core/baton-error.ts';
@@ -12,6 +12,7 @@ import { maintainSqlite } from './maintain-sqlite.ts';
 import { makePrivateFile } from './private-file.ts';
 import { sqliteDialect } from './sqlite-dialect.ts';
 import { sqliteError } from './sqlite-errors.ts';
+import { TableWrites } from './table-writes.ts';
 import { blockingTimeoutMs, whenFree } from './when-free.ts';
 
 /** The write-ahead log is cut back to this after a checkpoint; a single large transaction may have made it longer. */
@@ -46,11 +47,17 @@ export async function openSqlite(file: string, mode: 'daemon' | 'visitor', clock
 }
 
 function engineOver(database: DatabaseSync, file: string, clock: Clock, lock: InstanceLock | undefined): Engine {
-  const db = new Kysely<Database>({ dialect: sqliteDialect(database, file, clock) });
+  const writes = new TableWrites();
+  const db = new Kysely<Database>({ dialect: sqliteDialect(database, file, clock, writes) });
+  const others = database.prepare('pragma data_version');
   return {
     name: 'sqlite',
     db,
     leaseClock: (callersAt) => sql<number>`${sql.val(callersAt)}`,
+    changeMark: (table) => {
+      const mark = othersMark(database, others);
+      return mark === null ? null : `${mark} ${writes.of(table)}`;
+    },
     maintain: () => db.connection().execute(async () => maintainSqlite(database, file)),
     close: async () => {
       // Waits for a transaction that is under way: Kysely has one connection to give.
@@ -59,6 +66,15 @@ function engineOver(database: DatabaseSync, file: string, clock: Clock, lock: In
       lock?.release();
     },
   };
+}
+
+/** Changes with each commit of another connection. What is wrong with the file is told to whoever reads rows of it. */
+function othersMark(database: DatabaseSync, dataVersion: StatementSync): unknown {
+  try {
+    return database.isOpen ? (dataVersion.get()?.data_version ?? null) : null;
+  } catch {
+    return null;
+  }
 }
 
 function useWriteAheadLog(database: DatabaseSync, file: string): void {

@@ -13,15 +13,16 @@ import type { Clock } from '../../clock/clock.ts';
 import type { BatonError } from '../../core/baton-error.ts';
 import { storableParameters } from '../storable-text.ts';
 import { sqliteError } from './sqlite-errors.ts';
+import type { TableWrites } from './table-writes.ts';
 import { whenFree } from './when-free.ts';
 
 /** Prepared statements kept; the store has far fewer texts than this, except for lists of varying length. */
 const cachedStatements = 200;
 
 /** Kysely over `node:sqlite`. Kysely gives the one connection to one transaction or query at a time. */
-export function sqliteDialect(database: DatabaseSync, file: string, clock: Clock): Dialect {
+export function sqliteDialect(database: DatabaseSync, file: string, clock: Clock, writes: TableWrites): Dialect {
   return {
-    createDriver: () => sqliteDriver(database, new SqliteConnection(database, file, clock)),
+    createDriver: () => sqliteDriver(database, new SqliteConnection(database, file, clock, writes)),
     createAdapter: () => new SqliteAdapter(),
     createQueryCompiler: () => new SqliteQueryCompiler(),
     createIntrospector: (db) => new SqliteIntrospector(db),
@@ -51,12 +52,14 @@ function sqliteDriver(database: DatabaseSync, connection: SqliteConnection): Dri
 interface Prepared {
   readonly statement: StatementSync;
   readonly givesRows: boolean;
+  readonly isRead: boolean;
 }
 
 class SqliteConnection implements DatabaseConnection {
   readonly #database: DatabaseSync;
   readonly #file: string;
   readonly #clock: Clock;
+  readonly #writes: TableWrites;
   readonly #prepared = new Map<string, Prepared>();
 
   /**
@@ -65,10 +68,11 @@ class SqliteConnection implements DatabaseConnection {
    */
   failedInside: BatonError | null = null;
 
-  constructor(database: DatabaseSync, file: string, clock: Clock) {
+  constructor(database: DatabaseSync, file: string, clock: Clock, writes: TableWrites) {
     this.#database = database;
     this.#file = file;
     this.#clock = clock;
+    this.#writes = writes;
   }
 
   async executeQuery<Row>(query: CompiledQuery): Promise<QueryResult<Row>> {
@@ -87,20 +91,24 @@ class SqliteConnection implements DatabaseConnection {
   }
 
   #execute<Row>(query: CompiledQuery): QueryResult<Row> {
-    const { statement, givesRows } = this.#prepare(query.sql);
+    const { statement, givesRows, isRead } = this.#prepare(query.sql);
     // The tables give text, numbers and null only.
     const parameters = storableParameters(query.parameters) as SQLInputValue[];
-    // The types of rows are Kysely's, from the schema.
-    if (givesRows) return { rows: statement.all(...parameters) as Row[] };
-    const { changes } = statement.run(...parameters);
-    return { rows: [], numAffectedRows: BigInt(changes) };
+    try {
+      // The types of rows are Kysely's, from the schema.
+      if (givesRows) return { rows: statement.all(...parameters) as Row[] };
+      const { changes } = statement.run(...parameters);
+      return { rows: [], numAffectedRows: BigInt(changes) };
+    } finally {
+      if (!isRead) this.#writes.note(query.sql);
+    }
   }
 
   #prepare(text: string): Prepared {
     const known = this.#prepared.get(text);
     if (known !== undefined) return known;
     const statement = this.#database.prepare(text);
-    const made = { statement, givesRows: statement.columns().length > 0 };
+    const made = { statement, givesRows: statement.columns().length > 0, isRead: /^\s*select\b/i.test(text) };
     if (this.#prepared.size >= cachedStatements) this.#prepared.clear();
     this.#prepared.set(text, made);
     return made;

@@ -1,9 +1,12 @@
 import type { Kysely, Selectable } from 'kysely';
 import type { Command, Commands } from '../commands.ts';
+import type { Engine } from '../engine.ts';
 import { authorFrom } from '../json-text.ts';
 import type { Database } from '../schema.ts';
 
-export function commandsTable(db: Kysely<Database>): Commands {
+export function commandsTable(db: Kysely<Database>, engine: Engine): Commands {
+  /** Of projects for which nothing waited: the mark of then. Each tick asks, and mostly nobody has written anything. */
+  const nothingWaited = new Map<string, string>();
   return {
     submit: async (draft) => {
       const written = await db
@@ -36,6 +39,9 @@ export function commandsTable(db: Kysely<Database>): Commands {
     },
 
     waiting: async (project, limit) => {
+      // Before the rows are read: what is written in between changes the next mark.
+      const mark = engine.changeMark('commands');
+      if (mark !== null && nothingWaited.get(project) === mark) return [];
       const rows = await db
         .selectFrom('commands')
         .selectAll()
@@ -44,6 +50,7 @@ export function commandsTable(db: Kysely<Database>): Commands {
         .orderBy('seq')
         .limit(limit)
         .execute();
+      if (mark !== null && rows.length === 0 && limit > 0) nothingWaited.set(project, mark);
       return rows.map(commandFrom);
     },
 

@@ -1,4 +1,5 @@
 import type { Kysely } from 'kysely';
+import { recoverySteps } from '../../core/context-recovery.ts';
 import type { Retries, Retry } from '../retries.ts';
 import type { Database } from '../schema.ts';
 
@@ -14,6 +15,8 @@ export function retriesTable(db: Kysely<Database>): Retries {
         stale_runs: retry.staleRuns,
         due_at: retry.dueAt,
         error: retry.error,
+        recovery: retry.recovery,
+        note: retry.note,
       };
       await db
         .insertInto('retries')
@@ -63,5 +66,8 @@ function retryFrom(row: Database['retries']): Retry {
     staleRuns: row.stale_runs,
     dueAt: row.due_at,
     error: row.error,
+    // A step that a later Baton knows is none here: the run is then an ordinary one.
+    recovery: recoverySteps.find((step) => step === row.recovery) ?? null,
+    note: row.note,
   };
 }

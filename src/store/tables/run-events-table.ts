@@ -20,17 +20,16 @@ export function runEventsTable(db: Kysely<Database>, engine: Engine['name']): Ru
           .select((eb) => eb.fn.max('seq').as('seq'))
           .where('run_id', '=', runId)
           .executeTakeFirst();
-        const rows = events.map((event, index) => ({
-          run_id: runId,
-          seq: (last?.seq ?? 0) + index + 1,
-          at: event.at,
-          name: event.name,
-          summary: event.summary,
-        }));
+        let seq = last?.seq ?? 0;
+        const rows = events.map((event) => {
+          seq = event.seq ?? seq + 1;
+          return { run_id: runId, seq, at: event.at, name: event.name, summary: event.summary };
+        });
         for (let start = 0; start < rows.length; start += linesAStatement) {
           await inside
             .insertInto('run_events')
             .values(rows.slice(start, start + linesAStatement))
+            .onConflict((conflict) => conflict.columns(['run_id', 'seq']).doNothing())
             .execute();
         }
       });

@@ -1,5 +1,6 @@
 import { type ExpressionBuilder, type Kysely, sql } from 'kysely';
 import { atomically } from '../atomically.ts';
+import { cutToBytes } from '../cut-text.ts';
 import { toJsonText } from '../json-text.ts';
 import type { RunFacts, RunRecord, Runs } from '../runs.ts';
 import type { Database } from '../schema.ts';
@@ -7,6 +8,9 @@ import { rowFromStart, runFrom } from './run-rows.ts';
 
 /** Names in one statement; each is a parameter. */
 const namesAStatement = 500;
+
+/** Bytes of the last message that a run keeps; the transcript has all of it. */
+const longestLastMessage = 4_096;
 
 export function runsTable(db: Kysely<Database>): Runs {
   /** In progress and started with this generation: whoever shows an old one writes nothing. */
@@ -161,6 +165,7 @@ function plainFacts(facts: RunFacts) {
     ...(facts.workspace === undefined ? {} : { workspace: facts.workspace }),
     ...(facts.evidence === undefined ? {} : { evidence_json: toJsonText(facts.evidence) }),
     ...(facts.threadId === undefined ? {} : { thread_id: facts.threadId }),
+    ...(facts.lastMessage === undefined ? {} : { last_message: cutToBytes(facts.lastMessage, longestLastMessage) }),
   };
 }
 

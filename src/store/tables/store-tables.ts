@@ -2,6 +2,7 @@ import type { Kysely } from 'kysely';
 import type { Engine } from '../engine.ts';
 import type { Database } from '../schema.ts';
 import type { StoreTables } from '../store.ts';
+import { accountsTable } from './accounts-table.ts';
 import { boardCommentsTable } from './board-comments-table.ts';
 import { boardHistoryTable } from './board-history-table.ts';
 import { boardIssuesTable } from './board-issues-table.ts';
@@ -12,6 +13,7 @@ import { heldTable } from './held-table.ts';
 import { jobTimersTable } from './job-timers-table.ts';
 import { pinsTable } from './pins-table.ts';
 import { projectsTable } from './projects-table.ts';
+import { questionsTable } from './questions-table.ts';
 import { requestCountsTable } from './request-counts-table.ts';
 import { retriesTable } from './retries-table.ts';
 import { runEventsTable } from './run-events-table.ts';
@@ -28,6 +30,8 @@ export function storeTables(db: Kysely<Database>, engine: Engine): StoreTables {
     claims: claimsTable(db, engine),
     runs: runsTable(db),
     runEvents: runEventsTable(db, engine.name),
+    questions: questionsTable(db),
+    accounts: accountsTable(db),
     retries: retriesTable(db),
     held: heldTable(db),
     pins: pinsTable(db),
@@ -35,6 +39,6 @@ export function storeTables(db: Kysely<Database>, engine: Engine): StoreTables {
     jobTimers: jobTimersTable(db),
     requestCounts: requestCountsTable(db),
     usage: usageTable(db),
-    commands: commandsTable(db),
+    commands: commandsTable(db, engine),
   };
 }

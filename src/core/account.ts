@@ -1,0 +1,199 @@
+/**
+ * The account of a backend: whose quota a run uses. An account is parked while it has none, or while nobody is logged in
+ * to it; then nothing starts on it, and its issues wait without losing an attempt. What must hold: a parked account is
+ * free again at the time told, never later; windows that are not named in a report are as they were.
+ */
+
+import { accountJitterMs, furthestResetMs, loginDelayMs, quotaDelayMs } from './backoff.ts';
+import { harmlessLine } from './harmless-line.ts';
+import type { AccountSettings } from './settings.ts';
+
+/** One window of a quota, such as that of five hours or of a week, as the agent last reported it. */
+export interface QuotaWindow {
+  /** `primary`, `secondary`, … in the agent's words; reports of the same name replace each other. */
+  readonly name: string;
+  /** 0 to 100 or more. */
+  readonly usedPercent: number;
+  readonly windowMinutes: number | null;
+  /** When it begins anew, wall time in milliseconds; null where it was not told. */
+  readonly resetsAt: number | null;
+}
+
+/** What is known of an account. */
+export interface AccountState {
+  readonly backend: string;
+  readonly name: string;
+  readonly windows: readonly QuotaWindow[];
+  readonly parked: AccountPark | null;
+  /** Times in a row that it was parked without a run in between that ended otherwise. */
+  readonly parks: number;
+}
+
+export interface AccountPark {
+  /** Wall time at which it is tried again. */
+  readonly until: number;
+  readonly since: number;
+  readonly why: 'quota' | 'auth';
+  /** One line for people: what the agent said. */
+  readonly reason: string;
+}
+
+/** More than any agent has; an agent that makes up names does not fill the memory. */
+const mostWindows = 20;
+
+/** A reason may quote what an agent wrote. */
+const longestReasonChars = 300;
+
+/** A report of an agent, put over what is known. A window that it names is replaced, the others are as they were. */
+export function mergeWindows(known: readonly QuotaWindow[], reported: readonly QuotaWindow[]): readonly QuotaWindow[] {
+  const byName = new Map(known.map((window) => [window.name, window]));
+  for (const window of reported) {
+    // Taken out first, so that the last ones of the map are those that were reported last.
+    byName.delete(window.name);
+    byName.set(window.name, window);
+  }
+  return [...byName.values()].slice(-mostWindows).sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+/** What an agent said when it was refused. */
+export interface AccountError {
+  readonly why: AccountPark['why'];
+  /** When its quota is back, wall time; null where that was not told. */
+  readonly resetsAt: number | null;
+  readonly reason: string;
+}
+
+/**
+ * The account after a run that was refused for its sake.
+ *
+ * - quota: until the time told, when that lies ahead and within eight days; else a minute, twice as long each time in a
+ *   row, an hour at most. So an account that tells nonsense is tried once an hour.
+ * - auth: five minutes to an hour in the same way, whatever time was told.
+ *
+ * Runs that were under way together fail together: while it is parked a further error is not counted again, and can only
+ * make the wait longer.
+ */
+export function parkAfter(refusal: {
+  readonly state: AccountState;
+  readonly now: number;
+  /** 0 to 1, for the jitter. */
+  readonly chance: number;
+  readonly error: AccountError;
+}): AccountState {
+  const { state, now, chance, error } = refusal;
+  const before = state.parked !== null && isAhead(state.parked.until, now) ? state.parked : null;
+  const parksBefore = before === null ? state.parks : Math.max(0, state.parks - 1);
+  const untilResetMs = error.resetsAt === null ? null : error.resetsAt - now;
+  const waitMs =
+    error.why === 'quota' ? quotaDelayMs(parksBefore, untilResetMs, chance) : loginDelayMs(parksBefore, chance);
+  const reason = harmlessLine(error.reason).slice(0, longestReasonChars);
+  const park: AccountPark = { until: now + waitMs, since: before?.since ?? now, why: error.why, reason };
+  const parked = before !== null && before.until >= park.until ? before : park;
+  return { ...state, parked, parks: parksBefore + 1 };
+}
+
+/** The account after a run that was not refused for its sake, or when a person says that it is mended. */
+export function afterGoodRun(state: AccountState): AccountState {
+  return { ...state, parked: null, parks: 0 };
+}
+
+/** Why nothing starts on an account, and when that may be otherwise. */
+export interface AccountWait {
+  readonly text: string;
+  /** Wall time. */
+  readonly until: number;
+}
+
+/**
+ * Null when a run may start. Of several reasons the one that lasts longest is told. A window counts when it is used up to
+ * `stopPercent` and begins anew at a time that lies ahead; one that has begun anew counts as unused, and one that tells
+ * no time, or none within eight days, is not waited for: whether there is quota is seen by trying, and the refusal parks
+ * the account.
+ */
+export function whyNotReady(
+  state: AccountState,
+  { now, stopPercent }: { readonly now: number; readonly stopPercent: number },
+): AccountWait | null {
+  const waits = [
+    ...(state.parked === null ? [] : [parkWait(state, state.parked)]),
+    ...state.windows
+      .filter(({ usedPercent }) => usedPercent >= stopPercent)
+      .flatMap((window) => (window.resetsAt === null ? [] : [windowWait(state, window, window.resetsAt, stopPercent)])),
+  ].filter(({ until }) => isAhead(until, now));
+  const [first, ...others] = waits;
+  if (first === undefined) return null;
+  const { until, say } = others.reduce((longest, wait) => (wait.until > longest.until ? wait : longest), first);
+  return { text: say(), until };
+}
+
+/** The account for the next run, or why there is none and until when. */
+export type AccountChoice =
+  | { readonly account: AccountSettings }
+  | { readonly why: AccountWait & { readonly code: 'waiting_quota' } };
+
+/**
+ * The preferred account when it is ready, else the first one in the order of the file that is. When none is ready, why
+ * not, of the one that is ready soonest. An account of which nothing is known is ready.
+ */
+export function chooseAccount(
+  accounts: readonly AccountSettings[],
+  states: readonly AccountState[],
+  wanted: {
+    readonly backend: string;
+    /** The name of the account that the issue used last, because its threads are there. */
+    readonly preferred: string | null;
+    readonly now: number;
+    readonly stopPercent: number;
+  },
+): AccountChoice {
+  const own = accounts.filter(({ backend }) => backend === wanted.backend);
+  const inOrder = [
+    ...own.filter(({ name }) => name === wanted.preferred),
+    ...own.filter(({ name }) => name !== wanted.preferred),
+  ];
+  let soonest: AccountWait | null = null;
+  for (const account of inOrder) {
+    const state = states.find(({ backend, name }) => backend === account.backend && name === account.name);
+    const wait = state === undefined ? null : whyNotReady(state, wanted);
+    if (wait === null) return { account };
+    if (soonest === null || wait.until < soonest.until) soonest = wait;
+  }
+  const { text, until } = soonest ?? {
+    text: `agent.accounts names no account of ${harmlessLine(wanted.backend)}`,
+    until: wanted.now + furthestResetMs,
+  };
+  const others = inOrder.length - 1;
+  const more = others === 1 ? '; 1 other account waits longer' : `; ${others} other accounts wait longer`;
+  return { why: { code: 'waiting_quota', text: others > 0 ? text + more : text, until } };
+}
+
+interface Wait {
+  readonly until: number;
+  /** Called when it is to be told, and `until` is then a time that can be written. */
+  readonly say: () => string;
+}
+
+function parkWait(state: AccountState, { why, until, reason }: AccountPark): Wait {
+  const what = why === 'quota' ? 'has no quota left' : 'is not logged in';
+  return { until, say: () => `${named(state)} ${what} (${reason}); it is tried again at ${timeText(until)}` };
+}
+
+function windowWait(state: AccountState, window: QuotaWindow, until: number, stopPercent: number): Wait {
+  const { name, usedPercent } = window;
+  const used = `has used ${Math.floor(usedPercent)} % of its window "${harmlessLine(name)}"`;
+  const limit = `agent.quota_stop_percent is ${stopPercent}`;
+  return { until, say: () => `${named(state)} ${used} (${limit}), which begins anew at ${timeText(until)}` };
+}
+
+function named({ backend, name }: AccountState): string {
+  return `account "${harmlessLine(name)}" of ${harmlessLine(backend)}`;
+}
+
+function timeText(at: number): string {
+  return new Date(at).toISOString();
+}
+
+/** Ahead, and not so far that only a broken clock, or an agent that talks nonsense, can have named it. */
+function isAhead(at: number, now: number): boolean {
+  return at > now && at - now <= furthestResetMs + accountJitterMs;
+}

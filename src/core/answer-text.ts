@@ -1,0 +1,29 @@
+import { harmlessLine } from './harmless-line.ts';
+import type { AgentQuestion, QuestionAnswer } from './question.ts';
+
+/**
+ * What people answered, in words for an agent. The question is quoted, so that an agent that has forgotten it knows what
+ * is meant. What a person wrote is trusted and stays as it is, line by line.
+ */
+export function answersText(
+  answers: readonly { readonly question: AgentQuestion; readonly answer: QuestionAnswer }[],
+): string {
+  const what = answers.length === 1 ? 'A person answered your question:' : 'A person answered your questions:';
+  return [what, ...answers.map(({ question, answer }) => answerText(question, answer))].join('\n\n');
+}
+
+function answerText(question: AgentQuestion, answer: QuestionAnswer): string {
+  const asked = `- Question: ${harmlessLine(question.text)}`;
+  return [asked, ...answerLines(question, answer).flatMap(indented)].join('\n');
+}
+
+/** A question with fields is answered by their values, any other by yes or no. */
+function answerLines({ fields }: AgentQuestion, { decision, values }: QuestionAnswer): string[] {
+  if (decision === 'decline') return [fields.length === 0 ? 'Answer: no' : 'Answer: none; decide without it'];
+  if (fields.length === 0) return [decision === 'accept' ? 'Answer: yes' : 'Answer: yes, and again without asking'];
+  return fields.map(({ name, label }) => `${harmlessLine(label) || name}: ${values[name] ?? '(not answered)'}`);
+}
+
+function indented(text: string): string[] {
+  return text.split(/\r?\n/).map((line) => `  ${line}`);
+}

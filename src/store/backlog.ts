@@ -1,0 +1,88 @@
+/** How much may wait; several backlogs may share the bytes. */
+export interface BacklogRoom {
+  readonly mostItems: number;
+  readonly mostBytes: number;
+  readonly shared: SharedBytes;
+}
+
+export interface SharedBytes {
+  readonly most: number;
+  used: number;
+}
+
+/** What is being written. Its room is taken until it is `done`, or `putBack` to be tried again. */
+export interface BacklogBatch<Item> {
+  readonly items: readonly Item[];
+  readonly bytes: number;
+}
+
+/**
+ * What waits to be written somewhere that may be slow, or fail for a while. What must hold: it never takes more than its
+ * room, and one item; what is being written counts too; the order stays; what found no room is counted.
+ */
+export class Backlog<Item> {
+  readonly #room: BacklogRoom;
+  #waiting: Item[] = [];
+  #waitingBytes = 0;
+  #items = 0;
+  #bytes = 0;
+  #dropped = 0;
+
+  constructor(room: BacklogRoom) {
+    this.#room = room;
+  }
+
+  get hasRoom(): boolean {
+    const { mostItems, mostBytes, shared } = this.#room;
+    return this.#items < mostItems && this.#bytes < mostBytes && shared.used < shared.most;
+  }
+
+  /** Those that are not being written yet. */
+  get size(): { readonly items: number; readonly bytes: number } {
+    return { items: this.#waiting.length, bytes: this.#waitingBytes };
+  }
+
+  /** How many were dropped since that was last told. */
+  get dropped(): number {
+    return this.#dropped;
+  }
+
+  add(item: Item, bytes: number): void {
+    this.#waiting.push(item);
+    this.#waitingBytes += bytes;
+    this.#count(1, bytes);
+  }
+
+  drop(): void {
+    this.#dropped += 1;
+  }
+
+  tellDropped(): number {
+    const dropped = this.#dropped;
+    this.#dropped = 0;
+    return dropped;
+  }
+
+  take(): BacklogBatch<Item> {
+    const batch = { items: this.#waiting, bytes: this.#waitingBytes };
+    this.#waiting = [];
+    this.#waitingBytes = 0;
+    return batch;
+  }
+
+  /** Written, or given up. */
+  done(batch: BacklogBatch<Item>): void {
+    this.#count(-batch.items.length, -batch.bytes);
+  }
+
+  putBack(batch: BacklogBatch<Item>): void {
+    this.#waiting = [...batch.items, ...this.#waiting];
+    this.#waitingBytes += batch.bytes;
+  }
+
+  #count(items: number, bytes: number): void {
+    this.#items += items;
+    this.#bytes += bytes;
+    this.#room.shared.used += bytes;
+  }
+}
