@@ -8,8 +8,8 @@ export const comment = defineTool({
   description: 'Add a comment to the ticket you work on.',
   changesTracker: true,
   input: z.strictObject({ body: z.string().trim().min(1).max(65_536) }),
-  run: async ({ body }, { tracker, issueId, runId }) => {
-    await changesOf(tracker).addComment(issueId, body, { kind: 'run', runId });
+  run: async ({ body }, { tracker, issueId, runId }, ask) => {
+    await changesOf(tracker).addComment(issueId, body, { kind: 'run', runId }, ask);
     return 'The comment was added.';
   },
 });

@@ -8,8 +8,8 @@ export const getIssue = defineTool({
   description: 'The ticket you work on, as it is in the tracker now.',
   changesTracker: false,
   input: z.strictObject({}),
-  run: async (_input, { tracker, issueId }) => {
-    const [issue] = await tracker.fetchByIds([issueId], { caller: { job: 'agent_tools', cause: 'agent' } });
+  run: async (_input, { tracker, issueId }, ask) => {
+    const [issue] = await tracker.fetchByIds([issueId], ask);
     if (issue === undefined)
       throw new BatonError('tracker_issue_not_found', `The issue "${issueId}" is not in the tracker any more.`);
     return JSON.stringify(issue);

@@ -1,33 +1,70 @@
-import { BatonError, toBatonError } from '../core/baton-error.ts';
-import type { ToolDoor } from '../core/tool-door.ts';
+import type { ToolAnswer, ToolDoor } from '../core/tool-door.ts';
+import { askPerson } from './ask-person.ts';
+import { capOutput } from './cap-output.ts';
 import { comment } from './comment.ts';
+import { claimLost, failureAnswer, hangs, takenBack, unknownTool } from './failure.ts';
 import { getIssue } from './get-issue.ts';
+import { fromNative } from './native-tool.ts';
 import { reportProgress } from './report-progress.ts';
 import type { Tool, ToolContext } from './tool.ts';
 import { updateIssueStatus } from './update-issue-status.ts';
 
-const tools: readonly Tool[] = [getIssue, comment, updateIssueStatus, reportProgress];
+/** Their names are promises to prompts in the field: none is ever changed. */
+const fixedTools: readonly Tool[] = [getIssue, comment, updateIssueStatus, askPerson, reportProgress];
 
-/** Opens the one registry of tools for one run. */
+/**
+ * Opens the one registry of tools for one run. What must hold:
+ *
+ * - What is offered is decided here, once: a workflow that is reloaded, or an agent, changes nothing of it.
+ * - A call always has an answer, and soon: a tool that hangs is given up after its time limit. Only a person is waited for.
+ * - Nothing is done for a run whose claim may be lost, or for a caller who has gone away.
+ */
 export function openToolDoor(context: ToolContext): ToolDoor {
-  const offered = tools.filter((tool) => !tool.changesTracker || context.tracker.changes !== null);
+  const offered = offeredTools(context);
+  const names = [...offered.keys()];
   return {
-    tools: offered.map(({ name, description, inputSchema }) => ({ name, description, inputSchema })),
-    call: async (name, input) => {
-      try {
-        const tool = offered.find((candidate) => candidate.name === name);
-        if (tool === undefined) throw unknownTool(name, offered);
-        return { success: true, output: await tool.call(input, context) };
-      } catch (thrown) {
-        return { success: false, output: JSON.stringify({ error: toBatonError(thrown) }) };
-      }
+    tools: [...offered.values()].map(({ name, description, inputSchema }) => ({ name, description, inputSchema })),
+    call: async (name, input, signal) => {
+      const tool = offered.get(name);
+      const answer = tool === undefined ? unknownTool(name, names) : await answerOf(tool, input, context, signal);
+      return { ...answer, output: capOutput(answer.output) };
     },
   };
 }
 
-function unknownTool(name: string, offered: readonly Tool[]): BatonError {
-  const names = offered.map((tool) => tool.name);
-  return new BatonError('unsupported_tool_call', `There is no tool "${name}"; there are: ${names.join(', ')}.`, {
-    details: { supportedTools: names },
+function offeredTools({ tracker }: ToolContext): ReadonlyMap<string, Tool> {
+  const own = fixedTools.filter((tool) => !tool.changesTracker || tracker.changes !== null);
+  const isFree = ({ name }: Tool): boolean => fixedTools.every((fixed) => fixed.name !== name);
+  const native = (tracker.nativeTools ?? []).map(fromNative).filter(isFree);
+  return new Map([...own, ...native].map((tool) => [tool.name, tool]));
+}
+
+/** Never rejects. */
+function answerOf(tool: Tool, input: unknown, context: ToolContext, signal?: AbortSignal): Promise<ToolAnswer> {
+  const { name, timeLimitMs, changesTracker } = tool;
+  return new Promise((resolve) => {
+    if (signal?.aborted) return resolve(takenBack(name));
+    const stop = new AbortController();
+    const end = (answer: ToolAnswer): void => {
+      timer?.cancel();
+      signal?.removeEventListener('abort', leave);
+      resolve(answer);
+    };
+    const giveUp = (answer: ToolAnswer): void => {
+      end(answer);
+      stop.abort();
+    };
+    const leave = (): void => giveUp(takenBack(name));
+    signal?.addEventListener('abort', leave, { once: true });
+    const timer =
+      timeLimitMs === null
+        ? null
+        : context.clock.schedule(timeLimitMs, () => giveUp(hangs(name, timeLimitMs, changesTracker)));
+    begin(tool, input, context, stop.signal).then(end, (thrown) => end(failureAnswer(thrown)));
   });
+}
+
+async function begin(tool: Tool, input: unknown, context: ToolContext, signal: AbortSignal): Promise<ToolAnswer> {
+  if (!context.isStillOurs()) return claimLost();
+  return tool.call(input, context, { signal, caller: { job: 'agent_tools', cause: 'agent' } });
 }

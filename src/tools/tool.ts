@@ -1,32 +1,48 @@
 import { z } from 'zod';
+import type { Clock } from '../clock/clock.ts';
 import { BatonError } from '../core/baton-error.ts';
-import type { ToolDescription } from '../core/tool-door.ts';
-import type { Tracker } from '../tracker/tracker.ts';
+import type { AgentQuestion, QuestionAnswer } from '../core/question.ts';
+import type { ToolAnswer, ToolDescription } from '../core/tool-door.ts';
+import type { Ask, Tracker } from '../tracker/tracker.ts';
 
 /** What a tool may reach: one run, its issue, its tracker. Fixed when the session starts and never widened. */
 export interface ToolContext {
   readonly runId: string;
   readonly issueId: string;
   readonly tracker: Tracker;
+  readonly clock: Clock;
   readonly onProgress: (text: string) => void;
   /** The run moves its own issue to this state. */
   readonly onMove: (state: string) => void;
+  /** Asks a person; null when nobody will answer. Aborting the signal takes the question back. Never rejects. */
+  readonly ask: (question: AgentQuestion, signal?: AbortSignal) => Promise<QuestionAnswer | null>;
+  /** False when another daemon may have the issue by now: then nothing is done for this run any more. */
+  readonly isStillOurs: () => boolean;
 }
 
 /** One thing an agent may ask Baton to do. */
 export interface Tool extends ToolDescription {
-  /** Not offered where the tracker is read-only. */
+  /** How long it may take; null: until a person has answered. */
+  readonly timeLimitMs: number | null;
+  /** Whether something in the tracker may have changed when it was not heard to its end. */
   readonly changesTracker: boolean;
   /** Checks the input, then acts. Rejects with a BatonError that tells the agent what is allowed. */
-  call(input: unknown, context: ToolContext): Promise<string>;
+  call(input: unknown, context: ToolContext, ask: ToolAsk): Promise<ToolAnswer>;
 }
+
+/** How a tool asks the tracker: in the name of agents, and no longer than it is waited for. */
+export type ToolAsk = Ask & { readonly signal: AbortSignal };
+
+/** A tracker has answered or failed by then; what waits longer hangs. */
+export const timeLimitMs = 60_000;
 
 interface ToolDefinition<Input> {
   readonly name: string;
   readonly description: string;
   readonly changesTracker: boolean;
+  readonly waitsForPerson?: boolean;
   readonly input: z.ZodType<Input>;
-  run(input: Input, context: ToolContext): Promise<string>;
+  run(input: Input, context: ToolContext, ask: ToolAsk): Promise<string>;
 }
 
 /** Makes a tool of its definition: the schema describes the input to the agent, and checks it. */
@@ -36,10 +52,11 @@ export function defineTool<Input>(definition: ToolDefinition<Input>): Tool {
     name,
     description,
     changesTracker,
+    timeLimitMs: definition.waitsForPerson === true ? null : timeLimitMs,
     inputSchema: z.toJSONSchema(definition.input, { io: 'input' }),
-    call: async (input, context) => {
+    call: async (input, context, ask) => {
       const parsed = definition.input.safeParse(input ?? {});
-      if (parsed.success) return definition.run(parsed.data, context);
+      if (parsed.success) return { success: true, output: await definition.run(parsed.data, context, ask) };
       const what = z.prettifyError(parsed.error).replaceAll('\n', ' ');
       throw new BatonError('invalid_tool_arguments', `The arguments of ${name} are not usable: ${what}`);
     },

@@ -1,50 +1,42 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { SimulatedClock } from '../../src/clock/simulated-clock.ts';
-import { openToolDoor } from '../../src/tools/registry.ts';
-import { MemoryTracker } from '../../src/tracker/memory/memory-tracker.ts';
-import type { Tracker } from '../../src/tracker/tracker.ts';
-import { issue } from '../fake/issues.ts';
+import { BatonError } from '../../src/core/baton-error.ts';
+import type { ToolAnswer } from '../../src/core/tool-door.ts';
+import { createBoardTracker } from '../../src/tracker/board/board-tracker.ts';
+import type { NativeTool, Tracker } from '../../src/tracker/tracker.ts';
+import { ada, openScene, theOrchestrator } from '../tracker/board-scene.ts';
+import { errorIn, memory, openDoor, trackerCalls, trackerThat } from './open-door.ts';
 
-function open(tracker: Tracker = memory()) {
-  const progress: string[] = [];
-  const moves: string[] = [];
-  const door = openToolDoor({
-    runId: 'run-1',
-    issueId: '1',
-    tracker,
-    onProgress: (text) => progress.push(text),
-    onMove: (state) => moves.push(state),
-  });
-  return { door, progress, moves, tracker };
+const fixedNames = ['get_issue', 'comment', 'update_issue_status', 'ask_person', 'report_progress'];
+
+function native(name: string, call: NativeTool['call']): NativeTool {
+  return { name, description: 'Asks the tracker.', inputSchema: { type: 'object', required: ['query'] }, call };
 }
 
-function memory(): MemoryTracker {
-  return new MemoryTracker({
-    issues: [issue({ id: '1' }), issue({ id: '2' })],
-    states: ['Todo', 'Done'],
-    clock: new SimulatedClock(),
-  });
+function withNative(...nativeTools: NativeTool[]): Tracker {
+  const { kind, changes, fetchByIds, fetchByStates } = trackerThat(async () => never());
+  return { kind, changes, fetchByIds, fetchByStates, nativeTools };
+}
+
+function never(): never {
+  throw new Error('This is not called.');
 }
 
 describe('the tools of a run', () => {
-  it('are described with a JSON Schema of their input', () => {
-    const { door } = open();
-    expect(door.tools.map(({ name }) => name)).toEqual([
-      'get_issue',
-      'comment',
-      'update_issue_status',
-      'report_progress',
-    ]);
+  it('have fixed names and a JSON Schema of their input', () => {
+    const { door } = openDoor();
+    expect(door.tools.map(({ name }) => name)).toEqual(fixedNames);
     expect(door.tools[1]?.inputSchema).toMatchObject({
       type: 'object',
       required: ['body'],
       additionalProperties: false,
     });
+    for (const { description } of door.tools) expect(description).not.toBe('');
   });
 
   it('read and change only the issue of the run, in its name', async () => {
     const tracker = memory();
-    const { door, progress, moves } = open(tracker);
+    const { door, progress, moves } = openDoor(tracker);
     expect(JSON.parse((await door.call('get_issue', {})).output)).toMatchObject({ id: '1', state: 'Todo' });
     expect(await door.call('update_issue_status', { status: 'done' })).toEqual({
       success: true,
@@ -59,9 +51,11 @@ describe('the tools of a run', () => {
   });
 
   it.each([
-    ['an unknown tool', 'rm', {}, 'unsupported_tool_call'],
     ['arguments of the wrong shape', 'comment', { text: 'x' }, 'invalid_tool_arguments'],
     ['arguments that are no object', 'comment', 'x', 'invalid_tool_arguments'],
+    ['arguments that are a list', 'get_issue', [], 'invalid_tool_arguments'],
+    ['a comment of nothing', 'comment', { body: ' \n ' }, 'invalid_tool_arguments'],
+    ['a comment without end', 'comment', { body: 'x'.repeat(65_537) }, 'invalid_tool_arguments'],
     [
       'another issue named in the arguments',
       'update_issue_status',
@@ -70,13 +64,44 @@ describe('the tools of a run', () => {
     ],
     ['a state the tracker does not have', 'update_issue_status', { status: 'Nirvana' }, 'tracker_state_unknown'],
   ])('answer %s with a structured failure', async (_what, name, input, code) => {
-    const answer = await open().door.call(name, input);
+    const answer = await openDoor().door.call(name, input);
     expect(answer.success).toBe(false);
-    expect(JSON.parse(answer.output).error).toMatchObject({
+    expect(errorIn(answer.output)).toMatchObject({
       code,
       message: expect.any(String),
       next_step: expect.any(String),
+      retryable: false,
     });
+  });
+
+  it('answer anything at all, and never reject', async () => {
+    const { door } = openDoor();
+    const names = fc.constantFrom('get_issue', 'comment', 'update_issue_status', 'report_progress', 'ask_person', '');
+    await fc.assert(
+      fc.asyncProperty(fc.oneof(names, fc.string()), fc.anything(), async (name, input) => {
+        // What a person could be asked waits for him; it has tests of its own.
+        fc.pre(name !== 'ask_person' || typeof input !== 'object');
+        const { success, output } = await door.call(name, input);
+        if (!success) expect(errorIn(output).code).toEqual(expect.any(String));
+      }),
+    );
+    let deep: unknown = 'x';
+    for (let depth = 0; depth < 100_000; depth += 1) deep = { body: deep };
+    expect((await door.call('comment', deep)).success).toBe(false);
+  });
+
+  it('name what there is when something else is called, in the words of the reference', async () => {
+    const { door } = openDoor();
+    const answer = await door.call('not_a_real_tool', {});
+    expect(answer.success).toBe(false);
+    expect(errorIn(answer.output)).toMatchObject({
+      code: 'unsupported_tool_call',
+      message: 'Unsupported dynamic tool: "not_a_real_tool".',
+      supportedTools: fixedNames,
+    });
+    expect((await door.call('x'.repeat(10_000), {})).output.length).toBeLessThan(1_000);
+    for (const name of ['constructor', '__proto__', 'toString', ' comment'])
+      expect((await door.call(name, { body: 'x' })).success, name).toBe(false);
   });
 
   it('leave out what would change a read-only tracker', async () => {
@@ -86,8 +111,187 @@ describe('the tools of a run', () => {
       fetchByIds: async () => [],
       fetchByStates: async () => [],
     };
-    const { door } = open(tracker);
-    expect(door.tools.map(({ name }) => name)).toEqual(['get_issue', 'report_progress']);
+    const { door } = openDoor(tracker);
+    expect(door.tools.map(({ name }) => name)).toEqual(['get_issue', 'ask_person', 'report_progress']);
     expect((await door.call('comment', { body: 'x' })).success).toBe(false);
+    expect(errorIn((await door.call('get_issue', {})).output)).toMatchObject({ code: 'tracker_issue_not_found' });
+  });
+
+  it('go along the map of the board, and name what is allowed', async () => {
+    const scene = await openScene();
+    try {
+      const { issue } = await scene.board.create({ title: 'Mend the door' }, ada);
+      await scene.board.move(issue.id, 'in_progress', theOrchestrator);
+      const { door } = openDoor(createBoardTracker(scene.board, scene.store), { issueId: issue.id });
+      const refused = errorIn((await door.call('update_issue_status', { status: 'done' })).output);
+      expect(refused).toMatchObject({
+        code: 'board_move_refused',
+        message: expect.stringContaining('review'),
+        details: { allowed: ['review', 'blocked'] },
+      });
+      expect((await door.call('update_issue_status', { status: 'review' })).success).toBe(true);
+    } finally {
+      await scene.close();
+    }
+  });
+});
+
+describe('the tools of a tracker', () => {
+  it('are offered beside the fixed ones as they are, and called in the name of agents', async () => {
+    const heard: unknown[] = [];
+    const said: ToolAnswer = { success: false, output: '{"errors":[{"message":"no"}],"data":null}' };
+    const tool = native('stone_query', async (input, ask) => {
+      heard.push([input, ask.caller]);
+      return said;
+    });
+    const { door } = openDoor(withNative(tool));
+    expect(door.tools.map(({ name }) => name)).toEqual([...fixedNames, 'stone_query']);
+    expect(door.tools.at(-1)).toEqual({
+      name: 'stone_query',
+      description: 'Asks the tracker.',
+      inputSchema: { type: 'object', required: ['query'] },
+    });
+    expect(await door.call('stone_query', 'query { viewer }')).toEqual(said);
+    expect(heard).toEqual([['query { viewer }', { job: 'agent_tools', cause: 'agent' }]]);
+    expect(errorIn((await door.call('x', {})).output).supportedTools).toEqual([...fixedNames, 'stone_query']);
+  });
+
+  it('never take the place of a fixed one, not even of one that is not offered', async () => {
+    const impostor = native('comment', async () => never());
+    const tracker = memory();
+    await openDoor(Object.assign(tracker, { nativeTools: [impostor] })).door.call('comment', { body: 'x' });
+    expect(tracker.commentsOn('1')).toHaveLength(1);
+    const { door } = openDoor({ ...withNative(impostor), changes: null });
+    expect(door.tools.map(({ name }) => name)).not.toContain('comment');
+  });
+
+  it('stay what they were when the session began', async () => {
+    const tracker = { ...withNative(native('old_query', async () => ({ success: true, output: 'old' }))) };
+    const { door } = openDoor(tracker);
+    Object.assign(tracker, { nativeTools: [native('new_query', async () => never())] });
+    expect(door.tools.at(-1)?.name).toBe('old_query');
+    expect(await door.call('old_query', {})).toEqual({ success: true, output: 'old' });
+    expect((await door.call('new_query', {})).success).toBe(false);
+  });
+
+  it('may break their promise and throw', async () => {
+    const { door } = openDoor(
+      withNative(
+        native('throws', () => never()),
+        native('rejects', async () => never()),
+      ),
+    );
+    for (const name of ['throws', 'rejects'])
+      expect(errorIn((await door.call(name, {})).output), name).toMatchObject({ code: 'internal_error' });
+  });
+});
+
+describe('a call', () => {
+  it.each(trackerCalls)('to %s asks the tracker in the name of agents, with a signal', async (name, input) => {
+    const tracker = trackerThat(async () => never());
+    await openDoor(tracker).door.call(name, input);
+    expect(tracker.asks).toMatchObject([
+      { caller: { job: 'agent_tools', cause: 'agent' }, signal: expect.any(AbortSignal) },
+    ]);
+  });
+
+  it.each([...trackerCalls, ['report_progress', { text: 'x' }], ['ask_person', { question: 'x?' }]] as const)(
+    'to %s is refused when the claim may be lost, and nothing is done',
+    async (name, input) => {
+      const tracker = trackerThat(async () => never());
+      let isOurs = true;
+      const { door, progress, moves, asked } = openDoor(tracker, { isStillOurs: () => isOurs });
+      isOurs = false;
+      const answer = await door.call(name, input);
+      expect(errorIn(answer.output)).toMatchObject({ code: 'claim_lost', next_step: expect.stringContaining('Stop') });
+      expect([answer.success, tracker.asks, progress, moves, asked]).toEqual([false, [], [], [], []]);
+    },
+  );
+
+  it.each(trackerCalls)('to %s that hangs is given up after a minute, and is told to stop', async (name, input) => {
+    const tracker = trackerThat(() => new Promise(() => {}));
+    const { door, clock } = openDoor(tracker);
+    let answer: ToolAnswer | null = null;
+    const called = door.call(name, input).then((given) => {
+      answer = given;
+      return given;
+    });
+    await clock.advance(59_999);
+    expect(answer).toBeNull();
+    await clock.advance(1);
+    const error = errorIn((await called).output);
+    expect(error).toMatchObject({ code: 'tracker_request', message: expect.stringContaining('60 seconds') });
+    expect(String(error.next_step).includes('whether it was made')).toBe(name !== 'get_issue');
+    expect(tracker.asks[0]?.signal?.aborted).toBe(true);
+    expect(clock.pending).toBe(0);
+  });
+
+  it('that was answered leaves no timer behind', async () => {
+    const { door, clock } = openDoor();
+    await Promise.all([door.call('get_issue', {}), door.call('comment', {}), door.call('nothing', {})]);
+    expect(clock.pending).toBe(0);
+  });
+
+  it('is taken back when nobody waits for it any more, before it begins or in the middle', async () => {
+    const tracker = trackerThat(() => new Promise(() => {}));
+    const { door, clock } = openDoor(tracker);
+    const gone = AbortSignal.abort();
+    expect(errorIn((await door.call('comment', { body: 'x' }, gone)).output)).toMatchObject({ code: 'run_cancelled' });
+    expect(tracker.asks).toEqual([]);
+    const leaving = new AbortController();
+    const called = door.call('comment', { body: 'x' }, leaving.signal);
+    expect(tracker.asks).toHaveLength(1);
+    leaving.abort();
+    expect(errorIn((await called).output)).toMatchObject({ code: 'run_cancelled' });
+    expect([tracker.asks[0]?.signal?.aborted, clock.pending]).toEqual([true, 0]);
+  });
+
+  it.each(trackerCalls.slice(0, 3))(
+    'to %s that the tracker has no room for says so plainly, and what an agent does then',
+    async (name, input) => {
+      const limited = new BatonError('tracker_rate_limited', 'Requests to the tracker are short.', {
+        details: { step: 'closed', until: 1_000 },
+      });
+      const { door } = openDoor(trackerThat(async () => Promise.reject(limited)));
+      const answer = await door.call(name, input);
+      expect(answer).toMatchObject({ success: false });
+      expect(errorIn(answer.output)).toEqual({
+        code: 'tracker_rate_limited',
+        message: 'Requests to the tracker are short.',
+        next_step: expect.stringContaining('call the tool again later'),
+        retryable: true,
+        details: { step: 'closed', until: 1_000 },
+      });
+      // No JSON inside of a text.
+      expect(answer.output).not.toContain('\\"');
+    },
+  );
+
+  it('is one of many at the same time', async () => {
+    const tracker = memory();
+    const { door } = openDoor(tracker);
+    const bodies = Array.from({ length: 50 }, (_, n) => `comment ${n}`);
+    const answers = await Promise.all(bodies.map((body) => door.call('comment', { body })));
+    expect(answers.every(({ success }) => success)).toBe(true);
+    expect(tracker.commentsOn('1').map(({ body }) => body)).toEqual(bodies);
+  });
+
+  it('gives no more than an agent can use, cut at a whole character, with a note', async () => {
+    const most = 256 * 1_024;
+    const say = (output: string) => native('say', async () => ({ success: true, output }));
+    const outputOf = async (output: string) => (await openDoor(withNative(say(output))).door.call('say', {})).output;
+    expect(await outputOf('x'.repeat(most))).toBe('x'.repeat(most));
+    await fc.assert(
+      fc.asyncProperty(fc.integer({ min: 1, max: 5 }), fc.constantFrom('é', '漢', '🧰'), async (shift, sign) => {
+        const text = 'x'.repeat(shift) + sign.repeat(most / 2);
+        const cut = await outputOf(text);
+        const [kept = '', note] = cut.split('\n');
+        expect(text.startsWith(kept)).toBe(true);
+        expect(most - Buffer.byteLength(kept)).toBeLessThan(4);
+        expect(most - Buffer.byteLength(kept)).toBeGreaterThanOrEqual(0);
+        expect(note).toContain(`of ${Buffer.byteLength(text)} bytes`);
+      }),
+      { numRuns: 20 },
+    );
   });
 });

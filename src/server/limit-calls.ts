@@ -1,0 +1,28 @@
+import { BatonError } from '../core/baton-error.ts';
+import type { ToolDoor } from '../core/tool-door.ts';
+
+/** More than any agent that is in its right mind; each may cost a request to the tracker. */
+const mostCalls = 100;
+
+/** The same door, at which only so many calls are served at a time; one more is refused, which is an answer. */
+export function limitCalls(door: ToolDoor): ToolDoor {
+  let underWay = 0;
+  return {
+    tools: door.tools,
+    call: async (name, input, signal) => {
+      if (underWay >= mostCalls) return { success: false, output: JSON.stringify({ error: tooMany() }) };
+      underWay += 1;
+      try {
+        return await door.call(name, input, signal);
+      } finally {
+        underWay -= 1;
+      }
+    },
+  };
+}
+
+function tooMany(): BatonError {
+  return new BatonError('request_limited', `More than ${mostCalls} calls of this run are under way.`, {
+    nextStep: 'Wait for their answers, then call the tool again.',
+  });
+}

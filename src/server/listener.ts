@@ -1,0 +1,168 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { getRequestListener, RequestError } from '@hono/node-server';
+import { Hono } from 'hono';
+import { methodNotAllowed } from 'hono/method-not-allowed';
+import type { Chance } from '../clock/chance.ts';
+import type { Clock } from '../clock/clock.ts';
+import { BatonError } from '../core/baton-error.ts';
+import type { Logger } from '../core/logger.ts';
+import { isOwnHost, isOwnOrigin } from './host-check.ts';
+import { announcesTooMuch } from './read-body.ts';
+import { refuse } from './refusal.ts';
+
+/**
+ * The daemon's ear for HTTP. What must hold:
+ *
+ * - It listens on the loopback address only, and hears only those who mean it: a `Host` of ours, and no `Origin` or ours
+ *   (`host-check.ts`). This is checked before anything else of a request is looked at.
+ * - Who may do what is not decided here but by each route, by its token (`access-tokens.ts`). A route that forgets it is
+ *   open to every program on this machine.
+ * - A sender has little time and little room; an answer may take as long as it needs.
+ * - Every refusal is `{"error":{"code","message"}}`. No answer and no line of the log repeats what was sent.
+ * - Nothing that a visitor does ends the daemon.
+ */
+export interface Listener extends AsyncDisposable {
+  readonly address: ListenerAddress;
+  /** Adds routes below a path, at any time; the same path again puts the new ones in the place of the old. */
+  mount(path: string, routes: Hono): void;
+  /** Cuts whoever is connected. Closing twice does nothing more. */
+  close(): Promise<void>;
+}
+
+export interface ListenerAddress {
+  readonly host: LoopbackHost;
+  readonly port: number;
+  /** Without a slash at its end. */
+  readonly url: string;
+}
+
+export type LoopbackHost = '127.0.0.1' | '::1';
+
+export interface ListenerOptions {
+  readonly host: LoopbackHost;
+  /** 0: any that is free. */
+  readonly port: number;
+  readonly logger: Logger;
+  readonly clock: Clock;
+  readonly chance: Chance;
+  /** So long a request may take to arrive whole. */
+  readonly arrivalLimitMs?: number;
+}
+
+const usualArrivalLimitMs = 20_000;
+/** Longer than clients keep a connection that they do not use: who closes it first must not be us, in the middle of a call. */
+const idleLimitMs = 120_000;
+/** Every live run has a few; what is beyond this is not accepted. */
+const mostConnections = 1_000;
+
+/** Rejects with `listener_failed` when the address cannot be had. */
+export async function openListener(options: ListenerOptions): Promise<Listener> {
+  const { logger } = options;
+  const mounted = new Map<string, Hono>();
+  let app = new Hono();
+  const serve = getRequestListener((request) => app.fetch(request), {
+    // The daemon's own requests go through the platform's own `Request` and `Response`.
+    overrideGlobalObjects: false,
+    errorHandler: (error) => (error instanceof RequestError ? refuse('bad_request', atEnd) : failed(error, options)),
+  });
+  const arrivalLimitMs = options.arrivalLimitMs ?? usualArrivalLimitMs;
+  const server = createServer(
+    {
+      headersTimeout: arrivalLimitMs,
+      requestTimeout: arrivalLimitMs,
+      keepAliveTimeout: idleLimitMs,
+      connectionsCheckingInterval: Math.ceil(arrivalLimitMs / 4),
+    },
+    (request, response) => {
+      serve(request, response).catch((error) => {
+        logger.error('An answer of the listener could not be given.', { error });
+        response.destroy();
+      });
+    },
+  );
+  server.maxConnections = mostConnections;
+  const address = await listen(server, options);
+  server.on('error', (error) => logger.warn('The listener has a problem.', { error }));
+  app = compose(mounted, address.port, options);
+  const close = async (): Promise<void> => {
+    const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+    server.closeAllConnections();
+    await closed;
+  };
+  return {
+    address,
+    mount: (path, routes) => {
+      mounted.set(path, routes);
+      // An app cannot take routes any more once it has served a request.
+      app = compose(mounted, address.port, options);
+    },
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+}
+
+async function listen(server: Server, { host, port }: ListenerOptions): Promise<ListenerAddress> {
+  try {
+    await new Promise<void>((resolve, reject) => {
+      server.once('error', reject);
+      server.listen({ host, port, exclusive: true }, () => {
+        server.off('error', reject);
+        resolve();
+      });
+    });
+  } catch (cause) {
+    throw new BatonError('listener_failed', `Baton cannot listen on ${host}, port ${port}.`, { cause });
+  }
+  // It has no path and is not closed, so its address is one of a network.
+  const taken = (server.address() as AddressInfo).port;
+  return { host, port: taken, url: `http://${host.includes(':') ? `[${host}]` : host}:${taken}` };
+}
+
+function compose(mounted: ReadonlyMap<string, Hono>, port: number, options: ListenerOptions): Hono {
+  const { logger, clock } = options;
+  const app = new Hono();
+  app.use(async (context, next) => {
+    const { raw } = context.req;
+    const hosts = [raw.headers.get('host'), URL.parse(raw.url)?.host ?? null];
+    if (!hosts.every((host) => isOwnHost(host, port))) return refuse('foreign_host', atEnd);
+    if (!isOwnOrigin(raw.headers.get('origin'), port)) return refuse('foreign_origin', atEnd);
+    if (announcesTooMuch(raw.headers)) return refuse('body_too_large', atEnd);
+    const startedAt = clock.monotonic();
+    await next();
+    logger.debug('A request was answered.', {
+      method: context.req.method,
+      route: [...mounted.keys()].find((path) => isBelow(context.req.path, path)) ?? null,
+      status: context.res.status,
+      duration_ms: Math.round(clock.monotonic() - startedAt),
+    });
+    return undefined;
+  });
+  app.use(
+    methodNotAllowed({
+      app,
+      onMethodNotAllowed: (_context, methods) =>
+        refuse('method_not_allowed', { headers: { allow: methods.join(', ') } }),
+    }),
+  );
+  for (const [path, routes] of mounted) app.route(path, routes);
+  app.notFound(() => refuse('not_found'));
+  app.onError((error, context) => {
+    // Who has gone away in the middle of his own request is no failure of ours.
+    return context.req.raw.signal.aborted ? refuse('bad_request', atEnd) : failed(error, options);
+  });
+  return app;
+}
+
+function failed(error: unknown, { logger, chance }: ListenerOptions): Response {
+  const requestId = chance.id();
+  logger.error('A request failed.', { request_id: requestId, error });
+  return refuse('internal_error', { facts: { request_id: requestId } });
+}
+
+/** Whoever is refused like this may still be sending: what comes is not for us. */
+const atEnd = { headers: { connection: 'close' } };
+
+function isBelow(path: string, mount: string): boolean {
+  return path === mount || path.startsWith(`${mount}/`);
+}

@@ -1,0 +1,34 @@
+/**
+ * How the listener says no: always `{"error":{"code","message"}}`, in words of its own. What was sent is never repeated,
+ * as it may hold a token.
+ */
+const refusals = {
+  bad_request: { status: 400, message: 'The request cannot be read.' },
+  unauthorized: {
+    status: 401,
+    message: 'The bearer token is missing, is not known, or belongs to a run that has ended.',
+  },
+  forbidden: { status: 403, message: 'This token does not open this address.' },
+  foreign_origin: { status: 403, message: 'Pages of other sites may not send requests here.' },
+  not_found: { status: 404, message: 'Route not found' },
+  method_not_allowed: { status: 405, message: 'Method not allowed' },
+  body_too_large: { status: 413, message: 'The body of the request is too large.' },
+  foreign_host: { status: 421, message: 'The Host of the request is not this listener.' },
+  internal_error: { status: 500, message: 'Something failed inside of Baton; its log has the request under this id.' },
+} as const satisfies Record<string, { readonly status: number; readonly message: string }>;
+
+export type RefusalCode = keyof typeof refusals;
+
+export interface RefusalOptions {
+  readonly headers?: Readonly<Record<string, string>>;
+  /** More facts beside code and message. */
+  readonly facts?: Readonly<Record<string, unknown>>;
+}
+
+export function refuse(code: RefusalCode, { headers, facts }: RefusalOptions = {}): Response {
+  const { status, message } = refusals[code];
+  return Response.json(
+    { error: { code, message, ...facts } },
+    { status, headers: { 'cache-control': 'no-store', ...headers } },
+  );
+}

@@ -1,0 +1,98 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { errorIn, openDoor } from './open-door.ts';
+
+describe('ask_person', () => {
+  it('gives the words of the person, however long they take', async () => {
+    const { door, asked, clock } = openDoor();
+    const answer = door.call('ask_person', {
+      question: ' Which one? ',
+      options: ['left', 'right', 'left'],
+      detail: 'a\nb',
+    });
+    await clock.advance(24 * 3_600_000);
+    expect(asked[0]?.question).toEqual({
+      kind: 'input',
+      text: 'Which one?',
+      detail: 'a\nb',
+      fields: [{ name: 'answer', label: 'Answer', options: ['left', 'right'], allowsOther: true, isSecret: false }],
+    });
+    asked[0]?.answer({ decision: 'accept', values: { answer: 'the left one' } });
+    expect(await answer).toEqual({ success: true, output: 'the left one' });
+    expect(clock.pending).toBe(0);
+  });
+
+  it.each([
+    [{ decision: 'accept', values: {} }, 'agrees'],
+    [{ decision: 'accept_for_session', values: { answer: ' ' } }, 'agrees'],
+    [{ decision: 'decline', values: {} }, 'does not want'],
+    [{ decision: 'decline', values: { answer: 'not today' } }, 'not today'],
+  ] as const)('tells what %j means', async (given, words) => {
+    const { door, asked } = openDoor();
+    const answer = door.call('ask_person', { question: 'May I?' });
+    asked[0]?.answer(given);
+    expect(await answer).toEqual({ success: true, output: expect.stringContaining(words) });
+  });
+
+  it('tells the agent that its run ends when nobody answers', async () => {
+    const { door, asked } = openDoor();
+    const answer = door.call('ask_person', { question: 'Is anybody there?' });
+    asked[0]?.answer(null);
+    const { success, output } = await answer;
+    expect(success).toBe(false);
+    expect(errorIn(output)).toMatchObject({
+      code: 'agent_input_required',
+      message: expect.stringContaining('run ends now'),
+      next_step: expect.stringContaining('Stop working'),
+    });
+  });
+
+  it('takes the question back when the agent does not wait any more', async () => {
+    const { door, asked } = openDoor();
+    const leaving = new AbortController();
+    const answer = door.call('ask_person', { question: 'Still there?' }, leaving.signal);
+    expect(asked[0]?.signal?.aborted).toBe(false);
+    leaving.abort();
+    expect(asked[0]?.signal?.aborted).toBe(true);
+    expect((await answer).success).toBe(false);
+  });
+
+  it('asks several questions at once, each with its own answer', async () => {
+    const { door, asked } = openDoor();
+    const answers = ['one?', 'two?'].map((question) => door.call('ask_person', { question }));
+    asked[1]?.answer({ decision: 'accept', values: { answer: 'second' } });
+    asked[0]?.answer({ decision: 'accept', values: { answer: 'first' } });
+    expect((await Promise.all(answers)).map(({ output }) => output)).toEqual(['first', 'second']);
+  });
+
+  it.each([
+    [{}],
+    [{ question: '' }],
+    [{ question: ' \n\u001b[2J ' }],
+    [{ question: 'x'.repeat(2_001) }],
+    [{ question: 'x?', options: 'left' }],
+    [{ question: 'x?', options: [''] }],
+    [{ question: 'x?', options: Array.from({ length: 21 }, String) }],
+    [{ question: 'x?', secret: true }],
+  ])('refuses %j without asking anybody', async (input) => {
+    const { door, asked } = openDoor();
+    expect(errorIn((await door.call('ask_person', input)).output)).toMatchObject({ code: 'invalid_tool_arguments' });
+    expect(asked).toEqual([]);
+  });
+
+  it('shows a person nothing that moves his terminal', () => {
+    const { door, asked } = openDoor();
+    const text = fc.string({ unit: fc.constantFrom('a', ' ', '\n', '\r', '\u001b', '[2J', '\u202e', '\u0007', 'é') });
+    fc.assert(
+      fc.property(text, text, fc.array(text, { maxLength: 3 }), (question, detail, options) => {
+        asked.length = 0;
+        void door.call('ask_person', { question, detail, options });
+        for (const { question: shown } of asked) {
+          const lines = [shown.text, ...shown.fields.flatMap((field) => field.options)];
+          for (const line of lines) expect(line).toMatch(/^[^\p{Cc}\p{Cf}]+$/u);
+          expect(shown.detail.replaceAll('\n', '')).toMatch(/^[^\p{Cc}\p{Cf}]*$/u);
+        }
+      }),
+    );
+  });
+});
