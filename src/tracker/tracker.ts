@@ -4,6 +4,7 @@ import type { Issue } from '../core/issue.ts';
 import type { RequestCaller } from '../core/request-caller.ts';
 import type { RequestPressure } from '../core/request-pressure.ts';
 import type { StartMove } from '../core/slots.ts';
+import type { ToolAnswer, ToolDescription } from '../core/tool-door.ts';
 
 /**
  * The seam to an issue tracker (specification 11.1). `test/conformance/tracker.ts` is its suite; every adapter runs it
@@ -29,6 +30,8 @@ export interface Tracker {
   readonly fetchSnapshot?: (wish: SnapshotWish, ask?: Ask) => Promise<Snapshot>;
   /** How short requests to it are just now; absent where nothing is sent. */
   readonly pressure?: () => RequestPressure;
+  /** Tools of the tracker's own for agents, such as `linear_graphql`. Bound to its settings; nothing can widen them. */
+  readonly nativeTools?: readonly NativeTool[];
   /** Null where Baton cannot change anything in this tracker; agents then use the tracker's own tools. */
   readonly changes: TrackerChanges | null;
   /** The move that Baton makes itself when it starts work on an issue; without it that is the agent's business. */
@@ -62,6 +65,12 @@ export interface Snapshot {
   readonly seen?: ReadonlySet<string>;
   /** Why some watched issues are missing in `watched` although everything else could be read. */
   readonly watchedProblem?: BatonError | null;
+}
+
+/** A tool that speaks the tracker's own language with Baton's credential. */
+export interface NativeTool extends ToolDescription {
+  /** Never rejects: a failure is an answer. It never asks twice. */
+  call(input: unknown, ask: Ask): Promise<ToolAnswer>;
 }
 
 /** What Baton may change in a tracker on behalf of a run, through `tools/`. */

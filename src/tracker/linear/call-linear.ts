@@ -1,27 +1,15 @@
 import type { z } from 'zod';
-import type { Clock } from '../../clock/clock.ts';
-import { BatonError, toBatonError } from '../../core/baton-error.ts';
+import { BatonError } from '../../core/baton-error.ts';
 import { harmlessLine } from '../../core/harmless-line.ts';
-import type { Logger } from '../../core/logger.ts';
-import type { RequestCaller } from '../../core/request-caller.ts';
 import type { HttpAnswer, HttpClient } from '../../http/http.ts';
 import type { Ask } from '../tracker.ts';
 import type { Operation } from './documents.ts';
 import { errorsIn, type GraphqlError, isAboutMissingIssue, parsedOrNull } from './graphql-errors.ts';
 import { linearProvider } from './linear-provider.ts';
-import { authorization, type LinearSettings } from './linear-settings.ts';
+import { createSendLinear, type LinearParts } from './send-linear.ts';
 
 /** What of an answer is told to people and to the log. */
 const mostBytesTold = 1_000;
-
-const usualCaller: RequestCaller = { job: 'tracker_poll', cause: 'poll' };
-
-export interface LinearParts {
-  readonly settings: LinearSettings;
-  readonly http: HttpClient;
-  readonly clock: Clock;
-  readonly logger: Logger;
-}
 
 /**
  * Sends one operation, once, and gives its data in the form asked for. Everything else rejects: no answer, another
@@ -36,25 +24,11 @@ export type CallLinear = <Data>(
 ) => Promise<Data>;
 
 export function createCallLinear({ settings, http, clock, logger }: LinearParts): CallLinear {
-  const { endpoint, key } = settings;
+  const send = createSendLinear({ settings, http });
   return async (operation, variables, data, ask = {}) => {
-    const { signal } = ask;
-    signal?.throwIfAborted();
-    const answer = await http
-      .send({
-        method: 'POST',
-        url: endpoint,
-        route: operation.name,
-        headers: { authorization: authorization(key), 'content-type': 'application/json', accept: 'application/json' },
-        body: JSON.stringify({ operationName: operation.name, query: operation.text, variables }),
-        caller: ask.caller ?? usualCaller,
-        ...(signal === undefined ? {} : { signal }),
-      })
-      .catch((thrown: unknown) => {
-        throw signal?.aborted === true ? thrown : noAnswer(operation, thrown);
-      });
-    ask.onProgress?.();
-    const told = toldOf(answer.body, key.reveal());
+    const body = { operationName: operation.name, query: operation.text, variables };
+    const answer = await send(operation.name, body, ask);
+    const told = toldOf(answer.body, settings.key.reveal());
     const refused = whyRefused(operation, answer, told, clock.now(), http);
     if (refused !== null) {
       if (refused.code === 'tracker_status') {
@@ -62,8 +36,8 @@ export function createCallLinear({ settings, http, clock, logger }: LinearParts)
       }
       throw refused;
     }
-    const body = parsedOrNull(answer.body);
-    const parsed = data.safeParse(body !== null && typeof body === 'object' && 'data' in body ? body.data : null);
+    const said = parsedOrNull(answer.body);
+    const parsed = data.safeParse(said !== null && typeof said === 'object' && 'data' in said ? said.data : null);
     if (parsed.success) return parsed.data;
     throw unknownPayload(operation, 'the answer has not the form that was asked for');
   };
@@ -72,26 +46,6 @@ export function createCallLinear({ settings, http, clock, logger }: LinearParts)
 export function unknownPayload({ name }: Operation, what: string): BatonError {
   return new BatonError('tracker_response', `Linear's answer to ${name} cannot be used: ${what}.`, {
     details: { operation: name, provider_code: 'linear_unknown_payload' },
-  });
-}
-
-function noAnswer({ name }: Operation, thrown: unknown): BatonError {
-  const cause = toBatonError(thrown, 'request_failed');
-  if (cause.code === 'request_limited') {
-    return new BatonError('tracker_rate_limited', `Linear is not asked for ${name} just now: ${cause.message}`, {
-      cause,
-      details: {
-        operation: name,
-        step: cause.details.step ?? null,
-        until: cause.details.until ?? null,
-        provider_code: 'linear_rate_limited',
-      },
-    });
-  }
-  return new BatonError('tracker_request', `Linear did not answer ${name}: ${cause.message}`, {
-    cause,
-    details: { ...cause.details, operation: name, provider_code: 'linear_api_request' },
-    ...(cause.code === 'request_failed' ? {} : { nextStep: cause.nextStep }),
   });
 }
 

@@ -44,6 +44,8 @@ const issueFields = `fragment IssueFields on Issue {
   id identifier title description priority branchName url createdAt updatedAt archivedAt trashed
   state { name }
   assignee { id }
+  creator { id email }
+  botActor { type }
   labels(first: $labelFirst) { ${labelFields} }
   inverseRelations(first: $relationFirst) { ${relationFields} }
 }`;

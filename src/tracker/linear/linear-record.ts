@@ -14,6 +14,8 @@ export interface LinearRecord {
   readonly branchName: string | null;
   readonly url: string | null;
   readonly assigneeId: string | null;
+  /** Of the person who filed it. Null: nobody did, an integration or a bot did, or Linear does not tell. */
+  readonly authorNames: readonly string[] | null;
   readonly labels: readonly string[];
   readonly relations: readonly LinearRelation[];
   readonly createdAt: number | null;
@@ -66,6 +68,20 @@ export const relationNodes = z.array(
   }),
 );
 
+/**
+ * By what a workflow file may call the author. What a bot filed has no author, also where it acted for a person: whose
+ * words it repeats nobody knows.
+ */
+const person = z
+  .object({ id: needed, email: optionalText })
+  .transform(({ id, email }) => {
+    // Not what somebody calls himself: anybody may take any name.
+    const names = [id, email].map((each) => each?.trim() ?? '').filter((each) => each !== '');
+    return [...new Set(names)];
+  })
+  .nullable()
+  .catch(null);
+
 const recordOfLinear = z
   .object({
     id: needed,
@@ -77,6 +93,8 @@ const recordOfLinear = z
     branchName: optionalText,
     url: optionalText,
     assignee: z.object({ id: needed }).nullable().catch(null),
+    creator: person,
+    botActor: z.unknown().optional(),
     labels: z.object({ nodes: labelNodes }),
     inverseRelations: z.object({ nodes: relationNodes }),
     createdAt: time,
@@ -85,10 +103,11 @@ const recordOfLinear = z
     trashed: z.unknown(),
   })
   .transform(
-    ({ state, assignee, labels, inverseRelations, archivedAt, trashed, ...rest }): LinearRecord => ({
+    ({ state, assignee, creator, botActor, labels, inverseRelations, archivedAt, trashed, ...rest }): LinearRecord => ({
       ...rest,
       state: state.name,
       assigneeId: assignee?.id ?? null,
+      authorNames: (botActor ?? null) === null ? creator : null,
       labels: labels.nodes,
       relations: inverseRelations.nodes,
       isPutAway: (archivedAt ?? null) !== null || trashed === true,

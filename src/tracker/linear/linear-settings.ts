@@ -12,17 +12,28 @@ export interface LinearSettings {
   readonly assignee: string | null;
   /** Normalised. */
   readonly terminalStates: ReadonlySet<string>;
+  readonly toolScope: ToolScope;
+}
+
+/** What an agent reaches with `linear_graphql`: the project, or whatever the key reaches. */
+export type ToolScope = 'project' | 'any';
+
+export function isToolScope(value: unknown): value is ToolScope {
+  return value === 'project' || value === 'any';
 }
 
 export function readLinearSettings({ provider, terminalStates }: TrackerSettings): LinearSettings {
   const { api_key: key, assignee } = provider;
+  const toolScope = provider.tool_scope ?? 'project';
   if (!(key instanceof Secret)) throw unusable('api_key');
+  if (!isToolScope(toolScope)) throw unusable('tool_scope', 'must be `project` or `any`');
   return {
     endpoint: textOf(provider.endpoint, 'endpoint'),
     key,
     projectSlug: textOf(provider.project_slug, 'project_slug'),
     assignee: assignee === null || assignee === undefined ? null : textOf(assignee, 'assignee'),
     terminalStates: new Set(terminalStates.map(normalizeState)),
+    toolScope,
   };
 }
 
@@ -37,7 +48,7 @@ function textOf(value: unknown, name: string): string {
   throw unusable(name);
 }
 
-function unusable(name: string): BatonError {
+function unusable(name: string, wish = 'is missing or not text'): BatonError {
   const key = `tracker.provider.${name}`;
-  return new BatonError('invalid_tracker_config', `${key} is missing or not text.`, { details: { key } });
+  return new BatonError('invalid_tracker_config', `${key} ${wish}.`, { details: { key } });
 }

@@ -8,6 +8,7 @@ import type { Ask, Tracker } from '../tracker.ts';
 import { type CallLinear, createCallLinear } from './call-linear.ts';
 import { createLinearChanges } from './change-issues.ts';
 import { usualLists } from './documents.ts';
+import { createLinearGraphql } from './graphql-tool/linear-graphql.ts';
 import { distinctStates } from './issue-filters.ts';
 import { readLinearSettings } from './linear-settings.ts';
 import { readByIds, readCandidates } from './read-issues.ts';
@@ -67,6 +68,7 @@ export function createLinearTracker({ settings, http, clock, logger }: LinearTra
     },
     fetchSnapshot: createReadSnapshot(parts),
     pressure: () => http.pressure(),
+    nativeTools: [createLinearGraphql({ settings: linear, call, http, clock })],
     changes: createLinearChanges(parts),
   };
 }

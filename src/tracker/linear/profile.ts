@@ -3,6 +3,7 @@ import type { ErrorCode } from '../../core/error-catalogue.ts';
 import type { Problem } from '../../core/problem.ts';
 import { Secret } from '../../core/secret.ts';
 import type { TrackerProfile } from '../../core/tracker-profile.ts';
+import { isToolScope } from './linear-settings.ts';
 
 /** The `linear` kind in a workflow file. All keys may also stand directly under `tracker`, as they first did. */
 export const linearProfile: TrackerProfile = {
@@ -46,6 +47,13 @@ export const linearProfile: TrackerProfile = {
       flat: true,
       default: false,
     },
+    {
+      name: 'tool_scope',
+      type: 'string',
+      description: 'What agents reach with `linear_graphql`: `project`, or `any` for all that the key reaches.',
+      flat: true,
+      default: 'project',
+    },
   ],
   check(provider) {
     const problems: Problem[] = [];
@@ -66,6 +74,9 @@ export const linearProfile: TrackerProfile = {
     }
     if (provider.assignee !== null && typeof provider.assignee !== 'string') {
       refuse('assignee', 'must be text: a user id, an e-mail or `me`', 'invalid_linear_assignee');
+    }
+    if (!isToolScope(provider.tool_scope ?? 'project')) {
+      refuse('tool_scope', 'must be `project` or `any`', 'invalid_tracker_config');
     }
     return problems;
   },

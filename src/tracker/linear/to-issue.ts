@@ -10,11 +10,12 @@ export interface DispatchRules {
 }
 
 export function toIssue(record: LinearRecord, rules: DispatchRules): Issue {
-  const { relations, isPutAway: _isPutAway, labels, ...rest } = record;
+  const { relations, isPutAway: _isPutAway, labels, authorNames, ...rest } = record;
   const blockedBy = relations
     .filter(({ type }) => type.trim().toLowerCase() === 'blocks')
     .map(({ issue }): Blocker => issue);
-  return judged({ ...rest, labels: normalizeLabels(labels), blockedBy, nativeRef: null }, rules);
+  const author = authorNames === null ? {} : { authorNames };
+  return judged({ ...rest, ...author, labels: normalizeLabels(labels), blockedBy, nativeRef: null }, rules);
 }
 
 /** The issue with what its blockers are now, if one of those is among `states`; otherwise the same object. */

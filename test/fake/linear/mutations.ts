@@ -1,5 +1,5 @@
 import { entityNotFound, linearError, NotModelled } from './failures.ts';
-import { findIssue, type IssueRecord, type LinearRecord, type Records } from './records.ts';
+import { findIssue, type IssueRecord, type LinearRecord, type Records, type RelationType } from './records.ts';
 import type { IssueChanges, Workspace } from './workspace.ts';
 
 interface Payload {
@@ -12,12 +12,7 @@ interface Payload {
 export const mutations: Readonly<Record<string, (workspace: Workspace, args: never) => Payload>> = {
   issueUpdate: (workspace, { id, input }: { readonly id: string; readonly input: Input }) => {
     const issue = issueIn(workspace.records, id);
-    const changes = Object.entries(input).map(([name, value]) => {
-      const change = issueInputs[name];
-      if (change === undefined) throw new NotModelled(`IssueUpdateInput.${name}`);
-      return change(value as never, issue, workspace.records);
-    });
-    return payload({ issue: workspace.updateIssue(issue.id, Object.assign({}, ...changes)) });
+    return payload({ issue: workspace.updateIssue(issue.id, changesOf(input, issue, workspace.records)) });
   },
   commentCreate: (workspace, { input }: { readonly input: Input }) => {
     const { issueId, body, id, createAsUser, ...rest } = input as Readonly<Record<string, string | undefined>>;
@@ -37,9 +32,59 @@ export const mutations: Readonly<Record<string, (workspace: Workspace, args: nev
     });
     return payload({ comment });
   },
+  commentUpdate: (workspace, { id, input }: { readonly id: string; readonly input: Input }) => {
+    const comment = workspace.records.comments.get(id);
+    if (comment === undefined) throw entityNotFound('Comment');
+    comment.body = onlyOf(input, 'CommentUpdateInput', ['body']).body ?? comment.body;
+    return payload({ comment });
+  },
+  issueCreate: (workspace, { input }: { readonly input: Input }) => {
+    const { teamId, ...rest } = input as Input & { readonly teamId: string };
+    const team = workspace.records.teams.get(teamId);
+    if (team === undefined) throw entityNotFound('Team');
+    // Without a project of its own the fake would take its first.
+    const made = workspace.addIssue({ team: team.key, project: null });
+    return payload({ issue: workspace.updateIssue(made.id, changesOf(rest, made, workspace.records)) });
+  },
+  issueRelationCreate: (workspace, { input }: { readonly input: Input }) => {
+    const names = ['issueId', 'relatedIssueId', 'type'];
+    const { issueId = '', relatedIssueId = '', type } = onlyOf(input, 'IssueRelationCreateInput', names);
+    const [from, to] = [issueIn(workspace.records, issueId), issueIn(workspace.records, relatedIssueId)];
+    // The schema knows the types that there are.
+    workspace.relate(from.id, to.id, { type: type as RelationType });
+    const issueRelation = [...workspace.records.relations.values()].at(-1);
+    if (issueRelation === undefined) throw entityNotFound('IssueRelation');
+    return payload({ issueRelation });
+  },
+  attachmentCreate: (workspace, { input }: { readonly input: Input }) => {
+    const names = ['issueId', 'url', 'title', 'subtitle'];
+    const { issueId = '', url = '', title = '', subtitle } = onlyOf(input, 'AttachmentCreateInput', names);
+    const { id: issue } = issueIn(workspace.records, issueId);
+    return payload({ attachment: workspace.attach({ issue, url, title, subtitle: subtitle ?? null }) });
+  },
+  attachmentLinkURL: (workspace, args: { readonly issueId: string; readonly url: string; readonly title?: string }) => {
+    const { id: issue } = issueIn(workspace.records, args.issueId);
+    return payload({ attachment: workspace.attach({ issue, url: args.url, title: args.title ?? args.url }) });
+  },
 };
 
 type Input = Readonly<Record<string, unknown>>;
+
+function changesOf(input: Input, issue: IssueRecord, records: Records): IssueChanges {
+  const changes = Object.entries(input).map(([name, value]) => {
+    const change = issueInputs[name];
+    if (change === undefined) throw new NotModelled(`${name} in a change of an issue`);
+    return change(value as never, issue, records);
+  });
+  return Object.assign({}, ...changes);
+}
+
+/** An input of texts, with nothing in it but these. */
+function onlyOf(input: Input, type: string, names: readonly string[]): Readonly<Record<string, string | undefined>> {
+  const other = Object.keys(input).find((name) => !names.includes(name));
+  if (other !== undefined) throw new NotModelled(`${type}.${other}`);
+  return input as Readonly<Record<string, string | undefined>>;
+}
 
 const issueInputs: Readonly<Record<string, (value: never, issue: IssueRecord, records: Records) => IssueChanges>> = {
   title: (title: string) => ({ title }),
@@ -61,6 +106,7 @@ const issueInputs: Readonly<Record<string, (value: never, issue: IssueRecord, re
     if (project === undefined) throw entityNotFound('Project');
     return { project: project.slugId };
   },
+  parentId: (parent: string | null, _, records) => ({ parent: parent === null ? null : issueIn(records, parent).id }),
   labelIds: (ids: readonly string[], _, records) => ({ labels: ids.map((id) => labelIn(records, id)) }),
   addedLabelIds: (ids: readonly string[], { labelIds }, records) => ({
     labels: [...new Set([...labelIds, ...ids.map((id) => labelIn(records, id))])],

@@ -29,6 +29,7 @@ export const queries: Readonly<Record<string, (workspace: Workspace, args: objec
   workflowStates: ({ records }) => ({ list: records.states.values(), type: 'WorkflowState' }),
   issueLabel: ({ records }, args) => found(records.labels.get(idIn(args)), 'IssueLabel'),
   issueLabels: ({ records }) => ({ list: records.labels.values(), type: 'IssueLabel' }),
+  comment: ({ records }, args) => found(records.comments.get(idIn(args)), 'Comment'),
   comments: ({ records }) => ({ list: records.comments.values(), type: 'Comment' }),
 };
 

@@ -38,11 +38,15 @@ export interface ProjectRecord extends Kept {
   readonly __typename: 'Project';
   name: string;
   readonly slugId: string;
+  /** Of its teams; null: all that there are. */
+  teamKeys: readonly string[] | null;
 }
 
 export interface LabelRecord extends Kept {
   readonly __typename: 'IssueLabel';
   name: string;
+  /** Null: it belongs to the workspace. */
+  readonly teamId: string | null;
 }
 
 export interface IssueRecord extends Kept {
@@ -58,6 +62,11 @@ export interface IssueRecord extends Kept {
   stateId: string;
   projectId: string | null;
   assigneeId: string | null;
+  /** Who filed it; null: an integration, or somebody who is not in the workspace. */
+  creatorId: string | null;
+  /** The kind of integration that filed it. */
+  botActor: string | null;
+  parentId: string | null;
   labelIds: readonly string[];
   trashed: boolean | null;
 }
@@ -81,6 +90,20 @@ export interface CommentRecord extends Kept {
   readonly createAsUser: string | null;
 }
 
+export interface AttachmentRecord extends Kept {
+  readonly __typename: 'Attachment';
+  readonly issueId: string;
+  readonly url: string;
+  title: string;
+  subtitle: string | null;
+}
+
+/** What filed an issue in place of a person. */
+export interface BotRecord extends Kept {
+  readonly __typename: 'ActorBot';
+  readonly type: string;
+}
+
 export type LinearRecord =
   | UserRecord
   | TeamRecord
@@ -89,7 +112,9 @@ export type LinearRecord =
   | LabelRecord
   | IssueRecord
   | RelationRecord
-  | CommentRecord;
+  | CommentRecord
+  | AttachmentRecord
+  | BotRecord;
 
 /** All of them by id. */
 export interface Records {
@@ -101,6 +126,7 @@ export interface Records {
   readonly issues: Map<string, IssueRecord>;
   readonly relations: Map<string, RelationRecord>;
   readonly comments: Map<string, CommentRecord>;
+  readonly attachments: Map<string, AttachmentRecord>;
   /** Whose key it is. */
   viewerId: string;
 }
@@ -115,6 +141,7 @@ export function noRecords(): Records {
     issues: new Map(),
     relations: new Map(),
     comments: new Map(),
+    attachments: new Map(),
     viewerId: '',
   };
 }

@@ -1,7 +1,9 @@
 import { NotModelled } from './failures.ts';
 import type {
+  AttachmentRecord,
   CommentRecord,
   IssueRecord,
+  LabelRecord,
   LinearRecord,
   ProjectRecord,
   Records,
@@ -84,6 +86,9 @@ const shapes: Readonly<Record<TypeName, Readonly<Record<string, Shape>>>> = {
       [...states.values()].filter((each) => each.teamId === id),
     ),
     issues: issuesWhere<TeamRecord>((issue, { id }) => issue.teamId === id),
+    labels: many<TeamRecord>('IssueLabel', ({ id }, { labels }) =>
+      [...labels.values()].filter(({ teamId }) => teamId === id),
+    ),
   },
   WorkflowState: {
     name: own('name'),
@@ -98,9 +103,14 @@ const shapes: Readonly<Record<TypeName, Readonly<Record<string, Shape>>>> = {
     slugId: own('slugId'),
     url: value<ProjectRecord>(({ slugId }) => `https://linear.app/acme/project/${slugId}`),
     issues: issuesWhere<ProjectRecord>((issue, { id }) => issue.projectId === id),
-    teams: many<ProjectRecord>('Team', (_, { teams }) => teams.values()),
+    teams: many<ProjectRecord>('Team', ({ teamKeys }, { teams }) =>
+      [...teams.values()].filter(({ key }) => teamKeys === null || teamKeys.includes(key)),
+    ),
   },
-  IssueLabel: { name: own('name') },
+  IssueLabel: {
+    name: own('name'),
+    team: one<LabelRecord>('Team', ({ teamId }, { teams }) => teams.get(teamId ?? '')),
+  },
   Issue: {
     identifier: own('identifier'),
     number: own('number'),
@@ -114,6 +124,15 @@ const shapes: Readonly<Record<TypeName, Readonly<Record<string, Shape>>>> = {
     state: one<IssueRecord>('WorkflowState', ({ stateId }, { states }) => states.get(stateId)),
     project: one<IssueRecord>('Project', ({ projectId }, { projects }) => projects.get(projectId ?? '')),
     assignee: one<IssueRecord>('User', ({ assigneeId }, { users }) => users.get(assigneeId ?? '')),
+    creator: one<IssueRecord>('User', ({ creatorId }, { users }) => users.get(creatorId ?? '')),
+    botActor: one<IssueRecord>('ActorBot', ({ botActor, ...rest }) =>
+      botActor === null ? null : { ...rest, __typename: 'ActorBot', type: botActor },
+    ),
+    parent: one<IssueRecord>('Issue', ({ parentId }, { issues }) => issues.get(parentId ?? '')),
+    children: issuesWhere<IssueRecord>((issue, { id }) => issue.parentId === id),
+    attachments: many<IssueRecord>('Attachment', ({ id }, { attachments }) =>
+      [...attachments.values()].filter(({ issueId }) => issueId === id),
+    ),
     labels: many<IssueRecord>('IssueLabel', ({ labelIds }, { labels }) =>
       [...labels.values()].filter(({ id }) => labelIds.includes(id)),
     ),
@@ -141,6 +160,13 @@ const shapes: Readonly<Record<TypeName, Readonly<Record<string, Shape>>>> = {
     user: one<CommentRecord>('User', ({ userId }, { users }) => users.get(userId ?? '')),
     url: value<CommentRecord>(({ id }) => `https://linear.app/acme/comment/${id}`),
   },
+  Attachment: {
+    title: own('title'),
+    subtitle: own('subtitle'),
+    url: own('url'),
+    issue: one<AttachmentRecord>('Issue', ({ issueId }, { issues }) => issues.get(issueId)),
+  },
+  ActorBot: { type: own('type') },
 };
 
 function hasOpenBlocker({ id }: IssueRecord, { relations, issues, states }: Records): boolean {

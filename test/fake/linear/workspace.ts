@@ -1,4 +1,5 @@
 import {
+  type AttachmentRecord,
   type CommentRecord,
   findIssue,
   type IssueRecord,
@@ -37,6 +38,11 @@ export interface Workspace {
   /** For good: nobody finds it any more, and its relations and comments are gone too. */
   remove(issue: string): void;
   addComment(comment: NewComment, options?: Touch): CommentRecord;
+  /** One address is attached to an issue once; again it only changes the words. */
+  attach(attachment: NewAttachment): AttachmentRecord;
+  attachmentsOf(issue: string): readonly AttachmentRecord[];
+  /** A label that only one team has; others are made where they are first named. */
+  addTeamLabel(team: string, name: string): string;
   issue(issue: string): IssueRecord;
   /** The name of the state that it is in. */
   stateOf(issue: string): string;
@@ -64,6 +70,9 @@ export interface NewIssue extends IssueChanges {
   /** By key; the first team unless said. */
   readonly team?: string;
   readonly createdAt?: number;
+  /** The owner of the key unless said. */
+  readonly creator?: string | null;
+  readonly botActor?: string | null;
 }
 
 export interface IssueChanges {
@@ -77,6 +86,7 @@ export interface IssueChanges {
   readonly labels?: readonly string[];
   readonly branchName?: string;
   readonly url?: string;
+  readonly parent?: string | null;
 }
 
 export interface NewComment {
@@ -85,6 +95,13 @@ export interface NewComment {
   readonly body: string;
   readonly user?: string | null;
   readonly createAsUser?: string | null;
+}
+
+export interface NewAttachment {
+  readonly issue: string;
+  readonly url: string;
+  readonly title: string;
+  readonly subtitle?: string | null;
 }
 
 export interface Touch {
@@ -137,7 +154,7 @@ export function createWorkspace(now: () => number): Workspace {
   const labelOf = (name: string): string => {
     const found = [...records.labels.values()].find((label) => label.name === name || label.id === name);
     if (found !== undefined) return found.id;
-    const label = { __typename: 'IssueLabel' as const, ...kept(undefined), name };
+    const label = { __typename: 'IssueLabel' as const, ...kept(undefined), name, teamId: null };
     records.labels.set(label.id, label);
     return label.id;
   };
@@ -149,11 +166,12 @@ export function createWorkspace(now: () => number): Workspace {
     touchIssue(blocked, touch === 'blocked' || touch === 'both');
   };
   const change = (issue: IssueRecord, changes: IssueChanges): void => {
-    const { state, project, assignee, labels, ...plain } = changes;
+    const { state, project, assignee, labels, parent, ...plain } = changes;
     Object.assign(issue, plain);
     if (state !== undefined) issue.stateId = stateOfTeam(issue.teamId, state).id;
     if (project !== undefined) issue.projectId = project === null ? null : projectOf(project).id;
     if (assignee !== undefined) issue.assigneeId = assignee === null ? null : userOf(assignee).id;
+    if (parent !== undefined) issue.parentId = parent === null ? null : issueOf(parent).id;
     if (labels !== undefined) issue.labelIds = labels.map(labelOf);
   };
 
@@ -166,7 +184,7 @@ export function createWorkspace(now: () => number): Workspace {
     }
     return team;
   };
-  const addIssue: Workspace['addIssue'] = ({ id, team: key, createdAt, ...changes } = {}) => {
+  const addIssue: Workspace['addIssue'] = ({ id, team: key, createdAt, creator, botActor = null, ...changes } = {}) => {
     const teams = [...records.teams.values()];
     const team = existing(key === undefined ? teams[0] : teams.find((each) => each.key === key), 'team', key ?? '');
     const first = [...records.states.values()].find(({ teamId, type }) => teamId === team.id && type === 'unstarted');
@@ -187,6 +205,9 @@ export function createWorkspace(now: () => number): Workspace {
       stateId: existing(first, 'state', 'of type unstarted').id,
       projectId: project?.id ?? null,
       assigneeId: null,
+      creatorId: creator === undefined ? records.viewerId : creator === null ? null : userOf(creator).id,
+      botActor,
+      parentId: null,
       labelIds: [],
       trashed: null,
     };
@@ -209,7 +230,7 @@ export function createWorkspace(now: () => number): Workspace {
     addTeam,
     addIssue,
     addProject: ({ id, slugId, name = slugId }) => {
-      const project: ProjectRecord = { __typename: 'Project', ...kept(id), slugId, name };
+      const project: ProjectRecord = { __typename: 'Project', ...kept(id), slugId, name, teamKeys: null };
       records.projects.set(project.id, project);
       return project;
     },
@@ -259,6 +280,9 @@ export function createWorkspace(now: () => number): Workspace {
       for (const comment of records.comments.values()) {
         if (comment.issueId === id) records.comments.delete(comment.id);
       }
+      for (const attachment of records.attachments.values()) {
+        if (attachment.issueId === id) records.attachments.delete(attachment.id);
+      }
     },
     addComment: ({ id, issue: name, body, user = null, createAsUser = null }, { touch = false } = {}) => {
       const issue = issueOf(name);
@@ -274,6 +298,30 @@ export function createWorkspace(now: () => number): Workspace {
       records.comments.set(comment.id, comment);
       touchIssue(issue, touch);
       return comment;
+    },
+    attach: ({ issue: name, url, title, subtitle = null }) => {
+      const { id: issueId } = issueOf(name);
+      const before = [...records.attachments.values()].find((each) => each.issueId === issueId && each.url === url);
+      const attachment: AttachmentRecord = before ?? {
+        ...{ __typename: 'Attachment', ...kept(undefined), issueId, url, title, subtitle },
+      };
+      Object.assign(attachment, { title, subtitle });
+      records.attachments.set(attachment.id, attachment);
+      return attachment;
+    },
+    attachmentsOf: (name) => {
+      const { id } = issueOf(name);
+      return [...records.attachments.values()].filter(({ issueId }) => issueId === id);
+    },
+    addTeamLabel: (key, name) => {
+      const team = existing(
+        [...records.teams.values()].find((each) => each.key === key),
+        'team',
+        key,
+      );
+      const label = { __typename: 'IssueLabel' as const, ...kept(undefined), name, teamId: team.id };
+      records.labels.set(label.id, label);
+      return label.id;
     },
     issue: issueOf,
     stateOf: (name) => existing(records.states.get(issueOf(name).stateId), 'state', name).name,

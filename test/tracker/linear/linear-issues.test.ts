@@ -122,6 +122,24 @@ describe('an issue of Linear', () => {
     expect(readRecord({ ...node, ...changes })).toMatchObject({ record: { isPutAway: true } });
   });
 
+  it('names its author by id and e-mail, and not by a name that anybody may take', () => {
+    const creator = { id: 'user-9', email: ' some@example.com', displayName: 'some', name: 'Some One' };
+    expect(issueOf({ creator, botActor: null }).authorNames).toEqual(['user-9', 'some@example.com']);
+    expect(issueOf({ creator: { ...creator, email: null } }).authorNames).toEqual(['user-9']);
+  });
+
+  it.each([
+    ['nobody filed', { creator: null }],
+    ['Linear tells no author of', {}],
+    ['somebody without an id filed', { creator: { id: ' ', email: 'some@example.com' } }],
+    ['something odd filed', { creator: 'user-9' }],
+    ['a bot filed', { creator: null, botActor: { type: 'slack' } }],
+    ['a bot filed for a person', { creator: { id: 'user-9', email: 'a@example.com' }, botActor: { type: 'slack' } }],
+    ['a bot filed that says nothing of itself', { creator: { id: 'user-9' }, botActor: {} }],
+  ])('that %s has no author', (_what, changes) => {
+    expect(issueOf(changes)).not.toHaveProperty('authorNames');
+  });
+
   it('never makes a reader throw, whatever comes', () => {
     const anything = fc.anything({ withNullPrototype: true, withBigInt: true, maxDepth: 4 });
     const almost = fc.record(Object.fromEntries(Object.keys(node).map((key) => [key, anything])), { requiredKeys: [] });

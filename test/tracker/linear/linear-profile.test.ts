@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { Secret } from '../../../src/core/secret.ts';
+import { readLinearSettings } from '../../../src/tracker/linear/linear-settings.ts';
 import { linearProfile } from '../../../src/tracker/linear/profile.ts';
+import { linearSettings } from './linear-scene.ts';
 
 const given = (changes: Readonly<Record<string, unknown>>) =>
   linearProfile.check({
@@ -25,6 +27,23 @@ describe('the profile of Linear', () => {
     ['http://linear.internal/graphql', true],
   ])('lets the key travel to %s', (endpoint, allowInsecure) => {
     expect(given({ endpoint, allow_insecure_endpoint: allowInsecure })).toEqual([]);
+  });
+
+  it.each(['project', 'any', null, undefined])('takes %s for what agents reach', (scope) => {
+    expect(given({ tool_scope: scope })).toEqual([]);
+    const settings = linearSettings(scope === undefined ? {} : { tool_scope: scope });
+    const { provider } = settings;
+    const wanted = { ...settings, provider: { ...provider, endpoint: 'https://linear.test' } };
+    expect(readLinearSettings(wanted).toolScope).toBe(scope ?? 'project');
+  });
+
+  it.each(['Any', 'workspace', '', ' any', 7, true, ['any']])('refuses %j for what agents reach', (scope) => {
+    expect(given({ tool_scope: scope })).toMatchObject([
+      { code: 'invalid_tracker_config', severity: 'error', key: 'tracker.provider.tool_scope' },
+    ]);
+    expect(() => readLinearSettings(linearSettings({ endpoint: 'https://linear.test', tool_scope: scope }))).toThrow(
+      'tracker.provider.tool_scope must be `project` or `any`',
+    );
   });
 
   it.each([

@@ -1,12 +1,40 @@
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { BatonError } from '../../../src/core/baton-error.ts';
+import type { Issue } from '../../../src/core/issue.ts';
 import { Secret } from '../../../src/core/secret.ts';
 import type { Fault } from '../../fake/linear/faults.ts';
 import { malformations } from '../../fake/linear/faults.ts';
 import { linearScene } from './linear-scene.ts';
 
 const ids = (issues: readonly { readonly id: string }[]): string[] => issues.map(({ id }) => id);
+
+it('names the author in every read, and after a move', async () => {
+  const { linear, tracker, poll } = linearScene();
+  const { id: user } = linear.addUser({ name: 'Ann Other' });
+  const mine = linear.addIssue().id;
+  const hers = linear.addIssue({ creator: 'Ann Other' }).id;
+  const robots = linear.addIssue({ creator: null, botActor: 'slack' }).id;
+  const authorOf = (issues: readonly (Issue | null | undefined)[], id: string) =>
+    issues.find((issue) => issue?.id === id)?.authorNames;
+  const inOrder = { states: ['Todo'], watched: [mine, hers, robots] };
+  const reads: readonly (readonly (Issue | null | undefined)[])[] = [
+    await tracker.fetchByStates(['Todo']),
+    await tracker.fetchByIds([mine, hers, robots]),
+    (await poll(inOrder)).issues,
+    [...(await poll(inOrder)).watched.values()],
+    [
+      await tracker.changes?.moveIssue(mine, 'Done', { kind: 'run', runId: 'r' }),
+      await tracker.changes?.moveIssue(hers, 'Done', { kind: 'run', runId: 'r' }),
+    ],
+  ];
+  for (const issues of reads) {
+    expect(authorOf(issues, mine)).toEqual([linear.records.viewerId, 'someone@example.com']);
+    expect(authorOf(issues, hers)).toEqual([user, 'ann.other@example.com']);
+    expect(authorOf(issues, robots)).toBeUndefined();
+  }
+  expect(linear.complaints).toEqual([]);
+});
 
 describe('candidates', () => {
   it('L5: come page by page in the order of Linear, each once', async () => {

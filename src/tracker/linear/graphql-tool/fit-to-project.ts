@@ -1,0 +1,48 @@
+import { isInputObjectType, isObjectType } from 'graphql';
+import type { ToolAnswer } from '../../../core/tool-door.ts';
+import type { Ask } from '../../tracker.ts';
+import type { CallLinear } from '../call-linear.ts';
+import { narrowDocument } from './narrow-document.ts';
+import { projectSchema } from './project-schema.ts';
+import { failed } from './tool-answer.ts';
+import type { ToolInput } from './tool-input.ts';
+import { verifyNamed } from './verify-named.ts';
+
+interface Parts {
+  readonly call: CallLinear;
+  readonly projectSlug: string;
+}
+
+/** What may be sent instead of what an agent asked for, or why nothing may. */
+export async function fitToProject(
+  { query, variables }: ToolInput,
+  parts: Parts,
+  ask: Ask,
+): Promise<ToolInput | { readonly refused: readonly string[] }> {
+  const narrowed = narrowDocument(query, variables, parts.projectSlug);
+  if (!('query' in narrowed)) return { refused: narrowed };
+  const outside = await verifyNamed(narrowed.named, parts, ask);
+  return outside.length > 0 ? { refused: outside } : { query: narrowed.query, variables: narrowed.variables };
+}
+
+/** Says what is allowed, and who may allow more: an agent that knows both need not guess. */
+export function refusal(refused: readonly string[], projectSlug: string): ToolAnswer {
+  const types = new Set(['Query', 'Mutation', ...refused.flatMap(typesIn)]);
+  return failed(`\`linear_graphql\` is limited to the project ${projectSlug}; nothing was sent.`, {
+    code: 'tool_scope',
+    refused,
+    allowed: Object.fromEntries([...types].flatMap((type) => allowedOf(type) ?? [])),
+    next_step:
+      'Ask only for what is allowed. If the task needs more, say so: a person can set `tracker.provider.tool_scope: any` in `WORKFLOW.md`.',
+  });
+}
+
+/** The types that a reason speaks of. */
+function typesIn(reason: string): readonly string[] {
+  return [...reason.matchAll(/"(?<type>[A-Z]\w*)[!\]]*"/g)].map(({ groups }) => groups?.type ?? '');
+}
+
+function allowedOf(name: string): [[string, readonly string[]]] | null {
+  const type = projectSchema().getType(name);
+  return isObjectType(type) || isInputObjectType(type) ? [[name, Object.keys(type.getFields())]] : null;
+}

@@ -1,0 +1,100 @@
+import type { Clock } from '../../../clock/clock.ts';
+import type { RequestCaller } from '../../../core/request-caller.ts';
+import type { ToolAnswer } from '../../../core/tool-door.ts';
+import type { HttpAnswer, HttpClient } from '../../../http/http.ts';
+import type { Ask, NativeTool } from '../../tracker.ts';
+import type { CallLinear } from '../call-linear.ts';
+import { errorsIn, parsedOrNull } from '../graphql-errors.ts';
+import { linearProvider } from '../linear-provider.ts';
+import type { LinearSettings } from '../linear-settings.ts';
+import { createSendLinear } from '../send-linear.ts';
+import { answered, failed, failedBy, failedByLimit, failedWithStatus, notCarriedOut } from './tool-answer.ts';
+import { readToolInput, type ToolInput } from './tool-input.ts';
+
+const name = 'linear_graphql';
+const usualCaller: RequestCaller = { job: 'agent_tools', cause: 'agent' };
+
+interface ToolParts {
+  readonly settings: LinearSettings;
+  readonly call: CallLinear;
+  readonly http: HttpClient;
+  readonly clock: Clock;
+}
+
+/**
+ * `linear_graphql`: an agent's own words to Linear, with Baton's key, which it never sees. What must hold:
+ *
+ * - Address, key, project and scope are those that the tracker was made with (L8).
+ * - With the scope `project` only what stays inside the project is sent (narrow-document.ts, verify-named.ts); what is not
+ *   understood is refused. With `any` the words go out as they came.
+ * - One request, counted and limited as all others, never a second time; before it, with `project`, one read if the
+ *   document names something. An answer with errors is no success and is kept whole.
+ * - It never rejects, and the key is in no answer, also where Linear repeats it.
+ */
+export function createLinearGraphql({ settings, call, http, clock }: ToolParts): NativeTool {
+  const { key, projectSlug, toolScope } = settings;
+  const send = createSendLinear({ settings, http });
+
+  async function run(input: ToolInput, ask: Ask): Promise<ToolAnswer> {
+    if (toolScope === 'any') return post(input, ask);
+    // GraphQL is read only when an agent needs it: loading it takes longer than starting a command.
+    const { fitToProject, refusal } = await import('./fit-to-project.ts');
+    const fit = await fitToProject(input, { call, projectSlug }, ask);
+    return 'query' in fit ? post(fit, ask) : refusal(fit.refused, projectSlug);
+  }
+
+  async function post({ query, variables }: ToolInput, ask: Ask): Promise<ToolAnswer> {
+    return judged(await send(name, { query, variables }, ask));
+  }
+
+  function judged(answer: HttpAnswer): ToolAnswer {
+    const body = parsedOrNull(answer.body.replaceAll(key.reveal(), '[secret]'));
+    const isObject = typeof body === 'object' && body !== null && !Array.isArray(body);
+    const limited = linearProvider.refusal(answer, clock.now());
+    if (limited !== null) {
+      const until = limited.until ?? http.pressure().until;
+      return failedByLimit('Linear refuses the request: there were too many.', until, clock.now());
+    }
+    const errors = errorsIn(body);
+    if (answer.status !== 200) return failedWithStatus(answer.status, errors.length > 0 ? body : undefined);
+    if (!isObject) return failed(notCarriedOut, { reason: 'the answer is not a JSON object' });
+    return answered(errors.length === 0, body);
+  }
+
+  return {
+    name,
+    description: described(settings),
+    inputSchema: {
+      type: 'object',
+      additionalProperties: false,
+      required: ['query'],
+      properties: {
+        query: { type: 'string', description: 'One GraphQL document: a query or a mutation.' },
+        variables: {
+          type: ['object', 'null'],
+          description: 'The variables of the document, if it has any.',
+          additionalProperties: true,
+        },
+      },
+    },
+    call: async (given, ask) => {
+      try {
+        const input = readToolInput(given);
+        if (typeof input === 'string') return failed(input);
+        if (key.reveal().trim() === '') return failed(missingKey);
+        return await run(input, { ...ask, caller: ask.caller ?? usualCaller });
+      } catch (thrown) {
+        return failedBy(thrown, clock.now());
+      }
+    },
+  };
+}
+
+const missingKey =
+  'Baton has no key for Linear: set `tracker.provider.api_key` in `WORKFLOW.md`, or export `LINEAR_API_KEY`.';
+
+function described({ projectSlug, toolScope }: LinearSettings): string {
+  const what = 'Ask Linear with a GraphQL document of your own, or change something in it.';
+  if (toolScope === 'any') return what;
+  return `${what} Limited to the project ${projectSlug}: its issues, comments, attachments, labels and states; an answer that refuses says what is allowed.`;
+}

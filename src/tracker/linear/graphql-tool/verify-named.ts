@@ -1,0 +1,100 @@
+import { z } from 'zod';
+import { BatonError } from '../../../core/baton-error.ts';
+import type { Ask } from '../../tracker.ts';
+import type { CallLinear } from '../call-linear.ts';
+import type { Operation } from '../documents.ts';
+import { isPossibleId } from '../issue-filters.ts';
+import type { Named } from './narrow-document.ts';
+
+/** So many things a document may name: each is looked up. */
+const mostNamed = 25;
+
+const identifier = /^[a-z][a-z0-9_]*-[1-9][0-9]*$/i;
+
+const ofProject = z.object({ project: z.object({ slugId: z.string() }).nullable() });
+const answer = z.looseObject({
+  projects: z.object({
+    nodes: z.array(z.object({ id: z.string(), teams: z.object({ nodes: z.array(z.object({ id: z.string() })) }) })),
+  }),
+});
+const issueOf = {
+  issue: ofProject,
+  comment: z.object({ issue: ofProject.nullable() }).transform(({ issue }) => issue),
+};
+
+interface Parts {
+  readonly call: CallLinear;
+  readonly projectSlug: string;
+}
+
+/**
+ * Why what a document names is not all in the project; nothing: it is. One read for all of it, by the same fields of Linear
+ * that take the names afterwards, so that a name means the same both times. Nothing is kept: an issue moves. A name for
+ * which Linear has nothing is as one that is elsewhere, so nobody learns which of the two it is.
+ */
+export async function verifyNamed(
+  { issue, comment, project, team }: Named,
+  { call, projectSlug }: Parts,
+  ask: Ask,
+): Promise<readonly string[]> {
+  const known = (name: string): boolean => isPossibleId(name) || identifier.test(name);
+  const asked = [
+    ...[...issue].map((name) => ({ kind: 'issue' as const, name, isPossible: known(name) })),
+    ...[...comment].map((name) => ({ kind: 'comment' as const, name, isPossible: isPossibleId(name) })),
+  ];
+  // The slug is the project's own name, which nobody has to ask for.
+  const projects = [...project].filter((name) => name !== projectSlug);
+  const count = asked.length + projects.length + team.size;
+  if (count === 0) return [];
+  if (count > mostNamed) return [`The document names ${count} things: name ${mostNamed} at most.`];
+  const impossible = asked.filter(({ isPossible }) => !isPossible);
+  if (impossible.length > 0) return impossible.map(({ kind, name }) => notHere(kind, name));
+
+  const { operation, variables } = scopeRead(asked, projectSlug);
+  const found = await call(operation, variables, answer, ask).catch((thrown: unknown) => {
+    if (isAboutNothing(thrown)) return null;
+    throw thrown;
+  });
+  if (found === null) return asked.map(({ kind, name }) => `${notHere(kind, name)} (at least one of those named)`);
+  const here = found.projects.nodes[0];
+  const teams = here?.teams.nodes.map(({ id }) => id) ?? [];
+  return [
+    ...asked.filter(({ kind }, at) => {
+      const read = issueOf[kind].safeParse(found[`a${at}`]);
+      return !read.success || read.data?.project?.slugId !== projectSlug;
+    }),
+    ...projects.filter((name) => name !== here?.id).map((name) => ({ kind: 'project', name })),
+    ...[...team].filter((name) => !teams.includes(name)).map((name) => ({ kind: 'team', name })),
+  ].map(({ kind, name }) => notHere(kind, name));
+}
+
+/** The read for these names. Its document is made for their number; the names are variables. */
+export function scopeRead(
+  asked: readonly { readonly kind: 'issue' | 'comment'; readonly name: string }[],
+  projectSlug: string,
+): { readonly operation: Operation; readonly variables: Readonly<Record<string, string>> } {
+  const place = 'project { slugId }';
+  const declared = asked.map((_, at) => `, $a${at}: String!`).join('');
+  const reads = asked.map(({ kind }, at) => {
+    const what = kind === 'issue' ? place : `issue { ${place} }`;
+    return `  a${at}: ${kind}(id: $a${at}) { ${what} }\n`;
+  });
+  const text = `query BatonToolScope($slug: String!${declared}) {
+${reads.join('')}  projects(filter: { slugId: { eq: $slug } }, first: 1) { nodes { id teams(first: 50) { nodes { id } } } }
+}`;
+  const names = Object.fromEntries(asked.map(({ name }, at) => [`a${at}`, name]));
+  return { operation: { name: 'BatonToolScope', text }, variables: { slug: projectSlug, ...names } };
+}
+
+function notHere(kind: string, name: string): string {
+  return kind === 'project' || kind === 'team'
+    ? `The ${kind} "${name}" is not ${kind === 'project' ? 'the configured one' : 'a team of the project'}; give its id.`
+    : `The ${kind} "${name}" is not in the project.`;
+}
+
+/** Linear has no issue or comment of that name, which it says with an error for the whole read. */
+function isAboutNothing(thrown: unknown): boolean {
+  if (!(thrown instanceof BatonError)) return false;
+  const { code, details } = thrown;
+  return code === 'tracker_issue_not_found' || details.provider_code === 'linear_graphql_errors';
+}
