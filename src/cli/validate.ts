@@ -3,23 +3,31 @@ import type { Problem } from '../core/problem.ts';
 import { inspectWorkflow } from '../workflow/inspect-workflow.ts';
 import type { LoadedWorkflow } from '../workflow/load-workflow.ts';
 import { notInThisVersion, workflowContext } from './adapters.ts';
+import { agentEnvironmentText, describeAgentEnvironment } from './agent-environment.ts';
 import { exitCodes } from './exit-codes.ts';
 import type { Surroundings } from './surroundings.ts';
 
-/** `baton validate`: what is wrong with a workflow file, and the settings it gives with the origin of each. */
+/**
+ * `baton validate`: what is wrong with a workflow file, the settings it gives with the origin of each, and what an agent gets
+ * of the environment.
+ */
 export function validate(workflow: string, flags: { readonly json?: boolean }, surroundings: Surroundings): number {
   const file = path.resolve(surroundings.cwd, workflow);
-  const inspection = inspectWorkflow(file, workflowContext(surroundings));
+  const context = workflowContext(surroundings);
+  const inspection = inspectWorkflow(file, context);
   const loaded = inspection.workflow;
   const problems = [...inspection.problems, ...(loaded === null ? [] : notInThisVersion(loaded.settings))];
   const errors = problems.filter(({ severity }) => severity === 'error');
   const warnings = problems.filter(({ severity }) => severity === 'warning');
   const valid = errors.length === 0;
+  const environment = loaded && describeAgentEnvironment(loaded.settings, context.backends, surroundings.env);
   if (flags.json) {
-    const report = { path: file, valid, errors, warnings, settings: loaded?.described ?? null };
+    const settings = loaded?.described ?? null;
+    const report = { path: file, valid, errors, warnings, settings, agent_environment: environment };
     surroundings.stdout.write(`${JSON.stringify(report, null, 2)}\n`);
   } else {
     if (loaded !== null) surroundings.stdout.write(settingsTable(loaded));
+    if (environment !== null) surroundings.stdout.write(agentEnvironmentText(environment));
     surroundings.stderr.write([...warnings, ...errors].map(problemLine).join(''));
     const verdict = valid
       ? 'is usable'

@@ -1,5 +1,7 @@
 import { Context, Liquid, LiquidError, type Template } from 'liquidjs';
 import { BatonError } from '../core/baton-error.ts';
+import { fenceState } from '../core/fence.ts';
+import { keepFences } from './fenced-text.ts';
 import { textOf } from './template-text.ts';
 import { errorAt, type Report } from './workflow-problems.ts';
 
@@ -24,6 +26,10 @@ const liquid = new Liquid({
   locale: 'en-US',
 });
 
+/** The mark of each rendering that fences something. */
+const marks = new WeakMap<object, string>();
+keepFences(liquid, (context) => marks.get(context) ?? null);
+
 export interface TemplateSource {
   readonly text: string;
   /** For messages: what it is a template of, the workflow file, and its line on which `text` starts, where there is one. */
@@ -34,11 +40,14 @@ export interface TemplateSource {
 
 type Variables = Record<string, unknown>;
 
+/** Renders a template; with a mark, every fence of that mark in it is whole. */
+export type Render = (variables: Variables, mark?: string | null) => string;
+
 /**
  * Parses a template once; the function it returns renders it, and throws `template_render_error` if it cannot.
  * Null, and reported, when it is no Liquid.
  */
-export function compileTemplate(source: TemplateSource, report: Report): ((variables: Variables) => string) | null {
+export function compileTemplate(source: TemplateSource, report: Report): Render | null {
   let template: Template[];
   try {
     template = liquid.parse(source.text);
@@ -47,15 +56,18 @@ export function compileTemplate(source: TemplateSource, report: Report): ((varia
     report(errorAt(null, message, 'template_parse_error'));
     return null;
   }
-  return (variables) => render(template, variables, source);
+  return (variables, mark = null) => render(template, variables, mark, source);
 }
 
-function render(template: Template[], variables: Variables, source: TemplateSource): string {
+function render(template: Template[], variables: Variables, mark: string | null, source: TemplateSource): string {
   try {
     const context = new Context(variables, liquid.options, { sync: true }, { liquid });
     limitSteps(context);
+    if (mark !== null) marks.set(context, mark);
     const text = String(liquid.renderSync(template, context));
     if (text.length > longestTextChars) throw new Error(`it becomes longer than ${longestTextChars} characters`);
+    if (mark !== null && fenceState(text, mark) === 'broken')
+      throw new Error('it cuts a fence around text of a stranger');
     return text;
   } catch (cause) {
     const message = `${source.path}: ${source.name} cannot be rendered: ${explain(cause, source)}`;

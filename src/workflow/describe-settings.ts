@@ -10,8 +10,8 @@ export interface DescribedSetting {
   /** JSON data; a secret is `[secret]`. */
   readonly value: unknown;
   /**
-   * `default`, `file`, `file, via $NAME`, `file (older spelling tracker.x)`, `file (other spelling codex.x)` or
-   * `environment $NAME`.
+   * `default`, `default, as codex.x is y`, `file`, `file, via $NAME`, `file (older spelling tracker.x)`,
+   * `file (other spelling codex.x)` or `environment $NAME`.
    */
   readonly origin: string;
 }

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
+import { fenceRule, fenceState, isTrusted } from '../core/fence.ts';
 import type { Problem } from '../core/problem.ts';
-import type { Workflow } from '../core/workflow.ts';
+import type { PromptInput, Workflow } from '../core/workflow.ts';
 import { branchName } from './branch-name.ts';
-import { compileTemplate } from './compile-template.ts';
+import { compileTemplate, type Render } from './compile-template.ts';
 import { decodeText } from './decode-text.ts';
 import { defaultPrompt } from './default-prompt.ts';
 import type { DescribedSetting } from './describe-settings.ts';
@@ -40,15 +41,24 @@ export function parseWorkflow(bytes: Uint8Array, path: string, context: Workflow
   if (errors.length > 0 || parsed === null || prompt === null || branch === null) {
     throw toWorkflowError(path, frontMatter === null ? errors.map(withoutFrontMatter) : errors);
   }
+  const { trustedAuthors } = parsed.settings.tracker;
   return {
     path,
     revision: revisionOf(bytes),
     settings: parsed.settings,
     described: parsed.described,
-    renderPrompt: (input) => prompt(promptVariables(input)),
-    renderBranch: (issue) => branchName(branch({ issue: issueVariables(issue) }), issue),
+    renderPrompt: (input) => renderPrompt(prompt, input, isTrusted(input.issue, trustedAuthors)),
+    renderBranch: (issue) =>
+      branchName(branch({ issue: issueVariables(issue, isTrusted(issue, trustedAuthors)) }), issue),
     warnings: problems,
   };
+}
+
+/** A prompt that has a fence begins with what that means. */
+function renderPrompt(prompt: Render, input: PromptInput, trusted: boolean): string {
+  const mark = trusted ? null : (input.fenceMark ?? null);
+  const text = prompt(promptVariables(input, { isTrusted: trusted, mark }), mark);
+  return mark === null || fenceState(text, mark) === 'none' ? text : `${fenceRule(mark)}\n\n${text}`;
 }
 
 function compileBranch(text: string, path: string, report: Report): ReturnType<typeof compileTemplate> {

@@ -46,10 +46,8 @@ export function parseSettings(
   const polling = resolvePolling(frontMatter, read, { timeZone: surroundings.timeZone, providers, isRemote }, report);
   const workspace = resolveWorkspace(values, { ...place, path }, report);
   const store = resolveStoreUrl(values['store.url'], surroundings, report);
-  const secretEnvironment = [
-    ...new Set([...(tracker?.settings.secretEnvironment ?? []), ...store.variables, ...workspace.secretVariables]),
-  ];
-  const agent = resolveAgent(read, backends, secretEnvironment, report);
+  const secrets = [...(tracker?.settings.secretEnvironment ?? []), ...store.variables, ...workspace.secretVariables];
+  const agent = resolveAgent(read, { ...place, backends, secrets }, report);
   reportUnknownKeys(frontMatter, profile, trackers, report);
   if (profile === null || tracker === null) return null;
 
@@ -67,8 +65,9 @@ export function parseSettings(
       approvalPolicy: values['codex.approval_policy'],
       threadSandbox: values['codex.thread_sandbox'],
       turnSandboxPolicy: values['codex.turn_sandbox_policy'],
+      tools: values['codex.tools'],
     },
-    secretEnvironment,
+    secretEnvironment: [...new Set([...secrets, ...agent.secretVariables])],
   };
   const origins = new Map([
     ...[...read.given].map((key) => [key, 'file'] as const),

@@ -1,19 +1,29 @@
+import { unfencedLine } from '../core/fence.ts';
+import { harmlessLine } from '../core/harmless-line.ts';
 import type { Issue } from '../core/issue.ts';
 import type { PromptInput } from '../core/workflow.ts';
+import { FencedText } from './fenced-text.ts';
 
 /** What a template sees, under the names of the specification (4.1.1, 12.1). */
-export function promptVariables({ issue, attempt, retryKind }: PromptInput): Record<string, unknown> {
-  return { issue: issueVariables(issue), attempt, retry_kind: retryKind };
+export function promptVariables(
+  { issue, attempt, retryKind }: PromptInput,
+  trust: { readonly isTrusted: boolean; readonly mark: string | null },
+): Record<string, unknown> {
+  const { isTrusted, mark } = trust;
+  const variables = issueVariables(issue, isTrusted);
+  const shown = isTrusted || mark === null ? variables : fencedVariables(variables, issue, mark);
+  return { issue: shown, attempt, retry_kind: retryKind };
 }
 
 /** An issue as every template sees it. */
-export function issueVariables(issue: Issue): Record<string, unknown> {
+export function issueVariables(issue: Issue, isTrusted: boolean): Record<string, unknown> {
   return {
     id: issue.id,
     native_ref: issue.nativeRef,
     identifier: issue.identifier,
     title: issue.title,
     description: issue.description,
+    trusted: isTrusted,
     priority: issue.priority,
     state: issue.state,
     branch_name: issue.branchName,
@@ -25,6 +35,28 @@ export function issueVariables(issue: Issue): Record<string, unknown> {
     created_at: timeText(issue.createdAt),
     updated_at: timeText(issue.updatedAt),
   };
+}
+
+/**
+ * What a stranger wrote is fenced. Names are not, as templates compare them: labels, branch and address may be made of
+ * his words, so they are one line each, without anything invisible and without the mark.
+ */
+function fencedVariables(variables: Record<string, unknown>, issue: Issue, mark: string): Record<string, unknown> {
+  return {
+    ...inLines(variables, mark),
+    title: new FencedText(harmlessLine(issue.title), mark),
+    description: issue.description === null ? null : new FencedText(issue.description, mark),
+  };
+}
+
+function inLines(values: Readonly<Record<string, unknown>>, mark: string): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, inLine(value, mark)]));
+}
+
+function inLine(value: unknown, mark: string): unknown {
+  if (typeof value === 'string') return unfencedLine(value, mark);
+  if (Array.isArray(value)) return value.map((each) => inLine(each, mark));
+  return typeof value === 'object' && value !== null ? inLines({ ...value }, mark) : value;
 }
 
 /** ISO 8601 in UTC; whole seconds are written without a fraction. */

@@ -59,26 +59,40 @@ function rawValue(frontMatter: FrontMatter, key: string): unknown {
 function readValue(key: SettingKey, type: SettingType<unknown>, raw: unknown, report: Report): unknown {
   const result = type.schema.safeParse(raw);
   if (result.success) return result.data;
-  const bad = new Set(result.error.issues.flatMap(badEntries));
-  for (const entry of bad) {
-    if (entry === '') {
+  const bad = new Map(result.error.issues.flatMap(badPlaces).map((place) => [place.map(String).join('.'), place]));
+  for (const [steps, place] of bad) {
+    const at = place.reduce<Found>(stepInto, { name: key, value: raw });
+    if (steps === '') {
       report(errorAt(key, `${key} must be ${type.allowed}, found ${found(key, raw)}`, codeFor(key)));
-      continue;
+    } else {
+      report(
+        errorAt(at.name, `${at.name} must be ${type.allowedEntry ?? type.allowed}, found ${found(key, at.value)}`),
+      );
     }
-    const entryFound = (raw as Record<string, unknown>)[entry]; // the schema found a bad entry, so it is a list or a map
-    const name = Array.isArray(raw) ? `${key}[${entry}]` : `${key}.${entry}`;
-    report(errorAt(name, `${name} must be ${type.allowedEntry ?? type.allowed}, found ${shown(entryFound)}`));
   }
   return undefined;
 }
 
-/** The entries of a list or a map that an issue is about; an empty name is the whole value. */
-function badEntries(issue: z.core.$ZodIssue): string[] {
-  if (issue.path.length > 0) return [String(issue.path[0])];
+interface Found {
+  readonly name: string;
+  readonly value: unknown;
+}
+
+/** One step into a list or a map: what is there, and how a person calls it. */
+function stepInto({ name, value }: Found, step: PropertyKey): Found {
+  const inside = typeof value === 'object' && value !== null ? (value as Record<PropertyKey, unknown>) : {};
+  const entry = Object.hasOwn(inside, step) ? inside[step] : undefined;
+  return { name: Array.isArray(value) ? `${name}[${String(step)}]` : `${name}.${String(step)}`, value: entry };
+}
+
+/** The places inside of a list or a map that an issue is about; one without steps is the whole value. */
+function badPlaces(issue: z.core.$ZodIssue): (readonly PropertyKey[])[] {
+  if (issue.code === 'unrecognized_keys') return issue.keys.map((name) => [...issue.path, name]);
+  if (issue.path.length > 0) return [issue.path];
   // Of several forms a value may have, the one that finds fault with entries alone is the one that was meant.
   const forms = issue.code === 'invalid_union' ? issue.errors : [];
   const meant = forms.find((issues) => issues.every(({ path }) => path.length > 0));
-  return meant === undefined ? [''] : meant.flatMap(badEntries);
+  return meant === undefined ? [[]] : meant.flatMap(badPlaces);
 }
 
 /** Without its command no agent can start; a program that reads the code can tell that from a wrong number. */
@@ -94,9 +108,11 @@ const mayHoldSecret: ReadonlySet<string> = new Set([
   'store.url',
   'workspace',
   'workspace.repo',
+  'agent.accounts',
 ]);
 
 function found(key: string, raw: unknown): string {
+  if (raw === undefined) return 'nothing';
   return mayHoldSecret.has(key) && typeof raw !== 'object' ? `a ${typeof raw}, not shown` : shown(raw);
 }
 

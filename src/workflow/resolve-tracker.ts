@@ -69,6 +69,7 @@ export function resolveTracker(
       activeStates,
       terminalStates,
       reviewStates,
+      trustedAuthors: readAuthors(profile, values['tracker.trusted_authors']),
       requiredLabels: readLabels(values['tracker.required_labels']),
       provider,
       secretEnvironment: [...new Set(profile.keys.flatMap((key) => secretVariables(key, section)))],
@@ -168,4 +169,9 @@ function defaultStates(
 function readLabels(labels: readonly string[]): string[] {
   const hasBlank = labels.some((label) => label.trim() === '');
   return hasBlank ? [...normalizeLabels(labels), ''] : normalizeLabels(labels);
+}
+
+/** People on this machine are trusted whatever the file says: they could edit it. */
+function readAuthors({ trustedAuthors = [] }: TrackerProfile, written: readonly string[]): string[] {
+  return [...new Set([...trustedAuthors, ...written.map((name) => name.trim())])];
 }

@@ -1,19 +1,17 @@
+import { agentTable, codexTable } from './agent-table.ts';
 import { pollingTable } from './polling-table.ts';
 import { type Setting, setting } from './setting.ts';
 import {
-  anyInteger,
-  environmentNames,
   flag,
   leaseTime,
-  limitsByState,
   map,
+  nameList,
   naturalNumber,
   nonBlankText,
   portNumber,
   positiveInteger,
   text,
   textList,
-  textOrMap,
   timesByState,
   usdAmount,
   workspaceStrategy,
@@ -53,6 +51,12 @@ const settingTable = {
     {
       effective: (settings) => settings.tracker.requiredLabels,
     },
+  ),
+  'tracker.trusted_authors': setting(
+    nameList,
+    [],
+    'Whose text goes into a prompt as it is; that of everybody else is fenced as data.',
+    { effective: (settings) => settings.tracker.trustedAuthors },
   ),
   'tracker.provider': setting(map, {}, 'What the tracker of this kind needs to know.'),
   'project.name': setting(nonBlankText, null, 'Under which name the store keeps what belongs to this file.', {
@@ -127,59 +131,7 @@ const settingTable = {
   'hooks.timeout_ms': setting(positiveInteger, 60_000, 'The longest a hook may take.', {
     effective: (settings) => settings.hooks.timeoutMs,
   }),
-  'agent.backend': setting(text, 'codex', 'Which agent does the work.', {
-    effective: (settings) => settings.agent.backend,
-  }),
-  'agent.command': setting(nonBlankText, null, 'The program of the backend `command`, as shell text.', {
-    effective: (settings) => settings.agent.command,
-  }),
-  'agent.env': setting(environmentNames, [], 'Environment variables handed on to the agent beyond the usual ones.', {
-    effective: (settings) => settings.agent.env,
-  }),
-  'agent.max_concurrent_agents': setting(positiveInteger, 10, 'How many agents may work at the same time.', {
-    effective: (settings) => settings.agent.maxConcurrentAgents,
-  }),
-  'agent.max_concurrent_agents_by_state': setting(limitsByState, {}, 'The same for single states of the issue.', {
-    effective: (settings) => settings.agent.maxConcurrentAgentsByState,
-  }),
-  'agent.max_in_review': setting(naturalNumber, 0, 'With so many issues in review nothing new starts; 0: no limit.', {
-    effective: (settings) => settings.agent.maxInReview,
-  }),
-  'agent.max_claimed': setting(naturalNumber, 0, 'With so many issues claimed nothing new starts; 0: no limit.', {
-    effective: (settings) => settings.agent.maxClaimed,
-  }),
-  'agent.max_turns': setting(positiveInteger, 20, 'How many turns a run may have.', {
-    effective: (settings) => settings.agent.maxTurns,
-  }),
-  'agent.max_retry_backoff_ms': setting(positiveInteger, 300_000, 'The longest wait before a failed run is repeated.', {
-    effective: (settings) => settings.agent.maxRetryBackoffMs,
-  }),
-  'agent.max_retries': setting(naturalNumber, 3, 'Failures in a row after which an issue is held; 0: no limit.', {
-    effective: (settings) => settings.agent.maxRetries,
-  }),
-  'agent.max_stale_runs': setting(
-    naturalNumber,
-    3,
-    'Runs in a row that ended well and changed nothing, after which an issue is held; 0: never.',
-    { effective: (settings) => settings.agent.maxStaleRuns },
-  ),
-  'agent.min_free_memory_mb': setting(naturalNumber, 250, 'With less free memory nothing new starts; 0: no check.', {
-    effective: (settings) => settings.agent.minFreeMemoryMb,
-  }),
-  'agent.turn_timeout_ms': setting(positiveInteger, 3_600_000, 'The longest silence of an agent within a turn.', {
-    effective: (settings) => settings.agent.turnTimeoutMs,
-  }),
-  'agent.read_timeout_ms': setting(positiveInteger, 5000, 'The longest wait for an answer while a session starts.', {
-    effective: (settings) => settings.agent.readTimeoutMs,
-  }),
-  'agent.stall_timeout_ms': setting(
-    anyInteger,
-    300_000,
-    'Silence after which a run counts as stalled; 0 or less: never.',
-    {
-      effective: (settings) => settings.agent.stallTimeoutMs,
-    },
-  ),
+  ...agentTable,
   'limits.runs_per_issue': setting(naturalNumber, 30, 'How many runs an issue may have; 0: no limit.', {
     effective: (settings) => settings.limits.runsPerIssue,
   }),
@@ -207,25 +159,7 @@ const settingTable = {
   'limits.usd_per_day': setting(usdAmount, 0, 'How many US dollars all runs of a UTC day may cost; 0: no limit.', {
     effective: (settings) => settings.limits.usdPerDay,
   }),
-  'codex.command': setting(nonBlankText, 'codex app-server', 'How the Codex app server is started, as shell text.', {
-    effective: (settings) => settings.codex.command,
-  }),
-  'codex.approval_policy': setting(
-    textOrMap,
-    { reject: { sandbox_approval: true, rules: true, mcp_elicitations: true } },
-    'Handed on to Codex as it is.',
-    { effective: (settings) => settings.codex.approvalPolicy },
-  ),
-  'codex.thread_sandbox': setting(text, 'workspace-write', 'Handed on to Codex as it is.', {
-    effective: (settings) => settings.codex.threadSandbox,
-  }),
-  'codex.turn_sandbox_policy': setting(map, null, 'Handed on to Codex as it is.', {
-    defaultText: 'made for each workspace',
-    effective: (settings) => settings.codex.turnSandboxPolicy,
-  }),
-  'codex.turn_timeout_ms': setting(positiveInteger, null, 'Other spelling of `agent.turn_timeout_ms`, which wins.'),
-  'codex.read_timeout_ms': setting(positiveInteger, null, 'Other spelling of `agent.read_timeout_ms`, which wins.'),
-  'codex.stall_timeout_ms': setting(anyInteger, null, 'Other spelling of `agent.stall_timeout_ms`, which wins.'),
+  ...codexTable,
   'worker.ssh_hosts': setting(textList, [], 'No effect yet: other machines to work on.', {
     unsupported: { severity: 'error', because: noRemoteHosts },
   }),

@@ -11,7 +11,7 @@ export interface SettingType<T> {
 }
 
 /** A number may also be written as text (`"5000"`), as the first specification allowed; 15 digits are always exact. */
-function wholeNumber(least: number, most: number, pattern: RegExp): z.ZodType<number> {
+export function wholeNumber(least: number, most: number, pattern: RegExp): z.ZodType<number> {
   const number = z.int().min(least).max(most);
   const text = z
     .string()
@@ -21,7 +21,7 @@ function wholeNumber(least: number, most: number, pattern: RegExp): z.ZodType<nu
   return z.union([number, text]);
 }
 
-const environmentName = /^[A-Za-z_][A-Za-z0-9_]*$/;
+export const environmentName = /^[A-Za-z_][A-Za-z0-9_]*$/;
 const largest = 999_999_999_999_999;
 const positive = wholeNumber(1, largest, /^\+?\d{1,15}$/);
 const natural = wholeNumber(0, largest, /^\+?\d{1,15}$/);
@@ -84,6 +84,12 @@ export const textList: SettingType<string[]> = {
   schema: z.array(z.string()),
   allowed: 'a list of texts, such as `[Todo, In Progress]`',
   allowedEntry: 'text',
+};
+
+export const nameList: SettingType<string[]> = {
+  schema: z.array(z.string().regex(/\S/)),
+  allowed: 'a list of names, such as `[ada@example.org]`',
+  allowedEntry: "a name and can't be blank",
 };
 
 export const environmentNames: SettingType<string[]> = {

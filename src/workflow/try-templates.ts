@@ -35,12 +35,16 @@ const bareIssue: Issue = {
   updatedAt: null,
 };
 
+/** Nobody has to be kept from guessing it here. */
+const fenceMark = 'sample-mark-of-no-fence';
+
 /** A template often branches on whether something is there and whether it is the first run: each way is tried. */
 const samples: readonly PromptInput[] = [fullIssue, bareIssue].flatMap((issue) => [
-  { issue, attempt: null, retryKind: null },
-  { issue, attempt: 1, retryKind: 'continuation' as const },
-  { issue, attempt: 2, retryKind: 'failure' as const },
-  { issue, attempt: 1, retryKind: 'interrupted' as const },
+  { issue, attempt: null, retryKind: null, fenceMark: null },
+  { issue, attempt: null, retryKind: null, fenceMark },
+  { issue, attempt: 1, retryKind: 'continuation' as const, fenceMark },
+  { issue, attempt: 2, retryKind: 'failure' as const, fenceMark },
+  { issue, attempt: 1, retryKind: 'interrupted' as const, fenceMark },
 ]);
 
 /** Another issue in all that a branch may be made of. */

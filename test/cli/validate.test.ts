@@ -34,6 +34,42 @@ describe.concurrent('baton validate', () => {
     expect(report.settings).toContainEqual({ key: 'agent.max_turns', value: 7, origin: 'file' });
   });
 
+  it('shows which environment variables an agent gets, by name, and what is kept from it', async () => {
+    using own = new Place({
+      LINEAR_API_KEY: 'canary-linear',
+      XDG_KEY: 'canary-other',
+      EXTRA: 'canary-extra',
+      CODEX_LOG: 'canary-log',
+      OPENAI_API_KEY: 'canary-openai',
+      SPARE_KEY: 'canary-spare',
+      UNRELATED: 'canary-unrelated',
+    });
+    const front = `tracker: {kind: linear, provider: {api_key: $XDG_KEY, project_slug: x}}
+agent:
+  backend: codex
+  env: [EXTRA]
+  accounts: [{name: work, home: ~/work}, {name: spare, env: {OPENAI_API_KEY: $SPARE_KEY}}, {name: c, backend: command}]`;
+    own.write('W.md', `---\n${front}\n---\n`);
+    const [json, text] = await Promise.all([baton(own, 'validate', 'W.md', '--json'), baton(own, 'validate', 'W.md')]);
+    expect(JSON.stringify([json, text])).not.toContain('canary');
+    const found = JSON.parse(json.stdout).agent_environment;
+    expect(found.usual).toEqual(expect.arrayContaining(['PATH', 'HOME', 'XDG_*']));
+    expect(found.backend).toEqual(expect.arrayContaining(['CODEX_*', 'OPENAI_*']));
+    expect(found).toMatchObject({
+      workflow: ['EXTRA'],
+      accounts: { work: ['CODEX_HOME'], spare: ['OPENAI_API_KEY'] },
+      baton: ['BATON_*'],
+      removed: ['XDG_KEY'],
+      set: ['CODEX_LOG', 'EXTRA', 'HOME', 'OPENAI_API_KEY', 'PATH', 'TMPDIR', 'XDG_STATE_HOME'],
+    });
+    expect(Object.keys(found.accounts)).toEqual(['work', 'spare']);
+    expect(text.stdout).toMatch(/^ {2}agent\.env +EXTRA$/m);
+    expect(text.stdout).toMatch(/^ {2}account work +CODEX_HOME$/m);
+    expect(text.stdout).toMatch(/^ {2}removed, as secrets +XDG_KEY$/m);
+    expect(text.stdout).toMatch(/^ {2}set just now +CODEX_LOG EXTRA /m);
+    expect(text.stdout).not.toContain('UNRELATED');
+  });
+
   it('tells all errors at once', async () => {
     place.write('bad.md', '---\ntracker: {kind: memory}\nagent: {max_turns: 0}\npolling: {interval_ms: x}\n---\n');
     const plain = await baton(place, 'validate', 'bad.md');
@@ -44,7 +80,7 @@ describe.concurrent('baton validate', () => {
     const json = await baton(place, 'validate', 'bad.md', '--json');
     expect(json).toMatchObject({ code: 1, stderr: '' });
     const report = JSON.parse(json.stdout);
-    expect(report).toMatchObject({ valid: false, settings: null });
+    expect(report).toMatchObject({ valid: false, settings: null, agent_environment: null });
     expect(report.errors.map(({ key }: { key: string }) => key).sort()).toEqual([
       'agent.max_turns',
       'polling.interval_ms',
@@ -59,15 +95,11 @@ describe.concurrent('baton validate', () => {
     expect(stderr).toMatch(/^warning: .*max_turn.*max_turns/m);
   });
 
-  it.each([
-    ['an agent', 'tracker: {kind: linear, provider: {project_slug: x}}\nagent: {backend: codex}', 'agent.backend'],
-    ['an agent beside another tracker', 'tracker: {kind: memory}\nagent: {backend: codex}', 'agent.backend'],
-  ])('says that %s is not in this version', async (_what, front, key) => {
+  it('takes Codex with nothing else configured', async () => {
     using own = new Place({ LINEAR_API_KEY: 'canary' });
-    own.write('later.md', `---\n${front}\n---\n`);
-    const { code, stdout } = await baton(own, 'validate', 'later.md', '--json');
-    expect(code).toBe(1);
-    expect(JSON.parse(stdout).errors).toMatchObject([{ code: 'unsupported_setting', key }]);
+    own.write('codex.md', '---\ntracker: {kind: linear, provider: {project_slug: x}}\n---\n');
+    const { code, stdout } = await baton(own, 'validate', 'codex.md', '--json');
+    expect({ code, errors: JSON.parse(stdout).errors }).toEqual({ code: 0, errors: [] });
   });
 
   it.each([
@@ -76,18 +108,23 @@ describe.concurrent('baton validate', () => {
     ['the file', 'tracker: {kind: linear, provider: {api_key: canary-file, project_slug: x}}'],
     ['the file, in the older spelling', 'tracker: {kind: linear, api_key: canary-file, project_slug: x}'],
     ['the file, misspelt', 'tracker: {kind: linear, provider: {apikey: canary-file, project_slug: x}}'],
+    ['the file, as an account', 'tracker: {kind: memory}\nagent: {accounts: [canary-file]}'],
+    ['the file, as a key of an account', 'tracker: {kind: memory}\nagent: {accounts: [{name: a, key: canary-file}]}'],
     ['the file, as a list', 'tracker: {kind: linear, provider: {api_key: [canary-file], project_slug: x}}'],
     ['a line that is no YAML', 'tracker:\n  kind: linear\n  api_key: "canary-file\n  project_slug: x'],
     ['a line with a stray colon', 'tracker:\n  kind: linear\n  api_key: canary-file: x'],
   ])('never prints a secret that comes from %s', async (_where, front) => {
     using own = new Place(secrets);
     const file = own.write('secret.md', `---\n${front}\n---\nDo it.\n`);
+    // A start has to be refused: none of these may be worked on.
+    const bad = own.write('bad-secret.md', `---\n${front}\npolling: {interval_ms: 0}\n---\nDo it.\n`);
     const answers = await Promise.all([
       baton(own, 'validate', file),
       baton(own, 'validate', file, '--json'),
-      baton(own, 'start', file),
+      baton(own, 'start', bad),
     ]);
-    expect(answers.map(({ code }) => code)).toEqual([1, 1, 1]);
+    expect(answers[2].code).toBe(1);
+    expect(answers[0].code).toBe(answers[1].code);
     expect(JSON.stringify(answers)).not.toContain('canary');
   });
 

@@ -1,7 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import type { BoardStatus } from '../../src/core/board-status.ts';
 import { whyNotCandidate } from '../../src/core/eligibility.ts';
+import type { Store } from '../../src/store/store.ts';
+import type { Board } from '../../src/tracker/board/board.ts';
 import { createBoardTracker } from '../../src/tracker/board/board-tracker.ts';
+import { readImport } from '../../src/tracker/board/import/read-import.ts';
+import type { ChangeBy } from '../../src/tracker/board/issue-fields.ts';
 import { boardProfile } from '../../src/tracker/board/profile.ts';
 import { trackerConformance } from '../conformance/tracker.ts';
 import { settings } from '../fake/settings.ts';
@@ -99,6 +103,76 @@ describe('the board as a tracker', () => {
     }
     const issues = await createBoardTracker(board, store).fetchByStates(['todo']);
     expect(issues.map(({ title }) => title)).toEqual(['urgent', 'later urgent', 'low', 'none']);
+  });
+
+  describe('says who wrote an issue', () => {
+    const authors = async (act: (board: Board) => Promise<string>, read: 'ids' | 'states' | 'move' = 'ids') => {
+      const { board, store } = await boardScene();
+      const id = await act(board);
+      const seam = createBoardTracker(board, store);
+      if (read === 'move')
+        return (await seam.changes?.moveIssue(id, 'in_progress', theOrchestrator.author))?.authorNames;
+      const found = read === 'ids' ? await seam.fetchByIds([id]) : await seam.fetchByStates(['todo', 'backlog']);
+      return found.find((issue) => issue.id === id)?.authorNames;
+    };
+    const filed = async (board: Board, by: ChangeBy = ada): Promise<string> =>
+      (await board.create({ title: 'a', status: by === ada ? 'todo' : 'backlog' }, by)).issue.id;
+
+    it.each(['ids', 'states', 'move'] as const)('a person on this machine, read by %s', async (read) => {
+      expect(await authors((board) => filed(board), read)).toEqual(['local']);
+    });
+
+    it('nobody, when a run filed it', async () => {
+      expect(await authors((board) => filed(board, aRun))).toEqual([]);
+      expect(await authors((board) => filed(board, theOrchestrator))).toEqual([]);
+    });
+
+    it('nobody, when a run wrote a part of it last, and a person once he wrote all of it', async () => {
+      const { board, store } = await boardScene();
+      const id = await filed(board);
+      const seam = createBoardTracker(board, store);
+      const now = async () => (await seam.fetchByIds([id]))[0]?.authorNames;
+      expect(await now()).toEqual(['local']);
+      await board.edit(id, { description: 'by a run' }, aRun);
+      expect(await now()).toEqual([]);
+      await board.edit(id, { title: 'by a person', priority: 2 }, ada);
+      expect(await now()).toEqual([]);
+      await board.edit(id, { description: 'by a person' }, ada);
+      expect(await now()).toEqual(['local']);
+      await board.edit(id, { labels: ['x'] }, aRun);
+      await board.move(id, 'in_progress', theOrchestrator);
+      expect(await now()).toEqual(['local']);
+    });
+
+    it('a person, when he imported it', async () => {
+      const { board, store } = await boardScene();
+      const { created } = await board.import(readImport(Buffer.from('- [ ] from a list\n'), 'markdown'), ada);
+      const [issue] = await createBoardTracker(board, store).fetchByIds(created.map(({ id }) => id));
+      expect(issue?.authorNames).toEqual(['local']);
+    });
+
+    it('by reading the history of a text once', async () => {
+      const { board, store } = await boardScene();
+      const id = await filed(board);
+      let reads = 0;
+      const list: Store['boardHistory']['list'] = (key) => {
+        reads += 1;
+        return store.boardHistory.list(key);
+      };
+      const seam = createBoardTracker(board, { ...store, boardHistory: { ...store.boardHistory, list } });
+      for (let poll = 0; poll < 5; poll += 1) await seam.fetchByStates(['todo']);
+      await board.move(id, 'in_progress', theOrchestrator);
+      await seam.fetchByIds([id]);
+      expect(reads).toBe(1);
+    });
+
+    it('or not at all, when history cannot be read', async () => {
+      const { board, store } = await boardScene();
+      await filed(board);
+      const list = async (): Promise<never> => Promise.reject(new Error('the disk is on fire'));
+      const seam = createBoardTracker(board, { ...store, boardHistory: { ...store.boardHistory, list } });
+      await expect(seam.fetchByStates(['todo'])).rejects.toMatchObject({ code: 'tracker_request' });
+    });
   });
 
   it.each(['', 'bat', 'B-1', '1BAT', 'ABCDEFGHIJK', null, 7])('refuses the prefix %j', (prefix) => {

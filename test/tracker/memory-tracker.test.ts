@@ -27,7 +27,15 @@ it('reads issues from YAML or JSON, blockers by identifier', () => {
 - { "identifier": "A-2", "title": "Second", "blocked_by": ["A-1"], "created_at": "2026-01-02T00:00:00Z" }
 `;
   expect(parseIssuesFile(text, 'issues.yaml')).toMatchObject([
-    { id: 'A-1', identifier: 'A-1', state: 'Todo', priority: 1, labels: ['bug', 'ui'], dispatchable: true },
+    {
+      id: 'A-1',
+      identifier: 'A-1',
+      state: 'Todo',
+      priority: 1,
+      labels: ['bug', 'ui'],
+      dispatchable: true,
+      authorNames: ['local'],
+    },
     {
       id: 'A-2',
       blockedBy: [{ id: 'A-1', identifier: 'A-1', state: 'Todo' }],

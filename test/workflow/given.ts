@@ -15,9 +15,9 @@ export function givenContext(env: Record<string, string> = {}): WorkflowContext 
     surroundings: { env, homeDir: '/home/me', tmpDir: '/tmp', timeZone: 'Asia/Tokyo' },
     trackers: [memoryProfile, linearProfile, boardProfile],
     backends: [
-      { name: 'codex', requiredKeys: [] },
-      { name: 'command', requiredKeys: ['agent.command'] },
-      { name: 'rehearsal', requiredKeys: [] },
+      { name: 'codex', requiredKeys: [], environment: ['CODEX_*', 'OPENAI_*'], homeVariable: 'CODEX_HOME' },
+      { name: 'command', requiredKeys: ['agent.command'], environment: [], homeVariable: null },
+      { name: 'rehearsal', requiredKeys: [], environment: [], homeVariable: null },
     ],
   };
 }

@@ -7,7 +7,8 @@ import { given, givenIssue, path, refusal } from './given.ts';
 const workflowWith = (body: string) => given('tracker: {kind: memory}', {}, body);
 
 function prompt(body: string, issue: Partial<Issue> = {}, run: Partial<PromptInput> = {}): string {
-  return workflowWith(body).renderPrompt({ issue: givenIssue(issue), attempt: null, retryKind: null, ...run });
+  const input = { issue: givenIssue(issue), attempt: null, retryKind: null, fenceMark: null, ...run };
+  return workflowWith(body).renderPrompt(input);
 }
 
 describe('the prompt', () => {
@@ -101,7 +102,7 @@ Current status: {{ issue.state }}
       'branch_name',
       'url',
     ];
-    const more = ['assignee_id', 'labels', 'blocked_by', 'dispatchable', 'created_at', 'updated_at'];
+    const more = ['assignee_id', 'trusted', 'labels', 'blocked_by', 'dispatchable', 'created_at', 'updated_at'];
     for (const field of [...fields, ...more]) expect(prompt(`{{ issue.${field} }}`, full), field).not.toBe('');
     expect(prompt('{% for b in issue.blocked_by %}{{ b.identifier }} {{ b.state }}{% endfor %}', full)).toBe(
       'S-0 Done',

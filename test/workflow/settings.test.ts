@@ -78,6 +78,14 @@ describe('settings', () => {
       backend: 'codex',
       command: null,
       env: [],
+      accounts: ['codex', 'command', 'rehearsal'].map((name) => ({ name, backend: name, env: {}, home: null })),
+      quotaStopPercent: 95,
+      approvals: 'ask',
+      askTimeoutMs: 900_000,
+      maxIdleTurns: 3,
+      turnWallTimeMs: 0,
+      contextRecovery: { reducedBudgetTokens: null, compact: true, freshStart: true, largerModel: null },
+      prices: {},
       maxConcurrentAgents: 10,
       maxConcurrentAgentsByState: {},
       maxInReview: 0,
@@ -96,6 +104,7 @@ describe('settings', () => {
       approvalPolicy: { reject: { sandbox_approval: true, rules: true, mcp_elicitations: true } },
       threadSandbox: 'workspace-write',
       turnSandboxPolicy: null,
+      tools: 'dynamic',
     });
     expect(tracker.requiredLabels).toEqual([]);
     expect(hooks).toEqual({

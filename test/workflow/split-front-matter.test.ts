@@ -16,7 +16,9 @@ describe('the cut between front matter and body', () => {
       body: 'body\r\n',
     });
     const workflow = givenText('---\r\ntracker:\r\n  kind: memory\r\n---\r\nHello {{ issue.identifier }}\r\n');
-    expect(workflow.renderPrompt({ issue: givenIssue(), attempt: null, retryKind: null })).toBe('Hello S-1');
+    expect(workflow.renderPrompt({ issue: givenIssue(), attempt: null, retryKind: null, fenceMark: null })).toBe(
+      'Hello S-1',
+    );
   });
 
   it('X10: a byte order mark is dropped, and front matter works behind it', () => {
@@ -37,7 +39,7 @@ describe('the cut between front matter and body', () => {
       body: '',
     });
     const workflow = givenText('---\ntracker: {kind: memory}\n');
-    const prompt = workflow.renderPrompt({ issue: givenIssue(), attempt: null, retryKind: null });
+    const prompt = workflow.renderPrompt({ issue: givenIssue(), attempt: null, retryKind: null, fenceMark: null });
     expect(prompt).toContain('You are working on an issue from the configured tracker.');
   });
 

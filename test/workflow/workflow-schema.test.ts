@@ -53,6 +53,16 @@ describe('the JSON Schema of the front matter', () => {
     expect(Object.keys(schema.properties ?? {})).not.toContain('polling.budget');
   });
 
+  it('knows the form of accounts, prices and choices', () => {
+    const inner = (name: string): string => JSON.stringify(section('agent')[name]);
+    expect(inner('accounts')).toMatch(/"items":.*"name".*"backend".*"env".*"home".*"additionalProperties":false/);
+    expect(inner('accounts')).not.toContain('"default"');
+    expect(inner('prices')).toMatch(/"input".*"cached_input".*"output"/);
+    expect(inner('approvals')).toMatch(/"enum":\["auto","deny","ask"\]/);
+    expect(section('agent').context_recovery?.properties?.compact).toMatchObject({ default: true });
+    expect(section('codex').tools).toMatchObject({ default: 'dynamic' });
+  });
+
   it('knows the form of quiet hours', () => {
     const [form] = section('polling').quiet_hours?.anyOf ?? [];
     const pattern = new RegExp(form?.pattern ?? '');

@@ -6,10 +6,12 @@ import type { BoardIssue } from '../../store/board-issues.ts';
 import type { Store } from '../../store/store.ts';
 import type { Tracker } from '../tracker.ts';
 import type { Board } from './board.ts';
+import { createReadAuthors, type ReadAuthors } from './text-authors.ts';
 
 /** The board as a tracker among others: statuses are states, and a run may change what the map allows it to. */
 export function createBoardTracker(board: Board, store: Store): Tracker {
   const { project } = board;
+  const authorsOf = createReadAuthors(store, project);
   return {
     kind: 'board',
     startMove: { from: 'todo', to: 'in_progress' },
@@ -19,18 +21,21 @@ export function createBoardTracker(board: Board, store: Store): Tracker {
       const wanted = new Set(states.map(normalizeState));
       const statuses = boardStatuses.filter((status) => wanted.has(status));
       if (statuses.length === 0) return [];
-      return read(() => store.boardIssues.byStatuses(project, statuses), ask?.signal);
+      return read(() => store.boardIssues.byStatuses(project, statuses), authorsOf, ask?.signal);
     },
     fetchByIds: async (ids, ask) => {
       ask?.signal?.throwIfAborted();
       if (ids.length === 0) return [];
-      return read(() => store.boardIssues.readMany(project, [...new Set(ids)]), ask?.signal);
+      return read(() => store.boardIssues.readMany(project, [...new Set(ids)]), authorsOf, ask?.signal);
     },
     changes: {
       moveIssue: async (id, state, author, ask) => {
         ask?.signal?.throwIfAborted();
         const to = readBoardStatus(state);
-        if (to !== null) return toIssue(await board.move(id, to, { author }));
+        if (to !== null) {
+          const moved = await board.move(id, to, { author });
+          return toIssue(moved, await authorsOf(moved));
+        }
         const allowed = boardStatuses.join(', ');
         throw new BatonError('tracker_state_unknown', `There is no state "${state}"; there are: ${allowed}.`);
       },
@@ -43,16 +48,27 @@ export function createBoardTracker(board: Board, store: Store): Tracker {
 }
 
 /** What goes wrong in the store is, to whoever reads a tracker, a tracker that did not answer. */
-async function read(query: () => Promise<readonly BoardIssue[]>, signal?: AbortSignal): Promise<Issue[]> {
-  const issues = await query().catch((thrown: unknown) => {
+async function read(
+  query: () => Promise<readonly BoardIssue[]>,
+  authorsOf: ReadAuthors,
+  signal?: AbortSignal,
+): Promise<Issue[]> {
+  const issues: Issue[] = [];
+  try {
+    for (const issue of await query()) {
+      signal?.throwIfAborted();
+      issues.push(toIssue(issue, await authorsOf(issue)));
+    }
+  } catch (thrown) {
+    signal?.throwIfAborted();
     const cause = toBatonError(thrown, 'tracker_request');
     throw new BatonError('tracker_request', `The board cannot be read: ${cause.message}`, { cause });
-  });
+  }
   signal?.throwIfAborted();
-  return issues.map(toIssue);
+  return issues;
 }
 
-function toIssue(issue: BoardIssue): Issue {
+function toIssue(issue: BoardIssue, authorNames: readonly string[]): Issue {
   const { id, identifier, title, description, priority, status, branch, url, labels, createdAt, updatedAt } = issue;
   return {
     id,
@@ -64,6 +80,7 @@ function toIssue(issue: BoardIssue): Issue {
     branchName: branch,
     url,
     assigneeId: null,
+    authorNames,
     labels,
     blockedBy: issue.blockers.map((blocker) => ({
       id: blocker.id,

@@ -1,4 +1,5 @@
 import { boardStatuses } from '../../core/board-status.ts';
+import { localAuthor } from '../../core/fence.ts';
 import type { TrackerProfile } from '../../core/tracker-profile.ts';
 
 /** The `board` kind in a workflow file: Baton's own board, kept in its store. */
@@ -9,6 +10,7 @@ export const boardProfile: TrackerProfile = {
   defaultReviewStates: ['review'],
   knownStates: boardStatuses,
   startState: 'in_progress',
+  trustedAuthors: [localAuthor],
   keys: [
     {
       name: 'prefix',

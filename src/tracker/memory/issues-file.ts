@@ -1,6 +1,7 @@
 import { parse } from 'yaml';
 import { z } from 'zod';
 import { BatonError } from '../../core/baton-error.ts';
+import { localAuthor } from '../../core/fence.ts';
 import { type Issue, normalizeLabels } from '../../core/issue.ts';
 
 const time = z.iso.datetime({ offset: true }).transform((text) => Date.parse(text));
@@ -25,7 +26,7 @@ const issueInFile = z.strictObject({
 
 /**
  * Reads the issues of a `memory` tracker from YAML or JSON text: a list, in which `blocked_by` names identifiers. The
- * order of the list stands in for the time of creation where a ticket has none.
+ * order of the list stands in for the time of creation where a ticket has none. Who wrote the file is on this machine.
  */
 export function parseIssuesFile(text: string, path: string): Issue[] {
   const refuse = (what: string, cause?: unknown): BatonError =>
@@ -54,6 +55,7 @@ export function parseIssuesFile(text: string, path: string): Issue[] {
     branchName: entry.branch_name ?? null,
     url: entry.url ?? null,
     assigneeId: entry.assignee_id ?? null,
+    authorNames: [localAuthor],
     labels: normalizeLabels(entry.labels),
     blockedBy: entry.blocked_by.map((identifier) => {
       const blocker = byIdentifier.get(identifier);

@@ -1,3 +1,4 @@
+import { localAuthor } from '../../core/fence.ts';
 import type { TrackerProfile } from '../../core/tracker-profile.ts';
 
 /** The `memory` kind in a workflow file: issues that live in the daemon, for trying things out and for tests. */
@@ -5,6 +6,7 @@ export const memoryProfile: TrackerProfile = {
   kind: 'memory',
   defaultActiveStates: ['Todo', 'In Progress'],
   defaultTerminalStates: ['Closed', 'Cancelled', 'Canceled', 'Duplicate', 'Done'],
+  trustedAuthors: [localAuthor],
   keys: [
     {
       name: 'issues_file',
