@@ -1,5 +1,7 @@
+import type { QuotaWindow } from '../core/account.ts';
 import type { BatonError } from '../core/baton-error.ts';
-import type { ToolDoor } from '../core/tool-door.ts';
+import type { AgentQuestion, QuestionAnswer } from '../core/question.ts';
+import type { ToolAddress, ToolDoor } from '../core/tool-door.ts';
 
 /**
  * The seam to a coding agent. `test/conformance/agent.ts` is its suite; every backend runs it unchanged.
@@ -12,6 +14,11 @@ import type { ToolDoor } from '../core/tool-door.ts';
  *   `turnTimeoutMs`, or breaks its protocol; as `cancelled` when the signal aborts. An exit or a silence is never success.
  * - After `stop` resolves, no process of the session is left, grandchildren included. Stopping twice does nothing more.
  * - Events arrive in order, the first is `session_started`, and none arrives after `stop` has resolved.
+ * - Whatever the agent asks of its client is answered: by the policy of the session, by a person through `ask`, or with
+ *   an error of its protocol. While a person is asked, silence is not counted.
+ * - A thread that is to be continued and is not there any more is no failure: a new one begins, and `isResumed` says so.
+ * - What went wrong is told by its code: `agent_quota_exhausted` (with `details.resets_at` where it is known),
+ *   `agent_auth_failed`, `agent_context_exhausted` (with `details.kind`, `token` or `context`), or an ordinary failure.
  */
 export interface Agent {
   readonly backend: string;
@@ -24,9 +31,22 @@ export interface SessionRequest {
   readonly workspace: string;
   /** Continue this thread of an earlier session where the backend can; null starts a new one. */
   readonly threadId: string | null;
+  /** Directories outside of the workspace that the agent has to write to: its git directory. Absolute. */
+  readonly writableRoots: readonly string[];
+  /** What a person calls the work, such as `BAT-1: Mend the door`. */
+  readonly title: string;
   /** Variables of Baton's own for the agent, such as `BATON_ISSUE_IDENTIFIER`. */
   readonly env: Readonly<Record<string, string>>;
+  /** How this session differs from an ordinary one, because the last one died of its context. */
+  readonly recovery: SessionRecovery | null;
   readonly tools: ToolDoor;
+  /** The same tools over HTTP, for agents that speak MCP; null where nobody listens. */
+  readonly toolAddress: ToolAddress | null;
+  /**
+   * Asks a person. Resolves with the answer, or with null when nobody will answer: then the run is about to end, and the
+   * agent is told no. Aborting the signal takes the question back. Never rejects.
+   */
+  readonly ask: (question: AgentQuestion, signal?: AbortSignal) => Promise<QuestionAnswer | null>;
   /**
    * Told as soon as a process of the agent exists, before anything is asked of it, so that it can be written down; told
    * null when that process has ended, before `stop` resolves and before the next one is told.
@@ -43,20 +63,38 @@ export interface AgentProcess {
   readonly startTime: number | null;
 }
 
+/** What a session does differently after the last one died of its context window. What a backend cannot do it leaves. */
+export interface SessionRecovery {
+  /** Keep the conversation below so many tokens. */
+  readonly budgetTokens?: number;
+  /** Make the continued thread shorter before the first turn. */
+  readonly compact?: boolean;
+  /** Use this model instead. */
+  readonly model?: string;
+}
+
 export interface AgentSession {
   /** The agent's own name for the conversation, for a later `threadId`. Null where it has none. */
   readonly threadId: string | null;
+  /** Whether the thread that was asked for goes on; false for a new one. */
+  readonly isResumed: boolean;
   /** The live process, or null when the backend has none between turns. */
   readonly pid: number | null;
   /** Whether a later turn remembers the earlier ones; if not, each turn gets the whole prompt. */
   readonly remembersTurns: boolean;
   runTurn(prompt: string, signal?: AbortSignal): Promise<TurnResult>;
+  /**
+   * Says something to the agent in the middle of a turn. False when there is no turn that could hear it: then it is for
+   * the next. Absent where the backend cannot. Rejects when the agent refuses it.
+   */
+  readonly steer?: (text: string) => Promise<boolean>;
   stop(): Promise<void>;
 }
 
 /** How a turn ended, in the agent's own words where it had any. */
 export type TurnResult =
-  | { readonly status: 'completed' }
+  /** `message` is the last thing the agent said, where it said anything. */
+  | { readonly status: 'completed'; readonly message?: string }
   | { readonly status: 'failed'; readonly error: BatonError }
   | { readonly status: 'cancelled' }
   /** The agent cannot go on without a person. */
@@ -70,8 +108,12 @@ export interface AgentEvent {
   readonly pid: number | null;
   /** One line for people; nothing may be decided from it. */
   readonly summary: string;
-  /** Running totals of the session, where the event carries them; never a difference. */
+  /** Running totals of the session, where the event carries them; never a difference, nothing of earlier sessions. */
   readonly usage?: TokenUsage;
+  /** The windows of the account's quota, where the event carries any; windows that it does not name are as they were. */
+  readonly quota?: readonly QuotaWindow[];
+  /** What happened, whole, as JSON data for the transcript; large parts are cut by whoever writes it. */
+  readonly payload?: unknown;
 }
 
 export type AgentEventName =
@@ -83,8 +125,10 @@ export type AgentEventName =
   | 'turn_cancelled'
   | 'turn_ended_with_error'
   | 'turn_input_required'
+  | 'approval_required'
   | 'approval_auto_approved'
-  | 'tool_called'
+  | 'tool_call_completed'
+  | 'tool_call_failed'
   | 'unsupported_tool_call'
   | 'notification'
   | 'other_message'
@@ -92,8 +136,14 @@ export type AgentEventName =
 
 export interface TokenUsage {
   readonly inputTokens: number;
+  /** Of the input, what was read from a cache. */
+  readonly cachedInputTokens?: number;
   readonly outputTokens: number;
+  /** Of the output, what was reasoning. */
+  readonly reasoningTokens?: number;
   readonly totalTokens: number;
   /** In millionths of a US dollar, where the agent tells what it costs. */
   readonly costMicroUsd?: number;
+  /** The model that is used now, where the agent tells: a price belongs to one. */
+  readonly model?: string;
 }

@@ -9,9 +9,11 @@ import type { SessionRequest } from './agent.ts';
 export interface AgentParts extends ProcessDeps {
   /** The daemon's own environment. */
   readonly daemonEnv: Readonly<Record<string, string | undefined>>;
-  /** Names of variables that the workflow hands on to the agent, beyond the usual ones. */
+  /** Names of variables that the agent gets from it beyond the usual ones: what the backend needs, what the workflow names. */
   readonly allowEnv: readonly string[];
-  /** Names of variables that hold tracker secrets. */
+  /** Variables of the account whose quota is used. They may hold secrets: they go to the agent and nowhere else. */
+  readonly accountEnv: Readonly<Record<string, string>>;
+  /** Names of variables that hold tracker secrets. They win over everything else. */
   readonly denyEnv: readonly string[];
 }
 
@@ -42,7 +44,8 @@ function agentEnvironment(request: SessionRequest, parts: AgentParts): ChildEnvi
     from: parts.daemonEnv,
     allow: [...usualVariables, ...parts.allowEnv],
     deny: parts.denyEnv,
-    add: request.env,
+    // Baton's own last: an account must not pass itself off as another run.
+    add: { ...parts.accountEnv, ...request.env },
   });
 }
 

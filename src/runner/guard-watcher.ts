@@ -16,6 +16,8 @@ export function guardWatcher(watcher: RunWatcher, logger: Logger): RunWatcher {
     onProcess: (process) => guarded(() => watcher.onProcess(process)),
     onSession: (threadId) => guarded(() => watcher.onSession(threadId)),
     onTurn: (turn) => guarded(() => watcher.onTurn(turn)),
+    onMessage: (text) => guarded(() => watcher.onMessage(text)),
+    onAnswersTold: () => guarded(() => watcher.onAnswersTold()),
     onEvent: (event) => guarded(() => watcher.onEvent(event)),
     onMove: (state) => guarded(() => watcher.onMove(state)),
     onChanged: (changed, facts) => guarded(() => watcher.onChanged(changed, facts)),

@@ -1,25 +1,37 @@
-import type { Agent, AgentSession, TurnResult } from '../agent/agent.ts';
+import type { Agent, AgentEvent, AgentSession, SessionRequest } from '../agent/agent.ts';
+import type { Chance } from '../clock/chance.ts';
+import type { Clock } from '../clock/clock.ts';
 import { BatonError, toBatonError } from '../core/baton-error.ts';
 import { whyNotRoutable } from '../core/eligibility.ts';
+import { harmlessLine } from '../core/harmless-line.ts';
 import type { Issue } from '../core/issue.ts';
 import type { Logger } from '../core/logger.ts';
 import { lastStage, type RunOutcome, type StopReason } from '../core/run.ts';
-import type { Settings } from '../core/settings.ts';
+import type { AccountSettings, Settings } from '../core/settings.ts';
 import { stopOutcome } from '../core/stop-outcome.ts';
-import type { ToolDoor } from '../core/tool-door.ts';
-import type { Workspace, Workspaces, WorkspaceVisit } from '../workspace/workspace.ts';
-import { continuationPrompt } from './continuation-prompt.ts';
+import type { ToolDoor, ToolHost } from '../core/tool-door.ts';
+import type { Workspace, WorkspaceFacts, Workspaces, WorkspaceVisit } from '../workspace/workspace.ts';
+import { askPerson } from './ask-person.ts';
+import { firstPrompt } from './first-prompt.ts';
 import { guardWatcher } from './guard-watcher.ts';
+import { planSession } from './plan-session.ts';
+import { runTurns } from './run-turns.ts';
 import type { LiveRun, Runner, RunRequest, RunWatcher } from './runner.ts';
+import { Steering } from './steering.ts';
 import { thinEvents } from './thin-events.ts';
+import { TurnLimit } from './turn-limit.ts';
 
 /** What the runner works with, chosen by the settings of the workflow the run began with. */
 export interface RunnerParts {
-  readonly agentFor: (settings: Settings) => Agent;
+  readonly agentFor: (settings: Settings, account: AccountSettings) => Agent;
   readonly workspacesFor: (settings: Settings) => Workspaces;
   readonly toolDoorFor: (settings: Settings, run: ToolUser) => ToolDoor;
+  /** Where agents reach their tools over HTTP; null where nobody listens. */
+  readonly toolHost: ToolHost | null;
   /** The issue as it is in the tracker now, or null when it is not there any more. */
   readonly readIssue: (settings: Settings, id: string, signal: AbortSignal) => Promise<Issue | null>;
+  readonly clock: Clock;
+  readonly chance: Chance;
   readonly logger: Logger;
 }
 
@@ -28,6 +40,10 @@ export interface ToolUser {
   readonly issueId: string;
   readonly onProgress: (text: string) => void;
   readonly onMove: (state: string) => void;
+  /** As `SessionRequest.ask`. */
+  readonly ask: SessionRequest['ask'];
+  /** False when another daemon may have the issue by now. */
+  readonly isStillOurs: () => boolean;
 }
 
 /** The runner: workspace, prompt, session, turns, outcome. */
@@ -37,9 +53,11 @@ export function createRunner(parts: RunnerParts): Runner {
 
 function startRun(request: RunRequest, parts: RunnerParts): LiveRun {
   const stop = new AbortController();
+  const steering = new Steering();
+  const logger = parts.logger.child(named(request));
   let reason: StopReason | null = null;
   let turns = 0;
-  const guarded = guardWatcher(request.watcher, parts.logger.child(named(request)));
+  const guarded = guardWatcher(request.watcher, logger);
   const watcher: RunWatcher = {
     ...guarded,
     onTurn: (turn) => {
@@ -47,25 +65,41 @@ function startRun(request: RunRequest, parts: RunnerParts): LiveRun {
       guarded.onTurn(turn);
     },
   };
+  const endSteering = (): void => {
+    const untold = steering.close().length;
+    if (untold > 0) logger.warn('The run ended before the agent could be told what a person said.', { texts: untold });
+  };
   const conclude = (error: BatonError | null): RunOutcome => {
+    endSteering();
     const outcome = outcomeOf(reason, error, turns);
     watcher.onStage(lastStage(outcome.end));
     return outcome;
   };
   return {
-    outcome: runIssue({ ...request, watcher }, parts, stop.signal).then(
+    outcome: runIssue({ request: { ...request, watcher }, parts, logger, steering, signal: stop.signal }).then(
       () => conclude(null),
       (thrown) => conclude(toBatonError(thrown)),
     ),
+    steer: (text) => steering.steer(text),
     stop: (why) => {
       reason ??= why;
+      endSteering();
       stop.abort();
     },
   };
 }
 
+interface RunParts {
+  readonly request: RunRequest;
+  readonly parts: RunnerParts;
+  readonly logger: Logger;
+  readonly steering: Steering;
+  readonly signal: AbortSignal;
+}
+
 /** One run from its first stage to its last; rejects with what failed. */
-async function runIssue(request: RunRequest, parts: RunnerParts, signal: AbortSignal): Promise<void> {
+async function runIssue(run: RunParts): Promise<void> {
+  const { request, parts, signal } = run;
   const { issue, workflow, runId, attempt, watcher } = request;
   const workspaces = parts.workspacesFor(workflow.settings);
   watcher.onStage('preparing_workspace');
@@ -79,26 +113,62 @@ async function runIssue(request: RunRequest, parts: RunnerParts, signal: AbortSi
     const before = await workspaces.examine(workspace.path);
     watcher.onStage('building_prompt');
     // Rendered before the launch: a mistake in the template must not cost an agent (row 1.5 of the reference).
-    const prompt = workflow.renderPrompt({ issue, attempt, retryKind: request.retryKind });
+    const { retryKind } = request;
+    const whole = workflow.renderPrompt({ issue, attempt, retryKind, fenceMark: parts.chance.id() });
     await workspaces.verify(workspace, visit);
     signal.throwIfAborted();
     // A daemon that was frozen in a hook must not launch beside the agent of the one that took over.
     if (!request.isStillOurs()) throw new BatonError('claim_lost', 'The claim on the issue may be lost.');
     watcher.onStage('launching_agent_process');
-    // Some backends have a process from the start, others only in a turn: the stage is told once, before the first turn.
-    let isInitializing = false;
-    const onInitializing = (): void => {
-      if (!isInitializing) watcher.onStage('initializing_session');
-      isInitializing = true;
-    };
-    const session = await startSession({ request, parts, workspace, signal, onInitializing });
+    await haveSession(run, { workspaces, workspace, before, whole });
+  } finally {
+    const { signal: _stopsTheRunButNotTheHook, ...lastVisit } = visit;
+    const delivery = await workspaces.afterRun(workspace, lastVisit);
+    if (delivery !== null) watcher.onDelivery(delivery);
+  }
+}
+
+interface Ground {
+  readonly workspaces: Workspaces;
+  readonly workspace: Workspace;
+  readonly before: WorkspaceFacts | null;
+  readonly whole: string;
+}
+
+/** The session, from the tools that it has to the stop after which they are refused. */
+async function haveSession(run: RunParts, { workspaces, workspace, before, whole }: Ground): Promise<void> {
+  const { request, parts, logger, steering, signal } = run;
+  const { workflow, runId, watcher } = request;
+  const limit = new TurnLimit(parts.clock, workflow.settings.agent.turnWallTimeMs);
+  const over = new AbortController();
+  const ask = askPerson({ ask: request.ask, over: AbortSignal.any([signal, over.signal]), limit, logger });
+  const door = parts.toolDoorFor(workflow.settings, {
+    ...{ runId, issueId: request.issue.id, ask, isStillOurs: request.isStillOurs },
+    onProgress: (text) => logger.info('The agent reports progress.', { progress: text }),
+    onMove: (state) => watcher.onMove(state),
+  });
+  const lookAtWorkspace = async (): Promise<string | null> =>
+    (await workspaces.examine(workspace.path))?.fingerprint ?? null;
+  // Some backends have a process from the start, others only in a turn: the stage is told once, before the first turn.
+  const onInitializing = once(() => watcher.onStage('initializing_session'));
+  try {
+    const toolAddress = parts.toolHost?.admit(runId, door) ?? null;
+    const session = await startSession(run, { workspace, ask, tools: door, toolAddress, onInitializing });
     try {
       onInitializing();
       watcher.onSession(session.threadId);
-      await runTurns({ request, parts, session, prompt, signal });
+      steering.join(session);
+      const prompt = firstPrompt({ request, whole, isResumed: session.isResumed, said: steering.take() });
+      const isStillToBeDone = (): Promise<boolean> => isRoutable(run);
+      const fingerprint = before?.fingerprint ?? null;
+      await runTurns({
+        ...{ request, session, prompt, steering, limit, ask, signal },
+        ...{ fingerprint, lookAtWorkspace, isStillToBeDone },
+      });
     } finally {
       watcher.onStage('finishing');
       try {
+        over.abort();
         await session.stop();
       } finally {
         const after = await workspaces.examine(workspace.path);
@@ -107,97 +177,68 @@ async function runIssue(request: RunRequest, parts: RunnerParts, signal: AbortSi
       }
     }
   } finally {
-    const { signal: _stopsTheRunButNotTheHook, ...lastVisit } = visit;
-    const delivery = await workspaces.afterRun(workspace, lastVisit);
-    if (delivery !== null) watcher.onDelivery(delivery);
+    over.abort();
+    parts.toolHost?.dismiss(runId);
   }
 }
 
-interface SessionStart {
-  readonly request: RunRequest;
-  readonly parts: RunnerParts;
+interface SessionStart extends Pick<SessionRequest, 'ask' | 'tools' | 'toolAddress'> {
   readonly workspace: Workspace;
-  readonly signal: AbortSignal;
   readonly onInitializing: () => void;
 }
 
-function startSession({ request, parts, workspace, signal, onInitializing }: SessionStart): Promise<AgentSession> {
-  const { issue, workflow, runId, attempt, watcher } = request;
-  return parts.agentFor(workflow.settings).startSession({
-    runId,
+function startSession({ request, parts, signal }: RunParts, start: SessionStart): Promise<AgentSession> {
+  const { issue, workflow, runId, attempt, retryKind, watcher } = request;
+  const { workspace, onInitializing, ask, tools, toolAddress } = start;
+  const onFirstTurn = once(() => {
+    if (request.answers.length > 0) watcher.onAnswersTold();
+  });
+  const onEvent = (event: AgentEvent): void => {
+    if (event.name === 'turn_started') onFirstTurn();
+    watcher.onEvent(event);
+  };
+  return parts.agentFor(workflow.settings, request.account).startSession({
+    ...{ runId, ask, tools, toolAddress, signal },
+    ...planSession(request.threadId, request.recovery, workflow.settings.agent.contextRecovery),
     workspace: workspace.path,
-    threadId: request.threadId,
+    writableRoots: workspace.gitDir === null ? [] : [workspace.gitDir],
+    title: harmlessLine(`${issue.identifier}: ${issue.title}`),
     env: {
       BATON_ISSUE_ID: issue.id,
       BATON_ISSUE_IDENTIFIER: issue.identifier,
       BATON_WORKSPACE: workspace.path,
       ...(attempt === null ? {} : { BATON_ATTEMPT: String(attempt) }),
+      ...(retryKind === null ? {} : { BATON_RETRY_KIND: retryKind }),
     },
-    tools: parts.toolDoorFor(workflow.settings, {
-      runId,
-      issueId: issue.id,
-      onProgress: (text) => parts.logger.info('The agent reports progress.', { progress: text, ...named(request) }),
-      onMove: (state) => watcher.onMove(state),
-    }),
     onProcess: (process) => {
       watcher.onProcess(process);
       onInitializing();
     },
-    onEvent: thinEvents((event) => watcher.onEvent(event)),
-    signal,
+    onEvent: thinEvents(onEvent),
   });
-}
-
-interface TurnLoop {
-  readonly request: RunRequest;
-  readonly parts: RunnerParts;
-  readonly session: AgentSession;
-  readonly prompt: string;
-  readonly signal: AbortSignal;
-}
-
-/** Turns until the issue is no longer to be worked on, the agent has no memory of earlier turns, or the limit is reached. */
-async function runTurns({ request, parts, session, prompt, signal }: TurnLoop): Promise<void> {
-  const { maxTurns } = request.workflow.settings.agent;
-  for (let turn = 1; ; turn += 1) {
-    request.watcher.onStage('streaming_turn');
-    request.watcher.onTurn(turn);
-    const text = turn === 1 ? prompt : continuationPrompt(turn, maxTurns);
-    requireCompleted(await session.runTurn(text, signal));
-    if (turn >= maxTurns || !session.remembersTurns) return;
-    if (!(await isStillToBeDone(request, parts, signal))) return;
-  }
-}
-
-function requireCompleted(result: TurnResult): void {
-  switch (result.status) {
-    case 'completed':
-      return;
-    case 'failed':
-      throw result.error;
-    case 'input_required':
-      throw new BatonError('agent_input_required', `The agent asks: ${result.question}`);
-    case 'cancelled':
-      throw new BatonError('run_cancelled', 'The turn was cancelled.');
-  }
 }
 
 /**
  * Looks at the issue between two turns. A tracker that does not answer ends the run well: the turn was completed, and the
  * look that follows every good run asks again.
  */
-async function isStillToBeDone(request: RunRequest, parts: RunnerParts, signal: AbortSignal): Promise<boolean> {
+async function isRoutable({ request, parts, logger, signal }: RunParts): Promise<boolean> {
   const { settings } = request.workflow;
   try {
     const fresh = await parts.readIssue(settings, request.issue.id, signal);
     return fresh !== null && whyNotRoutable(fresh, settings.tracker) === null;
   } catch (error) {
-    parts.logger.warn('The issue could not be read between two turns; the run ends here.', {
-      error,
-      ...named(request),
-    });
+    logger.warn('The issue could not be read between two turns; the run ends here.', { error });
     return false;
   }
+}
+
+function once(act: () => void): () => void {
+  let isDone = false;
+  return () => {
+    if (!isDone) act();
+    isDone = true;
+  };
 }
 
 /** A stop explains whatever went wrong after it, except that the agent is still alive. */

@@ -1,7 +1,11 @@
-import type { AgentEvent, AgentProcess } from '../agent/agent.ts';
+import type { AgentEvent, AgentProcess, SessionRequest } from '../agent/agent.ts';
+import type { RecoveryStep } from '../core/context-recovery.ts';
+import type { EarlierWork } from '../core/earlier-work.ts';
 import type { Issue } from '../core/issue.ts';
+import type { AgentQuestion, QuestionAnswer } from '../core/question.ts';
 import type { RunOutcome, RunStage, StopReason } from '../core/run.ts';
 import type { Delivery } from '../core/run-evidence.ts';
+import type { AccountSettings } from '../core/settings.ts';
 import type { RetryKind, Workflow } from '../core/workflow.ts';
 import type { WorkspaceFacts } from '../workspace/workspace.ts';
 
@@ -21,9 +25,27 @@ export interface RunRequest {
   readonly retryKind: RetryKind | null;
   /** The agent's own name of an earlier conversation to go on with; null begins a new one. */
   readonly threadId: string | null;
+  /** Whose quota it uses. */
+  readonly account: AccountSettings;
+  /** What this run does differently because the last one died of its context; null for an ordinary one. */
+  readonly recovery: RecoveryStep | null;
+  /** What a person answered to the run before; the agent is told it first. */
+  readonly answers: readonly ToldAnswer[];
+  /** What a person wants the agent to know at the start of this run. */
+  readonly note: string | null;
+  /** The run of the issue before this one, where there was one: for an agent that does not remember it. */
+  readonly earlier: EarlierWork | null;
+  /** Asks a person, as `SessionRequest.ask`. */
+  readonly ask: SessionRequest['ask'];
   /** Asked right before an agent is launched: false when another daemon may have the issue by now. */
   readonly isStillOurs: () => boolean;
   readonly watcher: RunWatcher;
+}
+
+/** A question and what a person said to it. */
+export interface ToldAnswer {
+  readonly question: AgentQuestion;
+  readonly answer: QuestionAnswer;
 }
 
 /** What a run tells while it goes on. */
@@ -34,6 +56,10 @@ export interface RunWatcher {
   onProcess(process: AgentProcess | null): void;
   onSession(threadId: string | null): void;
   onTurn(turn: number): void;
+  /** The last thing the agent said in a turn that was completed. */
+  onMessage(text: string): void;
+  /** The first prompt, with the answers in it, is with the agent. */
+  onAnswersTold(): void;
   onEvent(event: AgentEvent): void;
   /** The agent moves its own issue to this state, by a tool. */
   onMove(state: string): void;
@@ -48,6 +74,11 @@ export interface RunWatcher {
 
 export interface LiveRun {
   readonly outcome: Promise<RunOutcome>;
+  /**
+   * Says something to the agent: `told` in the turn that goes on, or `kept` for the prompt of the next one. Rejects with
+   * `command_refused` when the backend cannot hear it in either.
+   */
+  steer(text: string): Promise<'told' | 'kept'>;
   /** Asks the run to end; the first reason counts. */
   stop(reason: StopReason): void;
 }

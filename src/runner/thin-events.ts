@@ -1,4 +1,5 @@
 import type { AgentEvent, AgentEventName, TokenUsage } from '../agent/agent.ts';
+import type { QuotaWindow } from '../core/account.ts';
 
 /** More than a person could follow, and less than a daemon notices. */
 const mostASecond = 500;
@@ -9,13 +10,14 @@ const chatter: ReadonlySet<AgentEventName> = new Set(['notification', 'other_mes
 /**
  * Tells on what an agent says, but not more than so many events a second: an agent that prints as fast as it can must not
  * fill the memory, the store and the event loop of the daemon. What was left out is counted and told with the next event
- * that is told, and no running total in it is lost.
+ * that is told, and no running total and no quota window in it is lost.
  */
 export function thinEvents(tell: (event: AgentEvent) => void): (event: AgentEvent) => void {
   let second = Number.NaN;
   let told = 0;
   let leftOut = 0;
   let usage: TokenUsage | undefined;
+  let quota = new Map<string, QuotaWindow>();
   return (event) => {
     const now = Math.floor(event.at / 1000);
     if (now !== second) {
@@ -25,13 +27,19 @@ export function thinEvents(tell: (event: AgentEvent) => void): (event: AgentEven
     if (chatter.has(event.name) && told >= mostASecond) {
       leftOut += 1;
       usage = event.usage ?? usage;
+      for (const window of event.quota ?? []) quota.set(window.name, window);
       return;
     }
     if (leftOut > 0) {
       const summary = `${leftOut} more messages were left out: they came too fast`;
-      tell({ name: 'other_message', at: event.at, pid: event.pid, summary, ...(usage === undefined ? {} : { usage }) });
+      tell({
+        ...{ name: 'other_message', at: event.at, pid: event.pid, summary },
+        ...(usage === undefined ? {} : { usage }),
+        ...(quota.size === 0 ? {} : { quota: [...quota.values()] }),
+      });
       leftOut = 0;
       usage = undefined;
+      quota = new Map();
     }
     told += 1;
     tell(event);

@@ -4,6 +4,7 @@ import { agentConformance } from '../conformance/agent.ts';
 // The program is a shell, so that a prompt is what it does.
 agentConformance({
   name: 'command',
+  remembersThreads: false,
   create: (parts, { turnTimeoutMs }) => createCommandAgent({ command: 'exec sh', turnTimeoutMs }, parts),
   prompts: {
     makeFile: 'echo working; echo made > done.txt',
@@ -14,6 +15,8 @@ agentConformance({
     longLine: 'head -c 2000000 /dev/zero | tr "\\0" x; printf "\\033[31m"; echo',
     showEnvironment: 'env > env.txt',
     ask: null,
+    inputRequired: null,
     useTool: null,
+    useUnknownTool: null,
   },
 });

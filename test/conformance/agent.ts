@@ -5,15 +5,20 @@ import path from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Agent, AgentEvent, AgentProcess, AgentSession, SessionRequest } from '../../src/agent/agent.ts';
 import type { AgentParts } from '../../src/agent/launch-agent.ts';
+import { sleep } from '../../src/clock/clock.ts';
 import { systemChance } from '../../src/clock/system-chance.ts';
 import { systemClock } from '../../src/clock/system-clock.ts';
+import type { AgentQuestion, QuestionAnswer } from '../../src/core/question.ts';
 import type { ToolAnswer } from '../../src/core/tool-door.ts';
 import { listMarkedProcesses } from '../../src/process/marked-processes.ts';
 
 /** What a backend brings so that the suite can run on it: how to make it, and prompts that make its agent do things. */
 export interface AgentHarness {
   readonly name: string;
-  create(parts: AgentParts, options: { turnTimeoutMs: number }): Agent;
+  /** Whether a later session can go on with a thread; threads are then kept below `home`. */
+  readonly remembersThreads: boolean;
+  /** `home` is a folder of the account, the same for every session of a test. */
+  create(parts: AgentParts, options: { readonly turnTimeoutMs: number; readonly home: string }): Agent;
   readonly prompts: {
     /** Writes `done.txt` with the text `made` into the workspace and ends well. */
     readonly makeFile: string;
@@ -29,10 +34,14 @@ export interface AgentHarness {
     readonly longLine: string;
     /** Writes its environment into `env.txt`. */
     readonly showEnvironment: string;
-    /** Asks a person; null where the backend cannot. */
+    /** Asks a person one thing, goes on with the answer and ends well; null where the backend cannot. */
     readonly ask: string | null;
-    /** Calls the tool `comment` with the body `hello`, then ends well; null where the backend has no tools. */
+    /** Ends because it cannot go on without a person; null where the backend cannot. */
+    readonly inputRequired: string | null;
+    /** Calls the tool `comment` with the body `hello`, then ends well; null where the backend carries no tool calls. */
     readonly useTool: string | null;
+    /** Calls the tool `update_issue_status`, which there is not, then ends in any way; null as above. */
+    readonly useUnknownTool: string | null;
   };
 }
 
@@ -45,15 +54,35 @@ export function agentConformance(harness: AgentHarness): void {
       for (const each of clean.splice(0).reverse()) await each();
     });
 
-    const open = async (options: { turnTimeoutMs?: number; env?: Record<string, string>; denyEnv?: string[] } = {}) => {
-      const workspace = realpathSync(mkdtempSync(path.join(tmpdir(), 'baton-agent-')));
-      clean.push(() => rmSync(workspace, { recursive: true, force: true }));
+    interface Opening {
+      readonly turnTimeoutMs?: number;
+      readonly env?: Record<string, string>;
+      readonly accountEnv?: Record<string, string>;
+      readonly denyEnv?: string[];
+      readonly threadId?: string;
+      /** What the door answers to a call. */
+      readonly answer?: ToolAnswer;
+      /** Takes the place of nobody who answers. */
+      readonly ask?: SessionRequest['ask'];
+      /** Of an earlier session, to go on in. */
+      readonly folders?: { readonly workspace: string; readonly home: string };
+    }
+
+    const folder = (): string => {
+      const made = realpathSync(mkdtempSync(path.join(tmpdir(), 'baton-agent-')));
+      clean.push(() => rmSync(made, { recursive: true, force: true }));
+      return made;
+    };
+
+    const open = async (options: Opening = {}) => {
+      const { workspace, home } = options.folders ?? { workspace: folder(), home: folder() };
       const parts: AgentParts = {
         clock: systemClock,
         custody: 'marker_sweep',
         daemonId: systemChance.id(),
         daemonEnv: { ...process.env, ...options.env },
         allowEnv: ['ALLOWED'],
+        accountEnv: options.accountEnv ?? {},
         denyEnv: options.denyEnv ?? [],
       };
       const events: AgentEvent[] = [];
@@ -63,34 +92,40 @@ export function agentConformance(harness: AgentHarness): void {
       const request: SessionRequest = {
         runId,
         workspace,
-        threadId: null,
+        threadId: options.threadId ?? null,
+        writableRoots: [],
+        title: 'T-1: Mend the door',
         env: { BATON_ISSUE_IDENTIFIER: 'T-1' },
+        recovery: null,
         tools: {
-          tools: [],
+          tools: [{ name: 'comment', description: 'Says something on the ticket.', inputSchema: { type: 'object' } }],
           call: async (name, input): Promise<ToolAnswer> => {
             calls.push([name, input]);
-            return { success: true, output: 'noted' };
+            return options.answer ?? { success: true, output: 'noted' };
           },
         },
+        toolAddress: null,
+        ask: options.ask ?? (async () => null),
         onProcess: (each) => void processes.push(each),
         onEvent: (event) => events.push(event),
       };
-      const agent = harness.create(parts, { turnTimeoutMs: options.turnTimeoutMs ?? 60_000 });
+      const agent = harness.create(parts, { turnTimeoutMs: options.turnTimeoutMs ?? 60_000, home });
       const session: AgentSession = await agent.startSession(request);
       clean.push(() => session.stop());
       const left = async () =>
         (await listMarkedProcesses({ clock: systemClock })).filter((each) => each.runId === runId);
-      return { agent, session, events, processes, calls, workspace, request, left };
+      const names = (): string[] => events.map(({ name }) => name);
+      const folders = { workspace, home };
+      return { agent, session, events, names, processes, calls, workspace, folders, request, left };
     };
 
     it('works in the workspace and tells it as events that begin with session_started', async () => {
-      const { session, events, processes, workspace } = await open();
-      expect(await session.runTurn(prompts.makeFile)).toEqual({ status: 'completed' });
+      const { session, names, processes, workspace } = await open();
+      expect(await session.runTurn(prompts.makeFile)).toMatchObject({ status: 'completed' });
       expect((await readFile(path.join(workspace, 'done.txt'), 'utf8')).trim()).toBe('made');
-      const names = events.map(({ name }) => name);
-      expect(names[0]).toBe('session_started');
-      expect(names).toContain('turn_started');
-      expect(names.at(-1)).toBe('turn_completed');
+      expect(names()[0]).toBe('session_started');
+      expect(names()).toContain('turn_started');
+      expect(names().at(-1)).toBe('turn_completed');
       expect(processes.length).toBeGreaterThanOrEqual(1);
       expect(processes[0]?.startTime).not.toBeNull();
     });
@@ -162,53 +197,206 @@ export function agentConformance(harness: AgentHarness): void {
 
     it('leaves no process behind, not even one that left its session', async () => {
       const { session, left } = await open();
-      expect(await session.runTurn(prompts.leaveOrphan)).toEqual({ status: 'completed' });
+      expect(await session.runTurn(prompts.leaveOrphan)).toMatchObject({ status: 'completed' });
       await session.stop();
       expect(await left()).toEqual([]);
     });
 
     it('takes a line of two megabytes and shows only a short, harmless part of it', async () => {
       const { session, events } = await open();
-      expect(await session.runTurn(prompts.longLine)).toEqual({ status: 'completed' });
+      expect(await session.runTurn(prompts.longLine)).toMatchObject({ status: 'completed' });
       expect(Math.max(...events.map(({ summary }) => summary.length))).toBeLessThanOrEqual(200);
     });
 
-    it('hands on only what is allowed of the environment, and never a tracker secret', async () => {
+    it('hands on only what is allowed of the environment and what the account has, and never a tracker secret', async () => {
       const { session, workspace } = await open({
         env: { ALLOWED: 'yes', SOMETHING_ELSE: 'no', TRACKER_KEY: 'canary' },
+        accountEnv: { ACCOUNT_KEY: 'of-the-account', TRACKER_KEY: 'canary', BATON_ISSUE_IDENTIFIER: 'T-2' },
         denyEnv: ['TRACKER_KEY', 'ALLOWED_TOO'],
       });
       await session.runTurn(prompts.showEnvironment);
       const env = await readFile(path.join(workspace, 'env.txt'), 'utf8');
       expect(env).toContain('ALLOWED=yes');
+      expect(env).toContain('ACCOUNT_KEY=of-the-account');
       expect(env).toContain('BATON_ISSUE_IDENTIFIER=T-1');
       expect(env).toMatch(/^BATON_RUN_ID=/m);
       expect(env).not.toContain('SOMETHING_ELSE');
       expect(env).not.toContain('canary');
     });
 
-    it('tells a question as input_required', async ({ skip }) => {
-      if (prompts.ask === null) return skip('this backend has no way to ask');
-      const { session, events } = await open();
-      expect(await session.runTurn(prompts.ask)).toMatchObject({
+    it('tells that it cannot go on without a person as input_required', async ({ skip }) => {
+      if (prompts.inputRequired === null) return skip('this backend has no way to say so');
+      const { session, names } = await open();
+      expect(await session.runTurn(prompts.inputRequired)).toMatchObject({
         status: 'input_required',
-        question: expect.any(String),
+        question: expect.stringMatching(/\S/),
       });
-      expect(events.at(-1)?.name).toBe('turn_input_required');
+      expect(names().at(-1)).toBe('turn_input_required');
+    });
+
+    /** A person who answers when the test lets him, and what he was asked. */
+    const person = () => {
+      const asked: AgentQuestion[] = [];
+      const signals: (AbortSignal | undefined)[] = [];
+      const answers: ((answer: QuestionAnswer | null) => void)[] = [];
+      const ask: SessionRequest['ask'] = (question, signal) => {
+        asked.push(question);
+        signals.push(signal);
+        const { promise, resolve } = Promise.withResolvers<QuestionAnswer | null>();
+        answers.push(resolve);
+        signal?.addEventListener('abort', () => resolve(null), { once: true });
+        return promise;
+      };
+      /** Yes to everything, with the first option of each field. */
+      const sayYes = (): void => {
+        const fields = asked[0]?.fields ?? [];
+        const values = Object.fromEntries(fields.map(({ name, options }) => [name, options[0] ?? 'blue']));
+        answers[0]?.({ decision: 'accept', values });
+      };
+      const isAsked = () => expect.poll(() => asked.length, { timeout: 20_000 }).toBe(1);
+      return { ask, asked, signals, answers, sayYes, isAsked };
+    };
+
+    it('asks a person and goes on with the answer, and the time that he takes is no silence', async ({ skip }) => {
+      if (prompts.ask === null) return skip('this backend has no way to ask');
+      const { ask, asked, sayYes, isAsked } = person();
+      const turnTimeoutMs = 1_500;
+      const { session } = await open({ ask, turnTimeoutMs });
+      const turn = session.runTurn(prompts.ask);
+      await isAsked();
+      await sleep(systemClock, 2 * turnTimeoutMs);
+      sayYes();
+      expect(await turn).toMatchObject({ status: 'completed' });
+      expect(asked).toEqual([
+        {
+          kind: expect.stringMatching(/^(command|file_change|permission|tool|input)$/),
+          text: expect.stringMatching(/^[^\n]*\S[^\n]*$/),
+          detail: expect.any(String),
+          fields: expect.any(Array),
+        },
+      ]);
+    });
+
+    it('does not hang when nobody will answer', async ({ skip }) => {
+      if (prompts.ask === null) return skip('this backend has no way to ask');
+      const { session, left } = await open({ ask: async () => null });
+      expect(await session.runTurn(prompts.ask)).toMatchObject({
+        status: expect.stringMatching(/^(completed|failed)$/),
+      });
+      await session.stop();
+      expect(await left()).toEqual([]);
+    });
+
+    it('takes its question back when the session is stopped, and leaves nothing', async ({ skip }) => {
+      if (prompts.ask === null) return skip('this backend has no way to ask');
+      const { ask, signals, isAsked } = person();
+      const { session, events, left } = await open({ ask });
+      const turn = session.runTurn(prompts.ask);
+      await isAsked();
+      expect(signals[0]?.aborted).toBe(false);
+      await session.stop();
+      expect(signals[0]?.aborted).toBe(true);
+      const told = events.length;
+      expect(await turn).toEqual({ status: 'cancelled' });
+      expect(await left()).toEqual([]);
+      expect(events.length).toBe(told);
+    });
+
+    it('takes its question back when the turn is given up', async ({ skip }) => {
+      if (prompts.ask === null) return skip('this backend has no way to ask');
+      const { ask, signals, isAsked } = person();
+      const { session } = await open({ ask });
+      const giveUp = new AbortController();
+      const turn = session.runTurn(prompts.ask, giveUp.signal);
+      await isAsked();
+      giveUp.abort();
+      expect(await turn).toEqual({ status: 'cancelled' });
+      expect(signals[0]?.aborted).toBe(true);
+    });
+
+    it('takes its question back when the program dies', async ({ skip }) => {
+      if (prompts.ask === null) return skip('this backend has no way to ask');
+      const { ask, signals, isAsked } = person();
+      const { session } = await open({ ask });
+      const turn = session.runTurn(prompts.ask);
+      await isAsked();
+      process.kill(session.pid ?? Number.NaN, 'SIGKILL');
+      expect(await turn).toMatchObject({ status: 'failed', error: { code: 'agent_exited' } });
+      expect(signals[0]?.aborted).toBe(true);
     });
 
     it('carries a tool call to the door and its answer back', async ({ skip }) => {
-      if (prompts.useTool === null) return skip('this backend has no tools');
-      const { session, calls, events } = await open();
-      expect(await session.runTurn(prompts.useTool)).toEqual({ status: 'completed' });
+      if (prompts.useTool === null) return skip('this backend carries no tool calls');
+      const { session, calls, names } = await open();
+      expect(await session.runTurn(prompts.useTool)).toMatchObject({ status: 'completed' });
       expect(calls).toEqual([['comment', { body: 'hello' }]]);
-      expect(events.map(({ name }) => name)).toContain('tool_called');
+      expect(names()).toContain('tool_call_completed');
+    });
+
+    it('tells a tool call that failed, and the turn still ends', async ({ skip }) => {
+      if (prompts.useTool === null) return skip('this backend carries no tool calls');
+      const { session, names } = await open({ answer: { success: false, output: 'not today' } });
+      await session.runTurn(prompts.useTool);
+      expect(names()).toContain('tool_call_failed');
+      expect(names()).not.toContain('tool_call_completed');
+    });
+
+    it('tells a call of a tool that there is not, and the turn still ends', async ({ skip }) => {
+      if (prompts.useUnknownTool === null) return skip('this backend carries no tool calls');
+      const { session, names } = await open({ answer: { success: false, output: 'there is: comment' } });
+      await session.runTurn(prompts.useUnknownTool);
+      expect(names()).toContain('unsupported_tool_call');
+    });
+
+    it('begins a new thread when the one to go on with is not there any more', async () => {
+      const { session } = await open({ threadId: '00000000-0000-4000-8000-000000000000' });
+      expect(session.isResumed).toBe(false);
+      expect(session.threadId).not.toBe('00000000-0000-4000-8000-000000000000');
+      expect(await session.runTurn(prompts.makeFile)).toMatchObject({ status: 'completed' });
+    });
+
+    it('goes on with a thread in a new process', async ({ skip }) => {
+      if (!harness.remembersThreads) return skip('this backend has no threads');
+      const first = await open();
+      expect(first.session.isResumed).toBe(false);
+      await first.session.runTurn(prompts.makeFile);
+      await first.session.stop();
+      const second = await open({ threadId: first.session.threadId ?? '', folders: first.folders });
+      expect(second.session).toMatchObject({ isResumed: true, threadId: first.session.threadId });
+      expect(second.names()).toEqual(['session_started']);
+      expect(await second.session.runTurn(prompts.makeFile)).toMatchObject({ status: 'completed' });
+    });
+
+    it('hears what it is told in the middle of a turn, and only there', async ({ skip }) => {
+      const { session, names } = await open();
+      if (session.steer === undefined) return skip('this backend cannot be told anything in a turn');
+      expect(await session.steer('before')).toBe(false);
+      const giveUp = new AbortController();
+      const turn = session.runTurn(prompts.fallSilent, giveUp.signal);
+      await expect.poll(names, { timeout: 20_000 }).toContain('notification');
+      expect(await session.steer('Use the other door.')).toBe(true);
+      giveUp.abort();
+      await turn;
+      expect(await session.steer('after')).toBe(false);
+      await session.stop();
+      expect(await session.steer('late')).toBe(false);
+    });
+
+    it('tells each turn from its start to one end, in the order of time', async () => {
+      const { session, events, names } = await open();
+      await session.runTurn(prompts.makeFile);
+      await session.runTurn(prompts.fail);
+      const isFrame = (name: string) => /^(session_|turn_)/.test(name);
+      const frame = ['session_started', 'turn_started', 'turn_completed', 'turn_started', 'turn_failed'];
+      expect(names().filter(isFrame)).toEqual(frame);
+      const times = events.map(({ at }) => at);
+      expect(times).toEqual(times.toSorted((left, right) => left - right));
     });
 
     it('runs a second turn in the same session', async () => {
       const { session } = await open();
-      expect(await session.runTurn(prompts.makeFile)).toEqual({ status: 'completed' });
-      expect(await session.runTurn(prompts.makeFile)).toEqual({ status: 'completed' });
+      expect(await session.runTurn(prompts.makeFile)).toMatchObject({ status: 'completed' });
+      expect(await session.runTurn(prompts.makeFile)).toMatchObject({ status: 'completed' });
     });
 
     it('does not start when it was given up before', async () => {

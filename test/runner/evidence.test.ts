@@ -132,7 +132,7 @@ describe('a run tells, after its hook and before its outcome, what became of its
 it('a run hands the name of an earlier conversation to the agent', async () => {
   const asked: (string | null)[] = [];
   const staged = stageRun(script('say hi'), {
-    threadId: 'thread-7',
+    request: { threadId: 'thread-7' },
     onSessionRequest: (request) => void asked.push(request.threadId),
   });
   await staged.end();

@@ -83,12 +83,12 @@ describe('a run fails', () => {
     expect(staged.stages.at(-1)).toBe('timed_out');
   });
 
-  it('with agent_input_required, and the question, when the agent asks a person', async () => {
-    const staged = stageRun(script('ask Which colour?'));
+  it('with agent_input_required, and the question, when the agent cannot go on and nobody answers', async () => {
+    const staged = stageRun('A ticket without a script.');
     expect(await staged.end()).toMatchObject({
       end: 'failed',
       left: 0,
-      error: { code: 'agent_input_required', message: expect.stringContaining('Which colour?') },
+      error: { code: 'agent_input_required', message: expect.stringContaining('What shall the stand-in act out?') },
     });
   });
 
@@ -114,6 +114,8 @@ describe('the outcome of a run never rejects', () => {
       onProcess: broken,
       onSession: broken,
       onTurn: broken,
+      onMessage: broken,
+      onAnswersTold: broken,
       onEvent: broken,
       onMove: broken,
       onChanged: broken,

@@ -12,11 +12,18 @@ import { systemClock } from '../../src/clock/system-clock.ts';
 import type { Issue } from '../../src/core/issue.ts';
 import type { RunOutcome, RunStage } from '../../src/core/run.ts';
 import type { Delivery } from '../../src/core/run-evidence.ts';
-import type { AgentSettings, HookSettings, TrackerSettings, WorkspaceSettings } from '../../src/core/settings.ts';
+import type {
+  AccountSettings,
+  AgentSettings,
+  HookSettings,
+  TrackerSettings,
+  WorkspaceSettings,
+} from '../../src/core/settings.ts';
+import type { ToolHost } from '../../src/core/tool-door.ts';
 import type { PromptInput } from '../../src/core/workflow.ts';
 import { listMarkedProcesses } from '../../src/process/marked-processes.ts';
 import { createRunner } from '../../src/runner/run-issue.ts';
-import type { LiveRun, RunWatcher } from '../../src/runner/runner.ts';
+import type { LiveRun, RunRequest, RunWatcher } from '../../src/runner/runner.ts';
 import { openToolDoor } from '../../src/tools/registry.ts';
 import { MemoryTracker } from '../../src/tracker/memory/memory-tracker.ts';
 import { createLocalWorkspaces } from '../../src/workspace/local-workspaces.ts';
@@ -32,10 +39,12 @@ export interface Staging {
   readonly hooks?: Partial<HookSettings>;
   readonly workspace?: Partial<WorkspaceSettings>;
   readonly issue?: Partial<Issue>;
-  readonly attempt?: number | null;
-  readonly threadId?: string;
-  /** What the scheduler says right before the launch. */
-  readonly isStillOurs?: () => boolean;
+  /** What differs in the request of the run. */
+  readonly request?: Partial<RunRequest>;
+  readonly account?: Partial<AccountSettings>;
+  /** Where the stand-in keeps its threads; without it none can be gone on with. */
+  readonly rehearsalHome?: string;
+  readonly toolHost?: ToolHost;
   /** Sees what the agent is asked for, on its way. */
   readonly onSessionRequest?: (request: SessionRequest) => void;
   readonly renderPrompt?: (input: PromptInput) => string;
@@ -52,6 +61,12 @@ export interface StagedRun {
   readonly stages: RunStage[];
   readonly turns: number[];
   readonly events: AgentEvent[];
+  /** The last words of turns. */
+  readonly messages: string[];
+  /** What its sessions were asked, turn by turn. */
+  readonly prompts: string[];
+  /** The names of its conversations. */
+  readonly threads: (string | null)[];
   readonly processes: AgentProcess[];
   /** What was told of the process, of changes and of the branch, in its order. */
   readonly told: string[];
@@ -97,11 +112,16 @@ export function stageRun(prompt: string, staging: Staging = {}): StagedRun {
     daemonId: systemChance.id(),
     daemonEnv: { PATH: process.env.PATH, HOME: folder },
     allowEnv: [],
+    accountEnv: staging.rehearsalHome === undefined ? {} : { BATON_REHEARSAL_HOME: staging.rehearsalHome },
     denyEnv: [],
   };
   const ground = createWorkspaceGround({ ...parts, stateDir: path.join(folder, 'state') });
+  const prompts: string[] = [];
   const runner = createRunner({
     logger,
+    clock: systemClock,
+    chance: systemChance,
+    toolHost: staging.toolHost ?? null,
     agentFor: ({ agent: { backend, command, turnTimeoutMs } }) => {
       const agent =
         backend === 'command'
@@ -109,9 +129,15 @@ export function stageRun(prompt: string, staging: Staging = {}): StagedRun {
           : createRehearsalAgent({ nodePath: process.execPath, program, readTimeoutMs: 30_000, turnTimeoutMs }, parts);
       return {
         ...agent,
-        startSession: (request) => {
+        startSession: async (request) => {
           staging.onSessionRequest?.(request);
-          return agent.startSession(request);
+          const session = await agent.startSession(request);
+          const runTurn = session.runTurn.bind(session);
+          session.runTurn = (prompt, signal) => {
+            prompts.push(prompt);
+            return runTurn(prompt, signal);
+          };
+          return session;
         },
       };
     },
@@ -126,7 +152,7 @@ export function stageRun(prompt: string, staging: Staging = {}): StagedRun {
         restoreCommand: (name) => `baton salvage restore ${name}`,
         logger,
       }),
-    toolDoorFor: (_settings, run) => openToolDoor({ ...run, tracker }),
+    toolDoorFor: (_settings, run) => openToolDoor({ ...run, tracker, clock: systemClock }),
     readIssue: async (_settings, id, signal) =>
       staging.readIssue === undefined
         ? ((await tracker.fetchByIds([id], { signal }))[0] ?? null)
@@ -136,6 +162,8 @@ export function stageRun(prompt: string, staging: Staging = {}): StagedRun {
     stages: [] as RunStage[],
     turns: [] as number[],
     events: [] as AgentEvent[],
+    messages: [] as string[],
+    threads: [] as (string | null)[],
     processes: [] as AgentProcess[],
     told: [] as string[],
     facts: [] as (WorkspaceFacts | null)[],
@@ -152,10 +180,17 @@ export function stageRun(prompt: string, staging: Staging = {}): StagedRun {
       renderPrompt: staging.renderPrompt ?? (() => prompt),
       renderBranch: staging.renderBranch ?? (({ identifier }) => `baton/${identifier}`),
     },
-    attempt: staging.attempt ?? null,
+    attempt: null,
     retryKind: null,
-    threadId: staging.threadId ?? null,
-    isStillOurs: staging.isStillOurs ?? (() => true),
+    threadId: null,
+    account: { name: 'default', backend: settings.agent.backend, env: {}, home: null, ...staging.account },
+    recovery: null,
+    answers: [],
+    note: null,
+    earlier: null,
+    ask: async () => null,
+    isStillOurs: () => true,
+    ...staging.request,
     watcher: {
       onStage: (stage) => void told.stages.push(stage),
       onWorkspace: () => {},
@@ -163,8 +198,10 @@ export function stageRun(prompt: string, staging: Staging = {}): StagedRun {
         if (process !== null) told.processes.push(process);
         told.told.push(process === null ? 'process ended' : 'process');
       },
-      onSession: () => {},
+      onSession: (threadId) => void told.threads.push(threadId),
       onTurn: (turn) => void told.turns.push(turn),
+      onMessage: (text) => void told.messages.push(text),
+      onAnswersTold: () => void told.told.push('answers told'),
       onEvent: (event) => void told.events.push(event),
       onMove: () => {},
       onChanged: (changed, facts) => {
@@ -185,6 +222,7 @@ export function stageRun(prompt: string, staging: Staging = {}): StagedRun {
   const read = (file: string): string | null => (existsSync(file) ? readFileSync(file, 'utf8') : null);
   return {
     ...told,
+    prompts,
     run,
     runId,
     tracker,

@@ -122,7 +122,7 @@ it('a stop that arrives while the program is being started ends the program', as
 });
 
 it('a run whose claim may be lost by then launches nothing, and ends as interrupted', async () => {
-  const staged = stageRun(script('say never'), { isStillOurs: () => false });
+  const staged = stageRun(script('say never'), { request: { isStillOurs: () => false } });
   expect(await staged.end()).toMatchObject({ end: 'interrupted', left: 0 });
   expect(staged.processes).toEqual([]);
 });

@@ -38,4 +38,18 @@ describe('what an agent says', () => {
     expect(told.at(-2)?.usage).toEqual(usage);
     expect(told.at(-1)?.name).toBe('turn_completed');
   });
+
+  it('never loses a quota window: the latest of each name is told with the count', () => {
+    const quota = (usedPercent: number, name = 'primary') => [
+      { name, usedPercent, windowMinutes: 300, resetsAt: 5_000 },
+    ];
+    const flood = Array.from({ length: 1_000 }, () => event(0));
+    const told = thinned([
+      ...flood,
+      ...[event(0, { quota: quota(10) }), event(0, { quota: quota(7, 'secondary') }), event(0, { quota: quota(20) })],
+      ...[event(1_000), event(1_000)],
+    ]);
+    expect(told.at(-3)?.quota).toEqual([...quota(20), ...quota(7, 'secondary')]);
+    expect(told.slice(-2)).toEqual([event(1_000), event(1_000)]);
+  });
 });

@@ -103,7 +103,10 @@ describe('a run', () => {
   });
 
   it('hands issue, workspace and attempt to the agent as variables', async () => {
-    const staged = stageRun('env > env.txt', { agent: { backend: 'command', command: 'exec sh' }, attempt: 3 });
+    const staged = stageRun('env > env.txt', {
+      agent: { backend: 'command', command: 'exec sh' },
+      request: { attempt: 3 },
+    });
     await staged.end();
     const env = staged.file('env.txt') ?? '';
     expect(env).toContain('BATON_ISSUE_ID=id-1\n');

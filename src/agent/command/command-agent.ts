@@ -1,4 +1,5 @@
 import { sleep } from '../../clock/clock.ts';
+import type { BackendProfile } from '../../core/backend-profile.ts';
 import { BatonError } from '../../core/baton-error.ts';
 import type { LiveProcess } from '../../process/live-process.ts';
 import type { Agent, AgentEventName, AgentSession, SessionRequest, TurnResult } from '../agent.ts';
@@ -12,9 +13,20 @@ export interface CommandAgentOptions {
   readonly turnTimeoutMs: number;
 }
 
+export const commandProfile: BackendProfile = {
+  name: 'command',
+  requiredKeys: ['agent.command'],
+  environment: [],
+  homeVariable: null,
+};
+
 /**
- * Any program as an agent: the prompt on its standard input, each line of its output an event, its exit code the
- * outcome. One turn is one process; the program remembers nothing of the turn before, so a run has one turn.
+ * Any program as an agent: the prompt on its standard input, each line of its output an event, the last one its last
+ * words, its exit code the outcome. One turn is one process; the program remembers nothing of the turn before, so a run
+ * has one turn.
+ *
+ * It can call Baton's tools over MCP (streamable HTTP): `BATON_TOOLS_URL` says where, and `BATON_TOOLS_TOKEN` is the
+ * bearer token, which is good as long as the run lasts. Both are absent where nobody listens.
  */
 export function createCommandAgent(options: CommandAgentOptions, parts: AgentParts): Agent {
   return {
@@ -22,9 +34,15 @@ export function createCommandAgent(options: CommandAgentOptions, parts: AgentPar
     startSession: async (request) => {
       request.signal?.throwIfAborted();
       tell(request, parts, 'session_started', 'ready to start the command', null);
-      return new CommandSession(request, options, parts);
+      return new CommandSession(withTools(request), options, parts);
     },
   };
+}
+
+function withTools(request: SessionRequest): SessionRequest {
+  if (request.toolAddress === null) return request;
+  const { url, token } = request.toolAddress;
+  return { ...request, env: { ...request.env, BATON_TOOLS_URL: url, BATON_TOOLS_TOKEN: token } };
 }
 
 /** The program has had its whole input; to wait for it to end because its input did would be in vain. */
@@ -32,8 +50,12 @@ const inputHasEnded = { closeStdinMs: 0 };
 
 const linesInOneGo = 500;
 
+/** How much is kept of its last words. */
+const longestMessage = 4_096;
+
 class CommandSession implements AgentSession {
   readonly threadId = null;
+  readonly isResumed = false;
   readonly remembersTurns = false;
   readonly #request: SessionRequest;
   readonly #options: CommandAgentOptions;
@@ -86,9 +108,11 @@ class CommandSession implements AgentSession {
     if (signal?.aborted || this.#stopped) end();
     try {
       let lines = 0;
+      let lastWords = '';
       for await (const line of process.lines) {
         silence.touch();
         this.#tell('notification', line.text);
+        lastWords = line.text.slice(0, longestMessage).trim() || lastWords;
         lines += 1;
         // One piece of output may hold thousands of lines; the daemon has others to serve meanwhile.
         if (lines % linesInOneGo === 0) await sleep(this.#parts.clock, 0);
@@ -97,7 +121,10 @@ class CommandSession implements AgentSession {
       await endAgent(process, inputHasEnded);
       if (signal?.aborted || this.#stopped) return this.#end('turn_cancelled', { status: 'cancelled' });
       if (silent) return this.#end('turn_failed', { status: 'failed', error: this.#silenceError() });
-      if (exit.code === 0) return this.#end('turn_completed', { status: 'completed' });
+      if (exit.code === 0) {
+        const message = lastWords === '' ? {} : { message: lastWords };
+        return this.#end('turn_completed', { status: 'completed', ...message });
+      }
       const how = exit.code === null ? `was ended by ${exit.signal}` : `exited with code ${exit.code}`;
       const tail = process.stderrTail().trim();
       const error = new BatonError('agent_exited', `The command of the agent ${how}.`, {
@@ -132,5 +159,7 @@ function tell(
   summary: string,
   pid: number | null,
 ): void {
-  request.onEvent({ name, at: parts.clock.now(), pid, summary: eventLine(summary) });
+  const shown = eventLine(summary);
+  const event = { name, at: parts.clock.now(), pid, summary: shown };
+  request.onEvent(shown === summary ? event : { ...event, payload: { text: summary } });
 }

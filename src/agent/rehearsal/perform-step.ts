@@ -18,8 +18,11 @@ export interface Stage {
 /** A program of a rehearsal ends on its own; this only catches one that does not. */
 const programTimeoutMs = 120_000;
 
+/** The steps that act on the workspace and the tracker; the others are about the conversation, and `program.ts` plays them. */
+type Deed = Exclude<Step, { verb: 'ask' | 'quota' | 'context' | 'auth' | 'idle' }>;
+
 /** Does one step of a script; throws when it cannot be done. */
-export async function performStep(step: Step, stage: Stage): Promise<void> {
+export async function performStep(step: Deed, stage: Stage): Promise<void> {
   switch (step.verb) {
     case 'say':
       stage.say({ type: 'message', text: step.text });
@@ -51,8 +54,6 @@ export async function performStep(step: Step, stage: Stage): Promise<void> {
       break;
     case 'fail':
       throw new Error(step.text);
-    case 'ask':
-      throw new Error('a question ends the turn and is no step to perform');
   }
 }
 

@@ -2,61 +2,118 @@ import { createInterface } from 'node:readline';
 import { sleep } from '../../clock/clock.ts';
 import { systemChance } from '../../clock/system-chance.ts';
 import { systemClock } from '../../clock/system-clock.ts';
+import { answerInPrompt } from './answer-in-prompt.ts';
+import { type Memory, openMemory, rehearsalHome } from './memory.ts';
 import { performStep, type Stage } from './perform-step.ts';
-import { decode, encode, type FromProgram, fromBaton } from './protocol.ts';
-import { parseScript, type Step } from './script.ts';
+import { decode, encode, type FromBaton, type FromProgram, fromBaton } from './protocol.ts';
+import { findScript, parseScript, type Step } from './script.ts';
 
 // The stand-in agent as a program: reads turns on standard input, acts out the script it finds in the prompt, and
 // tells what it does on standard output. It ends when its input does.
 
-const waiting = new Map<number, (answer: { success: boolean; output: string }) => void>();
-let lastCall = 0;
-/** What is left of the script, by turn. */
-let turns: Step[][] = [];
+type Answer = Extract<FromBaton, { id: number }>;
+const waiting = new Map<number, (answer: Answer) => void>();
+let lastId = 0;
+/** The last thing it said in this turn. */
+let lastWords: string | undefined;
 
 const stage: Stage = {
   cwd: process.cwd(),
   env: process.env,
   isFirstRun: process.env.BATON_ATTEMPT === undefined,
   say: (message) => say(message),
-  callTool: (name, input) => {
-    lastCall += 1;
-    const { promise, resolve } = Promise.withResolvers<{ success: boolean; output: string }>();
-    waiting.set(lastCall, resolve);
-    say({ type: 'tool_call', id: lastCall, name, input });
-    return promise;
+  callTool: async (name, input) => {
+    const answer = await request((id) => ({ type: 'tool_call', id, name, input }));
+    return answer.type === 'tool_answer' ? answer : { success: false, output: 'this is no answer to a tool call' };
   },
   sleep: (ms) => sleep(systemClock, ms),
 };
 
-say({ type: 'ready', thread_id: systemChance.id() });
+let memory: Memory | null = null;
 for await (const line of createInterface({ input: process.stdin })) {
   const message = decode(fromBaton, line);
-  if (message?.type === 'turn') void playTurn(message.prompt);
-  if (message?.type === 'tool_answer') waiting.get(message.id)?.(message);
+  if (message?.type === 'start') memory = start(message.thread_id);
+  if (message?.type === 'turn' && memory !== null) void playTurn(message.prompt, memory);
+  if (message?.type === 'steer') say({ type: 'message', text: `told: ${message.text}` });
+  if (message?.type === 'tool_answer' || message?.type === 'answer') waiting.get(message.id)?.(message);
 }
 process.exit(0);
 
+function start(threadId: string | null): Memory {
+  const opened = openMemory(process.env[rehearsalHome], threadId, systemChance.id());
+  say({ type: 'ready', thread_id: opened.threadId, is_resumed: opened.isResumed });
+  return opened;
+}
+
 /** Acts out one turn. The first step that cannot be done fails it; a script at its end asks for the next one. */
-async function playTurn(prompt: string): Promise<void> {
+async function playTurn(prompt: string, thread: Memory): Promise<void> {
+  lastWords = undefined;
   try {
-    turns = parseScript(prompt) ?? turns;
-    const steps = turns.shift();
-    if (steps === undefined) {
+    const script = findScript(prompt);
+    if (script !== null) thread.keep({ script, turn: 0, step: 0, times: 0 });
+    const steps = parseScript(thread.place.script ?? '')[thread.place.turn];
+    if (thread.place.script === null || steps === undefined) {
       say({ type: 'input_required', question: 'The rehearsal script is at its end. What shall the stand-in act out?' });
       return;
     }
-    for (const step of steps.filter((each) => stage.isFirstRun || !each.firstRunOnly)) {
-      if (step.verb === 'ask') {
-        say({ type: 'input_required', question: step.text });
-        return;
-      }
-      await performStep(step, stage);
+    for (let step = steps[thread.place.step]; step !== undefined; step = steps[thread.place.step]) {
+      const end = step.firstRunOnly && !stage.isFirstRun ? null : await play(step, prompt, thread);
+      if (end !== null) return say(end);
+      thread.keep({ ...thread.place, step: thread.place.step + 1, times: 0 });
     }
-    say({ type: 'turn_completed' });
+    thread.keep({ ...thread.place, turn: thread.place.turn + 1, step: 0, times: 0 });
+    say({ type: 'turn_completed', ...(lastWords === undefined ? {} : { message: lastWords }) });
   } catch (error) {
     say({ type: 'turn_failed', message: error instanceof Error ? error.message : String(error) });
   }
+}
+
+/** Does one step. Gives what ends the turn, or null when the next step follows. */
+async function play(step: Step, prompt: string, thread: Memory): Promise<FromProgram | null> {
+  const isPast = (): void => thread.keep({ ...thread.place, step: thread.place.step + 1, times: 0 });
+  switch (step.verb) {
+    case 'say':
+      lastWords = step.text;
+      break;
+    case 'ask': {
+      const answer = answerInPrompt(prompt, step.text) ?? (await ask(step));
+      lastWords = `answered: ${answer}`;
+      say({ type: 'message', text: lastWords });
+      return null;
+    }
+    case 'idle':
+      say({ type: 'message', text: step.text });
+      return { type: 'turn_completed', message: step.text };
+    case 'quota': {
+      const times = thread.lasts ? thread.place.times : Number(process.env.BATON_RETRY_KIND === 'quota') * step.times;
+      if (times >= step.times) return null;
+      thread.keep({ ...thread.place, times: times + 1 });
+      return { type: 'out_of_quota', back_after_ms: step.backAfterMs };
+    }
+    case 'context':
+      isPast();
+      return { type: 'out_of_context', kind: step.kind };
+    case 'auth':
+      isPast();
+      return { type: 'logged_out', message: step.text };
+  }
+  await performStep(step, stage);
+  return null;
+}
+
+async function ask({ text, options }: Extract<Step, { verb: 'ask' }>): Promise<string> {
+  const answer = await request((id) => ({ type: 'ask', id, text, options: [...options] }));
+  if (answer.type !== 'answer' || answer.text === null) throw new Error(`nobody answered: ${text}`);
+  return answer.text;
+}
+
+/** Says something that Baton answers, and waits for that. */
+function request(message: (id: number) => FromProgram): Promise<Answer> {
+  lastId += 1;
+  const { promise, resolve } = Promise.withResolvers<Answer>();
+  waiting.set(lastId, resolve);
+  say(message(lastId));
+  return promise;
 }
 
 function say(message: FromProgram): void {

@@ -1,21 +1,31 @@
 import { z } from 'zod';
 
 /**
- * What Baton and the rehearsal program say to each other: one JSON object a line, like the real agents. Baton sends a
- * turn and the answers to tool calls; the program says who it is once, then what it does, and how each turn ended.
+ * What Baton and the rehearsal program say to each other: one JSON object a line, like the real agents. Baton says once
+ * which thread it wants, then sends turns, what a person says in between, and answers to tool calls and questions; the
+ * program says who it is once, then what it does, and how each turn ended.
  */
 export const fromBaton = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('start'), thread_id: z.string().nullable() }),
   z.object({ type: z.literal('turn'), prompt: z.string() }),
+  z.object({ type: z.literal('steer'), text: z.string() }),
   z.object({ type: z.literal('tool_answer'), id: z.int(), success: z.boolean(), output: z.string() }),
+  /** Null: nobody will answer; empty: a person does not want to. */
+  z.object({ type: z.literal('answer'), id: z.int(), text: z.string().nullable() }),
 ]);
 
 export const fromProgram = z.discriminatedUnion('type', [
-  z.object({ type: z.literal('ready'), thread_id: z.string() }),
+  z.object({ type: z.literal('ready'), thread_id: z.string(), is_resumed: z.boolean() }),
   z.object({ type: z.literal('message'), text: z.string() }),
   z.object({ type: z.literal('usage'), input_tokens: z.int().min(0), output_tokens: z.int().min(0) }),
   z.object({ type: z.literal('tool_call'), id: z.int(), name: z.string(), input: z.unknown() }),
-  z.object({ type: z.literal('turn_completed') }),
+  z.object({ type: z.literal('ask'), id: z.int(), text: z.string(), options: z.array(z.string()) }),
+  /** With the last thing it said in the turn. */
+  z.object({ type: z.literal('turn_completed'), message: z.string().optional() }),
   z.object({ type: z.literal('turn_failed'), message: z.string() }),
+  z.object({ type: z.literal('out_of_quota'), back_after_ms: z.int().min(0) }),
+  z.object({ type: z.literal('out_of_context'), kind: z.enum(['token', 'context']) }),
+  z.object({ type: z.literal('logged_out'), message: z.string() }),
   z.object({ type: z.literal('input_required'), question: z.string() }),
 ]);
 

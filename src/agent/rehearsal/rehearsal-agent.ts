@@ -1,19 +1,14 @@
 import { timedOut, within } from '../../clock/clock.ts';
+import type { BackendProfile } from '../../core/backend-profile.ts';
 import { BatonError } from '../../core/baton-error.ts';
 import type { LiveProcess } from '../../process/live-process.ts';
-import type {
-  Agent,
-  AgentEvent,
-  AgentEventName,
-  AgentSession,
-  SessionRequest,
-  TokenUsage,
-  TurnResult,
-} from '../agent.ts';
+import type { Agent, AgentEvent, AgentEventName, AgentSession, SessionRequest, TurnResult } from '../agent.ts';
 import { eventLine } from '../event-line.ts';
 import { type AgentParts, endAgent, launchAgent } from '../launch-agent.ts';
 import { SilenceTimer } from '../silence-timer.ts';
+import { rehearsalHome } from './memory.ts';
 import { decode, encode, type FromBaton, type FromProgram, fromProgram } from './protocol.ts';
+import { eventOf, field, questionOf, summaryOf, turnResult, usageOf } from './read-message.ts';
 
 export interface RehearsalAgentOptions {
   readonly nodePath: string;
@@ -23,9 +18,17 @@ export interface RehearsalAgentOptions {
   readonly turnTimeoutMs: number;
 }
 
+export const rehearsalProfile: BackendProfile = {
+  name: 'rehearsal',
+  requiredKeys: [],
+  environment: [],
+  homeVariable: rehearsalHome,
+};
+
 /**
  * The stand-in for a coding agent: a program of its own that acts out a script from the ticket. It needs no key and no
- * network, and is driven like the real ones: one process a session, several turns, tools, events, usage.
+ * network, and is driven like the real ones: one process a session, several turns, tools, questions, events, usage. A
+ * thread can be gone on with where the account has a folder for it.
  */
 export function createRehearsalAgent(options: RehearsalAgentOptions, parts: AgentParts): Agent {
   return {
@@ -49,13 +52,14 @@ export function createRehearsalAgent(options: RehearsalAgentOptions, parts: Agen
 class RehearsalSession implements AgentSession {
   readonly remembersTurns = true;
   threadId: string | null = null;
+  isResumed = false;
   readonly #process: LiveProcess;
   readonly #request: SessionRequest;
   readonly #options: RehearsalAgentOptions;
   readonly #parts: AgentParts;
   readonly #ready = Promise.withResolvers<void>();
   readonly #reading: Promise<void>;
-  #turn: { settle: (result: TurnResult) => void; silence: SilenceTimer } | null = null;
+  #turn: Turn | null = null;
   #ended: BatonError | null = null;
   #stopped = false;
 
@@ -67,6 +71,7 @@ class RehearsalSession implements AgentSession {
     // Whoever waits for it handles it; when the program ends before anybody waits, nobody has to.
     this.#ready.promise.catch(() => {});
     this.#reading = this.#read();
+    this.#send({ type: 'start', thread_id: request.threadId });
   }
 
   get pid(): number {
@@ -102,7 +107,8 @@ class RehearsalSession implements AgentSession {
     });
     const onAbort = (): void => settle({ status: 'cancelled' });
     signal?.addEventListener('abort', onAbort, { once: true });
-    this.#turn = { settle, silence };
+    const over = new AbortController();
+    this.#turn = { settle, silence, over };
     this.#tell('turn_started', 'turn started');
     try {
       this.#send({ type: 'turn', prompt });
@@ -111,14 +117,22 @@ class RehearsalSession implements AgentSession {
       return result;
     } finally {
       this.#turn = null;
+      over.abort();
       silence.cancel();
       signal?.removeEventListener('abort', onAbort);
     }
   }
 
+  async steer(text: string): Promise<boolean> {
+    if (this.#turn === null || this.#stopped || this.#ended !== null) return false;
+    this.#send({ type: 'steer', text });
+    return true;
+  }
+
   async stop(): Promise<void> {
     this.#stopped = true;
     this.#turn?.settle({ status: 'cancelled' });
+    this.#turn?.over.abort();
     await endAgent(this.#process);
     await this.#reading;
   }
@@ -145,61 +159,71 @@ class RehearsalSession implements AgentSession {
     switch (message.type) {
       case 'ready':
         this.threadId = message.thread_id;
+        this.isResumed = message.is_resumed;
         this.#ready.resolve();
         break;
       case 'message':
-        this.#tell('notification', message.text);
+        this.#tell('notification', message.text, { payload: message });
         break;
       case 'usage':
-        this.#tell('notification', 'token usage', usageOf(message));
+        this.#tell('notification', 'token usage', { usage: usageOf(message), payload: message });
         break;
       case 'tool_call':
-        void this.#callTool(message.id, message.name, message.input);
+        if (this.#turn !== null) void this.#callTool(message, this.#turn);
         break;
-      case 'turn_completed':
-        this.#turn?.settle({ status: 'completed' });
+      case 'ask':
+        if (this.#turn !== null) void this.#ask(message, this.#turn);
         break;
-      case 'turn_failed':
-        this.#turn?.settle({ status: 'failed', error: new BatonError('agent_turn_failed', message.message) });
-        break;
-      case 'input_required':
-        this.#turn?.settle({ status: 'input_required', question: message.question });
-        break;
+      default:
+        this.#turn?.settle(turnResult(message, this.#parts.clock.now()));
     }
   }
 
-  async #callTool(id: number, name: string, input: unknown): Promise<void> {
+  async #callTool({ id, name, input }: Heard<'tool_call'>, turn: Turn): Promise<void> {
+    // A tool may ask a person; while Baton works it is not the program that is silent.
+    const goOn = turn.silence.pause();
     const answer = await this.#request.tools.call(name, input);
-    if (this.#stopped) return;
-    this.#tell(answer.success ? 'tool_called' : 'unsupported_tool_call', `${name}: ${answer.output}`);
+    goOn();
+    const isKnown = this.#request.tools.tools.some((tool) => tool.name === name);
+    const outcome = answer.success ? 'tool_call_completed' : 'tool_call_failed';
+    const payload = { name, input, ...answer };
+    this.#tell(isKnown ? outcome : 'unsupported_tool_call', `${name}: ${answer.output}`, { payload });
     this.#send({ type: 'tool_answer', id, ...answer });
   }
 
+  async #ask({ id, text, options }: Heard<'ask'>, turn: Turn): Promise<void> {
+    this.#tell('approval_required', text, { payload: { text, options } });
+    const goOn = turn.silence.pause();
+    const answer = await this.#request.ask(questionOf(text, options), turn.over.signal);
+    goOn();
+    if (turn.over.signal.aborted) return;
+    const words = answer?.decision === 'decline' ? '' : (answer?.values[field] ?? '');
+    this.#send({ type: 'answer', id, text: answer === null ? null : words });
+  }
+
   #send(message: FromBaton): void {
-    // A program that takes no more input has ended or is about to; `#read` finds out and tells it.
-    this.#process.write(encode(message)).catch((error) => this.#tell('other_message', String(error)));
-  }
-
-  #tell(name: AgentEventName, summary: string, usage?: TokenUsage): void {
     if (this.#stopped) return;
-    const event: AgentEvent = { name, at: this.#parts.clock.now(), pid: this.pid, summary: eventLine(summary) };
-    this.#request.onEvent(usage === undefined ? event : { ...event, usage });
+    // A program that takes no more input has ended or is about to; `#read` finds out and tells it.
+    this.#process.write(encode(message)).catch((error) => {
+      // Before it is ready only the start may be told.
+      if (this.threadId !== null) this.#tell('other_message', String(error));
+    });
+  }
+
+  #tell(name: AgentEventName, summary: string, more: Pick<AgentEvent, 'usage' | 'payload'> = {}): void {
+    if (this.#stopped) return;
+    this.#request.onEvent({
+      ...{ name, at: this.#parts.clock.now(), pid: this.pid, summary: eventLine(summary) },
+      ...more,
+    });
   }
 }
 
-const eventOf = {
-  completed: 'turn_completed',
-  failed: 'turn_failed',
-  cancelled: 'turn_cancelled',
-  input_required: 'turn_input_required',
-} as const satisfies Record<TurnResult['status'], AgentEventName>;
-
-function summaryOf(result: TurnResult): string {
-  if (result.status === 'failed') return result.error.message;
-  return result.status === 'input_required' ? result.question : `turn ${result.status}`;
+interface Turn {
+  readonly settle: (result: TurnResult) => void;
+  readonly silence: SilenceTimer;
+  /** Aborted when the turn has ended, however: takes its questions back. */
+  readonly over: AbortController;
 }
 
-function usageOf(message: { input_tokens: number; output_tokens: number }): TokenUsage {
-  const { input_tokens: inputTokens, output_tokens: outputTokens } = message;
-  return { inputTokens, outputTokens, totalTokens: inputTokens + outputTokens };
-}
+type Heard<Type extends FromProgram['type']> = Extract<FromProgram, { type: Type }>;

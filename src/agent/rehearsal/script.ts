@@ -3,6 +3,9 @@
  *
  *     ```rehearsal
  *     say Reading the code
+ *     ask Which colour?
+ *     | red
+ *     | blue
  *     move In Progress
  *     write src/slug.js
  *     | export const slug = (text) => text.toLowerCase();
@@ -11,34 +14,46 @@
  *     move Done
  *     ```
  *
- * Lines that begin with `|` are the content of the `write` or `append` above them. `first` before a step limits it to
- * an issue's first run; a line `next turn` leaves the rest to the next turn of the same session. The scripts are written by the people who run the demo or a test, never by an untrusted ticket:
- * `run` starts programs.
+ * Lines that begin with `|` belong to the step above them: the content of `write` and `append`, the options of `ask`.
+ * `first` before a step limits it to an issue's first run; a line `next turn` leaves the rest to the next turn of the
+ * same session. Some steps end the turn:
+ *
+ * - `fail WHY`, `auth WHY` and `context KIND` (`token` or `context`) as failures of these kinds;
+ * - `quota MS TIMES`: the quota is used up and is back after so many milliseconds, so many times (once, if not told). More
+ *   than once needs a thread that is remembered (`memory.ts`);
+ * - `idle TEXT`: well, having said the text, and so does every turn after it.
+ *
+ * The scripts are written by the people who run the demo or a test, never by an untrusted ticket: `run` starts programs.
  */
-export type Step =
-  | {
-      readonly verb: 'say' | 'move' | 'comment' | 'commit' | 'push' | 'run' | 'fail' | 'ask';
-      readonly text: string;
-      readonly firstRunOnly: boolean;
-    }
-  | { readonly verb: 'wait' | 'spend'; readonly amount: number; readonly firstRunOnly: boolean }
-  | {
-      readonly verb: 'write' | 'append';
-      readonly file: string;
-      readonly content: string;
-      readonly firstRunOnly: boolean;
-    };
+export type Step = { readonly firstRunOnly: boolean } & (
+  | { readonly verb: (typeof textVerbs)[number]; readonly text: string }
+  | { readonly verb: (typeof amountVerbs)[number]; readonly amount: number }
+  | { readonly verb: (typeof fileVerbs)[number]; readonly file: string; readonly content: string }
+  | { readonly verb: 'ask'; readonly text: string; readonly options: readonly string[] }
+  | { readonly verb: 'quota'; readonly backAfterMs: number; readonly times: number }
+  | { readonly verb: 'context'; readonly kind: 'token' | 'context' }
+);
 
-const textVerbs = ['say', 'move', 'comment', 'commit', 'push', 'run', 'fail', 'ask'] as const;
+const textVerbs = ['say', 'move', 'comment', 'commit', 'push', 'run', 'fail', 'auth', 'idle'] as const;
 const amountVerbs = ['wait', 'spend'] as const;
 const fileVerbs = ['write', 'append'] as const;
 
-/** The steps in a prompt by turn, null when it has no script. Throws an Error that names a line it does not understand. */
-export function parseScript(prompt: string): Step[][] | null {
-  const block = /^```rehearsal\n(?<body>.*?)^```$/ms.exec(prompt.replaceAll('\r\n', '\n'))?.groups?.body;
-  if (block === undefined) return null;
+const block = /^```rehearsal\n(?<body>.*?)^```$/ms;
+
+/** The text of the script in a prompt, null when it has none. */
+export function findScript(prompt: string): string | null {
+  return block.exec(withPlainLineEnds(prompt))?.groups?.body ?? null;
+}
+
+/** What a prompt says beside its script. */
+export function withoutScript(prompt: string): string {
+  return withPlainLineEnds(prompt).replace(block, '');
+}
+
+/** The steps of a script by turn. Throws an Error that names a line it does not understand. */
+export function parseScript(script: string): Step[][] {
   const turns: Step[][] = [[]];
-  const lines = block.split('\n');
+  const lines = script.split('\n');
   for (let at = 0; at < lines.length; at += 1) {
     const line = (lines[at] ?? '').trim();
     if (line === '') continue;
@@ -60,7 +75,17 @@ function parseStep(line: string, content: readonly string[]): Step {
   if (isOneOf(verb, fileVerbs))
     return { verb, file: text, content: content.map((each) => `${each}\n`).join(''), firstRunOnly };
   if (isOneOf(verb, amountVerbs) && /^\d+$/.test(text)) return { verb, amount: Number(text), firstRunOnly };
+  if (verb === 'ask' && text !== '') return { verb, text, options: content, firstRunOnly };
+  if (verb === 'context' && (text === '' || text === 'context')) return { verb, kind: 'context', firstRunOnly };
+  if (verb === 'context' && text === 'token') return { verb, kind: text, firstRunOnly };
+  const quota = /^(?<ms>\d+)(?: (?<times>\d+))?$/.exec(text)?.groups;
+  if (verb === 'quota' && quota !== undefined)
+    return { verb, backAfterMs: Number(quota.ms), times: Number(quota.times ?? 1), firstRunOnly };
   throw new Error(`the script has a line that is no step: ${line}`);
+}
+
+function withPlainLineEnds(text: string): string {
+  return text.replaceAll('\r\n', '\n');
 }
 
 function isOneOf<Name extends string>(name: string, names: readonly Name[]): name is Name {

@@ -1,0 +1,74 @@
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { z } from 'zod';
+
+/**
+ * What the stand-in remembers of a conversation: its script, and how far it came. Like a real agent it keeps that in the
+ * folder of its account, which the variable below names; without such a folder it forgets with its process, and no thread
+ * can be gone on with.
+ *
+ * What must hold: a step that was done is not done again by a later process, except the one in the middle of which the
+ * process died. What is on the disk is a whole memory at every moment.
+ */
+export interface Memory {
+  readonly threadId: string;
+  /** Whether the thread that was asked for goes on. */
+  readonly isResumed: boolean;
+  /** Whether a later process will know of it. */
+  readonly lasts: boolean;
+  place: Place;
+  keep(place: Place): void;
+}
+
+export type Place = z.infer<typeof placeSchema>;
+
+const placeSchema = z.object({
+  script: z.string().nullable(),
+  /** The turn and the step in it that come next. */
+  turn: z.int().min(0),
+  step: z.int().min(0),
+  /** How often that step has ended a turn. */
+  times: z.int().min(0),
+});
+
+export const rehearsalHome = 'BATON_REHEARSAL_HOME';
+
+const nowhere: Place = { script: null, turn: 0, step: 0, times: 0 };
+
+/** Opens the memory of this thread, or of the new one when it is not known. */
+export function openMemory(home: string | undefined, wantedId: string | null, newId: string): Memory {
+  const known = home === undefined || wantedId === null ? null : recall(home, wantedId);
+  const threadId = known === null || wantedId === null ? newId : wantedId;
+  return {
+    threadId,
+    isResumed: known !== null,
+    lasts: home !== undefined,
+    place: known ?? nowhere,
+    keep(place) {
+      this.place = place;
+      if (home !== undefined) write(home, threadId, place);
+    },
+  };
+}
+
+function recall(home: string, threadId: string): Place | null {
+  // The id becomes the name of a file.
+  if (!/^[0-9a-f-]{36}$/.test(threadId)) return null;
+  try {
+    const parsed = placeSchema.safeParse(JSON.parse(readFileSync(fileOf(home, threadId), 'utf8')));
+    return parsed.success ? parsed.data : null;
+  } catch {
+    return null;
+  }
+}
+
+function write(home: string, threadId: string, place: Place): void {
+  const file = fileOf(home, threadId);
+  mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
+  writeFileSync(`${file}.new`, JSON.stringify(place), { mode: 0o600 });
+  renameSync(`${file}.new`, file);
+}
+
+function fileOf(home: string, threadId: string): string {
+  return path.join(home, 'threads', `${threadId}.json`);
+}

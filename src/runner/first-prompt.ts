@@ -1,0 +1,58 @@
+import { answersText } from '../core/answer-text.ts';
+import { earlierWorkText } from '../core/earlier-work.ts';
+import type { RetryKind } from '../core/workflow.ts';
+import type { RunRequest } from './runner.ts';
+import { saidText } from './said-text.ts';
+
+export interface FirstPrompt {
+  readonly request: Pick<RunRequest, 'threadId' | 'retryKind' | 'recovery' | 'answers' | 'note' | 'earlier'>;
+  /** The whole prompt of the workflow file. */
+  readonly whole: string;
+  /** Whether the agent remembers the thread that it was to go on with. */
+  readonly isResumed: boolean;
+  /** What people said to the run before there was an agent to hear it. */
+  readonly said: readonly string[];
+}
+
+/**
+ * What the agent is told first. One that remembers its thread is told why it goes on, and nothing it knows already. One
+ * that does not gets the whole prompt; where it was to remember, or has to understand what a person answered, also what is
+ * known of the run before. A thread in which there was no turn yet does not have the prompt either.
+ */
+export function firstPrompt({ request, whole, isResumed, said }: FirstPrompt): string {
+  const { answers, note, earlier } = request;
+  const knowsTheTicket = isResumed && earlier?.turns !== 0;
+  return [
+    knowsTheTicket ? goesOnText(request) : whole,
+    ...(!knowsTheTicket && earlier !== null && needsSummary(request) ? [earlierWorkText(earlier)] : []),
+    ...(answers.length === 0 ? [] : [answersText(answers)]),
+    ...saidText([...(note === null ? [] : [note]), ...said]),
+  ].join('\n\n');
+}
+
+function needsSummary({ threadId, retryKind, recovery, answers }: FirstPrompt['request']): boolean {
+  // The same again, but smaller: it begins as it did before.
+  if (recovery === 'reduced_budget') return answers.length > 0;
+  return threadId !== null || recovery !== null || answers.length > 0 || retryKind === 'handed_back';
+}
+
+function goesOnText({ retryKind, recovery }: FirstPrompt['request']): string {
+  return [
+    'Continuation guidance:',
+    '',
+    `- The work on this ticket goes on in this thread. ${recovery === 'compact' ? compacted : reasons[retryKind ?? 'continuation']}`,
+    '- Go on from the workspace as it is now; do not start again from the beginning.',
+    '- The instructions and the ticket are already in this thread; do not repeat them.',
+  ].join('\n');
+}
+
+const compacted = 'It had become too long and was made shorter: look in the workspace at what is done already.';
+
+const reasons: Readonly<Record<RetryKind, string>> = {
+  interrupted: 'You were stopped in the middle of it: a command that was running may be half done.',
+  quota: 'The quota of your account was used up, and there is some again.',
+  answered: 'You were stopped because you needed a person.',
+  handed_back: 'A person worked on it by hand and gave it back: files may have changed, so look at them first.',
+  continuation: 'Your last run ended, but the ticket is still in an active state.',
+  failure: 'Your last run failed.',
+};

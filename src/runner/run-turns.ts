@@ -1,0 +1,116 @@
+import type { AgentSession, SessionRequest, TurnResult } from '../agent/agent.ts';
+import { answersText } from '../core/answer-text.ts';
+import { BatonError } from '../core/baton-error.ts';
+import { harmlessLine, harmlessLines } from '../core/harmless-line.ts';
+import type { AgentQuestion } from '../core/question.ts';
+import { countIdleTurn, type IdleTurns, isStalemate, noIdleTurns, stalemateError } from '../core/stalemate.ts';
+import { continuationPrompt } from './continuation-prompt.ts';
+import type { RunRequest } from './runner.ts';
+import { saidText } from './said-text.ts';
+import type { Steering } from './steering.ts';
+import type { TurnLimit } from './turn-limit.ts';
+
+export interface TurnLoop {
+  readonly request: RunRequest;
+  readonly session: AgentSession;
+  /** The first one, and the one of every turn for an agent that remembers none. */
+  readonly prompt: string;
+  readonly steering: Steering;
+  readonly limit: TurnLimit;
+  readonly ask: SessionRequest['ask'];
+  /** The fingerprint of the workspace before the first turn, and how to take it again. */
+  readonly fingerprint: string | null;
+  readonly lookAtWorkspace: () => Promise<string | null>;
+  /** Whether the issue is still to be worked on. */
+  readonly isStillToBeDone: () => Promise<boolean>;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Turns until the issue is no longer to be worked on, the agent has no memory of earlier turns, the turns lead nowhere, or
+ * the limit is reached. What a person answers or says is always told: it has its turn also beyond the limit.
+ */
+export async function runTurns(loop: TurnLoop): Promise<void> {
+  const { request, session, steering } = loop;
+  const { maxTurns, maxIdleTurns } = request.workflow.settings.agent;
+  let idle = noIdleTurns(loop.fingerprint);
+  let text = loop.prompt;
+  let heardPerson = false;
+  for (let turn = 1; ; turn += 1) {
+    request.watcher.onStage('streaming_turn');
+    request.watcher.onTurn(turn);
+    const result = await runTurn(loop, text);
+    if (result.status === 'input_required') {
+      const answer = await answerTo(result.question, loop.ask);
+      text = [...(session.remembersTurns ? [] : [loop.prompt]), answer, ...saidText(steering.take())].join('\n\n');
+      heardPerson = true;
+      continue;
+    }
+    const message = messageOf(result);
+    if (message !== '') request.watcher.onMessage(message);
+    if (!session.remembersTurns) return;
+    if (maxIdleTurns > 0) idle = await countTurn(loop, idle, { message, heardPerson });
+    const isIdle = isStalemate(idle, maxIdleTurns);
+    if (turn >= maxTurns && !isIdle && steering.closeIfNothingIsKept()) return;
+    if (!(await loop.isStillToBeDone())) return;
+    if (isIdle && steering.closeIfNothingIsKept()) throw stalemateError(idle);
+    const said = steering.take();
+    heardPerson = said.length > 0;
+    text = [continuationPrompt(turn + 1, maxTurns), ...saidText(said)].join('\n\n');
+  }
+}
+
+async function runTurn({ request, session, limit, signal }: TurnLoop, text: string): Promise<TurnResult> {
+  const tooLong = limit.begin();
+  try {
+    const result = await session.runTurn(text, AbortSignal.any([signal, tooLong]));
+    if (result.status === 'completed' || !tooLong.aborted || signal.aborted) return result;
+  } finally {
+    limit.end();
+  }
+  const { turnWallTimeMs } = request.workflow.settings.agent;
+  throw new BatonError(
+    'agent_turn_timeout',
+    `The turn took longer than ${turnWallTimeMs} ms (agent.turn_wall_time_ms).`,
+    {
+      nextStep: 'Make the ticket smaller, or raise `agent.turn_wall_time_ms`.',
+    },
+  );
+}
+
+/** The last words of a turn that ended well; throws what the others ended with. */
+function messageOf(result: Exclude<TurnResult, { status: 'input_required' }>): string {
+  switch (result.status) {
+    case 'completed':
+      return result.message?.trim() ?? '';
+    case 'failed':
+      throw result.error;
+    case 'cancelled':
+      throw new BatonError('run_cancelled', 'The turn was cancelled.');
+  }
+}
+
+async function countTurn(
+  { lookAtWorkspace }: TurnLoop,
+  idle: IdleTurns,
+  turn: { readonly message: string; readonly heardPerson: boolean },
+): Promise<IdleTurns> {
+  return countIdleTurn(idle, { ...turn, fingerprint: await lookAtWorkspace() });
+}
+
+const longestQuestion = 500;
+
+/** Asks a person what an agent cannot go on without; the answer in words. */
+async function answerTo(asked: string, ask: SessionRequest['ask']): Promise<string> {
+  const text = harmlessLine(asked);
+  const isWhole = text.length <= longestQuestion && !asked.trim().includes('\n');
+  const question: AgentQuestion = {
+    kind: 'input',
+    text: isWhole ? text : `${text.slice(0, longestQuestion).toWellFormed()}…`,
+    detail: isWhole ? '' : harmlessLines(asked),
+    fields: [{ name: 'answer', label: 'Answer', options: [], allowsOther: true, isSecret: false }],
+  };
+  const answer = await ask(question);
+  if (answer === null) throw new BatonError('agent_input_required', `The agent asks: ${question.text}`);
+  return answersText([{ question, answer }]);
+}

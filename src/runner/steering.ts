@@ -1,0 +1,73 @@
+import type { AgentSession } from '../agent/agent.ts';
+import { BatonError, toBatonError } from '../core/baton-error.ts';
+
+/** More is no remark; it belongs into the ticket. */
+const longestText = 16_384;
+const mostKept = 32;
+
+/**
+ * What people say to the agent of a run. It is told into the turn that goes on; where that cannot be, it is kept for the
+ * next prompt. What must hold: each text is told once, or refused with `command_refused`; what was kept is in the next
+ * prompt, and a run that has no next prompt keeps nothing.
+ */
+export class Steering {
+  #session: AgentSession | null = null;
+  #kept: string[] = [];
+  #hasBegun = false;
+  #isOver = false;
+
+  /** The agent is there. */
+  join(session: AgentSession): void {
+    this.#session = session;
+  }
+
+  /** What was kept, for the prompt that is made now. */
+  take(): readonly string[] {
+    const taken = this.#kept;
+    this.#kept = [];
+    this.#hasBegun = true;
+    return taken;
+  }
+
+  /** There is no further prompt, unless something is kept for one; tells which. */
+  closeIfNothingIsKept(): boolean {
+    if (this.#kept.length > 0) return false;
+    this.#isOver = true;
+    return true;
+  }
+
+  /** The run ends. Gives what nobody will be told any more. */
+  close(): readonly string[] {
+    this.#isOver = true;
+    return this.take();
+  }
+
+  async steer(text: string): Promise<'told' | 'kept'> {
+    if (text.trim() === '') throw refused('There is nothing to say.');
+    if (text.length > longestText) throw refused(`The text is longer than ${longestText} characters.`);
+    this.#refuseIfOver();
+    try {
+      if (await this.#session?.steer?.(text)) return 'told';
+    } catch (error) {
+      // An agent that does not take it in the middle of its turn may do so before the next.
+      if (!this.#hasNextPrompt) throw refused(`The agent does not take it: ${toBatonError(error).message}`);
+    }
+    this.#refuseIfOver();
+    if (!this.#hasNextPrompt) throw refused('This agent hears nothing while it works, and a run has one turn.');
+    if (this.#kept.length >= mostKept) throw refused(`${mostKept} texts wait for the next turn already.`);
+    this.#kept.push(text);
+    return 'kept';
+  }
+
+  get #hasNextPrompt(): boolean {
+    return !this.#hasBegun || this.#session?.remembersTurns === true;
+  }
+
+  #refuseIfOver(): void {
+    if (this.#isOver) throw refused('The run is ending.');
+  }
+}
+
+function refused(why: string): BatonError {
+  return new BatonError('command_refused', why);
+}

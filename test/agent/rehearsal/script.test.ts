@@ -1,0 +1,54 @@
+import { describe, expect, it } from 'vitest';
+import { findScript, parseScript, type Step, withoutScript } from '../../../src/agent/rehearsal/script.ts';
+
+const prompt = (...lines: string[]): string =>
+  ['Ticket text.', '```rehearsal', ...lines, '```', 'More text.'].join('\n');
+const parsed = (...lines: string[]): Step[][] => parseScript(findScript(prompt(...lines)) ?? '');
+
+describe('a rehearsal script', () => {
+  it('is a fenced block with one step a line, content behind bars, and turns', () => {
+    expect(
+      parsed('say hi', 'write a/b.txt', '| one', '|', '|  two', 'first fail never', 'next turn', 'wait 5'),
+    ).toEqual([
+      [
+        { verb: 'say', text: 'hi', firstRunOnly: false },
+        { verb: 'write', file: 'a/b.txt', content: 'one\n\n two\n', firstRunOnly: false },
+        { verb: 'fail', text: 'never', firstRunOnly: true },
+      ],
+      [{ verb: 'wait', amount: 5, firstRunOnly: false }],
+    ]);
+  });
+
+  it('has questions with options behind bars, and ways in which a turn may end', () => {
+    expect(
+      parsed('ask Which?', '| red', '| blue', 'ask Why?', 'first quota 3000', 'quota 5 2', 'context', 'context token'),
+    ).toEqual([
+      [
+        { verb: 'ask', text: 'Which?', options: ['red', 'blue'], firstRunOnly: false },
+        { verb: 'ask', text: 'Why?', options: [], firstRunOnly: false },
+        { verb: 'quota', backAfterMs: 3000, times: 1, firstRunOnly: true },
+        { verb: 'quota', backAfterMs: 5, times: 2, firstRunOnly: false },
+        { verb: 'context', kind: 'context', firstRunOnly: false },
+        { verb: 'context', kind: 'token', firstRunOnly: false },
+      ],
+    ]);
+  });
+
+  it('may be absent, and may have Windows line ends', () => {
+    expect(findScript('Just text')).toBeNull();
+    expect(parseScript(findScript(prompt('push').replaceAll('\n', '\r\n')) ?? '')).toEqual([
+      [{ verb: 'push', text: '', firstRunOnly: false }],
+    ]);
+  });
+
+  it('is one part of a prompt; the rest is beside it', () => {
+    expect(withoutScript(prompt('say hi'))).toBe('Ticket text.\n\nMore text.');
+  });
+
+  it.each(['dance wildly', 'wait long', 'wait', 'ask', 'quota', 'quota soon', 'quota 5 2 1', 'context window'])(
+    'names the line that is no step: %s',
+    (line) => {
+      expect(() => parsed(line)).toThrow(line);
+    },
+  );
+});

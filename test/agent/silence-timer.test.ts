@@ -1,0 +1,54 @@
+import { describe, expect, it } from 'vitest';
+import { SilenceTimer } from '../../src/agent/silence-timer.ts';
+import { SimulatedClock } from '../../src/clock/simulated-clock.ts';
+
+function silence(limitMs: number) {
+  const clock = new SimulatedClock();
+  const heard: number[] = [];
+  const timer = new SilenceTimer(clock, limitMs, () => heard.push(clock.monotonic()));
+  return { clock, heard, timer };
+}
+
+describe('the silence timer', () => {
+  it('tells silence once, so long after the last sound', async () => {
+    const { clock, heard, timer } = silence(1_000);
+    await clock.advance(900);
+    timer.touch();
+    await clock.advance(5_000);
+    expect(heard).toEqual([1_900]);
+  });
+
+  it('does not count a pause, and begins anew after it', async () => {
+    const { clock, heard, timer } = silence(1_000);
+    await clock.advance(500);
+    const goOn = timer.pause();
+    await clock.advance(60_000);
+    expect(heard).toEqual([]);
+    goOn();
+    await clock.advance(5_000);
+    expect(heard).toEqual([61_500]);
+  });
+
+  it('is paused as long as one of several pauses lasts, and ending one twice ends no other', async () => {
+    const { clock, heard, timer } = silence(1_000);
+    const [first, second] = [timer.pause(), timer.pause()];
+    first();
+    first();
+    await clock.advance(10_000);
+    expect(heard).toEqual([]);
+    second();
+    await clock.advance(1_000);
+    expect(heard).toEqual([11_000]);
+  });
+
+  it('tells nothing after it was cancelled, paused or not', async () => {
+    const { clock, heard, timer } = silence(1_000);
+    const goOn = timer.pause();
+    await clock.advance(3_000);
+    timer.cancel();
+    goOn();
+    await clock.advance(10_000);
+    expect(heard).toEqual([]);
+    expect(clock.pending).toBe(0);
+  });
+});

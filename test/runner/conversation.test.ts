@@ -1,0 +1,357 @@
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { SessionRequest } from '../../src/agent/agent.ts';
+import { sleep } from '../../src/clock/clock.ts';
+import { systemClock } from '../../src/clock/system-clock.ts';
+import type { AgentQuestion, QuestionAnswer } from '../../src/core/question.ts';
+import type { ToolDoor, ToolHost } from '../../src/core/tool-door.ts';
+import { scratchRepository } from '../workspace/git/scratch-repository.ts';
+import { scratchFolder } from '../workspace/scratch-folder.ts';
+import { script, stageRun } from './stage-run.ts';
+
+const accept = (values: Record<string, string>): QuestionAnswer => ({ decision: 'accept', values });
+const answerField = { name: 'answer', label: 'Answer', options: [], allowsOther: true, isSecret: false };
+const earlier = { endedBecause: 'It was cut.', turns: 1, lastMessage: 'Half done.', evidence: null };
+
+describe('an agent that asks a person', () => {
+  it('is told the answer and goes on in the same turn', async () => {
+    const asked: AgentQuestion[] = [];
+    const staged = stageRun(script('ask Which colour?', '| red', '| blue', 'move Done'), {
+      request: {
+        ask: async (question) => {
+          asked.push(question);
+          return accept({ answer: 'blue' });
+        },
+      },
+    });
+    expect(await staged.end()).toEqual({ end: 'succeeded', turns: 1, left: 0 });
+    expect(asked).toMatchObject([{ kind: 'input', text: 'Which colour?', fields: [{ options: ['red', 'blue'] }] }]);
+    expect(staged.messages).toEqual(['answered: blue']);
+  });
+
+  it('and cannot go on without has the answer as its next prompt, also beyond the last turn', async () => {
+    const asked: AgentQuestion[] = [];
+    const staged = stageRun('A ticket without a script.', {
+      agent: { maxTurns: 1 },
+      request: {
+        // It asks the same again, and then nobody answers.
+        ask: async (question) => (asked.push(question) === 1 ? accept({ answer: 'Whatever you like.' }) : null),
+      },
+    });
+    expect(await staged.end()).toMatchObject({ turns: 2, left: 0, error: { code: 'agent_input_required' } });
+    expect(asked[0]).toMatchObject({ kind: 'input', text: expect.stringContaining('act out?'), fields: [answerField] });
+    expect(staged.prompts[1]).toMatch(
+      /^A person answered your question:\n\n- Question: .*\n {2}Answer: Whatever you like\.$/,
+    );
+    expect(staged.processes).toHaveLength(1);
+  });
+
+  it('has its question taken back when the run is stopped, whoever keeps it waiting', async () => {
+    const signals: AbortSignal[] = [];
+    const staged = stageRun(script('ask Which colour?'), {
+      request: {
+        ask: (_question, signal) => {
+          if (signal !== undefined) signals.push(signal);
+          return new Promise(() => {});
+        },
+      },
+    });
+    await expect.poll(() => signals.length, { timeout: 20_000 }).toBe(1);
+    staged.run.stop('shutdown');
+    expect(await staged.end()).toMatchObject({ end: 'interrupted', left: 0 });
+    expect(signals[0]?.aborted).toBe(true);
+  });
+
+  it('is told no when asking breaks, and the run ends', async () => {
+    const staged = stageRun(script('ask Which colour?'), {
+      request: { ask: () => Promise.reject(new Error('no store')) },
+    });
+    expect(await staged.end()).toMatchObject({
+      end: 'failed',
+      left: 0,
+      error: { message: expect.stringContaining('nobody') },
+    });
+    expect(staged.logger.messages()).toContain('A question could not be asked.');
+  });
+});
+
+describe('a run that goes on with a thread', () => {
+  it('goes on where it was, and its agent is told why and what was answered', async () => {
+    const rehearsalHome = scratchFolder();
+    const ticket = script(
+      'append steps.txt',
+      '| one',
+      'quota 60000',
+      'ask Which colour?',
+      'append steps.txt',
+      '| two',
+      'move Done',
+    );
+    const first = stageRun(ticket, { rehearsalHome });
+    expect(await first.end()).toMatchObject({ end: 'failed', error: { code: 'agent_quota_exhausted' } });
+    expect(first.told).not.toContain('answers told');
+    const [threadId = null] = first.threads;
+    const question = { kind: 'input', text: 'Which colour?', detail: '', fields: [answerField] } as const;
+    const answers = [{ question, answer: accept({ answer: 'blue' }) }];
+    const second = stageRun(ticket, {
+      rehearsalHome,
+      request: { threadId, retryKind: 'answered', answers, earlier },
+    });
+    expect(await second.end()).toEqual({ end: 'succeeded', turns: 1, left: 0 });
+    expect(second.threads).toEqual([threadId]);
+    expect(second.file('steps.txt')).toBe('two\n');
+    expect(second.messages).toEqual(['answered: Answer: blue']);
+    expect(second.prompts[0]).not.toContain('```rehearsal');
+    expect(second.told).toEqual(['process', 'answers told', 'process ended', 'changed: true']);
+  });
+
+  it('that is gone gets the whole prompt, what is known of the run before, and the answers', async () => {
+    const ticket = script('ask Which colour?', 'move Done');
+    const question = { kind: 'input', text: 'Which colour?', detail: '', fields: [answerField] } as const;
+    const answers = [{ question, answer: accept({ answer: 'blue' }) }];
+    const staged = stageRun(ticket, {
+      request: {
+        threadId: 'gone',
+        retryKind: 'answered',
+        answers,
+        earlier,
+        ask: () => Promise.reject(new Error('asked')),
+      },
+    });
+    expect(await staged.end()).toEqual({ end: 'succeeded', turns: 1, left: 0 });
+    expect(staged.prompts[0]).toContain(ticket);
+    expect(staged.prompts[0]).toContain('> Half done.');
+    expect(staged.messages).toEqual(['answered: Answer: blue']);
+  });
+
+  it('runs out of quota so many times, each in a run of its own', async () => {
+    const rehearsalHome = scratchFolder();
+    let threadId: string | null = null;
+    const codes: string[] = [];
+    for (let run = 0; run < 3; run += 1) {
+      const staged = stageRun(script('quota 60000 2', 'move Done'), {
+        rehearsalHome,
+        request: { threadId, ...(run === 0 ? {} : { retryKind: 'quota', earlier }) },
+      });
+      const outcome = await staged.end();
+      codes.push(outcome.end === 'succeeded' ? 'succeeded' : outcome.error.code);
+      threadId = staged.threads[0] ?? null;
+    }
+    expect(codes).toEqual(['agent_quota_exhausted', 'agent_quota_exhausted', 'succeeded']);
+  });
+
+  it('does not repeat what was done before it was cut short, only the step in the middle of it', async () => {
+    const rehearsalHome = scratchFolder();
+    const ticket = script('append steps.txt', '| one', 'say here', 'wait 1500', 'move Done');
+    const first = stageRun(ticket, { rehearsalHome });
+    await expect.poll(() => first.events.at(-1)?.summary, { timeout: 20_000 }).toBe('here');
+    first.run.stop('shutdown');
+    await first.end();
+    const request = { threadId: first.threads[0] ?? null, retryKind: 'interrupted', earlier } as const;
+    const second = stageRun(ticket, { rehearsalHome, request });
+    expect(await second.end()).toEqual({ end: 'succeeded', turns: 1, left: 0 });
+    expect(second.file('steps.txt')).toBeNull();
+  });
+
+  it('that was full goes on behind the place where it was when it is made shorter', async () => {
+    const rehearsalHome = scratchFolder();
+    const ticket = script('context token', 'move Done');
+    const first = stageRun(ticket, { rehearsalHome });
+    expect(await first.end()).toMatchObject({ error: { code: 'agent_context_exhausted' } });
+    const asked: SessionRequest[] = [];
+    const request = { threadId: first.threads[0] ?? null, retryKind: 'failure', recovery: 'compact', earlier } as const;
+    const second = stageRun(ticket, {
+      ...{ rehearsalHome, request },
+      onSessionRequest: (each) => void asked.push(each),
+    });
+    expect(await second.end()).toEqual({ end: 'succeeded', turns: 1, left: 0 });
+    expect(asked).toMatchObject([{ threadId: first.threads[0], recovery: { compact: true } }]);
+    expect(second.prompts[0]).toContain('made shorter');
+  });
+
+  it('without memory of it, out of quota once', async () => {
+    const staged = stageRun(script('quota 60000', 'move Done'), { request: { retryKind: 'quota', earlier } });
+    expect(await staged.end()).toMatchObject({ end: 'succeeded' });
+  });
+});
+
+describe('a turn that fails', () => {
+  it('for want of quota tells when there is more', async () => {
+    const from = Date.now();
+    const outcome = await stageRun(script('quota 60000')).end();
+    expect(outcome).toMatchObject({ error: { code: 'agent_quota_exhausted' } });
+    const resetsAt = outcome.end === 'succeeded' ? 0 : Number(outcome.error.details.resets_at);
+    expect(resetsAt - from).toBeGreaterThanOrEqual(60_000);
+    expect(resetsAt - Date.now()).toBeLessThanOrEqual(60_000);
+  });
+
+  it.each([
+    ['context', 'agent_context_exhausted', { kind: 'context' }],
+    ['context token', 'agent_context_exhausted', { kind: 'token' }],
+    ['auth Run a login.', 'agent_auth_failed', {}],
+  ])('by the step %s has the code %s', async (step, code, details) => {
+    expect(await stageRun(script(step)).end()).toMatchObject({ end: 'failed', left: 0, error: { code, details } });
+  });
+
+  it('because it takes too long is cancelled, and names the setting', async () => {
+    const staged = stageRun(script('say here', 'wait 600000'), { agent: { turnWallTimeMs: 700 } });
+    expect(await staged.end()).toMatchObject({
+      end: 'timed_out',
+      left: 0,
+      error: { code: 'agent_turn_timeout', message: expect.stringContaining('agent.turn_wall_time_ms') },
+    });
+  });
+
+  it('is not one in which a person takes his time', async () => {
+    const staged = stageRun(script('ask Which colour?', 'move Done'), {
+      agent: { turnWallTimeMs: 1_500 },
+      request: {
+        ask: async () => {
+          await sleep(systemClock, 2_500);
+          return accept({ answer: 'red' });
+        },
+      },
+    });
+    expect(await staged.end()).toMatchObject({ end: 'succeeded' });
+  });
+});
+
+describe('turns that lead nowhere', () => {
+  it('end the run as a stalemate with the last words', async () => {
+    const staged = stageRun(script('idle I cannot go on.'), { agent: { maxIdleTurns: 3 } });
+    expect(await staged.end()).toMatchObject({
+      end: 'failed',
+      turns: 3,
+      left: 0,
+      error: { code: 'run_stalemate', message: expect.stringContaining('"I cannot go on."') },
+    });
+    expect(staged.messages).toEqual(Array(3).fill('I cannot go on.'));
+  });
+
+  it('count only from the last change on', async () => {
+    const staged = stageRun(script('write made.txt', '| x', 'say Done.', 'next turn', 'idle Done.'), {
+      agent: { maxIdleTurns: 2 },
+    });
+    expect(await staged.end()).toMatchObject({ turns: 3, error: { code: 'run_stalemate' } });
+  });
+
+  it('end it well when the issue is no longer to be done, or the check is off', async () => {
+    const done = stageRun(script('idle Done.'), { agent: { maxIdleTurns: 1 }, readIssue: async () => null });
+    expect(await done.end()).toEqual({ end: 'succeeded', turns: 1, left: 0 });
+    const off = stageRun(script('idle Done.'), { agent: { maxIdleTurns: 0, maxTurns: 4 } });
+    expect(await off.end()).toEqual({ end: 'succeeded', turns: 4, left: 0 });
+  });
+});
+
+describe('what a person says to a run', () => {
+  it('is heard in the middle of a turn', async () => {
+    const staged = stageRun(script('say here', 'wait 600000'));
+    await expect.poll(() => staged.events.at(-1)?.summary, { timeout: 20_000 }).toBe('here');
+    expect(await staged.run.steer('Use the other door.')).toBe('told');
+    await expect.poll(() => staged.events.at(-1)?.summary, { timeout: 20_000 }).toBe('told: Use the other door.');
+    staged.run.stop('shutdown');
+    await expect(staged.run.steer('late')).rejects.toMatchObject({ code: 'command_refused' });
+    await staged.end();
+  });
+
+  it('before there is an agent is in its first prompt', async () => {
+    const staged = stageRun('cat > prompt.txt', { agent: { backend: 'command', command: 'cat > prompt.txt' } });
+    expect(await staged.run.steer('Mind the step.')).toBe('kept');
+    await staged.end();
+    expect(staged.file('prompt.txt')).toBe('cat > prompt.txt\n\nA person says to you:\n\nMind the step.');
+  });
+
+  it('between two turns has its turn, also beyond the last', async () => {
+    const staged = stageRun(script('say one', 'next turn', 'move Done'), {
+      agent: { maxTurns: 1 },
+      watcher: { onMessage: () => void staged.run.steer('One thing more.') },
+    });
+    expect(await staged.end()).toEqual({ end: 'succeeded', turns: 2, left: 0 });
+    expect(staged.prompts[1]).toMatch(/A person says to you:\n\nOne thing more\.$/);
+  });
+
+  it('is refused by an agent that has one turn and hears nothing in it', async () => {
+    const staged = stageRun('', { agent: { backend: 'command', command: 'echo here; sleep 600' } });
+    await expect.poll(() => staged.events.at(-1)?.summary, { timeout: 20_000 }).toBe('here');
+    await expect(staged.run.steer('Hurry.')).rejects.toMatchObject({ code: 'command_refused' });
+    staged.run.stop('shutdown');
+    await staged.end();
+  });
+});
+
+describe('the tools of a run over HTTP', () => {
+  function host(order: string[]): ToolHost & { doors: Map<string, ToolDoor> } {
+    const doors = new Map<string, ToolDoor>();
+    return {
+      doors,
+      admit: (runId, door) => {
+        doors.set(runId, door);
+        order.push('admitted');
+        return { url: 'http://127.0.0.1:1/mcp', token: 'unguessable' };
+      },
+      dismiss: (runId) => {
+        doors.delete(runId);
+        order.push('dismissed');
+      },
+    };
+  }
+
+  it('are there before the agent and until it is gone, and a command gets their address', async () => {
+    const order: string[] = [];
+    const staged = stageRun('', {
+      agent: { backend: 'command', command: 'env > env.txt' },
+      toolHost: host(order),
+      watcher: { onProcess: (process) => void order.push(process === null ? 'process ended' : 'process') },
+    });
+    expect(await staged.end()).toMatchObject({ end: 'succeeded' });
+    expect(order).toEqual(['admitted', 'process', 'process ended', 'dismissed']);
+    expect(staged.file('env.txt')).toMatch(/^BATON_TOOLS_URL=http:\/\/127\.0\.0\.1:1\/mcp$/m);
+    expect(staged.file('env.txt')).toMatch(/^BATON_TOOLS_TOKEN=unguessable$/m);
+  });
+
+  it('go away also when there is no session, and a command without them has no address', async () => {
+    const order: string[] = [];
+    const failing = stageRun('', {
+      toolHost: host(order),
+      onSessionRequest: () => {
+        throw new Error('no agent today');
+      },
+    });
+    expect(await failing.end()).toMatchObject({ end: 'failed' });
+    expect(order).toEqual(['admitted', 'dismissed']);
+    const without = stageRun('', { agent: { backend: 'command', command: 'env > env.txt' } });
+    await without.end();
+    expect(without.file('env.txt')).not.toContain('BATON_TOOLS');
+  });
+});
+
+it('a prompt gets a fence of its own, which nobody can guess', async () => {
+  const marks: (string | null)[] = [];
+  for (let run = 0; run < 2; run += 1) {
+    const staged = stageRun('', {
+      agent: { backend: 'command', command: 'true' },
+      renderPrompt: ({ fenceMark }) => {
+        marks.push(fenceMark);
+        return 'prompt';
+      },
+    });
+    await staged.end();
+  }
+  expect(new Set(marks).size).toBe(2);
+  for (const mark of marks) expect(mark).toMatch(/^[0-9a-f-]{36}$/);
+});
+
+it('a session is told of the title of the work in one line, and of the git directory outside of the workspace', async () => {
+  const source = scratchRepository(path.join(scratchFolder(), 'source'));
+  const requests: SessionRequest[] = [];
+  const staged = stageRun('', {
+    agent: { backend: 'command', command: 'git rev-parse --absolute-git-dir > git-dir.txt' },
+    workspace: { repo: { location: source, shown: source, isLocal: true }, strategy: 'worktree' },
+    issue: { title: 'Mend\nthe door' },
+    onSessionRequest: (request) => void requests.push(request),
+  });
+  await staged.end();
+  const gitDir = staged.file('git-dir.txt')?.trim() ?? '';
+  expect(gitDir.startsWith(staged.workspace)).toBe(false);
+  expect(requests).toMatchObject([{ title: 'T-1: Mend the door', writableRoots: [gitDir] }]);
+});

@@ -1,0 +1,85 @@
+import { describe, expect, it } from 'vitest';
+import type { EarlierWork } from '../../src/core/earlier-work.ts';
+import { type FirstPrompt, firstPrompt } from '../../src/runner/first-prompt.ts';
+
+const whole = 'Mend the door.';
+const earlier: EarlierWork = { endedBecause: 'It was cut.', turns: 2, lastMessage: 'Half done.', evidence: null };
+const answers = [
+  {
+    question: { kind: 'command', text: 'May I?', detail: '', fields: [] },
+    answer: { decision: 'accept', values: {} },
+  },
+] as const;
+
+function prompt(request: Partial<FirstPrompt['request']>, more: Partial<FirstPrompt> = {}): string {
+  const ordinary = { threadId: null, retryKind: null, recovery: null, answers: [], note: null, earlier: null };
+  return firstPrompt({ request: { ...ordinary, ...request }, whole, isResumed: false, said: [], ...more });
+}
+
+describe('the first prompt of a run', () => {
+  it('is that of the workflow file, for an ordinary run also after others', () => {
+    expect(prompt({})).toBe(whole);
+    for (const retryKind of ['continuation', 'failure'] as const) expect(prompt({ retryKind, earlier })).toBe(whole);
+    expect(prompt({ recovery: 'reduced_budget', retryKind: 'failure', earlier })).toBe(whole);
+  });
+
+  it.each([
+    ['interrupted', 'stopped in the middle'],
+    ['quota', 'quota'],
+    ['answered', 'needed a person'],
+    ['handed_back', 'files may have changed'],
+  ] as const)('of a thread that goes on, %s, says why and not the ticket again', (retryKind, why) => {
+    const told = prompt({ threadId: 't', retryKind, earlier }, { isResumed: true });
+    expect(told).toContain(why);
+    expect(told).not.toContain(whole);
+    expect(told).not.toContain('Half done.');
+  });
+
+  it('of a thread that was made shorter says that', () => {
+    const told = prompt({ threadId: 't', retryKind: 'failure', recovery: 'compact', earlier }, { isResumed: true });
+    expect(told).toContain('made shorter');
+    expect(told).not.toContain('failed');
+  });
+
+  it.each([
+    ['a thread that is not there any more', { threadId: 't', retryKind: 'interrupted' }],
+    ['a fresh start', { retryKind: 'failure', recovery: 'fresh_start' }],
+    ['a larger model', { retryKind: 'failure', recovery: 'larger_model' }],
+    ['a thread that could not be made shorter', { threadId: 't', retryKind: 'failure', recovery: 'compact' }],
+    ['an answer without a thread', { retryKind: 'answered', answers }],
+    ['what a person gave back without a thread', { retryKind: 'handed_back' }],
+  ] as const)('for %s is the whole one with what is known of the run before', (_what, request) => {
+    const told = prompt({ ...request, earlier });
+    expect(told.startsWith(`${whole}\n\n`)).toBe(true);
+    expect(told).toContain('> Half done.');
+    expect(prompt({ ...request, earlier: null })).not.toContain('Somebody worked');
+  });
+
+  it('of a thread that goes on but never had a turn is the whole one', () => {
+    const told = prompt(
+      { threadId: 't', retryKind: 'interrupted', earlier: { ...earlier, turns: 0 } },
+      { isResumed: true },
+    );
+    expect(told.startsWith(whole)).toBe(true);
+  });
+
+  it.each([true, false])(
+    'has the answers, then the note, then what people said meanwhile (resumed: %s)',
+    (isResumed) => {
+      const told = prompt(
+        { threadId: 't', retryKind: 'answered', answers, note: 'Mind the step.', earlier },
+        { isResumed, said: ['Hurry.', 'No, do not.'] },
+      );
+      const parts = [
+        '- Question: May I?\n  Answer: yes',
+        'A person says to you:',
+        'Mind the step.',
+        'Hurry.',
+        'No, do not.',
+      ];
+      const places = parts.map((part) => told.indexOf(part));
+      expect(places.every((place) => place > 0)).toBe(true);
+      expect(places).toEqual(places.toSorted((left, right) => left - right));
+    },
+  );
+});

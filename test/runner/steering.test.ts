@@ -1,0 +1,88 @@
+import { describe, expect, it } from 'vitest';
+import type { AgentSession } from '../../src/agent/agent.ts';
+import { Steering } from '../../src/runner/steering.ts';
+
+function session(changes: Partial<AgentSession> = {}): AgentSession {
+  const never = (): never => {
+    throw new Error('no turn here');
+  };
+  return { threadId: null, isResumed: false, pid: null, remembersTurns: true, runTurn: never, stop: never, ...changes };
+}
+
+const refused = { code: 'command_refused' };
+
+describe('what people say to a run', () => {
+  it('is kept before there is an agent, and taken once, in its order', async () => {
+    const steering = new Steering();
+    expect(await steering.steer('one')).toBe('kept');
+    steering.join(session({ remembersTurns: false }));
+    expect(await steering.steer('two')).toBe('kept');
+    expect(steering.take()).toEqual(['one', 'two']);
+    expect(steering.take()).toEqual([]);
+  });
+
+  it('is told into the turn that goes on, and kept where none does', async () => {
+    const heard: string[] = [];
+    let hears = true;
+    const steering = new Steering();
+    steering.join(session({ steer: async (text) => (hears ? heard.push(text) > 0 : false) }));
+    steering.take();
+    expect(await steering.steer('now')).toBe('told');
+    hears = false;
+    expect(await steering.steer('later')).toBe('kept');
+    expect([heard, steering.take()]).toEqual([['now'], ['later']]);
+  });
+
+  it('is kept for an agent that refuses it in a turn, or cannot hear in one, but remembers turns', async () => {
+    for (const steer of [() => Promise.reject(new Error('not now')), undefined]) {
+      const steering = new Steering();
+      steering.join(session(steer === undefined ? {} : { steer }));
+      steering.take();
+      expect(await steering.steer('words')).toBe('kept');
+      expect(steering.closeIfNothingIsKept()).toBe(false);
+      expect(steering.take()).toEqual(['words']);
+    }
+  });
+
+  it.each([
+    ['one that cannot hear in a turn', {}],
+    ['one that refuses it', { steer: () => Promise.reject(new Error('not now')) }],
+  ] as const)('is refused for an agent with one turn: %s', async (_what, changes) => {
+    const steering = new Steering();
+    steering.join(session({ remembersTurns: false, ...changes }));
+    steering.take();
+    await expect(steering.steer('words')).rejects.toMatchObject(refused);
+  });
+
+  it('is refused from the moment that the run has no further prompt', async () => {
+    const steering = new Steering();
+    expect(steering.closeIfNothingIsKept()).toBe(true);
+    await expect(steering.steer('late')).rejects.toMatchObject(refused);
+  });
+
+  it('is refused, not lost, when the run ends while the agent is being told', async () => {
+    const { promise, resolve } = Promise.withResolvers<boolean>();
+    const steering = new Steering();
+    steering.join(session({ steer: () => promise }));
+    steering.take();
+    const told = steering.steer('words');
+    steering.close();
+    resolve(false);
+    await expect(told).rejects.toMatchObject(refused);
+    expect(steering.take()).toEqual([]);
+  });
+
+  it('is refused when it is nothing, too long, or too much', async () => {
+    const steering = new Steering();
+    for (const text of ['', ' \n', 'x'.repeat(16_385)])
+      await expect(steering.steer(text)).rejects.toMatchObject(refused);
+    for (let each = 0; each < 32; each += 1) await steering.steer('x'.repeat(16_384));
+    await expect(steering.steer('one more')).rejects.toMatchObject(refused);
+  });
+
+  it('that nobody was told is given back at the end', async () => {
+    const steering = new Steering();
+    await steering.steer('words');
+    expect(steering.close()).toEqual(['words']);
+  });
+});
