@@ -115,6 +115,8 @@ async function lookNow(context: OrchestratorContext, issueId: string, { runs, ho
     attempt: last?.attempt ?? null,
     failures,
     staleRuns,
+    recovery: null,
+    note: null,
     error: interrupted,
     dueAt: context.clock.now(),
   };

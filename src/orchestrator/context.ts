@@ -11,10 +11,12 @@ import type { Store } from '../store/store.ts';
 import type { Transcripts } from '../store/transcript-files.ts';
 import type { Tracker } from '../tracker/tracker.ts';
 import type { Workspaces } from '../workspace/workspace.ts';
+import type { AccountBook } from './account-book.ts';
 import type { Activity } from './activity.ts';
 import type { Health } from './health.ts';
 import type { Journal } from './journal.ts';
 import type { Ledger } from './ledger.ts';
+import type { OpenQuestions } from './open-questions.ts';
 import type { RoomWatch } from './room-watch.ts';
 import type { RetryEntry, RunningEntry, SchedulingState } from './scheduling-state.ts';
 import type { PoolMember } from './slot-pool.ts';
@@ -82,6 +84,8 @@ export interface OrchestratorContext extends OrchestratorParts {
   readonly reads: TrackerReads;
   readonly room: RoomWatch;
   readonly activity: Activity;
+  readonly accounts: AccountBook;
+  readonly questions: OpenQuestions;
   /** Whether a claim that was asked for at this monotonic time is surely still ours. */
   readonly isClaimSafe: (claimedAt: number) => boolean;
   /** Aborted when the orchestrator stops; nothing new may start after that. */

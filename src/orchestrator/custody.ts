@@ -13,7 +13,9 @@ export function lookAfterRuns(context: OrchestratorContext): void {
   const { stallTimeoutMs } = source.read().workflow.settings.agent;
   for (const entry of state.running.values()) {
     const times = { startedAt: entry.startedAtMonotonic, lastEventAt: entry.lastEventAtMonotonic };
-    if (isStalled(times, clock.monotonic(), stallTimeoutMs)) stopRun(context, entry, 'stalled');
+    // One that asks a person is silent because nobody has answered.
+    const isAsking = context.questions.isAsking(entry.runId);
+    if (!isAsking && isStalled(times, clock.monotonic(), stallTimeoutMs)) stopRun(context, entry, 'stalled');
     checkLimits(context, entry);
   }
 }

@@ -1,12 +1,15 @@
 import { BatonError } from '../core/baton-error.ts';
 import { type CommandAnswer, type CommandKind, isCommandKind } from '../core/command.ts';
 import type { Command } from '../store/commands.ts';
+import { answerQuestion } from './answer-question.ts';
 import { whyDayIsOver } from './check-limits.ts';
 import type { OrchestratorContext } from './context.ts';
 import { findIssue } from './find-issue.ts';
+import { handBack, steerRun, takeOverByHand } from './hand-over.ts';
 import { holdAfterRun, holdIssue, releaseHold } from './hold-issue.ts';
+import { leaveToItsOwner } from './leave-to-owner.ts';
 import { scheduleLook } from './schedule-look.ts';
-import { type IssueName, isClaimed, type Pause } from './scheduling-state.ts';
+import type { IssueName, Pause } from './scheduling-state.ts';
 import { stopRun } from './stop-run.ts';
 import { sweepWorkspaces } from './sweep-workspaces.ts';
 import { allowMoreToday } from './today.ts';
@@ -19,6 +22,7 @@ export async function executeCommand(context: OrchestratorContext, command: Comm
   if (kind === 'pause' || kind === 'drain') return pause(context, command.id, kind, reason);
   if (kind === 'resume') return resume(context, command.id);
   if (kind === 'workspaces_prune') return pruneWorkspaces(context, command);
+  if (kind === 'question_answer') return answerQuestion(context, command);
   const reference = textIn(command, 'issue');
   if (reference === null) return refused('the command names no issue');
   const issue = await findIssue(context, reference);
@@ -26,24 +30,17 @@ export async function executeCommand(context: OrchestratorContext, command: Comm
   await leaveToItsOwner(context, issue);
   if (context.state.adopting.has(issue.id))
     throw new BatonError('claim_lost', `${issue.identifier} is being taken over from an earlier life.`);
+  if (kind === 'issue_steer') return steerRun(context, issue, textIn(command, 'text'));
+  if (kind === 'issue_handback') return handBack(context, issue, textIn(command, 'note'));
   return issueCommands[kind](context, issue, reason);
 }
 
-/** On a shared store a command about an issue waits for the daemon that has it; the store knows who that is just now. */
-async function leaveToItsOwner(context: OrchestratorContext, issue: IssueName): Promise<void> {
-  const { store, project, owner, clock, state, isShared } = context;
-  if (!isShared || isClaimed(state, issue.id)) return;
-  const claims = await store.claims.held(project, clock.now());
-  const other = claims.find((claim) => claim.issueId === issue.id && claim.owner !== owner && !claim.isExpired);
-  if (other === undefined) return;
-  const where = other.host === null ? '' : ` on ${other.host}`;
-  throw new BatonError('claim_lost', `${issue.identifier} belongs to the daemon${where}; that one carries it out.`);
-}
-
-type IssueCommandKind = Extract<CommandKind, `issue_${string}`>;
+type IssueCommandKind = Exclude<Extract<CommandKind, `issue_${string}`>, 'issue_steer' | 'issue_handback'>;
 type IssueCommand = (context: OrchestratorContext, issue: IssueName, reason: string | null) => Promise<CommandAnswer>;
 
 const issueCommands: Record<IssueCommandKind, IssueCommand> = {
+  issue_takeover: takeOverByHand,
+
   async issue_retry(context, issue) {
     const { state } = context;
     if (state.running.has(issue.id)) return refused(`${issue.identifier} is running`);
@@ -52,6 +49,9 @@ const issueCommands: Record<IssueCommandKind, IssueCommand> = {
       scheduleLook(context, waiting, { delayMs: 0 });
       return done(`${issue.identifier} is looked at now`);
     }
+    // Whoever asks for it has seen to what held it.
+    if (state.held.get(issue.id)?.code === 'agent_auth_failed')
+      await context.accounts.loggedIn(context.source.read().workflow.settings.agent.backend);
     const wasHeld = await releaseHold(context, issue.id, { byPerson: true });
     context.requestTick();
     const why = state.skipped.get(issue.id)?.reason.text;

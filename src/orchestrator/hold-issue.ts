@@ -1,7 +1,7 @@
 import { BatonError } from '../core/baton-error.ts';
 import type { OrchestratorContext } from './context.ts';
 import { forgetLook, scheduleLook } from './schedule-look.ts';
-import type { HeldEntry, HoldReason, RunningEntry } from './scheduling-state.ts';
+import type { HeldEntry, HoldReason, Look, RunningEntry } from './scheduling-state.ts';
 
 /** Holds an issue for a person; a promise to look at it ends. Rejects when it could not be written down. */
 export async function holdIssue(context: OrchestratorContext, entry: HeldEntry): Promise<void> {
@@ -66,4 +66,29 @@ export async function releaseHold(
   context.reads.forget(issueId);
   context.notify();
   return true;
+}
+
+/**
+ * A held issue goes on: the hold ends, and it is looked at now. What was counted of it stays: nobody gave it a new
+ * allowance. Rejects when it could not be written down.
+ */
+export async function lookInsteadOfHold(
+  context: OrchestratorContext,
+  issueId: string,
+  { kind, note }: Pick<Look, 'kind' | 'note'>,
+): Promise<void> {
+  const { state, ledger, clock, store, project } = context;
+  const hold = state.held.get(issueId);
+  if (hold === undefined) return;
+  const { failures, staleRuns } = await ledger.counts(issueId);
+  const last = await store.runs.latestOfIssue({ project, issueId });
+  const look: Look = {
+    ...{ issue: hold.issue, kind, note, failures, staleRuns, recovery: null, error: null },
+    attempt: last?.attempt ?? null,
+    dueAt: clock.now(),
+  };
+  if (!(await ledger.lookInsteadOfHold(look)))
+    throw new BatonError('claim_lost', `${hold.issue.identifier} belongs to another daemon by now.`);
+  state.held.delete(issueId);
+  scheduleLook(context, look, { delayMs: 0 });
 }

@@ -12,9 +12,9 @@ export async function putLook({ retries }: StoreTables, key: IssueKey, { issue, 
 }
 
 export function lookFrom(retry: Retry): Look {
-  const { issueId, identifier, url, kind, attempt, failures, staleRuns, error, dueAt } = retry;
+  const { issueId, identifier, url, kind, attempt, failures, staleRuns, recovery, note, error, dueAt } = retry;
   const issue = { id: issueId, identifier, url };
-  return { issue, kind: kind ?? 'interrupted', attempt, failures, staleRuns, error, dueAt };
+  return { issue, kind: kind ?? 'interrupted', attempt, failures, staleRuns, recovery, note, error, dueAt };
 }
 
 /** A hold, as the store has it. */

@@ -3,6 +3,7 @@ import type { SkipReason } from '../core/eligibility.ts';
 import { isDayLimit, type LimitFinding, limitHold, limitsBeforeStart } from '../core/limits.ts';
 import type { Settings } from '../core/settings.ts';
 import { whyNoSlot } from '../core/slots.ts';
+import type { StoredQuestion } from '../store/questions.ts';
 import type { RunFinish, RunRecord, RunStart } from '../store/runs.ts';
 import type { StoreTables } from '../store/store.ts';
 import { ClaimFence, type ClaimFenceParts } from './claim-fence.ts';
@@ -16,7 +17,9 @@ export interface LedgerParts extends ClaimFenceParts {
 }
 
 export interface RunWish {
-  readonly record: Omit<RunStart, 'generation' | 'project' | 'host'>;
+  readonly record: Omit<RunStart, 'generation' | 'project' | 'host' | 'account'>;
+  /** The account it uses, given the run of this issue before it. */
+  readonly accountFor: (last: RunRecord | null) => string | null;
   /** The state whose slot the run takes. */
   readonly slotState: string;
   readonly settings: Settings;
@@ -29,6 +32,9 @@ export type RunAnswer =
       readonly before: IssueCounts;
       /** The run of this issue before this one. */
       readonly last: RunRecord | null;
+      readonly account: string | null;
+      /** What people answered to earlier runs, and no run has been told. */
+      readonly answers: readonly StoredQuestion[];
     }
   | { readonly isBegun: false; readonly refusal: SkipReason; readonly held: HeldEntry | null };
 
@@ -139,10 +145,20 @@ export class Ledger {
       await tables.held.remove(key);
       if (options.byPerson) await clearCounts(tables, key);
       else await writeStreaks(tables, key, noStreaks);
+      await tables.questions.closeOfIssue(key, this.#parts.clock.now());
       await tables.claims.release(key, holder);
     });
     this.#forget(issueId, generation);
     return isOurs;
+  }
+
+  /** Goes on with a held issue: the hold ends, and in the same moment a look is promised. */
+  lookInsteadOfHold(look: Look): Promise<boolean> {
+    return this.#fence.write(look.issue.id, async (tables, key, holder) => {
+      await tables.held.remove(key);
+      await putLook(tables, key, look);
+      await tables.claims.setSlot(key, holder, null);
+    });
   }
 
   /** Which slot a running issue takes now that its state has changed. */
@@ -222,7 +238,11 @@ export class Ledger {
     return claim?.generation ?? null;
   }
 
-  async #writeStart(tables: StoreTables, { record, settings }: RunWish, generation: number): Promise<RunAnswer> {
+  async #writeStart(
+    tables: StoreTables,
+    { record, settings, accountFor }: RunWish,
+    generation: number,
+  ): Promise<RunAnswer> {
     const { clock, host, owner, project } = this.#parts;
     const key = this.#fence.key(record.issueId);
     const before = await readCounts(tables, key);
@@ -235,9 +255,13 @@ export class Ledger {
     }
     const last = await tables.runs.latestOfIssue(key);
     await tables.retries.remove(key);
-    await tables.runs.start({ ...record, project, host, generation });
+    // What an earlier run asked and nobody answered is asked again, if it still matters.
+    await tables.questions.closeOfIssue(key, clock.now());
+    const answers = await tables.questions.undelivered(key);
+    const account = accountFor(last);
+    await tables.runs.start({ ...record, project, host, generation, account });
     await tables.counters.add(key, 'runs', 1);
-    return { isBegun: true, generation, before, last };
+    return { isBegun: true, generation, before, last, account, answers };
   }
 }
 

@@ -11,6 +11,7 @@ export async function lookFromOutside(context: OrchestratorContext): Promise<voi
   const { store, project, clock, state, source, reads } = context;
   await readPause(context);
   await readToday(context);
+  await context.accounts.read();
   await context.room.look();
   const { held, retries, claims } = await store.recovery(project, clock.now());
   for (const row of held) state.held.set(row.issueId, heldFrom(row));

@@ -2,12 +2,14 @@ import { within } from '../clock/clock.ts';
 import type { DispatchDecision } from '../core/dispatch-plan.ts';
 import { limitsSwitchedOff } from '../core/limits.ts';
 import type { WorkflowReading } from '../core/workflow.ts';
+import { AccountBook } from './account-book.ts';
 import { Activity } from './activity.ts';
 import { adoptAll, findOrphans } from './adopt.ts';
 import { cleanAtStart } from './clean-at-start.ts';
 import { CommandDoor } from './command-door.ts';
 import type { OrchestratorContext, OrchestratorParts } from './context.ts';
 import { previewDispatch, SlotFiller } from './dispatch.ts';
+import { emptySchedulingState } from './empty-state.ts';
 import { endEarlierLives } from './end-earlier-lives.ts';
 import { type Explainer, type Explanation, explainIssue } from './explain.ts';
 import { Jobs } from './jobs.ts';
@@ -16,6 +18,7 @@ import { LeaseKeeper } from './lease-keeper.ts';
 import { Ledger } from './ledger.ts';
 import { lookAgain } from './look-again.ts';
 import { lookFromOutside } from './look-from-outside.ts';
+import { OpenQuestions } from './open-questions.ts';
 import type { ClaimBeside } from './outside-gates.ts';
 import { restMs, trackerNow } from './pace.ts';
 import { PendingWork } from './pending-work.ts';
@@ -24,7 +27,7 @@ import { readPause } from './read-pause.ts';
 import { recurringJobs } from './recurring-jobs.ts';
 import { takeUpRestored } from './reload.ts';
 import { RoomWatch } from './room-watch.ts';
-import { emptySchedulingState, type RetryEntry, type SchedulingState } from './scheduling-state.ts';
+import type { RetryEntry, SchedulingState } from './scheduling-state.ts';
 import { settleRun } from './settle-run.ts';
 import { endRuns, giveClaimsBack } from './shut-down.ts';
 import { type SweepReport, type SweepWish, sweepWorkspaces } from './sweep-workspaces.ts';
@@ -95,6 +98,8 @@ export class Orchestrator {
         soon: () => looksDueSoon(this.#context),
       }),
       activity: new Activity({ ...parts, onActivity: () => this.#jobs.review() }),
+      accounts: new AccountBook(parts),
+      questions: new OpenQuestions(() => this.#context),
       room: new RoomWatch({ ...parts, source, onRoomAgain: () => this.#context.fillSlots() }),
       isClaimSafe: (claimedAt) => this.#lease.isSafe(claimedAt),
       own: (what, work) => this.#pending.own(what, work),
@@ -257,6 +262,7 @@ export class Orchestrator {
   async #takeUp(): Promise<void> {
     await readPause(this.#context);
     await readToday(this.#context);
+    await this.#context.accounts.read();
     await adoptAll(this.#context, await findOrphans(this.#context));
   }
 

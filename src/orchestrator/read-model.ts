@@ -1,4 +1,5 @@
 import type { AgentEvent, AgentProcess, TokenUsage } from '../agent/agent.ts';
+import type { AccountState } from '../core/account.ts';
 import type { BatonError } from '../core/baton-error.ts';
 import type { SkipReason } from '../core/eligibility.ts';
 import type { Issue } from '../core/issue.ts';
@@ -8,6 +9,8 @@ import type { RetryKind } from '../core/workflow.ts';
 import type { OrchestratorContext } from './context.ts';
 import { type PollingHealth, pollingHealth } from './health.ts';
 import type { JobView } from './job.ts';
+import type { OpenQuestion } from './open-questions.ts';
+import type { RunUsage } from './run-usage.ts';
 import type { CompletedEntry, HeldEntry, IssueName, Pause, SchedulingState } from './scheduling-state.ts';
 
 /** Everything a watcher may know about the scheduler, at one instant. */
@@ -29,6 +32,9 @@ export interface ReadModel {
   /** Retrying too, but for the quota of an account and not for their own sake. */
   readonly waitingQuota: readonly RetryingView[];
   readonly held: readonly HeldEntry[];
+  /** What live agents ask, and wait for. */
+  readonly questions: readonly OpenQuestion[];
+  readonly accounts: readonly AccountView[];
   readonly paused: Pause | null;
   readonly skipped: readonly { readonly issue: Issue; readonly reason: SkipReason }[];
   /** Issues that reached a terminal state, the latest last; for people, and bounded. */
@@ -44,6 +50,12 @@ export interface ReadModel {
   readonly errors: readonly { readonly step: string; readonly error: BatonError }[];
 }
 
+/** An account of the backend in force, or one that something is known of. */
+export interface AccountView extends AccountState {
+  /** Why nothing starts on it now; null when it is ready. */
+  readonly waitsFor: string | null;
+}
+
 export interface RunningView {
   readonly issue: Issue;
   readonly runId: string;
@@ -55,7 +67,10 @@ export interface RunningView {
   readonly threadId: string | null;
   readonly process: AgentProcess | null;
   readonly lastEvent: AgentEvent | null;
-  readonly usage: TokenUsage;
+  readonly usage: RunUsage;
+  readonly account: string | null;
+  /** It waits for a person. */
+  readonly isAsking: boolean;
   /** Limits that are near or reached. */
   readonly warnings: readonly LimitFinding[];
 }
@@ -69,6 +84,7 @@ export interface RetryingView {
   readonly error: string | null;
   /** Why the look that was due could not be carried through. */
   readonly waitReason: string | null;
+  readonly waitCode: SkipReason['code'] | null;
 }
 
 interface TickFacts {
@@ -82,12 +98,13 @@ interface TickFacts {
 
 /** Copies the scheduling state into a read model. */
 export function readModel(context: OrchestratorContext, facts: TickFacts): ReadModel {
-  const { state, clock, source, room } = context;
+  const { state, clock, source, room, questions, accounts } = context;
   const { workflow, problem } = source.read();
   const { runsByEnd, ...totals } = state.totals;
   const looks = [...state.retrying.values()].map(({ issue, kind, attempt, dueAt, error, wait }) => ({
     ...{ issue, kind, attempt, dueAt, error },
     waitReason: wait?.text ?? null,
+    waitCode: wait?.code ?? null,
   }));
   return {
     at: clock.now(),
@@ -113,10 +130,14 @@ export function readModel(context: OrchestratorContext, facts: TickFacts): ReadM
       process: entry.process,
       lastEvent: entry.lastEvent,
       usage: entry.usage,
+      account: entry.account?.name ?? null,
+      isAsking: questions.isAsking(entry.runId),
       warnings: entry.warnings,
     })),
-    retrying: looks.filter(({ kind }) => kind !== 'quota'),
-    waitingQuota: looks.filter(({ kind }) => kind === 'quota'),
+    retrying: looks.filter((look) => !waitsForQuota(look)),
+    waitingQuota: looks.filter(waitsForQuota),
+    questions: questions.list(),
+    accounts: accounts.views(workflow.settings.agent),
     held: [...state.held.values()],
     paused: state.paused,
     skipped: [...state.skipped.values()],
@@ -126,4 +147,9 @@ export function readModel(context: OrchestratorContext, facts: TickFacts): ReadM
     noRoom: room.whyNone()?.text ?? null,
     errors: facts.errors,
   };
+}
+
+/** For the quota of an account and not for its own sake. */
+function waitsForQuota({ kind, waitCode }: RetryingView): boolean {
+  return kind === 'quota' || waitCode === 'waiting_quota';
 }

@@ -1,17 +1,22 @@
 import { BatonError, toBatonError } from '../core/baton-error.ts';
+import type { EarlierWork } from '../core/earlier-work.ts';
 import type { SkipReason } from '../core/eligibility.ts';
 import { type Issue, normalizeState } from '../core/issue.ts';
 import type { RunOutcome, StopReason } from '../core/run.ts';
+import type { AccountSettings } from '../core/settings.ts';
 import { stateOnceStarted } from '../core/slots.ts';
 import { stopOutcome } from '../core/stop-outcome.ts';
+import { threadToResume } from '../core/thread-to-resume.ts';
 import type { LiveRun, RunRequest } from '../runner/runner.ts';
+import type { RunRecord } from '../store/runs.ts';
 import type { OrchestratorContext } from './context.ts';
 import type { RunAnswer } from './ledger.ts';
 import type { HeldEntry, IssueCounts } from './scheduling-state.ts';
 
-export interface RecordedRunRequest extends Omit<RunRequest, 'threadId' | 'isStillOurs'> {
-  /** The start is written down; this is what was counted of the issue before. */
-  readonly onBegun: (before: IssueCounts) => void;
+export interface RecordedRunRequest
+  extends Omit<RunRequest, 'threadId' | 'isStillOurs' | 'account' | 'answers' | 'earlier'> {
+  /** The start is written down; this is what was counted of the issue before, and the account it uses. */
+  readonly onBegun: (before: IssueCounts, account: AccountSettings) => void;
   /** Baton moved the issue because work begins on it. */
   readonly onMoved: (issue: Issue) => void;
 }
@@ -53,14 +58,13 @@ export function startRecordedRun(context: OrchestratorContext, request: Recorded
       return new Promise(() => {});
     }
     context.journal.runStarts(request.runId, answer.generation);
-    request.onBegun(answer.before);
+    request.onBegun(answer.before, accountOf(request, answer));
     notBegun.resolve(null);
     return begun(answer);
   };
   const begun = async (answer: RunAnswer & { isBegun: true }): Promise<RunOutcome> => {
     const stoppedBefore = stopReason ?? (context.stopping.aborted ? 'shutdown' : null);
     if (stoppedBefore !== null) return stopOutcome(stoppedBefore, 0);
-    const { runId, attempt, retryKind, workflow, watcher } = request;
     let issue: Issue;
     try {
       issue = await beginWork(context, request, AbortSignal.any([context.stopping, stopped.signal]));
@@ -72,10 +76,9 @@ export function startRecordedRun(context: OrchestratorContext, request: Recorded
     if (stopReason !== null || context.stopping.aborted) return stopOutcome(stopReason ?? 'shutdown', 0);
     // A daemon that was frozen, or waited for the store too long, may have lost the issue to another one meanwhile.
     if (!context.isClaimSafe(askedAt)) return stopOutcome('claim_lost', 0);
-    const threadId = threadToResume(request, answer);
     try {
       const isStillOurs = (): boolean => context.isClaimSafe(askedAt);
-      live = context.runner.start({ runId, issue, workflow, attempt, retryKind, threadId, isStillOurs, watcher });
+      live = context.runner.start({ ...runRequest(context, request, answer), issue, isStillOurs });
     } catch (thrown) {
       return { end: 'failed', turns: 0, error: toBatonError(thrown) };
     }
@@ -86,6 +89,10 @@ export function startRecordedRun(context: OrchestratorContext, request: Recorded
     notBegun: notBegun.promise,
     outcome,
     over: notBegun.promise.then(async (why) => (why === null ? void (await outcome) : undefined)),
+    steer: async (text) => {
+      if (live !== null) return live.steer(text);
+      throw new BatonError('command_refused', 'Its run is just beginning; say it again in a moment.');
+    },
     stop: (reason) => {
       stopReason ??= reason;
       stopped.abort();
@@ -109,6 +116,7 @@ function writeStart(context: OrchestratorContext, request: RecordedRunRequest): 
       backend: settings.agent.backend,
       startedAt: context.clock.now(),
     },
+    accountFor: (last) => context.accounts.choose(settings.agent, last?.account ?? null).name,
     slotState: stateOnceStarted(issue, context.trackerFor(settings).startMove),
     settings,
   });
@@ -129,14 +137,42 @@ function refusedBy({ logger }: OrchestratorContext, request: RecordedRunRequest,
   };
 }
 
-/** A run that Baton or a quota cut short goes on in its own conversation; others begin a new one. */
-function threadToResume(
-  { retryKind, workflow }: RecordedRunRequest,
-  { last }: RunAnswer & { isBegun: true },
-): string | null {
-  const goesOn = retryKind === 'interrupted' || retryKind === 'quota';
-  if (!goesOn || last?.backend !== workflow.settings.agent.backend) return null;
-  return last.threadId;
+/** What the runner is told, beside the issue as it is now. */
+function runRequest(
+  context: OrchestratorContext,
+  request: RecordedRunRequest,
+  answer: RunAnswer & { isBegun: true },
+): Omit<RunRequest, 'issue' | 'isStillOurs'> {
+  const { runId, workflow, attempt, retryKind, recovery, note, watcher, ask } = request;
+  const { backend } = workflow.settings.agent;
+  const { last, answers } = answer;
+  return {
+    ...{ runId, workflow, attempt, retryKind, recovery, note, ask },
+    threadId: threadToResume({ retryKind, recovery, backend }, last),
+    account: accountOf(request, answer),
+    answers: answers.flatMap(({ question, given }) => (given === null ? [] : [{ question, answer: given.answer }])),
+    earlier: last === null ? null : earlierWork(last),
+    watcher: {
+      ...watcher,
+      onAnswersTold: () => {
+        watcher.onAnswersTold();
+        const told = answers.map(({ id }) => id);
+        if (told.length > 0) context.own('answers', context.store.questions.deliver(told, runId));
+      },
+    },
+  };
+}
+
+function earlierWork({ finish, turns, lastMessage, evidence }: RunRecord): EarlierWork {
+  return { endedBecause: finish?.errorMessage ?? null, turns, lastMessage, evidence };
+}
+
+/** As the settings of the run have it; an account that was renamed meanwhile is found again by what takes its place. */
+function accountOf({ workflow }: RecordedRunRequest, { account }: RunAnswer & { isBegun: true }): AccountSettings {
+  const { accounts, backend } = workflow.settings.agent;
+  const ofBackend = accounts.filter((each) => each.backend === backend);
+  const named = ofBackend.find(({ name }) => name === account) ?? ofBackend[0];
+  return named ?? { name: backend, backend, env: {}, home: null };
 }
 
 /** A run that breaks its promise to tell how it ended: what is left of it nobody knows. */

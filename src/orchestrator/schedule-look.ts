@@ -16,11 +16,11 @@ export interface Wait {
  */
 export function scheduleLook(context: OrchestratorContext, look: Look, wait: Wait): void {
   if (context.stopping.aborted) return;
-  const { issue, kind, attempt, failures, staleRuns, error, dueAt } = look;
+  const { issue, kind, attempt, failures, staleRuns, recovery, note, error, dueAt } = look;
   const { retrying } = context.state;
   retrying.get(issue.id)?.timer.cancel();
   const entry: RetryEntry = {
-    ...{ issue, kind, attempt, failures, staleRuns, error, dueAt },
+    ...{ issue, kind, attempt, failures, staleRuns, recovery, note, error, dueAt },
     wait: wait.why ?? null,
     slotWaits: wait.slotWaits ?? 0,
     failedReads: wait.failedReads ?? 0,

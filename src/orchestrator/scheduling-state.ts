@@ -1,14 +1,16 @@
-import type { AgentEvent, AgentProcess, TokenUsage } from '../agent/agent.ts';
+import type { AgentEvent, AgentProcess } from '../agent/agent.ts';
 import type { Timer } from '../clock/clock.ts';
+import type { RecoveryStep } from '../core/context-recovery.ts';
 import type { SkipReason } from '../core/eligibility.ts';
 import type { Issue } from '../core/issue.ts';
 import type { DaySpent, IssueSpent, LimitFinding } from '../core/limits.ts';
 import type { QueueFindings } from '../core/queue-health.ts';
 import type { RunEnd, RunStage, StopReason } from '../core/run.ts';
-import type { TrackerSettings } from '../core/settings.ts';
+import type { AccountSettings, TrackerSettings } from '../core/settings.ts';
 import type { RetryKind, Workflow } from '../core/workflow.ts';
 import type { PollError } from './poll.ts';
 import type { RecordedRun } from './recorded-run.ts';
+import type { RunUsage } from './run-usage.ts';
 
 /**
  * What the orchestrator knows, and nobody else may change (law 1).
@@ -84,6 +86,10 @@ export interface RunningEntry {
   movesTo: string | null;
   readonly attempt: number | null;
   readonly retryKind: RetryKind | null;
+  /** What it does differently because the last one died of its context. */
+  readonly recovery: RecoveryStep | null;
+  /** Whose quota it uses; null until its start is written down. */
+  account: AccountSettings | null;
   /** The one it began with; a reload is for the next run. */
   readonly workflow: Workflow;
   readonly run: RecordedRun;
@@ -99,7 +105,7 @@ export interface RunningEntry {
   workspace: string | null;
   threadId: string | null;
   process: AgentProcess | null;
-  usage: Required<TokenUsage>;
+  usage: RunUsage;
   /** Whether it changed anything, once that is known. */
   changed: boolean | null;
   /** Limits that are near or reached. */
@@ -133,6 +139,10 @@ export interface Look {
   readonly attempt: number | null;
   readonly failures: number;
   readonly staleRuns: number;
+  /** What the next run does differently, after one that died of its context. */
+  readonly recovery: RecoveryStep | null;
+  /** What a person wants the agent to know. */
+  readonly note: string | null;
   /** Why the issue is looked at again. */
   readonly error: string | null;
   /** Wall time. */
@@ -204,44 +214,6 @@ export interface CompletedEntry {
   readonly issue: IssueName;
   readonly state: string;
   readonly at: number;
-}
-
-export function emptySchedulingState(): SchedulingState {
-  return {
-    running: new Map(),
-    retrying: new Map(),
-    held: new Map(),
-    adopting: new Set(),
-    looking: new Set(),
-    cleaning: new Set(),
-    generations: new Map(),
-    polled: null,
-    candidates: null,
-    candidatesRevision: 0,
-    doubtful: new Set(),
-    inReview: null,
-    withWorkspace: [],
-    elsewhere: [],
-    skipped: new Map(),
-    completed: new Map(),
-    paused: null,
-    unansweredPause: null,
-    today: {
-      readings: 0,
-      day: '',
-      tokens: 0,
-      microUsd: 0,
-      elsewhere: { tokens: 0, microUsd: 0 },
-      allowedAfter: { tokens: 0, microUsd: 0 },
-    },
-    lookedAt: {
-      orphansLookedForAt: 0,
-      pauseReadAt: 0,
-    },
-    pollErrors: [],
-    findings: [],
-    totals: { runs: 0, runsByEnd: new Map(), inputTokens: 0, outputTokens: 0, totalTokens: 0 },
-  };
 }
 
 /** Why an issue may not be claimed a second time, or null when it is free. */

@@ -1,6 +1,7 @@
 import { sleep } from '../clock/clock.ts';
 import { decideAfterExit } from '../core/exit-decision.ts';
 import type { RunOutcome } from '../core/run.ts';
+import type { RetryKind } from '../core/workflow.ts';
 import type { RunFinish } from '../store/runs.ts';
 import { complete } from './complete-issue.ts';
 import type { OrchestratorContext } from './context.ts';
@@ -22,6 +23,8 @@ const longestRetryMs = 30_000;
 export async function settleRun(context: OrchestratorContext, entry: RunningEntry, outcome: RunOutcome): Promise<void> {
   const { clock, chance, logger, stopping } = context;
   tell(context, entry, outcome);
+  context.questions.endRun(entry.runId);
+  if (entry.account !== null) await context.accounts.runEnded(entry.account, outcome, entry.startedAt);
   const error = outcome.end === 'succeeded' ? null : outcome.error;
   const end: RunFinish = {
     endedAt: clock.now(),
@@ -60,7 +63,7 @@ interface Following {
 type Streaks = Pick<IssueCounts, 'failures' | 'staleRuns' | 'quotaWaits'>;
 
 function whatFollows(
-  { source, clock }: OrchestratorContext,
+  { source, clock, accounts }: OrchestratorContext,
   entry: RunningEntry,
   outcome: RunOutcome,
   chance: number,
@@ -68,6 +71,7 @@ function whatFollows(
 ): Following {
   const { issue, runId } = entry;
   const before: Streaks = entry.before ?? noStreaks;
+  const { agent } = source.read().workflow.settings;
   const decision = decideAfterExit({
     identifier: issue.identifier,
     outcome,
@@ -75,7 +79,9 @@ function whatFollows(
     staleBefore: before.staleRuns,
     quotaWaitsBefore: before.quotaWaits,
     changed: hasChanged(entry),
-    agent: source.read().workflow.settings.agent,
+    quotaReadyInMs: accounts.readyInMs(agent),
+    lastRecovery: entry.recovery,
+    agent,
     now: clock.now(),
     chance,
   });
@@ -92,19 +98,26 @@ function whatFollows(
   }
   if (decision.action === 'release') return { step: decision, streaks: noStreaks };
   if (decision.action === 'hold') return hold(decision.code, decision.reason);
-  const { kind, failures, staleRuns, delayMs } = decision;
-  const attempts = { continuation: 1, failure: failures, interrupted: entry.attempt, quota: entry.attempt };
+  const { kind, failures, staleRuns, recovery, delayMs } = decision;
   const look = {
     issue: { id: issue.id, identifier: issue.identifier, url: issue.url },
     kind,
-    attempt: attempts[kind],
+    attempt: attemptAfter(kind, failures, entry.attempt),
     failures,
     staleRuns,
+    recovery,
+    note: null,
     error: outcome.end === 'succeeded' ? null : outcome.error.message,
     dueAt: clock.now() + delayMs,
   };
   const quotaWaits = kind === 'quota' ? before.quotaWaits + 1 : 0;
   return { step: { action: 'retry', look }, streaks: { failures, staleRuns, quotaWaits } };
+}
+
+/** What went well or failed counts; what only waited goes on as the attempt that it was. */
+function attemptAfter(kind: RetryKind, failures: number, before: number | null): number | null {
+  if (kind === 'continuation') return 1;
+  return kind === 'failure' ? failures : before;
 }
 
 /** A ticket that the run moved on has changed, whatever is in its workspace. */

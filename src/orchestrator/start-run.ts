@@ -9,8 +9,9 @@ import { checkLimits } from './check-limits.ts';
 import type { OrchestratorContext } from './context.ts';
 import { countReview } from './count-review.ts';
 import { startRecordedRun } from './recorded-run.ts';
+import { nothingUsed, usageAfter } from './run-usage.ts';
 import { scheduleLook } from './schedule-look.ts';
-import type { RetryEntry, RunningEntry } from './scheduling-state.ts';
+import type { IssueName, RetryEntry, RunningEntry } from './scheduling-state.ts';
 
 export interface RunStart {
   readonly issue: Issue;
@@ -38,6 +39,8 @@ export function startRun(context: OrchestratorContext, start: RunStart): void {
     movesTo: movedTo === issue.state ? null : movedTo,
     attempt: look?.attempt ?? null,
     retryKind: look?.kind ?? null,
+    recovery: look?.recovery ?? null,
+    account: null,
     workflow,
     run: startRecordedRun(context, {
       runId,
@@ -45,9 +48,13 @@ export function startRun(context: OrchestratorContext, start: RunStart): void {
       workflow,
       attempt: look?.attempt ?? null,
       retryKind: look?.kind ?? null,
+      recovery: look?.recovery ?? null,
+      note: look?.note ?? null,
+      ask: (question, signal) => context.questions.ask({ issue: nameOf(issue), runId }, question, signal),
       watcher: watchRun(context, issue.id, runId),
-      onBegun: (before) => {
+      onBegun: (before, account) => {
         entry.before = before;
+        entry.account = account;
         state.totals.runs += 1;
         context.notify();
       },
@@ -66,7 +73,7 @@ export function startRun(context: OrchestratorContext, start: RunStart): void {
     workspace: null,
     threadId: null,
     process: null,
-    usage: { inputTokens: 0, outputTokens: 0, totalTokens: 0, costMicroUsd: 0 },
+    usage: nothingUsed,
     changed: null,
     warnings: [],
     processMissedAt: null,
@@ -150,31 +157,36 @@ function watchRun(context: OrchestratorContext, issueId: string, runId: string):
       journal.note(runId, { turns: turn });
       update({ turn });
     },
+    onMessage: (lastMessage) => journal.note(runId, { lastMessage }),
+    onAnswersTold: () => {},
     onEvent: (event) => {
-      journal.note(runId, event.usage ?? {}, event);
       const entry = context.state.running.get(issueId);
-      if (entry?.runId !== runId) return;
-      update(eventChange(context, entry, event));
+      if (entry?.runId !== runId) return journal.note(runId, {}, event);
+      if (event.quota !== undefined && entry.account !== null) context.accounts.report(entry.account, event.quota);
+      const change = eventChange(context, entry, event);
+      journal.note(runId, change.usage ?? {}, event);
+      update(change);
       if (event.usage !== undefined) checkLimits(context, entry);
     },
   };
 }
 
-/** Usage is a running total of the session: the totals grow by what is new, and a lower figure changes nothing. */
+function nameOf({ id, identifier, url }: Issue): IssueName {
+  return { id, identifier, url };
+}
+
+/** The totals grow by what is new in a report. */
 function eventChange(
   { clock, state }: OrchestratorContext,
   entry: RunningEntry,
   event: AgentEvent,
 ): Partial<RunningEntry> {
-  const seen = { lastEvent: event, lastEventAtMonotonic: clock.monotonic() };
+  // The transcript has all of it.
+  const { payload: _large, ...lastEvent } = event;
+  const seen = { lastEvent, lastEventAtMonotonic: clock.monotonic() };
   if (event.usage === undefined) return seen;
   const before = entry.usage;
-  const usage = {
-    inputTokens: Math.max(before.inputTokens, event.usage.inputTokens),
-    outputTokens: Math.max(before.outputTokens, event.usage.outputTokens),
-    totalTokens: Math.max(before.totalTokens, event.usage.totalTokens),
-    costMicroUsd: Math.max(before.costMicroUsd, event.usage.costMicroUsd ?? 0),
-  };
+  const usage = usageAfter(before, event.usage, entry.workflow.settings.agent.prices);
   state.totals.inputTokens += usage.inputTokens - before.inputTokens;
   state.totals.outputTokens += usage.outputTokens - before.outputTokens;
   state.totals.totalTokens += usage.totalTokens - before.totalTokens;

@@ -30,7 +30,15 @@ export async function serveWaitingLooks(context: OrchestratorContext): Promise<v
 
 /** Reasons that end for all issues at once, and then nobody waits for a timer. */
 function isForEverybody({ code }: SkipReason): boolean {
-  return ['paused', 'day_limit', 'no_room', 'no_requests', 'workflow_problem', 'tracker_rests'].includes(code);
+  return [
+    'paused',
+    'day_limit',
+    'no_room',
+    'no_requests',
+    'waiting_quota',
+    'workflow_problem',
+    'tracker_rests',
+  ].includes(code);
 }
 
 /** Issues whose look comes due while a read made now is still fresh. */

@@ -7,7 +7,7 @@ import type { IssueName, SchedulingState } from './scheduling-state.ts';
 
 /**
  * Why nothing new may start on this issue, whatever its own merits: a pause, the day's limit, too little disk or memory, too
- * few requests, the bounds of a trial. Looks are asked this too, so backpressure has no place here: it refuses new claims, and what is
+ * few requests, no account with quota, the bounds of a trial. Looks are asked this too, so backpressure has no place here: it refuses new claims, and what is
  * claimed goes on.
  */
 export function whyNothingStarts(context: OrchestratorContext, issue: IssueName): SkipReason | null {
@@ -16,6 +16,7 @@ export function whyNothingStarts(context: OrchestratorContext, issue: IssueName)
     whyDayIsOver(context) ??
     context.room.whyNone() ??
     whyNoRequests(context) ??
+    context.accounts.whyNone(context.source.read().workflow.settings.agent) ??
     whyNotChosen(context, issue, 0)
   );
 }

@@ -3,8 +3,8 @@ import { SimulatedClock } from '../../src/clock/simulated-clock.ts';
 import { planDispatch } from '../../src/core/dispatch-plan.ts';
 import type { Settings } from '../../src/core/settings.ts';
 import type { OrchestratorContext } from '../../src/orchestrator/context.ts';
+import { emptySchedulingState } from '../../src/orchestrator/empty-state.ts';
 import { outsideGates } from '../../src/orchestrator/outside-gates.ts';
-import { emptySchedulingState } from '../../src/orchestrator/scheduling-state.ts';
 import { whyNothingStarts } from '../../src/orchestrator/why-nothing-starts.ts';
 import { issue } from '../fake/issues.ts';
 import { settings } from '../fake/settings.ts';
@@ -103,6 +103,7 @@ describe('agent.max_in_review', () => {
       ...parts,
       source: { read: () => reading },
       room: { whyNone: () => null },
+      accounts: { whyNone: () => null },
     } as unknown as OrchestratorContext;
     const plan = planDispatch({
       issues: issues('1', '2'),

@@ -1,15 +1,18 @@
 import { describe, expect, it } from 'vitest';
+import { seededChance } from '../../src/clock/seeded-chance.ts';
 import { SimulatedClock } from '../../src/clock/simulated-clock.ts';
 import { BatonError } from '../../src/core/baton-error.ts';
 import type { SkipReason } from '../../src/core/eligibility.ts';
 import type { RoomLeft } from '../../src/core/free-room.ts';
 import type { Issue } from '../../src/core/issue.ts';
 import type { Settings } from '../../src/core/settings.ts';
+import { AccountBook } from '../../src/orchestrator/account-book.ts';
 import type { OrchestratorContext } from '../../src/orchestrator/context.ts';
+import { emptySchedulingState } from '../../src/orchestrator/empty-state.ts';
 import { explainIssue } from '../../src/orchestrator/explain.ts';
 import { Ledger } from '../../src/orchestrator/ledger.ts';
 import { RoomWatch } from '../../src/orchestrator/room-watch.ts';
-import { emptySchedulingState, type SchedulingState } from '../../src/orchestrator/scheduling-state.ts';
+import type { SchedulingState } from '../../src/orchestrator/scheduling-state.ts';
 import { TrackerReads } from '../../src/orchestrator/tracker-reads.ts';
 import { MemoryTracker } from '../../src/tracker/memory/memory-tracker.ts';
 import { issue } from '../fake/issues.ts';
@@ -56,6 +59,7 @@ async function given({ issues, settings: wanted = settings(), trial = null, prob
     ...parts,
     source,
     room: watch,
+    accounts: new AccountBook({ store, clock, chance: seededChance(1), logger: memoryLogger() }),
   } as unknown as OrchestratorContext;
   const explain = (reference: string) => explainIssue(context, reference);
   return { clock, state, tracker, store, project, context, explain };
@@ -69,7 +73,16 @@ function hold(state: SchedulingState, id: string, reason: string): void {
 }
 
 function look(state: SchedulingState, each: Issue, wait: SkipReason | null = null): void {
-  const parts = { kind: 'failure', attempt: 1, failures: 1, staleRuns: 0, error: null, dueAt: 60_000 } as const;
+  const parts = {
+    kind: 'failure',
+    attempt: 1,
+    failures: 1,
+    staleRuns: 0,
+    recovery: null,
+    note: null,
+    error: null,
+    dueAt: 60_000,
+  } as const;
   const waits = { wait, slotWaits: 0, failedReads: 0, timer: { cancel: () => {} } };
   state.retrying.set(each.id, { issue: each, ...parts, ...waits });
 }
@@ -199,7 +212,7 @@ describe('an explanation', () => {
     await expect(explain('t-1')).rejects.toMatchObject({ code: 'tracker_issue_not_found' });
     await store.runs.start({
       ...{ runId: 'r', project, issueId: '1', identifier: 'T-1', generation: 1, role: 'worker', attempt: null },
-      ...{ retryKind: null, backend: 'rehearsal', host: 'here', startedAt: 0 },
+      ...{ retryKind: null, backend: 'rehearsal', account: null, host: 'here', startedAt: 0 },
     });
     expect(await explain('t-1')).toMatchObject({ issue: { id: '1' } });
   });

@@ -16,6 +16,7 @@ async function withOldRuns(ages: readonly number[], retentionDays: number) {
       identifier: 'T-i',
       role: 'worker',
       backend: 'x',
+      account: null,
       host: 'here',
     };
     const run = { runId: `run-${index}`, generation: 1, attempt: null, retryKind: null, startedAt: at };

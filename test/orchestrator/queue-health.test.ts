@@ -2,8 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { SimulatedClock } from '../../src/clock/simulated-clock.ts';
 import type { Issue } from '../../src/core/issue.ts';
 import type { OrchestratorContext } from '../../src/orchestrator/context.ts';
+import { emptySchedulingState } from '../../src/orchestrator/empty-state.ts';
 import { lookAtQueue } from '../../src/orchestrator/queue-health.ts';
-import { emptySchedulingState, type RunningEntry } from '../../src/orchestrator/scheduling-state.ts';
+import type { RunningEntry } from '../../src/orchestrator/scheduling-state.ts';
 import type { RunFinish } from '../../src/store/runs.ts';
 import { issue } from '../fake/issues.ts';
 import { memoryLogger } from '../fake/memory-logger.ts';
@@ -36,7 +37,16 @@ async function given(candidates: readonly Issue[] | null = []) {
     )?.generation ?? 0;
   const start = (runId: string, issueId: string, generation = 1) =>
     store.runs.start({
-      ...{ runId, project, issueId, identifier: `T-${issueId}`, generation, host: 'there', startedAt: clock.now() },
+      ...{
+        runId,
+        project,
+        issueId,
+        identifier: `T-${issueId}`,
+        generation,
+        account: null,
+        host: 'there',
+        startedAt: clock.now(),
+      },
       ...{ role: 'worker', attempt: null, retryKind: null, backend: 'rehearsal' },
     });
   const finish = (runId: string, end: Partial<RunFinish> = {}) =>
@@ -48,7 +58,16 @@ async function given(candidates: readonly Issue[] | null = []) {
 }
 
 function retrying(state: Awaited<ReturnType<typeof given>>['state'], id: string, failures: number): void {
-  const facts = { kind: 'failure', attempt: failures, failures, staleRuns: 0, error: 'boom', dueAt: 0 } as const;
+  const facts = {
+    kind: 'failure',
+    attempt: failures,
+    failures,
+    staleRuns: 0,
+    recovery: null,
+    note: null,
+    error: 'boom',
+    dueAt: 0,
+  } as const;
   const waits = { wait: null, slotWaits: 0, failedReads: 0, timer: { cancel: () => {} } };
   state.retrying.set(id, { issue: { id, identifier: `T-${id}` }, ...facts, ...waits });
 }

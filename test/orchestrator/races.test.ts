@@ -350,6 +350,7 @@ async function orphan({ store, project, clock }: Scene, issueId: string): Promis
     attempt: null,
     retryKind: null,
     backend: 'rehearsal',
+    account: null,
     host: 'here',
     startedAt: clock.now(),
   });

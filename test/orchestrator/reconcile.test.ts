@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { SimulatedClock } from '../../src/clock/simulated-clock.ts';
 import { noteCompleted } from '../../src/orchestrator/complete-issue.ts';
 import type { OrchestratorContext } from '../../src/orchestrator/context.ts';
-import { emptySchedulingState } from '../../src/orchestrator/scheduling-state.ts';
+import { emptySchedulingState } from '../../src/orchestrator/empty-state.ts';
 import { issue } from '../fake/issues.ts';
 import { settings } from '../fake/settings.ts';
 import { begun, besides, scene } from './scene.ts';
@@ -171,7 +171,7 @@ describe('what was left behind', () => {
     await stage.store.runs.start({
       ...key,
       ...{ runId: 'lost', identifier: 'T-5', generation: 0, role: 'worker', attempt: 2, retryKind: 'failure' },
-      ...{ backend: 'rehearsal', host: 'here', startedAt: stage.clock.now() },
+      ...{ backend: 'rehearsal', account: null, host: 'here', startedAt: stage.clock.now() },
     });
     stage.tracker.put(issue({ id: '5' }));
     await stage.clock.advance(10_000);

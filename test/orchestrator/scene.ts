@@ -26,8 +26,11 @@ import { settings as someSettings } from '../fake/settings.ts';
 export interface StagedRun {
   readonly request: RunRequest;
   readonly stops: StopReason[];
+  /** What a person said to it. */
+  readonly heard: string[];
   succeed(): void;
-  fail(code?: 'agent_exited' | 'agent_input_required' | 'agent_survives' | 'agent_quota_exhausted'): void;
+  /** Fails with this code, and these facts for programs. */
+  fail(code?: BatonError['code'], details?: Readonly<Record<string, unknown>>): void;
   /** Ends as a run does that was asked to stop. */
   cancel(): void;
   /** Ends as the real runner does when it was asked to stop, by the reason it was given. */
@@ -277,13 +280,18 @@ function stagedRunner(runs: StagedRun[], play: SceneOptions['play']): Runner {
     start: (request) => {
       const { promise, resolve, reject } = Promise.withResolvers<RunOutcome>();
       const stops: StopReason[] = [];
-      const failWith = (end: 'failed' | 'stalled' | 'canceled_by_reconciliation', code: BatonError['code']): void =>
-        resolve({ end, turns: 1, error: new BatonError(code, `it ended: ${code}`) });
+      const heard: string[] = [];
+      const failWith = (
+        end: 'failed' | 'stalled' | 'canceled_by_reconciliation',
+        code: BatonError['code'],
+        details: Readonly<Record<string, unknown>> = {},
+      ): void => resolve({ end, turns: 1, error: new BatonError(code, `it ended: ${code}`, { details }) });
       const run: StagedRun = {
         request,
         stops,
+        heard,
         succeed: () => resolve({ end: 'succeeded', turns: 1 }),
-        fail: (code = 'agent_exited') => failWith('failed', code),
+        fail: (code = 'agent_exited', details = {}) => failWith('failed', code, details),
         cancel: () =>
           stops[0] === 'stalled'
             ? failWith('stalled', 'run_stalled')
@@ -293,7 +301,14 @@ function stagedRunner(runs: StagedRun[], play: SceneOptions['play']): Runner {
       };
       runs.push(run);
       play?.(run);
-      return { outcome: promise, stop: (reason) => void stops.push(reason) };
+      return {
+        outcome: promise,
+        steer: async (text) => {
+          heard.push(text);
+          return 'told';
+        },
+        stop: (reason) => void stops.push(reason),
+      };
     },
   };
 }

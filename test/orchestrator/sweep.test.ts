@@ -33,7 +33,7 @@ async function givenWorkspace(stage: Scene, { id, endedAgoMs = 0, identifier = `
   const startedAt = clock.now() - (endedAgoMs ?? 0) - 1_000;
   await store.runs.start({
     ...{ runId, project, issueId: id, identifier, generation: 1, role: 'worker', attempt: null, retryKind: null },
-    ...{ backend: 'x', host: 'here', startedAt },
+    ...{ backend: 'x', account: null, host: 'here', startedAt },
   });
   await store.runs.record(runId, 1, { workspace: path });
   if (endedAgoMs !== null)

@@ -3,8 +3,10 @@ import { describe, expect, it } from 'vitest';
 import { SimulatedClock } from '../../src/clock/simulated-clock.ts';
 import { BatonError } from '../../src/core/baton-error.ts';
 import type { OrchestratorContext } from '../../src/orchestrator/context.ts';
+import { emptySchedulingState } from '../../src/orchestrator/empty-state.ts';
 import { Journal } from '../../src/orchestrator/journal.ts';
-import { emptySchedulingState, type RunningEntry } from '../../src/orchestrator/scheduling-state.ts';
+import { nothingUsed } from '../../src/orchestrator/run-usage.ts';
+import type { RunningEntry } from '../../src/orchestrator/scheduling-state.ts';
 import { readToday, spentToday } from '../../src/orchestrator/today.ts';
 import { rollUpUsage } from '../../src/orchestrator/usage-rollup.ts';
 import type { Store } from '../../src/store/store.ts';
@@ -245,7 +247,15 @@ async function given(limits: { readonly tokensPerDay?: number } = {}, between: B
 }
 
 async function startRow(store: Store, project: string, runId: string, issueId: string): Promise<void> {
-  const facts = { role: 'worker', attempt: null, retryKind: null, backend: 'rehearsal', host: 'h', startedAt: 0 };
+  const facts = {
+    role: 'worker',
+    attempt: null,
+    retryKind: null,
+    backend: 'rehearsal',
+    account: null,
+    host: 'h',
+    startedAt: 0,
+  };
   await store.runs.start({ runId, project, issueId, identifier: `T-${issueId}`, generation: 1, ...facts });
 }
 
@@ -268,7 +278,7 @@ async function endRow(store: Store, project: string, runId: string, tokens: numb
 describe('the roll-up', () => {
   it('writes down at once what was noted, and notes again what the row lacks', async () => {
     const { clock, store, journal, context, entry } = await given();
-    entry.usage = { inputTokens: 5, outputTokens: 2, totalTokens: 7, costMicroUsd: 3 };
+    entry.usage = { ...nothingUsed, inputTokens: 5, outputTokens: 2, totalTokens: 7, costMicroUsd: 3 };
     journal.note('run-1', { turns: 4 });
     await rollUpUsage(context);
     expect(await store.runs.read('run-1')).toMatchObject({ turns: 4, totalTokens: 0 });
@@ -284,7 +294,7 @@ describe('the roll-up', () => {
       },
     };
     const { clock, journal, context, entry } = await given({}, between);
-    entry.usage = { inputTokens: 5, outputTokens: 2, totalTokens: 7, costMicroUsd: 0 };
+    entry.usage = { ...nothingUsed, inputTokens: 5, outputTokens: 2, totalTokens: 7, costMicroUsd: 0 };
     journal.note('run-1', entry.usage);
     for (let round = 0; round < 5; round += 1) {
       await rollUpUsage(context);

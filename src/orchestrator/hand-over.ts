@@ -1,0 +1,77 @@
+import type { CommandAnswer } from '../core/command.ts';
+import { handbackCommand } from '../core/retry-command.ts';
+import type { OrchestratorContext } from './context.ts';
+import { holdAfterRun, holdIssue, lookInsteadOfHold } from './hold-issue.ts';
+import type { IssueName } from './scheduling-state.ts';
+import { stopRun } from './stop-run.ts';
+
+/** What an issue is held for while a person goes on with it by hand. */
+const takenOver = 'taken_over';
+
+/**
+ * A person goes on with an issue by hand: its agent is ended, and its claim is kept, so that nobody else starts on it. The
+ * workspace and the agent's own conversation stay as they are.
+ */
+export async function takeOverByHand(
+  context: OrchestratorContext,
+  issue: IssueName,
+  why: string | null,
+): Promise<CommandAnswer> {
+  const { state, clock } = context;
+  const { identifier } = issue;
+  const by = why === null ? '' : ` (${why})`;
+  const hold = {
+    code: takenOver,
+    reason: `A person works on it by hand${by}. To give it back: ${handbackCommand(identifier)}`,
+  };
+  if (state.held.get(issue.id)?.code === takenOver) return done(`${identifier} is in your hands already`);
+  const running = state.running.get(issue.id);
+  if (running === undefined) {
+    await holdIssue(context, { ...hold, issue, since: clock.now(), runId: state.held.get(issue.id)?.runId ?? null });
+    return done(`${identifier} is in your hands; no agent works on it`);
+  }
+  await holdAfterRun(context, running, hold);
+  stopRun(context, running, 'taken_over');
+  return done(`the run of ${identifier} is being ended; then it is in your hands`);
+}
+
+/** The person is done: an agent goes on from what is there now. */
+export async function handBack(
+  context: OrchestratorContext,
+  issue: IssueName,
+  note: string | null,
+): Promise<CommandAnswer> {
+  const { state } = context;
+  const running = state.running.get(issue.id);
+  if (running?.holdAfterwards?.code === takenOver)
+    return refused(`the run of ${issue.identifier} is still being ended`);
+  if (state.held.get(issue.id)?.code !== takenOver) return refused(`${issue.identifier} is in nobody's hands`);
+  await lookInsteadOfHold(context, issue.id, { kind: 'handed_back', note });
+  return done(`${issue.identifier} is given back; an agent goes on with it`);
+}
+
+/** Says something to the agent at work. */
+export async function steerRun(
+  { state }: OrchestratorContext,
+  issue: IssueName,
+  text: string | null,
+): Promise<CommandAnswer> {
+  if (text === null) return refused('the command says nothing');
+  const running = state.running.get(issue.id);
+  if (running === undefined) return refused(`${issue.identifier} is not running`);
+  if (running.stopRequested !== null) return refused(`the run of ${issue.identifier} is being ended`);
+  const how = await running.run.steer(text);
+  return done(
+    how === 'told'
+      ? `the agent of ${issue.identifier} is told`
+      : `the agent of ${issue.identifier} is told at its next turn`,
+  );
+}
+
+function done(text: string): CommandAnswer {
+  return { status: 'done', text };
+}
+
+function refused(text: string): CommandAnswer {
+  return { status: 'refused', text };
+}

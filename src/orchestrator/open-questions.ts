@@ -1,0 +1,146 @@
+import type { Timer } from '../clock/clock.ts';
+import { harmlessLine } from '../core/harmless-line.ts';
+import type { AgentQuestion, QuestionAnswer } from '../core/question.ts';
+import type { OrchestratorContext } from './context.ts';
+import { holdAfterRun } from './hold-issue.ts';
+import type { IssueName } from './scheduling-state.ts';
+import { stopRun } from './stop-run.ts';
+
+/** A question whose agent lives and waits. */
+export interface OpenQuestion {
+  readonly id: string;
+  readonly issue: IssueName;
+  readonly runId: string;
+  readonly question: AgentQuestion;
+  readonly askedAt: number;
+  /** Wall time at which the run ends without an answer. */
+  readonly until: number;
+}
+
+interface Waiting extends OpenQuestion {
+  readonly timer: Timer;
+  readonly settle: (answer: QuestionAnswer | null) => void;
+}
+
+/** A question may quote what an agent wrote; a reason is for reading at a glance. */
+const longestInReason = 300;
+
+/**
+ * The questions of live agents. Each is in the store before anybody can see it. An agent waits as long as the settings of
+ * its run allow; then its run ends, the issue is held with the question, and an answer that comes later is for the next
+ * run. A question that the agent takes back is closed; one whose run ended otherwise stays open until the next run begins.
+ */
+export class OpenQuestions {
+  readonly #context: () => OrchestratorContext;
+  readonly #waiting = new Map<string, Waiting>();
+
+  constructor(context: () => OrchestratorContext) {
+    this.#context = context;
+  }
+
+  list(): readonly OpenQuestion[] {
+    return [...this.#waiting.values()].map(({ id, issue, runId, question, askedAt, until }) => ({
+      ...{ id, issue, runId, question, askedAt, until },
+    }));
+  }
+
+  /** Whether this run waits for a person: then it is silent because nobody has answered. */
+  isAsking(runId: string): boolean {
+    return [...this.#waiting.values()].some((each) => each.runId === runId);
+  }
+
+  /** As `SessionRequest.ask`, for a run. */
+  async ask(
+    run: { readonly issue: IssueName; readonly runId: string },
+    question: AgentQuestion,
+    signal?: AbortSignal,
+  ): Promise<QuestionAnswer | null> {
+    const { store, project, clock, chance, logger } = this.#context();
+    const { issue, runId } = run;
+    const id = chance.id();
+    const askedAt = clock.now();
+    const named = { issue_id: issue.id, issue_identifier: issue.identifier, run_id: runId, question_id: id };
+    try {
+      const draft = { id, project, issueId: issue.id, identifier: issue.identifier, runId, askedAt, question };
+      await store.questions.ask(draft);
+    } catch (error) {
+      // Nobody could see it, so nobody would answer.
+      logger.error('A question of an agent could not be written down; its run ends.', { ...named, error });
+      this.#giveUp(issue.id, runId, unanswered(question, null));
+      return null;
+    }
+    logger.warn('An agent asks a person.', { ...named, kind: question.kind, question: harmlessLine(question.text) });
+    return this.#wait({ id, issue, runId, question, askedAt }, signal);
+  }
+
+  /** Tells the agent that asked; false when it does not wait any more. */
+  answer(id: string, answer: QuestionAnswer): boolean {
+    const waiting = this.#waiting.get(id);
+    waiting?.settle(answer);
+    return waiting !== undefined;
+  }
+
+  isWaiting(id: string): boolean {
+    return this.#waiting.has(id);
+  }
+
+  /** The run has ended: nobody waits any more. */
+  endRun(runId: string): void {
+    for (const each of this.#waiting.values()) if (each.runId === runId) each.settle(null);
+  }
+
+  #wait(asked: Omit<OpenQuestion, 'until'>, signal?: AbortSignal): Promise<QuestionAnswer | null> {
+    const { clock, state, stopping, notify } = this.#context();
+    const { id, issue, runId, question } = asked;
+    const agent = state.running.get(issue.id)?.workflow.settings.agent;
+    // Without `ask` nobody is expected to be there: what cannot be answered by itself ends the run at once.
+    const waitMs = agent?.approvals === 'ask' ? agent.askTimeoutMs : 0;
+    const ends = AbortSignal.any(signal === undefined ? [stopping] : [stopping, signal]);
+    return new Promise((resolve) => {
+      const settle = (answer: QuestionAnswer | null): void => {
+        if (this.#waiting.get(id) !== waiting) return;
+        this.#waiting.delete(id);
+        waiting.timer.cancel();
+        ends.removeEventListener('abort', takenBack);
+        resolve(answer);
+        notify();
+      };
+      const takenBack = (): void => {
+        this.#closeIfTakenBack(id, issue.id, runId);
+        settle(null);
+      };
+      const timer = clock.schedule(waitMs, () => {
+        this.#giveUp(issue.id, runId, unanswered(question, id));
+        settle(null);
+      });
+      const waiting: Waiting = { ...asked, until: asked.askedAt + waitMs, timer, settle };
+      this.#waiting.set(id, waiting);
+      ends.addEventListener('abort', takenBack, { once: true });
+      if (ends.aborted) takenBack();
+      notify();
+    });
+  }
+
+  /** A run that goes on does not want to know any more; one that is being ended may be told in its next life. */
+  #closeIfTakenBack(id: string, issueId: string, runId: string): void {
+    const { state, store, clock, stopping, own } = this.#context();
+    const entry = state.running.get(issueId);
+    if (stopping.aborted || entry?.runId !== runId || entry.stopRequested !== null) return;
+    own('question', store.questions.close(id, clock.now()));
+  }
+
+  #giveUp(issueId: string, runId: string, reason: string): void {
+    const context = this.#context();
+    const entry = context.state.running.get(issueId);
+    if (entry?.runId !== runId || entry.stopRequested !== null) return;
+    // A hold that somebody else asked for says more.
+    if (entry.holdAfterwards === null)
+      context.own('hold', holdAfterRun(context, entry, { code: 'agent_input_required', reason }));
+    stopRun(context, entry, 'unanswered');
+  }
+}
+
+function unanswered({ text }: AgentQuestion, id: string | null): string {
+  const asks = `The agent asks: ${harmlessLine(text).slice(0, longestInReason)}`;
+  return id === null ? asks : `${asks} To answer: baton ask answer ${id}`;
+}

@@ -1,0 +1,217 @@
+import { describe, expect, it } from 'vitest';
+import type { AgentQuestion, QuestionAnswer } from '../../src/core/question.ts';
+import { issue } from '../fake/issues.ts';
+import { settings } from '../fake/settings.ts';
+import { begun, pair, type Scene, type StagedRun, scene } from './scene.ts';
+
+const mayI: AgentQuestion = { kind: 'command', text: 'May I run make?', detail: 'make all', fields: [] };
+const which: AgentQuestion = {
+  kind: 'input',
+  text: 'Which colour?',
+  detail: '',
+  fields: [{ name: 'colour', label: 'Colour', options: ['red', 'blue'], allowsOther: false, isSecret: false }],
+};
+const yes: QuestionAnswer = { decision: 'accept', values: {} };
+const minuteMs = 60_000;
+
+function ask(run: StagedRun | undefined, question = mayI, signal?: AbortSignal) {
+  const asked = { answer: 'none yet' as QuestionAnswer | null | 'none yet' };
+  void run?.request.ask(question, signal).then((answer) => {
+    asked.answer = answer;
+  });
+  return asked;
+}
+
+async function openOne({ store, project }: Scene): Promise<string> {
+  const [question] = await store.questions.open(project);
+  return question?.id ?? 'no open question';
+}
+
+describe('a question of a live agent', () => {
+  it('is in the store and in the read model, and an answer reaches the agent that waits', async () => {
+    const stage = await begun();
+    const asked = ask(stage.runs[0]);
+    await stage.clock.advance(0);
+    const id = await openOne(stage);
+    expect(stage.orchestrator.read()).toMatchObject({
+      questions: [{ id, issue: { id: '1' }, question: { text: 'May I run make?' } }],
+      running: [{ isAsking: true }],
+    });
+    expect(asked.answer).toBe('none yet');
+    const answer = await stage.command('question_answer', { question: id, decision: 'accept' });
+    expect(answer).toMatchObject({ status: 'done', text: expect.stringContaining('is told') });
+    expect(asked.answer).toEqual(yes);
+    expect(await stage.store.questions.read(id)).toMatchObject({
+      given: { author: { kind: 'person', name: 'me' }, answer: yes },
+      deliveredTo: stage.runs[0]?.request.runId,
+    });
+    expect(stage.orchestrator.read()).toMatchObject({ questions: [], running: [{ isAsking: false }] });
+  });
+
+  it('is no silence: a run that waits for a person does not stall', async () => {
+    const stage = await begun({
+      settings: settings({ intervalMs: 30_000, agent: { stallTimeoutMs: minuteMs, askTimeoutMs: 20 * minuteMs } }),
+    });
+    ask(stage.runs[0]);
+    await stage.clock.advance(10 * minuteMs);
+    expect(stage.runs[0]?.stops).toEqual([]);
+    await stage.command('question_answer', { question: await openOne(stage), decision: 'decline' });
+    await stage.clock.advance(2 * minuteMs);
+    expect(stage.runs[0]?.stops).toEqual(['stalled']);
+  });
+
+  it('that nobody answers in time ends the run, and holds the issue with the question and the command', async () => {
+    const stage = await begun({ settings: settings({ intervalMs: 30_000, agent: { askTimeoutMs: 5 * minuteMs } }) });
+    const asked = ask(stage.runs[0]);
+    await stage.clock.advance(5 * minuteMs);
+    const id = await openOne(stage);
+    expect(asked.answer).toBeNull();
+    expect(stage.runs[0]?.stops).toEqual(['unanswered']);
+    stage.runs[0]?.end();
+    await stage.clock.advance(minuteMs);
+    expect(stage.orchestrator.read()).toMatchObject({
+      running: [],
+      retrying: [],
+      held: [{ code: 'agent_input_required', reason: expect.stringContaining(`baton ask answer ${id}`) }],
+    });
+    expect(stage.runs).toHaveLength(1);
+  });
+
+  it('answered after its run has ended goes on in the same conversation, told the answer once', async () => {
+    const stage = await begun({ settings: settings({ intervalMs: 100, agent: { askTimeoutMs: 0 } }) });
+    stage.runs[0]?.request.watcher.onSession('thread-1');
+    ask(stage.runs[0], which);
+    await stage.clock.advance(1);
+    stage.runs[0]?.end();
+    await stage.clock.advance(minuteMs);
+    const id = await openOne(stage);
+    expect(await stage.command('question_answer', { question: id, values: { colour: 'green' } })).toMatchObject({
+      status: 'refused',
+    });
+    expect(await stage.command('question_answer', { question: id, values: { colour: 'blue' } })).toMatchObject({
+      status: 'done',
+      text: expect.stringContaining('goes on'),
+    });
+    await stage.clock.advance(0);
+    expect(stage.orchestrator.read()).toMatchObject({ held: [], running: [{ issue: { id: '1' } }] });
+    expect(stage.runs[1]?.request).toMatchObject({
+      threadId: 'thread-1',
+      retryKind: 'answered',
+      attempt: null,
+      answers: [{ question: { text: 'Which colour?' }, answer: { decision: 'accept', values: { colour: 'blue' } } }],
+    });
+    stage.runs[1]?.request.watcher.onAnswersTold();
+    await stage.clock.advance(0);
+    stage.runs[1]?.fail();
+    await stage.clock.advance(20_000);
+    expect(stage.runs[2]?.request.answers).toEqual([]);
+  });
+
+  it('answered after the daemon was killed is told to the next run', async () => {
+    const stage = await begun();
+    ask(stage.runs[0]);
+    await stage.clock.advance(0);
+    const id = await openOne(stage);
+    stage.kill();
+    const draft = { id: 'late', project: stage.project, kind: 'question_answer', key: null, at: stage.clock.now() };
+    const author = { kind: 'person', name: 'me' } as const;
+    await stage.store.commands.submit({ ...draft, payload: { question: id, decision: 'accept' }, author });
+    const next = await scene({
+      store: stage.store,
+      clock: stage.clock,
+      tracker: stage.tracker,
+      settings: settings({ intervalMs: 100 }),
+    });
+    await next.orchestrator.start();
+    await next.clock.advance(0);
+    expect(await next.store.commands.read('late')).toMatchObject({ result: { status: 'done' } });
+    expect(next.runs[0]?.request).toMatchObject({ retryKind: 'interrupted', answers: [{ answer: yes }] });
+  });
+
+  it('that the agent takes back is closed; one whose run is stopped stays for the next run', async () => {
+    const stage = await begun({ issues: [issue({ id: '1' }), issue({ id: '2' })] });
+    const aborted = new AbortController();
+    const asked = ask(stage.runs[0], mayI, aborted.signal);
+    ask(stage.runs[1]);
+    await stage.clock.advance(0);
+    aborted.abort();
+    await stage.clock.advance(0);
+    expect(asked.answer).toBeNull();
+    expect(stage.orchestrator.read().questions).toMatchObject([{ issue: { id: '2' } }]);
+    expect(await stage.store.questions.open(stage.project)).toMatchObject([{ issueId: '2' }]);
+    await stage.command('issue_stop', { issue: '2' });
+    stage.runs[1]?.end();
+    await stage.clock.advance(0);
+    expect(stage.orchestrator.read().questions).toEqual([]);
+    expect(await stage.store.questions.open(stage.project)).toMatchObject([{ issueId: '2' }]);
+    await stage.command('issue_retry', { issue: '2' });
+    await stage.clock.advance(200);
+    expect(await stage.store.questions.open(stage.project)).toEqual([]);
+  });
+
+  it('waits for nobody where the settings do not ask people', async () => {
+    const stage = await begun({ settings: settings({ intervalMs: 100, agent: { approvals: 'auto' } }) });
+    const asked = ask(stage.runs[0], which);
+    await stage.clock.advance(1);
+    expect(asked.answer).toBeNull();
+    expect(stage.runs[0]?.stops).toEqual(['unanswered']);
+  });
+
+  it('has one answer: a second one, and one to a question that is closed, are refused', async () => {
+    const stage = await begun();
+    ask(stage.runs[0]);
+    await stage.clock.advance(0);
+    const id = await openOne(stage);
+    await stage.command('question_answer', { question: id, decision: 'accept' });
+    expect(await stage.command('question_answer', { question: id, decision: 'decline' })).toMatchObject({
+      status: 'refused',
+      text: expect.stringContaining('answered already'),
+    });
+    expect(await stage.command('question_answer', { question: 'nonsense', decision: 'accept' })).toMatchObject({
+      status: 'refused',
+    });
+    expect(await stage.command('question_answer', {})).toMatchObject({ status: 'refused' });
+    expect(await stage.store.questions.read(id)).toMatchObject({ given: { answer: { decision: 'accept' } } });
+  });
+
+  it('is answered by the daemon that has the issue', async () => {
+    const [one, other] = await pair({ issues: [issue({ id: '1' })], settings: settings({ intervalMs: 100 }) });
+    await one.orchestrator.start();
+    await one.clock.advance(0);
+    await other.orchestrator.start();
+    const asked = ask(one.runs[0]);
+    await one.clock.advance(0);
+    const id = await openOne(one);
+    expect(await other.command('question_answer', { question: id, decision: 'accept' })).toBeNull();
+    await one.clock.advance(10_000);
+    expect(asked.answer).toEqual(yes);
+  });
+
+  it('of two, the issue waits for both', async () => {
+    const stage = await begun({ settings: settings({ intervalMs: 100, agent: { askTimeoutMs: 10 } }) });
+    ask(stage.runs[0]);
+    ask(stage.runs[0], which);
+    await stage.clock.advance(10);
+    stage.runs[0]?.end();
+    await stage.clock.advance(minuteMs);
+    const [first, second] = await stage.store.questions.open(stage.project);
+    expect(
+      await stage.command('question_answer', { question: first?.id, decision: 'accept', values: {} }),
+    ).toMatchObject({ status: 'done', text: expect.stringContaining('still waits') });
+    expect(stage.orchestrator.read().held).toHaveLength(1);
+    await stage.command('question_answer', { question: second?.id, values: { colour: 'red' } });
+    await stage.clock.advance(0);
+    expect(stage.runs[1]?.request.answers).toHaveLength(2);
+  });
+
+  it('that cannot be written down ends the run instead of waiting where nobody sees it', async () => {
+    const stage = await begun();
+    stage.store.questions.ask = async () => {
+      throw new Error('the disk is full');
+    };
+    const asked = ask(stage.runs[0]);
+    await stage.clock.advance(0);
+    expect(asked.answer).toBeNull();
+    expect(stage.runs[0]?.stops).toEqual(['unanswered']);
+  });
+});
