@@ -1,5 +1,6 @@
 import { Command, CommanderError } from 'commander';
 import { BatonError, toBatonError } from '../core/baton-error.ts';
+import { registerAskCommands } from './ask/register.ts';
 import { registerControlCommands, registerIssueControlCommands } from './control/register.ts';
 import { exitCodes } from './exit-codes.ts';
 import { registerIssueCommands } from './issue/register.ts';
@@ -67,6 +68,7 @@ function commandLine(surroundings: Surroundings, json: boolean, finish: (exitCod
   const issue = registerIssueCommands(program, { open: openBoard, surroundings }, finish);
   registerIssueControlCommands(issue, parts);
   registerControlCommands(program, parts);
+  registerAskCommands(program, parts);
   registerRunCommands(program, parts);
   registerRequestCommands(program, parts);
   registerJobCommands(program, parts);

@@ -12,6 +12,8 @@ interface ShownStatus {
   readonly retrying: readonly Row[];
   readonly waiting_quota: readonly Row[];
   readonly held: readonly Row[];
+  readonly questions?: readonly (Row & { readonly id: string })[];
+  readonly accounts?: readonly { readonly waits_for: string | null }[];
   readonly skipped: readonly Row[];
   readonly totals: { readonly runs: number; readonly total_tokens: number };
   readonly workflow_problem: { readonly message: string } | null;
@@ -84,6 +86,7 @@ function describe(status: ShownStatus): string[] {
   return [
     `Baton is ${state}: ${slots.used} of ${slots.limit} agents, ${totals.runs} runs, ${totals.total_tokens.toLocaleString('en')} tokens since its start`,
     ...polling(status.polling),
+    ...parkedAccounts(status),
     ...(status.no_room === null ? [] : [`nothing new starts: ${harmlessLine(status.no_room)}`]),
     ...(status.workflow_problem === null ? [] : [`workflow file: ${harmlessLine(status.workflow_problem.message)}`]),
     ...troubles(status.errors),
@@ -91,6 +94,7 @@ function describe(status: ShownStatus): string[] {
     ...limitsNear(status),
     ...section('retrying', status.retrying, (row) => `at ${row.due_at} · ${row.wait_reason ?? row.error ?? row.kind}`),
     ...section('waiting for quota', status.waiting_quota, (row) => `until ${row.due_at} · ${row.error}`),
+    ...section('asks you', status.questions ?? [], (row) => `${row.text} · ${answerCommand(row)}`),
     ...section('held', status.held, (row) => `${row.reason}`),
     ...section('waiting', waiting, (row) => `${row.reason}`),
     ...failingJobs(status),
@@ -146,6 +150,15 @@ function toLookAt({ findings = [] }: ShownStatus): string[] {
     ({ issue_identifier, text }) => `  ${harmlessLine(issue_identifier ?? '').padEnd(12)} ${harmlessLine(text)}`,
   );
   return ['', 'worth a look', ...lines];
+}
+
+/** Why nothing starts on an account. */
+function parkedAccounts({ accounts = [] }: ShownStatus): string[] {
+  return accounts.flatMap(({ waits_for: why }) => (why === null ? [] : [harmlessLine(why)]));
+}
+
+function answerCommand({ id, waits_until: until }: Row): string {
+  return `baton ask answer ${id} (until ${until})`;
 }
 
 /** What a run is about to use up, or has. */

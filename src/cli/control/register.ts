@@ -2,8 +2,9 @@ import type { Command } from 'commander';
 import type { CommandParts } from '../command-line.ts';
 import type { CommandFlags } from './submit-command.ts';
 
-/** Adds `pause`, `resume` and `drain`. */
-export function registerControlCommands(program: Command, { surroundings, finish, addBeside }: CommandParts): void {
+/** Adds `pause`, `resume`, `drain`, and what a person says to an agent or does in its place. */
+export function registerControlCommands(program: Command, parts: CommandParts): void {
+  const { surroundings, finish, addBeside } = parts;
   const add = (kind: 'pause' | 'resume' | 'drain', description: string): void => {
     withCommandFlags(addBeside(program, kind, description)).action(async (flags: CommandFlags) => {
       const { submitCommand } = await import('./submit-command.ts');
@@ -13,6 +14,32 @@ export function registerControlCommands(program: Command, { surroundings, finish
   add('pause', 'start nothing new; runs in progress go on');
   add('resume', 'start new work again');
   add('drain', 'start nothing new, and end the daemon when the last run has ended');
+  registerHandCommands(program, parts);
+}
+
+function registerHandCommands(program: Command, { surroundings, finish, addBeside }: CommandParts): void {
+  const steering = addBeside(program, 'steer <issue>', 'say something to the agent in the middle of its run');
+  withCommandFlags(steering.argument('<text...>', 'what to say; - reads it from stdin')).action(
+    async (issue: string, words: string[], flags: CommandFlags) => {
+      const { steer } = await import('./steer.ts');
+      finish(await steer(issue, words, flags, surroundings));
+    },
+  );
+
+  withCommandFlags(
+    addBeside(program, 'takeover <issue>', 'end the agent of an issue and go on by hand: tells where and how'),
+  ).action(async (issue: string, flags: CommandFlags) => {
+    const { takeOver } = await import('./takeover.ts');
+    finish(await takeOver(issue, flags, surroundings));
+  });
+
+  withCommandFlags(addBeside(program, 'handback <issue>', 'let an agent go on from what is there after a takeover'))
+    .option('--note <text>', 'what the agent is told of the work done by hand')
+    .action(async (issue: string, { note, ...flags }: CommandFlags & { readonly note?: string }) => {
+      const { submitCommand } = await import('./submit-command.ts');
+      const payload = { issue, ...(note === undefined ? {} : { note }) };
+      finish(await submitCommand('issue_handback', payload, flags, surroundings));
+    });
 }
 
 /** Adds `retry`, `hold`, `release` and `stop` to the command `issue`. */
@@ -31,7 +58,8 @@ export function registerIssueControlCommands(issue: Command, { surroundings, fin
   add('stop', 'end the run of an issue, and hold the issue');
 }
 
-function withCommandFlags(command: Command): Command {
+/** What every command that is written into the store takes. */
+export function withCommandFlags(command: Command): Command {
   return command
     .option('--reason <text>', 'why; it is kept')
     .option('--key <key>', 'a key of your own: asking twice with it is asking once')

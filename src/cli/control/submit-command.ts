@@ -1,8 +1,10 @@
+import { isDeepStrictEqual } from 'node:util';
 import { sleep } from '../../clock/clock.ts';
 import { systemChance } from '../../clock/system-chance.ts';
 import { systemClock } from '../../clock/system-clock.ts';
 import { BatonError } from '../../core/baton-error.ts';
 import type { CommandKind } from '../../core/command.ts';
+import type { QuestionAnswer } from '../../core/question.ts';
 import type { Command } from '../../store/commands.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { jsonLine } from '../json-line.ts';
@@ -20,6 +22,13 @@ export interface CommandFlags extends WorkplaceFlags {
 /** What a command is about; only those on an issue name one. */
 export interface CommandPayload {
   readonly issue?: string;
+  /** What the agent is told. */
+  readonly text?: string;
+  /** What the next agent is told of the work done by hand. */
+  readonly note?: string;
+  readonly question?: string;
+  readonly decision?: QuestionAnswer['decision'];
+  readonly values?: QuestionAnswer['values'];
 }
 
 /** How long an answer is waited for; the daemon may be in the middle of a slow read of the tracker. */
@@ -34,24 +43,52 @@ export async function submitCommand(
   surroundings: Surroundings,
 ): Promise<number> {
   await using workplace = await openWorkplace(flags, surroundings);
+  const command = await sendCommand(workplace, { kind, payload }, flags, surroundings);
+  const told = presentCommand(command);
+  surroundings.stdout.write(flags.json ? jsonLine({ command: told }) : `${told.text}\n`);
+  return exitCodes.ok;
+}
+
+/** The same without telling anybody. One that is refused throws; one without a result waits for a daemon. */
+export async function sendCommand(
+  workplace: Workplace,
+  { kind, payload }: { readonly kind: CommandKind; readonly payload: CommandPayload },
+  flags: CommandFlags,
+  { userName }: Surroundings,
+): Promise<Command> {
   const { command, created } = await workplace.store.commands.submit({
     id: systemChance.id(),
     project: workplace.project.id,
     kind,
     payload: { ...payload, ...(flags.reason === undefined ? {} : { reason: flags.reason }) },
-    author: { kind: 'person', name: flags.as ?? surroundings.userName },
+    author: { kind: 'person', name: flags.as ?? userName },
     at: systemClock.now(),
     key: flags.key ?? null,
   });
   if (!created) refuseOther(command, kind, payload);
   const answered =
     (await workplace.wake()) || command.result !== null ? await waitForAnswer(workplace, command) : command;
-  return report(answered, flags.json === true, surroundings);
+  if (answered.result?.status !== 'refused') return answered;
+  const { id, result } = answered;
+  throw new BatonError('command_refused', `The command was refused: ${result.text}.`, { details: { id, kind } });
+}
+
+/** A command as other programs get it, with words for people. */
+export function presentCommand({ id, kind, result }: Command): {
+  readonly id: string;
+  readonly kind: string;
+  readonly status: 'done' | 'refused' | 'waiting';
+  readonly text: string;
+} {
+  const waits = 'no daemon has answered; the command waits in the store and is carried out when one runs';
+  return { id, kind, status: result?.status ?? 'waiting', text: result?.text ?? waits };
 }
 
 /** The answer to another command would be taken for the answer to this one. */
 function refuseOther({ id, key, ...earlier }: Command, kind: CommandKind, payload: CommandPayload): void {
-  if (earlier.kind === kind && earlier.payload.issue === payload.issue) return;
+  // Why it was asked for changes nothing.
+  const { reason: _reason, ...asked } = earlier.payload;
+  if (earlier.kind === kind && isDeepStrictEqual(asked, payload)) return;
   throw new BatonError('command_refused', `The key "${key}" was used for another command (${earlier.kind}).`, {
     nextStep: 'Choose another key.',
     details: { id, kind: earlier.kind },
@@ -65,15 +102,4 @@ async function waitForAnswer({ store }: Workplace, command: Command): Promise<Co
     if (found.result !== null || systemClock.monotonic() > deadline) return found;
     await sleep(systemClock, lookEveryMs);
   }
-}
-
-function report(command: Command, json: boolean, { stdout }: Surroundings): number {
-  const { id, kind, result } = command;
-  if (result?.status === 'refused') {
-    throw new BatonError('command_refused', `The command was refused: ${result.text}.`, { details: { id, kind } });
-  }
-  const text =
-    result?.text ?? 'no daemon has answered; the command waits in the store and is carried out when one runs';
-  stdout.write(json ? jsonLine({ command: { id, kind, status: result?.status ?? 'waiting', text } }) : `${text}\n`);
-  return exitCodes.ok;
 }

@@ -77,6 +77,14 @@ export async function findRun({ store, project }: Workplace, reference: string):
   throw new BatonError('run_not_found', `There is no run "${reference}", and no run of an issue of that name.`);
 }
 
+/** The newest run of an issue, by its id or identifier; null when it had none. */
+export async function latestRunOf({ store, project }: Workplace, issue: string): Promise<RunRecord | null> {
+  const byId = await store.runs.latestOfIssue({ project: project.id, issueId: issue });
+  if (byId !== null) return byId;
+  const recent = await store.runs.list(project.id, { limit: 1_000 });
+  return recent.find((run) => isOf(run, issue.trim())) ?? null;
+}
+
 function isOf({ identifier, issueId }: RunRecord, issue: string): boolean {
   return issueId === issue || identifier.toLowerCase() === issue.toLowerCase();
 }
@@ -91,6 +99,7 @@ function presentRun(run: RunRecord): Record<string, string | number | null> {
     issue_identifier: run.identifier,
     role: run.role,
     backend: run.backend,
+    account: run.account,
     attempt: run.attempt,
     retry_kind: run.retryKind,
     outcome: end?.outcome ?? null,
@@ -105,8 +114,12 @@ function presentRun(run: RunRecord): Record<string, string | number | null> {
     session_id: run.threadId,
     workspace_path: run.workspace,
     input_tokens: run.inputTokens,
+    cached_input_tokens: run.cachedInputTokens,
     output_tokens: run.outputTokens,
+    reasoning_tokens: run.reasoningTokens,
     total_tokens: run.totalTokens,
+    cost_usd: run.costMicroUsd / 1_000_000,
+    last_message: run.lastMessage,
   };
 }
 

@@ -1,0 +1,48 @@
+import { BatonError } from '../../core/baton-error.ts';
+import { isMeantBy } from '../../core/issue.ts';
+import type { StoredQuestion } from '../../store/questions.ts';
+import type { Workplace, WorkplaceFlags } from '../workplace.ts';
+
+export interface AskFlags extends WorkplaceFlags {
+  readonly json?: boolean;
+}
+
+/** So far back a question is looked for that is answered or closed. */
+const mostLooked = 1_000;
+
+/**
+ * A question by its id, by the issue that has one open, or by the beginning of its id. Open ones count for more; only when
+ * there is none that is meant, the newest of those that are over.
+ */
+export async function findQuestion(
+  { store, project }: Pick<Workplace, 'store' | 'project'>,
+  reference: string,
+): Promise<StoredQuestion> {
+  const wanted = reference.trim();
+  const exact = wanted === '' ? null : await store.questions.read(wanted.toLowerCase());
+  if (exact !== null && exact.project === project.id) return exact;
+  const open = await store.questions.open(project.id);
+  const found = theOne(open.filter(isOfIssue(wanted)), wanted) ?? theOne(open.filter(beginsWith(wanted)), wanted);
+  if (found !== null) return found;
+  const all = await store.questions.list(project.id, { limit: mostLooked });
+  const past = all.find(isOfIssue(wanted)) ?? theOne(all.filter(beginsWith(wanted)), wanted);
+  if (past !== null) return past;
+  throw new BatonError('question_not_found', `There is no question "${wanted}", and none of an issue of that name.`);
+}
+
+/** Null when there is none; of several nobody can tell which one is meant. */
+function theOne(found: readonly StoredQuestion[], wanted: string): StoredQuestion | null {
+  if (found.length <= 1) return found[0] ?? null;
+  throw new BatonError('question_not_found', `${found.length} questions are meant by "${wanted}".`, {
+    nextStep: `Name one by its id: ${found.map(({ id }) => id).join(', ')}.`,
+    details: { questions: found.map(({ id }) => id) },
+  });
+}
+
+function isOfIssue(wanted: string): (question: StoredQuestion) => boolean {
+  return ({ issueId, identifier }) => isMeantBy({ id: issueId, identifier }, wanted);
+}
+
+function beginsWith(wanted: string): (question: StoredQuestion) => boolean {
+  return ({ id }) => wanted !== '' && id.startsWith(wanted.toLowerCase());
+}

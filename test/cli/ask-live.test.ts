@@ -1,0 +1,91 @@
+import { describe, expect, it } from 'vitest';
+import {
+  addIssue,
+  answer,
+  boardWorkflow,
+  liveTest,
+  refusal,
+  runsOf,
+  soon,
+  startDaemon,
+  stopDaemon,
+  untilStatus,
+} from './live-daemon.ts';
+import { baton, leaveNoPlaces, Place } from './run-baton.ts';
+
+leaveNoPlaces();
+
+const rehearsal = (...steps: string[]): string => ['```rehearsal', ...steps, '```'].join('\n');
+const asking = rehearsal('ask Which colour?', '| red', '| blue', 'run touch chosen', 'wait 60000');
+
+function askingPlace(more = ''): Place {
+  const place = new Place();
+  const agent = `agent: {backend: rehearsal, approvals: ask${more}}`;
+  place.write('WORKFLOW.md', boardWorkflow().replace(/^agent: .*$/m, agent));
+  return place;
+}
+
+describe.concurrent('an agent that asks, and a daemon', liveTest, () => {
+  it('goes on with the answer in the same run, can be told more, and is taken over and given back', async () => {
+    using place = askingPlace();
+    await addIssue(place, asking);
+    const daemon = await startDaemon(place);
+    await untilStatus(place, { questions: [{ issue_identifier: 'BAT-1', text: 'Which colour?' }] });
+
+    const { questions } = await answer(place, 'ask', 'list');
+    expect(questions).toMatchObject([{ issue_identifier: 'BAT-1', state: 'agent_waits', text: 'Which colour?' }]);
+    const [{ asked_at: askedAt, waits_until: until, id }] = questions;
+    expect(Date.parse(until) - Date.parse(askedAt)).toBe(900_000);
+    const shown = (await baton(place, 'ask', 'show', 'BAT-1')).stdout;
+    expect(shown).toMatch(
+      /state +its agent waits for the answer until [\d-]+ [\d:]+Z \(1\d min.*\); then its run ends/,
+    );
+    expect(shown).toContain(`baton ask answer ${id} `);
+    expect((await baton(place, 'ask', 'list')).stdout).toMatch(/its agent waits until \d\d:\d\dZ/);
+
+    expect(await answer(place, 'ask', 'answer', 'BAT-1', 'BLUE')).toMatchObject({
+      command: { status: 'done', text: 'the agent of BAT-1 is told' },
+    });
+    expect(await answer(place, 'ask', 'list')).toEqual({ questions: [] });
+    await soon(() => expect(place.read('workspaces/BAT-1/chosen')).toBe(''));
+    expect(await answer(place, 'steer', 'BAT-1', 'mind the step')).toMatchObject({ command: { status: 'done' } });
+    await soon(async () => {
+      expect((await baton(place, 'runs', 'log', 'BAT-1')).stdout).toContain('told: mind the step');
+    });
+    expect(await runsOf(place)).toMatchObject([{ outcome: null }]);
+
+    const taken = await answer(place, 'takeover', 'BAT-1');
+    expect(taken).toMatchObject({
+      command: { status: 'done' },
+      takeover: { run_ended: true, workspace_path: `${place.folder}/workspaces/BAT-1`, resume_command: null },
+    });
+    expect(await runsOf(place)).toMatchObject([{ outcome: 'canceled_by_reconciliation', error_code: 'run_cancelled' }]);
+    await untilStatus(place, { held: [{ issue_identifier: 'BAT-1', code: 'taken_over' }], running: [] });
+    expect(await refusal(place, 'steer', 'BAT-1', 'hello')).toMatchObject({ code: 'command_refused' });
+
+    await answer(place, 'handback', 'BAT-1', '--note', 'the door is mended');
+    await untilStatus(place, { held: [], running: [{ issue_identifier: 'BAT-1' }] });
+    expect((await runsOf(place)).at(-1)).toMatchObject({ retry_kind: 'handed_back', outcome: null });
+    await stopDaemon(daemon);
+    expect(place.pids()).toEqual([]);
+  });
+
+  it('that nobody answered in time is held with its question, and goes on when it is answered', async () => {
+    using place = askingPlace(', ask_timeout_ms: 300');
+    await addIssue(place, asking);
+    const daemon = await startDaemon(place);
+    await untilStatus(place, { held: [{ issue_identifier: 'BAT-1', code: 'agent_input_required' }], running: [] });
+    const { questions } = await answer(place, 'ask', 'list');
+    expect(questions).toMatchObject([{ state: 'run_ended', waits_until: null }]);
+    expect((await baton(place, 'ask', 'show', 'BAT-1')).stdout).toContain(
+      'an answer lets BAT-1 go on where it stopped',
+    );
+    expect(await answer(place, 'ask', 'answer', 'BAT-1', '1')).toMatchObject({
+      command: { status: 'done', text: 'BAT-1 goes on with the answer' },
+    });
+    await soon(async () => {
+      expect((await runsOf(place)).map(({ retry_kind }) => retry_kind)).toEqual([null, 'answered']);
+    });
+    await stopDaemon(daemon);
+  });
+});

@@ -1,0 +1,148 @@
+import { describe, expect, it } from 'vitest';
+import { systemClock } from '../../src/clock/system-clock.ts';
+import { ask, endRun, inStore, placeWithStore } from './asked-question.ts';
+import { answer, boardWorkflow, liveTest, refusal } from './live-daemon.ts';
+import { baton, batonCommand, leaveNoPlaces, type Place, startBaton, startProgram } from './run-baton.ts';
+
+leaveNoPlaces();
+
+/** The daemon's part: carries the command with this key out. */
+async function carryOut(place: Place, id: string): Promise<void> {
+  const result = { at: systemClock.now(), status: 'done', text: 'the run of BAT-1 is being ended' } as const;
+  await inStore(place, (store) => store.commands.finish(id, result));
+}
+
+async function payloads(place: Place): Promise<unknown[]> {
+  const commands = await inStore(place, (store, project) => store.commands.waiting(project, 100));
+  return commands.map(({ kind, payload }) => [kind, payload]);
+}
+
+describe.concurrent('a person who goes on by hand', liveTest, () => {
+  it('is told to wait when no daemon runs, and not where to work', async () => {
+    using place = await placeWithStore();
+    await ask(place, { id: 'aaaaaaaa-1' });
+    expect(await answer(place, 'takeover', 'BAT-1')).toEqual({
+      command: {
+        id: expect.any(String),
+        kind: 'issue_takeover',
+        status: 'waiting',
+        text: expect.stringContaining('no daemon has answered'),
+      },
+      takeover: null,
+    });
+    const plain = await baton(place, 'takeover', 'BAT-1');
+    expect(plain).toMatchObject({ code: 0, stderr: '' });
+    expect(plain.stdout).toMatch(/^no daemon has answered[^\n]*\n$/);
+  });
+
+  it('is told where and how only when the run has ended', async () => {
+    const accounts = 'agent: {backend: codex, accounts: [{name: spare, backend: codex, home: "/homes/spare  one"}]}';
+    using place = await placeWithStore(boardWorkflow().replace(/^agent: .*$/m, accounts));
+    await ask(place, { id: 'aaaaaaaa-1', account: 'spare', workspace: "/work/it's", threadId: 'thread-1' });
+    const sent = await answer(place, 'takeover', 'bat-1', '--key', 'k');
+    await carryOut(place, sent.command.id);
+    const told = startBaton(place, 'takeover', 'bat-1', '--key', 'k', '--json');
+    // It does not say a word before.
+    const early = await Promise.race([told.ended, new Promise((resolve) => setTimeout(resolve, 1_500, 'waits'))]);
+    expect(early).toBe('waits');
+    expect(told.stdout()).toBe('');
+    await inStore(place, (store) => endRun(store, 'run-aaaaaaaa-1'));
+    const { code, stdout, stderr } = await told.ended;
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    const command = JSON.parse(stdout).takeover.resume_command;
+    expect(JSON.parse(stdout)).toMatchObject({
+      command: { kind: 'issue_takeover', status: 'done' },
+      takeover: { run_id: 'run-aaaaaaaa-1', run_ended: true, workspace_path: "/work/it's" },
+    });
+    expect(command).toMatch(/^cd .* && CODEX_HOME='?\/homes\/spare {2}one'? codex resume '?thread-1'?$/);
+
+    const plain = await baton(place, 'takeover', 'bat-1', '--key', 'k');
+    expect(plain.stdout.split('\n')).toEqual([
+      'the run of BAT-1 is being ended',
+      "workspace     /work/it's",
+      `conversation  ${command}`,
+      'give it back  baton handback BAT-1',
+      '',
+    ]);
+  });
+
+  it('is told that only the workspace can be opened where the agent has no conversation', async () => {
+    using place = await placeWithStore();
+    await ask(place, { id: 'aaaaaaaa-1', backend: 'command', hasEnded: true });
+    const sent = await answer(place, 'takeover', 'BAT-1', '--key', 'k');
+    await carryOut(place, sent.command.id);
+    expect(await answer(place, 'takeover', 'BAT-1', '--key', 'k')).toMatchObject({
+      takeover: { workspace_path: '/work/BAT-1', resume_command: null },
+    });
+    expect((await baton(place, 'takeover', 'BAT-1', '--key', 'k')).stdout).toContain(
+      'no command opens the conversation (backend command); open the workspace itself',
+    );
+  });
+
+  it('is told when no agent has worked on it yet', async () => {
+    using place = await placeWithStore();
+    const sent = await answer(place, 'takeover', 'BAT-7', '--key', 'k');
+    await carryOut(place, sent.command.id);
+    expect(await answer(place, 'takeover', 'BAT-7', '--key', 'k')).toMatchObject({
+      takeover: { run_id: null, run_ended: null, workspace_path: null, resume_command: null },
+    });
+    expect((await baton(place, 'takeover', 'BAT-7', '--key', 'k')).stdout).toContain('no agent has worked on it');
+  });
+
+  it('is warned, with an exit code, of an agent that could not be ended', async () => {
+    using place = await placeWithStore();
+    await ask(place, { id: 'aaaaaaaa-1' });
+    await inStore(place, (store) => endRun(store, 'run-aaaaaaaa-1', 'agent_survives'));
+    const sent = await answer(place, 'takeover', 'BAT-1', '--key', 'k');
+    await carryOut(place, sent.command.id);
+    const plain = await baton(place, 'takeover', 'BAT-1', '--key', 'k');
+    expect(plain).toMatchObject({ code: 1, stdout: expect.stringContaining('may still be at work there') });
+    expect(plain.stdout).not.toContain('codex resume');
+  });
+
+  it('is shown text of agents that cannot steer a terminal', async () => {
+    using place = await placeWithStore();
+    await ask(place, { id: 'aaaaaaaa-1', threadId: '\u001b[2J\u202ethread\nrm -rf', hasEnded: true });
+    const sent = await answer(place, 'takeover', 'BAT-1', '--key', 'k');
+    await carryOut(place, sent.command.id);
+    for (const json of [[], ['--json']]) {
+      const { stdout } = await baton(place, 'takeover', 'BAT-1', '--key', 'k', ...json);
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: finding them is the purpose.
+      expect(stdout).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u202e]/);
+      expect(stdout.split('\n')).toHaveLength(json.length === 0 ? 5 : 2);
+    }
+  });
+
+  it('gives the work back, with or without a word about it', async () => {
+    using place = await placeWithStore();
+    await answer(place, 'handback', 'BAT-1', '--note', 'the door is mended', '--reason', 'done');
+    await answer(place, 'handback', 'BAT-1');
+    expect(await payloads(place)).toEqual([
+      ['issue_handback', { issue: 'BAT-1', note: 'the door is mended', reason: 'done' }],
+      ['issue_handback', { issue: 'BAT-1' }],
+    ]);
+  });
+});
+
+describe.concurrent('a word to an agent at work', liveTest, () => {
+  it('is what was written, from the arguments or from stdin', async () => {
+    using place = await placeWithStore();
+    await answer(place, 'steer', 'BAT-1', 'mind', 'the  step');
+    const script = `printf 'one\\n\\ntwo\\n' | ${batonCommand('steer', 'BAT-1', '-')}`;
+    expect(await startProgram(place, 'sh', ['-c', script]).ended).toMatchObject({ code: 0, stderr: '' });
+    expect(await payloads(place)).toEqual([
+      ['issue_steer', { issue: 'BAT-1', text: 'mind the  step' }],
+      ['issue_steer', { issue: 'BAT-1', text: 'one\n\ntwo' }],
+    ]);
+  });
+
+  it('is refused when it is none, or a book', async () => {
+    using place = await placeWithStore();
+    expect(await refusal(place, 'steer', 'BAT-1', ' ')).toMatchObject({ code: 'usage_error' });
+    expect(await refusal(place, 'steer', 'BAT-1', 'x'.repeat(102_401))).toMatchObject({ code: 'usage_error' });
+    expect(await baton(place, 'steer', 'BAT-1')).toMatchObject({ code: 2, stdout: '' });
+    const script = `head -c 200000 /dev/zero | ${batonCommand('steer', 'BAT-1', '-', '--json')}`;
+    expect(await startProgram(place, 'sh', ['-c', script]).ended).toMatchObject({ code: 1 });
+    expect(await payloads(place)).toEqual([]);
+  });
+});
