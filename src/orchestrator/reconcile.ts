@@ -84,15 +84,16 @@ function keepRunning(context: OrchestratorContext, running: RunningEntry, issue:
  * respect the agent's decision). Where somebody else moved it further, the run is stopped like any other.
  */
 function isHandingOver({ clock }: OrchestratorContext, { ownMove }: RunningEntry, fresh: Issue | null): boolean {
-  if (ownMove === null || fresh === null || normalizeState(fresh.state) !== ownMove.to) return false;
+  if (ownMove === null || fresh === null) return false;
+  if (ownMove.to !== null && normalizeState(fresh.state) !== ownMove.to) return false;
   return clock.monotonic() - ownMove.atMonotonic < handOverMs;
 }
 
 /**
- * A question is answered by moving the issue. What a person holds stays held until a person says so or the issue is over;
+ * A question is answered by moving the issue. What a person holds, or has in his hands, stays held until a person says so or the issue is over;
  * an agent that may be alive holds its issue until a person says that it is not.
  */
 function endsHold(code: string | undefined, reason: StopReason): boolean {
   if (code === undefined || code === 'agent_survives') return false;
-  return code !== 'person' || reason === 'terminal_state' || reason === 'issue_missing';
+  return !(code === 'person' || code === 'taken_over') || reason === 'terminal_state' || reason === 'issue_missing';
 }

@@ -114,8 +114,8 @@ export interface RunningEntry {
   processMissedAt: number | null;
   /** Why it was asked to end, null while it was not. */
   stopRequested: StopReason | null;
-  /** Where the run itself last moved its issue, and when. */
-  ownMove: { readonly to: string; readonly atMonotonic: number } | null;
+  /** Where the run itself last moved its issue, and when; to null: nobody knows where, by the tracker's own tool. */
+  ownMove: { readonly to: string | null; readonly atMonotonic: number } | null;
   /** Its end is being written since this reading of the day: what it used may be among that of the day already. */
   settlingSince: number | null;
   /** The issue is held when this run has ended, whatever its outcome. */

@@ -119,6 +119,7 @@ function giveUpStart(
 function watchRun(context: OrchestratorContext, issueId: string, runId: string): RunWatcher {
   const { journal, clock } = context;
   let evidence = unseen;
+  let movedBefore: RunningEntry['ownMove'] = null;
   const update = (change: Partial<RunningEntry>): void => {
     const entry = context.state.running.get(issueId);
     if (entry?.runId !== runId) return;
@@ -141,8 +142,13 @@ function watchRun(context: OrchestratorContext, issueId: string, runId: string):
     },
     onMove: (state) => {
       context.reads.forget(issueId);
-      countReview(context, issueId, state);
-      update({ ownMove: { to: normalizeState(state), atMonotonic: clock.monotonic() } });
+      if (state !== null) countReview(context, issueId, state);
+      movedBefore = context.state.running.get(issueId)?.ownMove ?? null;
+      update({ ownMove: { to: state === null ? null : normalizeState(state), atMonotonic: clock.monotonic() } });
+    },
+    onNotMoved: () => {
+      context.reads.forget(issueId);
+      update({ ownMove: movedBefore });
     },
     onChanged: (changed, facts) => {
       evidence = { changed, fingerprint: facts?.fingerprint ?? null, git: facts?.git ?? null };

@@ -20,6 +20,7 @@ export function guardWatcher(watcher: RunWatcher, logger: Logger): RunWatcher {
     onAnswersTold: () => guarded(() => watcher.onAnswersTold()),
     onEvent: (event) => guarded(() => watcher.onEvent(event)),
     onMove: (state) => guarded(() => watcher.onMove(state)),
+    onNotMoved: () => guarded(() => watcher.onNotMoved()),
     onChanged: (changed, facts) => guarded(() => watcher.onChanged(changed, facts)),
     onDelivery: (delivery) => guarded(() => watcher.onDelivery(delivery)),
   };

@@ -39,7 +39,8 @@ export interface ToolUser {
   readonly runId: string;
   readonly issueId: string;
   readonly onProgress: (text: string) => void;
-  readonly onMove: (state: string) => void;
+  readonly onMove: (state: string | null) => void;
+  readonly onNotMoved: () => void;
   /** As `SessionRequest.ask`. */
   readonly ask: SessionRequest['ask'];
   /** False when another daemon may have the issue by now. */
@@ -146,6 +147,7 @@ async function haveSession(run: RunParts, { workspaces, workspace, before, whole
     ...{ runId, issueId: request.issue.id, ask, isStillOurs: request.isStillOurs },
     onProgress: (text) => logger.info('The agent reports progress.', { progress: text }),
     onMove: (state) => watcher.onMove(state),
+    onNotMoved: () => watcher.onNotMoved(),
   });
   const lookAtWorkspace = async (): Promise<string | null> =>
     (await workspaces.examine(workspace.path))?.fingerprint ?? null;

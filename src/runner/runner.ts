@@ -62,7 +62,9 @@ export interface RunWatcher {
   onAnswersTold(): void;
   onEvent(event: AgentEvent): void;
   /** The agent moves its own issue to this state, by a tool. */
-  onMove(state: string): void;
+  onMove(state: string | null): void;
+  /** The move that was told last was refused. */
+  onNotMoved(): void;
   /**
    * Whether anything in the workspace changed while there was a session, and what is in it now; null when that could not
    * be seen. Told once, before the outcome, by every run that had a session.

@@ -11,6 +11,12 @@ export function fromNative(native: NativeTool): Tool {
     timeLimitMs,
     // What it is asked is in the tracker's language: it may be a change.
     changesTracker: true,
-    call: (input, _context, ask) => native.call(input, ask),
+    call: async (input, { onMove, onNotMoved }, ask) => {
+      if (native.mayChange?.(input) !== true) return native.call(input, ask);
+      onMove(null);
+      const answer = await native.call(input, ask);
+      if (!answer.success) onNotMoved();
+      return answer;
+    },
   };
 }

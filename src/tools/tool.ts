@@ -12,8 +12,10 @@ export interface ToolContext {
   readonly tracker: Tracker;
   readonly clock: Clock;
   readonly onProgress: (text: string) => void;
-  /** The run moves its own issue to this state. */
-  readonly onMove: (state: string) => void;
+  /** The run moves its own issue to this state; null: it may, wherever to, by the tracker's own tool. */
+  readonly onMove: (state: string | null) => void;
+  /** What was told last was not done. */
+  readonly onNotMoved: () => void;
   /** Asks a person; null when nobody will answer. Aborting the signal takes the question back. Never rejects. */
   readonly ask: (question: AgentQuestion, signal?: AbortSignal) => Promise<QuestionAnswer | null>;
   /** False when another daemon may have the issue by now: then nothing is done for this run any more. */

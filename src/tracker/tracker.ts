@@ -69,6 +69,8 @@ export interface Snapshot {
 
 /** A tool that speaks the tracker's own language with Baton's credential. */
 export interface NativeTool extends ToolDescription {
+  /** Whether what it is asked with this may change something; absent: it changes nothing. */
+  readonly mayChange?: (input: unknown) => boolean;
   /** Never rejects: a failure is an answer. It never asks twice. */
   call(input: unknown, ask: Ask): Promise<ToolAnswer>;
 }

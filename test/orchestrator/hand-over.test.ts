@@ -66,4 +66,20 @@ describe('a person who goes on by hand', () => {
       text: expect.stringContaining('not running'),
     });
   });
+
+  it('keeps what he has in his hands, also while the issue is in no active state', async () => {
+    const stage = await begun();
+    await stage.command('issue_takeover', { issue: '1' });
+    stage.runs[0]?.end();
+    await stage.clock.advance(0);
+    await stage.tracker.changes.moveIssue('1', 'Backlog', { kind: 'orchestrator' });
+    await stage.clock.advance(1_000);
+    await stage.tracker.changes.moveIssue('1', 'Todo', { kind: 'orchestrator' });
+    await stage.clock.advance(10_000);
+    expect(stage.orchestrator.read().held).toMatchObject([{ code: 'taken_over' }]);
+    expect(stage.runs).toHaveLength(1);
+    await stage.tracker.changes.moveIssue('1', 'Done', { kind: 'orchestrator' });
+    await stage.clock.advance(1_000);
+    expect(stage.orchestrator.read().held).toEqual([]);
+  });
 });

@@ -118,6 +118,7 @@ describe('the outcome of a run never rejects', () => {
       onAnswersTold: broken,
       onEvent: broken,
       onMove: broken,
+      onNotMoved: broken,
       onChanged: broken,
       onDelivery: broken,
     };

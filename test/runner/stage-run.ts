@@ -204,6 +204,7 @@ export function stageRun(prompt: string, staging: Staging = {}): StagedRun {
       onAnswersTold: () => void told.told.push('answers told'),
       onEvent: (event) => void told.events.push(event),
       onMove: () => {},
+      onNotMoved: () => {},
       onChanged: (changed, facts) => {
         told.told.push(`changed: ${changed}`);
         told.facts.push(facts);

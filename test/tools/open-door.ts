@@ -15,7 +15,7 @@ export interface AskedQuestion {
 /** A door for a run on the issue `1` of the tracker, and what came out of it. */
 export function openDoor(tracker: Tracker = memory(), changed: Partial<ToolContext> = {}) {
   const progress: string[] = [];
-  const moves: string[] = [];
+  const moves: (string | null)[] = [];
   const asked: AskedQuestion[] = [];
   const clock = new SimulatedClock();
   const door = openToolDoor({
@@ -25,6 +25,7 @@ export function openDoor(tracker: Tracker = memory(), changed: Partial<ToolConte
     clock,
     onProgress: (text) => progress.push(text),
     onMove: (state) => moves.push(state),
+    onNotMoved: () => moves.pop(),
     ask: (question, signal) => new Promise((answer) => asked.push({ question, signal, answer })),
     isStillOurs: () => true,
     ...changed,

@@ -12,6 +12,8 @@ import { answered, failed, failedBy, failedByLimit, failedWithStatus, notCarried
 import { readToolInput, type ToolInput } from './tool-input.ts';
 
 const name = 'linear_graphql';
+/** Whether the words ask for a change; a comment or a text in them may seem to, and that does no harm. */
+const asksForChange = /(^|[\s}])mutation\b/;
 const usualCaller: RequestCaller = { job: 'agent_tools', cause: 'agent' };
 
 interface ToolParts {
@@ -76,6 +78,10 @@ export function createLinearGraphql({ settings, call, http, clock }: ToolParts):
           additionalProperties: true,
         },
       },
+    },
+    mayChange: (given) => {
+      const input = readToolInput(given);
+      return typeof input !== 'string' && asksForChange.test(input.query);
     },
     call: async (given, ask) => {
       try {
