@@ -82,10 +82,13 @@ export async function openBenchDaemon(options: BenchDaemonOptions): Promise<Benc
       trackerFor: () => tracker,
       runner: watchRunner(
         createRunner({
+          clock,
+          chance: systemChance,
           logger,
-          agentFor: (wanted) => watchAgent(createAgent(wanted, process, surroundings)),
+          toolHost: null,
+          agentFor: (wanted, account) => watchAgent(createAgent(wanted, account, process, surroundings)),
           workspacesFor,
-          toolDoorFor: (_, run) => openToolDoor({ ...run, tracker }),
+          toolDoorFor: (_, run) => openToolDoor({ ...run, clock, tracker }),
           readIssue: async (_, id, signal) => (await tracker.fetchByIds([id], { signal }))[0] ?? null,
         }),
       ),

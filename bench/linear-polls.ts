@@ -148,6 +148,7 @@ function settingsOf(linear: FakeLinear): TrackerSettings {
     terminalStates: linearProfile.defaultTerminalStates ?? [],
     reviewStates: [],
     requiredLabels: [],
+    trustedAuthors: [],
     provider: {
       endpoint: linear.url,
       api_key: new Secret(linear.apiKey),

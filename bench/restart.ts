@@ -59,7 +59,7 @@ async function fill(url: string): Promise<void> {
     for (let index = 0; index < finished; index += 1) await addRun(tables, project, index, now);
     for (const identifier of names('RETRY', retries)) {
       const due = { kind: 'failure', attempt: 1, failures: 1, staleRuns: 0, dueAt: now + hourMs } as const;
-      const why = { error: 'it failed', url: null };
+      const why = { error: 'it failed', url: null, recovery: null, note: null };
       await tables.retries.put({ project, issueId: identifier, identifier, ...due, ...why });
     }
     for (const identifier of names('HELD', held)) {
@@ -75,7 +75,7 @@ async function addRun(tables: StoreTables, project: string, index: number, now: 
   const identifier = `OLD-${index % 2_000}`;
   await tables.runs.start({
     ...{ runId, project, issueId: identifier, identifier, generation: 1, role: 'worker', attempt: null },
-    ...{ retryKind: null, backend: 'command', host: 'bench', startedAt },
+    ...{ retryKind: null, backend: 'command', account: null, host: 'bench', startedAt },
   });
   const events = ['session_started', 'turn_started', 'turn_completed'].map((name) => ({
     at: startedAt,

@@ -1,24 +1,25 @@
 import { fileURLToPath } from 'node:url';
 import type { Agent } from '../agent/agent.ts';
-import { createCommandAgent } from '../agent/command/command-agent.ts';
+import { createCodexAgent } from '../agent/codex/codex-agent.ts';
+import { codexProfile } from '../agent/codex/profile.ts';
+import { commandProfile, createCommandAgent } from '../agent/command/command-agent.ts';
+
 import type { AgentParts } from '../agent/launch-agent.ts';
-import { createRehearsalAgent } from '../agent/rehearsal/rehearsal-agent.ts';
+
+import { createRehearsalAgent, rehearsalProfile } from '../agent/rehearsal/rehearsal-agent.ts';
 import type { BackendProfile } from '../core/backend-profile.ts';
 import { BatonError } from '../core/baton-error.ts';
 import type { Problem } from '../core/problem.ts';
-import type { Settings } from '../core/settings.ts';
+import { Secret } from '../core/secret.ts';
+import type { AccountSettings, Settings } from '../core/settings.ts';
 import type { Workflow } from '../core/workflow.ts';
 import type { WorkflowContext } from '../workflow/surroundings.ts';
 import type { Surroundings } from './surroundings.ts';
 import { trackerProfiles, workingTrackers } from './trackers.ts';
 
 /** The agent backends a workflow file may name, and those of them that this version can work with. */
-const backendProfiles: readonly BackendProfile[] = [
-  { name: 'codex', requiredKeys: [] },
-  { name: 'command', requiredKeys: ['agent.command'] },
-  { name: 'rehearsal', requiredKeys: [] },
-];
-const workingBackends = ['command', 'rehearsal'];
+const backendProfiles: readonly BackendProfile[] = [codexProfile, commandProfile, rehearsalProfile];
+const workingBackends = ['codex', 'command', 'rehearsal'];
 
 /** What the workflow room has to know of this machine and of the adapters. */
 export function workflowContext(surroundings: Surroundings): WorkflowContext {
@@ -53,18 +54,45 @@ export function refuseUnsupported({ path, settings }: Workflow): void {
   throw new BatonError('unsupported_setting', `${path}: ${text}.`, { details: { problems } });
 }
 
-/** Makes the agent that the settings name. */
+/** Makes the agent that the settings name, to work with the quota of this account. */
 export function createAgent(
   settings: Settings,
-  parts: Omit<AgentParts, 'allowEnv' | 'denyEnv'>,
+  account: AccountSettings,
+  parts: Omit<AgentParts, 'allowEnv' | 'denyEnv' | 'accountEnv'>,
   surroundings: Surroundings,
 ): Agent {
-  const { backend, command, turnTimeoutMs, readTimeoutMs, env } = settings.agent;
-  const agentParts: AgentParts = { ...parts, allowEnv: env, denyEnv: settings.secretEnvironment };
+  const { backend, command, approvals, turnTimeoutMs, readTimeoutMs, env } = settings.agent;
+  const profile = backendProfiles.find(({ name }) => name === backend);
+  const agentParts: AgentParts = {
+    ...parts,
+    allowEnv: [...(profile?.environment ?? []), ...env],
+    denyEnv: settings.secretEnvironment,
+    accountEnv: accountEnvironment(account, profile),
+  };
+  if (backend === 'codex') {
+    const { tools, approvalPolicy, threadSandbox, turnSandboxPolicy } = settings.codex;
+    const policies = { approvalPolicy, threadSandbox, turnSandboxPolicy, approvals, tools };
+    const codex = { command: settings.codex.command, ...policies, readTimeoutMs, turnTimeoutMs };
+    return createCodexAgent({ ...codex, version: surroundings.version }, agentParts);
+  }
   if (backend === 'command' && command !== null) return createCommandAgent({ command, turnTimeoutMs }, agentParts);
   if (backend === 'rehearsal') {
     const program = fileURLToPath(surroundings.rehearsalProgram);
     return createRehearsalAgent({ nodePath: surroundings.nodePath, program, readTimeoutMs, turnTimeoutMs }, agentParts);
   }
   throw new BatonError('unsupported_agent_backend', `There is no agent backend "${backend}" in this version.`);
+}
+
+/** What an account hands to its agent; only here a secret of it is revealed. */
+function accountEnvironment(
+  { env, home }: AccountSettings,
+  profile: BackendProfile | undefined,
+): Record<string, string> {
+  const variable = profile?.homeVariable ?? null;
+  return {
+    ...Object.fromEntries(
+      Object.entries(env).map(([name, value]) => [name, value instanceof Secret ? value.reveal() : value]),
+    ),
+    ...(home === null || variable === null ? {} : { [variable]: home }),
+  };
 }

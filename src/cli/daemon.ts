@@ -4,6 +4,7 @@ import { sleep } from '../clock/clock.ts';
 import { systemChance } from '../clock/system-chance.ts';
 import { systemClock } from '../clock/system-clock.ts';
 import type { Logger } from '../core/logger.ts';
+import type { ToolHost } from '../core/tool-door.ts';
 import type { WorkflowSource } from '../core/workflow.ts';
 import { createLimiterRegistry, type LimiterRegistry } from '../http/limiter-registry.ts';
 import type { Trial } from '../orchestrator/context.ts';
@@ -16,10 +17,13 @@ import { type CustodyReport, probeCustody } from '../process/probe-custody.ts';
 import { sweepDaemon } from '../process/sweep-daemon.ts';
 import { sweepRun } from '../process/sweep-run.ts';
 import { createRunner, type RunnerParts } from '../runner/run-issue.ts';
+import { createAccessTokens } from '../server/access-tokens.ts';
+import { openListener } from '../server/listener.ts';
 import { LocalSocket } from '../server/local-socket.ts';
 import { presentHealth } from '../server/present-health.ts';
 import { presentStatus } from '../server/present-status.ts';
 import { makeSocketFolder } from '../server/socket-path.ts';
+import { createToolHost } from '../server/tool-host.ts';
 import { openStore } from '../store/open-store.ts';
 import { describeLocation, parseStoreUrl } from '../store/store-url.ts';
 import { transcriptFiles } from '../store/transcript-files.ts';
@@ -117,10 +121,13 @@ export async function createDaemon(options: DaemonOptions, surroundings: Surroun
     onError: (error) => logger.warn('The health file could not be written.', { error }),
   });
   const runnerParts: RunnerParts = {
+    clock,
+    chance: systemChance,
     logger,
-    agentFor: (wanted) => createAgent(wanted, process, surroundings),
+    agentFor: (wanted, account) => createAgent(wanted, account, process, surroundings),
     workspacesFor,
-    toolDoorFor: (wanted, run) => openToolDoor({ ...run, tracker: trackerFor(wanted) }),
+    toolDoorFor: (wanted, run) => openToolDoor({ ...run, clock, tracker: trackerFor(wanted) }),
+    toolHost: options.role === 'daemon' ? await openTools(opened, logger) : null,
     readIssue: async (wanted, id, signal) =>
       (await trackerFor(wanted).fetchByIds([id], { signal, caller: betweenTurns }))[0] ?? null,
   };
@@ -185,6 +192,13 @@ export async function createDaemon(options: DaemonOptions, surroundings: Surroun
     endAtOnce: () => endAtOnce(orchestrator),
     [Symbol.asyncDispose]: () => kept.disposeAsync(),
   };
+}
+
+/** Where agents reach their tools over HTTP: on this machine only, each with the token of its run. */
+async function openTools(opened: AsyncDisposableStack, logger: Logger): Promise<ToolHost> {
+  const parts = { clock: systemClock, chance: systemChance };
+  const listener = opened.use(await openListener({ host: '127.0.0.1', port: 0, logger, ...parts }));
+  return createToolHost({ listener, tokens: createAccessTokens(), ...parts });
 }
 
 async function endAtOnce(orchestrator: Orchestrator): Promise<void> {

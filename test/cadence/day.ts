@@ -142,10 +142,10 @@ export async function beginDay(options: DayOptions = {}): Promise<Day> {
     source: { read: () => ({ workflow: file.workflow, problem: null }) },
     workspacesFor: () => workspaces,
     runner: createRunner({
-      logger,
+      ...{ clock, chance, logger, toolHost: null },
       agentFor: () => agent,
       workspacesFor: () => workspaces,
-      toolDoorFor: (wanted, run) => openToolDoor({ ...run, tracker: trackerFor(wanted) }),
+      toolDoorFor: (wanted, run) => openToolDoor({ ...run, clock, tracker: trackerFor(wanted) }),
       readIssue: async (wanted, id, signal) =>
         (await trackerFor(wanted).fetchByIds([id], { signal, caller: { job: 'run', cause: 'turn' } }))[0] ?? null,
     }),

@@ -31,6 +31,7 @@ export function workingAgent(clock: Clock, workOn: (identifier: string) => Work)
 function sessionOf(clock: Clock, request: SessionRequest, work: Work): AgentSession {
   return {
     threadId: null,
+    isResumed: false,
     pid: null,
     remembersTurns: true,
     runTurn: async (_prompt, signal): Promise<TurnResult> => {

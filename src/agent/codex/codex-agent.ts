@@ -1,0 +1,66 @@
+import { BatonError } from '../../core/baton-error.ts';
+import type { Agent, SessionRequest } from '../agent.ts';
+import { type AgentParts, launchAgent } from '../launch-agent.ts';
+import { CodexRefusal } from './connection.ts';
+import type { CodexApprovals } from './request-desk.ts';
+import { CodexSession } from './session.ts';
+import { toolsTokenVariable } from './session-params.ts';
+import { loginShellText } from './shell-text.ts';
+
+export interface CodexAgentOptions {
+  /** Shell text from the workflow file, run by a login shell; nothing is added to it. */
+  readonly command: string;
+  readonly approvalPolicy: string | Readonly<Record<string, unknown>>;
+  readonly threadSandbox: string;
+  /** Null: as the sandbox of the thread. */
+  readonly turnSandboxPolicy: Readonly<Record<string, unknown>> | null;
+  /** How Baton answers what Codex wants to be allowed. */
+  readonly approvals: CodexApprovals;
+  readonly tools: 'dynamic' | 'mcp' | 'none';
+  /** The longest silence while Codex owes an answer. */
+  readonly readTimeoutMs: number;
+  /** The longest silence inside a turn. */
+  readonly turnTimeoutMs: number;
+  /** Of Baton; Codex is told who it talks to. */
+  readonly version: string;
+}
+
+/**
+ * Codex over its app-server protocol: one process a session, one thread, several turns. `protocol.ts` has the words that
+ * are sent; what comes is read tolerantly, in older words as well.
+ */
+export function createCodexAgent(options: CodexAgentOptions, parts: AgentParts): Agent {
+  return {
+    backend: 'codex',
+    startSession: async (request) => {
+      request.signal?.throwIfAborted();
+      const text = loginShellText(options.command, parts.denyEnv);
+      const program = { command: 'bash', args: ['-lc', text], stdin: 'open' as const };
+      const process = await launchAgent(program, withToolsToken(options, request), parts);
+      const session = new CodexSession(process, request, options, parts);
+      try {
+        await session.begin();
+        return session;
+      } catch (error) {
+        await session.stop();
+        throw launchError(error);
+      }
+    },
+  };
+}
+
+function withToolsToken(options: CodexAgentOptions, request: SessionRequest): SessionRequest {
+  if (options.tools !== 'mcp' || request.toolAddress === null) return request;
+  return { ...request, env: { ...request.env, [toolsTokenVariable]: request.toolAddress.token } };
+}
+
+/** Whatever went wrong before the session was ready: Codex could not be started. */
+function launchError(error: unknown): unknown {
+  if (error instanceof CodexRefusal) {
+    return new BatonError('agent_launch_failed', error.message, { cause: error, details: { refusal: error.refusal } });
+  }
+  if (error instanceof BatonError && (error.code === 'agent_exited' || error.code === 'agent_turn_timeout')) {
+    return new BatonError('agent_launch_failed', error.message, { cause: error, details: error.details });
+  }
+  return error;
+}

@@ -1,0 +1,134 @@
+import type { QuotaWindow } from '../../core/account.ts';
+import { BatonError } from '../../core/baton-error.ts';
+import { harmlessLine } from '../../core/harmless-line.ts';
+import { type Fields, fieldsOf, firstOf, isFields, numberOf, textOf } from './fields.ts';
+import { codexLoginCommand } from './resume-command.ts';
+
+/** What is known beside an error and makes it clearer. */
+export interface ErrorSurroundings {
+  readonly windows: readonly QuotaWindow[];
+  readonly now: number;
+  /** The folder of the account; null: Codex's own default. */
+  readonly home: string | null;
+}
+
+const longestWords = 600;
+
+/**
+ * The error of a turn, or of a refused request, by what follows from it. Codex names most of them (`codexErrorInfo`); what
+ * it does not name it hands on as the raw answer of the model's server, and then the codes in that are read.
+ */
+export function codexError(error: unknown, surroundings: ErrorSurroundings): BatonError {
+  const fields = fieldsOf(error);
+  const info = errorInfo(firstOf(fields, 'codexErrorInfo', 'codex_error_info'));
+  const details = textOf(firstOf(fields, 'additionalDetails', 'additional_details'));
+  const message = textOf(fields.message) ?? textOf(error) ?? 'Codex gave no reason';
+  const raw = `${message}\n${details ?? ''}`;
+  const words = spoken(details === null ? message : `${message} (${details})`);
+  if (fieldsOf(fields.data).input_error_code === 'input_too_large') return contextError(words, 'context');
+  switch (kindOf(info, raw)) {
+    case 'quota': {
+      const resetsAt = resetTime(raw, surroundings);
+      return new BatonError('agent_quota_exhausted', `The quota of Codex is used up: ${words}`, {
+        details: resetsAt === null ? {} : { resets_at: resetsAt },
+      });
+    }
+    case 'auth': {
+      const login = codexLoginCommand(surroundings.home);
+      return new BatonError('agent_auth_failed', `Codex may not use its account: ${words} Log in with \`${login}\`.`);
+    }
+    case 'context':
+      return contextError(words, 'token');
+    case 'other':
+      return new BatonError('agent_turn_failed', words, {
+        details: info.name === null ? {} : { codex_error: info.name },
+      });
+  }
+}
+
+function contextError(words: string, kind: 'token' | 'context'): BatonError {
+  return new BatonError('agent_context_exhausted', `The context of Codex is full: ${words}`, { details: { kind } });
+}
+
+function spoken(words: string): string {
+  const line = harmlessLine(words);
+  return line.length <= longestWords ? line : `${line.slice(0, longestWords - 1)}…`;
+}
+
+interface ErrorInfo {
+  readonly name: string | null;
+  readonly status: number | null;
+}
+
+/** Codex names an error by a word, or by a word with the HTTP status in it; older ones in snake case. */
+function errorInfo(value: unknown): ErrorInfo {
+  if (typeof value === 'string') return { name: camelCase(value), status: null };
+  if (!isFields(value)) return { name: null, status: null };
+  const [name, inside] = Object.entries(value)[0] ?? [null, null];
+  const status = numberOf(firstOf(fieldsOf(inside), 'httpStatusCode', 'http_status_code'));
+  return { name: name === null ? null : camelCase(name), status };
+}
+
+const camelCase = (name: string): string => name.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+
+const byName: Readonly<Record<string, 'quota' | 'auth' | 'context'>> = {
+  usageLimitExceeded: 'quota',
+  rateLimitExceeded: 'quota',
+  insufficientQuota: 'quota',
+  unauthorized: 'auth',
+  contextWindowExceeded: 'context',
+};
+
+const byStatus: Readonly<Record<number, 'quota' | 'auth'>> = { 401: 'auth', 402: 'quota', 403: 'auth', 429: 'quota' };
+
+function kindOf(info: ErrorInfo, raw: string): 'quota' | 'auth' | 'context' | 'other' {
+  const named = info.name === null ? undefined : byName[info.name];
+  if (named !== undefined) return named;
+  const status = info.status === null ? undefined : byStatus[info.status];
+  if (status !== undefined) return status;
+  if (info.name !== null && info.name !== 'other' && info.name !== 'badRequest') return 'other';
+  if (/\bcontext_length_exceeded\b/.test(raw)) return 'context';
+  if (/\b(insufficient_quota|usage_limit_reached|usage_not_included|rate_limit_exceeded)\b/.test(raw)) return 'quota';
+  return /\b(invalid_api_key|token_expired|refresh_token_reused)\b/.test(raw) ? 'auth' : 'other';
+}
+
+/**
+ * When the quota is back: the latest reset of the windows that are used up, else what the answer says in a form that is
+ * documented. A time of day without its day and zone ("try again at 10:15 AM") is not read: it would be a guess.
+ */
+function resetTime(raw: string, { windows, now }: ErrorSurroundings): number | null {
+  const resets = windows.flatMap(({ usedPercent, resetsAt }) =>
+    usedPercent >= 100 && resetsAt !== null && resetsAt > now ? [resetsAt] : [],
+  );
+  if (resets.length > 0) return Math.max(...resets);
+  const at = /\bresets_at"?\s*[:=]\s*(\d{9,11})\b/.exec(raw)?.[1];
+  if (at !== undefined) return Number(at) * 1000;
+  const inSeconds = /\bresets_in_seconds"?\s*[:=]\s*(\d+)/.exec(raw)?.[1];
+  if (inSeconds !== undefined) return now + Number(inSeconds) * 1000;
+  const waitMs = durationMs(/\btry again in ((?:[\d.]+\s*[a-z]+[\s,]*)+)/i.exec(raw)?.[1] ?? '');
+  return waitMs === null ? null : now + waitMs;
+}
+
+const units: readonly (readonly [RegExp, number])[] = [
+  [/^(ms|milliseconds?)$/, 1],
+  [/^(s|secs?|seconds?)$/, 1000],
+  [/^(m|mins?|minutes?)$/, 60_000],
+  [/^(h|hrs?|hours?)$/, 3_600_000],
+  [/^(d|days?)$/, 86_400_000],
+];
+
+/** `1.2s`, `6m0s`, `3 days 4 hours`. */
+function durationMs(text: string): number | null {
+  let whole: number | null = null;
+  for (const [, amount, unit] of text.toLowerCase().matchAll(/(\d+(?:\.\d+)?)\s*([a-z]+)/g)) {
+    const factor = units.find(([pattern]) => pattern.test(unit ?? ''))?.[1];
+    if (factor === undefined) break;
+    whole = (whole ?? 0) + Number(amount) * factor;
+  }
+  return whole === null ? null : Math.ceil(whole);
+}
+
+/** Whether an answer of Codex says that its settings are broken, and not that the request was. */
+export function isBrokenConfig(refusal: Fields): boolean {
+  return (textOf(refusal.message) ?? '').includes('failed to load configuration');
+}

@@ -1,0 +1,79 @@
+import type { Clock } from '../../clock/clock.ts';
+import type { QuotaWindow } from '../../core/account.ts';
+import type { TokenUsage } from '../agent.ts';
+import { summaryOfFrame } from './event-summary.ts';
+import type { EventTeller } from './event-teller.ts';
+import { type Fields, fieldsOf, textOf } from './fields.ts';
+import { DeltaMerger, isDelta } from './merge-deltas.ts';
+import { quotaWindowsIn } from './quota-windows.ts';
+import { TokenMeter } from './token-usage.ts';
+
+/**
+ * Tells what Codex reports of its work as events, with tokens and quota where a frame carries them. It decides nothing:
+ * how a turn goes on is the session's.
+ */
+export class FrameReporter {
+  readonly meter = new TokenMeter();
+  readonly #clock: Clock;
+  readonly #teller: EventTeller;
+  readonly #deltas: DeltaMerger;
+  readonly #windows = new Map<string, QuotaWindow>();
+  readonly #changes = new Map<string, Fields>();
+
+  constructor(clock: Clock, teller: EventTeller) {
+    this.#clock = clock;
+    this.#teller = teller;
+    this.#deltas = new DeltaMerger(clock, ({ summary, ...payload }) =>
+      teller.tell('notification', summary, { payload }),
+    );
+  }
+
+  /** The quota as it was last told. */
+  get windows(): readonly QuotaWindow[] {
+    return [...this.#windows.values()];
+  }
+
+  /** A file change that was begun and not ended yet: an approval names only the item. */
+  changesOf(itemId: string): Fields | null {
+    return this.#changes.get(itemId) ?? null;
+  }
+
+  report(method: string, params: Fields, whole: Fields): void {
+    if (isDelta(method)) {
+      this.#deltas.add(method, params);
+      return;
+    }
+    const item = fieldsOf(params.item);
+    const itemId = textOf(item.id) ?? '';
+    if (method === 'item/started' && item.type === 'fileChange') this.#changes.set(itemId, item);
+    if (method === 'item/completed') {
+      this.#deltas.drop(itemId);
+      this.#changes.delete(itemId);
+    }
+    if (method === 'model/rerouted') this.meter.model = textOf(params.toModel) ?? this.meter.model;
+    const usage = this.meter.read(method, params, whole);
+    const quota = quotaWindowsIn(params, this.#clock.now());
+    for (const window of quota) this.#windows.set(window.name, window);
+    const hasNumbers = usage !== null || quota.length > 0;
+    const summary = endsTurn.has(method) ? null : summaryOfFrame(method, params);
+    if (summary === null && !hasNumbers) return;
+    this.#teller.tell('notification', summary ?? tokens(usage), {
+      payload: whole,
+      ...(usage === null ? {} : { usage }),
+      ...(quota.length === 0 ? {} : { quota }),
+    });
+  }
+
+  /** A turn has ended: what it said is told, and what it had open is no more. */
+  endTurn(): void {
+    this.#deltas.flush();
+    this.#changes.clear();
+  }
+}
+
+/** The session tells these, with its own judgement. */
+const endsTurn: ReadonlySet<string> = new Set(['turn/completed', 'turn/failed', 'turn/cancelled']);
+
+function tokens(usage: TokenUsage | null): string {
+  return usage === null ? 'quota' : `tokens so far: ${usage.inputTokens} in, ${usage.outputTokens} out`;
+}

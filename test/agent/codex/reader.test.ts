@@ -1,0 +1,112 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { approvalOf } from '../../../src/agent/codex/approval.ts';
+import { codexError } from '../../../src/agent/codex/codex-error.ts';
+import { elicitedAnswerOf, elicitedApprovalOf, elicitedQuestionOf } from '../../../src/agent/codex/elicitation.ts';
+import { summaryOfFrame } from '../../../src/agent/codex/event-summary.ts';
+import { readFrame } from '../../../src/agent/codex/frame.ts';
+import { quotaWindowsIn } from '../../../src/agent/codex/quota-windows.ts';
+import { TokenMeter } from '../../../src/agent/codex/token-usage.ts';
+import { neededInput, turnEndOf } from '../../../src/agent/codex/turn-end.ts';
+import { inputAnswerOf, inputQuestionOf, toolApprovalOf } from '../../../src/agent/codex/user-input.ts';
+
+const now = 1_700_000_000_000;
+const surroundings = { windows: [], now, home: null };
+
+const names = [
+  ...['item', 'type', 'text', 'command', 'changes', 'path', 'diff', 'status', 'turn', 'error', 'message', 'questions'],
+  ...['id', 'options', 'label', 'tokenUsage', 'total', 'msg', 'info', 'rateLimits', 'primary', 'usedPercent', 'plan'],
+  ...['codexErrorInfo', 'permissions', '_meta', 'requestedSchema', 'properties', 'toString', 'params', 'activeFlags'],
+];
+const methods = [
+  ...['item/started', 'item/completed', 'turn/completed', 'turn/failed', 'turn/plan/updated', 'turn/diff/updated'],
+  ...['thread/status/changed', 'account/rateLimits/updated', 'mcpServer/startupStatus/updated', 'error', 'warning'],
+  ...['configWarning', 'codex/event/error', 'item/commandExecution/requestApproval', 'applyPatchApproval'],
+  ...['item/permissions/requestApproval', 'execCommandApproval', 'item/fileChange/requestApproval', 'turn/new'],
+];
+/** JSON whose keys are those that are read, and whose values are anything. */
+const { tree } = fc.letrec((tie) => ({
+  tree: fc.oneof(
+    { maxDepth: 5 },
+    fc.constantFrom<unknown>(null, true, 0, -1, 1e300, '', 'agentMessage', 'fileChange', 'completed', 'failed'),
+    fc.array(tie('tree'), { maxLength: 4 }),
+    fc.dictionary(fc.constantFrom(...names), tie('tree'), { maxKeys: 6, noNullPrototype: true }),
+  ),
+}));
+const fields = fc.dictionary(fc.constantFrom(...names), tree, { maxKeys: 8, noNullPrototype: true });
+
+describe('the reader of Codex', () => {
+  it('never throws, whatever is in a frame', () => {
+    fc.assert(
+      fc.property(fc.constantFrom(...methods), fields, (method, params) => {
+        const whole = { method, params };
+        expect(readFrame(JSON.stringify(whole))).toMatchObject({ kind: 'notification', method });
+        summaryOfFrame(method, params);
+        quotaWindowsIn(params, now);
+        new TokenMeter().read(method, params, whole);
+        turnEndOf(method, params, null, surroundings);
+        neededInput(method, params, whole, false);
+        approvalOf(method, params, params)?.answer('accept');
+        toolApprovalOf(params)?.answer('decline');
+        inputQuestionOf(params);
+        inputAnswerOf(params, null);
+        elicitedApprovalOf(params)?.answer('accept');
+        elicitedQuestionOf(params);
+        elicitedAnswerOf(params, { decision: 'accept', values: { id: 'x' } });
+        codexError(params, surroundings);
+      }),
+      { numRuns: 3_000 },
+    );
+  });
+
+  it('takes any text for what it is: a frame, JSON of another kind, or no JSON', () => {
+    fc.assert(fc.property(fc.string(), (text) => void readFrame(text)));
+    expect(readFrame('{"id":0,"result":null}')).toMatchObject({ kind: 'answer', id: 0 });
+    expect(readFrame('{"id":"a","method":"m"}')).toMatchObject({ kind: 'request', id: 'a', params: {} });
+    expect(readFrame('{"id":null,"method":"m","params":[1]}')).toMatchObject({ kind: 'notification', params: {} });
+    expect(readFrame('{"id":1}')).toMatchObject({ kind: 'other' });
+    expect(readFrame('[]')).toMatchObject({ kind: 'other' });
+    expect(readFrame('{')).toBeNull();
+  });
+
+  it.each([
+    ['item/started', { item: { type: 'commandExecution', command: 'npm test' } }, 'runs npm test'],
+    ['item/completed', { item: { type: 'commandExecution', command: 'ls', exitCode: 2 } }, 'ls: exit code 2'],
+    ['item/completed', { item: { type: 'fileChange', status: 'completed', changes: [{ path: 'a' }] } }, 'changed a'],
+    ['item/completed', { item: { type: 'userMessage' } }, null],
+    ['error', { error: { message: 'Reconnecting' }, willRetry: true }, 'trying again: Reconnecting'],
+    ['turn/plan/updated', { plan: [{ step: 'one', status: 'inProgress' }, { step: 'two' }] }, 'plan of 2 steps: one'],
+    ['turn/diff/updated', { diff: '--- a\n+++ b\n+x\n+y\n-z' }, 'changes so far: 2 lines added, 1 removed'],
+    [
+      'thread/status/changed',
+      { status: { type: 'active', activeFlags: ['waitingOnApproval'] } },
+      'waits for an approval',
+    ],
+    ['thread/status/changed', { status: { type: 'idle' } }, null],
+    ['hook/startedSomething', {}, 'hook started something'],
+  ])('tells %s %j in one line', (method, params, line) => {
+    expect(summaryOfFrame(method, params)).toBe(line);
+  });
+
+  it('reads quota in both spellings, and nothing from windows that were not told (X3)', () => {
+    const camel = {
+      rateLimits: {
+        limitId: 'codex',
+        primary: { usedPercent: 5, windowDurationMins: 300, resetsAt: 17 },
+        secondary: null,
+      },
+    };
+    const snake = {
+      msg: {
+        rate_limits: { limit_id: 'mini', secondary: { used_percent: 7.5, window_minutes: 60, resets_in_seconds: 9 } },
+      },
+    };
+    expect(quotaWindowsIn(camel, now)).toEqual([
+      { name: 'primary', usedPercent: 5, windowMinutes: 300, resetsAt: 17_000 },
+    ]);
+    expect(quotaWindowsIn(snake, now)).toEqual([
+      { name: 'mini secondary', usedPercent: 7.5, windowMinutes: 60, resetsAt: now + 9_000 },
+    ]);
+    expect(quotaWindowsIn({ rateLimits: { primary: null } }, now)).toEqual([]);
+  });
+});
