@@ -9,6 +9,7 @@ export async function callTool(
   door: ToolDoor,
   teller: EventTeller,
   payload: Fields,
+  signal: AbortSignal,
 ): Promise<CodexAnswer> {
   const name = (textOf(params.tool) ?? textOf(params.name) ?? '').trim();
   const supportedTools = door.tools.map((tool) => tool.name);
@@ -19,7 +20,7 @@ export async function callTool(
     const message = `Unsupported dynamic tool: ${JSON.stringify(name)}.`;
     return answer(false, JSON.stringify({ error: { message, supportedTools } }, null, 2));
   }
-  const { success, output } = await door.call(name, params.arguments ?? {});
+  const { success, output } = await door.call(name, params.arguments ?? {}, signal);
   teller.tell(success ? 'tool_call_completed' : 'tool_call_failed', `${name}: ${output}`, {
     payload: { call: payload, success, output },
   });

@@ -88,7 +88,7 @@ export class RequestDesk {
       case 'mcpServer/elicitation/request':
         return this.#elicit(frame, signal);
       case 'item/tool/call':
-        return callTool(params, this.#parts.request.tools, this.#parts.teller, whole);
+        return callTool(params, this.#parts.request.tools, this.#parts.teller, whole, signal);
       case 'currentTime/read':
         return { result: { currentTimeAt: Math.floor(this.#parts.clock.now() / 1000) } };
       default:

@@ -16,6 +16,8 @@ import { ownServer } from './request-desk.ts';
 /** The variable in which Codex finds the token for Baton's tools over MCP. */
 export const toolsTokenVariable = 'BATON_TOOLS_TOKEN';
 
+const longestToolSec = 7 * 24 * 3_600;
+
 /** Experimental: without it Codex takes no dynamic tools and cleans up no commands that are still running. */
 export function initializeParams(options: CodexAgentOptions): InitializeParams {
   return {
@@ -80,7 +82,8 @@ function threadParams(
   if (hidesSecrets) config.allow_login_shell = false;
   if (recovery?.budgetTokens !== undefined) config.model_auto_compact_token_limit = recovery.budgetTokens;
   if (options.tools === 'mcp' && toolAddress !== null) {
-    const server = { url: toolAddress.url, bearer_token_env_var: toolsTokenVariable };
+    // Baton bounds each call itself; one that waits for a person takes as long as he may.
+    const server = { url: toolAddress.url, bearer_token_env_var: toolsTokenVariable, tool_timeout_sec: longestToolSec };
     config.mcp_servers = { [ownServer]: server };
   }
   return {

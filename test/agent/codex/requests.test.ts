@@ -298,7 +298,7 @@ describe('a tool of the run', () => {
         inputSchema: { type: 'object', properties: {} },
       },
     ]);
-    expect(calls).toEqual([['linear_graphql', { query: '{ me }', variables: {} }]]);
+    expect(calls).toEqual([['linear_graphql', { query: '{ me }', variables: {} }, expect.any(AbortSignal)]]);
     expect(fake.answerTo(101)?.result).toEqual({
       success: true,
       contentItems: [{ type: 'inputText', text: 'the text' }],
@@ -353,9 +353,9 @@ describe('a tool of the run', () => {
     await session.runTurn('go');
     const start = fake.sent('thread/start')[0];
     expect(start).not.toHaveProperty('dynamicTools');
-    expect(start?.config).toEqual({
-      mcp_servers: { baton: { url: 'http://127.0.0.1:9/mcp', bearer_token_env_var: 'BATON_TOOLS_TOKEN' } },
-    });
+    // A tool that waits for a person takes longer than the minute that Codex gives.
+    const server = { url: 'http://127.0.0.1:9/mcp', bearer_token_env_var: 'BATON_TOOLS_TOKEN' };
+    expect(start?.config).toEqual({ mcp_servers: { baton: { ...server, tool_timeout_sec: expect.any(Number) } } });
     expect(JSON.stringify(fake.trace())).not.toContain('of-this-run');
     expect(await readFile(`${workspace}/token.txt`, 'utf8')).toBe('of-this-run\n');
   });
