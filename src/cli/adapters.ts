@@ -66,7 +66,7 @@ export function createAgent(
   const agentParts: AgentParts = {
     ...parts,
     allowEnv: [...(profile?.environment ?? []), ...env],
-    denyEnv: settings.secretEnvironment,
+    denyEnv: [...settings.secretEnvironment, ...ofOtherAccounts(settings.agent, account)],
     accountEnv: accountEnvironment(account, profile),
   };
   if (backend === 'codex') {
@@ -81,6 +81,12 @@ export function createAgent(
     return createRehearsalAgent({ nodePath: surroundings.nodePath, program, readTimeoutMs, turnTimeoutMs }, agentParts);
   }
   throw new BatonError('unsupported_agent_backend', `There is no agent backend "${backend}" in this version.`);
+}
+
+/** Variables that other accounts of the backend set and this one does not: whatever the daemon has there is theirs. */
+function ofOtherAccounts({ accounts }: Settings['agent'], account: AccountSettings): string[] {
+  const others = accounts.filter(({ backend, name }) => backend === account.backend && name !== account.name);
+  return others.flatMap(({ env }) => Object.keys(env)).filter((name) => !Object.hasOwn(account.env, name));
 }
 
 /** What an account hands to its agent; only here a secret of it is revealed. */

@@ -12,6 +12,7 @@ import { leaveToItsOwner } from './leave-to-owner.ts';
  */
 export async function answerQuestion(context: OrchestratorContext, command: Command): Promise<CommandAnswer> {
   const { store, clock, questions, state } = context;
+  if (command.author.kind === 'run') return refused('an agent cannot answer a question: it was asked of a person');
   const id = command.payload.question;
   const question = typeof id === 'string' ? await store.questions.read(id) : null;
   if (question === null || question.project !== context.project) return refused('there is no such question');

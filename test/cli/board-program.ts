@@ -23,6 +23,7 @@ export interface BoardProgram {
   stdin: string;
   terminal: { readonly isTTY?: boolean; readonly columns?: number };
   cwd: string;
+  env: Readonly<Record<string, string | undefined>>;
 }
 
 /** The commands on a real board, with what they print kept. */
@@ -36,6 +37,7 @@ export async function boardProgram(): Promise<BoardProgram> {
     stdin: '',
     terminal: {},
     cwd: '/',
+    env: {},
     run: async (...argv) => {
       const printed = { out: '', err: '' };
       const output = (name: 'out' | 'err'): Output => {
@@ -61,6 +63,7 @@ export async function boardProgram(): Promise<BoardProgram> {
             cwd: program.cwd,
             stdout: output('out'),
             stderr: output('err'),
+            env: program.env,
             userName: 'ada',
             stdin: (async function* () {
               yield program.stdin;

@@ -4,6 +4,16 @@ import path from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { boardProgram } from './board-program.ts';
 
+it('acts in the name of the run that it is called in, except for moves', async () => {
+  const program = await boardProgram();
+  program.env = { BATON_RUN_ID: 'run-7' };
+  await program.run('issue', 'add', 'By an agent', '--as', 'somebody');
+  const shown = await program.run('issue', 'show', 'BAT-1', '--json');
+  expect(shown.out).toContain('run-7');
+  expect(shown.out).not.toContain('somebody');
+  expect((await program.run('issue', 'move', 'BAT-1', 'backlog')).error).toBeNull();
+});
+
 describe('baton issue add', () => {
   it('prints the identifier, and keeps everything its flags say', async () => {
     const { run, board, opened } = await boardProgram();

@@ -2,10 +2,11 @@ import { BatonError } from '../../core/baton-error.ts';
 import type { Agent, SessionRequest } from '../agent.ts';
 import { type AgentParts, launchAgent } from '../launch-agent.ts';
 import { CodexRefusal } from './connection.ts';
+import { homeOf, oneFirstStart } from './first-start.ts';
 import type { CodexApprovals } from './request-desk.ts';
 import { CodexSession } from './session.ts';
 import { toolsTokenVariable } from './session-params.ts';
-import { loginShellText } from './shell-text.ts';
+import { keptName, loginShellText } from './shell-text.ts';
 
 export interface CodexAgentOptions {
   /** Shell text from the workflow file, run by a login shell; nothing is added to it. */
@@ -32,21 +33,31 @@ export interface CodexAgentOptions {
 export function createCodexAgent(options: CodexAgentOptions, parts: AgentParts): Agent {
   return {
     backend: 'codex',
-    startSession: async (request) => {
-      request.signal?.throwIfAborted();
-      const text = loginShellText(options.command, parts.denyEnv);
-      const program = { command: 'bash', args: ['-lc', text], stdin: 'open' as const };
-      const process = await launchAgent(program, withToolsToken(options, request), parts);
-      const session = new CodexSession(process, request, options, parts);
-      try {
-        await session.begin();
-        return session;
-      } catch (error) {
-        await session.stop();
-        throw launchError(error);
-      }
-    },
+    startSession: (request) => oneFirstStart(homeOf(parts), () => startSession(options, parts, request)),
   };
+}
+
+async function startSession(
+  options: CodexAgentOptions,
+  parts: AgentParts,
+  request: SessionRequest,
+): Promise<CodexSession> {
+  request.signal?.throwIfAborted();
+  const ofAccount = Object.entries(parts.accountEnv);
+  const names = ofAccount.map(([name]) => name);
+  const text = loginShellText(options.command, parts.denyEnv, names);
+  const kept = Object.fromEntries(ofAccount.map(([name, value]) => [keptName(name), value]));
+  const wanted = withToolsToken(options, request);
+  const program = { command: 'bash', args: ['-lc', text], stdin: 'open' as const };
+  const process = await launchAgent(program, { ...wanted, env: { ...wanted.env, ...kept } }, parts);
+  const session = new CodexSession(process, request, options, parts);
+  try {
+    await session.begin();
+    return session;
+  } catch (error) {
+    await session.stop();
+    throw launchError(error);
+  }
 }
 
 function withToolsToken(options: CodexAgentOptions, request: SessionRequest): SessionRequest {

@@ -6,15 +6,26 @@ export function shellWord(text: string): string {
 const variableName = /^[A-Za-z_]\w*$/;
 const variablePrefix = /^([A-Za-z_]\w*)\*$/;
 
+/** Under which name a variable of the account waits until the login profile is through. */
+export function keptName(name: string): string {
+  return `BATON_KEPT_${name}`;
+}
+
 /**
- * What `bash -lc` is given: the command of the workflow, unchanged. Before it, the variables that hold tracker secrets are
- * unset once more, because a login profile may have exported them again (1.3 of the reference).
+ * What `bash -lc` is given: the command of the workflow, unchanged. Before it, what a login profile may have changed is put
+ * right: the variables that hold tracker secrets are unset once more (1.3 of the reference), and those of the account,
+ * which wait under another name so that no value is in the text, are set again.
  */
-export function loginShellText(command: string, denied: readonly string[]): string {
+export function loginShellText(command: string, denied: readonly string[], kept: readonly string[] = []): string {
   const names = denied.flatMap((name) => {
     const prefix = variablePrefix.exec(name)?.[1];
     if (prefix !== undefined) return [`\${!${prefix}@}`];
     return variableName.test(name) ? [name] : [];
   });
-  return names.length === 0 ? `exec ${command}` : `unset ${names.join(' ')}; exec ${command}`;
+  const restored = kept.filter((name) => variableName.test(name));
+  return [
+    ...(names.length === 0 ? [] : [`unset ${names.join(' ')}`]),
+    ...restored.map((name) => `export ${name}="$${keptName(name)}"; unset ${keptName(name)}`),
+    `exec ${command}`,
+  ].join('; ');
 }

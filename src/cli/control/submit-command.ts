@@ -6,6 +6,7 @@ import { BatonError } from '../../core/baton-error.ts';
 import type { CommandKind } from '../../core/command.ts';
 import type { QuestionAnswer } from '../../core/question.ts';
 import type { Command } from '../../store/commands.ts';
+import { authorOf } from '../author-of.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { jsonLine } from '../json-line.ts';
 import type { Surroundings } from '../surroundings.ts';
@@ -54,14 +55,14 @@ export async function sendCommand(
   workplace: Workplace,
   { kind, payload }: { readonly kind: CommandKind; readonly payload: CommandPayload },
   flags: CommandFlags,
-  { userName }: Surroundings,
+  surroundings: Surroundings,
 ): Promise<Command> {
   const { command, created } = await workplace.store.commands.submit({
     id: systemChance.id(),
     project: workplace.project.id,
     kind,
     payload: { ...payload, ...(flags.reason === undefined ? {} : { reason: flags.reason }) },
-    author: { kind: 'person', name: flags.as ?? userName },
+    author: authorOf(flags.as, surroundings),
     at: systemClock.now(),
     key: flags.key ?? null,
   });

@@ -22,7 +22,7 @@ export interface OpenBoard {
   close(): Promise<void>;
 }
 
-export type BoardSurroundings = Pick<Surroundings, 'cwd' | 'stdout' | 'stderr'> & {
+export type BoardSurroundings = Pick<Surroundings, 'cwd' | 'stdout' | 'stderr' | 'env'> & {
   /** The login name: who changes the board when `--as` names nobody. */
   readonly userName: string;
   readonly stdin: AsyncIterable<string | Uint8Array>;
@@ -31,6 +31,7 @@ export type BoardSurroundings = Pick<Surroundings, 'cwd' | 'stdout' | 'stderr'> 
 /** What one command works with. */
 export interface BoardContext {
   readonly board: Board;
+  /** In whose name it acts: a person, or the run that it is called in. */
   readonly person: Author;
   readonly surroundings: BoardSurroundings;
   readonly json: boolean;

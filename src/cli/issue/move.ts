@@ -10,7 +10,10 @@ export async function move(
   flags: { readonly reason?: string },
   context: BoardContext,
 ): Promise<number> {
-  const { board, person } = context;
+  const { board, surroundings } = context;
+  // Whoever has a shell moves as a person, also a hook of a run: the way of an agent is its tool.
+  const person =
+    context.person.kind === 'run' ? ({ kind: 'person', name: surroundings.userName } as const) : context.person;
   const { id, status } = await board.find(name);
   const issue = await board.move(id, to, { author: person, reason: flags.reason ?? null });
   const text = status === issue.status ? `was in ${to} already` : `is now in ${to}`;

@@ -1,4 +1,5 @@
 import { Argument, type Command, Option } from 'commander';
+import { authorOf } from '../author-of.ts';
 import { folder } from '../option-parsers.ts';
 import type { AddFlags } from './add.ts';
 import type { BlockFlags } from './block.ts';
@@ -24,7 +25,7 @@ export function registerIssueCommands(program: Command, door: BoardDoor, finish:
     const { workflow, stateDir } = flags;
     const { board, close } = await door.open({ workflow, ...(stateDir === undefined ? {} : { stateDir }) });
     const { surroundings } = door;
-    const person = { kind: 'person', name: flags.as ?? surroundings.userName } as const;
+    const person = authorOf(flags.as, surroundings);
     try {
       finish(await run({ board, person, surroundings, json: flags.json === true }));
     } finally {

@@ -83,6 +83,22 @@ describe('a Codex session begins', () => {
     expect(fake.sent('thread/start')[0]?.config).toEqual({ allow_login_shell: false });
   });
 
+  it('with what its account sets, whatever the login profile says, and no value in the text of the shell', async () => {
+    const home = folder();
+    await writeFile(path.join(home, '.bash_profile'), 'export CODEX_HOME=/elsewhere OPENAI_API_KEY=another\n');
+    const accountEnv = { CODEX_HOME: path.join(home, 'mine'), OPENAI_API_KEY: `it's "mine" $HOME` };
+    const { session, workspace } = await openCodex(
+      turn({ run: 'env > env.txt; tr "\\0" " " < /proc/$PPID/cmdline > line.txt' }),
+      { parts: { daemonEnv: { ...process.env, HOME: home }, accountEnv } },
+    );
+    await session.runTurn('go');
+    const env = await readFile(path.join(workspace, 'env.txt'), 'utf8');
+    expect(env).toContain(`CODEX_HOME=${path.join(home, 'mine')}\n`);
+    expect(env).toContain(`OPENAI_API_KEY=it's "mine" $HOME\n`);
+    expect(env).not.toMatch(/elsewhere|another|BATON_KEPT/);
+    expect(await readFile(path.join(workspace, 'line.txt'), 'utf8')).not.toContain('mine"');
+  });
+
   it('with a first answer of more than a megabyte in one line (A19)', async () => {
     const result = { padding: 'x'.repeat(1_100_000), userAgent: 'x' };
     const { session } = await openCodex({ answers: { initialize: { result } } });

@@ -1,0 +1,11 @@
+import type { Author } from '../core/author.ts';
+import type { Surroundings } from './surroundings.ts';
+
+/**
+ * In whose name a command acts. Inside a run, of an agent or of its hooks, it is the run: what an agent writes must not
+ * pass for the words of a person.
+ */
+export function authorOf(as: string | undefined, { env, userName }: Pick<Surroundings, 'env' | 'userName'>): Author {
+  const runId = env.BATON_RUN_ID;
+  return runId === undefined || runId === '' ? { kind: 'person', name: as ?? userName } : { kind: 'run', runId };
+}

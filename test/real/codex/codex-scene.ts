@@ -1,0 +1,159 @@
+import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterEach, expect } from 'vitest';
+import type { AgentEvent, AgentEventName, AgentSession, SessionRequest, TurnResult } from '../../../src/agent/agent.ts';
+import { type CodexAgentOptions, createCodexAgent } from '../../../src/agent/codex/codex-agent.ts';
+import type { AgentParts } from '../../../src/agent/launch-agent.ts';
+import { systemChance } from '../../../src/clock/system-chance.ts';
+import { systemClock } from '../../../src/clock/system-clock.ts';
+import type { AgentQuestion, QuestionAnswer } from '../../../src/core/question.ts';
+import type { ToolAnswer, ToolDescription } from '../../../src/core/tool-door.ts';
+import type { Custody } from '../../../src/process/custody.ts';
+import { type CodexHomeChoices, codexHome } from '../../fake/openai/codex-home.ts';
+import { type FakeOpenAi, startFakeOpenAi } from '../../fake/openai/fake-openai.ts';
+import type { Scenario } from '../../fake/openai/scenario.ts';
+import { pidsOfDaemon } from '../../process/real-children.ts';
+import type { CodexBinary } from '../codex-binary.ts';
+
+/** A real Codex with a home of its own, a workspace and a model that says what the test wrote. */
+export interface CodexScene {
+  readonly model: FakeOpenAi;
+  readonly workspace: string;
+  /** Beside the workspace, not in it. */
+  readonly folder: string;
+  /** A session in a process of its own; several one after the other share the home. */
+  open(request?: Partial<SessionRequest>, options?: Partial<CodexAgentOptions>): Promise<OpenSession>;
+}
+
+export interface OpenSession {
+  readonly session: AgentSession;
+  readonly events: readonly AgentEvent[];
+  /** What a person was asked. */
+  readonly asked: readonly AgentQuestion[];
+  /** What tools were called. */
+  readonly calls: readonly (readonly [string, unknown])[];
+  /** Runs a turn that has to be completed, and tells the last thing that was said. */
+  complete(prompt: string): Promise<string>;
+  names(): readonly AgentEventName[];
+}
+
+export interface SceneChoices {
+  readonly scenario?: Scenario;
+  readonly home?: CodexHomeChoices;
+  readonly options?: Partial<CodexAgentOptions>;
+  readonly custody?: Custody;
+  /** Names of variables that hold tracker secrets. */
+  readonly denyEnv?: readonly string[];
+  /** The model's address instead of that of the fake. */
+  readonly baseUrl?: string;
+  /** What a person answers; nobody does unless it is said. */
+  readonly person?: (question: AgentQuestion) => QuestionAnswer | null | Promise<QuestionAnswer | null>;
+}
+
+export const commentTool: ToolDescription = {
+  name: 'comment',
+  description: 'Writes a comment on the issue.',
+  inputSchema: {
+    type: 'object',
+    properties: { body: { type: 'string' } },
+    required: ['body'],
+    additionalProperties: false,
+  },
+};
+
+/**
+ * To be called once in a suite. After each test every session is stopped, and the test fails when a process of it is
+ * left: each test has a daemon marker of its own, which every process of Codex inherits.
+ */
+export function useCodexScenes(codex: CodexBinary): (choices?: SceneChoices) => Promise<CodexScene> {
+  const clean: (() => unknown)[] = [];
+  afterEach(async () => {
+    const failures: unknown[] = [];
+    for (const each of clean.splice(0).reverse()) {
+      try {
+        await each();
+      } catch (error) {
+        failures.push(error);
+      }
+    }
+    if (failures.length > 0) throw failures[0];
+  });
+
+  return async (choices = {}) => {
+    const folder = realpathSync(mkdtempSync(path.join(tmpdir(), 'baton-real-codex-')));
+    clean.push(() => rmSync(folder, { recursive: true, force: true }));
+    const workspace = path.join(folder, 'workspace');
+    mkdirSync(workspace);
+    const model = await startFakeOpenAi(choices.scenario);
+    clean.push(() => model[Symbol.asyncDispose]());
+    const { env } = codexHome(folder, choices.baseUrl ?? model.url, choices.home);
+    const parts: AgentParts = {
+      clock: systemClock,
+      custody: choices.custody ?? 'marker_sweep',
+      daemonId: systemChance.id(),
+      daemonEnv: { PATH: process.env.PATH, LANG: 'C.UTF-8', ...env },
+      allowEnv: ['CODEX_*'],
+      denyEnv: choices.denyEnv ?? [],
+      accountEnv: {},
+    };
+    clean.push(() => expect(pidsOfDaemon(parts.daemonId)).toEqual([]));
+
+    const open: CodexScene['open'] = async (request = {}, options = {}) => {
+      const events: AgentEvent[] = [];
+      const asked: AgentQuestion[] = [];
+      const calls: [string, unknown][] = [];
+      const agent = createCodexAgent({ ...usualOptions(codex), ...choices.options, ...options }, parts);
+      const session = await agent.startSession({
+        runId: systemChance.id(),
+        workspace,
+        threadId: null,
+        writableRoots: [],
+        title: 'BAT-1: Mend the door',
+        env: { BATON_ISSUE_IDENTIFIER: 'BAT-1' },
+        recovery: null,
+        tools: {
+          tools: [commentTool],
+          call: async (name, input): Promise<ToolAnswer> => {
+            calls.push([name, input]);
+            return { success: true, output: 'noted' };
+          },
+        },
+        toolAddress: null,
+        ask: async (question) => {
+          asked.push(question);
+          return (await choices.person?.(question)) ?? null;
+        },
+        onProcess: () => {},
+        onEvent: (event) => events.push(event),
+        ...request,
+      });
+      clean.push(() => session.stop());
+      const complete = async (prompt: string): Promise<string> => {
+        const result = await session.runTurn(prompt);
+        expect(result).toMatchObject({ status: 'completed' });
+        return (result as TurnResult & { readonly message?: string }).message ?? '';
+      };
+      return { session, events, asked, calls, complete, names: () => events.map(({ name }) => name) };
+    };
+    return { model, workspace, folder, open };
+  };
+}
+
+export function readWorkspace(scene: CodexScene, file: string): string {
+  return readFileSync(path.join(scene.workspace, file), 'utf8');
+}
+
+function usualOptions(codex: CodexBinary): CodexAgentOptions {
+  return {
+    command: `'${codex.path}' app-server`,
+    approvalPolicy: 'never',
+    threadSandbox: 'danger-full-access',
+    turnSandboxPolicy: { type: 'dangerFullAccess' },
+    approvals: 'ask',
+    tools: 'none',
+    readTimeoutMs: 20_000,
+    turnTimeoutMs: 25_000,
+    version: '0.0.0',
+  };
+}

@@ -1,0 +1,68 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync } from 'node:fs';
+import path from 'node:path';
+import { expect, it } from 'vitest';
+import type { Custody } from '../../../src/process/custody.ts';
+import { shell } from '../../fake/openai/scenario.ts';
+import { describeUnderEachCustody } from '../../process/real-children.ts';
+import { describeWithCodex } from '../codex-binary.ts';
+import { type CodexScene, useCodexScenes } from './codex-scene.ts';
+
+// The folders of the tests lie below the one for temporary files, which the sandbox leaves open unless told otherwise.
+const confined = {
+  threadSandbox: 'workspace-write',
+  turnSandboxPolicy: {
+    type: 'workspaceWrite',
+    writableRoots: [],
+    networkAccess: false,
+    excludeTmpdirEnvVar: true,
+    excludeSlashTmp: true,
+  },
+} as const;
+
+const identity = ['-c', 'user.name=Somebody', '-c', 'user.email=somebody@example.org'];
+
+await describeWithCodex('the sandbox of a real Codex', (codex) => {
+  const makeScene = useCodexScenes(codex);
+  const commit = `echo made > made.txt; git add -A && git ${identity.join(' ')} commit -qm made; touch ../outside.txt`;
+  const confinedScene = (custody: Custody = 'marker_sweep'): Promise<CodexScene> =>
+    makeScene({
+      custody,
+      scenario: { otherwise: [{ calls: [shell(commit)] }, { message: ({ lastOutput }) => lastOutput }] },
+      options: confined,
+    });
+
+  describeUnderEachCustody('a commit', (custody) => {
+    it('lets the agent commit when the git directory lies outside of the workspace and was named', async () => {
+      const scene = await confinedScene(custody);
+      const gitDirectory = path.join(scene.folder, 'git-directories', 'one');
+      mkdirSync(path.dirname(gitDirectory));
+      execFileSync('git', ['init', '-q', '--separate-git-dir', gitDirectory, scene.workspace]);
+      const { complete } = await scene.open({ writableRoots: [gitDirectory] });
+      await complete('Commit it.');
+      expect(subjects(scene)).toEqual(['made']);
+      expect(existsSync(path.join(scene.folder, 'outside.txt'))).toBe(false);
+    });
+  });
+
+  it('lets the agent commit when the git directory lies in the workspace', async () => {
+    const scene = await confinedScene();
+    execFileSync('git', ['init', '-q', scene.workspace]);
+    const { complete } = await scene.open();
+    await complete('Commit it.');
+    expect(subjects(scene)).toEqual(['made']);
+    expect(existsSync(path.join(scene.folder, 'outside.txt'))).toBe(false);
+  });
+
+  it('keeps the agent from a git directory that was not named', async () => {
+    const scene = await confinedScene();
+    const gitDirectory = path.join(scene.folder, 'git-directory');
+    execFileSync('git', ['init', '-q', '--separate-git-dir', gitDirectory, scene.workspace]);
+    const { complete } = await scene.open();
+    expect(await complete('Commit it.')).toContain('Read-only file system');
+  });
+});
+
+function subjects({ workspace }: CodexScene): string[] {
+  return execFileSync('git', ['log', '--format=%s'], { cwd: workspace, encoding: 'utf8' }).trim().split('\n');
+}

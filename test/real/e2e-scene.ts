@@ -1,0 +1,132 @@
+import { execFileSync } from 'node:child_process';
+import path from 'node:path';
+import { expect } from 'vitest';
+import { transcriptFiles } from '../../src/store/transcript-files.ts';
+import { stateFolderOf } from '../cli/live-daemon.ts';
+import { Place, type RunningBaton } from '../cli/run-baton.ts';
+import { codexHome } from '../fake/openai/codex-home.ts';
+import { type FakeOpenAi, startFakeOpenAi } from '../fake/openai/fake-openai.ts';
+import type { Scenario } from '../fake/openai/scenario.ts';
+import { patiently } from '../fault/patience.ts';
+import { leftIn, type ProcessWatch, watchProcesses } from '../fault/process-watch.ts';
+import { type Row, readStore } from '../fault/store-file.ts';
+import { commit, git, scratchRepository } from '../workspace/git/scratch-repository.ts';
+import type { CodexBinary } from './codex-binary.ts';
+
+export interface E2eChoices {
+  /** The section `tracker` of the workflow, in one line of YAML. */
+  readonly tracker: string;
+  /** Below `codex:`, beside the command. */
+  readonly codex?: readonly string[];
+  readonly env?: Record<string, string>;
+}
+
+/**
+ * A person's repository with a small test suite that fails, a daemon whose agent is a real Codex with a private home, and
+ * a model that says what the test wrote. Whatever is left of it is ended with it.
+ */
+export class E2eScene implements AsyncDisposable {
+  readonly place: Place;
+  readonly model: FakeOpenAi;
+  readonly source: string;
+  /** Of everything that a run started, from the beginning on. */
+  readonly watch: ProcessWatch;
+
+  constructor(codex: CodexBinary, model: FakeOpenAi, { tracker, codex: more = [], env = {} }: E2eChoices) {
+    this.model = model;
+    this.place = new Place(env);
+    this.source = scratchRepository(path.join(this.place.folder, 'project'));
+    commit(this.source, { 'greet.sh': 'echo Good day\n', 'test.sh': testSuite }, 'A greeting that is not wanted');
+    codexHome(this.place.folder, model.url);
+    this.place.write('home/.gitconfig', '[user]\n\tname = An Agent\n\temail = agent@example.invalid\n');
+    this.place.write(
+      'WORKFLOW.md',
+      [
+        '---',
+        'project: {name: real}',
+        `tracker: {${tracker}}`,
+        'polling: {interval_ms: 300}',
+        'workspace: {root: workspaces, repo: project}',
+        'agent:',
+        '  backend: codex',
+        '  accounts: [{name: private, home: ./codex-home}]',
+        '  read_timeout_ms: 60000',
+        '  max_retry_backoff_ms: 500',
+        'codex:',
+        `  command: "exec '${codex.path}' app-server"`,
+        ...more.map((line) => `  ${line}`),
+        '---',
+        'Work on {{ issue.identifier }}: {{ issue.title }}',
+      ].join('\n'),
+    );
+    this.watch = watchProcesses(this.place.folder);
+  }
+
+  query(statement: string): Row[] {
+    return readStore(this.place, statement);
+  }
+
+  /** The runs, oldest first. */
+  runs(): Row[] {
+    return this.query('select * from runs order by started_at');
+  }
+
+  /** Resolves when the model was asked so often in all. */
+  async untilAsked(times: number, daemon: RunningBaton): Promise<void> {
+    await patiently(() => expect(this.model.requests.length, daemon.stderr()).toBeGreaterThanOrEqual(times));
+  }
+
+  /** Resolves when the store has this many tokens for the run that is under way, and with them whatever came before. */
+  async untilCounted(tokens: number, daemon: RunningBaton): Promise<void> {
+    await patiently(() => expect(this.runs().at(-1)?.total_tokens, daemon.stderr()).toBe(tokens));
+  }
+
+  /** As the machine would: nothing is said to it, and nothing of it can be said to anybody. */
+  async kill(daemon: RunningBaton): Promise<void> {
+    const isInNamespace = daemon.stderr().includes('pid_namespace"');
+    daemon.child.kill('SIGKILL');
+    await daemon.ended;
+    // Elsewhere the next life ends them, before it starts anything.
+    if (isInNamespace) await patiently(() => expect(leftIn(this.place.folder)).toEqual([]));
+  }
+
+  /** No run is under way any more. */
+  async untilQuiet(daemon: RunningBaton): Promise<void> {
+    await patiently(() => {
+      const open = this.runs().filter((run) => run.ended_at === null);
+      expect(open, daemon.stderr()).toEqual([]);
+    });
+  }
+
+  /** What the tests of the repository say on a branch, in a checkout of its own. */
+  testsOn(branch: string): { readonly isGreen: boolean; readonly said: string } {
+    const folder = path.join(this.place.folder, `checkout-${branch.replaceAll('/', '-')}`);
+    git(this.source, 'clone', '--quiet', '--branch', branch, this.source, folder);
+    try {
+      return { isGreen: true, said: execFileSync('sh', ['test.sh'], { cwd: folder, encoding: 'utf8', stdio: 'pipe' }) };
+    } catch (error) {
+      return { isGreen: false, said: String((error as { stdout?: unknown }).stdout) };
+    }
+  }
+
+  /** The transcript of a run, each line an event; a line that is none fails the test. */
+  async transcript(runId: unknown): Promise<Record<string, unknown>[]> {
+    const reader = transcriptFiles(path.join(stateFolderOf(this.place), 'transcripts'));
+    const { lines } = await reader.read(String(runId), { limit: 10_000 });
+    return lines.map((line) => JSON.parse(line));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.watch[Symbol.dispose]();
+    this.place[Symbol.dispose]();
+    await this.model[Symbol.asyncDispose]();
+  }
+}
+
+const testSuite = `said=$(sh greet.sh)
+if [ "$said" = "Hello" ]; then echo "1 test, all green"; else echo "greet.sh said $said"; exit 1; fi
+`;
+
+export async function e2eScene(codex: CodexBinary, scenario: Scenario, choices: E2eChoices): Promise<E2eScene> {
+  return new E2eScene(codex, await startFakeOpenAi(scenario), choices);
+}

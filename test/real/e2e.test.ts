@@ -1,0 +1,173 @@
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import { expect, it } from 'vitest';
+import { filesWith, secretKey } from '../cli/linear-scene.ts';
+import { answer, startDaemon, stopDaemon } from '../cli/live-daemon.ts';
+import { baton, leaveNoPlaces } from '../cli/run-baton.ts';
+import { startFakeLinear } from '../fake/linear/fake-linear.ts';
+import { type Scenario, type Step, shell, type ToolCall } from '../fake/openai/scenario.ts';
+import { withoutNamespaces } from '../fake/without-namespaces.ts';
+import { patiently } from '../fault/patience.ts';
+import { leftIn } from '../fault/process-watch.ts';
+import { git } from '../workspace/git/scratch-repository.ts';
+import { type CodexBinary, describeWithCodex } from './codex-binary.ts';
+import { type E2eScene, e2eScene } from './e2e-scene.ts';
+
+leaveNoPlaces();
+
+const e2eTest = { timeout: 180_000 };
+
+/** What the fake model counts for each of its answers. */
+const tokensOfAnswer = 120;
+
+const edit = shell('echo "echo Hello" > greet.sh');
+const runTests = shell('sh test.sh');
+const commitOnce = shell('git add -A && { git diff --cached --quiet || git commit --quiet --message "Say hello"; }');
+const done: Step = { message: 'The greeting is mended.' };
+const thinksForEver: Step = { message: 'Let me', fault: { kind: 'hang' } };
+
+const byDynamicTool = (name: string, args: Record<string, unknown>): ToolCall => ({ name, arguments: args });
+const byMcp = (name: string, args: Record<string, unknown>): ToolCall => ({
+  ...{ namespace: 'mcp__baton', name, arguments: args },
+});
+
+/** The model begins with the first steps and, stopped in the middle of them, goes on with the others. */
+function interrupted(first: readonly Step[], then: readonly Step[]): Scenario {
+  return {
+    rules: [
+      { when: /^Work on/, steps: first },
+      { when: /^Continuation guidance/, steps: then },
+    ],
+  };
+}
+
+/** All that must hold at the end, whoever the tracker is: one commit, one thread, one agent, every token once. */
+async function checkWork(scene: E2eScene, killedAfter: number): Promise<void> {
+  const { place, model, source, watch } = scene;
+  expect(git(source, 'log', '--format=%s', 'main..baton/bat-1')).toBe('Say hello');
+  expect(scene.testsOn('main').isGreen).toBe(false);
+  expect(scene.testsOn('baton/bat-1')).toEqual({ isGreen: true, said: '1 test, all green\n' });
+  expect(git(source, 'status', '--porcelain')).toBe('');
+
+  const [first, second, ...more] = scene.runs();
+  expect(more).toEqual([]);
+  expect([first?.outcome, second?.outcome]).toEqual(['interrupted', 'succeeded']);
+  // The thread goes on: the model is asked with all that was said and done before the daemon died.
+  expect(second?.thread_id).toBe(first?.thread_id);
+  const resumed = model.requests[killedAfter]?.conversation;
+  expect(resumed?.memory).toMatch(/Work on BAT-1: Mend the greeting[\s\S]*Continuation guidance/);
+  expect(new Set(model.requests.map(({ conversation }) => conversation.id)).size).toBe(1);
+
+  expect(watch.overlaps).toEqual([]);
+  expect(watch.mostRuns).toBe(1);
+  expect([...watch.lives.keys()].toSorted()).toEqual([first?.run_id, second?.run_id].toSorted());
+
+  // The answer that was cut off is none, and Codex tells the total of the whole thread when it goes on with it.
+  const [before, after] = [killedAfter - 1, model.requests.length - killedAfter];
+  expect([first?.total_tokens, second?.total_tokens]).toEqual([before, after].map((each) => each * tokensOfAnswer));
+  expect(scene.query('select sum(total_tokens) as total, sum(runs) as runs from usage')).toEqual([
+    { total: (before + after) * tokensOfAnswer, runs: 2 },
+  ]);
+
+  for (const [run, began] of [
+    [first, 'begins'],
+    [second, 'goes on with'],
+  ] as const) {
+    const events = await scene.transcript(run?.run_id);
+    expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index + 1));
+    expect(events[0]).toMatchObject({ event: 'session_started', summary: `Codex ${began} thread ${first?.thread_id}` });
+    const { stdout } = await baton(place, 'runs', 'log', String(run?.run_id));
+    expect(stdout.trimEnd().split('\n')).toHaveLength(events.length);
+  }
+  const { stdout } = await baton(place, 'runs', 'log', String(second?.run_id));
+  for (const told of ['sh test.sh', 'git commit', 'update_issue_status', 'The greeting is mended.'])
+    expect(stdout).toContain(told);
+  expect(leftIn(place.folder)).toEqual([]);
+}
+
+await describeWithCodex('a ticket from its tracker to review', (codex: CodexBinary) => {
+  const board = 'kind: board';
+
+  it.each([
+    ['with dynamic tools', byDynamicTool, []],
+    [
+      'with tools over MCP, and nothing but its workspace and its git directory to write to',
+      byMcp,
+      [
+        'tools: mcp',
+        'turn_sandbox_policy: {type: workspaceWrite, writableRoots: [], networkAccess: false, excludeTmpdirEnvVar: true, excludeSlashTmp: true}',
+      ],
+    ],
+  ] as const)(
+    'on the board, %s: the daemon is killed while the model thinks, and the thread goes on to one commit',
+    e2eTest,
+    async (_, call, more) => {
+      const finish = [
+        { calls: [runTests] },
+        { calls: [commitOnce] },
+        { calls: [call('update_issue_status', { status: 'review' })] },
+        done,
+      ];
+      const scenario = interrupted([{ calls: [edit] }, thinksForEver], finish);
+      await using scene = await e2eScene(codex, scenario, { tracker: board, codex: more });
+      const { place, source } = scene;
+      await answer(place, 'issue', 'add', 'Mend the greeting');
+      const first = await startDaemon(place);
+      await scene.untilAsked(2, first);
+      await scene.untilCounted(tokensOfAnswer, first);
+      await scene.kill(first);
+      // After the edit, before the commit.
+      expect(place.read('workspaces/BAT-1/greet.sh')).toBe('echo Hello\n');
+      expect(git(source, 'rev-list', '--count', '--all')).toBe('2');
+
+      const second = await startDaemon(place);
+      await patiently(() =>
+        expect(scene.query('select status from board_issues'), second.stderr()).toEqual([{ status: 'review' }]),
+      );
+      await scene.untilQuiet(second);
+      await stopDaemon(second);
+      await checkWork(scene, 2);
+    },
+  );
+
+  it(
+    'on Linear: the daemon is killed while a command runs, whose agent lives on, and the next life ends it first',
+    e2eTest,
+    async () => {
+      await using linear = await startFakeLinear({ apiKey: secretKey });
+      const tests = shell('touch "$TMPDIR/begun"; (setsid sleep 300 &); sleep 300');
+      const finish = [
+        { calls: [runTests] },
+        { calls: [commitOnce] },
+        { calls: [byDynamicTool('comment', { body: 'It says hello now.' })] },
+        { calls: [byDynamicTool('update_issue_status', { status: 'In Review' })] },
+        done,
+      ];
+      const start = { calls: [byDynamicTool('update_issue_status', { status: 'In Progress' })] };
+      const scenario = interrupted([start, { calls: [edit] }, { calls: [tests] }], finish);
+      await using scene = await e2eScene(codex, scenario, {
+        tracker: `kind: linear, project_slug: baton, provider: {endpoint: "${linear.url}", api_key: $LINEAR_API_KEY}`,
+        env: { LINEAR_API_KEY: secretKey, ...withoutNamespaces },
+      });
+      const { place } = scene;
+      const { identifier } = linear.addIssue({ title: 'Mend the greeting' });
+      expect(identifier).toBe('BAT-1');
+      const first = await startDaemon(place);
+      await patiently(() => expect(existsSync(path.join(place.temporary, 'begun')), first.stderr()).toBe(true));
+      await scene.untilCounted(3 * tokensOfAnswer, first);
+      await scene.kill(first);
+      const orphans = leftIn(place.folder);
+      expect(orphans.join('\n')).toContain('app-server');
+      expect(linear.stateOf(identifier)).toBe('In Progress');
+
+      const second = await startDaemon(place);
+      await patiently(() => expect(linear.stateOf(identifier), second.stderr()).toBe('In Review'));
+      await scene.untilQuiet(second);
+      await stopDaemon(second);
+      expect(linear.commentsOf(identifier)).toHaveLength(1);
+      await checkWork(scene, 3);
+      expect(linear.complaints).toEqual([]);
+      expect(filesWith(place.folder, secretKey)).toEqual([]);
+    },
+  );
+});
