@@ -6,15 +6,22 @@ import type { ReadModel } from '../orchestrator/read-model.ts';
 import { createLogger } from '../telemetry/create-logger.ts';
 import type { Board } from '../tracker/board/board.ts';
 import { createDaemon, type Daemon } from './daemon.ts';
+import { answerInPlace } from './demo/answer-in-place.ts';
+import { type AskingIssue, askingIssues } from './demo/asking-issues.ts';
 import { fileTickets } from './demo/file-tickets.ts';
 import { type DemoFolder, openDemoFolder, putAside } from './demo/make-demo.ts';
-import { type PlayedPerson, playPerson } from './demo/play-person.ts';
+import { type PlayedPerson, personName, playPerson } from './demo/play-person.ts';
 import { openScreen } from './demo/screen.ts';
-import { type TicketRow, ticketRows } from './demo/ticket-rows.ts';
+import { placeFlags, tellQuestions } from './demo/tell-questions.ts';
+import { type TicketRow, ticketRows, withoutQuota } from './demo/ticket-rows.ts';
 import { exitCodes } from './exit-codes.ts';
+import { shellWord } from './init/shell-word.ts';
+import { jsonLine } from './json-line.ts';
 import { runDaemon } from './run-daemon.ts';
+import { shellArgument } from './shell-argument.ts';
 import { listenForStop } from './stop-on-signal.ts';
 import type { Surroundings } from './surroundings.ts';
+import { openWorkplace, type Workplace } from './workplace.ts';
 
 export interface DemoFlags {
   readonly json?: boolean;
@@ -38,23 +45,32 @@ export async function demo(flags: DemoFlags, surroundings: Surroundings): Promis
       await daemon[Symbol.asyncDispose]();
       return await beginAnew(flags, folder, surroundings);
     }
-    if (!json) surroundings.stdout.write(introduction(folder));
+    if (!json) surroundings.stdout.write(introduction(folder, flags.once === true));
     const isRunning = (id: string): boolean => orchestrator.read().running.some(({ issue }) => issue.id === id);
-    const person = playPerson({ board, folder, logger, isRunning }, surroundings);
+    await using workplace = await openWorkplace(folder, surroundings);
     const screen = openScreen({ rows, footer: () => footer(orchestrator.read()), json, output: surroundings });
+    const { say } = screen;
+    const asking = (): AskingIssue[] => (flags.once ? askingIssues(orchestrator.read()) : []);
+    const answer = (asked: AskingIssue): Promise<void> =>
+      answerInPlace(asked, { workplace, say, name: personName }, surroundings);
+    const person = playPerson({ board, folder, logger, isRunning, asking, answer }, surroundings);
+    const { batonPath } = surroundings;
+    const tell = flags.once ? () => {} : tellQuestions({ workplace, folder, batonPath, say, logger });
     const unwatch = orchestrator.onChange(() => {
+      tell(orchestrator.read());
       person.look();
       screen.show();
     });
     // Whoever reads has gone (`baton demo | head`): there is nobody left to show anything to.
     surroundings.stdout.once('error', () => void orchestrator.stop());
-    if (flags.once) stopWhenIdle({ orchestrator, board, person, logger });
+    if (flags.once) stopWhenIdle({ orchestrator, board, person, asking, logger });
     await runDaemon(daemon, signals);
     unwatch();
     await person.rest();
     await screen.close();
     const last = await rows();
-    surroundings.stdout.write(summary({ rows: last, daemon, folder, json, batonPath: surroundings.batonPath }));
+    const outOfQuota = await countOutOfQuota(workplace, orchestrator.read().startedAt);
+    surroundings.stdout.write(summary({ rows: last, daemon, folder, json, outOfQuota, batonPath }));
     return flags.once && last.some(({ status }) => status !== 'done') ? exitCodes.error : exitCodes.ok;
   } finally {
     await close();
@@ -66,7 +82,7 @@ function openDemo(folder: DemoFolder, logger: Logger, surroundings: Surroundings
   return createDaemon({ workflowPath, stateDir, trial: null, role: 'daemon', logger }, surroundings);
 }
 
-/** A demo whose tickets are all done shows nothing; the next one begins with eight new ones. */
+/** A demo whose tickets are all done shows nothing; the next one begins with new ones. */
 async function beginAnew(flags: DemoFlags, folder: DemoFolder, surroundings: Surroundings): Promise<number> {
   const kept = await putAside(folder);
   if (!flags.json) surroundings.stdout.write(`The last demo is over; it is kept in ${kept}\n`);
@@ -89,23 +105,29 @@ interface IdleWatch {
   readonly orchestrator: Orchestrator;
   readonly board: Board;
   readonly person: PlayedPerson;
+  readonly asking: () => readonly AskingIssue[];
   readonly logger: Logger;
 }
 
 /**
- * Stops the orchestrator when nothing is left to do: nothing runs, nothing is due, nothing waits to be merged that can be, and two
- * whole ticks since then have found nothing to start. Two, because the one in progress may have read the board before the
- * last run ended.
+ * Stops the orchestrator when nothing is left to do: nothing runs, nothing is due, nothing waits to be merged or answered
+ * that can be, and two whole ticks since then have found nothing to start. Two, because the one in progress may have read
+ * the board before the last run ended.
  */
-function stopWhenIdle({ orchestrator, board, person, logger }: IdleWatch): void {
+function stopWhenIdle({ orchestrator, board, person, asking, logger }: IdleWatch): void {
   let busyAtTick = 0;
   let checking = false;
   const check = async (): Promise<void> => {
     await person.rest();
-    const { running, retrying, polling } = orchestrator.read();
+    const { running, retrying, waitingQuota, polling } = orchestrator.read();
     const inReview = await board.list({ statuses: ['review'], labels: [], limit: 100 });
     const canMerge = inReview.some(({ id }) => !person.hasRefused(id));
-    if (running.length > 0 || retrying.length > 0 || canMerge) busyAtTick = polling.ticks;
+    const questions = asking();
+    const canAnswer = questions.some(({ key }) => !person.hasRefused(key));
+    // An agent that waits for an answer which the demo could not give would wait for a long time.
+    const inVain = new Set(questions.filter(({ key }) => person.hasRefused(key)).map(({ issue }) => issue.id));
+    const atWork = [...running, ...retrying, ...waitingQuota].some(({ issue }) => !inVain.has(issue.id));
+    if (atWork || canMerge || canAnswer) busyAtTick = polling.ticks;
     else if (!polling.pollCheckInProgress && polling.ticks >= busyAtTick + 2) await orchestrator.stop();
   };
   orchestrator.onChange(() => {
@@ -119,18 +141,28 @@ function stopWhenIdle({ orchestrator, board, person, logger }: IdleWatch): void 
   });
 }
 
-function introduction({ root }: DemoFolder): string {
+function introduction({ root }: DemoFolder, isOnce: boolean): string {
   return [
-    'Baton demo: eight tickets on the board, three agents at a time. The agent is "rehearsal", a scripted stand-in:',
+    'Baton demo: ten tickets on the board, three agents at a time. The agent is "rehearsal", a scripted stand-in:',
     'it edits files, runs tests and commits for real, but no model is asked and nothing leaves this machine.',
-    'The demo also plays the person who merges a reviewed branch.',
+    `The demo also plays the person who merges a reviewed branch${isOnce ? ' and answers what an agent asks' : ''}.`,
+    ...(isOnce ? [] : ['One of the agents will ask you something.']),
     `Everything is in ${root}`,
     '',
   ].join('\n');
 }
 
-function footer({ slots, totals }: ReadModel): string {
-  return `agents ${slots.used}/${slots.limit}   runs ${totals.runs}   tokens ${totals.totalTokens.toLocaleString('en')} (scripted)   Ctrl-C stops`;
+function footer(model: ReadModel): string {
+  const { slots, totals } = model;
+  const figures = `agents ${slots.used}/${slots.limit}   runs ${totals.runs}   tokens ${totals.totalTokens.toLocaleString('en')} (scripted)`;
+  const parked = withoutQuota(model);
+  return `${figures}   Ctrl-C stops${parked === '' ? '' : `   quota: ${parked}`}`;
+}
+
+/** Runs of this life that ended because the quota of their account was used up. */
+async function countOutOfQuota({ store, project }: Workplace, startedAt: number): Promise<number> {
+  const runs = await store.runs.list(project.id, { limit: 1_000 });
+  return runs.filter((run) => run.startedAt >= startedAt && run.finish?.errorCode === 'agent_quota_exhausted').length;
 }
 
 interface Ending {
@@ -138,29 +170,34 @@ interface Ending {
   readonly daemon: Daemon;
   readonly folder: DemoFolder;
   readonly json: boolean;
+  readonly outOfQuota: number;
   /** How the reader starts Baton. */
   readonly batonPath: string;
 }
 
-function summary({ rows, daemon, folder, json, batonPath }: Ending): string {
+function summary({ rows, daemon, folder, json, outOfQuota, batonPath }: Ending): string {
   const { totals } = daemon.orchestrator.read();
   const done = rows.filter(({ status }) => status === 'done').length;
   const { failed = 0, timed_out: timedOut = 0, stalled = 0 } = totals.runsByEnd;
-  const bad = failed + timedOut + stalled;
+  const bad = failed + timedOut + stalled - outOfQuota;
   if (json) {
-    const figures = { tickets: rows.length, done, runs: totals.runs, failed: bad, folder: folder.root };
-    return `${JSON.stringify({ summary: figures })}\n`;
+    const figures = { tickets: rows.length, done, runs: totals.runs, failed: bad, out_of_quota: outOfQuota };
+    return jsonLine({ summary: { ...figures, folder: folder.root } });
   }
   const left = rows.filter(({ status }) => status !== 'done');
   return [
     '',
-    `${done} of ${rows.length} tickets done in ${totals.runs} runs; ${bad === 1 ? '1 run' : `${bad} runs`} failed.`,
+    `${done} of ${rows.length} tickets done in ${totals.runs} runs; ${runsText(bad)} failed, ${runsText(outOfQuota)} found no quota.`,
     ...left.map(({ identifier, status, detail }) => `  ${identifier} is left: ${detail || status}`),
     ...(left.length === 0 ? [] : ['The next demo goes on from here.']),
     'See what the agents made, what Baton knows, and the log:',
-    `  git -C '${folder.project}' log --oneline --graph`,
-    `  ${batonPath} runs list --workflow '${folder.workflow}' --state-dir '${folder.stateDir}'`,
-    `  less '${path.join(folder.root, 'log', 'baton.log')}'`,
+    `  git -C ${shellWord(folder.project)} log --oneline --graph`,
+    `  ${shellArgument(batonPath)} runs list ${placeFlags(folder)}`,
+    `  less ${shellWord(path.join(folder.root, 'log', 'baton.log'))}`,
     '',
   ].join('\n');
+}
+
+function runsText(count: number): string {
+  return count === 1 ? '1 run' : `${count} runs`;
 }

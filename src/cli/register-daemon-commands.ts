@@ -53,7 +53,7 @@ export function registerDaemonCommands(program: Command, { surroundings, finish,
 
   program
     .command('demo')
-    .description('eight tickets through a scratch repository, with a scripted stand-in for an agent')
+    .description('ten tickets through a scratch repository, with a scripted stand-in for an agent')
     .addOption(jsonOption())
     .option('--once', 'end when nothing is left to do')
     .option('--dir <dir>', 'folder of the demo (default: one in the state folder)', folder)

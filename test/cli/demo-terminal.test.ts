@@ -7,7 +7,7 @@ import { ticketRows } from '../../src/cli/demo/ticket-rows.ts';
 import type { Output } from '../../src/cli/surroundings.ts';
 import { systemClock } from '../../src/clock/system-clock.ts';
 import { noPressure } from '../../src/core/request-pressure.ts';
-import type { ReadModel } from '../../src/orchestrator/read-model.ts';
+import type { AccountView, ReadModel, RetryingView } from '../../src/orchestrator/read-model.ts';
 import type { BoardIssue } from '../../src/store/board-issues.ts';
 import { issue } from '../fake/issues.ts';
 import { batonCommand, leaveNoPlaces, Place, startProgram } from './run-baton.ts';
@@ -25,7 +25,9 @@ describe('baton demo on a terminal', () => {
     const command = `stty cols ${columns} rows 40; ${batonCommand('demo', '--once')}`;
     const { code, stdout } = await startProgram(place, makeTerminal, ['-qec', command, '/dev/null']).ended;
     expect(code).toBe(0);
-    const [before = '', after = ''] = stdout.split('8 of 8 tickets done in 9 runs; 1 run failed.');
+    const [before = '', after = ''] = stdout.split(
+      '10 of 10 tickets done in 13 runs; 1 run failed, 2 runs found no quota.',
+    );
     expect(after).toContain('baton.log');
     // Every line of the table begins by clearing what was there.
     const [introduction = '', ...frames] = before.split('\r\u001b[2K');
@@ -37,7 +39,7 @@ describe('baton demo on a terminal', () => {
     expect(lines.filter((line) => line.length >= columns)).toEqual([]);
     expect(lines.filter((line) => line.startsWith('WORDS-1 ')).length).toBeGreaterThan(5);
     // Every frame but the first begins by going up over the one before.
-    expect(before).toContain('\u001b[11A');
+    expect(before).toContain('\u001b[13A');
     expect(before).toMatch(/agents 3\/3/);
     expect(place.pids()).toEqual([]);
   }, 90_000);
@@ -45,7 +47,7 @@ describe('baton demo on a terminal', () => {
 
 describe('the tickets of a demo', () => {
   const hostile = '\u001b[2J\u001b]0;owned\u0007Title\r\nnext\u009b31m\u202e';
-  const model = (retryError: string): ReadModel => ({
+  const model = (retryError: string, more: Partial<ReadModel> = {}): ReadModel => ({
     at: 0,
     startedAt: 0,
     polling: {
@@ -71,9 +73,12 @@ describe('the tickets of a demo', () => {
         dueAt: 0,
         error: retryError,
         waitReason: null,
+        waitCode: null,
       },
     ],
     waitingQuota: [],
+    questions: [],
+    accounts: [],
     held: [],
     paused: null,
     skipped: [],
@@ -82,6 +87,7 @@ describe('the tickets of a demo', () => {
     workflowProblem: null,
     noRoom: null,
     errors: [],
+    ...more,
   });
   const ticket: BoardIssue = {
     ...{ id: 'a', identifier: `T-1${hostile}`, title: hostile, description: null, status: 'todo', priority: null },
@@ -114,6 +120,74 @@ describe('the tickets of a demo', () => {
     const widths = table.split('\n').map((line) => stripVTControlCharacters(line).replaceAll('\r', '').length);
     expect(Math.max(...widths)).toBeLessThanOrEqual(columns);
     expect(table).toContain('\n');
+  });
+
+  const quotaLook = (more: Partial<RetryingView> = {}): RetryingView => ({
+    ...{ issue: issue({ id: 'a' }), kind: 'quota', attempt: null, dueAt: 5_000, error: 'The quota is used up.' },
+    ...{ waitReason: null, waitCode: null },
+    ...more,
+  });
+  const account = (name: string, until: number | null): AccountView => ({
+    ...{ backend: 'rehearsal', name, windows: [], parks: 0, waitsFor: until === null ? null : 'no quota' },
+    parked: until === null ? null : { until, since: 0, why: 'quota', reason: 'used up' },
+  });
+  const rowFor = (more: Partial<ReadModel>) => ticketRows([ticket], model('', { retrying: [], ...more }))[0];
+
+  it('tell that they wait for quota and until when, with the accounts that have none', () => {
+    const accounts = [account('main', 61_000), account('spare', null)];
+    expect(rowFor({ waitingQuota: [quotaLook()], accounts })).toMatchObject({
+      status: 'waiting_quota',
+      detail: 'waits until 00:00:05 for quota: main has none until 00:01:01',
+    });
+    expect(rowFor({ waitingQuota: [quotaLook()] })?.detail).toBe(
+      'waits until 00:00:05 for quota: The quota is used up.',
+    );
+    const lines = shownBy(undefined, (output) =>
+      plainLines(output, systemClock, false)(ticketRows([ticket], model('', { waitingQuota: [quotaLook()] }))),
+    );
+    expect(lines).toContain(' no quota waits until 00:00:05');
+  });
+
+  it('tell what they wait for when there is quota again', () => {
+    const look = quotaLook({ waitCode: 'no_slot', waitReason: 'no slot (3 of 3)' });
+    expect(rowFor({ waitingQuota: [look] })).toMatchObject({ status: 'waiting', detail: 'no slot (3 of 3)' });
+    const unpaid = quotaLook({ waitCode: 'waiting_quota', waitReason: 'account "main" has no quota left' });
+    expect(rowFor({ waitingQuota: [unpaid] })).toMatchObject({ status: 'waiting_quota' });
+  });
+
+  it('that ask a person say what, however hostile, and are not taken for running', () => {
+    const field = { name: 'x', label: '', options: ['red', hostile], allowsOther: false, isSecret: false };
+    const asked = {
+      ...{ id: 'q', issue: issue({ id: 'a' }), runId: 'r', askedAt: 0, until: 1 },
+      question: { kind: 'input', text: `Which?${hostile}`, detail: '', fields: [field] },
+    } as const;
+    const row = rowFor({ questions: [asked] });
+    expect(row).toMatchObject({ status: 'asking', detail: 'Which?Title next 31m (red, or Title next 31m )' });
+    const table = shownBy(100, (output) => liveTable(output, false).draw(row === undefined ? [] : [row], ''));
+    expect(table).toContain('asks you Which?');
+    expect(table.replaceAll('\r\u001b[2K', '')).not.toMatch(steering);
+  });
+
+  it('that are held with a question show it without the command of another folder', () => {
+    const held = { code: 'agent_input_required', since: 0, runId: null, issue: issue({ id: 'a' }) };
+    const reason = 'The agent asks: Which? To answer: baton ask answer 0123';
+    expect(rowFor({ held: [{ ...held, reason }] })).toMatchObject({
+      status: 'held',
+      detail: 'The agent asks: Which?',
+    });
+  });
+
+  it('stand below what is said once, which is never drawn over', () => {
+    const written = shownBy(100, (output) => {
+      const table = liveTable(output, false);
+      table.draw(rows, 'footer');
+      table.say(['a question', 'a command']);
+      table.draw(rows, 'footer');
+      table.draw(rows, 'footer');
+    });
+    const [, after = ''] = written.split('\u001b[4A\r\u001b[Ja question\na command\n');
+    expect(after.match(/\[\d+A/g)).toEqual(['[4A']);
+    expect(after.startsWith('\r\u001b[2K')).toBe(true);
   });
 
   it('fit a terminal that does not tell its width', () => {

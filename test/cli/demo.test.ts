@@ -5,12 +5,26 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { soon } from './live-daemon.ts';
 import { baton, type Ended, jsonLines, leaveNoPlaces, Place, startBaton } from './run-baton.ts';
 
-const identifiers = Array.from({ length: 8 }, (_, at) => `WORDS-${at + 1}`);
+const identifiers = Array.from({ length: 10 }, (_, at) => `WORDS-${at + 1}`);
+
+const inPlace = 'baton demo, in the place of a person';
+
+interface Run {
+  readonly issue_identifier: string;
+  readonly outcome: string;
+  readonly error_code: string | null;
+  readonly retry_kind: string | null;
+  readonly attempt: number | null;
+  readonly thread_id: string | null;
+  readonly account: string | null;
+  readonly ended_at: string;
+}
 
 leaveNoPlaces();
 
 describe('baton demo --once --json', () => {
-  const place = new Place();
+  // As an agent of another Baton would start it.
+  const place = new Place({ BATON_RUN_ID: '01234567-89ab-4cde-8f01-23456789abcd' });
   let ended: Ended;
   let rows: Record<string, unknown>[];
   beforeAll(async () => {
@@ -27,19 +41,21 @@ describe('baton demo --once --json', () => {
   const git = (...args: string[]): string => execFileSync('git', ['-C', project, ...args], { encoding: 'utf8' });
   const rowsOf = (identifier: string) => rows.filter((row) => row.identifier === identifier);
 
-  it('carries eight tickets through, and leaves nothing running', () => {
+  it('carries ten tickets through, and leaves nothing running', () => {
     expect(ended).toMatchObject({ code: 0, stderr: '' });
     expect(rows.at(-1)).toEqual({
-      summary: { tickets: 8, done: 8, runs: 9, failed: 1, folder: path.dirname(project) },
+      summary: { tickets: 10, done: 10, runs: 13, failed: 1, out_of_quota: 2, folder: path.dirname(project) },
     });
     expect(place.pids()).toEqual([]);
     expect(readdirSync(place.temporary)).toEqual([]);
   });
 
   it('tells each ticket from its first look to its end, one JSON object a line', () => {
-    for (const row of rows.slice(0, -1)) {
+    const [answer, ...others] = rows.filter((row) => 'question' in row);
+    expect({ answer, others }).toMatchObject({ answer: { identifier: 'WORDS-10' }, others: [] });
+    for (const row of rows.slice(0, -1).filter((each) => each !== answer)) {
       expect(Object.keys(row)).toEqual(['time', 'identifier', 'title', 'state', 'status', 'detail']);
-      expect(row.status).toMatch(/^(waiting|running|retrying|review|done)$/);
+      expect(row.status).toMatch(/^(waiting|running|asking|retrying|waiting_quota|review|done)$/);
     }
     for (const identifier of identifiers) {
       expect(rowsOf(identifier).some(({ status }) => status === 'running')).toBe(true);
@@ -50,7 +66,8 @@ describe('baton demo --once --json', () => {
   it('never runs more than three agents at a time', () => {
     const running = new Set<unknown>();
     const most = rows.map(({ identifier, status }) => {
-      if (status === 'running') running.add(identifier);
+      if (status === 'running' || status === 'asking') running.add(identifier);
+      else if (status === undefined) return running.size;
       else running.delete(identifier);
       return running.size;
     });
@@ -79,16 +96,55 @@ describe('baton demo --once --json', () => {
     expect(git('log', '--format=%s', 'baton/words-5')).toContain('WORDS-2: Add slugify');
   });
 
+  it('shows WORDS-9 without quota and until when, lets the others go on with the other account, and brings it through', async () => {
+    const detail = (account: string) =>
+      new RegExp(`^waits until \\d\\d:\\d\\d:\\d\\d for quota: .*${account} has none until`);
+    const shown = rowsOf('WORDS-9').filter(({ status }) => status === 'waiting_quota');
+    expect(shown[0]).toMatchObject({ detail: expect.stringMatching(detail('main')), state: 'in_progress' });
+    const where = ['--json', '--workflow', 'demo/WORKFLOW.md', '--state-dir', 'demo/state'];
+    const { runs } = JSON.parse((await baton(place, 'runs', 'list', ...where)).stdout) as { runs: Run[] };
+    const own = runs.filter(({ issue_identifier }) => issue_identifier === 'WORDS-9').toReversed();
+    expect(own.map(({ outcome, error_code, retry_kind }) => [outcome, error_code, retry_kind])).toEqual([
+      ['failed', 'agent_quota_exhausted', null],
+      ['failed', 'agent_quota_exhausted', 'quota'],
+      ['succeeded', null, 'quota'],
+    ]);
+    // What it had written is not written again: the same thread goes on.
+    expect(new Set(own.map(({ thread_id }) => thread_id)).size).toBe(1);
+    expect(own.map(({ attempt }) => attempt)).toEqual([null, null, null]);
+    const [first] = own;
+    const others = runs.filter(({ issue_identifier }) => issue_identifier !== 'WORDS-9');
+    const meanwhile = others.filter(({ ended_at }) => ended_at > (first?.ended_at ?? ''));
+    expect(meanwhile.length).toBeGreaterThan(0);
+    expect(meanwhile.filter(({ outcome }) => outcome !== 'succeeded')).toEqual([]);
+    expect(others.filter(({ account }) => account === 'spare').length).toBeGreaterThan(0);
+  });
+
+  it('answers what WORDS-10 asks in the place of a person, and says so', async () => {
+    const all = rowsOf('WORDS-10');
+    const asks = all.findIndex(({ status }) => status === 'asking');
+    expect(all[asks]).toMatchObject({ detail: expect.stringMatching(/^Is one exclamation mark enough\? \(one is /) });
+    const answer = { question: 'Is one exclamation mark enough?', answer: 'one is enough', answered_by: inPlace };
+    expect(all.slice(asks)).toContainEqual({ time: expect.any(String), identifier: 'WORDS-10', ...answer });
+    const where = ['--json', '--workflow', 'demo/WORKFLOW.md', '--state-dir', 'demo/state'];
+    const { questions } = JSON.parse((await baton(place, 'ask', 'list', '--all', ...where)).stdout);
+    expect(questions).toMatchObject([
+      { issue_identifier: 'WORDS-10', state: 'answered', answered_by: { kind: 'person', name: inPlace } },
+    ]);
+  });
+
   it('leaves a branch a ticket in the repository, with its commit', () => {
     const branches = git('for-each-ref', '--format=%(refname:short)', 'refs/heads').trim().split('\n');
-    expect(branches).toEqual([...identifiers.map((identifier) => `baton/${identifier.toLowerCase()}`), 'main']);
+    expect(branches.toSorted()).toEqual(
+      [...identifiers.map((identifier) => `baton/${identifier.toLowerCase()}`), 'main'].toSorted(),
+    );
     for (const identifier of identifiers) {
       const [newest] = git('log', '--format=%an: %s', `baton/${identifier.toLowerCase()}`).split('\n');
       expect(newest).toMatch(new RegExp(`^Rehearsal: ${identifier}: `));
     }
     const merges = git('log', '--merges', '--format=%an: %s', 'main').trim().split('\n').toSorted();
-    expect(merges.map((merge) => merge.replace(/:[^:]*$/, ''))).toEqual(
-      identifiers.map((id) => `Baton demo: Merge ${id}`),
+    expect(merges.map((merge) => merge.replace(/:[^:]*$/, '')).toSorted()).toEqual(
+      identifiers.map((id) => `Baton demo: Merge ${id}`).toSorted(),
     );
   });
 
@@ -101,7 +157,7 @@ describe('baton demo --once --json', () => {
       env,
       encoding: 'utf8',
     });
-    expect(report).toMatch(/^# pass 7$/m);
+    expect(report).toMatch(/^# pass 9$/m);
     expect(report).toMatch(/^# fail 0$/m);
   });
 
@@ -109,8 +165,8 @@ describe('baton demo --once --json', () => {
     const where = ['--json', '--workflow', 'demo/WORKFLOW.md', '--state-dir', 'demo/state'];
     const { runs } = JSON.parse((await baton(place, 'runs', 'list', ...where)).stdout);
     expect(runs.map(({ outcome }: { outcome: string }) => outcome).toSorted()).toEqual([
-      'failed',
-      ...Array(8).fill('succeeded'),
+      ...Array(3).fill('failed'),
+      ...Array(10).fill('succeeded'),
     ]);
     const issue = JSON.parse((await baton(place, 'issue', 'show', 'WORDS-2', ...where)).stdout);
     const moves = issue.history.filter(({ field }: { field: string }) => field === 'status');
@@ -121,7 +177,7 @@ describe('baton demo --once --json', () => {
     ]);
     const log = await baton(place, 'runs', 'log', 'WORDS-2', '-f', ...where);
     expect(jsonLines(log.stdout).map(({ event }) => event)).toEqual(
-      expect.arrayContaining(['session_started', 'tool_called', 'turn_completed']),
+      expect.arrayContaining(['session_started', 'tool_call_completed', 'turn_completed']),
     );
   });
 
@@ -144,9 +200,9 @@ describe('baton demo in the middle', () => {
     running.child.kill('SIGINT');
     const { code, stdout, stderr } = await running.ended;
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    expect(stdout).toMatch(/^Baton demo: eight tickets/);
+    expect(stdout).toMatch(/^Baton demo: ten tickets/);
     expect(stdout).toMatch(/^\d\d:\d\d:\d\d WORDS-5 waiting +it waits for WORDS-2/m);
-    expect(stdout).toMatch(/^\d of 8 tickets done in \d+ runs; (1 run|\d runs) failed\.$/m);
+    expect(stdout).toMatch(/^\d of 10 tickets done in \d+ runs; (1 run|\d runs) failed, 0 runs found no quota\.$/m);
     expect(stdout).toMatch(/^ {2}WORDS-7 is left: /m);
     expect(stdout.trimEnd().split('\n').at(-1)).toContain('baton.log');
     expect(place.pids()).toEqual([]);
@@ -158,9 +214,9 @@ describe('baton demo in the middle', () => {
     // Killed when work was committed and not handed over: whoever begins again would commit it again.
     await killWhen(place, () => expect(committedIn(folder)).not.toEqual([]));
     // And in the middle of everything: some are done, some are at work, some wait.
-    await killWhen(place, (stdout) => expect(stdout).toMatch(/WORDS-\d done/));
+    await killWhen(place, (stdout) => expect(stdout).toMatch(/WORDS-\d+ done/));
     const last = jsonLines((await baton(place, 'demo', '--once', '--json')).stdout);
-    expect(last.at(-1)?.summary).toMatchObject({ tickets: 8, done: 8 });
+    expect(last.at(-1)?.summary).toMatchObject({ tickets: 10, done: 10 });
     expect(place.pids()).toEqual([]);
     const subjects = (branch: string, ...flags: string[]): string[] =>
       execFileSync('git', ['-C', path.join(folder, 'project'), 'log', '--format=%s', ...flags, branch], {
@@ -168,16 +224,16 @@ describe('baton demo in the middle', () => {
       })
         .trim()
         .split('\n');
-    const ofTickets = (subject: string): boolean => /^WORDS-\d: /.test(subject);
+    const ofTickets = (subject: string): boolean => /^WORDS-\d+: /.test(subject);
     const ticketsIn = (branch: string): string[] =>
       subjects(branch, '--no-merges')
         .filter(ofTickets)
         .map((subject) => subject.split(':')[0] ?? '')
         .toSorted();
-    expect(ticketsIn('main')).toEqual(identifiers);
-    expect(subjects('main', '--no-merges')).toHaveLength(9);
-    const merged = subjects('main', '--merges', '--first-parent').map((subject) => /WORDS-\d/.exec(subject)?.[0]);
-    expect(merged.toSorted()).toEqual(identifiers);
+    expect(ticketsIn('main')).toEqual(identifiers.toSorted());
+    expect(subjects('main', '--no-merges')).toHaveLength(11);
+    const merged = subjects('main', '--merges', '--first-parent').map((subject) => /WORDS-\d+/.exec(subject)?.[0]);
+    expect(merged.toSorted()).toEqual(identifiers.toSorted());
     for (const identifier of identifiers) {
       const own = ticketsIn(`baton/${identifier.toLowerCase()}`).filter((each) => each === identifier);
       expect(own).toEqual([identifier]);

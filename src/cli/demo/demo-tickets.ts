@@ -8,7 +8,13 @@ export interface DemoTicket {
   readonly script: readonly string[];
 }
 
-/** Eight tickets: four priorities, one that waits for another, one whose first run fails. */
+/** How long an account of the demo is without quota: long enough to be seen, and to need the other account. */
+const noQuotaMs = 6_000;
+
+/**
+ * Ten tickets: four priorities, one that waits for another, one whose first run fails, one that runs out of quota on both
+ * accounts, and one that asks a person.
+ */
 export const demoTickets: readonly DemoTicket[] = [
   ticket('WORDS-1', 3, 'Describe the project in the README', 'Say in one sentence what the library is for.', [
     'append README.md',
@@ -52,7 +58,7 @@ export const demoTickets: readonly DemoTicket[] = [
     ],
     ['WORDS-2'],
   ),
-  ticket('WORDS-6', 3, 'Add reverse', 'Reverse a text by its characters.', [
+  ticket('WORDS-6', 4, 'Add reverse', 'Reverse a text by its characters.', [
     ...addFunction('reverse', "[...text].reverse().join('')", "'baton'", "'notab'"),
   ]),
   ticket('WORDS-7', 4, 'Add initials', 'The first letters of the words, in capitals.', [
@@ -68,6 +74,27 @@ export const demoTickets: readonly DemoTicket[] = [
     '| .vscode/',
     '| *.swp',
   ]),
+  ticket('WORDS-9', 3, 'Add camelCase', 'Join words with capitals. The quota of each account runs out on the way.', [
+    ...addFunction(
+      'camelCase',
+      'text.toLowerCase().replace(/ +(.)/g, (_, letter) => letter.toUpperCase())',
+      "'One ticket'",
+      "'oneTicket'",
+    ),
+    `quota ${noQuotaMs} 2`,
+  ]),
+  ticket(
+    'WORDS-10',
+    2,
+    'Add shout',
+    'Capitals and an exclamation mark. The agent asks a person first; a stand-in that follows a script does the same whatever the answer.',
+    [
+      'ask Is one exclamation mark enough?',
+      '| one is enough',
+      '| one is plenty',
+      ...addFunction('shout', "text.toUpperCase().concat('!')", "'baton'", "'BATON!'"),
+    ],
+  ),
 ];
 
 /** What every ticket has in common: read, do the work, test, commit, hand over for review. */

@@ -20,6 +20,14 @@ agent:
   read_timeout_ms: 60000
   max_concurrent_agents: 3
   max_retry_backoff_ms: 2000
+  ask_timeout_ms: 600000
+  # Two accounts: while one has no quota the other goes on. Their threads are in one folder, so that either can go on
+  # with what the other began.
+  accounts:
+    - name: main
+      home: threads
+    - name: spare
+      home: threads
 ---
 You are working on {{ issue.identifier }}: {{ issue.title }}
 

@@ -3,7 +3,7 @@ import { demoTickets } from './demo-tickets.ts';
 
 const author = { kind: 'person', name: 'baton demo' } as const;
 
-/** Files the eight tickets on the board. Each has a key, so that a demo that goes on files none of them twice. */
+/** Files the tickets on the board. Each has a key, so that a demo that goes on files none of them twice. */
 export async function fileTickets(board: Board): Promise<void> {
   const ids = new Map<string, string>();
   for (const { identifier, title, description, priority, blockedBy, script } of demoTickets) {

@@ -3,18 +3,21 @@ import type { Logger } from '../../core/logger.ts';
 import type { BoardIssue } from '../../store/board-issues.ts';
 import type { Board } from '../../tracker/board/board.ts';
 import type { Surroundings } from '../surroundings.ts';
+import type { AskingIssue } from './asking-issues.ts';
 import { demoAuthor, git } from './git.ts';
 import type { DemoFolder } from './make-demo.ts';
 
-const person = { kind: 'person', name: 'baton demo, in the place of a person' } as const;
+/** In whose name it acts. */
+export const personName = 'baton demo, in the place of a person';
+const person = { kind: 'person', name: personName } as const;
 
 export interface PlayedPerson {
-  /** Looks for branches to merge; soon after, when it is busy. */
+  /** Looks for branches to merge and questions to answer; soon after, when it is busy. */
   look(): void;
-  /** Resolves when it is not merging any more. */
+  /** Resolves when it is not at work any more. */
   rest(): Promise<void>;
-  /** Whether it has given this ticket up. */
-  hasRefused(id: string): boolean;
+  /** Whether it has given up this ticket, or this question by its key. */
+  hasRefused(key: string): boolean;
 }
 
 export interface PersonParts {
@@ -23,20 +26,26 @@ export interface PersonParts {
   readonly logger: Logger;
   /** Whether an agent still works on this ticket. */
   readonly isRunning: (id: string) => boolean;
+  /** The issues that wait for an answer of its; none where the answers are left to others. */
+  readonly asking: () => readonly AskingIssue[];
+  /** Rejects when it cannot. */
+  readonly answer: (asking: AskingIssue) => Promise<void>;
 }
 
 /**
- * Plays the person of the demo: merges the branch of each ticket in review and moves the ticket to done. Only a person
- * may do that on the board, and the demo says that it does.
+ * Plays the person of the demo: merges the branch of each ticket in review and moves the ticket to done, and answers what
+ * it is asked. Only a person may do that, and the demo says that it does.
  */
 export function playPerson(parts: PersonParts, surroundings: Surroundings): PlayedPerson {
   const { board, folder, logger } = parts;
   let working: Promise<void> | null = null;
   let lookAgain = false;
   const refused = new Set<string>();
+  const answered = new Set<string>();
   const work = async (): Promise<void> => {
     do {
       lookAgain = false;
+      await answerAll();
       const found = await board.list({ statuses: ['review'], labels: [], limit: 100 });
       // A person lets the agent finish its sentence.
       for (const issue of found.filter(({ id }) => !refused.has(id) && !parts.isRunning(id))) {
@@ -47,6 +56,18 @@ export function playPerson(parts: PersonParts, surroundings: Surroundings): Play
         });
       }
     } while (lookAgain);
+  };
+  const answerAll = async (): Promise<void> => {
+    for (const asking of parts.asking()) {
+      const { key, issue } = asking;
+      if (refused.has(key) || answered.has(key)) continue;
+      answered.add(key);
+      await parts.answer(asking).catch((thrown) => {
+        refused.add(key);
+        const error = toBatonError(thrown);
+        logger.warn('The demo could not answer a question.', { issue_identifier: issue.identifier, error });
+      });
+    }
   };
   /** After a crash it comes a moment after the ticket. */
   const hasBranch = (issue: BoardIssue): Promise<boolean> =>
@@ -65,7 +86,7 @@ export function playPerson(parts: PersonParts, surroundings: Surroundings): Play
     look: () => {
       lookAgain = true;
       working ??= work()
-        .catch((error) => logger.error('The demo could not look for branches to merge.', { error }))
+        .catch((error) => logger.error('The demo could not play its person.', { error }))
         .finally(() => {
           working = null;
         });
@@ -73,7 +94,7 @@ export function playPerson(parts: PersonParts, surroundings: Surroundings): Play
     rest: async () => {
       while (working !== null) await working;
     },
-    hasRefused: (id) => refused.has(id),
+    hasRefused: (key) => refused.has(key),
   };
 }
 

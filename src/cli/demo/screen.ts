@@ -1,5 +1,6 @@
 import type { Timer } from '../../clock/clock.ts';
 import { systemClock } from '../../clock/system-clock.ts';
+import { jsonLine } from '../json-line.ts';
 import type { Surroundings } from '../surroundings.ts';
 import { liveTable } from './live-table.ts';
 import { plainLines } from './plain-lines.ts';
@@ -16,9 +17,17 @@ export interface ScreenOptions {
   readonly output: Pick<Surroundings, 'stdout' | 'env'>;
 }
 
+/** Something to be told once, beside the tickets. */
+export interface Announcement {
+  readonly lines: readonly string[];
+  /** The same for programs. */
+  readonly json: Readonly<Record<string, unknown>>;
+}
+
 export interface Screen {
   /** Something changed. */
   show(): void;
+  say(announcement: Announcement): void;
   /** Shows the last state; resolves when it stands there. */
   close(): Promise<void>;
 }
@@ -51,10 +60,17 @@ export function openScreen({ rows, footer, json, output: { stdout, env } }: Scre
       });
     return drawing;
   };
+  const show = (): void => {
+    if (isTable) timer ??= systemClock.schedule(drawEveryMs, () => void begin());
+    else void begin();
+  };
   return {
-    show: () => {
-      if (isTable) timer ??= systemClock.schedule(drawEveryMs, () => void begin());
-      else void begin();
+    show,
+    say: ({ lines: words, json: told }) => {
+      if (isTable) table.say(words);
+      else if (json) stdout.write(jsonLine({ time: new Date(systemClock.now()).toISOString(), ...told }));
+      else stdout.write(words.map((line) => `${line}\n`).join(''));
+      show();
     },
     close: async () => {
       timer?.cancel();
