@@ -65,11 +65,12 @@ function check(text: string, target: string, answers: InitAnswers, surroundings:
   return parseWorkflow(Buffer.from(text), target, told).settings;
 }
 
-function nextSteps(target: string, { tracker }: InitAnswers): string[] {
+function nextSteps(target: string, { tracker, agent }: InitAnswers): string[] {
   const file = shellWord(target);
   return [
     `${harmlessLine(target)} is written. Read it, then:`,
     ...(tracker === 'linear' ? ['  export LINEAR_API_KEY=…'] : []),
+    ...(agent === 'codex' ? ['  codex login'] : []),
     `  baton doctor ${file}`,
     ...(tracker === 'board' ? [`  baton issue add "My first ticket" --workflow ${file}`] : []),
     `  baton start ${file} --dry-run`,

@@ -11,7 +11,11 @@ import { baton, batonCommand, type Ended, leaveNoPlaces, Place, startProgram } f
 leaveNoPlaces();
 
 interface Written {
-  readonly tracker: { readonly kind: string; readonly required_labels?: string[] };
+  readonly tracker: {
+    readonly kind: string;
+    readonly required_labels?: string[];
+    readonly trusted_authors?: string[];
+  };
   readonly agent: { readonly backend: string; readonly command?: string };
   readonly polling: { readonly mode: string; readonly quiet_hours: string; readonly time_zone: string };
   readonly workspace?: { readonly repo: string };
@@ -75,9 +79,11 @@ describe.concurrent('baton init with options', () => {
           kind: 'linear',
           provider: { api_key: '$LINEAR_API_KEY', project_slug: 'x-0123' },
           required_labels: ['baton'],
+          trusted_authors: [],
         },
         polling: { mode: 'adaptive', quiet_hours: '00:00-07:00', time_zone: 'Europe/Berlin' },
       });
+      expect(place.read('WORKFLOW.md')).toMatch(/^ {2}# .*without a fence\.\n {2}trusted_authors: \[\]$/m);
       expect(stdout + place.read('WORKFLOW.md')).not.toContain('canary');
     },
   );
@@ -89,10 +95,42 @@ describe.concurrent('baton init with options', () => {
     expect(await answer(place, 'validate')).toMatchObject({ valid: true, warnings: [] });
   });
 
+  it.each([
+    ['board', [], 'review'],
+    ['linear', ['--project-slug', 'x-0123'], 'In Review'],
+    ['memory', [], 'Done'],
+  ])('tells Codex to commit, and to move its ticket of %s when it is done', async (tracker, more, state) => {
+    using place = new Place({ LINEAR_API_KEY: 'canary' });
+    const { code, stdout, stderr } = await baton(place, 'init', '--agent', 'codex', '--tracker', tracker, ...more);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(writtenIn(place).agent).toEqual({ backend: 'codex', max_concurrent_agents: 2 });
+    const [, prompt = ''] = place.read('WORKFLOW.md').split(/^---$/m).slice(1);
+    expect(prompt).toMatch(
+      new RegExp(`commit the work, and then move the ticket to \`${state}\` with.*\n\`update_issue_status\``),
+    );
+    expect(prompt).toContain('`ask_person`');
+    expect(stdout).toMatch(/^ {2}codex login\n {2}baton doctor '/m);
+    const { valid, warnings, settings } = await answer(place, 'validate');
+    expect({ valid, warnings }).toEqual({ valid: true, warnings: [] });
+    // A state that is active would be worked on again.
+    const active = settings.find(({ key }: { key: string }) => key === 'tracker.active_states');
+    expect(JSON.stringify(active)).not.toContain(state);
+  });
+
+  it.each(['rehearsal', 'command'])('tells nothing of tools to %s, which has none', async (agent) => {
+    using place = new Place();
+    const { stdout } = await baton(place, 'init', '--agent', agent, '--command', './mine');
+    expect(place.read('WORKFLOW.md')).not.toMatch(/update_issue_status|ask_person/);
+    expect(place.read('WORKFLOW.md')).toMatch(/When you are done, leave the work committed\.\n$/);
+    expect(stdout).not.toContain('codex');
+  });
+
   it('writes a file that fits on a screen', async () => {
     using place = new Place();
     await baton(place, 'init', '--label', 'x', '--command', './mine', '--repo', '.');
     expect(place.read('WORKFLOW.md').split('\n').length).toBeLessThanOrEqual(25);
+    await baton(place, 'init', 'codex.md', '--label', 'x', '--agent', 'codex', '--repo', '.');
+    expect(place.read('codex.md').split('\n').length).toBeLessThanOrEqual(25);
   });
 
   it('tells programs what it wrote', async () => {
@@ -121,7 +159,6 @@ describe.concurrent('baton init with options', () => {
 
   it.each([
     ['a tracker without its project', ['--tracker', 'linear'], 'missing_linear_project_slug', 'project_slug'],
-    ['an agent that is not in this version', ['--agent', 'codex'], 'init_refused', 'codex'],
     ['a tracker that nobody knows', ['--tracker', 'fax'], 'unsupported_tracker_kind', 'fax'],
     ['an agent that nobody knows', ['--agent', 'fax'], 'unsupported_agent_backend', 'fax'],
     ['an agent without its program', ['--agent', 'command'], 'missing_agent_command', 'agent.command'],

@@ -2,12 +2,12 @@ import { BatonError } from '../../core/baton-error.ts';
 import type { SessionRequest } from '../agent.ts';
 import { type AgentParts, endAgent, launchAgent } from '../launch-agent.ts';
 import type { CodexAgentOptions } from './codex-agent.ts';
-import { CodexConnection } from './connection.ts';
+import { CodexConnection, type CodexRefusal } from './connection.ts';
 import { fieldsOf, numberOf, textOf } from './fields.ts';
 import { sandboxPolicyFor } from './policies.ts';
 import type { SandboxPolicy } from './protocol.ts';
 import { initializeParams, threadStartParams } from './session-params.ts';
-import { loginShellText } from './shell-text.ts';
+import { keptName, loginShellText } from './shell-text.ts';
 
 declare module './connection.ts' {
   /** What is only asked to look; a session asks none of it. */
@@ -64,14 +64,22 @@ export interface LookRequest {
 /** A commit in an empty repository takes no longer. */
 const commandMs = 10_000;
 
+/** Whether Codex, being another version, does not know what it was asked; what it answers then is not about the answer. */
+export function isUnknownHere({ refusal }: CodexRefusal): boolean {
+  return refusal.code === -32_601 || /unknown variant `[a-z]+\/[a-z]+`/i.test(textOf(refusal.message) ?? '');
+}
+
 /** Starts Codex as a session does and shakes hands. Rejects when it does not start, or does not speak the protocol. */
 export async function lookAtCodex(
   options: CodexAgentOptions,
   parts: AgentParts,
   { runId, workspace, gitDirectory, signal }: LookRequest,
 ): Promise<CodexLook> {
-  const request = emptyRequest(runId, workspace, gitDirectory);
-  const text = loginShellText(options.command, parts.denyEnv);
+  const ofAccount = Object.entries(parts.accountEnv);
+  const names = ofAccount.map(([name]) => name);
+  const kept = Object.fromEntries(ofAccount.map(([name, value]) => [keptName(name), value]));
+  const request = { ...emptyRequest(runId, workspace, gitDirectory), env: kept };
+  const text = loginShellText(options.command, parts.denyEnv, names);
   const process = await launchAgent({ command: 'bash', args: ['-lc', text], stdin: 'open' }, request, parts);
   const connection: CodexConnection = new CodexConnection(process, parts, {
     onSound: () => {},
@@ -97,8 +105,11 @@ export async function lookAtCodex(
       home: textOf(answer.codexHome),
       sandbox,
       tryThread: async (changed = {}) => {
-        const params = { ...threadStartParams({ ...options, ...changed }, request, hidesSecrets), ephemeral: true };
-        await connection.request('thread/start', params, readTimeoutMs, signal);
+        const params = threadStartParams({ ...options, ...changed }, request, hidesSecrets);
+        // Otherwise Codex writes into its configuration that this folder, which is soon gone, is to be trusted.
+        const config = { ...params.config, projects: { [workspace]: { trust_level: 'untrusted' } } };
+        const asked = { ...params, config, ephemeral: true };
+        await connection.request('thread/start', asked, readTimeoutMs, signal);
       },
       readLogin: async () => {
         // Not refreshed: that would go to the network.
@@ -125,8 +136,8 @@ export async function lookAtCodex(
 }
 
 /**
- * The policy of a turn as `command/exec` takes it. A turn takes a `.git` that is a file among its roots and leaves it
- * out; `command/exec` fails of it. The git directory that the file names is a root of its own.
+ * The policy of a turn as `command/exec` takes it. A `.git` that is a file among the roots does a turn no harm, but
+ * `command/exec` fails of it (seen with 0.166.0). The git directory that the file names is a root of its own.
  */
 function execPolicy(policy: SandboxPolicy, { workspace }: SessionRequest): SandboxPolicy {
   if (policy.type !== 'workspaceWrite') return policy;

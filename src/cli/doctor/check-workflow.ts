@@ -9,12 +9,13 @@ import { inspectWorkflow } from '../../workflow/inspect-workflow.ts';
 import { notInThisVersion, workflowContext } from '../adapters.ts';
 import { stateFolder } from '../state-folder.ts';
 import type { Surroundings } from '../surroundings.ts';
+import { checkCodex } from './check-codex.ts';
 import { checkFolder } from './check-folder.ts';
 import { checkRepository } from './check-repository.ts';
 import { checkTracker } from './check-tracker.ts';
 import { type Finding, ill, megabytes, well } from './finding.ts';
 
-/** What one workflow file needs: a usable file, its folders, its repository, its tracker, its agent's program. */
+/** What one workflow file needs: a usable file, its folders, its repository, its tracker, its agent. */
 export async function checkWorkflow(workflow: string, surroundings: Surroundings): Promise<Finding[]> {
   const file = path.resolve(surroundings.cwd, workflow);
   const { workflow: loaded, problems } = inspectWorkflow(file, workflowContext(surroundings));
@@ -35,7 +36,7 @@ export async function checkWorkflow(workflow: string, surroundings: Surroundings
     ...(await checkRepository(loaded, surroundings)),
     ...(await checkTracker(loaded.settings, surroundings)),
     await checkMemory(agent.minFreeMemoryMb),
-    await checkAgent(loaded.settings, surroundings),
+    ...(await checkAgent(loaded.settings, surroundings)),
   ];
 }
 
@@ -48,14 +49,20 @@ async function checkMemory(floorMb: number): Promise<Finding> {
     : ill('memory', detail, 'end other programs, or lower agent.min_free_memory_mb');
 }
 
+async function checkAgent(settings: Settings, surroundings: Surroundings): Promise<readonly Finding[]> {
+  const { backend } = settings.agent;
+  if (backend === 'codex') return checkCodex(settings, surroundings);
+  if (backend === 'rehearsal') return [well('agent program', 'rehearsal: comes with Baton')];
+  return [await checkProgram(settings, surroundings)];
+}
+
 /**
  * A command is shell text; its first word that is no assignment is the program, and most often the one that is missing.
  * The shell that will run it is asked, for it also knows `exec`, `cd` and the like.
  */
-async function checkAgent(settings: Settings, surroundings: Surroundings): Promise<Finding> {
-  const { backend, command } = settings.agent;
-  if (backend === 'rehearsal') return well('agent program', 'rehearsal: comes with Baton');
-  const words = ((backend === 'codex' ? settings.codex.command : command) ?? '').trim().split(/\s+/);
+async function checkProgram({ agent }: Settings, surroundings: Surroundings): Promise<Finding> {
+  const { backend, command } = agent;
+  const words = (command ?? '').trim().split(/\s+/);
   const program = words.find((word) => !/^[A-Za-z_]\w*=/.test(word)) ?? '';
   if (!/^[\w./+@:-]+$/.test(program))
     return well('agent program', `${backend}: shell text that only a run can try: ${program}`);

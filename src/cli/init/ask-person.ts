@@ -55,7 +55,7 @@ export async function askPerson(flags: InitFlags, target: string, surroundings: 
     const label = await ask(flags.label, 'Only tickets with this label (- for all)?', isShared ? 'baton' : '-');
     const agent = await ask(
       flags.agent,
-      'Which agent: command (any program), rehearsal (scripted stand-in)?',
+      'Which agent: codex, command (any program), rehearsal (scripted stand-in)?',
       // Who names a program wants it run.
       flags.command === undefined ? 'rehearsal' : 'command',
     );

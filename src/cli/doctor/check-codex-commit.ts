@@ -1,0 +1,78 @@
+import { CodexRefusal } from '../../agent/codex/connection.ts';
+import { type CodexLook, isUnknownHere, type SandboxedEnd } from '../../agent/codex/look-at-codex.ts';
+import { harmlessLine } from '../../core/harmless-line.ts';
+import type { Settings } from '../../core/settings.ts';
+import type { CodexScratch } from './codex-scratch.ts';
+import { type Finding, ill, well } from './finding.ts';
+
+const name = 'codex commit';
+
+/** Somebody, where git does not know who commits: the sandbox is tried all the same. */
+const identity = '-c user.name=Doctor -c user.email=doctor@localhost.invalid';
+
+/**
+ * Whether the agent can commit in the sandbox of its turns. The commit is an agent's own: with the git configuration of
+ * this user, so that a missing name or a signature that cannot be made is found too.
+ */
+export async function checkCodexCommit(
+  codex: CodexLook,
+  settings: Settings,
+  scratch: CodexScratch,
+): Promise<readonly Finding[]> {
+  const { type } = codex.sandbox;
+  try {
+    if (type === 'readOnly') return [readOnly(await codex.runInSandbox(['git', '--version']))];
+    const first = await codex.runInSandbox(commit(''));
+    if (!isNameless(first)) return [await judge(first, type, scratch)];
+    return [await judge(await codex.runInSandbox(commit(identity)), type, scratch), nameless(settings)];
+  } catch (error) {
+    if (!(error instanceof CodexRefusal)) throw error;
+    if (isUnknownHere(error)) return [well(name, 'not tried: this version cannot try a command without a turn')];
+    return [ill(name, harmlessLine(error.message), 'mend codex.turn_sandbox_policy')];
+  }
+}
+
+/** Nothing of it comes from outside. */
+function commit(options: string): readonly string[] {
+  return ['sh', '-c', `echo tried > tried.txt && git add --all && git ${options} commit --quiet --message=tried`];
+}
+
+async function judge(end: SandboxedEnd, type: string, scratch: CodexScratch): Promise<Finding> {
+  if (end.exitCode !== 0) return failed(end);
+  if (!(await scratch.hasCommit())) return ill(name, 'Codex told of a commit, and there is none', 'use another Codex');
+  if (type === 'dangerFullAccess') return well(name, 'works; there is no sandbox: the agent may do what this user may');
+  if (type === 'externalSandbox') return well(name, 'works; Codex leaves the sandbox to what is around it');
+  return well(name, 'works in the sandbox, with the git directory outside of the workspace');
+}
+
+function readOnly(end: SandboxedEnd): Finding {
+  if (end.exitCode !== 0) return failed(end);
+  return well(name, 'not tried: in a read-only sandbox the agent can neither change files nor commit');
+}
+
+function failed({ exitCode, stderr, stdout }: SandboxedEnd): Finding {
+  const words = harmlessLine(stderr.trim() || stdout).slice(0, 300) || `exit code ${exitCode ?? 'unknown'}`;
+  if (/\bbwrap\b|bubblewrap|landlock|seccomp|unshare|namespace/i.test(words))
+    return ill(name, `this machine does not let Codex make its sandbox: ${words}`, sandboxMend);
+  if (/\bgpg\b|sign/i.test(words))
+    return ill(name, `the commit cannot be signed: ${words}`, "hooks.after_create: 'git config commit.gpgsign false'");
+  return ill(name, `fails in the sandbox: ${words}`, 'mend codex.turn_sandbox_policy, or what git tells');
+}
+
+const sandboxMend =
+  'let this user make namespaces (sysctl kernel.apparmor_restrict_unprivileged_userns=0, user.max_user_namespaces), or, ' +
+  'where something else fences the agent, set codex.thread_sandbox: danger-full-access';
+
+function isNameless({ exitCode, stderr }: SandboxedEnd): boolean {
+  return exitCode !== 0 && /tell me who you are|auto-detect email|empty ident/i.test(stderr);
+}
+
+/** Scripts may name somebody; whether they do shows only when they run. */
+function nameless({ hooks, workspace }: Settings): Finding {
+  const detail = 'git knows no name for commits of this user';
+  const scripts = [hooks.afterCreate, hooks.beforeRun, workspace.setup].filter((script) => script !== null);
+  if (scripts.some((script) => /user\.(name|email)/.test(script)))
+    return well('git identity', `${detail}; a script of the workflow file sets one`);
+  const mend = "git config --global user.name 'NAME' && git config --global user.email 'ADDRESS'";
+  return ill('git identity', detail, mend);
+}

@@ -1,0 +1,162 @@
+import { existsSync } from 'node:fs';
+import { isBrokenConfig } from '../../agent/codex/codex-error.ts';
+import { CodexRefusal } from '../../agent/codex/connection.ts';
+import { type CodexLook, isUnknownHere, lookAtCodex } from '../../agent/codex/look-at-codex.ts';
+import { pinnedCodexVersion } from '../../agent/codex/pinned-version.ts';
+import { codexLoginCommand } from '../../agent/codex/resume-command.ts';
+import { systemChance } from '../../clock/system-chance.ts';
+import { systemClock } from '../../clock/system-clock.ts';
+import { BatonError, toBatonError } from '../../core/baton-error.ts';
+import { harmlessLine } from '../../core/harmless-line.ts';
+import type { AccountSettings, Settings } from '../../core/settings.ts';
+import type { ProcessDeps } from '../../process/start-child.ts';
+import { probe } from '../daemon.ts';
+import { shellArgument } from '../shell-argument.ts';
+import type { Surroundings } from '../surroundings.ts';
+import { checkCodexCommit } from './check-codex-commit.ts';
+import { codexParts } from './codex-parts.ts';
+import { type CodexScratch, makeCodexScratch } from './codex-scratch.ts';
+import { type Finding, ill, well } from './finding.ts';
+
+/** Codex itself answers within a second or two; a login shell may be slow. All that is looked at of one account. */
+const accountMs = 20_000;
+
+/**
+ * Whether Codex can be worked with as the workflow file says: it starts and speaks the protocol, somebody is logged in
+ * to each account, it takes the policies, and a commit works in its sandbox. No turn is begun, so no model is asked;
+ * Codex itself may reach for its network, as it does whenever it starts.
+ */
+export async function checkCodex(settings: Settings, surroundings: Surroundings): Promise<readonly Finding[]> {
+  const daemonId = systemChance.id();
+  const { custody } = await probe(surroundings, daemonId);
+  const process: ProcessDeps = { clock: systemClock, custody, daemonId };
+  const accounts = settings.agent.accounts.filter(({ backend }) => backend === 'codex');
+  try {
+    await using scratch = await makeCodexScratch(settings.workspace.root, surroundings);
+    const findings: Finding[] = [];
+    for (const account of accounts) {
+      const isFirst = !findings.some(({ name }) => name === 'codex');
+      findings.push(...(await checkAccount({ settings, account, process, scratch, surroundings, isFirst })));
+      // Without a program there is nothing more to say of anybody.
+      if (findings.some(({ name, ok }) => name === 'codex' && !ok)) break;
+    }
+    return findings;
+  } catch (error) {
+    const { message, nextStep } = toBatonError(error);
+    return [ill('codex', `it could not be looked at: ${harmlessLine(message)}`, nextStep)];
+  }
+}
+
+interface Seen {
+  readonly settings: Settings;
+  readonly account: AccountSettings;
+  readonly process: ProcessDeps;
+  readonly scratch: CodexScratch;
+  readonly surroundings: Surroundings;
+  /** What is the same for all accounts is looked at once. */
+  readonly isFirst: boolean;
+}
+
+async function checkAccount(seen: Seen): Promise<Finding[]> {
+  const { settings, account, process, scratch, surroundings } = seen;
+  if (account.home !== null && !existsSync(account.home)) return [homeless(account, account.home)];
+  const { options, parts } = codexParts(settings, account, process, surroundings);
+  const stop = new AbortController();
+  const timer = systemClock.schedule(accountMs, () =>
+    stop.abort(new BatonError('agent_turn_timeout', `Codex was not done within ${accountMs / 1000} seconds.`)),
+  );
+  try {
+    const { workspace, gitDirectory } = scratch;
+    const where = { runId: systemChance.id(), workspace, gitDirectory, signal: stop.signal };
+    await using codex = await lookAtCodex(options, parts, where);
+    const findings = seen.isFirst ? [checkVersion(codex)] : [];
+    const refused = await checkPolicies(codex);
+    if (seen.isFirst) findings.push(refused ?? well('codex policies', 'Codex takes them'));
+    // With settings that Codex cannot read it guesses who is to be logged in.
+    if (refused?.detail.includes('failed to load configuration')) return seen.isFirst ? findings : [refused];
+    findings.push(await checkLogin(codex, seen));
+    if (seen.isFirst) findings.push(...(await checkCodexCommit(codex, settings, scratch)));
+    return findings;
+  } catch (error) {
+    const { detail, ...problem } = cannotStart(error, settings);
+    // Others have shown that the program is good.
+    const told = seen.isFirst ? detail : harmlessLine(`account "${account.name}": ${detail}`);
+    return [{ ...problem, detail: told, name: seen.isFirst ? problem.name : 'codex login' }];
+  } finally {
+    timer.cancel();
+  }
+}
+
+/** Codex does not start in a home that is not there. */
+function homeless({ name }: AccountSettings, home: string): Finding {
+  const mend = `mkdir -p ${shellArgument(home)} && ${codexLoginCommand(home)}`;
+  return ill('codex login', harmlessLine(`account "${name}": its home ${home} does not exist`), mend);
+}
+
+function checkVersion({ version }: CodexLook): Finding {
+  if (version === pinnedCodexVersion) return well('codex', `${version} answers`);
+  return well('codex', harmlessLine(`${version ?? 'a version that it does not tell'} answers`).concat(tested));
+}
+
+const tested = `; Baton is tested with ${pinnedCodexVersion}`;
+
+/** What is on the PATH of a terminal need not be on that of a login shell, which starts it. */
+const install = `npm install --global @openai/codex@${pinnedCodexVersion}, then see that \`bash -lc 'codex --version'\` works`;
+
+function cannotStart(error: unknown, settings: Settings): Finding {
+  const { message, details } = toBatonError(error);
+  const detail = harmlessLine(message);
+  if (details?.exit_code === 127) return ill('codex', `a login shell does not find it: ${detail}`, install);
+  // It has shaken hands, so it is an app server; with a login and no network it was seen to be this slow.
+  if (/did not answer (?!initialize)/.test(message))
+    return ill('codex', detail, 'see that its network works, or raise agent.read_timeout_ms');
+  const command = harmlessLine(`codex.command ("${settings.codex.command}")`);
+  return ill('codex', detail, `mend ${command}: it has to start an app server, as \`codex app-server\` does`);
+}
+
+/** Null when Codex would begin a thread with the policies of the workflow file. */
+async function checkPolicies(codex: CodexLook): Promise<Finding | null> {
+  const refusal = await orRefusal(codex.tryThread());
+  if (!(refusal instanceof CodexRefusal)) return null;
+  const detail = harmlessLine(refusal.message);
+  if (isBrokenConfig(refusal.refusal))
+    return ill('codex policies', detail, harmlessLine(`mend config.toml in ${codex.home ?? 'the home of Codex'}`));
+  // Which of the two it is shows when the other one is surely good.
+  const again = await orRefusal(codex.tryThread({ threadSandbox: 'read-only' }));
+  return ill(
+    'codex policies',
+    detail,
+    `mend ${again instanceof CodexRefusal ? 'codex.approval_policy' : 'codex.thread_sandbox'}`,
+  );
+}
+
+async function orRefusal<T>(asked: Promise<T>): Promise<T | CodexRefusal> {
+  try {
+    return await asked;
+  } catch (error) {
+    if (error instanceof CodexRefusal) return error;
+    throw error;
+  }
+}
+
+async function checkLogin(codex: CodexLook, { account, surroundings }: Seen): Promise<Finding> {
+  const name = 'codex login';
+  const told = (text: string): string => harmlessLine(`account "${account.name}": ${text}`);
+  const login = await orRefusal(codex.readLogin());
+  if (login instanceof CodexRefusal && isUnknownHere(login))
+    return well(name, told('this version does not tell who is logged in; `codex login status` does'));
+  if (login instanceof CodexRefusal) return ill(name, told(login.message), codexLoginCommand(account.home));
+  const { isNeeded, kind, plan } = login;
+  if (kind !== null)
+    return well(name, told(`logged in with ${loginWords[kind] ?? kind}${plan === null ? '' : ` (${plan})`}`));
+  if (!isNeeded) return well(name, told('its model needs no OpenAI login'));
+  return ill(name, told('nobody is logged in'), codexLoginCommand(foreignHome(codex, account, surroundings)));
+}
+
+const loginWords: Readonly<Record<string, string>> = { apiKey: 'an API key', chatgpt: 'ChatGPT' };
+
+/** The home that a person has to name to reach it; null when it is the one that Codex takes anyway. */
+function foreignHome({ home }: CodexLook, account: AccountSettings, { env, homeDir }: Surroundings): string | null {
+  if (account.home !== null || home === null) return account.home;
+  return home === (env.CODEX_HOME ?? `${homeDir}/.codex`) ? null : home;
+}

@@ -1,0 +1,31 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { pinnedCodexVersion } from '../../src/agent/codex/pinned-version.ts';
+import { workflowSchema } from '../../src/workflow/workflow-schema.ts';
+import { givenContext, givenText } from '../workflow/given.ts';
+
+const page = (name: string): string => readFileSync(new URL(`../../${name}`, import.meta.url), 'utf8');
+
+describe('docs/agents/codex.md', () => {
+  const text = page('docs/agents/codex.md');
+  const examples = [...text.matchAll(/```markdown\n([\s\S]*?)```/g)].map(([, example]) => example ?? '');
+
+  it('has an example that loads without a warning', () => {
+    expect(examples).toHaveLength(1);
+    const { warnings, settings } = givenText(examples[0] ?? '', {});
+    expect(warnings).toEqual([]);
+    expect(settings.agent.accounts.map(({ name }) => name)).toEqual(['work', 'spare']);
+  });
+
+  it('names every key of codex', () => {
+    const { trackers, backends } = givenContext();
+    // As an editor gets it: plain JSON.
+    const { codex } = JSON.parse(JSON.stringify(workflowSchema(trackers, backends))).properties;
+    expect(Object.keys(codex.properties)).toContain('command');
+    for (const key of Object.keys(codex.properties)) expect(text).toContain(`\`codex.${key}\``);
+  });
+
+  it.each(['docs/agents/codex.md', 'README.md'])('installs, as %s does, the version that is tested', (name) => {
+    expect(page(name).match(/@openai\/codex@\S+/g)).toEqual([`@openai/codex@${pinnedCodexVersion}`]);
+  });
+});

@@ -1,0 +1,104 @@
+import { chmodSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
+import path from 'node:path';
+import { expect, it } from 'vitest';
+import { pinnedCodexVersion } from '../../src/agent/codex/pinned-version.ts';
+import { batonCommand, leaveNoPlaces, Place, type RunningBaton, startProgram } from '../cli/run-baton.ts';
+import { codexHome } from '../fake/openai/codex-home.ts';
+import { startFakeOpenAi } from '../fake/openai/fake-openai.ts';
+import { type Scenario, shell } from '../fake/openai/scenario.ts';
+import { git, scratchRepository } from '../workspace/git/scratch-repository.ts';
+import { describeWithCodex } from './codex-binary.ts';
+
+leaveNoPlaces();
+
+/** The blocks of commands of README's first real project. */
+function blocks(): string[][] {
+  const page = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
+  const [section = ''] = /^## A first real project, with Codex\n.*?(?=^## )/ms.exec(page) ?? [];
+  return [...section.matchAll(/```sh\n(?<commands>.*?)```/gs)].map(({ groups }) =>
+    (groups?.commands ?? '').trim().split('\n'),
+  );
+}
+
+/** Does as the prompt of `baton init` and the ticket say: asks, writes what it is told, commits, moves the ticket. */
+const diligent: Scenario = {
+  rules: [
+    {
+      when: /Ask me for the words first/,
+      steps: [
+        { calls: [{ name: 'ask_person', arguments: { question: 'Which words?' } }] },
+        {
+          calls: [
+            shell(
+              'echo "Hello, reader!" > hello.txt && git add --all && git commit --quiet --message "Greet the reader"',
+            ),
+          ],
+        },
+        { calls: [{ name: 'update_issue_status', arguments: { status: 'review' } }] },
+        { message: 'The reader is greeted.' },
+      ],
+    },
+  ],
+  otherwise: [{ message: 'There is nothing to do.' }],
+};
+
+/** A daemon, an agent and its model, on two busy cores. */
+const patience = { timeout: 60_000, interval: 500 };
+
+await describeWithCodex("README's first real project", (codex) => {
+  it('works word for word, with a model on loopback', async () => {
+    await using model = await startFakeOpenAi(diligent);
+    using place = new Place();
+    const source = prepare(place, codex.path, model.url);
+    const [before = [], first = [], second = [], last = []] = blocks();
+    // One needs a registry and the other a browser; both are in front of the folder of the project.
+    expect(before).toEqual([`npm install --global @openai/codex@${pinnedCodexVersion}`, 'codex login']);
+
+    const [start, ...others] = first.toReversed();
+    for (const command of others.toReversed()) await succeed(place, source, command);
+    const daemon = inShell(place, source, start ?? '');
+    const [list = '', answer = '', ...looks] = second;
+    await expect.poll(() => succeed(place, source, list), patience).toContain('Which words?');
+    await succeed(place, source, answer);
+    await expect.poll(() => succeed(place, source, 'baton issue show BAT-1'), patience).toMatch(/\breview\b/);
+    for (const command of looks) await succeed(place, source, command);
+
+    const [log = '', ...merge] = last;
+    await expect.poll(async () => (await inShell(place, source, log).ended).stdout, patience).toContain('hello.txt');
+    for (const command of merge) await succeed(place, source, command);
+    expect(readFileSync(path.join(source, 'hello.txt'), 'utf8')).toBe('Hello, reader!\n');
+    expect(git(source, 'log', '-1', '--format=%s')).toContain('Greet the reader');
+    expect(await succeed(place, source, 'baton issue show BAT-1')).toContain('done');
+
+    daemon.child.kill('SIGINT');
+    expect(await daemon.ended).toMatchObject({ code: 0 });
+    expect(place.pids()).toEqual([]);
+    // What the agent was told after it had asked, and before it wrote anything.
+    const told = model.requests.find(({ conversation: { round } }) => round === 1)?.conversation.lastOutput;
+    expect(told).toContain('Hello, reader!');
+  }, 180_000);
+});
+
+/** A home in which `baton` and `codex` are installed, a login that asks only the fake, and a repository. */
+function prepare(place: Place, codex: string, model: string): string {
+  mkdirSync(path.join(place.home, 'bin'));
+  symlinkSync(codex, path.join(place.home, 'bin', 'codex'));
+  chmodSync(place.write('home/bin/baton', `#!/bin/sh\nexec ${batonCommand()} "$@"\n`), 0o755);
+  place.write('home/.bash_profile', 'PATH=$HOME/bin:$PATH\n');
+  place.write('home/.gitconfig', '[user]\n\tname = A\n\temail = a@example.org\n');
+  const { home } = codexHome(place.folder, model);
+  symlinkSync(home, path.join(place.home, '.codex'));
+  return scratchRepository(path.join(place.folder, 'source'));
+}
+
+/** As a person types it. */
+function inShell(place: Place, folder: string, command: string): RunningBaton {
+  const line = command.startsWith('baton start') ? `exec ${command}` : command;
+  return startProgram(place, 'bash', ['-lc', `cd '${folder}' && ${line}`]);
+}
+
+async function succeed(place: Place, folder: string, command: string): Promise<string> {
+  const { code, stdout, stderr } = await inShell(place, folder, command).ended;
+  expect({ command, code, stderr: code === 0 ? '' : stderr + stdout }).toEqual({ command, code: 0, stderr: '' });
+  return stdout;
+}
