@@ -1,6 +1,7 @@
 import type { Chance } from '../clock/chance.ts';
 import type { Clock } from '../clock/clock.ts';
 import {
+  type AccountError,
   type AccountState,
   afterGoodRun,
   chooseAccount,
@@ -13,7 +14,7 @@ import type { SkipReason } from '../core/eligibility.ts';
 import type { Logger } from '../core/logger.ts';
 import type { RunOutcome } from '../core/run.ts';
 import type { AccountSettings, AgentSettings } from '../core/settings.ts';
-import type { Store } from '../store/store.ts';
+import type { Store, StoreTables } from '../store/store.ts';
 import type { AccountView } from './read-model.ts';
 
 export interface AccountBookParts {
@@ -21,7 +22,10 @@ export interface AccountBookParts {
   readonly clock: Clock;
   readonly chance: Chance;
   readonly logger: Logger;
+  readonly isShared: boolean;
 }
+
+type AccountTables = Pick<StoreTables, 'accounts'>;
 
 /**
  * What is known of the accounts of agents: kept here for decisions, in the store for the next life and for other daemons.
@@ -30,14 +34,23 @@ export interface AccountBookParts {
 export class AccountBook {
   readonly #parts: AccountBookParts;
   readonly #states = new Map<string, AccountState>();
+  /** Windows that agents here told of and that are not in the store yet. */
+  readonly #reported = new Map<string, readonly QuotaWindow[]>();
+  /** What was learned here and is not in the store yet, or could not be written: it holds on top of what is there. */
+  readonly #pending = new Map<string, readonly Change[]>();
+  /** How often something was learned here. */
+  #changes = 0;
 
   constructor(parts: AccountBookParts) {
     this.#parts = parts;
   }
 
-  /** Takes in what the store has. */
-  async read(): Promise<void> {
-    for (const state of await this.#parts.store.accounts.list()) this.#states.set(keyOf(state), state);
+  /** Takes in what the store has, and so what other daemons learned. What is learned here meanwhile is newer. */
+  async read(tables: AccountTables = this.#parts.store): Promise<void> {
+    const before = this.#changes;
+    const stored = await tables.accounts.list();
+    if (this.#changes !== before) return;
+    for (const state of stored) this.#states.set(keyOf(state), this.#withPending(state));
   }
 
   list(): readonly AccountState[] {
@@ -58,6 +71,12 @@ export class AccountBook {
     return 'account' in choice ? null : { code: 'waiting_quota', text: choice.why.text };
   }
 
+  /** As `whyNone`, at the moment of a start: other daemons may have parked an account since the last reading. */
+  async whyNoneIn(tables: AccountTables, agent: AgentSettings): Promise<SkipReason | null> {
+    if (this.#parts.isShared) await this.read(tables);
+    return this.whyNone(agent);
+  }
+
   /** How long until there is an account to go on with; 0 when there is one. */
   readyInMs(agent: AgentSettings): number {
     const choice = this.#choose(agent, null);
@@ -73,42 +92,39 @@ export class AccountBook {
   }
 
   report(account: AccountSettings, windows: readonly QuotaWindow[]): void {
+    const key = keyOf(account);
+    this.#reported.set(key, mergeWindows(this.#reported.get(key) ?? [], windows));
     const known = this.#of(account);
-    this.#states.set(keyOf(account), { ...known, windows: mergeWindows(known.windows, windows) });
+    this.#set({ ...known, windows: mergeWindows(known.windows, windows) });
   }
 
   /** A run on this account has ended: it is parked, or proved to be good. Written down as well as possible. */
   async runEnded(account: AccountSettings, outcome: RunOutcome, startedAt: number): Promise<void> {
     const { clock, chance, logger } = this.#parts;
-    const known = this.#of(account);
-    const code = outcome.end === 'succeeded' ? null : outcome.error.code;
-    let next = known;
-    if (outcome.end !== 'succeeded' && (code === 'agent_quota_exhausted' || code === 'agent_auth_failed')) {
-      const { resets_at: resetsAt } = outcome.error.details;
-      const why = code === 'agent_auth_failed' ? 'auth' : 'quota';
-      const error = {
-        why,
-        resetsAt: typeof resetsAt === 'number' ? resetsAt : null,
-        reason: outcome.error.message,
-      } as const;
-      next = parkAfter({ state: known, now: clock.now(), chance: chance.next(), error });
-      const until = next.parked === null ? null : new Date(next.parked.until).toISOString();
-      logger.warn('An account is parked.', { account: account.name, backend: account.backend, why, until });
-      // A run from before it was parked says nothing about now.
-    } else if (outcome.turns > 0 && (known.parked === null || startedAt > known.parked.since))
-      next = afterGoodRun(known);
-    this.#states.set(keyOf(account), next);
-    await this.#write(next);
+    const error = refusalIn(outcome);
+    if (error !== null) {
+      const refusal = { now: clock.now(), chance: chance.next(), error };
+      const { parked } = await this.#change(account, (state) => parkAfter({ ...refusal, state }));
+      const until = parked === null ? null : new Date(parked.until).toISOString();
+      const { name, backend } = account;
+      logger.warn('An account is parked.', { account: name, backend, why: error.why, until });
+      return;
+    }
+    // A run from before it was parked says nothing about now.
+    await this.#change(account, (state) =>
+      outcome.turns > 0 && (state.parked === null || startedAt > state.parked.since) ? afterGoodRun(state) : state,
+    );
   }
 
-  /** A person says that he has logged in: accounts that wait for that are tried again. */
-  async loggedIn(backend: string): Promise<void> {
-    for (const state of this.#states.values()) {
-      if (state.backend !== backend || state.parked?.why !== 'auth') continue;
-      const free = { ...state, parked: null };
-      this.#states.set(keyOf(free), free);
-      await this.#write(free);
-    }
+  /** A person wants it tried again: he has logged in, or knows better than the account when its quota is back. */
+  async tryAgain(backend: string): Promise<void> {
+    const now = this.#parts.clock.now();
+    // What is parked after he asked is parked for another reason.
+    for (const state of this.list())
+      if (state.backend === backend && state.parked !== null)
+        await this.#change(state, (known) =>
+          known.parked !== null && known.parked.since <= now ? { ...known, parked: null } : known,
+        );
   }
 
   #choose(agent: AgentSettings, preferred: string | null): ReturnType<typeof chooseAccount> {
@@ -116,22 +132,70 @@ export class AccountBook {
     return chooseAccount(accounts, this.list(), { backend, preferred, now: this.#parts.clock.now(), stopPercent });
   }
 
-  #of(account: { readonly backend: string; readonly name: string }): AccountState {
-    const { backend, name } = account;
-    return this.#states.get(keyOf(account)) ?? { backend, name, windows: [], parked: null, parks: 0 };
+  #of(account: AccountName): AccountState {
+    return this.#states.get(keyOf(account)) ?? nothingKnown(account);
   }
 
-  async #write(state: AccountState): Promise<void> {
+  #set(state: AccountState): void {
+    this.#changes += 1;
+    this.#states.set(keyOf(state), state);
+  }
+
+  #withPending(stored: AccountState): AccountState {
+    const reported = this.#reported.get(keyOf(stored)) ?? [];
+    const state = { ...stored, windows: mergeWindows(stored.windows, reported) };
+    return (this.#pending.get(keyOf(stored)) ?? []).reduce((known, change) => change(known), state);
+  }
+
+  /** Changes what is known, here at once and then in the store, where another daemon may have learned more meanwhile. */
+  async #change(account: AccountName, change: Change): Promise<AccountState> {
     const { store, clock, logger } = this.#parts;
+    const key = keyOf(account);
+    this.#pending.set(key, [...(this.#pending.get(key) ?? []), change]);
+    this.#set(change(this.#of(account)));
     try {
-      await store.accounts.put(state, clock.now());
+      const { next, reported, written } = await store.transaction(async ({ accounts }) => {
+        const stored = (await accounts.list()).find((state) => keyOf(state) === key);
+        const reported = this.#reported.get(key);
+        const written = this.#pending.get(key) ?? [];
+        const next = this.#withPending(stored ?? nothingKnown(account));
+        await accounts.put(next, clock.now());
+        return { next, reported, written };
+      });
+      this.#pending.set(
+        key,
+        (this.#pending.get(key) ?? []).filter((each) => !written.includes(each)),
+      );
+      if (this.#reported.get(key) === reported) this.#reported.delete(key);
+      this.#set(this.#withPending(next));
     } catch (error) {
-      // The next run on it finds out again.
-      logger.error('What is known of an account could not be written down.', { account: state.name, error });
+      // It goes with the next change, and the next run on it finds out again.
+      logger.error('What is known of an account could not be written down.', { account: account.name, error });
     }
+    return this.#of(account);
   }
 }
 
-function keyOf({ backend, name }: { readonly backend: string; readonly name: string }): string {
+type Change = (state: AccountState) => AccountState;
+
+interface AccountName {
+  readonly backend: string;
+  readonly name: string;
+}
+
+/** What an agent said when it was refused for the sake of its account; null when it was not. */
+function refusalIn(outcome: RunOutcome): AccountError | null {
+  if (outcome.end === 'succeeded') return null;
+  const { code, message: reason, details } = outcome.error;
+  if (code !== 'agent_quota_exhausted' && code !== 'agent_auth_failed') return null;
+  const resetsAt = typeof details.resets_at === 'number' ? details.resets_at : null;
+  return { why: code === 'agent_auth_failed' ? 'auth' : 'quota', resetsAt, reason };
+}
+
+function nothingKnown({ backend, name }: AccountName): AccountState {
+  return { backend, name, windows: [], parked: null, parks: 0 };
+}
+
+function keyOf({ backend, name }: AccountName): string {
   return JSON.stringify([backend, name]);
 }

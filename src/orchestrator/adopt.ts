@@ -3,7 +3,7 @@ import { unseen } from '../core/run-evidence.ts';
 import type { RunFinish, RunRecord } from '../store/runs.ts';
 import type { OrchestratorContext } from './context.ts';
 import { scheduleLook } from './schedule-look.ts';
-import { type HeldEntry, isClaimed, type Look } from './scheduling-state.ts';
+import { type HeldEntry, isClaimed, type Look, type SchedulingState, slotOfHold } from './scheduling-state.ts';
 import type { Inheritance } from './takeover.ts';
 
 /**
@@ -26,7 +26,17 @@ export async function findOrphans({ store, project, owner, clock, state }: Orche
   const foreign = new Set(elsewhere.map(({ issueId }) => issueId));
   const behind = [...found.claims, ...found.unfinishedRuns, ...found.retries, ...found.held];
   const ids = new Set(behind.map(({ issueId }) => issueId));
-  return [...ids].filter((id) => !foreign.has(id) && !isClaimed(state, id));
+  const orphans = [...ids].filter((id) => !foreign.has(id) && !isClaimed(state, id));
+  const survivors = found.held.filter((hold) => slotOfHold(hold) !== null);
+  const mayLive = new Set([...found.unfinishedRuns, ...survivors].map(({ issueId }) => issueId));
+  state.leftBehind.clear();
+  for (const id of mayLive) if (!foreign.has(id) && !isSettled(state, id)) state.leftBehind.add(id);
+  return orphans;
+}
+
+/** Ours, and not only being taken over, or being held by a command that may fail. */
+function isSettled({ running, retrying, held }: SchedulingState, id: string): boolean {
+  return running.has(id) || retrying.has(id) || held.has(id);
 }
 
 async function adopt(context: OrchestratorContext, issueId: string): Promise<void> {
@@ -35,11 +45,12 @@ async function adopt(context: OrchestratorContext, issueId: string): Promise<voi
   state.adopting.add(issueId);
   try {
     const inheritance = await takeover.inherit(issueId, leaseMs);
-    if (inheritance === null) return;
+    if (inheritance === null) return void state.leftBehind.delete(issueId);
     const hold = (await endRuns(context, inheritance.runs)) ?? inheritance.hold;
     const look = inheritance.look ?? (await lookNow(context, issueId, inheritance));
     const isOurs =
       inheritance.runs.length === 0 || (await takeover.endRuns({ ...inheritance, hold }, look, interruption(context)));
+    state.leftBehind.delete(issueId);
     // Beside the rest: nobody waits for a disk here, and a next run does no harm to it.
     if (isOurs) context.own('branch', bringHome(context, inheritance.runs));
     state.adopting.delete(issueId);
@@ -49,6 +60,7 @@ async function adopt(context: OrchestratorContext, issueId: string): Promise<voi
   } catch (error) {
     // The next tick finds it again.
     state.generations.delete(issueId);
+    state.lookedAt.orphansLookedForAt = Number.NEGATIVE_INFINITY;
     logger.error('An issue could not be taken over yet.', { issue_id: issueId, error });
   } finally {
     state.adopting.delete(issueId);
@@ -115,7 +127,7 @@ async function lookNow(context: OrchestratorContext, issueId: string, { runs, ho
     attempt: last?.attempt ?? null,
     failures,
     staleRuns,
-    recovery: null,
+    recovery: last?.recovery ?? null,
     note: null,
     error: interrupted,
     dueAt: context.clock.now(),

@@ -1,5 +1,7 @@
+import { isDeepStrictEqual } from 'node:util';
+import { BatonError } from '../core/baton-error.ts';
 import type { CommandAnswer } from '../core/command.ts';
-import { checkAnswer, type QuestionAnswer } from '../core/question.ts';
+import { checkAnswer } from '../core/question.ts';
 import type { Command } from '../store/commands.ts';
 import type { StoredQuestion } from '../store/questions.ts';
 import type { OrchestratorContext } from './context.ts';
@@ -9,43 +11,55 @@ import { leaveToItsOwner } from './leave-to-owner.ts';
 /**
  * A person answers a question. It is written down first. An agent that still waits is told at once; where its run has
  * ended, the issue goes on with the answer as soon as nothing else is open; and in between it is kept for the next run.
+ * That it was told is written down last: an answer may be told a second time after a crash, and is never lost.
  */
 export async function answerQuestion(context: OrchestratorContext, command: Command): Promise<CommandAnswer> {
-  const { store, clock, questions, state } = context;
+  const { store, clock, questions } = context;
   if (command.author.kind === 'run') return refused('an agent cannot answer a question: it was asked of a person');
   const id = command.payload.question;
   const question = typeof id === 'string' ? await store.questions.read(id) : null;
   if (question === null || question.project !== context.project) return refused('there is no such question');
-  await leaveToItsOwner(context, { id: question.issueId, identifier: question.identifier });
-  const wasGiven = question.given;
-  if (wasGiven === null && question.closedAt !== null)
+  const { given, identifier } = question;
+  await leaveToItsOwner(context, { id: question.issueId, identifier });
+  if (given === null && question.closedAt !== null)
     return refused('the question is closed: nobody waits for an answer');
-  // One that was carried out and could not be answered comes again; another answer comes too late.
-  if (wasGiven !== null && question.deliveredTo !== null) return refused('the question is answered already');
   const checked = checkAnswer(question.question, wishIn(command));
   if ('problem' in checked) return refused(checked.problem);
-  if (wasGiven === null) {
-    const given = { at: clock.now(), author: command.author, answer: checked.answer };
-    if (!(await store.questions.answer(question.id, given))) return refused('the question is answered already');
-  }
-  if (questions.isWaiting(question.id)) return tellNow(context, question, checked.answer);
-  if (state.held.get(question.issueId)?.code !== 'agent_input_required')
-    return done('the answer is kept for the next run of the issue');
-  const others = (await store.questions.open(context.project)).filter(({ issueId }) => issueId === question.issueId);
-  if (others.length > 0) return done(`the answer is kept; ${question.identifier} still waits for another one`);
-  await lookInsteadOfHold(context, question.issueId, { kind: 'answered', note: null });
-  return done(`${question.identifier} goes on with the answer`);
+  const { answer } = checked;
+  // One that was carried out and could not be answered comes again; another answer comes too late.
+  if (given !== null && !isDeepStrictEqual(given.answer, answer)) return refused('the question is answered already');
+  if (question.deliveredTo !== null) return done(`the agent of ${identifier} was told`);
+  if (
+    given === null &&
+    !(await store.questions.answer(question.id, { at: clock.now(), author: command.author, answer }))
+  )
+    return refused('the question is answered already');
+  if (!questions.answer(question.id, answer)) return goOn(context, question);
+  await store.questions.deliver([question.id], question.runId);
+  questions.forgetTold(question.id);
+  return done(`the agent of ${identifier} is told`);
 }
 
-async function tellNow(
-  { store, questions }: OrchestratorContext,
-  { id, runId, identifier }: StoredQuestion,
-  answer: QuestionAnswer,
-): Promise<CommandAnswer> {
-  await store.questions.deliver([id], runId);
-  const isTold = questions.answer(id, answer);
-  return done(isTold ? `the agent of ${identifier} is told` : 'the answer is kept for the next run of the issue');
+/** Nobody waits for it any more: the issue goes on with it, or its next run is told. */
+async function goOn(context: OrchestratorContext, question: StoredQuestion): Promise<CommandAnswer> {
+  const { store, state, project } = context;
+  const { issueId, identifier } = question;
+  const running = state.running.get(issueId);
+  const isEnding = running?.runId === question.runId && running.stopRequested !== null;
+  const holds = (await store.held.list(project)).filter((hold) => hold.issueId === issueId);
+  const isHeld = state.held.get(issueId)?.code === needsAnswer;
+  // What is about to be held for it, or was and is not ours yet, goes on with it a moment later.
+  if (!isHeld && (isEnding || state.adopting.has(issueId) || holds.some(({ code }) => code === needsAnswer)))
+    throw new BatonError('claim_lost', `The run of ${identifier} that asked is still being ended.`);
+  if (!isHeld) return done('the answer is kept for the next run of the issue');
+  const others = (await store.questions.open(project)).filter((each) => each.issueId === issueId);
+  if (others.length > 0) return done(`the answer is kept; ${identifier} still waits for another one`);
+  await lookInsteadOfHold(context, issueId, { kind: 'answered', note: null });
+  return done(`${identifier} goes on with the answer`);
 }
+
+/** What an issue is held for while its question is open. */
+const needsAnswer = 'agent_input_required';
 
 /** What the command says, checked for its form only. */
 function wishIn({ payload }: Command): Parameters<typeof checkAnswer>[1] {

@@ -7,6 +7,7 @@ export function emptySchedulingState(): SchedulingState {
     retrying: new Map(),
     held: new Map(),
     adopting: new Set(),
+    leftBehind: new Set(),
     looking: new Set(),
     cleaning: new Set(),
     generations: new Map(),

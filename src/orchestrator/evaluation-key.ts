@@ -19,6 +19,7 @@ export function evaluationKey(context: OrchestratorContext, { workflow, problem 
     [...state.retrying.keys()],
     [...state.held.keys()],
     [...state.adopting],
+    [...state.leftBehind],
     [...state.cleaning],
     state.elsewhere,
     state.paused,

@@ -18,6 +18,8 @@ import { allowMoreToday } from './today.ts';
 export async function executeCommand(context: OrchestratorContext, command: Command): Promise<CommandAnswer> {
   const { kind } = command;
   if (!isCommandKind(kind)) return refused(`this version knows no command "${kind}"`);
+  if (command.author.kind === 'run' && !onlyStopsWork.has(kind))
+    return refused('this is for a person to decide; an agent has its tools');
   const reason = textIn(command, 'reason');
   if (kind === 'pause' || kind === 'drain') return pause(context, command.id, kind, reason);
   if (kind === 'resume') return resume(context, command.id);
@@ -35,6 +37,9 @@ export async function executeCommand(context: OrchestratorContext, command: Comm
   return issueCommands[kind](context, issue, reason);
 }
 
+/** What a run, its agent or a hook of it, may ask for too: nothing starts, and nothing costs more, because of it. */
+const onlyStopsWork: ReadonlySet<CommandKind> = new Set(['pause', 'drain', 'issue_hold', 'issue_stop']);
+
 type IssueCommandKind = Exclude<Extract<CommandKind, `issue_${string}`>, 'issue_steer' | 'issue_handback'>;
 type IssueCommand = (context: OrchestratorContext, issue: IssueName, reason: string | null) => Promise<CommandAnswer>;
 
@@ -46,12 +51,12 @@ const issueCommands: Record<IssueCommandKind, IssueCommand> = {
     if (state.running.has(issue.id)) return refused(`${issue.identifier} is running`);
     const waiting = state.retrying.get(issue.id);
     if (waiting !== undefined) {
+      if (waiting.kind === 'quota' || waiting.wait?.code === 'waiting_quota') await tryAccounts(context);
       scheduleLook(context, waiting, { delayMs: 0 });
       return done(`${issue.identifier} is looked at now`);
     }
     // Whoever asks for it has seen to what held it.
-    if (state.held.get(issue.id)?.code === 'agent_auth_failed')
-      await context.accounts.loggedIn(context.source.read().workflow.settings.agent.backend);
+    if (state.held.get(issue.id)?.code === 'agent_auth_failed') await tryAccounts(context);
     const wasHeld = await releaseHold(context, issue.id, { byPerson: true });
     context.requestTick();
     const why = state.skipped.get(issue.id)?.reason.text;
@@ -87,6 +92,10 @@ const issueCommands: Record<IssueCommandKind, IssueCommand> = {
     return done(`the run of ${issue.identifier} is being ended; the issue is held afterwards`);
   },
 };
+
+function tryAccounts({ accounts, source }: OrchestratorContext): Promise<void> {
+  return accounts.tryAgain(source.read().workflow.settings.agent.backend);
+}
 
 /** Whoever asked has gone by then, and may have changed his mind. */
 const pruneWithinMs = 3_600_000;

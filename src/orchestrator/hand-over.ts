@@ -1,3 +1,4 @@
+import { BatonError } from '../core/baton-error.ts';
 import type { CommandAnswer } from '../core/command.ts';
 import { handbackCommand } from '../core/retry-command.ts';
 import type { OrchestratorContext } from './context.ts';
@@ -24,6 +25,9 @@ export async function takeOverByHand(
     code: takenOver,
     reason: `A person works on it by hand${by}. To give it back: ${handbackCommand(identifier)}`,
   };
+  // Beside an agent that may be alive nobody works by hand.
+  if (state.held.get(issue.id)?.code === 'agent_survives')
+    return refused(`an agent of ${identifier} may still be alive: end it, then release the issue`);
   if (state.held.get(issue.id)?.code === takenOver) return done(`${identifier} is in your hands already`);
   const running = state.running.get(issue.id);
   if (running === undefined) {
@@ -45,7 +49,12 @@ export async function handBack(
   const running = state.running.get(issue.id);
   if (running?.holdAfterwards?.code === takenOver)
     return refused(`the run of ${issue.identifier} is still being ended`);
-  if (state.held.get(issue.id)?.code !== takenOver) return refused(`${issue.identifier} is in nobody's hands`);
+  if (state.held.get(issue.id)?.code !== takenOver) {
+    const stored = (await context.store.held.list(context.project)).find(({ issueId }) => issueId === issue.id);
+    // Of a daemon that is gone, and not taken over yet: a moment later it is ours.
+    if (stored?.code === takenOver) throw new BatonError('claim_lost', `${issue.identifier} is being taken over.`);
+    return refused(`${issue.identifier} is in nobody's hands`);
+  }
   await lookInsteadOfHold(context, issue.id, { kind: 'handed_back', note });
   return done(`${issue.identifier} is given back; an agent goes on with it`);
 }

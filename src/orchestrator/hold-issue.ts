@@ -34,6 +34,8 @@ export async function holdAfterRun(
   run: RunningEntry,
   { code, reason }: HoldReason,
 ): Promise<void> {
+  // What a person takes into his hands stays there, whatever else it is held for.
+  if (run.holdAfterwards?.code === 'taken_over' && code !== 'taken_over') return;
   run.holdAfterwards = { code, reason };
   const { issue, runId } = run;
   const hold = { issue, code, reason, since: context.clock.now(), runId };
@@ -83,7 +85,8 @@ export async function lookInsteadOfHold(
   const { failures, staleRuns } = await ledger.counts(issueId);
   const last = await store.runs.latestOfIssue({ project, issueId });
   const look: Look = {
-    ...{ issue: hold.issue, kind, note, failures, staleRuns, recovery: null, error: null },
+    ...{ issue: hold.issue, kind, note, failures, staleRuns, error: null },
+    recovery: last?.recovery ?? null,
     attempt: last?.attempt ?? null,
     dueAt: clock.now(),
   };

@@ -18,6 +18,8 @@ export interface LedgerParts extends ClaimFenceParts {
 
 export interface RunWish {
   readonly record: Omit<RunStart, 'generation' | 'project' | 'host' | 'account'>;
+  /** Why it may use no account just now, by what the store knows of them. */
+  readonly whyNoAccount: (tables: StoreTables) => Promise<SkipReason | null>;
   /** The account it uses, given the run of this issue before it. */
   readonly accountFor: (last: RunRecord | null) => string | null;
   /** The state whose slot the run takes. */
@@ -32,9 +34,13 @@ export type RunAnswer =
       readonly before: IssueCounts;
       /** The run of this issue before this one. */
       readonly last: RunRecord | null;
+      /** Those before it too, the newest first. */
+      readonly earlier: readonly RunRecord[];
       readonly account: string | null;
       /** What people answered to earlier runs, and no run has been told. */
       readonly answers: readonly StoredQuestion[];
+      /** What they answered and earlier runs were told, the oldest first. */
+      readonly answersBefore: readonly StoredQuestion[];
     }
   | { readonly isBegun: false; readonly refusal: SkipReason; readonly held: HeldEntry | null };
 
@@ -79,7 +85,7 @@ export class Ledger {
     const { store, generations } = this.#parts;
     const { issueId } = wish.record;
     const { answer, generation } = await store.transaction(async (tables) => {
-      const full = await this.#whyNoSlot(tables, wish);
+      const full = (await this.#whyNoSlot(tables, wish)) ?? (await wish.whyNoAccount(tables));
       if (full !== null) return { answer: refused(full), generation: null };
       const claim = await this.#claimForRun(tables, wish);
       if (claim === null) return { answer: refused(hasAnother), generation: null };
@@ -99,9 +105,15 @@ export class Ledger {
       if (run !== null) {
         await tables.usage.add(usageOf(run, end.endedAt));
         await addSpent(tables, key, { tokens: run.totalTokens, wallMs: settlement.wallMs, microUsd: run.costMicroUsd });
+        // The account waited, not the issue: it has all its runs.
+        if (end.errorCode === 'agent_quota_exhausted') await tables.counters.add(key, 'runs', -1);
       }
       await writeStreaks(tables, key, next.action === 'release' ? noStreaks : settlement);
-      if (next.action === 'release') await tables.claims.release(key, holder);
+      if (next.action === 'release') {
+        // Nobody goes on with it, so nobody wants to know any more.
+        await tables.questions.closeOfIssue(key, end.endedAt);
+        await tables.claims.release(key, holder);
+      }
       if (next.action === 'hold') await putIdleHold(tables, key, holder, next.hold);
       if (next.action !== 'retry') return;
       await putLook(tables, key, next.look);
@@ -119,6 +131,8 @@ export class Ledger {
     const generation = await store.transaction(async (tables) => {
       const taken = generations.has(id) ? this.#fence.holder(id) : await this.#fence.take(tables, id, leaseMs, null);
       if (taken === null || !(await tables.claims.verify(key, taken))) return null;
+      // Something of a run without an end may be alive: it is taken over and ended first.
+      if ((await tables.runs.unfinished(key.project)).some((run) => run.issueId === id)) return null;
       await putIdleHold(tables, key, taken, entry);
       return taken.generation;
     });
@@ -253,17 +267,25 @@ export class Ledger {
       await putIdleHold(tables, key, { owner, generation }, hold);
       return refused({ code: 'limit_reached', text: hold.reason }, hold);
     }
-    const last = await tables.runs.latestOfIssue(key);
+    const earlier = await tables.runs.list(project, { issueId: record.issueId, limit: mostEarlier });
+    const last = earlier[0] ?? null;
     await tables.retries.remove(key);
     // What an earlier run asked and nobody answered is asked again, if it still matters.
     await tables.questions.closeOfIssue(key, clock.now());
     const answers = await tables.questions.undelivered(key);
+    const asked = await tables.questions.list(project, { issueId: record.issueId, limit: mostAnswersBefore });
+    const answersBefore = asked.filter(({ given, deliveredTo }) => given !== null && deliveredTo !== null).toReversed();
     const account = accountFor(last);
     await tables.runs.start({ ...record, project, host, generation, account });
     await tables.counters.add(key, 'runs', 1);
-    return { isBegun: true, generation, before, last, account, answers };
+    return { isBegun: true, generation, before, last, earlier, account, answers, answersBefore };
   }
 }
+
+/** So far back is looked for a conversation to go on with. */
+const mostEarlier = 20;
+/** More than anybody answers about one ticket. */
+const mostAnswersBefore = 20;
 
 const hasAnother: SkipReason = { code: 'claimed_elsewhere', text: 'another daemon has it' };
 

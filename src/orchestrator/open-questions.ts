@@ -22,6 +22,9 @@ interface Waiting extends OpenQuestion {
   readonly settle: (answer: QuestionAnswer | null) => void;
 }
 
+/** More than a person would answer for one run. */
+const mostOpen = 20;
+
 /** A question may quote what an agent wrote; a reason is for reading at a glance. */
 const longestInReason = 300;
 
@@ -33,6 +36,10 @@ const longestInReason = 300;
 export class OpenQuestions {
   readonly #context: () => OrchestratorContext;
   readonly #waiting = new Map<string, Waiting>();
+  /** How many questions each run has open, those on their way to the store included. */
+  readonly #open = new Map<string, number>();
+  /** Answers that an agent was told, until that is in the store. */
+  readonly #told = new Set<string>();
 
   constructor(context: () => OrchestratorContext) {
     this.#context = context;
@@ -55,6 +62,26 @@ export class OpenQuestions {
     question: AgentQuestion,
     signal?: AbortSignal,
   ): Promise<QuestionAnswer | null> {
+    const { logger } = this.#context();
+    const { issue, runId } = run;
+    const open = this.#open.get(runId) ?? 0;
+    if (open >= mostOpen) {
+      logger.warn('An agent asks too much at once; it is told no.', { issue_id: issue.id, run_id: runId });
+      return null;
+    }
+    this.#open.set(runId, open + 1);
+    try {
+      return await this.#askOne(run, question, signal);
+    } finally {
+      this.#open.set(runId, (this.#open.get(runId) ?? 1) - 1);
+    }
+  }
+
+  async #askOne(
+    run: { readonly issue: IssueName; readonly runId: string },
+    question: AgentQuestion,
+    signal?: AbortSignal,
+  ): Promise<QuestionAnswer | null> {
     const { store, project, clock, chance, logger } = this.#context();
     const { issue, runId } = run;
     const id = chance.id();
@@ -62,7 +89,14 @@ export class OpenQuestions {
     const named = { issue_id: issue.id, issue_identifier: issue.identifier, run_id: runId, question_id: id };
     try {
       const draft = { id, project, issueId: issue.id, identifier: issue.identifier, runId, askedAt, question };
-      await store.questions.ask(draft);
+      // A run that has ended meanwhile asks nothing any more: nobody would close it.
+      const isAsked = await store.transaction(async (tables) => {
+        const written = await tables.runs.read(runId);
+        if (written === null || written.finish !== null) return false;
+        await tables.questions.ask(draft);
+        return true;
+      });
+      if (!isAsked) return null;
     } catch (error) {
       // Nobody could see it, so nobody would answer.
       logger.error('A question of an agent could not be written down; its run ends.', { ...named, error });
@@ -73,35 +107,40 @@ export class OpenQuestions {
     return this.#wait({ id, issue, runId, question, askedAt }, signal);
   }
 
-  /** Tells the agent that asked; false when it does not wait any more. */
+  /** Tells the agent that asked; true also when it was told before and that could not be written down. */
   answer(id: string, answer: QuestionAnswer): boolean {
     const waiting = this.#waiting.get(id);
+    if (waiting !== undefined) this.#told.add(id);
     waiting?.settle(answer);
-    return waiting !== undefined;
+    return this.#told.has(id);
   }
 
-  isWaiting(id: string): boolean {
-    return this.#waiting.has(id);
+  /** That it was told is in the store. */
+  forgetTold(id: string): void {
+    this.#told.delete(id);
   }
 
   /** The run has ended: nobody waits any more. */
   endRun(runId: string): void {
     for (const each of this.#waiting.values()) if (each.runId === runId) each.settle(null);
+    this.#open.delete(runId);
   }
 
   #wait(asked: Omit<OpenQuestion, 'until'>, signal?: AbortSignal): Promise<QuestionAnswer | null> {
-    const { clock, state, stopping, notify } = this.#context();
+    const { clock, state, notify } = this.#context();
     const { id, issue, runId, question } = asked;
     const agent = state.running.get(issue.id)?.workflow.settings.agent;
     // Without `ask` nobody is expected to be there: what cannot be answered by itself ends the run at once.
     const waitMs = agent?.approvals === 'ask' ? agent.askTimeoutMs : 0;
-    const ends = AbortSignal.any(signal === undefined ? [stopping] : [stopping, signal]);
     return new Promise((resolve) => {
       const settle = (answer: QuestionAnswer | null): void => {
         if (this.#waiting.get(id) !== waiting) return;
         this.#waiting.delete(id);
         waiting.timer.cancel();
-        ends.removeEventListener('abort', takenBack);
+        signal?.removeEventListener('abort', takenBack);
+        // What it waited for is not its silence.
+        const entry = this.#context().state.running.get(issue.id);
+        if (entry?.runId === runId) entry.lastEventAtMonotonic = clock.monotonic();
         resolve(answer);
         notify();
       };
@@ -115,8 +154,8 @@ export class OpenQuestions {
       });
       const waiting: Waiting = { ...asked, until: asked.askedAt + waitMs, timer, settle };
       this.#waiting.set(id, waiting);
-      ends.addEventListener('abort', takenBack, { once: true });
-      if (ends.aborted) takenBack();
+      signal?.addEventListener('abort', takenBack, { once: true });
+      if (signal?.aborted === true) takenBack();
       notify();
     });
   }

@@ -7,14 +7,15 @@ import type { AccountSettings } from '../core/settings.ts';
 import { stateOnceStarted } from '../core/slots.ts';
 import { stopOutcome } from '../core/stop-outcome.ts';
 import { threadToResume } from '../core/thread-to-resume.ts';
-import type { LiveRun, RunRequest } from '../runner/runner.ts';
+import type { LiveRun, RunRequest, ToldAnswer } from '../runner/runner.ts';
+import type { StoredQuestion } from '../store/questions.ts';
 import type { RunRecord } from '../store/runs.ts';
 import type { OrchestratorContext } from './context.ts';
 import type { RunAnswer } from './ledger.ts';
 import type { HeldEntry, IssueCounts } from './scheduling-state.ts';
 
 export interface RecordedRunRequest
-  extends Omit<RunRequest, 'threadId' | 'isStillOurs' | 'account' | 'answers' | 'earlier'> {
+  extends Omit<RunRequest, 'threadId' | 'isStillOurs' | 'account' | 'answers' | 'answersBefore' | 'earlier'> {
   /** The start is written down; this is what was counted of the issue before, and the account it uses. */
   readonly onBegun: (before: IssueCounts, account: AccountSettings) => void;
   /** Baton moved the issue because work begins on it. */
@@ -102,7 +103,7 @@ export function startRecordedRun(context: OrchestratorContext, request: Recorded
 }
 
 function writeStart(context: OrchestratorContext, request: RecordedRunRequest): Promise<RunAnswer> {
-  const { runId, issue, workflow, attempt, retryKind } = request;
+  const { runId, issue, workflow, attempt, retryKind, recovery } = request;
   const { settings } = workflow;
   context.logger.debug('A run is written down.', { issue_id: issue.id, run_id: runId, attempt });
   return context.ledger.beginRun({
@@ -113,9 +114,11 @@ function writeStart(context: OrchestratorContext, request: RecordedRunRequest): 
       role: 'worker',
       attempt,
       retryKind,
+      recovery,
       backend: settings.agent.backend,
       startedAt: context.clock.now(),
     },
+    whyNoAccount: (tables) => context.accounts.whyNoneIn(tables, settings.agent),
     accountFor: (last) => context.accounts.choose(settings.agent, last?.account ?? null).name,
     slotState: stateOnceStarted(issue, context.trackerFor(settings).startMove),
     settings,
@@ -145,12 +148,16 @@ function runRequest(
 ): Omit<RunRequest, 'issue' | 'isStillOurs'> {
   const { runId, workflow, attempt, retryKind, recovery, note, watcher, ask } = request;
   const { backend } = workflow.settings.agent;
-  const { last, answers } = answer;
+  const { earlier, answers, answersBefore } = answer;
+  // One that died before its first turn has nothing to tell.
+  const last = earlier.find(({ turns }) => turns > 0) ?? earlier[0] ?? null;
   return {
     ...{ runId, workflow, attempt, retryKind, recovery, note, ask },
-    threadId: threadToResume({ retryKind, recovery, backend }, last),
+    threadId: threadToResume({ retryKind, recovery, backend }, earlier),
     account: accountOf(request, answer),
-    answers: answers.flatMap(({ question, given }) => (given === null ? [] : [{ question, answer: given.answer }])),
+    answers: toldAnswers(answers),
+    // A permission was for the run that asked; what a person said is for the ticket.
+    answersBefore: toldAnswers(answersBefore.filter(({ question }) => question.kind === 'input')),
     earlier: last === null ? null : earlierWork(last),
     watcher: {
       ...watcher,
@@ -161,6 +168,10 @@ function runRequest(
       },
     },
   };
+}
+
+function toldAnswers(questions: readonly StoredQuestion[]): ToldAnswer[] {
+  return questions.flatMap(({ question, given }) => (given === null ? [] : [{ question, answer: given.answer }]));
 }
 
 function earlierWork({ finish, turns, lastMessage, evidence }: RunRecord): EarlierWork {

@@ -21,18 +21,31 @@ export const nothingUsed: RunUsage = {
   costMicroUsd: 0,
 };
 
+/** What is beyond is no count but a mishap, and must not use up the limit of a day. */
+const mostOfAnything = 1e12;
+
 /**
  * What is used after a report: reports are running totals of the session, so a figure grows to what is told, and a lower
- * one changes nothing. What it cost is the agent's word, else by the prices of the workflow file.
+ * one changes nothing, nor does one that cannot be a count. What it cost is the agent's word, else by the prices of the
+ * workflow file.
  */
 export function usageAfter(before: RunUsage, told: TokenUsage, prices: Readonly<Record<string, TokenPrice>>): RunUsage {
-  const cost = told.costMicroUsd ?? costMicroUsd(told, prices, told.model ?? null) ?? 0;
-  return {
-    inputTokens: Math.max(before.inputTokens, told.inputTokens),
-    cachedInputTokens: Math.max(before.cachedInputTokens, told.cachedInputTokens ?? 0),
-    outputTokens: Math.max(before.outputTokens, told.outputTokens),
-    reasoningTokens: Math.max(before.reasoningTokens, told.reasoningTokens ?? 0),
-    totalTokens: Math.max(before.totalTokens, told.totalTokens),
-    costMicroUsd: Math.max(before.costMicroUsd, cost),
+  const counts = {
+    inputTokens: Math.max(before.inputTokens, countOf(told.inputTokens)),
+    cachedInputTokens: Math.max(before.cachedInputTokens, countOf(told.cachedInputTokens)),
+    outputTokens: Math.max(before.outputTokens, countOf(told.outputTokens)),
+    reasoningTokens: Math.max(before.reasoningTokens, countOf(told.reasoningTokens)),
+    totalTokens: Math.max(before.totalTokens, countOf(told.totalTokens)),
   };
+  const cost = costTold(told) ?? costMicroUsd(counts, prices, told.model ?? null) ?? 0;
+  return { ...counts, costMicroUsd: Math.max(before.costMicroUsd, cost) };
+}
+
+function countOf(told: number | undefined): number {
+  return told !== undefined && Number.isSafeInteger(told) && told >= 0 && told < mostOfAnything ? told : 0;
+}
+
+/** Up to the next millionth; null where it is not told, or cannot be. */
+function costTold({ costMicroUsd: told }: TokenUsage): number | null {
+  return told !== undefined && told >= 0 && told < mostOfAnything ? Math.ceil(told) : null;
 }

@@ -28,6 +28,8 @@ export interface SchedulingState {
   readonly held: Map<string, HeldEntry>;
   /** Issues that an earlier life, or a daemon that is gone, left behind, while they are being taken over. */
   readonly adopting: Set<string>;
+  /** Issues whose earlier agent may be alive and that could not be taken over yet; each takes a slot until they are. */
+  readonly leftBehind: Set<string>;
   /** Looks that are being carried out just now; a newer promise for the same issue is another look. */
   readonly looking: Set<RetryEntry>;
   /** Issues whose workspace is being removed. */
@@ -240,8 +242,10 @@ function iso(at: number): string {
 const beingTakenOver = 'being_taken_over';
 
 /** The tracker states whose slots are taken, here and by other daemons on the same store. */
-export function takenSlots({ running, held, adopting, elsewhere }: SchedulingState): string[] {
+export function takenSlots(state: SchedulingState): string[] {
+  const { running, held, adopting, elsewhere, leftBehind } = state;
   return [
+    ...[...leftBehind].filter((id) => !isClaimed(state, id)).map(() => beingTakenOver),
     ...[...adopting].map(() => beingTakenOver),
     ...[...running.values()].map((entry) => entry.movesTo ?? entry.issue.state),
     ...[...held.values()].flatMap((entry) => slotOfHold(entry) ?? []),

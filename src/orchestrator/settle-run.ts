@@ -166,7 +166,7 @@ function leave(context: OrchestratorContext, entry: RunningEntry, outcome: RunOu
     logger.warn('An issue is held for a person.', { ...named(entry), ...reasonOf(next.step.hold) });
   } else if (entry.stopRequested === 'terminal_state') complete(context, entry);
   // Somebody asked to hold the issue while its end was being written.
-  if (next !== null && next.step.action !== 'hold' && entry.holdAfterwards !== null) {
+  if (next !== null && entry.holdAfterwards !== null && !isHeldFor(next.step, entry.holdAfterwards.code)) {
     const { code, reason } = entry.holdAfterwards;
     context.own('hold', holdIssue(context, { issue, code, reason, since: clock.now(), runId }));
   }
@@ -178,6 +178,11 @@ function leave(context: OrchestratorContext, entry: RunningEntry, outcome: RunOu
   // A freed slot is for whoever waits for one, now and not at the next poll.
   context.fillSlots();
   if (next?.step.action === 'release' && entry.stopRequested !== 'terminal_state') context.requestTick();
+}
+
+/** An agent that may be alive holds its issue as that, whatever else was asked for. */
+function isHeldFor(step: NextStep, code: string): boolean {
+  return step.action === 'hold' && (step.hold.code === code || step.hold.code === 'agent_survives');
 }
 
 function tell({ logger }: OrchestratorContext, entry: RunningEntry, outcome: RunOutcome): void {

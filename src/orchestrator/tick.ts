@@ -44,6 +44,7 @@ const steps = {
   revision_expiry: nothingYet,
   reconcile: async (context) => {
     if (isDue(context, 'pauseReadAt')) await readPause(context);
+    if (context.isShared) await context.accounts.read();
     if (!isDue(context, 'orphansLookedForAt')) return;
     const orphans = await findOrphans(context);
     if (orphans.length > 0) context.own('takeover', adoptAll(context, orphans));

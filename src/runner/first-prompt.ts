@@ -5,7 +5,10 @@ import type { RunRequest } from './runner.ts';
 import { saidText } from './said-text.ts';
 
 export interface FirstPrompt {
-  readonly request: Pick<RunRequest, 'threadId' | 'retryKind' | 'recovery' | 'answers' | 'note' | 'earlier'>;
+  readonly request: Pick<
+    RunRequest,
+    'threadId' | 'retryKind' | 'recovery' | 'answers' | 'answersBefore' | 'note' | 'earlier'
+  >;
   /** The whole prompt of the workflow file. */
   readonly whole: string;
   /** Whether the agent remembers the thread that it was to go on with. */
@@ -17,11 +20,13 @@ export interface FirstPrompt {
 /**
  * What the agent is told first. One that remembers its thread is told why it goes on, and nothing it knows already. One
  * that does not gets the whole prompt; where it was to remember, or has to understand what a person answered, also what is
- * known of the run before. A thread in which there was no turn yet does not have the prompt either.
+ * known of the run before. A thread in which there was no turn yet does not have the prompt either. What people answered
+ * before is told to every agent that cannot remember it: nobody answers twice.
  */
 export function firstPrompt({ request, whole, isResumed, said }: FirstPrompt): string {
-  const { answers, note, earlier } = request;
+  const { note, earlier } = request;
   const knowsTheTicket = isResumed && earlier?.turns !== 0;
+  const answers = knowsTheTicket ? request.answers : [...request.answersBefore, ...request.answers];
   return [
     knowsTheTicket ? goesOnText(request) : whole,
     ...(!knowsTheTicket && earlier !== null && needsSummary(request) ? [earlierWorkText(earlier)] : []),

@@ -1,20 +1,27 @@
 import type { SessionRecovery, SessionRequest } from '../agent/agent.ts';
 import type { RecoveryStep } from '../core/context-recovery.ts';
 import type { ContextRecoverySettings } from '../core/settings.ts';
+import type { RetryKind } from '../core/workflow.ts';
 
-/** The part of a session's request that depends on how the last run ended. */
+/**
+ * The part of a session's request that depends on how the last run ended. A step of the cascade begins anew, or makes the
+ * thread shorter, only after the failure that led to it; a run of it that was cut short goes on in its own thread, with the
+ * same model or budget.
+ */
 export function planSession(
   threadId: string | null,
   step: RecoveryStep | null,
   settings: ContextRecoverySettings,
+  retryKind: RetryKind | null,
 ): Pick<SessionRequest, 'threadId' | 'recovery'> {
   const { reducedBudgetTokens, largerModel } = settings;
-  const anew = (recovery: SessionRecovery | null) => ({ threadId: null, recovery });
+  const isFirst = retryKind === 'failure' || retryKind === null;
+  const anew = (recovery: SessionRecovery | null) => ({ threadId: isFirst ? null : threadId, recovery });
   switch (step) {
     case null:
       return { threadId, recovery: null };
     case 'compact':
-      return { threadId, recovery: { compact: true } };
+      return { threadId, recovery: isFirst ? { compact: true } : null };
     case 'reduced_budget':
       return anew(reducedBudgetTokens === null ? null : { budgetTokens: reducedBudgetTokens });
     case 'fresh_start':

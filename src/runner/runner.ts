@@ -31,6 +31,8 @@ export interface RunRequest {
   readonly recovery: RecoveryStep | null;
   /** What a person answered to the run before; the agent is told it first. */
   readonly answers: readonly ToldAnswer[];
+  /** What people told earlier runs; an agent that does not remember them is told it again. */
+  readonly answersBefore: readonly ToldAnswer[];
   /** What a person wants the agent to know at the start of this run. */
   readonly note: string | null;
   /** The run of the issue before this one, where there was one: for an agent that does not remember it. */

@@ -1,3 +1,4 @@
+import type { RecoveryStep } from '../core/context-recovery.ts';
 import type { RunEnd } from '../core/run.ts';
 import type { RunEvidence } from '../core/run-evidence.ts';
 import type { RetryKind } from '../core/workflow.ts';
@@ -38,6 +39,8 @@ export interface RunStart extends IssueKey {
   readonly role: string;
   readonly attempt: number | null;
   readonly retryKind: RetryKind | null;
+  /** What it does differently because the one before it died of its context; absent or null for an ordinary one. */
+  readonly recovery?: RecoveryStep | null;
   readonly backend: string;
   /** The account whose quota it uses. */
   readonly account: string | null;

@@ -159,6 +159,7 @@ interface RunColumns extends IssueColumns, TokenColumns {
   retry_kind: RetryKind | null;
   backend: string;
   account: string | null;
+  recovery: RecoveryStep | null;
   host: string;
   started_at: number;
   pid: number | null;

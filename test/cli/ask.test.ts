@@ -83,27 +83,29 @@ describe.concurrent('the questions of agents', liveTest, () => {
 
   it('are found by id, by the beginning of it, and by their issue; not when several are meant', async () => {
     using place = await placeWithStore();
-    await ask(place, { id: 'aaaaaaaa-1' });
-    await ask(place, { id: 'aaaabbbb-2', identifier: 'BAT-2' });
+    await ask(place, { id: 'aaaaaaaa1-1' });
+    await ask(place, { id: 'aaaaaaaa2-2', identifier: 'BAT-2' });
     await inStore(place, async (store) => {
       const project = await store.projects.ensure('live', 0);
       const found = async (name: string): Promise<string> => (await findQuestion({ store, project }, name)).id;
-      for (const name of ['aaaaaaaa-1', 'AAAAAAAA-1', 'aaaaa', 'BAT-1', ' bat-1 ', 'id-BAT-1'])
-        expect(await found(name)).toBe('aaaaaaaa-1');
+      for (const name of ['aaaaaaaa1-1', 'AAAAAAAA1-1', 'aaaaaaaa1', 'BAT-1', ' bat-1 ', 'id-BAT-1'])
+        expect(await found(name)).toBe('aaaaaaaa1-1');
       for (const name of ['', ' ', '%', 'BAT-9', 'zzz'])
         await expect(found(name)).rejects.toMatchObject({ code: 'question_not_found' });
-      await expect(found('aaaa')).rejects.toMatchObject({
-        ...{ code: 'question_not_found', message: '2 questions are meant by "aaaa".' },
-        details: { questions: ['aaaaaaaa-1', 'aaaabbbb-2'] },
+      await expect(found('aaaaaaaa')).rejects.toMatchObject({
+        ...{ code: 'question_not_found', message: '2 questions are meant by "aaaaaaaa".' },
+        details: { questions: ['aaaaaaaa1-1', 'aaaaaaaa2-2'] },
       });
       // When only one of them is open, that is the one; when none is, the newest.
       await ask(place, { id: 'cccccccc-3' });
       await expect(found('BAT-1')).rejects.toMatchObject({ nextStep: expect.stringContaining('cccccccc-3') });
-      await store.questions.close('aaaaaaaa-1', 1);
+      await store.questions.close('aaaaaaaa1-1', 1);
       expect(await found('BAT-1')).toBe('cccccccc-3');
       await store.questions.close('cccccccc-3', 1);
       expect(await found('BAT-1')).toBe('cccccccc-3');
-      expect(await found('aaaa')).toBe('aaaabbbb-2');
+      expect(await found('aaaaaaaa')).toBe('aaaaaaaa2-2');
+      // A few letters may be the name of an issue, and answer for no other.
+      await expect(found('aaaa')).rejects.toMatchObject({ code: 'question_not_found' });
     });
     expect(await refusal(place, 'ask', 'answer', 'BAT-1', '--yes')).toMatchObject({
       code: 'command_refused',
@@ -183,12 +185,17 @@ describe.concurrent('the questions of agents', liveTest, () => {
       fields: [field(`na${evil}me`, { label: evil, options: [`a${evil}`, 'b'] })],
     };
     await ask(place, { id: 'aaaaaaaa-1', identifier: `BAT-1${evil}`, question: hostile });
-    for (const args of [['list'], ['list', '--json'], ['show', 'aaaa'], ['answer', 'aaaa', 'nothing of that']]) {
+    for (const args of [
+      ['list'],
+      ['list', '--json'],
+      ['show', 'aaaaaaaa'],
+      ['answer', 'aaaaaaaa', 'nothing of that'],
+    ]) {
       const { stdout, stderr } = await baton(place, 'ask', ...args);
       expect(stdout + stderr).toContain('evil');
       expect(stdout + stderr).not.toMatch(steering);
     }
-    expect(await answer(place, 'ask', 'show', 'aaaa')).toMatchObject({
+    expect(await answer(place, 'ask', 'show', 'aaaaaaaa')).toMatchObject({
       question: { text: hostile.text, fields: [{ name: hostile.fields[0]?.name }] },
     });
   });
@@ -211,7 +218,7 @@ describe.concurrent('an answer', liveTest, () => {
       question: 'aaaaaaaa-1',
       answer: { decision: 'accept_for_session', values: {} },
     });
-    expect((await baton(place, 'ask', 'answer', 'aaaa', 'No', '--as', 'Ada')).stdout).toMatch(
+    expect((await baton(place, 'ask', 'answer', 'aaaaaaaa', 'No', '--as', 'Ada')).stdout).toMatch(
       /^no daemon has answered/,
     );
     await answer(place, 'ask', 'answer', 'BAT-2', '2', '--as', 'Ada');

@@ -82,4 +82,32 @@ describe('a person who goes on by hand', () => {
     await stage.clock.advance(1_000);
     expect(stage.orchestrator.read().held).toEqual([]);
   });
+
+  it('has it, whatever else it is to be held for when its run has ended', async () => {
+    const stage = await begun();
+    await stage.command('issue_takeover', { issue: '1' });
+    await stage.command('issue_stop', { issue: '1' });
+    await stage.command('issue_hold', { issue: '1' });
+    stage.runs[0]?.end();
+    await stage.clock.advance(0);
+    expect(stage.orchestrator.read().held).toMatchObject([{ code: 'taken_over' }]);
+    expect(await stage.command('issue_handback', { issue: '1' })).toMatchObject({ status: 'done' });
+  });
+
+  it('finds the conversation again, also when the run after it died before it had a session', async () => {
+    const stage = await begun();
+    stage.runs[0]?.request.watcher.onSession('thread-1');
+    await stage.command('issue_takeover', { issue: '1' });
+    stage.runs[0]?.end();
+    await stage.clock.advance(0);
+    await stage.command('issue_handback', { issue: '1' });
+    await stage.clock.advance(0);
+    expect(stage.runs[1]?.request.threadId).toBe('thread-1');
+    await stage.command('issue_takeover', { issue: '1' });
+    stage.runs[1]?.end();
+    await stage.clock.advance(0);
+    await stage.command('issue_handback', { issue: '1' });
+    await stage.clock.advance(0);
+    expect(stage.runs[2]?.request.threadId).toBe('thread-1');
+  });
 });

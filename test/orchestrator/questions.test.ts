@@ -104,7 +104,11 @@ describe('a question of a live agent', () => {
     await stage.clock.advance(0);
     stage.runs[1]?.fail();
     await stage.clock.advance(20_000);
-    expect(stage.runs[2]?.request.answers).toEqual([]);
+    // Nobody answers twice: a run that begins anew is told what was answered before.
+    expect(stage.runs[2]?.request).toMatchObject({
+      answers: [],
+      answersBefore: [{ question: { text: 'Which colour?' }, answer: { values: { colour: 'blue' } } }],
+    });
   });
 
   it('answered after the daemon was killed is told to the next run', async () => {
@@ -206,12 +210,57 @@ describe('a question of a live agent', () => {
 
   it('that cannot be written down ends the run instead of waiting where nobody sees it', async () => {
     const stage = await begun();
-    stage.store.questions.ask = async () => {
-      throw new Error('the disk is full');
-    };
+    const { transaction } = stage.store;
+    let fails = 1;
+    Object.assign(stage.store, {
+      transaction: (work: Parameters<typeof transaction>[0]) => {
+        fails -= 1;
+        return fails >= 0 ? Promise.reject(new Error('the disk is full')) : transaction(work);
+      },
+    });
     const asked = ask(stage.runs[0]);
     await stage.clock.advance(0);
     expect(asked.answer).toBeNull();
     expect(stage.runs[0]?.stops).toEqual(['unanswered']);
+  });
+
+  it('gives the run its whole time again when it is answered', async () => {
+    const stage = await begun({
+      settings: settings({ intervalMs: 30_000, agent: { stallTimeoutMs: minuteMs, askTimeoutMs: 20 * minuteMs } }),
+    });
+    ask(stage.runs[0]);
+    await stage.clock.advance(10 * minuteMs);
+    await stage.command('question_answer', { question: await openOne(stage), decision: 'accept' });
+    await stage.clock.advance(minuteMs / 2);
+    expect(stage.runs[0]?.stops).toEqual([]);
+    await stage.clock.advance(minuteMs);
+    expect(stage.runs[0]?.stops).toEqual(['stalled']);
+  });
+
+  it('is one of a few: an agent that asks without end is told no', async () => {
+    const stage = await begun();
+    const all = Array.from({ length: 50 }, () => ask(stage.runs[0]));
+    await stage.clock.advance(0);
+    expect(stage.orchestrator.read().questions.length).toBeLessThanOrEqual(20);
+    expect(all.filter(({ answer }) => answer === null).length).toBeGreaterThanOrEqual(30);
+    expect(stage.runs[0]?.stops).toEqual([]);
+  });
+
+  it('and what else is for people to decide cannot be decided by a run', async () => {
+    const stage = await begun();
+    ask(stage.runs[0]);
+    await stage.clock.advance(0);
+    const byRun = async (kind: string, payload: Record<string, unknown>) => {
+      const draft = { id: `${kind}-by-run`, project: stage.project, kind, payload, key: null, at: stage.clock.now() };
+      await stage.store.commands.submit({ ...draft, author: { kind: 'run', runId: 'r' } });
+      stage.orchestrator.wake();
+      await stage.clock.advance(0);
+      return (await stage.store.commands.read(draft.id))?.result?.status;
+    };
+    expect(await byRun('question_answer', { question: await openOne(stage), decision: 'accept' })).toBe('refused');
+    for (const kind of ['issue_retry', 'issue_handback', 'issue_takeover', 'issue_steer', 'issue_release'])
+      expect(await byRun(kind, { issue: '1', text: 'x' })).toBe('refused');
+    expect(await byRun('resume', {})).toBe('refused');
+    expect(await byRun('issue_hold', { issue: '1' })).toBe('done');
   });
 });

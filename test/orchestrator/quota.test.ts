@@ -95,6 +95,25 @@ describe('an account without quota', () => {
   });
 });
 
+describe('an account without quota, and people', () => {
+  it('is tried again when a person asks for it', async () => {
+    const stage = await begun({ ...options(), issues: [issue({ id: '1' })] });
+    stage.runs[0]?.fail('agent_quota_exhausted', { resets_at: stage.clock.now() + 5 * 24 * hourMs });
+    await stage.clock.advance(minuteMs);
+    expect(stage.runs).toHaveLength(1);
+    expect(await stage.command('issue_retry', { issue: '1' })).toMatchObject({ status: 'done' });
+    await stage.clock.advance(1_000);
+    expect(stage.runs).toHaveLength(2);
+  });
+
+  it('costs its issue none of its runs', async () => {
+    const stage = await begun({ ...options(), issues: [issue({ id: '1' })] });
+    stage.runs[0]?.fail('agent_quota_exhausted', { resets_at: stage.clock.now() + minuteMs });
+    await stage.clock.advance(0);
+    expect(await stage.store.counters.read({ project: stage.project, issueId: '1' })).toMatchObject({ runs: 0 });
+  });
+});
+
 describe('an account that nobody is logged in to', () => {
   it('holds its issue with the reason, and keeps the others from failing the same way', async () => {
     const stage = await begun(options());

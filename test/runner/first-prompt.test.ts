@@ -12,7 +12,15 @@ const answers = [
 ] as const;
 
 function prompt(request: Partial<FirstPrompt['request']>, more: Partial<FirstPrompt> = {}): string {
-  const ordinary = { threadId: null, retryKind: null, recovery: null, answers: [], note: null, earlier: null };
+  const ordinary = {
+    threadId: null,
+    retryKind: null,
+    recovery: null,
+    answers: [],
+    answersBefore: [],
+    note: null,
+    earlier: null,
+  };
   return firstPrompt({ request: { ...ordinary, ...request }, whole, isResumed: false, said: [], ...more });
 }
 
@@ -82,4 +90,13 @@ describe('the first prompt of a run', () => {
       expect(places).toEqual(places.toSorted((left, right) => left - right));
     },
   );
+
+  it('has what people answered before, for an agent that cannot remember it, and not for one that can', () => {
+    const question = { kind: 'input', text: 'Which door?', detail: '', fields: [] } as const;
+    const answersBefore = [{ question, answer: { decision: 'accept', values: {} } as const }];
+    expect(prompt({ answersBefore, retryKind: 'failure' })).toContain('Which door?');
+    expect(prompt({ answersBefore, retryKind: 'interrupted', threadId: 't' }, { isResumed: true })).not.toContain(
+      'Which door?',
+    );
+  });
 });

@@ -10,11 +10,21 @@ it.each([
   ['fresh_start', { threadId: null, recovery: null }],
   ['larger_model', { threadId: null, recovery: { model: 'large' } }],
 ] as const)('after the step %s a session begins as the cascade says', (step, plan) => {
-  expect(planSession('thread', step, settings)).toEqual(plan);
+  expect(planSession('thread', step, settings, 'failure')).toEqual(plan);
 });
 
 it('a step whose setting went away meanwhile begins a new thread, as it is', () => {
   const gone = { ...settings, reducedBudgetTokens: null, largerModel: null };
-  expect(planSession('thread', 'reduced_budget', gone)).toEqual({ threadId: null, recovery: null });
-  expect(planSession('thread', 'larger_model', gone)).toEqual({ threadId: null, recovery: null });
+  expect(planSession('thread', 'reduced_budget', gone, 'failure')).toEqual({ threadId: null, recovery: null });
+  expect(planSession('thread', 'larger_model', gone, 'failure')).toEqual({ threadId: null, recovery: null });
+});
+
+it.each([
+  ['compact', null],
+  ['reduced_budget', { budgetTokens: settings.reducedBudgetTokens }],
+  ['fresh_start', null],
+  ['larger_model', { model: settings.largerModel }],
+] as const)('a run of the step %s that was cut short goes on in its own thread', (step, recovery) => {
+  for (const kind of ['interrupted', 'quota', 'answered', 'handed_back'] as const)
+    expect(planSession('thread', step, settings, kind)).toEqual({ threadId: 'thread', recovery });
 });

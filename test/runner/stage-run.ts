@@ -186,6 +186,7 @@ export function stageRun(prompt: string, staging: Staging = {}): StagedRun {
     account: { name: 'default', backend: settings.agent.backend, env: {}, home: null, ...staging.account },
     recovery: null,
     answers: [],
+    answersBefore: [],
     note: null,
     earlier: null,
     ask: async () => null,

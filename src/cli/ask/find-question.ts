@@ -7,6 +7,8 @@ export interface AskFlags extends WorkplaceFlags {
   readonly json?: boolean;
 }
 
+/** A few letters may be the name of an issue that asks nothing any more: they must not answer for another. */
+const shortestBeginning = 8;
 /** So far back a question is looked for that is answered or closed. */
 const mostLooked = 1_000;
 
@@ -44,5 +46,5 @@ function isOfIssue(wanted: string): (question: StoredQuestion) => boolean {
 }
 
 function beginsWith(wanted: string): (question: StoredQuestion) => boolean {
-  return ({ id }) => wanted !== '' && id.startsWith(wanted.toLowerCase());
+  return ({ id }) => wanted.length >= shortestBeginning && id.startsWith(wanted.toLowerCase());
 }

@@ -41,7 +41,9 @@ function accountFrom(row: Database['accounts']): AccountState {
 function windowFrom(found: Readonly<Record<string, unknown>>): QuotaWindow[] {
   const [name, usedPercent] = [textIn(found.name), numberIn(found.usedPercent)];
   if (name === null || usedPercent === null) return [];
-  return [{ name, usedPercent, windowMinutes: numberIn(found.windowMinutes), resetsAt: numberIn(found.resetsAt) }];
+  const other = found.isOther === true ? { isOther: true } : {};
+  const [windowMinutes, resetsAt] = [numberIn(found.windowMinutes), numberIn(found.resetsAt)];
+  return [{ name, usedPercent, windowMinutes, resetsAt, ...other }];
 }
 
 function parkFrom(value: unknown): AccountPark | null {

@@ -51,6 +51,7 @@ export const questionsAndAccounts: Migration = {
 const addedColumns = [
   ['runs', 'account'],
   ['runs', 'last_message'],
+  ['runs', 'recovery'],
   ['retries', 'recovery'],
   ['retries', 'note'],
 ] as const;

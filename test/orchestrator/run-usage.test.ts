@@ -1,0 +1,47 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { nothingUsed, usageAfter } from '../../src/orchestrator/run-usage.ts';
+
+const prices = { '*': { input: 2, cachedInput: null, output: 10 } };
+const told = { inputTokens: 100, cachedInputTokens: 40, outputTokens: 10, reasoningTokens: 5, totalTokens: 110 };
+const before = usageAfter(nothingUsed, told, prices);
+
+describe('what a run has used', () => {
+  it('grows to what is told and never falls, and costs what the prices say', () => {
+    expect(before).toEqual({ ...told, costMicroUsd: 300 });
+    expect(usageAfter(before, { inputTokens: 1, outputTokens: 20, totalTokens: 21 }, prices)).toMatchObject({
+      ...{ inputTokens: 100, outputTokens: 20, totalTokens: 110, costMicroUsd: 400 },
+    });
+  });
+
+  it.each([1e300, 1e12, 2.5, -1, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 53])('takes no %s for a count', (count) => {
+    const mad = { inputTokens: count, cachedInputTokens: count, outputTokens: count, reasoningTokens: count };
+    expect(usageAfter(before, { ...mad, totalTokens: count }, prices)).toEqual(before);
+    expect(usageAfter(before, { ...told, outputTokens: count, inputTokens: 200 }, prices)).toMatchObject({
+      ...{ inputTokens: 200, outputTokens: 10, costMicroUsd: 500 },
+    });
+  });
+
+  it('takes the word of an agent for what it cost, unless it cannot be', () => {
+    expect(usageAfter(before, { ...told, costMicroUsd: 1_234.2 }, prices).costMicroUsd).toBe(1_235);
+    for (const costMicroUsd of [1e300, Number.NaN, -5])
+      expect(usageAfter(before, { ...told, costMicroUsd }, prices)).toEqual(before);
+  });
+
+  it('can always be written down: whole numbers, whatever is told', () => {
+    const figure = fc.oneof(fc.double(), fc.integer(), fc.constant(undefined));
+    const report = fc.record({
+      ...{ inputTokens: figure, cachedInputTokens: figure, outputTokens: figure, reasoningTokens: figure },
+      ...{ totalTokens: figure, costMicroUsd: figure },
+    });
+    fc.assert(
+      fc.property(report, (drawn) => {
+        // An agent tells what it likes.
+        const after = usageAfter(before, drawn as typeof told, prices);
+        for (const each of Object.values(after)) expect(Number.isSafeInteger(each)).toBe(true);
+        for (const [name, each] of Object.entries(before))
+          expect(after[name as keyof typeof after]).toBeGreaterThanOrEqual(each);
+      }),
+    );
+  });
+});
