@@ -1,7 +1,9 @@
 // Prints how fast Baton is: `npm run bench` all parts in turn, `npm run bench -- drain` only those named, `--markdown` as
 // the table of docs/performance.md. Times are not judged; what did not happen at all ends it with exit code 1.
+import { benchCodex } from './codex.ts';
 import { benchDecision } from './decision.ts';
 import { benchDrain } from './drain.ts';
+import { benchEvents } from './events.ts';
 import { benchReaction } from './reaction.ts';
 import { asMarkdown, asText, type Figure, machine } from './report.ts';
 import { benchResponsiveness } from './responsiveness.ts';
@@ -18,6 +20,8 @@ const parts: Readonly<Record<string, () => Promise<readonly Figure[]>>> = {
   responsiveness: benchResponsiveness,
   reaction: benchReaction,
   workspaces: benchWorkspaces,
+  codex: benchCodex,
+  events: benchEvents,
   store: benchStore,
 };
 

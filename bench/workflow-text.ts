@@ -2,21 +2,24 @@
 export interface BenchWorkflow {
   readonly intervalMs: number;
   readonly slots: number;
-  /** Shell text, run as the agent. */
+  /** Shell text, run as the agent: of the backend `command`, or of the backend `codex`. */
   readonly command: string;
+  readonly backend?: 'command' | 'codex';
   /** Where the issues are listed, as JSON; without it there are none. */
   readonly issuesFile?: string;
 }
 
 /** A workflow on the `memory` tracker with a program as its agent, plain folders as workspaces and no hooks. */
-export function workflowText({ intervalMs, slots, command, issuesFile }: BenchWorkflow): string {
+export function workflowText(wanted: BenchWorkflow): string {
+  const { intervalMs, slots, command, backend = 'command', issuesFile } = wanted;
   const provider = issuesFile === undefined ? {} : { issues_file: issuesFile };
   const settings = {
     project: { name: 'bench' },
     tracker: { kind: 'memory', provider },
     polling: { interval_ms: intervalMs },
     workspace: { root: 'workspaces' },
-    agent: { backend: 'command', command, max_concurrent_agents: slots },
+    agent: { backend, max_concurrent_agents: slots, ...(backend === 'command' ? { command } : {}) },
+    ...(backend === 'codex' ? { codex: { command } } : {}),
   };
   // JSON is YAML too.
   return `---\n${JSON.stringify(settings)}\n---\nWork on {{ issue.identifier }}: {{ issue.title }}\n`;

@@ -15,7 +15,7 @@ interface ShownStatus {
   readonly questions?: readonly (Row & { readonly id: string })[];
   readonly accounts?: readonly { readonly waits_for: string | null }[];
   readonly skipped: readonly Row[];
-  readonly totals: { readonly runs: number; readonly total_tokens: number };
+  readonly totals: { readonly runs: number; readonly total_tokens: number | null };
   readonly workflow_problem: { readonly message: string } | null;
   /** Why nothing new starts on this machine. */
   readonly no_room: string | null;
@@ -84,7 +84,7 @@ function describe(status: ShownStatus): string[] {
       ? 'running'
       : `${paused.kind === 'pause' ? 'paused' : 'draining'}${paused.reason === null ? '' : ` (${harmlessLine(paused.reason)})`}`;
   return [
-    `Baton is ${state}: ${slots.used} of ${slots.limit} agents, ${totals.runs} runs, ${totals.total_tokens.toLocaleString('en')} tokens since its start`,
+    `Baton is ${state}: ${slots.used} of ${slots.limit} agents, ${totals.runs} runs, ${(totals.total_tokens ?? 0).toLocaleString('en')} tokens since its start`,
     ...polling(status.polling),
     ...parkedAccounts(status),
     ...(status.no_room === null ? [] : [`nothing new starts: ${harmlessLine(status.no_room)}`]),

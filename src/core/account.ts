@@ -17,6 +17,8 @@ export interface QuotaWindow {
   readonly windowMinutes: number | null;
   /** When it begins anew, wall time in milliseconds; null where it was not told. */
   readonly resetsAt: number | null;
+  /** Of another limit than the plan's, such as that of one model: it is shown, and nobody waits for it. */
+  readonly isOther?: boolean;
 }
 
 /** What is known of an account. */
@@ -44,7 +46,10 @@ const mostWindows = 20;
 /** A reason may quote what an agent wrote. */
 const longestReasonChars = 300;
 
-/** A report of an agent, put over what is known. A window that it names is replaced, the others are as they were. */
+/**
+ * A report of an agent, put over what is known. A window that it names is replaced, the others are as they were. Of more
+ * than there can be, those go first that nobody waits for.
+ */
 export function mergeWindows(known: readonly QuotaWindow[], reported: readonly QuotaWindow[]): readonly QuotaWindow[] {
   const byName = new Map(known.map((window) => [window.name, window]));
   for (const window of reported) {
@@ -52,7 +57,8 @@ export function mergeWindows(known: readonly QuotaWindow[], reported: readonly Q
     byName.delete(window.name);
     byName.set(window.name, window);
   }
-  return [...byName.values()].slice(-mostWindows).sort((a, b) => (a.name < b.name ? -1 : 1));
+  const inOrder = [...byName.values()].sort((a, b) => Number(b.isOther === true) - Number(a.isOther === true));
+  return inOrder.slice(-mostWindows).sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
 /** What an agent said when it was refused. */
@@ -108,7 +114,7 @@ export interface AccountWait {
  * Null when a run may start. Of several reasons the one that lasts longest is told. A window counts when it is used up to
  * `stopPercent` and begins anew at a time that lies ahead; one that has begun anew counts as unused, and one that tells
  * no time, or none within eight days, is not waited for: whether there is quota is seen by trying, and the refusal parks
- * the account.
+ * the account. Nor is one of another limit than the plan's: the run may use another model.
  */
 export function whyNotReady(
   state: AccountState,
@@ -117,7 +123,7 @@ export function whyNotReady(
   const waits = [
     ...(state.parked === null ? [] : [parkWait(state, state.parked)]),
     ...state.windows
-      .filter(({ usedPercent }) => usedPercent >= stopPercent)
+      .filter(({ usedPercent, isOther }) => usedPercent >= stopPercent && isOther !== true)
       .flatMap((window) => (window.resetsAt === null ? [] : [windowWait(state, window, window.resetsAt, stopPercent)])),
   ].filter(({ until }) => isAhead(until, now));
   const [first, ...others] = waits;

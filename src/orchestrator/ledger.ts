@@ -213,8 +213,7 @@ export class Ledger {
     if (generations.get(issueId) === generation) generations.delete(issueId);
   }
 
-  /** On a shared store the slots of all daemons count, and whoever looks at them is alone. */
-  /** Others decide at the same moment; here, under the lock of the project, only one does. */
+  /** On a shared store the slots of all daemons count; under the lock of the project only one decides at a time. */
   async #whyNoSlot(tables: StoreTables, { record, slotState, settings }: RunWish): Promise<SkipReason | null> {
     const { isShared, project, clock } = this.#parts;
     if (!isShared) return null;

@@ -6,6 +6,7 @@ import { whyNotRoutable } from '../core/eligibility.ts';
 import { harmlessLine } from '../core/harmless-line.ts';
 import type { Issue } from '../core/issue.ts';
 import type { Logger } from '../core/logger.ts';
+import { createRedactor, type Redactor, secretsIn } from '../core/redact.ts';
 import { lastStage, type RunOutcome, type StopReason } from '../core/run.ts';
 import type { AccountSettings, Settings } from '../core/settings.ts';
 import { stopOutcome } from '../core/stop-outcome.ts';
@@ -14,6 +15,7 @@ import type { Workspace, WorkspaceFacts, Workspaces, WorkspaceVisit } from '../w
 import { askPerson } from './ask-person.ts';
 import { firstPrompt } from './first-prompt.ts';
 import { guardWatcher } from './guard-watcher.ts';
+import { hideFromTools, hideSecrets } from './hide-secrets.ts';
 import { planSession } from './plan-session.ts';
 import { runTurns } from './run-turns.ts';
 import type { LiveRun, Runner, RunRequest, RunWatcher } from './runner.ts';
@@ -143,19 +145,22 @@ async function haveSession(run: RunParts, { workspaces, workspace, before, whole
   const limit = new TurnLimit(parts.clock, workflow.settings.agent.turnWallTimeMs);
   const over = new AbortController();
   const ask = askPerson({ ask: request.ask, over: AbortSignal.any([signal, over.signal]), limit, logger });
-  const door = parts.toolDoorFor(workflow.settings, {
+  const redactor = createRedactor(secretsIn([workflow.settings, request.account]));
+  const opened = parts.toolDoorFor(workflow.settings, {
     ...{ runId, issueId: request.issue.id, ask, isStillOurs: request.isStillOurs },
     onProgress: (text) => logger.info('The agent reports progress.', { progress: text }),
     onMove: (state) => watcher.onMove(state),
     onNotMoved: () => watcher.onNotMoved(),
   });
+  const door = hideFromTools(opened, redactor);
   const lookAtWorkspace = async (): Promise<string | null> =>
     (await workspaces.examine(workspace.path))?.fingerprint ?? null;
   // Some backends have a process from the start, others only in a turn: the stage is told once, before the first turn.
   const onInitializing = once(() => watcher.onStage('initializing_session'));
   try {
     const toolAddress = parts.toolHost?.admit(runId, door) ?? null;
-    const session = await startSession(run, { workspace, ask, tools: door, toolAddress, onInitializing });
+    if (toolAddress !== null) redactor.also(toolAddress.token);
+    const session = await startSession(run, { workspace, ask, tools: door, toolAddress, redactor, onInitializing });
     try {
       onInitializing();
       watcher.onSession(session.threadId);
@@ -186,12 +191,13 @@ async function haveSession(run: RunParts, { workspaces, workspace, before, whole
 
 interface SessionStart extends Pick<SessionRequest, 'ask' | 'tools' | 'toolAddress'> {
   readonly workspace: Workspace;
+  readonly redactor: Redactor;
   readonly onInitializing: () => void;
 }
 
 function startSession({ request, parts, signal }: RunParts, start: SessionStart): Promise<AgentSession> {
   const { issue, workflow, runId, attempt, retryKind, watcher } = request;
-  const { workspace, onInitializing, ask, tools, toolAddress } = start;
+  const { workspace, redactor, onInitializing, ask, tools, toolAddress } = start;
   const onFirstTurn = once(() => {
     if (request.answers.length > 0) watcher.onAnswersTold();
   });
@@ -199,9 +205,9 @@ function startSession({ request, parts, signal }: RunParts, start: SessionStart)
     if (event.name === 'turn_started') onFirstTurn();
     watcher.onEvent(event);
   };
-  return parts.agentFor(workflow.settings, request.account).startSession({
+  return hideSecrets(parts.agentFor(workflow.settings, request.account), redactor).startSession({
     ...{ runId, ask, tools, toolAddress, signal },
-    ...planSession(request.threadId, request.recovery, workflow.settings.agent.contextRecovery),
+    ...planSession(request.threadId, request.recovery, workflow.settings.agent.contextRecovery, request.retryKind),
     workspace: workspace.path,
     writableRoots: workspace.gitDir === null ? [] : [workspace.gitDir],
     title: harmlessLine(`${issue.identifier}: ${issue.title}`),

@@ -1,5 +1,5 @@
 import type { AgentEvent, AgentEventName, TokenUsage } from '../agent/agent.ts';
-import type { QuotaWindow } from '../core/account.ts';
+import { mergeWindows, type QuotaWindow } from '../core/account.ts';
 
 /** More than a person could follow, and less than a daemon notices. */
 const mostASecond = 500;
@@ -17,7 +17,7 @@ export function thinEvents(tell: (event: AgentEvent) => void): (event: AgentEven
   let told = 0;
   let leftOut = 0;
   let usage: TokenUsage | undefined;
-  let quota = new Map<string, QuotaWindow>();
+  let quota: readonly QuotaWindow[] = [];
   return (event) => {
     const now = Math.floor(event.at / 1000);
     if (now !== second) {
@@ -27,7 +27,7 @@ export function thinEvents(tell: (event: AgentEvent) => void): (event: AgentEven
     if (chatter.has(event.name) && told >= mostASecond) {
       leftOut += 1;
       usage = event.usage ?? usage;
-      for (const window of event.quota ?? []) quota.set(window.name, window);
+      if (event.quota !== undefined) quota = mergeWindows(quota, event.quota);
       return;
     }
     if (leftOut > 0) {
@@ -35,11 +35,11 @@ export function thinEvents(tell: (event: AgentEvent) => void): (event: AgentEven
       tell({
         ...{ name: 'other_message', at: event.at, pid: event.pid, summary },
         ...(usage === undefined ? {} : { usage }),
-        ...(quota.size === 0 ? {} : { quota: [...quota.values()] }),
+        ...(quota.length === 0 ? {} : { quota }),
       });
       leftOut = 0;
       usage = undefined;
-      quota = new Map();
+      quota = [];
     }
     told += 1;
     tell(event);

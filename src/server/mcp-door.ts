@@ -7,7 +7,6 @@ import {
 import type { Chance } from '../clock/chance.ts';
 import type { Clock } from '../clock/clock.ts';
 import type { ToolDoor } from '../core/tool-door.ts';
-import { limitCalls } from './limit-calls.ts';
 import { createMcpTools } from './mcp-tools.ts';
 
 export interface McpDoorOptions {
@@ -45,8 +44,7 @@ interface McpSession {
 }
 
 export function openMcpDoor(options: McpDoorOptions): McpDoor {
-  const { clock, chance, keepAliveMs = usualKeepAliveMs } = options;
-  const door = limitCalls(options.door);
+  const { door, clock, chance, keepAliveMs = usualKeepAliveMs } = options;
   const end = new AbortController();
   /** The one used last is the last. */
   const sessions = new Map<string, McpSession>();

@@ -135,6 +135,8 @@ function tokens(usage: { inputTokens: number; outputTokens: number; totalTokens:
   return { input_tokens: usage.inputTokens, output_tokens: usage.outputTokens, total_tokens: usage.totalTokens };
 }
 
-function iso(at: number): string {
-  return new Date(at).toISOString();
+/** What an agent told may be no date at all; a status is told all the same. */
+function iso(at: number): string | null {
+  const date = new Date(at);
+  return Number.isNaN(date.getTime()) ? null : date.toISOString();
 }

@@ -4,6 +4,7 @@ import { capOutput } from './cap-output.ts';
 import { comment } from './comment.ts';
 import { claimLost, failureAnswer, hangs, takenBack, unknownTool } from './failure.ts';
 import { getIssue } from './get-issue.ts';
+import { limitCalls } from './limit-calls.ts';
 import { fromNative } from './native-tool.ts';
 import { reportProgress } from './report-progress.ts';
 import type { Tool, ToolContext } from './tool.ts';
@@ -18,18 +19,19 @@ const fixedTools: readonly Tool[] = [getIssue, comment, updateIssueStatus, askPe
  * - What is offered is decided here, once: a workflow that is reloaded, or an agent, changes nothing of it.
  * - A call always has an answer, and soon: a tool that hangs is given up after its time limit. Only a person is waited for.
  * - Nothing is done for a run whose claim may be lost, or for a caller who has gone away.
+ * - Only so many calls of a run are under way at a time, over both ways to this door together.
  */
 export function openToolDoor(context: ToolContext): ToolDoor {
   const offered = offeredTools(context);
   const names = [...offered.keys()];
-  return {
+  return limitCalls({
     tools: [...offered.values()].map(({ name, description, inputSchema }) => ({ name, description, inputSchema })),
     call: async (name, input, signal) => {
       const tool = offered.get(name);
       const answer = tool === undefined ? unknownTool(name, names) : await answerOf(tool, input, context, signal);
       return { ...answer, output: capOutput(answer.output) };
     },
-  };
+  });
 }
 
 function offeredTools({ tracker }: ToolContext): ReadonlyMap<string, Tool> {

@@ -86,6 +86,7 @@ export function runStart(runId: string, over: Partial<RunStart> = {}): RunStart 
     role: 'worker',
     attempt: null,
     retryKind: null,
+    recovery: null,
     backend: 'rehearsal',
     account: null,
     host: 'here',

@@ -70,6 +70,15 @@ describe('windows of a quota', () => {
     expect(windows).toHaveLength(20);
     expect(windows.map(({ name }) => name)).toContain('w499');
   });
+
+  it('of other limits with made-up names do not push out those of the plan', () => {
+    let windows: readonly QuotaWindow[] = [window('primary', 90, now), window('secondary', 5, now)];
+    for (let at = 0; at < 500; at += 1)
+      windows = mergeWindows(windows, [{ ...window(`w${at} primary`, at, null), isOther: true }]);
+    expect(windows).toHaveLength(20);
+    expect(windows).toEqual(expect.arrayContaining([window('primary', 90, now), window('secondary', 5, now)]));
+    expect(windows.map(({ name }) => name)).toContain('w499 primary');
+  });
 });
 
 describe('an account whose run was refused', () => {
@@ -174,6 +183,12 @@ describe('whether an account is ready', () => {
     ['it tells no number', window('primary', Number.NaN, now + hour)],
   ])('is not doubted for a window when %s', (_words, each) => {
     expect(whyNotReady(known({ windows: [each] }), asked)).toBeNull();
+  });
+
+  it('does not depend on the limit of another model, however long that lasts', () => {
+    const other = { ...window('mini primary', 100, now + 6 * day), isOther: true };
+    expect(whyNotReady(known({ windows: [window('primary', 3, now + hour), other] }), asked)).toBeNull();
+    expect(whyNotReady(known({ windows: [window('primary', 100, now + hour), other] }), asked)?.until).toBe(now + hour);
   });
 
   it('is told at the stop itself, and by the reason that lasts longest', () => {

@@ -53,7 +53,7 @@ export class E2eScene implements AsyncDisposable {
         '  read_timeout_ms: 60000',
         '  max_retry_backoff_ms: 500',
         'codex:',
-        `  command: "exec '${codex.path}' app-server"`,
+        `  command: "'${codex.path}' app-server"`,
         ...more.map((line) => `  ${line}`),
         '---',
         'Work on {{ issue.identifier }}: {{ issue.title }}',

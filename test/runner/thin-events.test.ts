@@ -52,4 +52,12 @@ describe('what an agent says', () => {
     expect(told.at(-3)?.quota).toEqual([...quota(20), ...quota(7, 'secondary')]);
     expect(told.slice(-2)).toEqual([event(1_000), event(1_000)]);
   });
+
+  it('keeps no more quota windows than an account has, whatever an agent calls them', () => {
+    const named = (name: string) => [{ name, usedPercent: 1, windowMinutes: null, resetsAt: null }];
+    const flood = Array.from({ length: 5_000 }, (_, at) => event(0, { quota: named(`made up ${at}`) }));
+    const told = thinned([...flood, event(1_000)]);
+    expect(told.at(-2)?.quota?.length).toBeLessThan(100);
+    expect(told.at(-2)?.quota).toContainEqual(named('made up 4999')[0]);
+  });
 });

@@ -154,18 +154,6 @@ describe.each(ages)('the tools of a run over MCP, for a client of the age "%s"',
     );
   });
 
-  it('are refused beyond a hundred at a time, which is an answer, and are there again afterwards', async () => {
-    const { host, door } = await open();
-    const client = await connect(host.admit('run-1', door), age);
-    const waiting = Array.from({ length: 100 }, () => client.callTool({ name: 'wait', arguments: {} }));
-    await expect.poll(() => door.calls.length, { timeout: 5_000 }).toBe(100);
-    const refused = await client.callTool({ name: 'say', arguments: {} });
-    expect(refused).toMatchObject({ isError: true, content: [{ text: expect.stringContaining('"request_limited"') }] });
-    door.release();
-    await Promise.all(waiting);
-    expect(await client.callTool({ name: 'say', arguments: {} })).toMatchObject({ isError: false });
-  });
-
   it('are those of the run whose token it is', async () => {
     const { host } = await open();
     const doors = [scriptedDoor('one'), scriptedDoor('two')] as const;

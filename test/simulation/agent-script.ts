@@ -12,7 +12,31 @@ export type Temper =
   | 'babbles'
   | 'asks'
   | 'out_of_quota'
+  | 'logged_out'
+  | 'overflows'
   | 'does_not_start';
+
+/** How often each is drawn; what is not named is never. */
+export type Tempers = Readonly<Partial<Record<Temper, number>>>;
+
+export type TurnEnd =
+  | 'completed'
+  | 'failed'
+  | 'crashed'
+  | 'vanished'
+  | 'asks'
+  | 'out_of_quota'
+  | 'logged_out'
+  | 'overflows'
+  | 'never';
+
+/** Something that an agent asks in the middle of a turn. */
+export interface AskScript {
+  readonly afterMs: number;
+  /** How long until it does not want to know any more; null: it waits. */
+  readonly takenBackMs: number | null;
+  readonly isYesOrNo: boolean;
+}
 
 /** One turn as the agent means to play it. */
 export interface TurnScript {
@@ -20,7 +44,7 @@ export interface TurnScript {
   readonly eventEveryMs: number;
   /** After so many events nothing is heard any more; null: it tells until the end. */
   readonly silentAfter: number | null;
-  readonly end: 'completed' | 'failed' | 'crashed' | 'vanished' | 'asks' | 'out_of_quota' | 'never';
+  readonly end: TurnEnd;
   /** Where it moves its issue, by the tool door. */
   readonly moveTo: string | null;
   readonly babbles: boolean;
@@ -30,20 +54,36 @@ export interface TurnScript {
   readonly quotaBackMs: number | null;
 }
 
-export function drawTemper(draw: Draw, hostile: number): Temper {
+export function drawTemper(draw: Draw, hostile: number, tempers: Tempers | null): Temper {
   if (!draw.chance(hostile)) return 'good';
-  return draw.weighted({
-    lazy: 3,
-    fails: 4,
-    crashes: 3,
-    vanishes: 1,
-    hangs: 1,
-    falls_silent: 2,
-    babbles: 2,
-    asks: 1,
-    out_of_quota: 2,
-    does_not_start: 2,
+  // What is not named has no weight.
+  return draw.weighted((tempers ?? everyTemper) as Readonly<Record<Temper, number>>);
+}
+
+const everyTemper: Tempers = {
+  lazy: 3,
+  fails: 4,
+  crashes: 3,
+  vanishes: 1,
+  hangs: 1,
+  falls_silent: 2,
+  babbles: 2,
+  asks: 1,
+  out_of_quota: 2,
+  logged_out: 0.5,
+  overflows: 1.5,
+  does_not_start: 2,
+};
+
+/** What is asked in one turn: mostly nothing, sometimes several things at once. */
+export function drawAsks(draw: Draw, asks: number, durationMs: number): readonly AskScript[] {
+  if (!draw.chance(asks)) return [];
+  const script = (): AskScript => ({
+    afterMs: draw.between(1, durationMs),
+    takenBackMs: draw.chance(0.2) ? draw.logBetween(1, 120_000) : null,
+    isYesOrNo: draw.chance(0.5),
   });
+  return Array.from({ length: draw.pick([1, 1, 1, 2, 3]) }, script);
 }
 
 export function drawTurn(draw: Draw, temper: Temper): TurnScript {
@@ -80,6 +120,10 @@ export function drawTurn(draw: Draw, temper: Temper): TurnScript {
       return { ...plain, changes: false };
     case 'out_of_quota':
       return { ...plain, end: 'out_of_quota', quotaBackMs: draw.chance(0.5) ? draw.between(-60_000, 900_000) : null };
+    case 'logged_out':
+      return { ...plain, end: 'logged_out' };
+    case 'overflows':
+      return { ...plain, end: 'overflows' };
     case 'does_not_start':
       return plain;
   }

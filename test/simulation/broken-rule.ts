@@ -20,6 +20,12 @@ export const ruleNames = [
   'limits',
   'held_stays',
   'live_workspace',
+  'account_ready',
+  'answers_told',
+  'question_has_reason',
+  'taken_over',
+  'quota_waits',
+  'cascade',
   'gets_through',
   'no_crash',
 ] as const;

@@ -3,9 +3,11 @@ import { seededChance } from '../../src/clock/seeded-chance.ts';
 import type { OrchestratorParts } from '../../src/orchestrator/context.ts';
 import { Orchestrator } from '../../src/orchestrator/orchestrator.ts';
 import { createRunner } from '../../src/runner/run-issue.ts';
+import type { Runner } from '../../src/runner/runner.ts';
 import { openToolDoor } from '../../src/tools/registry.ts';
 import { guardStore } from './guard-store.ts';
 import type { Life } from './life.ts';
+import { wordsOf } from './question-book.ts';
 import { simulatedAgent } from './simulated-agent.ts';
 import { simulatedProcesses } from './simulated-processes.ts';
 import { simulatedTracker } from './simulated-tracker.ts';
@@ -27,13 +29,17 @@ export function composeDaemon(world: World, life: Life): Orchestrator {
     source: world.file,
     trackerFor: () => tracker,
     workspacesFor: () => workspaces,
-    runner: createRunner({
-      logger,
-      agentFor: ({ agent }) => simulatedAgent(world, life, agent.turnTimeoutMs),
-      workspacesFor: () => workspaces,
-      toolDoorFor: (_settings, run) => openToolDoor({ ...run, tracker }),
-      readIssue: async (_settings, id, signal) => (await tracker.fetchByIds([id], { signal }))[0] ?? null,
-    }),
+    runner: hearAnswers(
+      world,
+      createRunner({
+        ...{ clock: life.clock, chance: chanceOf(world, life), logger, toolHost: null },
+        agentFor: ({ agent }, { name }) =>
+          simulatedAgent(world, life, { turnTimeoutMs: agent.turnTimeoutMs, account: name }),
+        workspacesFor: () => workspaces,
+        toolDoorFor: (_settings, run) => openToolDoor({ ...run, clock: life.clock, tracker }),
+        readIssue: async (_settings, id, signal) => (await tracker.fetchByIds([id], { signal }))[0] ?? null,
+      }),
+    ),
     store: guardStore(world.memory.store, life, storeGate(world, life), isShared ? 'postgres' : 'sqlite'),
     isShared,
     refreshRequests: async () => {},
@@ -53,6 +59,22 @@ export function composeDaemon(world: World, life: Life): Orchestrator {
     onHealth: () => {},
   };
   return new Orchestrator(world.sabotage.parts?.(parts, world, life) ?? parts);
+}
+
+/** Whatever a run is told while it lives goes through here. */
+function hearAnswers({ questions }: World, runner: Runner): Runner {
+  return {
+    start: (request) =>
+      runner.start({
+        ...request,
+        ask: async (question, signal) => {
+          const answer = await request.ask(question, signal);
+          if (answer !== null)
+            questions.tell(question.text, { runId: request.runId, words: wordsOf(answer), isReminder: false });
+          return answer;
+        },
+      }),
+  };
 }
 
 /** Ids tell whose they are: a run of the third life of a daemon is `a3.17`. */

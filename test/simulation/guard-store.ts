@@ -7,6 +7,8 @@ export interface StoreGate {
   before(isWrite: boolean): Promise<void> | null;
   /** The call was carried out; throws when its answer is lost. */
   after(isWrite: boolean): void;
+  /** The call failed, or its answer is lost. */
+  failed(name: string): void;
 }
 
 /**
@@ -22,14 +24,23 @@ export function guardStore(store: Store, life: Life, gate: StoreGate, shownEngin
     gate.after(isWrite);
     return answer;
   };
-  const outside = guardTables(store, (name, method, work) => life.call(name, () => through(!isRead(method), work)));
+  const noted = <T>(name: string, work: () => Promise<T>): Promise<T> =>
+    work().catch((error) => {
+      gate.failed(name);
+      throw error;
+    });
+  const outside = guardTables(store, (name, method, work) =>
+    life.call(name, () => noted(name, () => through(!isRead(method), work))),
+  );
   const own: Omit<Store, keyof StoreTables> = {
     engine: shownEngine,
     transaction: (work) =>
       life.call('transaction', () =>
-        through(true, () =>
-          store.transaction((tables) =>
-            work(guardTables(tables, (name, _method, inner) => life.callInside(name, inner))),
+        noted('transaction', () =>
+          through(true, () =>
+            store.transaction((tables) =>
+              work(guardTables(tables, (name, _method, inner) => life.callInside(name, inner))),
+            ),
           ),
         ),
       ),
@@ -70,5 +81,5 @@ function guardTable(tableName: string, table: Record<string, Method>, pass: Pass
 }
 
 function isRead(method: string): boolean {
-  return /^(read|list|held|unfinished|waiting|latest|count|sum|find|page|generation)/.test(method);
+  return /^(read|list|open|undelivered|held|unfinished|waiting|latest|count|sum|find|page|generation)/.test(method);
 }

@@ -6,6 +6,7 @@ import { migrate } from '../../src/store/migrations/migrate.ts';
 import { readRecovery } from '../../src/store/read-recovery.ts';
 import type { Database } from '../../src/store/schema.ts';
 import { sqliteDialect } from '../../src/store/sqlite/sqlite-dialect.ts';
+import { TableWrites } from '../../src/store/sqlite/table-writes.ts';
 import type { Store } from '../../src/store/store.ts';
 import { noUpkeep } from '../../src/store/store-upkeep.ts';
 import { storeTables } from '../../src/store/tables/store-tables.ts';
@@ -72,9 +73,12 @@ export class MemoryStore {
 }
 
 function engineOver(database: DatabaseSync, clock: Clock, isShared: boolean, onCommit: () => void): Engine {
+  const writes = new TableWrites();
   return {
     name: 'sqlite',
-    db: new Kysely<Database>({ dialect: withOnCommit(sqliteDialect(database, place, clock), onCommit) }),
+    db: new Kysely<Database>({ dialect: withOnCommit(sqliteDialect(database, place, clock, writes), onCommit) }),
+    // There is one connection, so nobody else writes.
+    changeMark: (table) => String(writes.of(table)),
     // The clock of the one server runs evenly, whatever the wall clocks of the daemons do.
     leaseClock: (callersAt) => sql<number>`${sql.val(isShared ? serverTime(clock) : callersAt)}`,
     // Nothing to keep up in memory.

@@ -1,5 +1,6 @@
 import type { CommandKind } from '../../src/core/command.ts';
 import { issue } from '../fake/issues.ts';
+import { HelpfulPeople } from './helpful-people.ts';
 import { trackerStates } from './issue-book.ts';
 import type { World } from './world.ts';
 
@@ -19,6 +20,7 @@ export class People {
     }
     world.nowAndThen(draw.people, plan.people.changesPerMinute, () => this.#changeSomething());
     world.nowAndThen(draw.people, plan.people.commandsPerMinute, () => this.#command());
+    new HelpfulPeople(world, (kind, payload) => this.submit(kind, payload));
   }
 
   /** At the end of the storm: what people forbade is allowed again, and holds are lifted, most of them. */
@@ -118,6 +120,7 @@ export class People {
     if (frees && this.#world.processes.ofIssue(id).length > 0) return;
     this.#world.askedAt.set(id, now);
     if (frees) this.#world.freedAt.set(id, now);
+    if (kind === 'issue_retry') this.#world.loggedInAt = now;
     void this.submit(kind, { issue: id });
   }
 }

@@ -1,5 +1,12 @@
-import type { AdaptiveSettings, LimitSettings, Settings } from '../../src/core/settings.ts';
+import type {
+  AccountSettings,
+  AdaptiveSettings,
+  AgentSettings,
+  LimitSettings,
+  Settings,
+} from '../../src/core/settings.ts';
 import { settings } from '../fake/settings.ts';
+import type { Tempers } from './agent-script.ts';
 import { type Draw, drawFrom } from './draw.ts';
 
 /** What one seed is about: drawn once, before anything happens. Rates are for one simulated minute. */
@@ -23,9 +30,25 @@ export interface Plan {
     /** How many writes are carried out and not answered. */
     readonly answersLost: number;
   };
-  readonly agents: { readonly hostile: number; readonly survives: number };
+  readonly agents: {
+    readonly hostile: number;
+    readonly survives: number;
+    /** How many turns ask people something in their middle, and how many tell of a quota that is nearly used up. */
+    readonly asks: number;
+    readonly nearlyOut: number;
+    /** What the hostile ones are like; null: of all kinds. */
+    readonly tempers: Tempers | null;
+  };
   readonly workspaces: { readonly fails: number };
-  readonly people: { readonly changesPerMinute: number; readonly commandsPerMinute: number };
+  readonly people: {
+    readonly changesPerMinute: number;
+    readonly commandsPerMinute: number;
+    /** How often somebody takes an issue into his own hands, and says something to an agent at work. */
+    readonly takeoversPerMinute: number;
+    readonly steersPerMinute: number;
+    /** How many questions are answered, sooner or later. */
+    readonly answers: number;
+  };
   readonly lives: {
     readonly killed: number;
     readonly longestCalls: number;
@@ -41,8 +64,9 @@ const labels = ['baton'];
 
 export function drawPlan(seed: number, changes: Partial<Plan> = {}): Plan {
   const draw = drawFrom(seed, 'plan');
+  const persons = drawFrom(seed, 'persons');
   /** Most concerns are quiet in most seeds: a defect shows best where little else happens. */
-  const rate = (most: number): number => (draw.chance(0.5) ? 0 : (draw.between(1, 100) / 100) * most);
+  const rate = (most: number, of: Draw = draw): number => (of.chance(0.5) ? 0 : (of.between(1, 100) / 100) * most);
   const daemons = draw.chance(0.35) ? 2 : 1;
   const machines = daemons === 2 && draw.chance(0.5) ? 2 : 1;
   const isShared = daemons === 2 || draw.chance(0.2);
@@ -50,7 +74,10 @@ export function drawPlan(seed: number, changes: Partial<Plan> = {}): Plan {
     seed,
     stormMs: 12 * 60_000,
     issues: 10,
-    settings: drawSettings(draw, { retention: drawFrom(seed, 'retention'), pace: drawFrom(seed, 'pace') }),
+    settings: withPersons(
+      persons,
+      drawSettings(draw, { retention: drawFrom(seed, 'retention'), pace: drawFrom(seed, 'pace') }),
+    ),
     daemons,
     machines,
     isShared,
@@ -63,9 +90,21 @@ export function drawPlan(seed: number, changes: Partial<Plan> = {}): Plan {
       answersLost: isShared ? rate(0.02) : 0,
     },
     // An agent that cannot be ended and is on a machine that nobody else reaches is beyond what Baton promises.
-    agents: { hostile: draw.pick([0, 0.2, 0.5, 0.9]), survives: machines === 2 ? 0 : rate(0.06) },
+    agents: {
+      hostile: draw.pick([0, 0.2, 0.5, 0.9]),
+      survives: machines === 2 ? 0 : rate(0.06),
+      asks: rate(0.3, persons),
+      nearlyOut: rate(0.05, persons),
+      tempers: null,
+    },
     workspaces: { fails: rate(0.15) },
-    people: { changesPerMinute: rate(3), commandsPerMinute: rate(1) },
+    people: {
+      changesPerMinute: rate(3),
+      commandsPerMinute: rate(1),
+      takeoversPerMinute: rate(0.5, persons),
+      steersPerMinute: rate(0.5, persons),
+      answers: persons.pick([0.5, 0.9, 1]),
+    },
     lives: {
       killed: draw.pick([0, 0.5, 1, 1]),
       longestCalls: draw.pick([60, 400, 2_000]),
@@ -98,6 +137,27 @@ function drawSettings(draw: Draw, { retention, pace }: { readonly retention: Dra
     workspace: { retentionMs: retention.pick([0, 0, 20_000, 300_000]) },
   });
   return { ...drawn, store: { ...drawn.store, leaseMs: draw.pick([15_000, 30_000]) } };
+}
+
+/** What is about people and accounts is drawn by itself. */
+function withPersons(draw: Draw, drawn: Settings): Settings {
+  const { backend } = drawn.agent;
+  const accounts = drawn.agent.accounts.filter((account) => account.backend === backend);
+  const second: AccountSettings = { name: 'second', backend, env: {}, home: null };
+  const agent: AgentSettings = {
+    ...drawn.agent,
+    accounts: draw.chance(0.3) ? [...accounts, second] : accounts,
+    approvals: draw.pick(['ask', 'ask', 'ask', 'deny']),
+    askTimeoutMs: draw.pick([15_000, 60_000, 300_000]),
+    maxIdleTurns: draw.pick([0, 2, 3]),
+    contextRecovery: {
+      reducedBudgetTokens: draw.pick([null, 50_000]),
+      compact: draw.chance(0.7),
+      freshStart: draw.chance(0.7),
+      largerModel: draw.pick([null, 'larger']),
+    },
+  };
+  return { ...drawn, agent };
 }
 
 /** Slow enough to matter, quick enough that nobody waits for ever: a tracker that failed rests for the longest at most. */

@@ -55,6 +55,7 @@ describe('A rule notices', () => {
           void live.outcome.then(resolve);
           return {
             outcome: promise,
+            steer: (text) => live.steer(text),
             stop: (reason) => {
               live.stop(reason);
               resolve(stopOutcome(reason, 1));
@@ -64,7 +65,7 @@ describe('A rule notices', () => {
       },
     });
     // Agents that take their time to end.
-    const plan = { ...hostile, people: { changesPerMinute: 20, commandsPerMinute: 0 } };
+    const plan = { ...hostile, people: { ...quiet.people, changesPerMinute: 20 } };
     expect(await isBroken('live_workspace', { parts: changed(hasty) }, plan)).toBe(true);
   });
 
@@ -147,7 +148,11 @@ describe('A rule notices', () => {
   it('an issue that is never carried through', async () => {
     const stubborn = ({ clock }: OrchestratorParts): Partial<OrchestratorParts> => ({
       runner: {
-        start: () => ({ outcome: sleep(clock, 600_000).then(() => ({ end: 'succeeded', turns: 1 })), stop: () => {} }),
+        start: () => ({
+          outcome: sleep(clock, 600_000).then(() => ({ end: 'succeeded', turns: 1 })),
+          steer: async () => 'kept',
+          stop: () => {},
+        }),
       },
     });
     expect(await isBroken('gets_through', { parts: changed(stubborn) }, { issues: 1, stormMs: 60_000 })).toBe(true);
@@ -158,7 +163,7 @@ describe('A rule notices', () => {
       runner: {
         start: (request) => {
           const live = runner.start(request);
-          return { outcome: live.outcome.then(() => new Promise(() => {})), stop: (reason) => live.stop(reason) };
+          return { ...live, outcome: live.outcome.then(() => new Promise(() => {})) };
         },
       },
     });
@@ -176,7 +181,7 @@ describe('A rule notices', () => {
         },
       },
     }));
-    const plan = { ...hostile, lives: { ...quiet.lives, killed: 1, longestCalls: 400 } };
+    const plan = { ...agents({ tempers: { fails: 1 } }), lives: { ...quiet.lives, killed: 1, longestCalls: 400 } };
     expect(await isBroken('backoff', { parts: forgetful }, plan)).toBe(true);
   });
 
@@ -263,13 +268,172 @@ describe('A rule notices', () => {
       for (const issueId of ['i1', 'i2', 'i3', 'i4', 'i5', 'i6'])
         await memory.store.held.put({ project, issueId, identifier: issueId, ...hold });
     });
-    const blind = changedStore((tables) => ({ ...tables, held: { ...tables.held, list: async () => [] } }));
-    const hidden: NonNullable<Sabotage['parts']> = (parts, world, life) => {
-      const { store, ...others } = blind(parts, world, life);
-      const recovery: Store['recovery'] = async (...args) => ({ ...(await store.recovery(...args)), held: [] });
-      return { ...others, store: { ...store, recovery } };
+    expect(await isBroken('held_stays', { afterStep: holdAll, parts: withoutHolds })).toBe(true);
+  });
+
+  it('a run on an account that is parked', async () => {
+    // The next life does not know what the last one learned.
+    const forgetful = changedStore((tables) => ({
+      ...tables,
+      accounts: { ...tables.accounts, list: async () => [] },
+    }));
+    const plan = { ...agents({ tempers: { out_of_quota: 1 } }), lives: { ...quiet.lives, stoppedPerMinute: 1 } };
+    expect(await isBroken('account_ready', { parts: forgetful }, plan)).toBe(true);
+  });
+
+  it('a run on an account that is nearly used up', async () => {
+    const plan = agents({ hostile: 0, nearlyOut: 1 });
+    expect(await isBroken('account_ready', { parts: withAgent({ quotaStopPercent: 1_000 }) }, plan)).toBe(true);
+  });
+
+  it('an account that is not parked after it refused a run', async () => {
+    const forgetful = changedStore((tables) => ({
+      ...tables,
+      accounts: { ...tables.accounts, put: async () => {} },
+    }));
+    for (const temper of ['out_of_quota', 'logged_out'])
+      expect(await isBroken('account_ready', { parts: forgetful }, agents({ tempers: { [temper]: 1 } }))).toBe(true);
+  });
+
+  it('an account that waits for no reason', async () => {
+    const parked = { until: Date.UTC(2026, 0, 2), since: 0, why: 'quota', reason: 'so it is' } as const;
+    const madeUp = changedStore((tables) => ({
+      ...tables,
+      accounts: {
+        ...tables.accounts,
+        list: async () => [{ backend: 'rehearsal', name: 'rehearsal', windows: [], parked, parks: 1 }],
+      },
+    }));
+    expect(await isBroken('nobody_forgotten', { parts: madeUp })).toBe(true);
+  });
+
+  it('an answer that is told to two runs', async () => {
+    const forgetful = changedStore((tables) => ({
+      ...tables,
+      questions: { ...tables.questions, deliver: async () => {} },
+    }));
+    const plan = agents({ asks: 1, tempers: { fails: 1 } });
+    expect(await isBroken('answers_told', { parts: forgetful }, plan)).toBe(true);
+  });
+
+  it('an answer that no run is told', async () => {
+    const forgetful = changedStore((tables) => ({
+      ...tables,
+      questions: { ...tables.questions, undelivered: async () => [] },
+    }));
+    expect(await isBroken('answers_told', { parts: forgetful }, asking)).toBe(true);
+  });
+
+  it('an answer that is noted as told to a run that never heard it', async () => {
+    const hasty = changedStore((tables) => ({
+      ...tables,
+      questions: {
+        ...tables.questions,
+        answer: async (id, given) => {
+          const isTaken = await tables.questions.answer(id, given);
+          await tables.questions.deliver([id], (await tables.questions.read(id))?.runId ?? '');
+          return isTaken;
+        },
+      },
+    }));
+    expect(await isBroken('answers_told', { parts: hasty }, asking)).toBe(true);
+  });
+
+  it('another answer than the one that was taken', async () => {
+    const contrary = changedStore((tables) => ({
+      ...tables,
+      questions: {
+        ...tables.questions,
+        answer: (id, given) => tables.questions.answer(id, { ...given, answer: { decision: 'decline', values: {} } }),
+      },
+    }));
+    expect(await isBroken('answers_told', { parts: contrary }, asking)).toBe(true);
+  });
+
+  it('an issue that is held for an answer that was given', async () => {
+    const stubborn = changedStore((tables) => ({ ...tables, held: { ...tables.held, remove: async () => false } }));
+    expect(await isBroken('answers_told', { parts: stubborn }, asking)).toBe(true);
+  });
+
+  it('a question that is open for nobody', async () => {
+    const careless = changedStore((tables) => ({
+      ...tables,
+      questions: { ...tables.questions, closeOfIssue: async () => 0 },
+    }));
+    const plan = { ...asking, people: { ...asking.people, changesPerMinute: 20 } };
+    expect(await isBroken('question_has_reason', { parts: careless }, plan)).toBe(true);
+  });
+
+  it('a run beside a person who has its issue in his hands', async () => {
+    const takeAll = once(async ({ memory, project }) => {
+      const hold = { code: 'taken_over', reason: 'by hand', since: 0, runId: null };
+      for (const issueId of ['i1', 'i2', 'i3', 'i4', 'i5', 'i6'])
+        await memory.store.held.put({ project, issueId, identifier: issueId, ...hold });
+    });
+    expect(await isBroken('taken_over', { afterStep: takeAll, parts: withoutHolds })).toBe(true);
+  });
+
+  it('an agent that goes on beside a person', async () => {
+    const deaf = ({ runner }: OrchestratorParts): Partial<OrchestratorParts> => ({
+      runner: {
+        start: (request) => {
+          const live = runner.start(request);
+          const stop: typeof live.stop = (reason) => {
+            if (reason !== 'taken_over') live.stop(reason);
+          };
+          return { ...live, stop };
+        },
+      },
+    });
+    const { settings } = drawPlan(1);
+    const patient = { ...settings.agent, stallTimeoutMs: 0, turnTimeoutMs: 3_600_000 };
+    const plan = {
+      ...agents({ tempers: { hangs: 1 } }),
+      people: { ...quiet.people, takeoversPerMinute: 2 },
+      settings: { ...settings, agent: patient, limits: noLimits },
     };
-    expect(await isBroken('held_stays', { afterStep: holdAll, parts: hidden })).toBe(true);
+    expect(await isBroken('taken_over', { parts: changed(deaf) }, plan)).toBe(true);
+  });
+
+  it('a wait for a quota that counts', async () => {
+    const unfair = changedStore((tables) => ({
+      ...tables,
+      counters: { ...tables.counters, set: (key, name, value) => tables.counters.set(key, name, value + 1) },
+    }));
+    const plan = agents({ tempers: { out_of_quota: 1 } });
+    expect(await isBroken('quota_waits', { parts: unfair }, plan)).toBe(true);
+    const another = changedStore((tables) => ({
+      ...tables,
+      runs: {
+        ...tables.runs,
+        start: (run) => tables.runs.start({ ...run, attempt: run.retryKind === 'quota' ? 9 : run.attempt }),
+      },
+    }));
+    expect(await isBroken('quota_waits', { parts: another }, plan)).toBe(true);
+  });
+
+  it('a cascade that begins anew', async () => {
+    const again = changedStore((tables) => ({
+      ...tables,
+      retries: {
+        ...tables.retries,
+        put: (retry) =>
+          tables.retries.put({ ...retry, recovery: retry.recovery === null ? null : ('reduced_budget' as const) }),
+      },
+    }));
+    expect(await isBroken('cascade', { parts: again }, agents({ tempers: { overflows: 1 } }))).toBe(true);
+  });
+
+  it('a cascade that is forgotten with the life that was in it', async () => {
+    const forgetful = changedStore((tables) => ({
+      ...tables,
+      runs: { ...tables.runs, start: (run) => tables.runs.start({ ...run, recovery: null }) },
+    }));
+    const plan = {
+      ...agents({ tempers: { overflows: 1 } }),
+      lives: { ...quiet.lives, killed: 1, longestCalls: 400 },
+    };
+    expect(await isBroken('cascade', { parts: forgetful }, plan)).toBe(true);
   });
 
   it('a process that is left over', async () => {
@@ -292,7 +456,7 @@ describe('A rule notices', () => {
     const unfinished = once(({ memory, project }) =>
       memory.store.runs.start({
         ...{ runId: 'x.1', project, issueId: 'gone', identifier: 'gone', generation: 1, role: 'worker', attempt: null },
-        ...{ retryKind: null, backend: 'simulated', host: 'there', startedAt: 0 },
+        ...{ retryKind: null, backend: 'simulated', account: null, host: 'there', startedAt: 0 },
       }),
     );
     // Nobody looks for it.
@@ -328,6 +492,7 @@ describe('A rule notices', () => {
             turns: 0,
             error: toBatonError(new TypeError('x is not a function')),
           }),
+          steer: async () => 'kept',
           stop: () => {},
         }),
       },
@@ -354,16 +519,32 @@ const quiet = {
   machines: 1,
   isShared: false,
   store: { slow: 0, fullPerMinute: 0, lostPerMinute: 0, answersLost: 0 },
-  agents: { hostile: 0, survives: 0 },
+  agents: { hostile: 0, survives: 0, asks: 0, nearlyOut: 0, tempers: null },
   workspaces: { fails: 0 },
-  people: { changesPerMinute: 0, commandsPerMinute: 0 },
+  people: { changesPerMinute: 0, commandsPerMinute: 0, takeoversPerMinute: 0, steersPerMinute: 0, answers: 1 },
   lives: { killed: 0, longestCalls: 1, stoppedPerMinute: 0, frozenPerMinute: 0 },
   file: { badPerMinute: 0, changedPerMinute: 0 },
   wall: { jumpsPerMinute: 0 },
   trackerStormsPerMinute: 0,
 } satisfies Partial<Plan>;
 
-const hostile = { agents: { hostile: 1, survives: 0 } };
+const hostile = agents({});
+
+/** Agents that are all hostile, and what else they are. */
+function agents(are: Partial<Plan['agents']>): { readonly agents: Plan['agents'] } {
+  return { agents: { ...quiet.agents, hostile: 1, ...are } };
+}
+
+/** Agents that ask in every turn, and people who answer soon or late. */
+const asking = { ...agents({ hostile: 0, asks: 1 }), people: quiet.people };
+
+/** The daemon sees no hold in the store. */
+const withoutHolds: NonNullable<Sabotage['parts']> = (parts, world, life) => {
+  const blind = changedStore((tables) => ({ ...tables, held: { ...tables.held, list: async () => [] } }));
+  const { store, ...others } = blind(parts, world, life);
+  const recovery: Store['recovery'] = async (...args) => ({ ...(await store.recovery(...args)), held: [] });
+  return { ...others, store: { ...store, recovery } };
+};
 
 function withMaxRetries(maxRetries: number): Settings {
   const { settings } = drawPlan(1);
@@ -374,7 +555,16 @@ function inQuietWorld(sabotage: Sabotage, plan: Partial<Plan> = {}, only?: RuleN
   const { settings } = drawPlan(1);
   const tracker = { ...settings.tracker, requiredLabels: [] };
   const workspace = { ...settings.workspace, retentionMs: 0 };
-  const agent = { ...settings.agent, maxConcurrentAgents: 2, maxConcurrentAgentsByState: {}, maxRetries: 0 };
+  const agent: AgentSettings = {
+    ...settings.agent,
+    maxConcurrentAgents: 2,
+    maxConcurrentAgentsByState: {},
+    maxRetries: 0,
+    accounts: settings.agent.accounts.slice(0, 1),
+    approvals: 'ask',
+    askTimeoutMs: 15_000,
+    contextRecovery: { reducedBudgetTokens: 50_000, compact: true, freshStart: true, largerModel: 'larger' },
+  };
   return runSeed(1, {
     plan: { ...quiet, settings: { ...settings, tracker, agent, workspace, limits: noLimits }, ...plan },
     sabotage,
@@ -438,8 +628,20 @@ function changedStore(change: (tables: StoreTables) => StoreTables): NonNullable
 
 function changedTables(tables: StoreTables, change: (tables: StoreTables) => StoreTables): StoreTables {
   const { projects, boardIssues, boardComments, boardHistory, claims, runs, runEvents, retries } = tables;
-  const { held, pins, counters, jobTimers, requestCounts, usage, commands } = tables;
-  const scheduling = { claims, runs, runEvents, retries, held, pins, counters, jobTimers, commands };
+  const { held, pins, counters, jobTimers, requestCounts, usage, commands, questions, accounts } = tables;
+  const scheduling = {
+    claims,
+    runs,
+    runEvents,
+    retries,
+    held,
+    pins,
+    counters,
+    jobTimers,
+    commands,
+    questions,
+    accounts,
+  };
   return change({ ...scheduling, projects, boardIssues, boardComments, boardHistory, requestCounts, usage });
 }
 

@@ -6,6 +6,11 @@ export interface LedgerRun {
   readonly issueId: string;
   readonly generation: number;
   readonly attempt: number | null;
+  readonly retryKind: string | null;
+  /** What it does differently because the one before it died of its context. */
+  readonly recovery: string | null;
+  /** Whose quota it uses. */
+  readonly account: string | null;
   /** The life that wrote it: run ids begin with its name. */
   readonly life: string;
   readonly startedSeenAt: number;
@@ -22,6 +27,9 @@ interface Row {
   readonly issue_id: string;
   readonly generation: number;
   readonly attempt: number | null;
+  readonly retry_kind: string | null;
+  readonly recovery: string | null;
+  readonly account: string | null;
 }
 
 interface EndRow {
@@ -53,7 +61,7 @@ export class RunLedger {
     this.#changes = changes;
     const started = this.#memory
       .look<Row>(
-        'select rowid as row, run_id, issue_id, generation, attempt from runs where rowid > ? order by rowid',
+        'select rowid as row, run_id, issue_id, generation, attempt, retry_kind, recovery, account from runs where rowid > ? order by rowid',
         this.#lastRow,
       )
       .map((row) => this.#add(row));
@@ -68,6 +76,9 @@ export class RunLedger {
       issueId: row.issue_id,
       generation: row.generation,
       attempt: row.attempt,
+      retryKind: row.retry_kind,
+      recovery: row.recovery,
+      account: row.account,
       life: row.run_id.split('.')[0] ?? '',
       startedSeenAt: this.#now(),
       endedAt: null,

@@ -1,6 +1,7 @@
 import { BatonError } from '../../src/core/baton-error.ts';
 import type { AgentSettings, Settings } from '../../src/core/settings.ts';
 import type { Workflow, WorkflowSource } from '../../src/core/workflow.ts';
+import { wholePrompt } from './question-book.ts';
 
 /** The workflow file: people edit it, well and badly. */
 export class SimulatedFile implements WorkflowSource {
@@ -43,7 +44,7 @@ export class SimulatedFile implements WorkflowSource {
       path: '/w/WORKFLOW.md',
       revision: String(this.#revision),
       settings,
-      renderPrompt: () => 'Do it.',
+      renderPrompt: () => wholePrompt,
       renderBranch: ({ identifier }) => `baton/${identifier}`,
     };
     return { workflow, problem };

@@ -20,6 +20,7 @@ export function storeGate(world: World, life: Life): StoreGate {
         ? sleep(life.clock, draw.store.logBetween(1, 2_000))
         : null;
     },
+    failed: (name) => void world.failedCalls.set(`${life.name} ${name}`, world.now),
     after: (isWrite) => {
       if (world.isCalm || !isWrite || plan.store.answersLost === 0) return;
       if (!draw.store.chance(plan.store.answersLost)) return;

@@ -1,6 +1,7 @@
 import type { Timer } from '../../src/clock/clock.ts';
 import { SimulatedClock } from '../../src/clock/simulated-clock.ts';
 import type { Orchestrator } from '../../src/orchestrator/orchestrator.ts';
+import { AccountNotes } from './account-notes.ts';
 import type { BrokenRule, RuleName } from './broken-rule.ts';
 import { type Draw, drawFrom } from './draw.ts';
 import { IssueBook } from './issue-book.ts';
@@ -8,13 +9,14 @@ import type { Life } from './life.ts';
 import { MemoryStore } from './memory-store.ts';
 import type { Plan } from './plan.ts';
 import { ProcessTable, type SimulatedProcess } from './process-table.ts';
+import { QuestionBook } from './question-book.ts';
 import type { Rule } from './rules/rule.ts';
 import { RunLedger } from './run-ledger.ts';
 import type { Sabotage } from './sabotage.ts';
 import { SimulatedFile } from './simulated-file.ts';
 import { Trace } from './trace.ts';
 
-const streams = ['lives', 'tracker', 'store', 'agents', 'workspaces', 'people', 'weather'] as const;
+const streams = ['lives', 'tracker', 'store', 'agents', 'workspaces', 'people', 'weather', 'questions'] as const;
 type Stream = (typeof streams)[number];
 
 /** How long a daemon that was frozen may take to end what is not its own any more. */
@@ -54,6 +56,12 @@ export class World {
   readonly sabotage: Sabotage;
   /** How often each was changed. */
   readonly workspaces = new Map<string, number>();
+  readonly questions = new QuestionBook();
+  readonly accounts = new AccountNotes();
+  /** Workspaces whose last agent died of its context. */
+  readonly overflowed = new Set<string>();
+  /** When a call of a life was last not carried out, or not answered: `a3 questions.deliver`. */
+  readonly failedCalls = new Map<string, number>();
   readonly weather: Weather = { trackerStorm: false, storeFull: false, trackerHangs: 0, storeLost: new Map() };
   /** Every life that has begun, by its name. */
   readonly lives = new Map<string, Incarnation>();
@@ -62,6 +70,12 @@ export class World {
   /** When a person last asked for something about an issue by a command, and when for its freedom. */
   readonly askedAt = new Map<string, number>();
   readonly freedAt = new Map<string, number>();
+  /** When a person last answered a question of an issue, took it into his own hands, and gave it back. */
+  readonly answeredAt = new Map<string, number>();
+  readonly takenOverAt = new Map<string, number>();
+  readonly handedBackAt = new Map<string, number>();
+  /** When a person last said that he has logged in. */
+  loggedInAt = Number.NEGATIVE_INFINITY;
   /** When the quota is back that a run found used up, on the monotonic clock; past when it did not say. */
   readonly quotaBackAt = new Map<string, number>();
   /** Machines that stand still, with all that is to happen on them when they go on. */
@@ -119,8 +133,13 @@ export class World {
   }
 
   count(what: string): void {
-    this.counts.set(what, (this.counts.get(what) ?? 0) + 1);
+    this.tally(what);
     this.disturbedAt = this.now;
+  }
+
+  /** Counts what holds up nobody. */
+  tally(what: string): void {
+    this.counts.set(what, (this.counts.get(what) ?? 0) + 1);
   }
 
   /** A rule does not hold. The first finding counts; the seed ends there. */

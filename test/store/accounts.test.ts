@@ -9,6 +9,7 @@ const account = (name: string, over: Partial<AccountState> = {}): AccountState =
   windows: [
     { name: 'primary', usedPercent: 12.5, windowMinutes: 300, resetsAt: 1_000 },
     { name: 'secondary', usedPercent: 130, windowMinutes: null, resetsAt: null },
+    { name: 'mini primary', usedPercent: 100, windowMinutes: null, resetsAt: 9_000, isOther: true },
   ],
   parked: { until: 2_000, since: 1_000, why: 'quota', reason: 'used up: 漢字 🚲 \u0000' },
   parks: 3,

@@ -23,6 +23,30 @@ function never(): never {
 }
 
 describe('the tools of a run', () => {
+  it('are refused beyond a hundred at a time, which is an answer, and are there again afterwards', async () => {
+    const held = Promise.withResolvers<ToolAnswer>();
+    let served = 0;
+    const slow = native('slow', () => {
+      served += 1;
+      return held.promise;
+    });
+    const { door } = openDoor(withNative(slow));
+    const waiting = Array.from({ length: 100 }, () => door.call('slow', {}));
+    const refused = await Promise.all(Array.from({ length: 50 }, () => door.call('slow', {})));
+    for (const { success, output } of refused) {
+      expect(success).toBe(false);
+      expect(errorIn(output)).toMatchObject({ code: 'request_limited', next_step: expect.stringContaining('Wait') });
+    }
+    expect(served).toBe(100);
+    held.resolve({ success: true, output: 'at last' });
+    expect(await Promise.all(waiting)).toHaveLength(100);
+    expect(await door.call('slow', {})).toEqual({ success: true, output: 'at last' });
+    const taken = new AbortController();
+    taken.abort();
+    for (let call = 0; call < 150; call += 1) await door.call('slow', {}, taken.signal);
+    expect(await door.call('report_progress', { text: 'all of them were over' })).toMatchObject({ success: true });
+  });
+
   it('have fixed names and a JSON Schema of their input', () => {
     const { door } = openDoor();
     expect(door.tools.map(({ name }) => name)).toEqual(fixedNames);

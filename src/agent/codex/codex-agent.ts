@@ -6,7 +6,7 @@ import { homeOf, oneFirstStart } from './first-start.ts';
 import type { CodexApprovals } from './request-desk.ts';
 import { CodexSession } from './session.ts';
 import { toolsTokenVariable } from './session-params.ts';
-import { keptName, loginShellText } from './shell-text.ts';
+import { keptName, loginShellText, readonlyCode } from './shell-text.ts';
 
 export interface CodexAgentOptions {
   /** Shell text from the workflow file, run by a login shell; nothing is added to it. */
@@ -33,7 +33,8 @@ export interface CodexAgentOptions {
 export function createCodexAgent(options: CodexAgentOptions, parts: AgentParts): Agent {
   return {
     backend: 'codex',
-    startSession: (request) => oneFirstStart(homeOf(parts), () => startSession(options, parts, request)),
+    startSession: (request) =>
+      oneFirstStart(homeOf(parts), () => startSession(options, parts, request), request.signal),
   };
 }
 
@@ -43,7 +44,8 @@ async function startSession(
   request: SessionRequest,
 ): Promise<CodexSession> {
   request.signal?.throwIfAborted();
-  const ofAccount = Object.entries(parts.accountEnv);
+  // What Baton says of its own wins over what an account sets.
+  const ofAccount = Object.entries(parts.accountEnv).filter(([name]) => !Object.hasOwn(request.env, name));
   const names = ofAccount.map(([name]) => name);
   const text = loginShellText(options.command, parts.denyEnv, names);
   const kept = Object.fromEntries(ofAccount.map(([name, value]) => [keptName(name), value]));
@@ -69,6 +71,10 @@ function withToolsToken(options: CodexAgentOptions, request: SessionRequest): Se
 function launchError(error: unknown): unknown {
   if (error instanceof CodexRefusal) {
     return new BatonError('agent_launch_failed', error.message, { cause: error, details: { refusal: error.refusal } });
+  }
+  if (error instanceof BatonError && error.details.exit_code === readonlyCode) {
+    const message = `${error.message} A login profile may have made a variable readonly that Baton has to set, or to keep from the agent.`;
+    return new BatonError('agent_launch_failed', message, { cause: error, details: error.details });
   }
   if (error instanceof BatonError && (error.code === 'agent_exited' || error.code === 'agent_turn_timeout')) {
     return new BatonError('agent_launch_failed', error.message, { cause: error, details: error.details });

@@ -82,7 +82,7 @@ const byName: Readonly<Record<string, 'quota' | 'auth' | 'context'>> = {
 const byStatus: Readonly<Record<number, 'quota' | 'auth'>> = { 401: 'auth', 402: 'quota', 403: 'auth', 429: 'quota' };
 
 function kindOf(info: ErrorInfo, raw: string): 'quota' | 'auth' | 'context' | 'other' {
-  const named = info.name === null ? undefined : byName[info.name];
+  const named = info.name !== null && Object.hasOwn(byName, info.name) ? byName[info.name] : undefined;
   if (named !== undefined) return named;
   const status = info.status === null ? undefined : byStatus[info.status];
   if (status !== undefined) return status;
@@ -97,8 +97,8 @@ function kindOf(info: ErrorInfo, raw: string): 'quota' | 'auth' | 'context' | 'o
  * documented. A time of day without its day and zone ("try again at 10:15 AM") is not read: it would be a guess.
  */
 function resetTime(raw: string, { windows, now }: ErrorSurroundings): number | null {
-  const resets = windows.flatMap(({ usedPercent, resetsAt }) =>
-    usedPercent >= 100 && resetsAt !== null && resetsAt > now ? [resetsAt] : [],
+  const resets = windows.flatMap(({ usedPercent, resetsAt, isOther }) =>
+    usedPercent >= 100 && resetsAt !== null && resetsAt > now && isOther !== true ? [resetsAt] : [],
   );
   if (resets.length > 0) return Math.max(...resets);
   const at = /\bresets_at"?\s*[:=]\s*(\d{9,11})\b/.exec(raw)?.[1];
@@ -132,3 +132,22 @@ function durationMs(text: string): number | null {
 export function isBrokenConfig(refusal: Fields): boolean {
   return (textOf(refusal.message) ?? '').includes('failed to load configuration');
 }
+
+/** `-32001`: the app-server has more to do than it can. */
+const overloaded = -32_001;
+
+/**
+ * What it means that Codex does not go on with a thread. `lost`: it is not there, has no name that could be one, or cannot
+ * be read (`-32603` with "failed to read thread" is what 0.166.0 says of an empty or broken file). `passing`: later it may.
+ */
+export function threadRefusalOf(refusal: Fields): 'lost' | 'passing' | 'other' {
+  const words = textOf(refusal.message) ?? '';
+  if (isBrokenConfig(refusal)) return 'other';
+  if (refusal.code === overloaded || passing.test(words)) return 'passing';
+  return lost.test(words) ? 'lost' : 'other';
+}
+
+const passing =
+  /\b(overloaded|busy|locked|is closing|retry|try again|temporarily|timed out|too many|no space|permission denied|os error)\b/i;
+const lost =
+  /\bno rollout found\b|\b(thread|session|conversation|rollout) not found\b|\binvalid (thread|session|conversation) id\b|\bfailed to (read|load|parse) (thread|session|rollout)\b|\bcorrupt/i;

@@ -4,7 +4,7 @@ import type { LiveProcess } from '../../process/live-process.ts';
 import { eventLine } from '../event-line.ts';
 import type { AgentParts } from '../launch-agent.ts';
 import { SilenceTimer } from '../silence-timer.ts';
-import { type Fields, fieldsOf, textOf } from './fields.ts';
+import { type Fields, fieldsOf, isFields, shown, textOf } from './fields.ts';
 import { type Frame, type RequestId, readFrame } from './frame.ts';
 import type {
   ApplyPatchApprovalResponse,
@@ -77,8 +77,11 @@ export interface ConnectionEars {
   onEnd(error: BatonError): void;
 }
 
-const linesInOneGo = 500;
+/** So much of one session before anybody else is served: ten that flood come one after the other. More is faster for one. */
+const linesInOneGo = 100;
 const shownTail = 2_048;
+/** Characters that wait to be read: more than any prompt with all the answers of a turn. */
+const mostUnwritten = 32 * 1024 * 1024;
 
 /**
  * The protocol of the app-server over the standard streams of its process: one JSON object a line. What must hold: every
@@ -95,6 +98,7 @@ export class CodexConnection {
   >();
   readonly reading: Promise<void>;
   #lastId = 0;
+  #unwritten = 0;
   #lastRetry: string | null | undefined = null;
   #ended: BatonError | null = null;
 
@@ -136,7 +140,10 @@ export class CodexConnection {
     try {
       this.#write({ id, method, params });
       const answer = await promise;
-      if ('error' in answer) throw new CodexRefusal(method, fieldsOf(answer.error));
+      const { error } = answer;
+      // Some tell a result and beside it that there is no error.
+      if (error !== undefined && error !== null)
+        throw new CodexRefusal(method, isFields(error) ? error : { message: shown(error) });
       return fieldsOf(answer.result);
     } finally {
       silence.cancel();
@@ -154,8 +161,16 @@ export class CodexConnection {
   }
 
   #write(message: object): void {
+    if (this.#ended !== null) return;
     // A program that takes no more input has ended or is about to; the reading finds out and tells it.
-    this.#process.write(`${JSON.stringify(message)}\n`).catch(() => {});
+    const line = `${JSON.stringify(message)}\n`;
+    this.#unwritten += line.length;
+    const written = (): void => {
+      this.#unwritten -= line.length;
+    };
+    this.#process.write(line).then(written, written);
+    if (this.#unwritten <= mostUnwritten) return;
+    this.#end(new BatonError('agent_protocol_error', 'Codex asks and does not read what it is answered.'));
   }
 
   async #read(): Promise<void> {
@@ -190,7 +205,8 @@ export class CodexConnection {
     const frame = readFrame(text);
     if (frame !== null && this.#isSameRetry(frame)) return;
     this.#ears.onSound();
-    for (const { silence } of this.#waiting.values()) silence.touch();
+    // What is no frame may be a banner that never ends; whoever waits for an answer hears nothing in it.
+    if (frame !== null) for (const { silence } of this.#waiting.values()) silence.touch();
     if (text.trim() === '') return;
     if (frame === null) this.#ears.onGarbage(text);
     else if (frame.kind !== 'answer') this.#ears.onFrame(frame);

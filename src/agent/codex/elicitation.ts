@@ -41,11 +41,14 @@ export function elicitedQuestionOf(params: Fields): AgentQuestion | null {
 export function elicitedAnswerOf(params: Fields, answer: QuestionAnswer | null): CodexAnswer {
   if (answer === null || answer.decision === 'decline') return declined;
   if (params.mode === 'url') return accepted({ action: 'accept', content: null, _meta: null });
-  const content: Record<string, JsonValue> = {};
-  for (const [name, schema] of Object.entries(fieldsOf(fieldsOf(params.requestedSchema).properties))) {
-    const value = answer.values[name];
-    if (value !== undefined) content[name] = typed(value, fieldsOf(schema));
-  }
+  const properties = Object.entries(fieldsOf(fieldsOf(params.requestedSchema).properties));
+  // The names are the server's: one may be a word that every object knows.
+  const content: Record<string, JsonValue> = Object.fromEntries(
+    properties.flatMap(([name, schema]) => {
+      const value = Object.hasOwn(answer.values, name) ? answer.values[name] : undefined;
+      return value === undefined ? [] : [[name, typed(value, fieldsOf(schema))]];
+    }),
+  );
   return accepted({ action: 'accept', content, _meta: null });
 }
 

@@ -6,7 +6,7 @@ import { type Fields, fieldsOf, firstOf, listOf, numberOf, shown, textOf } from 
  */
 export function summaryOfFrame(method: string, params: Fields): string | null {
   if (quiet.has(method)) return null;
-  const told = byMethod[method];
+  const told = Object.hasOwn(byMethod, method) ? byMethod[method] : undefined;
   if (told !== undefined) return told(params);
   if (method.startsWith('codex/event/')) return olderEvent(method.slice('codex/event/'.length), fieldsOf(params.msg));
   return spaced(method);

@@ -9,13 +9,26 @@ const underWay = new Map<string, Promise<unknown>>();
  * fail (15 of 20 seen with 0.166.0). So until a session has begun in a home they come one after the other; from then on
  * nobody waits.
  */
-export async function oneFirstStart<T>(home: string, start: () => Promise<T>): Promise<T> {
+export async function oneFirstStart<T>(home: string, start: () => Promise<T>, signal?: AbortSignal): Promise<T> {
   while (!used.has(home)) {
     const ahead = underWay.get(home);
     if (ahead === undefined) return first(home, start);
-    await ahead;
+    await heardOf(ahead, signal);
   }
   return start();
+}
+
+/** Whoever waits for another hears at once that he need not wait any more. */
+async function heardOf(ahead: Promise<unknown>, signal: AbortSignal | undefined): Promise<void> {
+  signal?.throwIfAborted();
+  const given = Promise.withResolvers<never>();
+  const onAbort = (): void => given.reject(signal?.reason);
+  signal?.addEventListener('abort', onAbort, { once: true });
+  try {
+    await Promise.race([ahead, given.promise]);
+  } finally {
+    signal?.removeEventListener('abort', onAbort);
+  }
 }
 
 async function first<T>(home: string, start: () => Promise<T>): Promise<T> {

@@ -1,7 +1,11 @@
-import type { Clock } from '../../clock/clock.ts';
+import type { Clock, Timer } from '../../clock/clock.ts';
 import { BatonError } from '../../core/baton-error.ts';
 import type { TurnResult } from '../agent.ts';
 import { SilenceTimer } from '../silence-timer.ts';
+import type { PastTurns } from './past-turns.ts';
+
+/** More than any agent waits for at once. */
+const mostHolds = 1_000;
 
 /**
  * A turn, twice over: what whoever runs it gets as its `result`, and whether Codex is still at it (`over`). The first result
@@ -15,10 +19,12 @@ export class LiveTurn {
   readonly #result = Promise.withResolvers<TurnResult>();
   readonly #begun = Promise.withResolvers<string | null>();
   readonly #over = Promise.withResolvers<void>();
-  readonly #holds = new Set<string>();
+  readonly #holds = new Map<string, Timer | null>();
   #silence: SilenceTimer | null;
   #isGivenUp = false;
+  #hasWord = false;
   #isSettled = false;
+  #isOver = false;
   /** Codex's name of it, as soon as it is known. */
   id: string | null = null;
   /** The last thing the agent said in it. */
@@ -45,6 +51,10 @@ export class LiveTurn {
     return this.#over.promise;
   }
 
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
   get isSettled(): boolean {
     return this.#isSettled;
   }
@@ -54,9 +64,16 @@ export class LiveTurn {
   }
 
   /** Whether a word is about this turn. One about an earlier turn may come late, before the id of this one is known. */
-  isNamed(turnId: string | null, pastTurns: ReadonlySet<string>): boolean {
+  isNamed(turnId: string | null, pastTurns: PastTurns): boolean {
     if (turnId === null) return true;
     return this.id === null ? !pastTurns.has(turnId) : this.id === turnId;
+  }
+
+  /** True once: at the first sign that Codex has the turn. */
+  isFirstWord(): boolean {
+    const isFirst = !this.#hasWord;
+    this.#hasWord = true;
+    return isFirst;
   }
 
   begin(id: string | null): void {
@@ -70,6 +87,7 @@ export class LiveTurn {
   }
 
   end(): void {
+    this.#isOver = true;
     this.#begun.resolve(this.id);
     this.#over.resolve();
   }
@@ -79,22 +97,33 @@ export class LiveTurn {
     if (this.#isSettled) return;
     this.#isSettled = true;
     this.#stopListening();
+    for (const timer of this.#holds.values()) timer?.cancel();
     const final: TurnResult = this.#isGivenUp ? { status: 'cancelled' } : result;
-    this.#onSettled(final, payload);
-    this.#result.resolve(final);
+    try {
+      this.#onSettled(final, payload);
+    } finally {
+      // Whoever waits for the turn hears of its end, whatever became of telling it.
+      this.#result.resolve(final);
+    }
   }
 
   touch(): void {
     this.#silence?.touch();
   }
 
-  /** Codex waits for something of ours, by the name given. */
-  hold(reason: string): void {
-    this.#holds.add(reason);
+  /**
+   * Codex waits for something of ours, by the name given. With a limit, silence counts again after it: for what Codex says
+   * has begun, and may never say has ended.
+   */
+  hold(reason: string, limitMs: number | null = null): void {
+    if (this.#isSettled || this.#holds.has(reason) || this.#holds.size >= mostHolds) return;
+    const timer = limitMs === null ? null : this.#clock.schedule(limitMs, () => this.release(reason));
+    this.#holds.set(reason, timer);
     this.#stopListening();
   }
 
   release(reason: string): void {
+    this.#holds.get(reason)?.cancel();
     if (!this.#holds.delete(reason) || this.#holds.size > 0 || this.#isGivenUp || this.#isSettled) return;
     this.#silence ??= this.#listen();
   }

@@ -20,7 +20,7 @@ const kinds: Readonly<Record<string, string>> = {
   'process/outputDelta': 'prints',
 };
 
-export const isDelta = (method: string): boolean => kinds[method] !== undefined;
+export const isDelta = (method: string): boolean => Object.hasOwn(kinds, method);
 
 /** What an item brought since it was last told. */
 export interface MergedDeltas {

@@ -1,6 +1,7 @@
+import { type Clock, sleep } from '../../clock/clock.ts';
 import type { SessionRequest } from '../agent.ts';
 import type { CodexAgentOptions } from './codex-agent.ts';
-import { isBrokenConfig } from './codex-error.ts';
+import { threadRefusalOf } from './codex-error.ts';
 import { type CodexConnection, CodexRefusal } from './connection.ts';
 import type { EventTeller } from './event-teller.ts';
 import type { Fields } from './fields.ts';
@@ -8,6 +9,7 @@ import type { FrameReporter } from './report-frames.ts';
 import { idIn, threadResumeParams, threadStartParams } from './session-params.ts';
 
 export interface ThreadOpening {
+  readonly clock: Clock;
   readonly connection: CodexConnection;
   readonly options: CodexAgentOptions;
   readonly request: SessionRequest;
@@ -15,7 +17,12 @@ export interface ThreadOpening {
   readonly teller: EventTeller;
   /** There are variables that the agent must not see. */
   readonly hidesSecrets: boolean;
+  /** Aborts when the session is not wanted any more, or takes too long to begin. */
+  readonly signal: AbortSignal;
 }
+
+/** After each of these a thread that Codex cannot go on with for the moment is asked for once more. */
+const triedAgainAfterMs = [250, 1_000, 4_000];
 
 /** The thread of a session: the one that is to go on, or a new one when there is none or Codex cannot go on with it. */
 export async function openThread(opening: ThreadOpening): Promise<{ thread: Fields; isResumed: boolean }> {
@@ -24,27 +31,38 @@ export async function openThread(opening: ThreadOpening): Promise<{ thread: Fiel
   return { thread: await startThread(opening), isResumed: false };
 }
 
+/**
+ * A thread is given up only when Codex says that it is lost or cannot be read. What may pass is tried again; after that,
+ * and for any other reason, the session fails and the thread is there for the next one.
+ */
 async function resumeThread(opening: ThreadOpening): Promise<Fields | null> {
-  const { connection, options, request, reporter, teller, hidesSecrets } = opening;
-  const { threadId, signal } = request;
+  const { connection, options, request, reporter, teller, hidesSecrets, signal } = opening;
+  const { threadId } = request;
   if (threadId === null) return null;
   // Before it is asked for: what the thread had used is told again at once.
   reporter.meter.resume(threadId);
-  try {
-    const params = threadResumeParams(options, request, threadId, hidesSecrets);
-    return await connection.request('thread/resume', params, options.readTimeoutMs, signal);
-  } catch (error) {
-    // Lost, or broken: a new one begins. If something else was wrong, a new one fails of it as well and tells it.
-    if (!(error instanceof CodexRefusal) || isBrokenConfig(error.refusal)) throw error;
-    reporter.meter.resume(null);
-    teller.tell('notification', `a new thread begins: ${error.message}`, { payload: error.refusal });
-    return null;
+  const params = threadResumeParams(options, request, threadId, hidesSecrets);
+  for (const waitMs of [...triedAgainAfterMs, null]) {
+    try {
+      return await connection.request('thread/resume', params, options.readTimeoutMs, signal);
+    } catch (error) {
+      if (!(error instanceof CodexRefusal)) throw error;
+      const kind = threadRefusalOf(error.refusal);
+      if (kind === 'other' || (kind === 'passing' && waitMs === null)) throw error;
+      if (kind === 'lost') {
+        teller.tell('notification', `a new thread begins: ${error.message}`, { payload: error.refusal });
+        break;
+      }
+      await sleep(opening.clock, waitMs ?? 0, signal);
+    }
   }
+  reporter.meter.resume(null);
+  return null;
 }
 
-async function startThread({ connection, options, request, hidesSecrets }: ThreadOpening): Promise<Fields> {
+async function startThread({ connection, options, request, hidesSecrets, signal }: ThreadOpening): Promise<Fields> {
   const params = threadStartParams(options, request, hidesSecrets);
-  const thread = await connection.request('thread/start', params, options.readTimeoutMs, request.signal);
+  const thread = await connection.request('thread/start', params, options.readTimeoutMs, signal);
   const threadId = idIn(thread, 'thread');
   // For people who look through the threads; nothing depends on it.
   if (threadId !== null && request.title !== '') {

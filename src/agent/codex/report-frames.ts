@@ -8,6 +8,11 @@ import { DeltaMerger, isDelta } from './merge-deltas.ts';
 import { quotaWindowsIn } from './quota-windows.ts';
 import { TokenMeter } from './token-usage.ts';
 
+/** Of what is begun and may never end. */
+const mostKept = 500;
+/** Of all its text, in characters; the newest is kept however long it is. */
+const mostText = 16 * 1024 * 1024;
+
 /**
  * Tells what Codex reports of its work as events, with tokens and quota where a frame carries them. It decides nothing:
  * how a turn goes on is the session's.
@@ -18,7 +23,7 @@ export class FrameReporter {
   readonly #teller: EventTeller;
   readonly #deltas: DeltaMerger;
   readonly #windows = new Map<string, QuotaWindow>();
-  readonly #changes = new Map<string, Fields>();
+  readonly #changes = new Map<string, { readonly item: Fields; readonly length: number }>();
 
   constructor(clock: Clock, teller: EventTeller) {
     this.#clock = clock;
@@ -35,7 +40,7 @@ export class FrameReporter {
 
   /** A file change that was begun and not ended yet: an approval names only the item. */
   changesOf(itemId: string): Fields | null {
-    return this.#changes.get(itemId) ?? null;
+    return this.#changes.get(itemId)?.item ?? null;
   }
 
   report(method: string, params: Fields, whole: Fields): void {
@@ -45,7 +50,8 @@ export class FrameReporter {
     }
     const item = fieldsOf(params.item);
     const itemId = textOf(item.id) ?? '';
-    if (method === 'item/started' && item.type === 'fileChange') this.#changes.set(itemId, item);
+    const isChange = method === 'item/started' && item.type === 'fileChange';
+    if (isChange) this.#keepChange(itemId, item);
     if (method === 'item/completed') {
       this.#deltas.drop(itemId);
       this.#changes.delete(itemId);
@@ -53,7 +59,8 @@ export class FrameReporter {
     if (method === 'model/rerouted') this.meter.model = textOf(params.toModel) ?? this.meter.model;
     const usage = this.meter.read(method, params, whole);
     const quota = quotaWindowsIn(params, this.#clock.now());
-    for (const window of quota) this.#windows.set(window.name, window);
+    for (const window of quota)
+      if (this.#windows.has(window.name) || this.#windows.size < mostKept) this.#windows.set(window.name, window);
     const hasNumbers = usage !== null || quota.length > 0;
     const summary = endsTurn.has(method) ? null : summaryOfFrame(method, params);
     if (summary === null && !hasNumbers) return;
@@ -62,6 +69,20 @@ export class FrameReporter {
       ...(usage === null ? {} : { usage }),
       ...(quota.length === 0 ? {} : { quota }),
     });
+  }
+
+  #keepChange(itemId: string, item: Fields): void {
+    this.#changes.delete(itemId);
+    const { length } = JSON.stringify(item);
+    let text = length;
+    for (const kept of this.#changes.values()) text += kept.length;
+    // The oldest goes first: what is asked about is what was just begun.
+    for (const [oldId, old] of this.#changes) {
+      if (text <= mostText && this.#changes.size < mostKept) break;
+      this.#changes.delete(oldId);
+      text -= old.length;
+    }
+    this.#changes.set(itemId, { item, length });
   }
 
   /** A turn has ended: what it said is told, and what it had open is no more. */

@@ -19,6 +19,8 @@ export interface RequestDeskParts {
   readonly clock: Clock;
   readonly teller: EventTeller;
   readonly approvals: CodexApprovals;
+  /** Whether the server of that name is Baton's own; otherwise it is a stranger's. */
+  readonly hasOwnServer: boolean;
   readonly request: Pick<SessionRequest, 'ask' | 'tools'>;
   readonly answer: (id: RequestId, answer: CodexAnswer) => void;
   /** The file change that an approval is about, as its item was told; null when it was not. */
@@ -28,6 +30,9 @@ export interface RequestDeskParts {
   readonly onIdle: () => void;
 }
 
+/** So many requests of one session are open at once; an agent that asks more has gone astray. */
+const mostOpen = 100;
+
 /**
  * Answers what Codex asks of its client. What must hold: every request gets exactly one answer, in the words of its
  * protocol, unless Codex took it back or its turn has ended; what Codex may do is decided by the policy of the session or
@@ -36,6 +41,9 @@ export interface RequestDeskParts {
 export class RequestDesk {
   readonly #parts: RequestDeskParts;
   readonly #open = new Map<string, AbortController>();
+  /** What is at work for a request, also when nobody waits for it any more. */
+  #atWork = 0;
+  #hasToldTooMany = false;
 
   constructor(parts: RequestDeskParts) {
     this.#parts = parts;
@@ -48,11 +56,14 @@ export class RequestDesk {
   async handle(frame: Extract<Frame, { kind: 'request' }>): Promise<void> {
     const taken = new AbortController();
     const key = keyOf(frame.id);
+    if (this.#atWork >= mostOpen) return this.#refuse(frame);
     this.#open.get(key)?.abort();
     this.#open.set(key, taken);
     if (this.#open.size === 1) this.#parts.onOpen();
     // Neither the door of the tools nor a person rejects; if one did, Codex must not wait for ever.
+    this.#atWork += 1;
     const answer = await this.#decide(frame, taken.signal).catch(failure);
+    this.#atWork -= 1;
     if (taken.signal.aborted) return;
     this.#parts.answer(frame.id, answer);
     this.#close(key);
@@ -66,6 +77,14 @@ export class RequestDesk {
   /** The turn has ended, or the session: nobody waits for an answer any more. */
   takeBackAll(): void {
     for (const key of [...this.#open.keys()]) this.#takeBack(key);
+  }
+
+  #refuse({ id, whole }: Extract<Frame, { kind: 'request' }>): void {
+    this.#parts.answer(id, { error: { code: -32_000, message: 'Too much is asked at once.' } });
+    if (this.#hasToldTooMany) return;
+    this.#hasToldTooMany = true;
+    const summary = `asked more than ${mostOpen} things at once, and is refused what is beyond`;
+    this.#parts.teller.tell('notification', summary, { payload: whole });
   }
 
   #takeBack(key: string): void {
@@ -124,7 +143,11 @@ export class RequestDesk {
     const approval = elicitedApprovalOf(params);
     if (approval !== null) {
       // Baton's own tools are there to be called; whether a call is right they judge themselves.
-      if (params.serverName === ownServer) return approval.answer('accept_for_session');
+      if (params.serverName === ownServer && this.#parts.hasOwnServer) {
+        const summary = `${approval.question.text} (a tool of Baton)`;
+        this.#parts.teller.tell('approval_auto_approved', summary, { payload: whole });
+        return approval.answer('accept_for_session');
+      }
       return this.#approve(approval, whole, signal);
     }
     const question = elicitedQuestionOf(params);

@@ -77,7 +77,12 @@ function threadParams(
   hidesSecrets: boolean,
 ): Pick<ThreadStartParams, 'cwd' | 'approvalPolicy' | 'sandbox' | 'config' | 'model'> {
   const { recovery, toolAddress } = request;
-  const config: Record<string, JsonValue> = {};
+  const config: Record<string, JsonValue> = {
+    // A goal lets Codex begin turns by itself, which nobody counts and no limit of a turn ends.
+    'features.goals': false,
+    // Codex would trust the folder from now on, and with it the programs that a repository names in its own settings.
+    projects: { [request.workspace]: { trust_level: 'untrusted' } },
+  };
   // Its commands would read the login profile once more, and with it the secrets that were unset again.
   if (hidesSecrets) config.allow_login_shell = false;
   if (recovery?.budgetTokens !== undefined) config.model_auto_compact_token_limit = recovery.budgetTokens;
@@ -91,7 +96,7 @@ function threadParams(
     approvalPolicy: approvalPolicyFor(options.approvalPolicy),
     // Codex judges what it is.
     sandbox: options.threadSandbox as SandboxMode,
-    ...(Object.keys(config).length > 0 ? { config } : {}),
+    config,
     ...(recovery?.model !== undefined ? { model: recovery.model } : {}),
   };
 }

@@ -3,18 +3,23 @@ import { BatonError } from '../../core/baton-error.ts';
 import type { LiveProcess } from '../../process/live-process.ts';
 import type { AgentSession, SessionRequest, TurnResult } from '../agent.ts';
 import { type AgentParts, endAgent } from '../launch-agent.ts';
+import { type AboutTurn, aboutTurn } from './about-turn.ts';
 import type { CodexAgentOptions } from './codex-agent.ts';
 import { codexError } from './codex-error.ts';
 import { CodexConnection, CodexRefusal } from './connection.ts';
 import { EventTeller } from './event-teller.ts';
-import { type Fields, isFields, textOf } from './fields.ts';
+import { isFields } from './fields.ts';
+import { followItem } from './follow-item.ts';
+import { ForeignTurns } from './foreign-turns.ts';
 import type { Frame } from './frame.ts';
+import { interruptTurn } from './interrupt-turn.ts';
 import { LiveTurn } from './live-turn.ts';
-import { openThread } from './open-thread.ts';
+import { openSession } from './open-session.ts';
+import { PastTurns } from './past-turns.ts';
 import { FrameReporter } from './report-frames.ts';
-import { ownServer, RequestDesk } from './request-desk.ts';
+import { RequestDesk } from './request-desk.ts';
 import * as say from './session-params.ts';
-import { neededInput, tellTurnEnd, turnEndOf } from './turn-end.ts';
+import { neededInput, tellTurnEnd, turnEndOf, turnNotEnded } from './turn-end.ts';
 
 /** How long an interrupted turn, and the commands that it left running, have to end before the process itself is ended. */
 const interruptMs = 3_000;
@@ -38,8 +43,12 @@ export class CodexSession implements AgentSession {
   readonly #teller: EventTeller;
   readonly #reporter: FrameReporter;
   readonly #desk: RequestDesk;
+  readonly #hasOwnServer: boolean;
   readonly #connection: CodexConnection;
-  readonly #pastTurns = new Set<string>();
+  readonly #pastTurns = new PastTurns();
+  readonly #foreign: ForeignTurns;
+  /** Why no further turn can begin: Codex is still at one that it was told to end. */
+  #stuck: BatonError | null = null;
   #awaited: LiveTurn | null = null;
   #running: LiveTurn | null = null;
   #compaction: LiveTurn | null = null;
@@ -51,12 +60,15 @@ export class CodexSession implements AgentSession {
     this.#request = request;
     this.#options = options;
     this.#parts = parts;
+    this.#hasOwnServer = options.tools === 'mcp' && request.toolAddress !== null;
     this.#teller = new EventTeller(parts.clock, process.pid, request.onEvent);
     this.#reporter = new FrameReporter(parts.clock, this.#teller);
+    const ours = { clock: parts.clock, teller: this.#teller };
+    this.#foreign = new ForeignTurns({ ...ours, connection: () => this.#connection, waitMs: interruptMs });
     this.#desk = new RequestDesk({
-      clock: parts.clock,
-      teller: this.#teller,
+      ...ours,
       approvals: options.approvals,
+      hasOwnServer: this.#hasOwnServer,
       request,
       answer: (id, answer) => this.#connection.answer(id, answer),
       changesOf: (itemId) => this.#reporter.changesOf(itemId),
@@ -73,58 +85,38 @@ export class CodexSession implements AgentSession {
 
   /** Brings the session to where a turn can begin. */
   async begin(): Promise<void> {
-    const { signal } = this.#request;
-    const { readTimeoutMs } = this.#options;
-    try {
-      await this.#connection.request('initialize', say.initializeParams(this.#options), readTimeoutMs, signal);
-      this.#connection.notifyInitialized();
-      const { thread, isResumed } = await openThread({
-        connection: this.#connection,
-        options: this.#options,
-        request: this.#request,
-        reporter: this.#reporter,
-        teller: this.#teller,
-        hidesSecrets: this.#parts.denyEnv.length > 0,
-      });
-      const threadId = say.idIn(thread, 'thread');
-      if (threadId === null) throw new BatonError('agent_protocol_error', 'Codex named no thread in its answer.');
-      this.threadId = threadId;
-      this.isResumed = isResumed;
-      this.#reporter.meter.model = textOf(thread.model);
-      const how = isResumed ? 'goes on with' : 'begins';
-      const payload = { threadId, model: thread.model, isResumed };
-      this.#teller.open('session_started', `Codex ${how} thread ${threadId}`, { payload });
-      if (isResumed && this.#request.recovery?.compact === true) await this.#compact(threadId);
-    } catch (error) {
-      this.#teller.open('startup_failed', error instanceof Error ? error.message : 'the session did not start');
-      throw error;
-    }
+    const ours = { connection: this.#connection, reporter: this.#reporter, teller: this.#teller };
+    const { threadId, isResumed } = await openSession(ours, this.#options, this.#request, this.#parts);
+    this.threadId = threadId;
+    this.isResumed = isResumed;
+    if (isResumed && this.#request.recovery?.compact === true) await this.#compact(threadId);
   }
 
   async runTurn(prompt: string, signal?: AbortSignal): Promise<TurnResult> {
     if (this.#running !== null) await this.#interrupt(this.#running);
+    else await this.#endForeign();
     if (this.#stopping !== null || signal?.aborted || this.threadId === null) return { status: 'cancelled' };
-    if (this.#connection.ended !== null) return { status: 'failed', error: this.#connection.ended };
+    const broken = this.#connection.ended ?? this.#stuck ?? (this.#foreign.isIn(this.threadId) ? turnNotEnded() : null);
+    if (broken !== null) return { status: 'failed', error: broken };
     const turn = this.#openTurn();
-    this.#teller.tell('turn_started', 'turn started');
     const params = say.turnStartParams(this.#options, this.#request, this.threadId, prompt);
-    this.#connection.request('turn/start', params, this.#options.readTimeoutMs).then(
-      (answer) => this.#begun(turn, say.idIn(answer, 'turn')),
-      (error: unknown) => this.#refused(turn, error),
-    );
+    this.#connection
+      .request('turn/start', params, this.#options.readTimeoutMs)
+      .then((answer) => this.#begun(turn, say.idIn(answer, 'turn')))
+      .catch((error: unknown) => this.#refused(turn, error));
     return this.#await(turn, signal);
   }
 
   async steer(text: string): Promise<boolean> {
     const turn = this.#awaited;
     const { threadId } = this;
-    if (turn === null || threadId === null) return false;
+    if (turn === null || turn.isGivenUp || threadId === null) return false;
     const id = await within(this.#parts.clock, this.#options.readTimeoutMs, turn.begun);
-    if (id === timedOut || id === null || turn.isSettled) return false;
+    if (id === timedOut || id === null || turn.isSettled || turn.isGivenUp) return false;
     const params = { threadId, expectedTurnId: id, input: say.textInput(text) };
     try {
       await this.#connection.request('turn/steer', params, this.#options.readTimeoutMs);
-      return true;
+      return !turn.isGivenUp;
     } catch (error) {
       // It ended meanwhile: then there was nobody to hear it.
       if (turn.isSettled || (error instanceof CodexRefusal && /active turn/.test(error.message))) return false;
@@ -141,7 +133,7 @@ export class CodexSession implements AgentSession {
     this.#awaited?.giveUp();
     this.#desk.takeBackAll();
     if (this.#running !== null) await this.#interrupt(this.#running);
-    else await within(this.#parts.clock, interruptMs, this.#cleanTerminals());
+    else await Promise.all([this.#endForeign(), this.#foreign.cleanTerminals(this.threadId)]);
     this.#awaited?.settle({ status: 'cancelled' });
     try {
       await endAgent(this.#process);
@@ -168,9 +160,10 @@ export class CodexSession implements AgentSession {
     if (this.#running === turn) await this.#interrupt(turn);
   }
 
-  #openTurn(onSettled?: (result: TurnResult) => void): LiveTurn {
-    const tell = (result: TurnResult, payload: unknown): void => tellTurnEnd(this.#teller, result, payload);
-    const turn = new LiveTurn(this.#parts.clock, this.#options.turnTimeoutMs, onSettled ?? tell);
+  #openTurn(
+    onSettled = (result: TurnResult, payload: unknown): void => tellTurnEnd(this.#teller, result, payload),
+  ): LiveTurn {
+    const turn = new LiveTurn(this.#parts.clock, this.#options.turnTimeoutMs, onSettled);
     this.#awaited = turn;
     this.#running = turn;
     if (this.#desk.isOpen) turn.hold('request');
@@ -195,27 +188,25 @@ export class CodexSession implements AgentSession {
   /** Ends a turn in Codex, and the commands that it left running. What does not end in time is for `stop`. */
   async #interrupt(turn: LiveTurn): Promise<void> {
     const { threadId } = this;
-    const end = async (): Promise<void> => {
-      const turnId = await turn.begun;
-      if (this.#running !== turn || turnId === null || threadId === null) return;
-      await this.#connection.request('turn/interrupt', { threadId, turnId }, interruptMs);
-      await turn.over;
-    };
-    const work = end()
-      .catch(() => {})
-      .then(() => this.#cleanTerminals());
-    await within(this.#parts.clock, interruptMs, work);
-    if (this.#running === turn) this.#running = null;
+    const { clock } = this.#parts;
+    const own = interruptTurn(turn, { connection: this.#connection, clock, threadId, waitMs: interruptMs });
+    const work = Promise.all([own, this.#endForeign()]).then(() => this.#foreign.cleanTerminals(threadId));
+    await within(clock, interruptMs, work);
+    this.#pastTurns.add(turn.id);
+    if (this.#running !== turn) return;
+    // Its end may come at any time, and must not be taken for that of another.
+    this.#running = null;
+    this.#stuck = turnNotEnded();
   }
 
-  async #cleanTerminals(): Promise<void> {
-    const { threadId } = this;
-    if (threadId === null || this.#connection.ended !== null) return;
-    // An older Codex does not know it; then the end of the process has to do.
-    await this.#connection.request('thread/backgroundTerminals/clean', { threadId }, interruptMs).catch(() => {});
+  async #endForeign(): Promise<void> {
+    if (!this.#foreign.isEmpty) await within(this.#parts.clock, interruptMs, this.#foreign.endAll());
   }
 
   #begun(turn: LiveTurn, id: string | null): void {
+    // Told when Codex has it, not when it is asked for: what was never heard must not count as told.
+    const isFirst = turn.isFirstWord() && turn !== this.#compaction && !turn.isSettled;
+    if (isFirst) this.#teller.tell('turn_started', 'turn started');
     turn.begin(id);
     this.#reporter.meter.beginTurn(id);
   }
@@ -247,33 +238,41 @@ export class CodexSession implements AgentSession {
       return;
     }
     const { method, params, whole } = frame;
-    const needed = neededInput(method, params, whole, frame.kind === 'request');
-    const isTold = needed !== null && this.#awaited !== null;
-    if (needed !== null) this.#awaited?.settle({ status: 'input_required', question: needed }, whole);
+    const about = aboutTurn(params, this.threadId, this.#running, this.#pastTurns);
+    const turn = about.turn?.isSettled || about.turn?.isGivenUp ? null : about.turn;
+    const needed = turn === null ? null : neededInput(method, params, whole, frame.kind === 'request');
+    if (needed !== null) turn?.settle({ status: 'input_required', question: needed }, whole);
     if (frame.kind === 'request') void this.#desk.handle(frame);
-    else this.#follow(method, params, whole, isTold);
+    else this.#follow(frame, about, needed !== null);
   }
 
-  #follow(method: string, params: Fields, whole: Fields, isTold: boolean): void {
-    const isOwn = this.threadId === null || (textOf(params.threadId) ?? this.threadId) === this.threadId;
-    const turnId = say.idIn(params, 'turn') ?? textOf(params.turnId);
+  #follow({ method, params, whole }: Notification, { threadId, turnId, turn }: AboutTurn, isTold: boolean): void {
     if (method === 'serverRequest/resolved') this.#desk.takeBack(params.requestId);
-    const turn = isOwn ? this.#running : null;
-    const isAbout = turn?.isNamed(turnId, this.#pastTurns) ?? false;
-    if (turn !== null && isAbout && method === 'turn/started') this.#begun(turn, turnId);
+    const mayWork = this.#running !== null && threadId !== this.threadId;
+    const isStart = method === 'turn/started';
+    if (turn !== null && isStart) this.#begun(turn, turnId);
+    if (turn === null && !(isStart && this.#pastTurns.has(turnId))) {
+      this.#foreign.follow(method, threadId, turnId, mayWork);
+      if (isStart) this.#pastTurns.add(turnId);
+    }
     if (!isTold) this.#reporter.report(method, params, whole);
-    if (turn !== null && isFields(params.item)) followItem(turn, method, params.item);
-    if (turn === null || !isAbout) return;
+    if (turn === null) return;
+    if (isFields(params.item)) followItem(turn, method, params.item, this.#hasOwnServer);
     const result = this.#isCompacted(turn, method)
       ? { status: 'completed' as const }
-      : turnEndOf(method, params, turn.lastMessage, this.#surroundings());
+      : turnEndOf(method, params, turn.lastMessage, this.#surroundings(), whole);
     if (result === null) return;
-    if (turnId !== null) this.#pastTurns.add(turnId);
+    this.#pastTurns.add(turnId ?? turn.id);
     this.#over(turn);
     this.#desk.takeBackAll();
     this.#reporter.endTurn();
     // A turn that was given up is settled by whoever gave it up, when what it left running is gone too.
-    if (!turn.isGivenUp) turn.settle(result, whole);
+    if (turn.isGivenUp) return;
+    const settle = (): void => turn.settle(result, whole);
+    // The verdict stands; what is waited for now is not for Codex to say.
+    turn.hold('helpers');
+    if (this.#foreign.isEmpty) settle();
+    else void this.#endForeign().then(settle);
   }
 
   /** An older Codex makes a thread shorter without a turn of its own. */
@@ -284,16 +283,13 @@ export class CodexSession implements AgentSession {
   #lose(error: BatonError): void {
     this.#desk.takeBackAll();
     this.#reporter.endTurn();
-    if (this.#running !== null) this.#over(this.#running);
-    this.#awaited?.settle({ status: 'failed', error });
+    this.#foreign.clear();
+    const running = this.#running;
+    if (running === null) return;
+    this.#over(running);
+    // One that was over before has its verdict, and is settled by whoever gave that.
+    if (this.#awaited === running) running.settle({ status: 'failed', error });
   }
 }
 
-function followItem(turn: LiveTurn, method: string, item: Fields): void {
-  const reason = `tool ${textOf(item.id) ?? ''}`;
-  const isOwnTool = item.type === 'mcpToolCall' && item.server === ownServer;
-  if (method === 'item/started' && isOwnTool) turn.hold(reason);
-  if (method !== 'item/completed') return;
-  turn.release(reason);
-  if (item.type === 'agentMessage') turn.lastMessage = textOf(item.text);
-}
+type Notification = Extract<Frame, { kind: 'notification' }>;

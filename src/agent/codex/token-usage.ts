@@ -1,19 +1,28 @@
 import type { TokenUsage } from '../agent.ts';
 import { type Fields, fieldsOf, firstOf, numberOf, textOf } from './fields.ts';
 
+/** More than anything can use: what is beyond is no count but a mishap, and must not use up the limit of a day. */
+const mostTokens = 1e12;
+/** An agent that makes up threads does not fill the memory. */
+const mostThreads = 1_000;
+
 /**
- * How many tokens a session has used (1.11 of the reference). Codex tells totals of a thread, again and again, and on a
- * resumed thread they begin with what earlier sessions used. What must hold: totals told here are of this session alone,
- * never fall, and are read only from absolute totals, never summed from the parts that Codex tells besides. Threads of
- * helpers that Codex starts itself count too.
+ * How many tokens a session has used (1.11 of the reference). Codex tells totals of a thread, again and again, and of a
+ * thread that is older than the session they begin with what was used before. What must hold: totals told here are of this
+ * session alone, never fall, and are read only from absolute totals, never summed from the parts that Codex tells besides.
+ * Threads of helpers that Codex starts itself count too. A report costs the same however many threads there are.
  */
 export class TokenMeter {
-  readonly #threads = new Map<string, ThreadTotals>();
+  /** The highest told of each; the one that was told of last is the last. */
+  readonly #threads = new Map<string, Counts>();
   readonly #turns = new Set<string>();
+  #used = nothing;
   #resumed: string | null = null;
   #isWorking = false;
   #hasTotals = false;
   model: string | null = null;
+  /** The thread of the session itself, as soon as it is known; the others are its helpers. */
+  main: string | null = null;
 
   /** Totals of this thread count from what it had before; null: there is none. */
   resume(threadId: string | null): void {
@@ -23,7 +32,9 @@ export class TokenMeter {
   /** A turn of this session began, by its id where it is known. */
   beginTurn(turnId: string | null): void {
     this.#isWorking = true;
-    if (turnId !== null) this.#turns.add(turnId);
+    // Only the first totals of a resumed thread are judged by it.
+    const isJudged = this.#resumed !== null && !this.#threads.has(this.#resumed);
+    if (turnId !== null && isJudged) this.#turns.add(turnId);
   }
 
   /** The totals of the session after this frame, or null when it tells none. */
@@ -32,21 +43,36 @@ export class TokenMeter {
     const counts = found?.total ?? (this.#hasTotals ? null : endTotals(method, params, whole));
     if (counts === null) return null;
     this.#hasTotals ||= found !== null;
-    const thread = textOf(firstOf(params, 'threadId', 'conversationId')) ?? this.#resumed ?? '';
+    // Older ones do not name the thread: then it is that of the session.
+    const thread = textOf(firstOf(params, 'threadId', 'conversationId')) ?? this.main ?? this.#resumed ?? '';
     const known = this.#threads.get(thread);
-    if (known === undefined) {
-      const before = thread === this.#resumed ? this.#before(counts, found?.last ?? null, params) : nothing;
-      this.#threads.set(thread, { before, high: higher(before, counts) });
-      // Told again, not used.
-      if (before === counts) return null;
-    } else {
-      known.high = higher(known.high, counts);
-    }
-    return this.#session();
+    const high = known ?? this.#before(thread, counts, found?.last ?? null, params);
+    const next = higher(high, counts);
+    this.#used = sum(this.#used, difference(next, high));
+    this.#keep(thread, next);
+    // Told again, not used.
+    return known === undefined && high === counts ? null : this.#session();
   }
 
-  /** What a resumed thread had used before this session, judged by the first totals heard of it. */
-  #before(total: Counts, last: Counts | null, params: Fields): Counts {
+  /** What a helper used stays counted when it is forgotten; told of again, it counts from its last call on. */
+  #keep(thread: string, high: Counts): void {
+    this.#threads.delete(thread);
+    this.#threads.set(thread, high);
+    for (const oldest of this.#threads.keys()) {
+      if (this.#threads.size <= mostThreads) return;
+      if (oldest !== '' && oldest !== this.main && oldest !== this.#resumed) this.#threads.delete(oldest);
+    }
+  }
+
+  /**
+   * What a thread had used before this session, judged by the first totals heard of it. The session began its own thread
+   * itself, unless it resumed it; a helper's may be older, and counts from its first call here.
+   */
+  #before(thread: string, total: Counts, last: Counts | null, params: Fields): Counts {
+    if (thread !== this.#resumed) {
+      const isHelper = this.main !== null && thread !== this.main;
+      return isHelper && last !== null ? difference(total, last) : nothing;
+    }
     const turnId = textOf(params.turnId);
     const isOurs = turnId === null ? this.#isWorking : this.#turns.has(turnId);
     // Told again before any turn, or the first call of ours; where the call itself is not told, less is better than twice.
@@ -54,21 +80,16 @@ export class TokenMeter {
   }
 
   #session(): TokenUsage {
-    const used = [...this.#threads.values()].map(({ before, high }) => difference(high, before)).reduce(sum, nothing);
+    const { input, cached, output, reasoning, total } = this.#used;
     return {
-      inputTokens: used.input,
-      cachedInputTokens: used.cached,
-      outputTokens: used.output,
-      reasoningTokens: used.reasoning,
-      totalTokens: used.total,
+      inputTokens: input,
+      cachedInputTokens: cached,
+      outputTokens: output,
+      reasoningTokens: reasoning,
+      totalTokens: total,
       ...(this.model === null ? {} : { model: this.model }),
     };
   }
-}
-
-interface ThreadTotals {
-  readonly before: Counts;
-  high: Counts;
 }
 
 interface Counts {
@@ -107,7 +128,7 @@ function countsOf(value: unknown): Counts | null {
   const fields = fieldsOf(value);
   const count = (...names: string[]): number | null => {
     const number = numberOf(firstOf(fields, ...names));
-    return number !== null && number >= 0 ? Math.floor(number) : null;
+    return number !== null && Number.isSafeInteger(number) && number >= 0 && number < mostTokens ? number : null;
   };
   const input = count('inputTokens', 'input_tokens', 'promptTokens', 'prompt_tokens');
   const output = count('outputTokens', 'output_tokens', 'completionTokens', 'completion_tokens');

@@ -3,7 +3,7 @@ import type { AgentEventName, TurnResult } from '../agent.ts';
 import { oneLine } from './approval.ts';
 import { codexError, type ErrorSurroundings } from './codex-error.ts';
 import type { EventTeller } from './event-teller.ts';
-import { type Fields, fieldsOf, firstOf, listOf, textOf } from './fields.ts';
+import { type Fields, fieldsOf, firstOf, isFields, listOf, textOf } from './fields.ts';
 
 /** The longest last message that is handed on; it is compared and shown, not kept. */
 const longestMessage = 65_536;
@@ -17,12 +17,13 @@ export function turnEndOf(
   params: Fields,
   lastMessage: string | null,
   surroundings: ErrorSurroundings,
+  whole: Fields,
 ): TurnResult | null {
   const turn = fieldsOf(params.turn);
   const error = firstOf(turn, 'error') ?? firstOf(params, 'error') ?? textOf(params.message);
   switch (method) {
     case 'turn/completed': {
-      const status = textOf(turn.status) ?? textOf(params.status);
+      const status = statusOf(params, whole);
       if (status === 'failed') return { status: 'failed', error: codexError(error, surroundings) };
       if (status === 'interrupted' || status === 'cancelled') return interrupted();
       // Older ones tell no status; an error beside it is a failure all the same.
@@ -41,6 +42,18 @@ export function turnEndOf(
   }
 }
 
+/**
+ * The status of a turn that has ended; null where none is told, as older ones do. What is there and cannot be read is no
+ * word of success.
+ */
+function statusOf(params: Fields, whole: Fields): string | null {
+  if ([whole.params, params.turn].some((part) => part !== undefined && !isFields(part))) return 'unreadable';
+  const ofTurn = fieldsOf(params.turn).status;
+  const status = ofTurn === undefined ? params.status : ofTurn;
+  if (status === undefined) return null;
+  return textOf(status) ?? textOf(fieldsOf(status).type) ?? 'unreadable';
+}
+
 function completed(message: string | null): TurnResult {
   return message === null || message === ''
     ? { status: 'completed' }
@@ -55,6 +68,12 @@ function interrupted(): TurnResult {
 function unknownStatus(status: string): TurnResult {
   const message = `Codex ended the turn with the status ${JSON.stringify(status)}, which is not known.`;
   return { status: 'failed', error: new BatonError('agent_turn_failed', message) };
+}
+
+/** Why no turn can begin: Codex would take its prompt as a word to the one that it is still at. */
+export function turnNotEnded(): BatonError {
+  const message = 'Codex did not end a turn that it was told to end, so it cannot begin another.';
+  return new BatonError('agent_protocol_error', message);
 }
 
 function messageIn(turn: Fields): string | null {

@@ -62,10 +62,10 @@ export function inputQuestionOf(params: Fields): AgentQuestion {
 
 /** The answer in Codex's words; null: nobody answers, which the agent is told. */
 export function inputAnswerOf(params: Fields, answer: QuestionAnswer | null): CodexAnswer {
-  const isDeclined = answer === null || answer.decision === 'decline';
-  return answered(
-    readQuestions(params).map(({ id }) => [id, (isDeclined ? undefined : answer.values[id]) ?? nobodyAnswers]),
-  );
+  const values = answer === null || answer.decision === 'decline' ? {} : answer.values;
+  // The ids are Codex's: one may be a word that every object knows.
+  const answerTo = (id: string): string => (Object.hasOwn(values, id) ? values[id] : undefined) ?? nobodyAnswers;
+  return answered(readQuestions(params).map(({ id }) => [id, answerTo(id)]));
 }
 
 function answered(answers: readonly (readonly [string, string])[]): CodexAnswer {

@@ -61,6 +61,8 @@ class CommandSession implements AgentSession {
   readonly #options: CommandAgentOptions;
   readonly #parts: AgentParts;
   #process: LiveProcess | null = null;
+  #launching: Promise<LiveProcess> | null = null;
+  #turn: Promise<TurnResult> | null = null;
   #stopped = false;
 
   constructor(request: SessionRequest, options: CommandAgentOptions, parts: AgentParts) {
@@ -75,10 +77,16 @@ class CommandSession implements AgentSession {
 
   async runTurn(prompt: string, signal?: AbortSignal): Promise<TurnResult> {
     if (this.#stopped || signal?.aborted) return { status: 'cancelled' };
+    this.#turn = this.#run(prompt, signal);
+    return this.#turn;
+  }
+
+  async #run(prompt: string, signal: AbortSignal | undefined): Promise<TurnResult> {
     const program = { command: 'sh', args: ['-c', this.#options.command], stdin: { text: prompt } };
     let process: LiveProcess;
     try {
-      process = await launchAgent(program, this.#request, this.#parts);
+      this.#launching = launchAgent(program, this.#request, this.#parts);
+      process = await this.#launching;
     } catch (cause) {
       const error = new BatonError('agent_launch_failed', 'The command of the agent could not be started.', { cause });
       return this.#end('turn_failed', { status: 'failed', error });
@@ -92,7 +100,11 @@ class CommandSession implements AgentSession {
 
   async stop(): Promise<void> {
     this.#stopped = true;
-    if (this.#process !== null) await endAgent(this.#process, inputHasEnded);
+    // A program that is just being started is one to be ended, too. Why it could not be started, its turn tells.
+    const process = this.#process ?? (await this.#launching?.catch(() => null)) ?? null;
+    if (process !== null) await endAgent(process, inputHasEnded);
+    // So that nothing is told after this; how the turn ended is for whoever runs it.
+    await this.#turn?.catch(() => {});
   }
 
   /** Reads the program's output to its end, then judges its exit. Silence and the signal end the program first. */

@@ -148,12 +148,15 @@ async function checkLogin(codex: CodexLook, { account, surroundings }: Seen): Pr
   if (login instanceof CodexRefusal) return ill(name, told(login.message), codexLoginCommand(account.home));
   const { isNeeded, kind, plan } = login;
   if (kind !== null)
-    return well(name, told(`logged in with ${loginWords[kind] ?? kind}${plan === null ? '' : ` (${plan})`}`));
+    return well(name, told(`logged in with ${loginWords.get(kind) ?? kind}${plan === null ? '' : ` (${plan})`}`));
   if (!isNeeded) return well(name, told('its model needs no OpenAI login'));
   return ill(name, told('nobody is logged in'), codexLoginCommand(foreignHome(codex, account, surroundings)));
 }
 
-const loginWords: Readonly<Record<string, string>> = { apiKey: 'an API key', chatgpt: 'ChatGPT' };
+const loginWords: ReadonlyMap<string, string> = new Map([
+  ['apiKey', 'an API key'],
+  ['chatgpt', 'ChatGPT'],
+]);
 
 /** The home that a person has to name to reach it; null when it is the one that Codex takes anyway. */
 function foreignHome({ home }: CodexLook, account: AccountSettings, { env, homeDir }: Surroundings): string | null {

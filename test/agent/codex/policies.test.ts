@@ -52,9 +52,9 @@ describe('shell text', () => {
   const printed = (text: string): string => execFileSync('bash', ['-c', text], { encoding: 'utf8' });
 
   it('leaves the command as it is, and unsets only what can be a name', () => {
-    expect(loginShellText('codex app-server', [])).toBe('exec codex app-server');
+    expect(loginShellText('codex app-server', [])).toBe('codex app-server');
     const prefixed = `\${!P_@}`;
-    expect(loginShellText('x "$Y"', ['A', '$(rm)', 'B C', 'P_*', ''])).toBe(`unset A ${prefixed}; exec x "$Y"`);
+    expect(loginShellText('x "$Y"', ['A', '$(rm)', 'B C', 'P_*', ''])).toBe(`unset A ${prefixed} || exit 97; x "$Y"`);
   });
 
   it('that opens a thread by hand gives the shell back every word', () => {

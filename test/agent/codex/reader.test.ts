@@ -44,7 +44,7 @@ describe('the reader of Codex', () => {
         summaryOfFrame(method, params);
         quotaWindowsIn(params, now);
         new TokenMeter().read(method, params, whole);
-        turnEndOf(method, params, null, surroundings);
+        turnEndOf(method, params, null, surroundings, whole);
         neededInput(method, params, whole, false);
         approvalOf(method, params, params)?.answer('accept');
         toolApprovalOf(params)?.answer('decline');
@@ -92,7 +92,7 @@ describe('the reader of Codex', () => {
     const camel = {
       rateLimits: {
         limitId: 'codex',
-        primary: { usedPercent: 5, windowDurationMins: 300, resetsAt: 17 },
+        primary: { usedPercent: 5, windowDurationMins: 300, resetsAt: now / 1000 + 17 },
         secondary: null,
       },
     };
@@ -102,10 +102,10 @@ describe('the reader of Codex', () => {
       },
     };
     expect(quotaWindowsIn(camel, now)).toEqual([
-      { name: 'primary', usedPercent: 5, windowMinutes: 300, resetsAt: 17_000 },
+      { name: 'primary', usedPercent: 5, windowMinutes: 300, resetsAt: now + 17_000 },
     ]);
     expect(quotaWindowsIn(snake, now)).toEqual([
-      { name: 'mini secondary', usedPercent: 7.5, windowMinutes: 60, resetsAt: now + 9_000 },
+      { name: 'mini secondary', usedPercent: 7.5, windowMinutes: 60, resetsAt: now + 9_000, isOther: true },
     ]);
     expect(quotaWindowsIn({ rateLimits: { primary: null } }, now)).toEqual([]);
   });

@@ -160,13 +160,19 @@ describe('what Codex wants to be allowed', () => {
     expect(asked[0]).toMatchObject({ text: 'Codex wants to change src/a.ts', detail: 'src/a.ts\n+one' });
   });
 
-  it('is not asked for the tools of Baton itself', async () => {
+  it.each([
+    ['is not asked for the tools of Baton itself', 'mcp', 'accept'],
+    ['is asked for those of a stranger who took that name', 'dynamic', 'decline'],
+  ] as const)('%s', async (_what, tools, action) => {
     const { session, fake } = await openCodex(
       turn(asks(0, 'mcpServer/elicitation/request', { ...elicitedCall, serverName: 'baton' })),
-      { options: { approvals: 'deny' } },
+      {
+        options: { approvals: 'deny', tools },
+        request: { toolAddress: { url: 'http://127.0.0.1:9/mcp', token: 'of-this-run' } },
+      },
     );
     await session.runTurn('go');
-    expect(fake.answerTo(0)?.result).toMatchObject({ action: 'accept' });
+    expect(fake.answerTo(0)?.result).toMatchObject({ action });
   });
 });
 
@@ -355,7 +361,9 @@ describe('a tool of the run', () => {
     expect(start).not.toHaveProperty('dynamicTools');
     // A tool that waits for a person takes longer than the minute that Codex gives.
     const server = { url: 'http://127.0.0.1:9/mcp', bearer_token_env_var: 'BATON_TOOLS_TOKEN' };
-    expect(start?.config).toEqual({ mcp_servers: { baton: { ...server, tool_timeout_sec: expect.any(Number) } } });
+    expect(start?.config).toMatchObject({
+      mcp_servers: { baton: { ...server, tool_timeout_sec: expect.any(Number) } },
+    });
     expect(JSON.stringify(fake.trace())).not.toContain('of-this-run');
     expect(await readFile(`${workspace}/token.txt`, 'utf8')).toBe('of-this-run\n');
   });

@@ -41,6 +41,8 @@ describe('a Codex session begins', () => {
       approvalPolicy,
       sandbox: 'workspace-write',
       dynamicTools: [],
+      // No turns that nobody asked for, and no programs that a repository names.
+      config: { 'features.goals': false, projects: { [workspace]: { trust_level: 'untrusted' } } },
     });
     expect(fake.sent('turn/start')[0]).toEqual({
       threadId: session.threadId,
@@ -80,7 +82,7 @@ describe('a Codex session begins', () => {
     expect(env).not.toContain('canary');
     expect(env).toContain('OTHER=kept');
     // Nor by the commands of Codex, which would run in login shells of their own.
-    expect(fake.sent('thread/start')[0]?.config).toEqual({ allow_login_shell: false });
+    expect(fake.sent('thread/start')[0]?.config).toMatchObject({ allow_login_shell: false });
   });
 
   it('with what its account sets, whatever the login profile says, and no value in the text of the shell', async () => {

@@ -73,6 +73,56 @@ describe('the tokens of a session', () => {
     expect(read(meter, { threadId: 'helper', ...totals(5, 5) })).toEqual([15, 6, 21]);
   });
 
+  it('of a helper that is older than the session begin before its first call here, and of a new one at nothing', () => {
+    const meter = new TokenMeter();
+    meter.resume('own');
+    meter.main = 'own';
+    read(meter, { threadId: 'own', turnId: 'old', ...totals(4_000, 400, last(1_000, 100)) });
+    meter.beginTurn('new');
+    const older = { threadId: 'older helper', turnId: 'its own' };
+    expect(read(meter, { ...older, ...totals(2_000, 200, last(1_000, 100)) })).toEqual([1_000, 100, 1_100]);
+    expect(read(meter, { ...older, ...totals(3_000, 300, last(1_000, 100)) })).toEqual([2_000, 200, 2_200]);
+    const fresh = { threadId: 'new helper', turnId: 'its own' };
+    expect(read(meter, { ...fresh, ...totals(10, 1, last(10, 1)) })).toEqual([2_010, 201, 2_211]);
+  });
+
+  it('told with and without the name of the thread are told twice and used once', () => {
+    const meter = new TokenMeter();
+    meter.main = 'own';
+    read(meter, { threadId: 'own', ...totals(100, 10) });
+    const info = { total_token_usage: { input_tokens: 100, output_tokens: 10, total_tokens: 110 } };
+    expect(read(meter, { msg: { type: 'token_count', info } })).toEqual([100, 10, 110]);
+  });
+
+  it.each([1e300, 1e12, 2.5, Number.MAX_SAFE_INTEGER, -1, '1e40'])('are never %s', (count) => {
+    const told = (parts: Params): Params => ({ tokenUsage: { total: parts } });
+    const meter = new TokenMeter();
+    expect(read(meter, told({ inputTokens: count, outputTokens: count, totalTokens: count }))).toBeNull();
+    expect(read(meter, told({ inputTokens: count, outputTokens: 1, totalTokens: count }))).toEqual([0, 1, 1]);
+    expect(read(meter, told({ inputTokens: 5, outputTokens: 2, totalTokens: 7 }))).toEqual([5, 2, 7]);
+  });
+
+  it('of more threads than any session has are counted all the same, and none of them twice', () => {
+    const meter = new TokenMeter();
+    meter.main = 'own';
+    read(meter, { threadId: 'own', ...totals(100, 10, last(100, 10)) });
+    for (let helper = 0; helper < 5_000; helper += 1)
+      read(meter, { threadId: `helper ${helper}`, ...totals(2, 1, last(2, 1)) });
+    expect(read(meter, { threadId: 'own', ...totals(200, 20, last(100, 10)) })).toEqual([10_200, 5_020, 15_220]);
+    const again = { threadId: 'helper 0', ...totals(4, 2, last(2, 1)) };
+    expect(read(meter, again)).toEqual([10_202, 5_021, 15_223]);
+  });
+
+  it('cost the same to count however many threads there are', () => {
+    const meter = new TokenMeter();
+    meter.main = 'own';
+    const begin = performance.now();
+    for (let turn = 0; turn < 200_000; turn += 1)
+      read(meter, { threadId: `helper ${turn % 2_000}`, ...totals(turn, turn, last(1, 1)) });
+    // Summed anew at each report this takes minutes.
+    expect(performance.now() - begin).toBeLessThan(20_000);
+  });
+
   it('never fall and are the highest told, in any order of reports', () => {
     const report = fc.tuple(fc.nat(1_000), fc.nat(1_000));
     fc.assert(

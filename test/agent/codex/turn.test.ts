@@ -32,7 +32,10 @@ describe('a turn of Codex', () => {
     const item = { type: 'mcpToolCall', id: 'call', server: 'baton', tool: 'ask_person', status: 'inProgress' };
     const { session } = await openCodex(
       turn(note('item/started', { item }), { waitMs: 2_000 }, note('item/completed', { item }), { say: 'done' }),
-      { options: { turnTimeoutMs: 900 } },
+      {
+        options: { turnTimeoutMs: 900, tools: 'mcp' },
+        request: { toolAddress: { url: 'http://127.0.0.1:9/mcp', token: 'of-this-run' } },
+      },
     );
     expect(await session.runTurn('go')).toMatchObject({ status: 'completed' });
   });
@@ -165,7 +168,8 @@ describe('a turn of Codex', () => {
   });
 
   it('tells quota and tokens with the events that carry them (X3)', async () => {
-    const primary = { usedPercent: 43, windowDurationMins: 300, resetsAt: 1_800_000_000 };
+    const resetsAt = Math.round(Date.now() / 1000) + 3_600;
+    const primary = { usedPercent: 43, windowDurationMins: 300, resetsAt };
     const { session, events } = await openCodex(
       turn(note('account/rateLimits/updated', { rateLimits: { limitId: 'codex', primary, secondary: null } }), {
         usage: { inputTokens: 12, cachedInputTokens: 3, outputTokens: 4, reasoningOutputTokens: 1 },
@@ -173,7 +177,7 @@ describe('a turn of Codex', () => {
     );
     await session.runTurn('go');
     expect(events.flatMap(({ quota }) => quota ?? [])).toEqual([
-      { name: 'primary', usedPercent: 43, windowMinutes: 300, resetsAt: 1_800_000_000_000 },
+      { name: 'primary', usedPercent: 43, windowMinutes: 300, resetsAt: resetsAt * 1000 },
     ]);
     expect(events.flatMap(({ usage }) => usage ?? [])).toEqual([
       {
@@ -188,7 +192,8 @@ describe('a turn of Codex', () => {
   });
 
   it('whose quota is used up tells when it is back, and whose login is gone how to log in', async () => {
-    const secondary = { used_percent: 100, window_minutes: 10_080, resets_at: 4_000_000_000 };
+    const resetsAt = Math.round(Date.now() / 1000) + 3_600;
+    const secondary = { used_percent: 100, window_minutes: 10_080, resets_at: resetsAt };
     const { session } = await openCodex(
       {
         turns: [
@@ -213,7 +218,7 @@ describe('a turn of Codex', () => {
       { parts: { accountEnv: { CODEX_HOME: "/home/it's" } } },
     );
     expect(await session.runTurn('quota')).toMatchObject({
-      error: { code: 'agent_quota_exhausted', details: { resets_at: 4_000_000_000_000 } },
+      error: { code: 'agent_quota_exhausted', details: { resets_at: resetsAt * 1000 } },
     });
     expect(await session.runTurn('login')).toMatchObject({
       error: { code: 'agent_auth_failed', message: expect.stringContaining(`CODEX_HOME='/home/it'\\''s' codex login`) },

@@ -1,4 +1,4 @@
-import { appendFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';
 import { shell } from '../../fake/openai/scenario.ts';
@@ -35,10 +35,17 @@ await describeWithCodex('the edges of a real session', (codex) => {
   it('gives up a turn at any moment of its beginning, and runs the next one', async () => {
     const rules = [{ when: /long/, steps: [{ message: 'one moment', fault: { kind: 'hang' } as const }] }];
     const scene = await makeScene({ scenario: { rules } });
-    const { session, complete } = await scene.open();
+    let { session } = await scene.open();
     for (const delayMs of [0, 5, 20, 60]) {
       expect(await session.runTurn('Something long.', AbortSignal.timeout(delayMs))).toEqual({ status: 'cancelled' });
-      expect(await complete('Something short.')).toBe('ok');
+      const next = await session.runTurn('Something short.');
+      if (next.status === 'completed') expect(next.message).toBe('ok');
+      else {
+        // On a busy machine Codex may be too slow to end it: then this session says so, and runs no other.
+        expect(next).toMatchObject({ status: 'failed', error: { message: expect.stringContaining('did not end') } });
+        await session.stop();
+        ({ session } = await scene.open());
+      }
     }
   });
 
@@ -86,5 +93,25 @@ await describeWithCodex('the edges of a real session', (codex) => {
     await complete('Look around.');
     expect(readWorkspace(scene, 'env.txt')).not.toContain('canary');
     expect(readWorkspace(scene, 'env.txt')).toContain('OTHER=brought');
+  });
+
+  it('starts no program that a repository names in its own settings, at first and when the thread goes on', async () => {
+    const scene = await makeScene();
+    const settings = path.join(scene.folder, 'codex-home', 'config.toml');
+    // As at a person's: nobody has said yet what he thinks of this folder.
+    const before = readFileSync(settings, 'utf8').replace(/\[projects\.[^\n]*\n(?:[^[\n][^\n]*\n?)*/g, '');
+    writeFileSync(settings, before);
+    const mark = path.join(scene.folder, 'was-here.txt');
+    mkdirSync(path.join(scene.workspace, '.codex'));
+    const program = `[mcp_servers.stranger]\ncommand = "/bin/sh"\nargs = ["-c", "echo here > ${mark}; sleep 5"]\n`;
+    writeFileSync(path.join(scene.workspace, '.codex', 'config.toml'), program);
+    const first = await scene.open();
+    expect(await first.complete('Go.')).toBe('ok');
+    await first.session.stop();
+    const { session, complete } = await scene.open({ threadId: first.session.threadId });
+    expect(session.isResumed).toBe(true);
+    expect(await complete('Go on.')).toBe('ok');
+    expect(existsSync(mark)).toBe(false);
+    expect(readFileSync(settings, 'utf8')).not.toContain('"trusted"');
   });
 });

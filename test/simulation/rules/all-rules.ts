@@ -1,5 +1,8 @@
 import type { World } from '../world.ts';
+import { accountReady } from './account-ready.ts';
+import { answersTold } from './answers-told.ts';
 import { backoff } from './backoff.ts';
+import { cascade } from './cascade.ts';
 import { claimHasReason } from './claim-has-reason.ts';
 import { counters } from './counters.ts';
 import { getsThrough } from './gets-through.ts';
@@ -10,8 +13,11 @@ import { neverFalls } from './never-falls.ts';
 import { noCrash } from './no-crash.ts';
 import { nobodyForgotten } from './nobody-forgotten.ts';
 import { oneAgent } from './one-agent.ts';
+import { questionHasReason } from './question-has-reason.ts';
+import { quotaWaits } from './quota-waits.ts';
 import type { Rule } from './rule.ts';
 import { slots } from './slots.ts';
+import { takenOver } from './taken-over.ts';
 import { writtenFirst } from './written-first.ts';
 
 export function allRules(world: World): Rule[] {
@@ -27,6 +33,12 @@ export function allRules(world: World): Rule[] {
     limits,
     heldStays,
     liveWorkspace,
+    accountReady,
+    answersTold,
+    questionHasReason,
+    takenOver,
+    quotaWaits,
+    cascade,
     getsThrough,
     noCrash,
   ];

@@ -13,7 +13,12 @@ interface Wait {
 
 const failures = new Set<string | null>(['failed', 'timed_out', 'stalled']);
 /** After these an issue is held: what follows a person decides. */
-const needsPerson = new Set<string | null>(['agent_input_required', 'agent_survives']);
+const needsPerson = new Set<string | null>([
+  'agent_input_required',
+  'agent_survives',
+  'agent_auth_failed',
+  'run_stalemate',
+]);
 const baseMs = 10_000;
 const quotaBaseMs = 60_000;
 /** From an agent's last word to its end in the store: it is ended, a hook runs, and the store may be out of reach. */
@@ -21,8 +26,8 @@ const toldMs = 120_000;
 
 /**
  * After the n-th failure in a row an issue does not start before `min(10,000 · 2^(n−1), max)` milliseconds, and without
- * quota not before that is back, or for a minute where nobody knows when; also not in another life, unless a person asked
- * for it or changed the issue.
+ * quota not before that is back, or for a minute where nobody knows when, unless there is another account; also not in
+ * another life, unless a person asked for it or changed the issue.
  */
 export function backoff(world: World): Rule {
   const waits = new Map<string, Wait>();
@@ -60,7 +65,8 @@ function next(world: World, run: LedgerRun, before: Wait | undefined): Wait {
   const guessed = endedMs + (isQuota ? quotaBaseMs : waitMs);
   // The time at which a quota is back is one of the wall clock, which may have been set since the agent was told.
   const isMisdated = isQuota && now - world.wallJumpedAt < toldMs;
-  const notBefore = isMisdated ? now : isQuota && backAt > now ? backAt : guessed;
+  const mayGoOn = isMisdated || (isQuota && plan.settings.agent.accounts.length > 1);
+  const notBefore = mayGoOn ? now : isQuota && backAt > now ? backAt : guessed;
   return { failures: count, at: now, notBefore, life: run.life, generation: run.generation };
 }
 

@@ -15,12 +15,18 @@ interface CounterRow {
 }
 
 const failed = new Set<string | null>(['failed', 'timed_out', 'stalled']);
-const noFailure = new Set<string | null>(['agent_quota_exhausted', 'agent_input_required', 'agent_survives']);
+const noFailure = new Set<string | null>([
+  'agent_quota_exhausted',
+  'agent_input_required',
+  'agent_survives',
+  'agent_auth_failed',
+  'run_stalemate',
+]);
 
 /**
- * What is counted of an issue is what its runs say: each start is one run, each end adds its tokens, and failures in a
- * row rise by one with a run that failed and by nothing else; an interrupted run raises none. Only a person sets them
- * back. What a day used is the sum over the runs that ended.
+ * What is counted of an issue is what its runs say: each start is one run, unless its account had no quota, each end adds
+ * its tokens, and failures in a row rise by one with a run that failed and by nothing else; an interrupted run raises none.
+ * Only a person sets them back. What a day used is the sum over the runs that ended.
  */
 export function counters(world: World): Rule {
   const expected = new Map<string, Counted>();
@@ -38,6 +44,7 @@ export function counters(world: World): Rule {
     },
     runEnded: (run) => {
       of(run.issueId).tokens += run.tokens;
+      if (run.errorCode === 'agent_quota_exhausted') of(run.issueId).runs -= 1;
       if (mayRaise(run)) of(run.issueId).failures += 1;
       hasRun = true;
       compare(world, expected);
@@ -64,7 +71,8 @@ function compare(world: World, expected: ReadonlyMap<string, Counted>): void {
   }
   for (const [issueId, wanted] of expected) {
     const is = found.get(issueId) ?? { runs: 0, tokens: 0, failures: 0 };
-    if (is.runs <= 1 && is.tokens === 0 && is.runs < wanted.runs && world.freedAt.has(issueId)) {
+    const isLess = is.runs < wanted.runs || is.tokens < wanted.tokens;
+    if (is.runs <= 1 && is.tokens === 0 && isLess && world.freedAt.has(issueId)) {
       // A person gave it a new allowance, and it may have started since.
       Object.assign(wanted, is);
       continue;

@@ -1,6 +1,7 @@
 import { whyNotCandidate } from '../../../src/core/eligibility.ts';
 import type { World } from '../world.ts';
 import type { Rule } from './rule.ts';
+import { storedAccounts, whyAccountWaits } from './stored-accounts.ts';
 
 /** When the storm is over and time has passed, every issue that could be worked on was, or is held for a reason. */
 export function getsThrough(world: World): Rule {
@@ -24,7 +25,9 @@ export function getsThrough(world: World): Rule {
 export function leftOver(world: World): string[] {
   const { book, file, memory, clock, wallJumpedAt } = world;
   // A quota comes back at a time of the wall clock: where that was set back, nobody knows how long it is until then.
-  const waiting = Number.isFinite(wallJumpedAt) ? memory.look<{ issue_id: string }>(quotaWaits, clock.now()) : [];
+  const isWallSet = Number.isFinite(wallJumpedAt);
+  if (isWallSet && nobodyIsReady(world)) return [];
+  const waiting = isWallSet ? memory.look<{ issue_id: string }>(quotaWaits, clock.now()) : [];
   const excused = new Set(waiting.map(({ issue_id }) => issue_id));
   const held = new Set(
     memory.look<{ issue_id: string }>("select issue_id from held where reason <> ''").map(({ issue_id }) => issue_id),
@@ -39,6 +42,12 @@ export function leftOver(world: World): string[] {
 }
 
 const quotaWaits = "select issue_id from retries where kind = 'quota' and due_at > ?";
+
+function nobodyIsReady({ memory, clock, file }: World): boolean {
+  const { accounts, quotaStopPercent } = file.settings.agent;
+  const states = storedAccounts(memory);
+  return accounts.every(({ name }) => whyAccountWaits(states.get(name), clock.now(), quotaStopPercent) !== null);
+}
 
 /** After a stop in good order only holds keep a claim. */
 function claimsLeft(world: World): void {

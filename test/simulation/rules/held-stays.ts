@@ -6,38 +6,74 @@ import type { Rule } from './rule.ts';
 /** A tracker that does not answer is given up after two minutes: what it answers last may be that old. */
 const oldestAnswerMs = 120_000;
 
-/** A held issue does not start, and its hold does not end, unless a person asked for that or the issue is not to be done. */
+interface Held {
+  readonly since: number;
+  /** What it is held for now: one hold may take the place of another. */
+  code: string;
+}
+
+/**
+ * A held issue does not start, and its hold does not end, unless a person asked for that or the issue is not to be done.
+ * A question is also answered, and what was taken over is given back; neither ends a hold of another kind.
+ */
 export function heldStays(world: World): Rule {
-  const heldSince = new Map<string, number>();
-  const isFree = (issueId: string, since: number): boolean =>
+  const holds = new Map<string, Held>();
+  const isAsked = (issueId: string, { since, code }: Held): boolean => {
+    const isAfter = (times: ReadonlyMap<string, number>): boolean => (times.get(issueId) ?? -1) >= since;
+    if (isAfter(world.freedAt)) return true;
+    if (code === 'agent_input_required' && isAfter(world.answeredAt)) return true;
+    // To be taken over and to be given back may be one step.
+    return (code === 'taken_over' || isAfter(world.takenOverAt)) && isAfter(world.handedBackAt);
+  };
+  const isFree = (issueId: string, hold: Held): boolean =>
     decideAboutRun(world.book.get(issueId) ?? null, world.file.settings.tracker).action === 'stop' ||
-    (world.freedAt.get(issueId) ?? -1) >= since ||
-    (world.book.changedAt.get(issueId) ?? Number.NEGATIVE_INFINITY) >= since - oldestAnswerMs - knowledgeLagMs(world);
+    isAsked(issueId, hold) ||
+    (world.book.changedAt.get(issueId) ?? Number.NEGATIVE_INFINITY) >=
+      hold.since - oldestAnswerMs - knowledgeLagMs(world);
   return {
     runStarted: ({ issueId, runId }) => {
-      const since = heldSince.get(issueId);
-      if (since !== undefined && !isFree(issueId, since))
-        world.broke('held_stays', issueId, `run ${runId} starts and the issue is held since ${since} ms`);
+      const hold = holds.get(issueId);
+      if (hold !== undefined && !isFree(issueId, hold))
+        world.broke('held_stays', issueId, `run ${runId} starts and the issue is held since ${hold.since} ms`);
     },
     afterStep: () => {
       if (!world.storeHasChanged) return;
-      const held = new Set(world.memory.look<{ issue_id: string }>(heldIssues).map(({ issue_id }) => issue_id));
-      for (const issueId of held) if (!heldSince.has(issueId)) note(world, heldSince, issueId);
-      for (const [issueId, since] of heldSince) {
+      const held = new Map(world.memory.look<HeldRow>(heldIssues).map(({ issue_id, code }) => [issue_id, code]));
+      for (const [issueId, code] of held) {
+        const known = holds.get(issueId);
+        if (known === undefined) holds.set(issueId, note(world, issueId, code));
+        else known.code = code;
+      }
+      for (const [issueId, hold] of holds) {
         if (held.has(issueId)) continue;
-        heldSince.delete(issueId);
-        if (!isFree(issueId, since)) world.broke('held_stays', issueId, `the hold of ${since} ms is gone unasked`);
+        holds.delete(issueId);
+        if (!isFree(issueId, hold)) world.broke('held_stays', issueId, `the hold of ${hold.since} ms is gone unasked`);
       }
     },
   };
 }
 
-/** A command of before the hold that is carried out after it counts as given after it. */
-function note(world: World, heldSince: Map<string, number>, issueId: string): void {
-  heldSince.set(issueId, world.now);
-  if (world.memory.look(waitingCommands, `%"${issueId}"%`).length > 0) world.freedAt.set(issueId, world.now);
+interface HeldRow {
+  readonly issue_id: string;
+  readonly code: string;
 }
 
-const heldIssues = 'select issue_id from held';
-const waitingCommands =
-  "select 1 from commands where result_at is null and kind in ('issue_retry', 'issue_release') and payload_json like ? limit 1";
+/** A command of before the hold that is carried out after it counts as given after it. */
+function note(world: World, issueId: string, code: string): Held {
+  for (const [kinds, times] of [
+    ["('issue_retry', 'issue_release')", world.freedAt],
+    ["('issue_takeover')", world.takenOverAt],
+    ["('issue_handback')", world.handedBackAt],
+  ] as const)
+    if (world.memory.look(waitingCommands(kinds), `%"${issueId}"%`).length > 0) times.set(issueId, world.now);
+  if (world.memory.look(waitingAnswers, issueId).length > 0) world.answeredAt.set(issueId, world.now);
+  return { since: world.now, code };
+}
+
+const heldIssues = 'select issue_id, code from held';
+const waitingCommands = (kinds: string): string =>
+  `select 1 from commands where result_at is null and kind in ${kinds} and payload_json like ? limit 1`;
+const waitingAnswers = `
+  select 1 from questions where issue_id = ? and exists (
+    select 1 from commands where result_at is null and kind = 'question_answer'
+      and payload_json like '%"' || questions.id || '"%') limit 1`;

@@ -1,12 +1,14 @@
 import { whyNotCandidate } from '../../../src/core/eligibility.ts';
 import { stateOnceStarted, whyNoSlot } from '../../../src/core/slots.ts';
 import type { RetryKind } from '../../../src/core/workflow.ts';
+import type { Life } from '../life.ts';
 import { isBadWeather } from '../start-weather.ts';
-import type { World } from '../world.ts';
+import type { Incarnation, World } from '../world.ts';
 import { knowledgeLagMs } from './knowledge-lag.ts';
 import type { Rule } from './rule.ts';
 import { occupants } from './slots.ts';
 import { spentToday } from './spent-today.ts';
+import { whyAccountWaits } from './stored-accounts.ts';
 
 /** The rule looks this often: what it looks for lasts. */
 const lookEveryMs = 2_000;
@@ -19,24 +21,27 @@ const longestQuotaWaitMs = 3_600_000;
  */
 export function nobodyForgotten(world: World): Rule {
   const since = new Map<string, number>();
+  /** When each daemon last had no account to go on with. */
+  const accountsWaited = new WeakMap<Life, number>();
   let nextLookAt = 0;
   return {
     afterStep: () => {
       if (isDisturbed(world)) world.disturbedAt = world.now;
       if (world.now < nextLookAt) return;
       nextLookAt = world.now + lookEveryMs;
+      for (const { life } of world.running.filter((each) => isOutOfAccounts(world, each)))
+        accountsWaited.set(life, world.now);
       for (const id of world.book.ids()) {
         if (!couldStart(world, id)) since.delete(id);
         else if (!since.has(id)) since.set(id, world.now);
-        else if (isForgotten(world, id, since.get(id) ?? 0))
-          world.broke(
-            'nobody_forgotten',
-            id,
-            `it could be started since ${since.get(id)} ms: ${whatIsSaid(world, id)}`,
-          );
+        else if (isForgotten(world, id, since.get(id) ?? 0, accountsWaited)) tell(world, id, since.get(id));
       }
     },
   };
+}
+
+function tell(world: World, id: string, since: number | undefined): void {
+  world.broke('nobody_forgotten', id, `it could be started since ${since} ms: ${whatIsSaid(world, id)}`);
 }
 
 function isDisturbed(world: World): boolean {
@@ -60,10 +65,11 @@ function couldStart(world: World, id: string): boolean {
 
 const heldForSurvivor = "select issue_id from held where code = 'agent_survives'";
 
-function isForgotten(world: World, id: string, since: number): boolean {
+function isForgotten(world: World, id: string, since: number, accountsWaited: WeakMap<Life, number>): boolean {
   const waitedMs = world.now - Math.max(since, world.disturbedAt, world.book.changedAt.get(id) ?? 0);
   if (waitedMs <= knowledgeLagMs(world) || isDayOver(world)) return false;
   return world.running.every(({ life, orchestrator }) => {
+    if (world.now - (accountsWaited.get(life) ?? Number.NEGATIVE_INFINITY) <= knowledgeLagMs(world)) return false;
     const { held, retrying, waitingQuota, paused, running } = orchestrator.read();
     if (paused !== null || held.some(({ issue }) => issue.id === id)) return false;
     if (running.some(({ issue }) => issue.id === id)) return false;
@@ -72,6 +78,17 @@ function isForgotten(world: World, id: string, since: number): boolean {
     return (
       look === undefined || (!mayBeMisdated(world, look.kind) && life.clock.now() - look.dueAt > knowledgeLagMs(world))
     );
+  });
+}
+
+/** No account may be used, each for a reason that an agent gave. What a daemon made up is none. */
+function isOutOfAccounts({ accounts, file }: World, { life, orchestrator }: Incarnation): boolean {
+  const { accounts: inForce, quotaStopPercent } = file.settings.agent;
+  const known = new Map(orchestrator.read().accounts.map((account) => [account.name, account]));
+  return inForce.every(({ name }) => {
+    const account = known.get(name);
+    const until = whyAccountWaits(account, life.clock.now(), quotaStopPercent);
+    return account !== undefined && until !== null && accounts.isTold(account);
   });
 }
 

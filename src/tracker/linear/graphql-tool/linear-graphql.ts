@@ -12,8 +12,11 @@ import { answered, failed, failedBy, failedByLimit, failedWithStatus, notCarried
 import { readToolInput, type ToolInput } from './tool-input.ts';
 
 const name = 'linear_graphql';
-/** Whether the words ask for a change; a comment or a text in them may seem to, and that does no harm. */
-const asksForChange = /(^|[\s}])mutation\b/;
+/**
+ * Whether the words may ask for a change. A document that does has this word in it, as a word of its own: nothing else
+ * begins a change in GraphQL. A comment, a name or a text in a query may seem to ask for one, and that does no harm.
+ */
+const asksForChange = /\bmutation\b/;
 const usualCaller: RequestCaller = { job: 'agent_tools', cause: 'agent' };
 
 interface ToolParts {

@@ -1,16 +1,20 @@
 import { BatonError } from '../core/baton-error.ts';
 import type { ToolDoor } from '../core/tool-door.ts';
+import { failureAnswer } from './failure.ts';
 
 /** More than any agent that is in its right mind; each may cost a request to the tracker. */
 const mostCalls = 100;
 
-/** The same door, at which only so many calls are served at a time; one more is refused, which is an answer. */
+/**
+ * The same door, at which only so many calls are served at a time, whichever way they come; one more is refused, which is
+ * an answer.
+ */
 export function limitCalls(door: ToolDoor): ToolDoor {
   let underWay = 0;
   return {
     tools: door.tools,
     call: async (name, input, signal) => {
-      if (underWay >= mostCalls) return { success: false, output: JSON.stringify({ error: tooMany() }) };
+      if (underWay >= mostCalls) return failureAnswer(tooMany());
       underWay += 1;
       try {
         return await door.call(name, input, signal);

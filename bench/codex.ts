@@ -1,0 +1,108 @@
+import { mkdirSync } from 'node:fs';
+import path from 'node:path';
+import type { Agent, AgentSession, SessionRequest } from '../src/agent/agent.ts';
+import { createCodexAgent } from '../src/agent/codex/codex-agent.ts';
+import { systemChance } from '../src/clock/system-chance.ts';
+import { codexHome } from '../test/fake/openai/codex-home.ts';
+import { startFakeOpenAi } from '../test/fake/openai/fake-openai.ts';
+import { type BareCodexOptions, bareTurn, startBareCodex, startBareThread } from '../test/real/bare-codex.ts';
+import { findCodex } from '../test/real/codex-binary.ts';
+import { processDeps } from './bench-daemon.ts';
+import { type Measured, measureInTurns } from './measure.ts';
+import { type Figure, ratioOf } from './report.ts';
+import { Scratch } from './scratch.ts';
+
+const turnRounds = 40;
+const sessionRounds = 20;
+const prompt = 'Say ok.';
+
+/**
+ * What Baton puts between a person and Codex: a trivial turn of the real Codex, whose model on loopback says `ok`, through
+ * the seam of agents as a run uses it, against the same turn driven with as little as possible. Both have the same home,
+ * the same model and their turns one after the other.
+ */
+export async function benchCodex(): Promise<readonly Figure[]> {
+  const codex = await findCodex();
+  if ('missing' in codex) {
+    console.error(`codex: skipped. ${codex.missing}`);
+    return [];
+  }
+  using scratch = new Scratch();
+  await using model = await startFakeOpenAi();
+  const { env: home } = codexHome(scratch.folder, model.url);
+  const cwd = path.join(scratch.folder, 'workspace');
+  mkdirSync(cwd);
+  const deps = await processDeps();
+  const env = { PATH: process.env.PATH ?? '', LANG: 'C.UTF-8', ...home };
+  const bare: BareCodexOptions = { program: codex.path, cwd, env };
+  const agent = createCodexAgent(
+    {
+      ...{ command: `'${codex.path}' app-server`, version: '0.0.0', tools: 'none', approvals: 'deny' },
+      ...{ approvalPolicy: 'never', threadSandbox: 'danger-full-access', turnSandboxPolicy: null },
+      ...{ readTimeoutMs: 60_000, turnTimeoutMs: 60_000 },
+    },
+    { ...deps, daemonEnv: env, allowEnv: ['CODEX_*'], denyEnv: [], accountEnv: {} },
+  );
+  const inSession = await turnsInSessions(agent, bare);
+  const [whole, wholeBare] = await measureInTurns(sessionRounds, 1, [
+    () => turnOfOwn(agent, cwd),
+    () => bareTurn(bare, prompt),
+  ]);
+  const asked = model.requests.length;
+  const expected = 2 * (turnRounds + sessionRounds + 1);
+  if (asked !== expected) throw new Error(`the model was asked ${asked} times, not ${expected}`);
+  const version = `Codex ${codex.version}`;
+  return [
+    figure(`a trivial turn of ${version} in a session that is open, median of ${turnRounds}`, inSession),
+    figure(
+      `the same with a session of its own, from its start until no process of it is left (custody ${deps.custody}), median of ${sessionRounds}`,
+      [whole, wholeBare],
+    ),
+  ];
+}
+
+async function turnsInSessions(agent: Agent, bare: BareCodexOptions): Promise<readonly Measured[]> {
+  const session = await agent.startSession(requestFor(bare.cwd));
+  try {
+    await using codex = await startBareCodex(bare);
+    const threadId = await startBareThread(codex, { cwd: bare.cwd });
+    const acts = [() => completeTurn(session), () => codex.runTurn(threadId, prompt)];
+    // The first turn of a thread sends more than the others.
+    await measureInTurns(1, 1, acts);
+    return await measureInTurns(turnRounds, 1, acts);
+  } finally {
+    await session.stop();
+  }
+}
+
+async function turnOfOwn(agent: Agent, workspace: string): Promise<void> {
+  const session = await agent.startSession(requestFor(workspace));
+  try {
+    await completeTurn(session);
+  } finally {
+    await session.stop();
+  }
+}
+
+async function completeTurn(session: AgentSession): Promise<void> {
+  const { status } = await session.runTurn(prompt);
+  if (status !== 'completed') throw new Error(`a turn of Codex ${status}`);
+}
+
+function requestFor(workspace: string): SessionRequest {
+  return {
+    ...{ runId: systemChance.id(), workspace, threadId: null, writableRoots: [], title: 'BAT-1: Say ok', env: {} },
+    ...{ recovery: null, tools: { tools: [], call: async () => ({ success: false, output: '' }) }, toolAddress: null },
+    ...{ ask: async () => null, onProcess: () => {}, onEvent: () => {} },
+  };
+}
+
+function figure(what: string, [through, bare]: readonly (Measured | undefined)[]): Figure {
+  const [seen, base] = [through?.medianMs ?? 0, bare?.medianMs ?? 0];
+  return {
+    what,
+    seen: `${seen.toFixed(0)} ms`,
+    aim: '1.10 times',
+    ratio: ratioOf(seen, base, `the same turn driven bare (${base.toFixed(0)} ms)`),
+  };
+}

@@ -1,0 +1,161 @@
+import { existsSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { AgentEvent } from '../../../src/agent/agent.ts';
+import { openSession } from '../../../src/agent/codex/open-session.ts';
+import { SimulatedClock } from '../../../src/clock/simulated-clock.ts';
+import type { Step } from '../../fake/app-server/scenario.ts';
+import { folder, openCodex, turn } from './codex-scene.ts';
+
+describe('a start of Codex', () => {
+  it('is not kept alive by lines that are no frames', async () => {
+    const babble = Array.from({ length: 40 }, (): Step[] => [{ raw: 'loading\n' }, { waitMs: 200 }]).flat();
+    await expect(
+      openCodex({ before: { initialize: babble } }, { options: { readTimeoutMs: 2_000 } }),
+    ).rejects.toMatchObject({ code: 'agent_launch_failed' });
+  });
+
+  it('ends some time even when Codex says something again and again and never what it was asked', async () => {
+    const clock = new SimulatedClock();
+    const asked: AbortSignal[] = [];
+    const connection = {
+      request: (_: string, __: unknown, ___: number, signal: AbortSignal) => {
+        asked.push(signal);
+        return new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
+      },
+    };
+    const told: string[] = [];
+    const ours = { connection, reporter: {}, teller: { open: (name: string) => told.push(name) } };
+    const options = { readTimeoutMs: 10_000, version: '1' };
+    const given = [ours, options, {}, { clock, denyEnv: [] }] as unknown as Parameters<typeof openSession>;
+    const opened = openSession(...given);
+    const outcome = opened.catch((error: unknown) => error);
+    await clock.advance(119_000);
+    expect(asked[0]?.aborted).toBe(false);
+    await clock.advance(2_000);
+    expect(await outcome).toMatchObject({ code: 'agent_launch_failed' });
+    // What still waits is told too, so that nothing is asked of Codex any more.
+    expect(asked[0]?.aborted).toBe(true);
+    expect(told).toEqual(['startup_failed']);
+  });
+
+  it('in a home in which another one hangs hears that it is not wanted any more', async () => {
+    const parts = { accountEnv: { CODEX_HOME: folder() } };
+    const first = new AbortController();
+    const second = new AbortController();
+    const hangs = openCodex({ answers: { initialize: 'silence' } }, { parts, request: { signal: first.signal } });
+    const waits = openCodex({}, { parts, request: { signal: second.signal } });
+    second.abort(new Error('not wanted'));
+    await expect(waits).rejects.toThrow('not wanted');
+    first.abort(new Error('nor this one'));
+    await expect(hangs).rejects.toThrow('nor this one');
+  });
+
+  it('is told as failed only when it was not told as done', async () => {
+    const giveUp = new AbortController();
+    const events: AgentEvent[] = [];
+    const opened = openCodex(
+      { answers: { 'thread/compact/start': { result: {} } } },
+      {
+        request: {
+          threadId: 'thread-old',
+          recovery: { compact: true },
+          signal: giveUp.signal,
+          onEvent: (event) => void events.push(event),
+        },
+      },
+    );
+    await expect.poll(() => events.map(({ name }) => name), { timeout: 10_000 }).toContain('session_started');
+    giveUp.abort(new Error('not wanted'));
+    await expect(opened).rejects.toThrow('not wanted');
+    expect(events.map(({ name }) => name)).not.toContain('startup_failed');
+  });
+
+  it.each([
+    ['a secret', 'TRACKER_KEY=of-the-profile', {}],
+    ['what the account sets', 'OPENAI_API_KEY=of-the-profile', { OPENAI_API_KEY: 'of-the-account' }],
+  ])('fails, and starts nothing, when a login profile makes %s readonly', async (_, variable, accountEnv) => {
+    const home = folder();
+    const seen = path.join(folder(), 'env.txt');
+    await writeFile(path.join(home, '.bash_profile'), `export ${variable}; readonly ${variable.split('=')[0]}\n`);
+    const parts = { daemonEnv: { PATH: process.env.PATH, HOME: home }, accountEnv, denyEnv: ['TRACKER_KEY'] };
+    await expect(openCodex({}, { parts, options: { command: `env > '${seen}'` } })).rejects.toMatchObject({
+      code: 'agent_launch_failed',
+      message: expect.stringContaining('readonly'),
+    });
+    expect(existsSync(seen)).toBe(false);
+  });
+
+  it('tells a turn as started when Codex has it, and not when it refuses it', async () => {
+    const { session, names } = await openCodex({
+      answers: { 'turn/start': { error: { code: -32_600, message: 'not now' } } },
+    });
+    expect(await session.runTurn('go')).toMatchObject({ status: 'failed' });
+    expect(names()).not.toContain('turn_started');
+    const dies = await openCodex({ before: { 'turn/start': [{ exit: 1 }] } });
+    expect(await dies.session.runTurn('go')).toMatchObject({ status: 'failed', error: { code: 'agent_exited' } });
+    expect(dies.names()).not.toContain('turn_started');
+    const well = await openCodex({});
+    await well.session.runTurn('go');
+    expect(well.names().filter((name) => name === 'turn_started')).toHaveLength(1);
+    const early = await openCodex(
+      turn(
+        { send: { method: 'turn/started', params: { turn: { id: '$turn' } } } },
+        { waitMs: 200 },
+        { answerStart: true },
+      ),
+    );
+    await early.session.runTurn('go');
+    expect(early.names().filter((name) => name === 'turn_started')).toHaveLength(1);
+  });
+
+  it('switches off what lets Codex begin turns by itself, on a new thread and on one that goes on', async () => {
+    const fresh = await openCodex({});
+    expect(fresh.fake.sent('thread/start')[0]?.config).toMatchObject({ 'features.goals': false });
+    const old = await openCodex({}, { request: { threadId: 'thread-old' } });
+    expect(old.fake.sent('thread/resume')[0]?.config).toMatchObject({ 'features.goals': false });
+  });
+
+  it('takes an answer with a result, and an error that is null beside it, for a result', async () => {
+    // Its own answer comes behind, when nobody waits for it any more.
+    const answer: Step = { send: { id: 1, result: { userAgent: 'x' }, error: null } };
+    const { names } = await openCodex({ before: { initialize: [answer] } });
+    expect(names()[0]).toBe('session_started');
+  });
+
+  it('takes an error that is no object for a refusal, and not for an answer', async () => {
+    await expect(openCodex({ answers: { 'thread/start': { error: 'not today' } } })).rejects.toMatchObject({
+      code: 'agent_launch_failed',
+      message: expect.stringContaining('not today'),
+    });
+  });
+});
+
+describe('a thread that Codex does not go on with', () => {
+  const resume = (error: { code: number; message: string }) =>
+    openCodex({ answers: { 'thread/resume': { error } } }, { request: { threadId: 'thread-old' } });
+
+  it.each([
+    { code: -32_600, message: 'no rollout found for thread id 01900000-0000-7000-8000-000000000000' },
+    { code: -32_600, message: 'invalid session id: invalid character: expected an optional prefix' },
+    { code: -32_600, message: 'thread not found: 01900000-0000-7000-8000-000000000000' },
+    { code: -32_603, message: 'failed to read thread: thread-store internal error: failed to read session metadata' },
+  ])('is lost, and a new one begins, when it says: $message', async (error) => {
+    const { session, fake } = await resume(error);
+    expect(session).toMatchObject({ isResumed: false });
+    expect(fake.sent('thread/start')).toHaveLength(1);
+  });
+
+  it.each([
+    { code: -32_001, message: 'Server overloaded; retry later.' },
+    { code: -32_600, message: 'thread 0190 is closing; retry thread/resume after the thread is closed' },
+    { code: -32_603, message: 'something else went wrong' },
+    { code: -32_600, message: 'failed to load configuration: x' },
+  ])('is kept, and the session does not begin, when it says: $message', async (error) => {
+    await expect(resume(error)).rejects.toMatchObject({
+      code: 'agent_launch_failed',
+      message: expect.stringContaining(error.message),
+    });
+  });
+});

@@ -1,0 +1,48 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, it } from 'vitest';
+import { shell } from '../../fake/openai/scenario.ts';
+import { describeWithCodex } from '../codex-binary.ts';
+import { useCodexScenes } from './codex-scene.ts';
+
+/** How long a Codex that goes on by itself takes to ask its model again; it was seen to within a tenth of that. */
+const aWhileMs = 2_000;
+
+await describeWithCodex('turns of a real Codex that nobody asked for', (codex) => {
+  const makeScene = useCodexScenes(codex);
+
+  it('does not go on by itself when its model sets a goal, also not when the thread goes on in another session', async () => {
+    const goal = { name: 'create_goal', arguments: { objective: 'finish everything' } };
+    const rules = [{ when: /GOAL/, steps: [{ calls: [goal] }, { message: 'a goal is set' }] }];
+    const scene = await makeScene({ scenario: { rules } });
+    const first = await scene.open();
+    await first.complete('GOAL');
+    const asked = scene.model.requests.length;
+    await sleep(aWhileMs);
+    expect(scene.model.requests).toHaveLength(asked);
+    await first.session.stop();
+    const second = await scene.open({ threadId: first.session.threadId });
+    await sleep(aWhileMs);
+    expect(scene.model.requests).toHaveLength(asked);
+    expect(await second.complete('Go on.')).toBe('ok');
+  });
+
+  it('ends its helpers with the turn that started them', async () => {
+    const spawn = {
+      name: 'spawn_agent',
+      namespace: 'multi_agent_v1',
+      arguments: { message: 'HELPER, go on for ever' },
+    };
+    const rules = [
+      { when: /HELPER/, steps: [{ delayMs: 200, calls: [shell('true')] }] },
+      { when: /MAIN/, steps: [{ calls: [spawn] }, { calls: [shell('sleep 1')] }, { message: 'main is done' }] },
+    ];
+    const scene = await makeScene({ scenario: { rules } });
+    const { complete } = await scene.open();
+    expect(await complete('MAIN')).toBe('main is done');
+    const asked = scene.model.requests.length;
+    // The helper was at work.
+    expect(asked).toBeGreaterThan(3);
+    await sleep(aWhileMs);
+    expect(scene.model.requests).toHaveLength(asked);
+  });
+});

@@ -1,0 +1,73 @@
+import type { QuestionAnswer } from '../../src/core/question.ts';
+
+/** One question as the world knows it: its words are its name. */
+export interface AskedQuestion {
+  readonly text: string;
+  readonly issueId: string;
+  readonly runId: string;
+  /** Who was told what a person said to it, in order. */
+  readonly told: Telling[];
+}
+
+export interface Telling {
+  readonly runId: string;
+  readonly words: string;
+  readonly isReminder: boolean;
+}
+
+interface PromptedRun {
+  readonly runId: string;
+  readonly issueId: string;
+  /** It begins with the whole ticket, because the agent does not remember it. */
+  readonly isWhole: boolean;
+}
+
+/** What the whole prompt of the simulated workflow file begins with. */
+export const wholePrompt = 'Do it.';
+
+/** What agents asked, and which of them heard an answer: noted by the agents themselves. */
+export class QuestionBook {
+  readonly #asked = new Map<string, AskedQuestion>();
+  /** Called with each question that is about to be asked. */
+  onAsked: (question: AskedQuestion) => void = () => {};
+  /** Called when a run is told an answer; `isReminder` for an agent that cannot remember what was told before. */
+  onTold: (question: AskedQuestion, telling: Telling) => void = () => {};
+  /** Called with the first prompt of a run and the questions whose answers are in it. */
+  onPrompt: (run: PromptedRun, texts: ReadonlySet<string>) => void = () => {};
+
+  /** A question that nobody has asked before. */
+  ask(issueId: string, runId: string): string {
+    const text = `Q${this.#asked.size + 1} of ${issueId}?`;
+    const question = { text, issueId, runId, told: [] };
+    this.#asked.set(text, question);
+    this.onAsked(question);
+    return text;
+  }
+
+  get(text: string): AskedQuestion | undefined {
+    return this.#asked.get(text);
+  }
+
+  tell(text: string, telling: Telling): void {
+    const question = this.#asked.get(text);
+    if (question === undefined) return;
+    this.onTold(question, telling);
+    question.told.push(telling);
+  }
+
+  /** An agent reads its prompt: each answer in it is told. */
+  read(run: Omit<PromptedRun, 'isWhole'>, prompt: string, isFirst: boolean): void {
+    const isWhole = prompt.startsWith(wholePrompt);
+    const found = [...prompt.matchAll(/- Question: (Q\d+ of \S+\?)\n {2}(?:Answer|Which): (.*)/g)];
+    for (const [, text = '', words = ''] of found) this.tell(text, { runId: run.runId, words, isReminder: isWhole });
+    if (isFirst) this.onPrompt({ ...run, isWhole }, new Set(found.map(([, text = '']) => text)));
+  }
+}
+
+/** An answer in the words in which a prompt has it. */
+export function wordsOf({ decision, values }: QuestionAnswer): string {
+  const [value] = Object.values(values);
+  if (value !== undefined) return value;
+  if (decision === 'decline') return 'no';
+  return decision === 'accept' ? 'yes' : 'yes, and again without asking';
+}

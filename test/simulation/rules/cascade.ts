@@ -1,0 +1,59 @@
+import { recoverySteps } from '../../../src/core/context-recovery.ts';
+import type { LedgerRun } from '../run-ledger.ts';
+import type { World } from '../world.ts';
+import type { Rule } from './rule.ts';
+
+/** After these a run does what the one before it did. */
+const sameAgain = new Set<string | null>(['answered', 'handed_back']);
+/** And after these what was promised when that one ended. */
+const asPromised = new Set<string | null>(['failure', 'interrupted', 'quota']);
+
+/**
+ * What is done differently after a run that died of its context only moves forward, as long as nothing else ends the row:
+ * each death is followed by a later step, or by the last one again; a run that was only cut short, or waited for a person,
+ * is followed by one like it; and what is promised is what the next run does.
+ */
+export function cascade(world: World): Rule {
+  const lastStep = new Map<string, string | null>();
+  const promises = new Map<string, string | null>();
+  return {
+    runStarted: ({ runId, issueId, retryKind, recovery }) => {
+      const before = (sameAgain.has(retryKind) ? lastStep : promises).get(issueId) ?? null;
+      const wanted = sameAgain.has(retryKind) || asPromised.has(retryKind) ? before : null;
+      // Which run was the last one the store tells by the wall clock, which may have been set back since.
+      const isMisdated = sameAgain.has(retryKind) && Number.isFinite(world.wallJumpedAt);
+      if (recovery !== wanted && !isMisdated)
+        world.broke('cascade', issueId, `run ${runId} does ${recovery}, and not ${wanted}`);
+      lastStep.set(issueId, recovery);
+    },
+    runEnded: (run) => {
+      const promised = world.memory.look<{ recovery: string | null }>(promisedLook, run.issueId)[0];
+      if (promised === undefined) return;
+      const { recovery: next } = promised;
+      promises.set(run.issueId, next);
+      if (run.errorCode === 'agent_context_exhausted' && !isForward(world, run.recovery, next))
+        world.broke(
+          'cascade',
+          run.issueId,
+          `run ${run.runId} did ${run.recovery}, died of its context, and ${next} follows`,
+        );
+      if (isCutShort(run) && next !== run.recovery)
+        world.broke('cascade', run.issueId, `run ${run.runId} did ${run.recovery}, was cut short, and ${next} follows`);
+    },
+  };
+}
+
+function isCutShort({ outcome, errorCode }: LedgerRun): boolean {
+  return outcome === 'interrupted' || errorCode === 'agent_quota_exhausted';
+}
+
+function isForward({ plan }: World, last: string | null, next: string | null): boolean {
+  const { reducedBudgetTokens, compact, freshStart, largerModel } = plan.settings.agent.contextRecovery;
+  const isConfigured = [reducedBudgetTokens !== null, compact, freshStart, largerModel !== null];
+  const steps: readonly string[] = recoverySteps.filter((_step, nth) => isConfigured[nth]);
+  if (next === null) return steps.length === 0;
+  const place = steps.indexOf(next);
+  return place === steps.length - 1 || place > (last === null ? -1 : steps.indexOf(last));
+}
+
+const promisedLook = 'select recovery from retries where issue_id = ?';

@@ -1,0 +1,49 @@
+import type { LedgerRun } from '../run-ledger.ts';
+import type { World } from '../world.ts';
+import type { Rule } from './rule.ts';
+
+interface Streaks {
+  readonly failures: number;
+  readonly stale_runs: number;
+}
+
+/**
+ * An issue that waits for a quota loses nothing by it: neither its failures nor its fruitless runs in a row rise or fall,
+ * and the run after the wait is the same attempt.
+ */
+export function quotaWaits(world: World): Rule {
+  /** What was counted of an issue when its run began. */
+  const before = new Map<string, Streaks>();
+  const lastAttempt = new Map<string, number | null>();
+  return {
+    runStarted: (run) => {
+      if (run.retryKind === 'quota' && lastAttempt.has(run.issueId) && lastAttempt.get(run.issueId) !== run.attempt) {
+        const what = `run ${run.runId} is attempt ${run.attempt} after a wait for a quota`;
+        world.broke('quota_waits', run.issueId, `${what}, the one before was ${lastAttempt.get(run.issueId)}`);
+      }
+      lastAttempt.set(run.issueId, run.attempt);
+      before.set(run.runId, streaksOf(world, run));
+    },
+    runEnded: (run) => {
+      const was = before.get(run.runId);
+      before.delete(run.runId);
+      if (run.errorCode !== 'agent_quota_exhausted' || was === undefined) return;
+      // Whoever lets it go on gives it a new allowance.
+      if ((world.freedAt.get(run.issueId) ?? -1) >= run.startedSeenAt) return;
+      const is = streaksOf(world, run);
+      for (const name of ['failures', 'stale_runs'] as const)
+        if (is[name] !== was[name])
+          world.broke('quota_waits', run.issueId, `${name} is ${is[name]} after a lack of quota, and was ${was[name]}`);
+    },
+  };
+}
+
+function streaksOf({ memory }: World, { issueId }: LedgerRun): Streaks {
+  const [row] = memory.look<Streaks>(streaks, issueId);
+  return row ?? { failures: 0, stale_runs: 0 };
+}
+
+const streaks = `
+  select coalesce(sum(value) filter (where name = 'failures'), 0) as failures,
+    coalesce(sum(value) filter (where name = 'stale_runs'), 0) as stale_runs
+  from counters where issue_id = ?`;

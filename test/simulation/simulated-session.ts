@@ -1,0 +1,235 @@
+import type { AgentEventName, AgentSession, SessionRequest, TokenUsage, TurnResult } from '../../src/agent/agent.ts';
+import type { QuotaWindow } from '../../src/core/account.ts';
+import { BatonError } from '../../src/core/baton-error.ts';
+import { drawAsks, drawTurn, type Temper, type TurnScript } from './agent-script.ts';
+import { type Life, never } from './life.ts';
+import type { SimulatedProcess } from './process-table.ts';
+import { TurnAsks } from './turn-asks.ts';
+import { refusal } from './turn-refusal.ts';
+import type { World } from './world.ts';
+
+export interface SessionParts {
+  readonly world: World;
+  readonly life: Life;
+  readonly request: SessionRequest;
+  readonly process: SimulatedProcess;
+  readonly temper: Temper;
+  readonly turnTimeoutMs: number;
+  readonly account: string;
+}
+
+/** One agent: what it does in its turns, what it asks and is told, and how it ends. */
+export class SimulatedSession implements AgentSession {
+  readonly threadId: string;
+  readonly isResumed: boolean;
+  readonly remembersTurns: boolean;
+  readonly #parts: SessionParts;
+  #usage = 0;
+  #isStopped = false;
+  #ending: Promise<void> | null = null;
+  #turns = 0;
+  #isInTurn = false;
+
+  constructor(parts: SessionParts) {
+    this.#parts = parts;
+    const { threadId } = parts.request;
+    // A thread may be gone.
+    this.isResumed = threadId !== null && parts.world.draw.questions.chance(0.9);
+    this.threadId = threadId !== null && this.isResumed ? threadId : `thread-${parts.process.pid}`;
+    this.remembersTurns = parts.world.draw.agents.chance(0.7);
+  }
+
+  get pid(): number {
+    return this.#parts.process.pid;
+  }
+
+  runTurn(prompt: string, signal?: AbortSignal): Promise<TurnResult> {
+    return this.#parts.life.call('agent.runTurn', () => this.#turn(prompt, signal));
+  }
+
+  /** In a turn it hears most of what is said to it. */
+  steer(_text: string): Promise<boolean> {
+    const { world, life } = this.#parts;
+    return life.call('agent.steer', async () => {
+      if (world.draw.questions.chance(0.1)) throw new BatonError('agent_protocol_error', 'It does not take this.');
+      return this.#isInTurn;
+    });
+  }
+
+  stop(): Promise<void> {
+    return this.#parts.life.call('agent.stop', () => this.end());
+  }
+
+  /** Asks the process to end and waits until it has; rejects when it does not. */
+  end(): Promise<void> {
+    this.#ending ??= this.#end();
+    return this.#ending;
+  }
+
+  async #end(): Promise<void> {
+    const { world, life, process } = this.#parts;
+    const left = await world.endProcess(process);
+    if (life.isDead) return never();
+    this.#isStopped = true;
+    if (left) throw new BatonError('agent_survives', '1 processes of the agent could not be ended.');
+  }
+
+  async #turn(prompt: string, signal: AbortSignal | undefined): Promise<TurnResult> {
+    const { world, life, process, temper, turnTimeoutMs, request } = this.#parts;
+    if (signal?.aborted) return { status: 'cancelled' };
+    if (!world.processes.isLive(process)) return exited();
+    this.#turns += 1;
+    this.#isInTurn = true;
+    world.questions.read({ runId: request.runId, issueId: process.issueId }, prompt, this.#turns === 1);
+    this.tell('turn_started', 'a turn');
+    const script = drawTurn(world.draw.agents, world.isCalm ? 'good' : temper);
+    const { promise, resolve } = Promise.withResolvers<TurnResult>();
+    const onAbort = (): void => resolve({ status: 'cancelled' });
+    const onExit = (): void => {
+      if (!process.isUnheard) life.deliver(() => resolve(exited()));
+    };
+    signal?.addEventListener('abort', onAbort, { once: true });
+    process.onExit.add(onExit);
+    const silence = new Silence(life, turnTimeoutMs, () =>
+      resolve({ status: 'failed', error: new BatonError('agent_turn_timeout', 'The simulated agent said nothing.') }),
+    );
+    const asks = new TurnAsks({ ...this.#parts, onAsking: (isAsking) => silence.pause(isAsking) });
+    this.#play(script, { settle: resolve, heard: () => silence.touch(), asks });
+    const result = await promise;
+    this.#isInTurn = false;
+    silence.cancel();
+    signal?.removeEventListener('abort', onAbort);
+    process.onExit.delete(onExit);
+    this.tell(result.status === 'completed' ? 'turn_completed' : 'turn_failed', result.status, this.#use());
+    return result;
+  }
+
+  /** Puts what the agent means to do into the world's future; the end of its process takes it out again. */
+  #play(script: TurnScript, { settle, heard, asks }: TurnEars): void {
+    const { world, process, life } = this.#parts;
+    const { draw, plan } = world;
+    if (!world.isCalm) asks.play(drawAsks(draw.questions, plan.agents.asks, script.durationMs));
+    const tellAt = (nth: number): void => {
+      if (nth * script.eventEveryMs >= script.durationMs && script.end !== 'never') return;
+      if (script.silentAfter !== null && nth > script.silentAfter) return;
+      world.later(process, script.eventEveryMs, () => {
+        if (life.isDead) return;
+        life.deliver(() => {
+          heard();
+          if (script.babbles) this.#babble();
+          else this.tell('notification', 'at work', this.#use(), this.#quota());
+        });
+        tellAt(nth + 1);
+      });
+    };
+    tellAt(1);
+    if (script.changes)
+      world.later(process, script.durationMs * 0.5, () => world.changeWorkspace(this.#parts.request.workspace));
+    const { moveTo } = script;
+    if (moveTo !== null)
+      world.later(process, script.durationMs * 0.8, () => {
+        if (life.isDead) world.moveAsAgent(process, moveTo);
+        else life.deliver(() => void this.#move(moveTo));
+      });
+    if (script.end !== 'never') world.later(process, script.durationMs, () => this.#finish(script, settle, asks));
+  }
+
+  #finish(script: TurnScript, settle: (result: TurnResult) => void, asks: TurnAsks): void {
+    const { world, process, life } = this.#parts;
+    const isCrash = script.end === 'crashed' || script.end === 'vanished';
+    process.isUnheard = script.end === 'vanished';
+    if (isCrash || life.isDead) world.finishOrphan(process, isCrash);
+    else life.deliver(() => asks.whenNone(() => settle(this.#resultOf(script))));
+  }
+
+  #resultOf({ end, quotaBackMs }: TurnScript): TurnResult {
+    const { world, request, process } = this.#parts;
+    if (end === 'completed') return { status: 'completed', message: world.draw.questions.pick(['', 'Done.', 'More.']) };
+    if (end !== 'asks') return { status: 'failed', error: refusal(this.#parts, end, quotaBackMs) };
+    world.tally('question');
+    return { status: 'input_required', question: world.questions.ask(process.issueId, request.runId) };
+  }
+
+  /** Now and then an agent tells how much of its quota is used, mostly that there is enough. */
+  #quota(): readonly QuotaWindow[] | undefined {
+    const { world, life, account } = this.#parts;
+    const { draw, plan, accounts } = world;
+    if (world.isCalm || !draw.questions.chance(plan.agents.nearlyOut)) return undefined;
+    const window: QuotaWindow = {
+      name: draw.questions.pick(['primary', 'secondary']),
+      usedPercent: draw.questions.pick([10, 80, 97]),
+      windowMinutes: 300,
+      resetsAt: life.clock.now() + draw.questions.between(-60_000, 300_000),
+    };
+    accounts.reported(account, window);
+    world.tally('quota reported');
+    return [window];
+  }
+
+  /** By the tool door, which there is while there is a daemon; else an agent has its own means. */
+  async #move(state: string): Promise<void> {
+    const { life, request } = this.#parts;
+    const answer = await request.tools.call('update_issue_status', { status: state });
+    if (!life.isDead) this.tell(answer.success ? 'tool_call_completed' : 'unsupported_tool_call', answer.output);
+  }
+
+  #use(): TokenUsage {
+    this.#usage += this.#parts.world.draw.agents.between(1, 1_000);
+    return { inputTokens: this.#usage, outputTokens: this.#usage, totalTokens: this.#usage * 2 };
+  }
+
+  /** Figures that fall, names that say the turn is over though it is not, text that is no text. */
+  #babble(): void {
+    const { draw } = this.#parts.world;
+    const name = draw.agents.pick(['malformed', 'turn_completed', 'session_started', 'other_message'] as const);
+    const figure = draw.agents.between(0, 2_000);
+    this.tell(name, '\u0000\ud800 {"type":', { inputTokens: figure, outputTokens: 0, totalTokens: figure });
+  }
+
+  tell(name: AgentEventName, summary: string, usage?: TokenUsage, quota?: readonly QuotaWindow[]): void {
+    const { life, request } = this.#parts;
+    if (life.isDead || this.#isStopped) return;
+    const event = { name, at: life.clock.now(), pid: this.pid, summary };
+    const more = { ...(usage === undefined ? {} : { usage }), ...(quota === undefined ? {} : { quota }) };
+    request.onEvent({ ...event, ...more });
+  }
+}
+
+/** Who hears of what happens in a turn. */
+interface TurnEars {
+  readonly settle: (result: TurnResult) => void;
+  readonly heard: () => void;
+  readonly asks: TurnAsks;
+}
+
+function exited(): TurnResult {
+  return { status: 'failed', error: new BatonError('agent_exited', 'The simulated agent ended.') };
+}
+
+/** The adapter's own watch over a turn: silence, not duration. */
+class Silence {
+  readonly #arm: () => { cancel(): void };
+  #timer: { cancel(): void };
+  #isPaused = false;
+
+  constructor(life: Life, limitMs: number, onSilence: () => void) {
+    this.#arm = () => life.clock.schedule(limitMs, onSilence);
+    this.#timer = this.#arm();
+  }
+
+  touch(): void {
+    this.#timer.cancel();
+    if (!this.#isPaused) this.#timer = this.#arm();
+  }
+
+  /** While a person is asked, silence is not counted. */
+  pause(isPaused: boolean): void {
+    this.#isPaused = isPaused;
+    this.touch();
+  }
+
+  cancel(): void {
+    this.#isPaused = true;
+    this.#timer.cancel();
+  }
+}
