@@ -138,6 +138,8 @@ function watchRun(context: OrchestratorContext, issueId: string, runId: string):
     },
     onSession: (threadId) => {
       journal.note(runId, { threadId });
+      // Not with the rest a moment later: whoever comes after a crash goes on with this conversation.
+      context.own('journal', journal.flush());
       update({ threadId });
     },
     onMove: (state) => {

@@ -76,9 +76,12 @@ export class E2eScene implements AsyncDisposable {
     await patiently(() => expect(this.model.requests.length, daemon.stderr()).toBeGreaterThanOrEqual(times));
   }
 
-  /** Resolves when the store has this many tokens for the run that is under way, and with them whatever came before. */
+  /** Resolves when the store has the thread of the run that is under way and so many tokens for it. */
   async untilCounted(tokens: number, daemon: RunningBaton): Promise<void> {
-    await patiently(() => expect(this.runs().at(-1)?.total_tokens, daemon.stderr()).toBe(tokens));
+    await patiently(() => {
+      const known = { thread_id: expect.any(String), total_tokens: tokens };
+      expect(this.runs().at(-1), daemon.stderr()).toMatchObject(known);
+    });
   }
 
   /** As the machine would: nothing is said to it, and nothing of it can be said to anybody. */

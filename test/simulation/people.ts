@@ -120,7 +120,7 @@ export class People {
     if (frees && this.#world.processes.ofIssue(id).length > 0) return;
     this.#world.askedAt.set(id, now);
     if (frees) this.#world.freedAt.set(id, now);
-    if (kind === 'issue_retry') this.#world.loggedInAt = now;
+    if (kind === 'issue_retry') this.#world.triedAgainAt = now;
     void this.submit(kind, { issue: id });
   }
 }

@@ -74,8 +74,8 @@ export class World {
   readonly answeredAt = new Map<string, number>();
   readonly takenOverAt = new Map<string, number>();
   readonly handedBackAt = new Map<string, number>();
-  /** When a person last said that he has logged in. */
-  loggedInAt = Number.NEGATIVE_INFINITY;
+  /** When a person last said that an account may be tried again. */
+  triedAgainAt = Number.NEGATIVE_INFINITY;
   /** When the quota is back that a run found used up, on the monotonic clock; past when it did not say. */
   readonly quotaBackAt = new Map<string, number>();
   /** Machines that stand still, with all that is to happen on them when they go on. */

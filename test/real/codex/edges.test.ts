@@ -35,17 +35,11 @@ await describeWithCodex('the edges of a real session', (codex) => {
   it('gives up a turn at any moment of its beginning, and runs the next one', async () => {
     const rules = [{ when: /long/, steps: [{ message: 'one moment', fault: { kind: 'hang' } as const }] }];
     const scene = await makeScene({ scenario: { rules } });
-    let { session } = await scene.open();
+    const { session, complete } = await scene.open();
+    // Codex refuses to interrupt a turn that it has taken and not begun: once is not enough.
     for (const delayMs of [0, 5, 20, 60]) {
       expect(await session.runTurn('Something long.', AbortSignal.timeout(delayMs))).toEqual({ status: 'cancelled' });
-      const next = await session.runTurn('Something short.');
-      if (next.status === 'completed') expect(next.message).toBe('ok');
-      else {
-        // On a busy machine Codex may be too slow to end it: then this session says so, and runs no other.
-        expect(next).toMatchObject({ status: 'failed', error: { message: expect.stringContaining('did not end') } });
-        await session.stop();
-        ({ session } = await scene.open());
-      }
+      expect(await complete('Something short.')).toBe('ok');
     }
   });
 

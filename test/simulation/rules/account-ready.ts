@@ -14,21 +14,43 @@ const refusals = new Set<string | null>(['agent_quota_exhausted', 'agent_auth_fa
  * when a run has ended for the sake of its account, the store has that account as parked, for a reason that agents gave.
  */
 export function accountReady(world: World): Rule {
+  /** When each park was first seen in the store. */
+  const parkedAt = new Map<string, number>();
   return {
     runStarted: (run) => {
-      const { quotaStopPercent } = world.file.settings.agent;
-      const account = storedAccounts(world.memory).get(run.account ?? '');
       const { clock } = world.lives.get(run.life)?.life ?? world;
-      const until = whyAccountWaits(account, clock.now(), quotaStopPercent);
-      const fresher = account === undefined ? undefined : { ...account, windows: lastReports(world, account) };
-      if (until === null || whyAccountWaits(fresher, clock.now(), quotaStopPercent) === null) return;
+      const stored = storedAccounts(world.memory).get(run.account ?? '');
+      if (stored === undefined || isTriedAgain(world, run, parkedAt.get(keyOf(stored)))) return;
+      const { quotaStopPercent } = world.file.settings.agent;
+      const told = { ...stored, windows: lastReports(world, stored) };
+      const waits = [stored, told].map((account) => whyAccountWaits(account, clock.now(), quotaStopPercent));
+      const [until = null] = waits;
+      if (until === null || waits.includes(null)) return;
       const what = `run ${run.runId} starts on the account "${run.account}", which waits for ${until - clock.now()} ms`;
       world.broke('account_ready', run.issueId, what);
     },
     runEnded: (run) => {
       if (refusals.has(run.errorCode)) parked(world, run);
     },
+    afterStep: () => {
+      if (!world.storeHasChanged) return;
+      for (const account of storedAccounts(world.memory).values())
+        if (!parkedAt.has(keyOf(account))) parkedAt.set(keyOf(account), world.now);
+    },
   };
+}
+
+function keyOf({ name, parked }: AccountState): string {
+  return `${name} ${parked?.until}`;
+}
+
+/** A person asked for it after it was parked, and that could not be written down. */
+function isTriedAgain(world: World, { life }: LedgerRun, since: number | undefined): boolean {
+  return world.triedAgainAt >= (since ?? world.now) && hasFailed(world, life);
+}
+
+function hasFailed({ failedCalls, now }: World, life: string): boolean {
+  return now - (failedCalls.get(`${life} transaction`) ?? Number.NEGATIVE_INFINITY) < endingMs;
 }
 
 /** Its windows as agents last told of them: an agent at work may know better than the store. */
@@ -37,9 +59,8 @@ function lastReports({ accounts }: World, { name, windows }: AccountState): read
 }
 
 function parked(world: World, { runId, issueId, life, account: name }: LedgerRun): void {
-  // What could not be written is found out again by the next run; whoever says that he has logged in frees it.
-  const failedAt = world.failedCalls.get(`${life} transaction`) ?? Number.NEGATIVE_INFINITY;
-  if (world.now - failedAt < endingMs || Number.isFinite(world.loggedInAt)) return;
+  // What could not be written is found out again by the next run; whoever wants it tried again frees it.
+  if (hasFailed(world, life) || Number.isFinite(world.triedAgainAt)) return;
   // By a clock that was set, a run that began before an account was parked may seem to have begun after it.
   if (Number.isFinite(world.wallJumpedAt)) return;
   const account = storedAccounts(world.memory).get(name ?? '');
