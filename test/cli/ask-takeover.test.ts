@@ -38,7 +38,7 @@ describe.concurrent('a person who goes on by hand', liveTest, () => {
   it('is told where and how only when the run has ended', async () => {
     const accounts = 'agent: {backend: codex, accounts: [{name: spare, backend: codex, home: "/homes/spare  one"}]}';
     using place = await placeWithStore(boardWorkflow().replace(/^agent: .*$/m, accounts));
-    await ask(place, { id: 'aaaaaaaa-1', account: 'spare', workspace: "/work/it's", threadId: 'thread-1' });
+    await ask(place, { id: 'aaaaaaaa-1', account: 'spare', workspace: "/ws/it's", threadId: 'thread-1' });
     const sent = await answer(place, 'takeover', 'bat-1', '--key', 'k');
     await carryOut(place, sent.command.id);
     const told = startBaton(place, 'takeover', 'bat-1', '--key', 'k', '--json');
@@ -52,14 +52,14 @@ describe.concurrent('a person who goes on by hand', liveTest, () => {
     const command = JSON.parse(stdout).takeover.resume_command;
     expect(JSON.parse(stdout)).toMatchObject({
       command: { kind: 'issue_takeover', status: 'done' },
-      takeover: { run_id: 'run-aaaaaaaa-1', run_ended: true, workspace_path: "/work/it's" },
+      takeover: { run_id: 'run-aaaaaaaa-1', run_ended: true, workspace_path: "/ws/it's" },
     });
     expect(command).toMatch(/^cd .* && CODEX_HOME='?\/homes\/spare {2}one'? codex resume '?thread-1'?$/);
 
     const plain = await baton(place, 'takeover', 'bat-1', '--key', 'k');
     expect(plain.stdout.split('\n')).toEqual([
       'the run of BAT-1 is being ended',
-      "workspace     /work/it's",
+      "workspace     /ws/it's",
       `conversation  ${command}`,
       'give it back  baton handback BAT-1',
       '',
@@ -72,7 +72,7 @@ describe.concurrent('a person who goes on by hand', liveTest, () => {
     const sent = await answer(place, 'takeover', 'BAT-1', '--key', 'k');
     await carryOut(place, sent.command.id);
     expect(await answer(place, 'takeover', 'BAT-1', '--key', 'k')).toMatchObject({
-      takeover: { workspace_path: '/work/BAT-1', resume_command: null },
+      takeover: { workspace_path: '/ws/BAT-1', resume_command: null },
     });
     expect((await baton(place, 'takeover', 'BAT-1', '--key', 'k')).stdout).toContain(
       'no command opens the conversation (backend command); open the workspace itself',

@@ -58,7 +58,7 @@ export function ask(place: Place, asked: Asked): Promise<void> {
       ...{ backend: asked.backend ?? 'codex', account: asked.account ?? 'default' },
     });
     await store.runs.record(runId, 1, {
-      workspace: asked.workspace ?? '/work/BAT-1',
+      workspace: asked.workspace ?? '/ws/BAT-1',
       threadId: asked.threadId ?? 'thread-1',
     });
     await store.questions.ask({ ...key, id, runId, askedAt, question });
