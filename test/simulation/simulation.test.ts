@@ -8,9 +8,13 @@ const patienceMs = 120_000;
 
 /** Seeds that broke a rule before a defect was mended. What is drawn anew in `plan.ts` makes other worlds of them. */
 const found = [
+  { seed: 1, rule: 'answers_told', what: 'a second answer to a question is refused, not taken and thrown away' },
+  { seed: 2, rule: 'account_ready', what: 'nothing starts on an account that another daemon has parked' },
   { seed: 10, rule: 'written_first', what: 'a start that was written and not answered is not started a second time' },
   { seed: 14, rule: 'gets_through', what: 'a tracker that never answers a move does not hold a run for ever' },
   { seed: 16, rule: 'backoff', what: 'a wait for a quota is kept by the next life' },
+  { seed: 21, rule: 'question_has_reason', what: 'what an issue asked is closed when it is given back' },
+  { seed: 40, rule: 'answers_told', what: 'an answer that comes while its run is being ended lets the issue go on' },
   { seed: 52, rule: 'slots', what: 'no look starts anything while the start still takes over what was left' },
   { seed: 87, rule: 'slots', what: 'an agent that is taken over keeps its slot until it is gone' },
   {
