@@ -138,7 +138,7 @@ describe.concurrent('baton doctor on Codex', () => {
     [
       'talks without end',
       'sh -c "while sleep 0.4; do echo so; done"',
-      'not done within 20 seconds',
+      'did not answer initialize',
       'mend codex.command',
     ],
   ])(
