@@ -19,7 +19,7 @@ const messages = [
   ...['CommandExecutionRequestApprovalResponse', 'FileChangeRequestApprovalResponse'],
   ...['PermissionsRequestApprovalResponse', 'ExecCommandApprovalResponse', 'ApplyPatchApprovalResponse'],
   ...['ToolRequestUserInputResponse', 'McpServerElicitationRequestResponse', 'DynamicToolCallResponse'],
-  ...['CurrentTimeReadResponse'],
+  ...['CurrentTimeReadResponse', 'GetAccountParams', 'CommandExecParams'],
 ];
 
 /** Fields that are kept of a type with many. */
@@ -29,6 +29,7 @@ const fields = {
   ThreadResumeParams: ['threadId', 'model', 'cwd', 'approvalPolicy', 'sandbox', 'config', 'excludeTurns'],
   TurnStartParams: ['threadId', 'input', 'cwd', 'approvalPolicy', 'sandboxPolicy'],
   TurnSteerParams: ['threadId', 'expectedTurnId', 'input'],
+  CommandExecParams: ['command', 'cwd', 'sandboxPolicy', 'timeoutMs'],
   DynamicToolFunctionSpec: ['name', 'description', 'inputSchema'],
   PermissionsRequestApprovalResponse: ['permissions', 'scope'],
   AdditionalFileSystemPermissions: ['read', 'write'],

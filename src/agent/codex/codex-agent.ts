@@ -1,12 +1,13 @@
 import { BatonError } from '../../core/baton-error.ts';
 import type { Agent, SessionRequest } from '../agent.ts';
-import { type AgentParts, launchAgent } from '../launch-agent.ts';
+import type { AgentParts } from '../launch-agent.ts';
 import { CodexRefusal } from './connection.ts';
 import { homeOf, oneFirstStart } from './first-start.ts';
+import { launchCodex } from './launch-codex.ts';
 import type { CodexApprovals } from './request-desk.ts';
 import { CodexSession } from './session.ts';
 import { toolsTokenVariable } from './session-params.ts';
-import { keptName, loginShellText, readonlyCode } from './shell-text.ts';
+import { readonlyCode } from './shell-text.ts';
 
 export interface CodexAgentOptions {
   /** Shell text from the workflow file, run by a login shell; nothing is added to it. */
@@ -44,14 +45,7 @@ async function startSession(
   request: SessionRequest,
 ): Promise<CodexSession> {
   request.signal?.throwIfAborted();
-  // What Baton says of its own wins over what an account sets.
-  const ofAccount = Object.entries(parts.accountEnv).filter(([name]) => !Object.hasOwn(request.env, name));
-  const names = ofAccount.map(([name]) => name);
-  const text = loginShellText(options.command, parts.denyEnv, names);
-  const kept = Object.fromEntries(ofAccount.map(([name, value]) => [keptName(name), value]));
-  const wanted = withToolsToken(options, request);
-  const program = { command: 'bash', args: ['-lc', text], stdin: 'open' as const };
-  const process = await launchAgent(program, { ...wanted, env: { ...wanted.env, ...kept } }, parts);
+  const process = await launchCodex(options.command, withToolsToken(options, request), parts);
   const session = new CodexSession(process, request, options, parts);
   try {
     await session.begin();

@@ -8,11 +8,13 @@ import { type Fields, fieldsOf, isFields, shown, textOf } from './fields.ts';
 import { type Frame, type RequestId, readFrame } from './frame.ts';
 import type {
   ApplyPatchApprovalResponse,
+  CommandExecParams,
   CommandExecutionRequestApprovalResponse,
   CurrentTimeReadResponse,
   DynamicToolCallResponse,
   ExecCommandApprovalResponse,
   FileChangeRequestApprovalResponse,
+  GetAccountParams,
   InitializeParams,
   McpServerElicitationRequestResponse,
   PermissionsRequestApprovalResponse,
@@ -38,6 +40,9 @@ export interface CodexRequests {
   readonly 'turn/start': TurnStartParams;
   readonly 'turn/steer': TurnSteerParams;
   readonly 'turn/interrupt': TurnInterruptParams;
+  // Only asked to look; a session asks none of it.
+  readonly 'account/read': GetAccountParams;
+  readonly 'command/exec': CommandExecParams;
 }
 
 /** All that Baton answers when Codex asks. */

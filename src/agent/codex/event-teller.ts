@@ -25,11 +25,6 @@ export class EventTeller {
     this.#onEvent = onEvent;
   }
 
-  /** Whether the first event was told. */
-  get isOpen(): boolean {
-    return this.#waiting === null;
-  }
-
   tell(name: AgentEventName, summary: string, extras: EventExtras = {}): void {
     if (this.#waiting === null) this.#pass(name, summary, extras);
     else if (this.#waiting.length < mostWaiting) this.#waiting.push(() => this.#pass(name, summary, extras));

@@ -1,26 +1,13 @@
 import { BatonError } from '../../core/baton-error.ts';
 import type { SessionRequest } from '../agent.ts';
-import { type AgentParts, endAgent, launchAgent } from '../launch-agent.ts';
+import { type AgentParts, endAgent } from '../launch-agent.ts';
 import type { CodexAgentOptions } from './codex-agent.ts';
 import { CodexConnection, type CodexRefusal } from './connection.ts';
 import { fieldsOf, numberOf, textOf } from './fields.ts';
+import { launchCodex } from './launch-codex.ts';
 import { sandboxPolicyFor } from './policies.ts';
 import type { SandboxPolicy } from './protocol.ts';
 import { initializeParams, threadStartParams } from './session-params.ts';
-import { keptName, loginShellText } from './shell-text.ts';
-
-declare module './connection.ts' {
-  /** What is only asked to look; a session asks none of it. */
-  interface CodexRequests {
-    readonly 'account/read': { readonly refreshToken: boolean };
-    readonly 'command/exec': {
-      readonly command: string[];
-      readonly cwd: string;
-      readonly sandboxPolicy: SandboxPolicy;
-      readonly timeoutMs: number;
-    };
-  }
-}
 
 /** Codex, started only to be looked at. No turn begins, so no model is asked; disposing leaves no process. */
 export interface CodexLook extends AsyncDisposable {
@@ -75,12 +62,8 @@ export async function lookAtCodex(
   parts: AgentParts,
   { runId, workspace, gitDirectory, signal }: LookRequest,
 ): Promise<CodexLook> {
-  const ofAccount = Object.entries(parts.accountEnv);
-  const names = ofAccount.map(([name]) => name);
-  const kept = Object.fromEntries(ofAccount.map(([name, value]) => [keptName(name), value]));
-  const request = { ...emptyRequest(runId, workspace, gitDirectory), env: kept };
-  const text = loginShellText(options.command, parts.denyEnv, names);
-  const process = await launchAgent({ command: 'bash', args: ['-lc', text], stdin: 'open' }, request, parts);
+  const request = emptyRequest(runId, workspace, gitDirectory);
+  const process = await launchCodex(options.command, request, parts);
   const connection: CodexConnection = new CodexConnection(process, parts, {
     onSound: () => {},
     onGarbage: () => {},

@@ -73,6 +73,17 @@ export type CurrentTimeReadResponse = {
   currentTimeAt: number;
 };
 
+export type GetAccountParams = {
+  refreshToken?: boolean;
+};
+
+export type CommandExecParams = {
+  command: Array<string>;
+  cwd?: string | null;
+  sandboxPolicy?: SandboxPolicy | null;
+  timeoutMs?: number | null;
+};
+
 export type ClientInfo = { name: string; title: string | null; version: string };
 
 export type InitializeCapabilities = {
