@@ -126,7 +126,11 @@ export async function createDaemon(options: DaemonOptions, surroundings: Surroun
     logger,
     agentFor: (wanted, account) => createAgent(wanted, account, process, surroundings),
     workspacesFor,
-    toolDoorFor: (wanted, run) => openToolDoor({ ...run, clock, tracker: trackerFor(wanted) }),
+    toolDoorFor: (wanted, run) =>
+      openToolDoor({
+        ...{ ...run, clock, chance: systemChance, tracker: trackerFor(wanted) },
+        trustedAuthors: wanted.tracker.trustedAuthors,
+      }),
     toolHost: options.role === 'daemon' ? await openTools(opened, logger) : null,
     readIssue: async (wanted, id, signal) =>
       (await trackerFor(wanted).fetchByIds([id], { signal, caller: betweenTurns }))[0] ?? null,

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { Chance } from '../clock/chance.ts';
 import type { Clock } from '../clock/clock.ts';
 import { BatonError } from '../core/baton-error.ts';
 import type { AgentQuestion, QuestionAnswer } from '../core/question.ts';
@@ -11,6 +12,10 @@ export interface ToolContext {
   readonly issueId: string;
   readonly tracker: Tracker;
   readonly clock: Clock;
+  /** Draws the marks of fences, which nobody may guess; the machine's own where none is given. */
+  readonly chance?: Chance;
+  /** Whose text goes to the agent as it is (`tracker.trusted_authors`); where none are given, nobody's. */
+  readonly trustedAuthors?: readonly string[];
   readonly onProgress: (text: string) => void;
   /** The run moves its own issue to this state; null: it may, wherever to, by the tracker's own tool. */
   readonly onMove: (state: string | null) => void;

@@ -18,6 +18,9 @@ import type { ToolAnswer, ToolDescription } from '../core/tool-door.ts';
  * - `fetchSnapshot`, where there is one, answers what `fetchByStates` and `fetchByIds` would together, with fewer
  *   requests. It may keep what it read before and ask only for what changed; what is watched is as it is now, and `seen`
  *   tells which of the others are.
+ * - `fetchComments`, where there is one, gives what was said on an issue, newest last and bounded (latest-comments.ts).
+ *   Whoever wrote it has the names by which a workflow file may trust him, or none; what a run wrote has none, unless the
+ *   tracker shows it under somebody's own. An id that does not exist rejects with `tracker_issue_not_found`.
  * - A read that was not made because requests are short rejects with `tracker_rate_limited`; `details.step` is then the
  *   pressure, and `details.until` the time to come again. A refusal of the service itself has no step.
  * - All stop soon after their signal aborts. None sends a request a second time because the first failed.
@@ -28,6 +31,8 @@ export interface Tracker {
   fetchByIds(ids: readonly string[], ask?: Ask): Promise<readonly Issue[]>;
   /** One read for a whole poll; absent where reading twice costs nothing. */
   readonly fetchSnapshot?: (wish: SnapshotWish, ask?: Ask) => Promise<Snapshot>;
+  /** What was said on an issue, for whoever works on it; absent where nothing can be said. */
+  readonly fetchComments?: (id: string, ask?: Ask) => Promise<IssueComments>;
   /** How short requests to it are just now; absent where nothing is sent. */
   readonly pressure?: () => RequestPressure;
   /** Tools of the tracker's own for agents, such as `linear_graphql`. Bound to its settings; nothing can widen them. */
@@ -65,6 +70,25 @@ export interface Snapshot {
   readonly seen?: ReadonlySet<string>;
   /** Why some watched issues are missing in `watched` although everything else could be read. */
   readonly watchedProblem?: BatonError | null;
+}
+
+export interface IssueComments {
+  /** Newest last. */
+  readonly comments: readonly IssueComment[];
+  /** Whether there are earlier ones, which were left out. */
+  readonly hasEarlier: boolean;
+}
+
+export interface IssueComment {
+  /** What people call the author: for showing, as anybody may take any name. Null: the tracker does not tell. */
+  readonly author: string | null;
+  /** As `authorNames` of an issue. */
+  readonly authorNames: readonly string[];
+  /** UTC milliseconds. */
+  readonly at: number | null;
+  readonly body: string;
+  /** How many characters of it were left out at its end. */
+  readonly leftOut: number;
 }
 
 /** A tool that speaks the tracker's own language with Baton's credential. */

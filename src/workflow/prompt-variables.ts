@@ -1,4 +1,4 @@
-import { unfencedLine } from '../core/fence.ts';
+import { unfencedRecord } from '../core/fence.ts';
 import { harmlessLine } from '../core/harmless-line.ts';
 import type { Issue } from '../core/issue.ts';
 import type { PromptInput } from '../core/workflow.ts';
@@ -43,20 +43,10 @@ export function issueVariables(issue: Issue, isTrusted: boolean): Record<string,
  */
 function fencedVariables(variables: Record<string, unknown>, issue: Issue, mark: string): Record<string, unknown> {
   return {
-    ...inLines(variables, mark),
+    ...unfencedRecord(variables, mark),
     title: new FencedText(harmlessLine(issue.title), mark),
     description: issue.description === null ? null : new FencedText(issue.description, mark),
   };
-}
-
-function inLines(values: Readonly<Record<string, unknown>>, mark: string): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, inLine(value, mark)]));
-}
-
-function inLine(value: unknown, mark: string): unknown {
-  if (typeof value === 'string') return unfencedLine(value, mark);
-  if (Array.isArray(value)) return value.map((each) => inLine(each, mark));
-  return typeof value === 'object' && value !== null ? inLines({ ...value }, mark) : value;
 }
 
 /** ISO 8601 in UTC; whole seconds are written without a fraction. */

@@ -83,40 +83,75 @@ export function runsConformance(engine: StoreEngine): void {
       expect(await runs.read('r1')).toMatchObject({ turns: 3, totalTokens: 100, outputTokens: 7, threadId: null });
     });
 
+    it('keeps a note until it was told, and takes one for the next run after its end', async () => {
+      const { runs } = await open();
+      await runs.start(runStart('r1', { note: 'Mind the door.' }));
+      await runs.record('r1', 1, { turns: 1 });
+      expect(await runs.read('r1')).toMatchObject({ note: 'Mind the door.' });
+      await runs.record('r1', 1, { note: null });
+      expect(await runs.read('r1')).toMatchObject({ note: null, turns: 1 });
+      await runs.finish('r1', 1, end);
+      expect(await runs.keepNote('r1', 'And the window.')).toBe(true);
+      expect(await runs.read('r1')).toMatchObject({ note: 'And the window.', finish: end });
+      expect(await runs.keepNote('no', 'one')).toBe(false);
+    });
+
     it('lists the newest first, of a project or of one issue', async () => {
       const { runs } = await open();
-      for (const [index, startedAt] of [5, 7, 6, 7].entries()) {
-        await runs.start(runStart(`r${index}`, { startedAt, issueId: index === 2 ? 'i2' : 'i1' }));
-      }
+      for (const index of [0, 1, 2, 3]) await runs.start(runStart(`r${index}`, { issueId: index === 2 ? 'i2' : 'i1' }));
       await runs.start(runStart('other', { project: 'beta' }));
       const listed = async (query: Parameters<typeof runs.list>[1]) =>
         (await runs.list(project, query)).map(({ runId }) => runId);
-      expect(await listed({ limit: 9 })).toEqual(['r3', 'r1', 'r2', 'r0']);
-      expect(await listed({ limit: 2 })).toEqual(['r3', 'r1']);
-      expect(await listed({ limit: 9, before: 7 })).toEqual(['r2', 'r0']);
+      expect(await listed({ limit: 9 })).toEqual(['r3', 'r2', 'r1', 'r0']);
+      expect(await listed({ limit: 2 })).toEqual(['r3', 'r2']);
       expect(await listed({ limit: 9, issueId: 'i1' })).toEqual(['r3', 'r1', 'r0']);
       expect(await runs.countByIssue({ project, issueId: 'i1' })).toBe(3);
       expect(await runs.countByIssue({ project: 'beta', issueId: 'i2' })).toBe(0);
-      expect((await runs.unfinished(project)).map(({ runId }) => runId)).toEqual(['r0', 'r2', 'r1', 'r3']);
+      expect((await runs.unfinished(project)).map(({ runId }) => runId)).toEqual(['r0', 'r1', 'r2', 'r3']);
       expect((await runs.latestOfIssue({ project, issueId: 'i1' }))?.runId).toBe('r3');
       expect(await runs.latestOfIssue({ project, issueId: 'i2' })).toEqual(await runs.read('r2'));
       expect(await runs.latestOfIssue({ project: 'beta', issueId: 'i2' })).toBeNull();
     });
 
+    it('knows which run started last whatever the clock of the daemon says, and what was pruned meanwhile', async () => {
+      const { runs } = await open();
+      // The names are in no order either.
+      const started = [
+        ['m', 9_000],
+        ['z', 5_000],
+        ['a', 5_000],
+        ['k', 1],
+      ] as const;
+      const known: string[] = [];
+      for (const [runId, startedAt] of started) {
+        await runs.start(runStart(runId, { startedAt }));
+        await runs.record(runId, 1, { workspace: '/w/a' });
+        known.unshift(runId);
+        expect((await runs.list(project, { limit: 9 })).map((run) => run.runId)).toEqual(known);
+        expect((await runs.latestOfIssue({ project, issueId: 'i1' }))?.runId).toBe(runId);
+        expect((await runs.latestInWorkspaces(project, ['/w/a'])).map((run) => run.runId)).toEqual([runId]);
+        expect((await runs.unfinished(project)).map((run) => run.runId)).toEqual(known.toReversed());
+      }
+      for (const runId of ['m', 'a', 'k']) await runs.finish(runId, 1, { ...end, endedAt: 10 });
+      expect(await runs.prune(11, 9)).toHaveLength(3);
+      await runs.start(runStart('b', { startedAt: 0 }));
+      expect((await runs.list(project, { limit: 9 })).map((run) => run.runId)).toEqual(['b', 'z']);
+    });
+
     it('knows of each workspace the run that started last in it', async () => {
       const { runs } = await open();
       const places = [
-        ['r0', '/w/a', 5],
-        ['r1', '/w/a', 7],
-        ['r2', '/w/a', 7],
-        ['r3', '/w/b', 1],
+        ['r0', '/w/a'],
+        ['r1', '/w/a'],
+        ['r2', '/w/a'],
+        ['r3', '/w/b'],
       ] as const;
-      for (const [id, workspace, startedAt] of places) {
-        await runs.start(runStart(id, { startedAt }));
+      for (const [id, workspace] of places) {
+        await runs.start(runStart(id));
         await runs.record(id, 1, { workspace });
       }
-      await runs.start(runStart('nowhere', { startedAt: 99 }));
-      await runs.start(runStart('other', { project: 'beta', startedAt: 99 }));
+      await runs.start(runStart('nowhere'));
+      await runs.start(runStart('other', { project: 'beta' }));
       await runs.record('other', 1, { workspace: '/w/a' });
       const latest = async (...wanted: string[]) =>
         (await runs.latestInWorkspaces(project, wanted)).map(({ runId }) => runId);

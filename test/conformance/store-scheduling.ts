@@ -270,6 +270,7 @@ export function schedulingConformance(engine: StoreEngine): void {
       expect(first).toEqual({
         ...command('c1', { payload: { issue: ['BAT-1', null] } }),
         seq: first.seq,
+        begun: null,
         result: null,
       });
       await commands.submit(command('c2'));
@@ -285,6 +286,23 @@ export function schedulingConformance(engine: StoreEngine): void {
       expect((await commands.waiting(project, 9)).map(({ id }) => id)).toEqual(['c2']);
       expect((await commands.list(project, 9)).map(({ id }) => id)).toEqual(['c2', 'c1']);
       expect(await commands.list(project, 1)).toHaveLength(1);
+    });
+
+    it('keeps what was begun of a command until it has a result, and no longer', async () => {
+      const { commands } = await open();
+      const { command: written } = await commands.submit(command('c1'));
+      expect(await commands.begin('c1', 'run-1')).toBe(true);
+      expect(await commands.read('c1')).toEqual({ ...written, begun: 'run-1' });
+      expect(await commands.waiting(project, 9)).toMatchObject([{ id: 'c1', begun: 'run-1' }]);
+      expect(await commands.begin('c1', null)).toBe(true);
+      expect(await commands.read('c1')).toEqual(written);
+      await commands.begin('c1', 'run-2');
+      const result = { at: 5, status: 'done', text: 'told' } as const;
+      await commands.finish('c1', result);
+      expect(await commands.read('c1')).toEqual({ ...written, result });
+      expect(await commands.begin('c1', 'late')).toBe(false);
+      expect(await commands.begin('no', 'one')).toBe(false);
+      expect(await commands.read('c1')).toEqual({ ...written, result });
     });
 
     it('writes one command for one key, however often and at once it is sent', async () => {

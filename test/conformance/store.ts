@@ -87,6 +87,7 @@ export function runStart(runId: string, over: Partial<RunStart> = {}): RunStart 
     attempt: null,
     retryKind: null,
     recovery: null,
+    note: null,
     backend: 'rehearsal',
     account: null,
     host: 'here',

@@ -9,6 +9,8 @@ export interface TrackerHarness {
   readonly tracker: Tracker;
   /** Moves an issue in the tracker itself, as a person would. */
   move(id: string, state: string): Promise<void>;
+  /** Says something on an issue in the tracker itself, as a person would who is not Baton. */
+  comment(id: string, body: string): Promise<void>;
   /** Deletes an issue in the tracker itself; null where nothing is ever deleted. */
   readonly remove: ((id: string) => Promise<void>) | null;
   /** How many requests the adapter has sent so far; null where nothing is sent. */
@@ -139,6 +141,74 @@ export function trackerConformance(
       }
       fail(false);
       expect(ids(await tracker.fetchByIds(['1']))).toEqual(['1']);
+    });
+
+    it('reads what was said on an issue, newest last, whole and with its author and time', async ({ skip }) => {
+      const { tracker, comment, requests } = await openWith(issue({ id: '1' }), issue({ id: '2' }));
+      if (tracker.fetchComments === undefined) return skip('nothing can be said in this tracker');
+      expect(await tracker.fetchComments('1')).toEqual({ comments: [], hasEarlier: false });
+      await comment('1', 'The hinge is on the wrong side.');
+      await comment('2', 'Another ticket.');
+      await tracker.changes?.addComment('1', 'Moved it.', { kind: 'run', runId: 'run-1' });
+      await comment('1', ' Not *quite*:\n\n\tlower. ');
+      const before = requests();
+      const { comments, hasEarlier } = await tracker.fetchComments('1');
+      expect(requests()).toBe(before === null ? null : before + 1);
+      expect(hasEarlier).toBe(false);
+      const [first, byRun, last] = tracker.changes === null ? [comments[0], undefined, comments[1]] : comments;
+      expect(comments).toHaveLength(tracker.changes === null ? 2 : 3);
+      expect([first?.body, last?.body]).toEqual(['The hinge is on the wrong side.', ' Not *quite*:\n\n\tlower. ']);
+      for (const { at, author, leftOut } of comments) {
+        expect([typeof at, typeof author, leftOut]).toEqual(['number', 'string', 0]);
+      }
+      expect(first?.authorNames).not.toEqual([]);
+      expect(last?.authorNames).toEqual(first?.authorNames);
+      // What an agent wrote is never the word of the person who is trusted.
+      expect(byRun?.authorNames.filter((name) => first?.authorNames.includes(name)) ?? []).toEqual([]);
+    });
+
+    it('gives the latest 50 comments and tells that there are earlier ones', async ({ skip }) => {
+      const { tracker, comment } = await openWith(issue({ id: '1' }));
+      if (tracker.fetchComments === undefined) return skip('nothing can be said in this tracker');
+      for (let number = 1; number <= 50; number += 1) await comment('1', `comment ${number}`);
+      const all = await tracker.fetchComments('1');
+      expect([all.comments.length, all.hasEarlier]).toEqual([50, false]);
+      await comment('1', 'comment 51');
+      const latest = await tracker.fetchComments('1');
+      expect(latest.hasEarlier).toBe(true);
+      expect(latest.comments.map(({ body }) => body)).toEqual(
+        Array.from({ length: 50 }, (_, index) => `comment ${index + 2}`),
+      );
+    });
+
+    it('cuts a long comment at 4,000 characters, at a whole one, and tells how many are missing', async ({ skip }) => {
+      const { tracker, comment } = await openWith(issue({ id: '1' }));
+      if (tracker.fetchComments === undefined) return skip('nothing can be said in this tracker');
+      const exact = 'x'.repeat(4_000);
+      const long = `${'x'.repeat(3_999)}🧰 and more`;
+      await comment('1', exact);
+      await comment('1', long);
+      expect((await tracker.fetchComments('1')).comments).toMatchObject([
+        { body: exact, leftOut: 0 },
+        { body: 'x'.repeat(3_999), leftOut: long.length - 3_999 },
+      ]);
+    });
+
+    it('rejects a read of comments that was given up, of no issue, or that failed', async ({ skip }) => {
+      const { tracker, comment, fail, requests } = await openWith(issue({ id: '1' }));
+      if (tracker.fetchComments === undefined) return skip('nothing can be said in this tracker');
+      await comment('1', 'x');
+      const before = requests();
+      await expect(tracker.fetchComments('1', { signal: AbortSignal.abort() })).rejects.toThrow();
+      expect(requests()).toBe(before);
+      await expect(tracker.fetchComments('404')).rejects.toMatchObject({ code: 'tracker_issue_not_found' });
+      if (fail === null) return;
+      fail(true);
+      await expect(tracker.fetchComments('1')).rejects.toSatisfy(
+        (error) => error instanceof BatonError && /^tracker_(?!issue_not_found)/.test(error.code),
+      );
+      fail(false);
+      expect((await tracker.fetchComments('1')).comments).toHaveLength(1);
     });
 
     it('moves and comments on behalf of a run, and names the states when asked for another', async ({ skip }) => {

@@ -25,6 +25,13 @@ trackerConformance(
     }
     const breaking = {
       ...store,
+      boardComments: {
+        ...store.boardComments,
+        list: async (...query: Parameters<typeof store.boardComments.list>) => {
+          if (failing) throw new Error('the disk is on fire');
+          return store.boardComments.list(...query);
+        },
+      },
       boardIssues: {
         ...store.boardIssues,
         byStatuses: async (...query: Parameters<typeof store.boardIssues.byStatuses>) => {
@@ -40,6 +47,7 @@ trackerConformance(
     return {
       tracker: createBoardTracker(board, breaking),
       move: async (id, state) => void (await board.move(id, state as BoardStatus, ada)),
+      comment: async (id, body) => void (await board.comment(id, body, ada.author)),
       remove: null,
       requests: () => null,
       fail: (wanted) => {
@@ -52,6 +60,29 @@ trackerConformance(
 );
 
 describe('the board as a tracker', () => {
+  it('tells of comments that cannot be read as of a tracker that did not answer', async () => {
+    const { board, store } = await boardScene();
+    const { issue } = await board.create({ title: 'first' }, ada);
+    const list = () => Promise.reject(new Error('the disk is on fire'));
+    const seam = createBoardTracker(board, { ...store, boardComments: { ...store.boardComments, list } });
+    await expect(seam.fetchComments?.(issue.id)).rejects.toMatchObject({
+      code: 'tracker_request',
+      message: expect.stringContaining('the disk is on fire'),
+    });
+  });
+
+  it('has comments by people of this machine under one name, and by a run or Baton under none', async () => {
+    const { board, store } = await boardScene();
+    const { issue } = await board.create({ title: 'first' }, ada);
+    for (const { author } of [ada, aRun, theOrchestrator]) await board.comment(issue.id, 'x', author);
+    const { comments } = (await createBoardTracker(board, store).fetchComments?.(issue.id)) ?? {};
+    expect(comments).toMatchObject([
+      { author: 'ada', authorNames: ['local'] },
+      { author: 'the agent of run run-1', authorNames: [] },
+      { author: 'Baton', authorNames: [] },
+    ]);
+  });
+
   const tracker = settings({
     tracker: {
       kind: 'board',

@@ -11,6 +11,7 @@ trackerConformance('the memory tracker', async (issues) => {
   return {
     tracker,
     move: async (id, state) => void (await tracker.changes.moveIssue(id, state, person)),
+    comment: (id, body) => tracker.changes.addComment(id, body, person),
     remove: async (id) => tracker.remove(id),
     requests: () => null,
     fail: null,

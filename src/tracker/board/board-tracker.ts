@@ -4,8 +4,10 @@ import { readBoardStatus } from '../../core/board-transitions.ts';
 import { type Issue, normalizeState } from '../../core/issue.ts';
 import type { BoardIssue } from '../../store/board-issues.ts';
 import type { Store } from '../../store/store.ts';
+import { commentAuthor, latestComments } from '../latest-comments.ts';
 import type { Tracker } from '../tracker.ts';
 import type { Board } from './board.ts';
+import { requireIssue } from './require-issue.ts';
 import { createReadAuthors, type ReadAuthors } from './text-authors.ts';
 
 /** The board as a tracker among others: statuses are states, and a run may change what the map allows it to. */
@@ -21,12 +23,20 @@ export function createBoardTracker(board: Board, store: Store): Tracker {
       const wanted = new Set(states.map(normalizeState));
       const statuses = boardStatuses.filter((status) => wanted.has(status));
       if (statuses.length === 0) return [];
-      return read(() => store.boardIssues.byStatuses(project, statuses), authorsOf, ask?.signal);
+      return readIssues(() => store.boardIssues.byStatuses(project, statuses), authorsOf, ask?.signal);
     },
     fetchByIds: async (ids, ask) => {
       ask?.signal?.throwIfAborted();
       if (ids.length === 0) return [];
-      return read(() => store.boardIssues.readMany(project, [...new Set(ids)]), authorsOf, ask?.signal);
+      return readIssues(() => store.boardIssues.readMany(project, [...new Set(ids)]), authorsOf, ask?.signal);
+    },
+    fetchComments: async (id, ask) => {
+      ask?.signal?.throwIfAborted();
+      const said = await read(async () => {
+        await requireIssue(store, project, id);
+        return store.boardComments.list({ project, issueId: id });
+      }, ask?.signal);
+      return latestComments(said.map(({ author, at, body }) => ({ ...commentAuthor(author), at, body })));
     },
     changes: {
       moveIssue: async (id, state, author, ask) => {
@@ -47,25 +57,31 @@ export function createBoardTracker(board: Board, store: Store): Tracker {
   };
 }
 
-/** What goes wrong in the store is, to whoever reads a tracker, a tracker that did not answer. */
-async function read(
+async function readIssues(
   query: () => Promise<readonly BoardIssue[]>,
   authorsOf: ReadAuthors,
   signal?: AbortSignal,
 ): Promise<Issue[]> {
-  const issues: Issue[] = [];
-  try {
+  return read(async () => {
+    const issues: Issue[] = [];
     for (const issue of await query()) {
       signal?.throwIfAborted();
       issues.push(toIssue(issue, await authorsOf(issue)));
     }
-  } catch (thrown) {
+    return issues;
+  }, signal);
+}
+
+/** What goes wrong in the store is, to whoever reads a tracker, a tracker that did not answer. */
+async function read<T>(query: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+  const found = await query().catch((thrown: unknown) => {
     signal?.throwIfAborted();
     const cause = toBatonError(thrown, 'tracker_request');
+    if (cause.code === 'tracker_issue_not_found') throw cause;
     throw new BatonError('tracker_request', `The board cannot be read: ${cause.message}`, { cause });
-  }
+  });
   signal?.throwIfAborted();
-  return issues;
+  return found;
 }
 
 function toIssue(issue: BoardIssue, authorNames: readonly string[]): Issue {

@@ -1,17 +1,16 @@
 import { z } from 'zod';
 import { BatonError } from '../../core/baton-error.ts';
 import { normalizeState } from '../../core/issue.ts';
-import type { RequestCaller } from '../../core/request-caller.ts';
 import type { Ask, TrackerChanges } from '../tracker.ts';
 import { unknownPayload } from './call-linear.ts';
 import { completeLists } from './complete-lists.ts';
 import { commentOperation, longLists, moveIssueOperation, teamStatesOperation } from './documents.ts';
+import { forAgent } from './for-agent.ts';
 import { isPossibleId, withIds } from './issue-filters.ts';
+import { issueNotFound } from './issue-not-found.ts';
 import { readRecord } from './linear-record.ts';
 import type { ReadParts } from './read-issues.ts';
 import { type DispatchRules, toIssue } from './to-issue.ts';
-
-const usualCaller: RequestCaller = { job: 'agent_tools', cause: 'agent' };
 
 const stateOfTeam = z.object({ id: z.string().min(1), name: z.string(), position: z.number().catch(0) });
 const teamStates = z.object({
@@ -34,7 +33,7 @@ export function createLinearChanges(parts: ChangeParts): TrackerChanges {
   const { call, projectSlug, rules } = parts;
   return {
     moveIssue: async (id, state, _author, given) => {
-      const ask = withCaller(given);
+      const ask = forAgent(given);
       const rulesNow = await rules(ask);
       const stateId = await findState(parts, id, state, ask);
       const { issueUpdate } = await call(moveIssueOperation, { id, stateId, ...longLists }, moved, ask);
@@ -45,9 +44,9 @@ export function createLinearChanges(parts: ChangeParts): TrackerChanges {
       throw unknownPayload(moveIssueOperation, `the issue ${id} was moved, and its record is malformed`);
     },
     addComment: async (id, body, _author, given) => {
-      const ask = withCaller(given);
+      const ask = forAgent(given);
       ask.signal?.throwIfAborted();
-      if (!isPossibleId(id)) throw notFound(id);
+      if (!isPossibleId(id)) throw issueNotFound(id);
       const { commentCreate } = await call(commentOperation, { issueId: id, body }, commented, ask);
       if (!commentCreate.success) throw unknownPayload(commentOperation, 'the comment was not written');
     },
@@ -56,10 +55,10 @@ export function createLinearChanges(parts: ChangeParts): TrackerChanges {
 
 async function findState({ call, projectSlug }: ReadParts, id: string, state: string, ask: Ask): Promise<string> {
   ask.signal?.throwIfAborted();
-  if (!isPossibleId(id)) throw notFound(id);
+  if (!isPossibleId(id)) throw issueNotFound(id);
   const { issues } = await call(teamStatesOperation, { filter: withIds(projectSlug, [id]) }, teamStates, ask);
   const [issue] = issues.nodes;
-  if (issue === undefined) throw notFound(id);
+  if (issue === undefined) throw issueNotFound(id);
   const states = issue.team.states.nodes;
   const found = states.find(({ name }) => normalizeState(name) === normalizeState(state));
   if (found !== undefined) return found.id;
@@ -69,12 +68,4 @@ async function findState({ call, projectSlug }: ReadParts, id: string, state: st
     `The issue's team has no state "${state}"; there are: ${allowed.join(', ')}.`,
     { details: { state, allowed } },
   );
-}
-
-function withCaller(ask: Ask = {}): Ask {
-  return { ...ask, caller: ask.caller ?? usualCaller };
-}
-
-function notFound(id: string): BatonError {
-  return new BatonError('tracker_issue_not_found', `There is no issue ${id} in the project.`, { details: { id } });
 }

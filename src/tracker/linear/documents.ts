@@ -121,6 +121,26 @@ export const issueRelationsOperation: Operation = operation(
 }`,
 );
 
+/** Newest first, as Linear orders. */
+export const issueCommentsOperation: Operation = operation(
+  'BatonIssueComments',
+  `query BatonIssueComments($filter: IssueFilter!, $commentFirst: Int!) {
+  issues(filter: $filter, first: 1) {
+    nodes {
+      comments(first: $commentFirst, orderBy: createdAt) {
+        nodes {
+          body createdAt
+          user { id email displayName }
+          botActor { type name }
+          externalUser { displayName }
+        }
+        pageInfo { hasNextPage }
+      }
+    }
+  }
+}`,
+);
+
 export const viewerOperation: Operation = operation('BatonViewer', 'query BatonViewer { viewer { id } }');
 
 export const userByEmailOperation: Operation = operation(

@@ -36,8 +36,8 @@ export type Reading =
   | { readonly malformed: string | null; readonly identifier: string | null };
 
 const needed = z.string().refine((text) => text.trim() !== '');
-const optionalText = z.string().nullable().catch(null);
-const time = z
+export const optionalText = z.string().nullable().catch(null);
+export const time = z
   .string()
   .transform((text) => Date.parse(text))
   .refine((at) => Number.isFinite(at))
@@ -69,10 +69,10 @@ export const relationNodes = z.array(
 );
 
 /**
- * By what a workflow file may call the author. What a bot filed has no author, also where it acted for a person: whose
+ * By what a workflow file may call an author. What a bot filed has no author, also where it acted for a person: whose
  * words it repeats nobody knows.
  */
-const person = z
+export const person = z
   .object({ id: needed, email: optionalText })
   .transform(({ id, email }) => {
     // Not what somebody calls himself: anybody may take any name.

@@ -11,6 +11,7 @@ import { usualLists } from './documents.ts';
 import { createLinearGraphql } from './graphql-tool/linear-graphql.ts';
 import { distinctStates } from './issue-filters.ts';
 import { readLinearSettings } from './linear-settings.ts';
+import { readComments } from './read-comments.ts';
 import { readByIds, readCandidates } from './read-issues.ts';
 import { createReadSnapshot } from './read-snapshot.ts';
 import { nothingSighted, takeListed } from './sighted.ts';
@@ -66,6 +67,7 @@ export function createLinearTracker({ settings, http, clock, logger }: LinearTra
         return record === undefined ? [] : toIssue(record, judge);
       });
     },
+    fetchComments: (id, ask) => readComments(id, parts, ask),
     fetchSnapshot: createReadSnapshot(parts),
     pressure: () => http.pressure(),
     nativeTools: [createLinearGraphql({ settings: linear, call, http, clock })],

@@ -2,7 +2,8 @@ import type { Clock } from '../../clock/clock.ts';
 import type { Author } from '../../core/author.ts';
 import { BatonError } from '../../core/baton-error.ts';
 import { type Issue, normalizeState } from '../../core/issue.ts';
-import type { Ask, Tracker, TrackerChanges } from '../tracker.ts';
+import { commentAuthor, latestComments } from '../latest-comments.ts';
+import type { Ask, IssueComments, Tracker, TrackerChanges } from '../tracker.ts';
 
 export interface MemoryTrackerOptions {
   readonly issues: readonly Issue[];
@@ -53,6 +54,12 @@ export class MemoryTracker implements Tracker {
       .map((id) => this.#issues.get(id))
       .filter((issue) => issue !== undefined)
       .map((issue) => this.#withBlockers(issue));
+  }
+
+  async fetchComments(id: string, ask?: Ask): Promise<IssueComments> {
+    ask?.signal?.throwIfAborted();
+    this.#find(id);
+    return latestComments(this.commentsOn(id).map(({ author, at, body }) => ({ ...commentAuthor(author), at, body })));
   }
 
   /** Everything the tracker has, for showing it. */

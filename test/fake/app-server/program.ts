@@ -161,7 +161,7 @@ function speak(step: Spoken): void {
   if ('send' in step) again(step.times, () => send(step.send));
   else if ('raw' in step) again(step.times, () => put(step.raw));
   else if ('say' in step) say(filled(step.say) as string);
-  else if ('stderr' in step) process.stderr.write(step.stderr);
+  else if ('stderr' in step) process.stderr.write(filled(step.stderr) as string);
   else if ('complete' in step) end(step.complete, step.error ?? null);
   else if ('answerStart' in step) answerStart();
   else notify('thread/tokenUsage/updated', { turnId: turn, tokenUsage: { total: step.usage, last: step.last } });
@@ -220,7 +220,11 @@ function put(text: string): void {
 
 function filled(value: unknown): unknown {
   if (typeof value === 'string') {
-    return value.replaceAll('$thread', thread).replaceAll('$turn', turn).replaceAll('$answer', answerText);
+    return value
+      .replaceAll('$thread', thread)
+      .replaceAll('$turn', turn)
+      .replaceAll('$answer', answerText)
+      .replaceAll(/\$env:(\w+)/g, (_all, name) => process.env[name] ?? '');
   }
   if (Array.isArray(value)) return value.map(filled);
   if (typeof value !== 'object' || value === null) return value;

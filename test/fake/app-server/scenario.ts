@@ -25,8 +25,9 @@ export interface ScriptedTurn {
 export type ScriptedAnswer = { readonly result: unknown } | { readonly error: unknown } | 'silence';
 
 /**
- * One thing to do. In all text of a frame `$thread` and `$turn` stand for the ids of the moment. A turn whose steps end
- * without `complete`, `fail` or a frame of its own that ends it is completed after them; `forever` leaves it open.
+ * One thing to do. In all text of a frame `$thread` and `$turn` stand for the ids of the moment, and `$env:NAME` for a
+ * variable of its environment. A turn whose steps end without `complete`, `fail` or a frame of its own that ends it is
+ * completed after them; `forever` leaves it open.
  */
 export type Step =
   /** A frame, as it goes over the wire; `times` sends it again and again. */

@@ -88,6 +88,8 @@ export interface CommentRecord extends Kept {
   readonly userId: string | null;
   /** The name that an application gave as the author (`createAsUser`). */
   readonly createAsUser: string | null;
+  /** Who wrote it in another program, such as a chat, from where it was copied. */
+  readonly externalUser: string | null;
 }
 
 export interface AttachmentRecord extends Kept {
@@ -98,10 +100,16 @@ export interface AttachmentRecord extends Kept {
   subtitle: string | null;
 }
 
-/** What filed an issue in place of a person. */
+/** What filed an issue, or said something, in place of a person. */
 export interface BotRecord extends Kept {
   readonly __typename: 'ActorBot';
   readonly type: string;
+  readonly name: string | null;
+}
+
+export interface ExternalUserRecord extends Kept {
+  readonly __typename: 'ExternalUser';
+  readonly displayName: string;
 }
 
 export type LinearRecord =
@@ -114,7 +122,8 @@ export type LinearRecord =
   | RelationRecord
   | CommentRecord
   | AttachmentRecord
-  | BotRecord;
+  | BotRecord
+  | ExternalUserRecord;
 
 /** All of them by id. */
 export interface Records {

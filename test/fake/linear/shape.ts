@@ -126,7 +126,7 @@ const shapes: Readonly<Record<TypeName, Readonly<Record<string, Shape>>>> = {
     assignee: one<IssueRecord>('User', ({ assigneeId }, { users }) => users.get(assigneeId ?? '')),
     creator: one<IssueRecord>('User', ({ creatorId }, { users }) => users.get(creatorId ?? '')),
     botActor: one<IssueRecord>('ActorBot', ({ botActor, ...rest }) =>
-      botActor === null ? null : { ...rest, __typename: 'ActorBot', type: botActor },
+      botActor === null ? null : { ...rest, __typename: 'ActorBot', type: botActor, name: null },
     ),
     parent: one<IssueRecord>('Issue', ({ parentId }, { issues }) => issues.get(parentId ?? '')),
     children: issuesWhere<IssueRecord>((issue, { id }) => issue.parentId === id),
@@ -158,6 +158,12 @@ const shapes: Readonly<Record<TypeName, Readonly<Record<string, Shape>>>> = {
     issueId: own('issueId'),
     issue: one<CommentRecord>('Issue', ({ issueId }, { issues }) => issues.get(issueId)),
     user: one<CommentRecord>('User', ({ userId }, { users }) => users.get(userId ?? '')),
+    botActor: one<CommentRecord>('ActorBot', ({ createAsUser: name, ...rest }) =>
+      name === null ? null : { ...rest, __typename: 'ActorBot', type: 'oauthClient', name },
+    ),
+    externalUser: one<CommentRecord>('ExternalUser', ({ externalUser: displayName, ...rest }) =>
+      displayName === null ? null : { ...rest, __typename: 'ExternalUser', displayName },
+    ),
     url: value<CommentRecord>(({ id }) => `https://linear.app/acme/comment/${id}`),
   },
   Attachment: {
@@ -166,7 +172,8 @@ const shapes: Readonly<Record<TypeName, Readonly<Record<string, Shape>>>> = {
     url: own('url'),
     issue: one<AttachmentRecord>('Issue', ({ issueId }, { issues }) => issues.get(issueId)),
   },
-  ActorBot: { type: own('type') },
+  ActorBot: { type: own('type'), name: own('name') },
+  ExternalUser: { displayName: own('displayName') },
 };
 
 function hasOpenBlocker({ id }: IssueRecord, { relations, issues, states }: Records): boolean {

@@ -95,6 +95,7 @@ export interface NewComment {
   readonly body: string;
   readonly user?: string | null;
   readonly createAsUser?: string | null;
+  readonly externalUser?: string | null;
 }
 
 export interface NewAttachment {
@@ -284,7 +285,10 @@ export function createWorkspace(now: () => number): Workspace {
         if (attachment.issueId === id) records.attachments.delete(attachment.id);
       }
     },
-    addComment: ({ id, issue: name, body, user = null, createAsUser = null }, { touch = false } = {}) => {
+    addComment: (
+      { id, issue: name, body, user = null, createAsUser = null, externalUser = null },
+      { touch = false } = {},
+    ) => {
       const issue = issueOf(name);
       const userId = user === null ? null : userOf(user).id;
       const comment: CommentRecord = {
@@ -294,6 +298,7 @@ export function createWorkspace(now: () => number): Workspace {
         issueId: issue.id,
         userId,
         createAsUser,
+        externalUser,
       };
       records.comments.set(comment.id, comment);
       touchIssue(issue, touch);

@@ -23,6 +23,7 @@ describe.each(['any', 'project'])('linear_graphql with the scope %s', (scope) =>
       },
     });
     expect(tool.description.includes('project baton')).toBe(scope === 'project');
+    expect(tool.description).toContain('people who may not be trusted');
   });
 
   it('A25: takes a raw text, trims it and sends it with no variables', async () => {

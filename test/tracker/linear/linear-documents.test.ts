@@ -1,5 +1,6 @@
 import { Kind, type OperationDefinitionNode, parse } from 'graphql';
 import { describe, expect, it } from 'vitest';
+import { mostComments } from '../../../src/tracker/latest-comments.ts';
 import * as documents from '../../../src/tracker/linear/documents.ts';
 import { complexityOf } from '../../fake/linear/complexity.ts';
 import { linearSchema, validateDocument } from '../../fake/linear/linear-schema.ts';
@@ -13,6 +14,7 @@ const largest: Readonly<Record<string, Readonly<Record<string, number>>>> = {
   BatonFullRead: { first: 50, ridingFirst: 10, ...documents.shortLists },
   BatonChanges: { first: 40, ridingFirst: 10, ...documents.shortLists },
   BatonMoreChanges: { first: 40, ...documents.shortLists },
+  BatonIssueComments: { commentFirst: mostComments },
   BatonMoveIssue: { ...documents.longLists },
 };
 

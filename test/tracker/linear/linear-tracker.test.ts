@@ -25,6 +25,7 @@ async function startLinear() {
 
 trackerConformance('the Linear tracker', async (issues) => {
   const { linear, tracker, dispose } = await startLinear();
+  linear.addUser({ name: 'Ada' });
   for (const { id, title, state, labels, priority, createdAt } of issues) {
     linear.addIssue({
       ...{ id: uuidOf(id), title, state, labels, priority: priority ?? 0 },
@@ -37,6 +38,7 @@ trackerConformance('the Linear tracker', async (issues) => {
   return {
     tracker: withShortIds(tracker),
     move: async (id, state) => void linear.updateIssue(uuidOf(id), { state }),
+    comment: async (id, body) => void linear.addComment({ issue: uuidOf(id), body, user: 'Ada' }),
     remove: async (id) => linear.remove(uuidOf(id)),
     requests: () => linear.requests.length,
     fail: (failing) => {
@@ -90,9 +92,10 @@ function withShortIds(tracker: Tracker): Tracker {
     id: shortOf(issue.id),
     blockedBy: issue.blockedBy.map((blocker) => ({ ...blocker, id: blocker.id === null ? null : shortOf(blocker.id) })),
   });
-  const { changes } = tracker;
+  const { changes, fetchComments } = tracker;
   return {
     ...tracker,
+    ...(fetchComments === undefined ? {} : { fetchComments: (id, ask) => fetchComments(uuidOf(id), ask) }),
     fetchByStates: async (states, ask) => (await tracker.fetchByStates(states, ask)).map(short),
     fetchByIds: async (ids, ask) => (await tracker.fetchByIds(ids.map(uuidOf), ask)).map(short),
     changes:

@@ -1,0 +1,96 @@
+import { fence, fenceRule, fenceState, isTrusted, unfencedLine, unfencedValue } from '../core/fence.ts';
+import { harmlessLine } from '../core/harmless-line.ts';
+import type { Issue } from '../core/issue.ts';
+import type { IssueComment, IssueComments } from '../tracker/tracker.ts';
+import { mostOutputBytes } from './cap-output.ts';
+
+/** Whom the workflow file trusts, and the mark of this one answer. */
+interface Trust {
+  readonly trustedAuthors: readonly string[];
+  readonly mark: string;
+}
+
+/** The rest is for comments: what a person said last is worth more than the end of a long description. */
+const mostDescriptionBytes = mostOutputBytes / 2;
+
+/** The rule, the note and the words around the comments are shorter than this. */
+const roomForRest = 2_048;
+
+/**
+ * An issue with its comments as an agent gets them, one JSON object. What must hold:
+ *
+ * - What somebody wrote who is not trusted is fenced as in a prompt, all of it with one mark; what the fence means is said
+ *   once, before anything else. What Baton says itself stands outside of every fence.
+ * - It fits into one answer: a long description is cut, then the oldest comments are left out, and both are told. The
+ *   newest comment is there.
+ */
+export function describeIssue(issue: Issue, said: IssueComments | null, trust: Trust): string {
+  const about = issueText(issue, trust);
+  if (said === null) return whole(about, trust);
+  const all = said.comments.map((comment) => commentText(comment, trust));
+  const comments = newestWithin(mostOutputBytes - jsonBytes(about) - roomForRest, all);
+  const isMore = said.hasEarlier || comments.length < all.length;
+  const note = isMore ? { commentsNote: 'There are earlier comments, which Baton left out.' } : {};
+  return whole({ ...about, ...note, comments }, trust);
+}
+
+/** Names are not fenced: each is one line, without anything invisible and without the mark. */
+function issueText(issue: Issue, { trustedAuthors, mark }: Trust): Readonly<Record<string, unknown>> {
+  const trusted = isTrusted(issue, trustedAuthors);
+  const { title, description, ...names } = issue;
+  if (trusted) return { ...names, trusted, title, ...cutDescription(description, (text) => text) };
+  return {
+    // An object of texts, lists and objects stays one.
+    ...(unfencedValue(names, mark) as typeof names),
+    trusted,
+    title: fence(harmlessLine(title), mark),
+    ...cutDescription(description, (text) => fence(text, mark)),
+  };
+}
+
+/** A description that would leave no room is cut before it is written, never inside of a character. */
+function cutDescription(whole: string | null, write: (text: string) => string): Readonly<Record<string, unknown>> {
+  if (whole === null) return { description: null };
+  let kept = whole;
+  for (let bytes = jsonBytes(write(kept)); bytes > mostDescriptionBytes; bytes = jsonBytes(write(kept))) {
+    kept = kept.slice(0, Math.floor((kept.length * mostDescriptionBytes) / bytes)).replace(/[\ud800-\udbff]$/, '');
+  }
+  return { description: write(kept), ...cutNote('descriptionNote', whole.length - kept.length) };
+}
+
+function cutNote(name: string, leftOut: number): Readonly<Record<string, string>> {
+  return leftOut === 0 ? {} : { [name]: `Cut by Baton: ${leftOut} more characters were left out.` };
+}
+
+function commentText(comment: IssueComment, { trustedAuthors, mark }: Trust): Readonly<Record<string, unknown>> {
+  const { author, at, body, leftOut } = comment;
+  const trusted = isTrusted(comment, trustedAuthors);
+  const told = author === null || trusted ? author : unfencedLine(author, mark);
+  return {
+    author: told,
+    trusted,
+    at: at === null ? null : new Date(at).toISOString(),
+    body: trusted ? body : fence(body, mark),
+    ...cutNote('note', leftOut),
+  };
+}
+
+/** Of comments, newest last, as many as there is room for, the newest first. */
+function newestWithin<Comment>(room: number, comments: readonly Comment[]): readonly Comment[] {
+  let left = room;
+  const tooOld = comments.findLastIndex((comment) => {
+    left -= jsonBytes(comment) + 1;
+    return left < 0;
+  });
+  return comments.slice(tooOld + 1);
+}
+
+/** The rule comes first, where there is a fence. */
+function whole(told: Readonly<Record<string, unknown>>, { mark }: Trust): string {
+  const text = JSON.stringify(told);
+  return fenceState(text, mark) === 'none' ? text : JSON.stringify({ note: fenceRule(mark), ...told });
+}
+
+function jsonBytes(value: unknown): number {
+  return Buffer.byteLength(JSON.stringify(value));
+}
