@@ -1,57 +1,26 @@
 import { fileURLToPath } from 'node:url';
 import type { Agent } from '../agent/agent.ts';
-import { createCodexAgent } from '../agent/codex/codex-agent.ts';
+import { type CodexAgentOptions, createCodexAgent } from '../agent/codex/codex-agent.ts';
 import { codexProfile } from '../agent/codex/profile.ts';
 import { commandProfile, createCommandAgent } from '../agent/command/command-agent.ts';
-
 import type { AgentParts } from '../agent/launch-agent.ts';
-
 import { createRehearsalAgent, rehearsalProfile } from '../agent/rehearsal/rehearsal-agent.ts';
 import type { BackendProfile } from '../core/backend-profile.ts';
 import { BatonError } from '../core/baton-error.ts';
-import type { Problem } from '../core/problem.ts';
 import { Secret } from '../core/secret.ts';
 import type { AccountSettings, Settings } from '../core/settings.ts';
-import type { Workflow } from '../core/workflow.ts';
+import { childEnvironment, usualVariables } from '../process/child-environment.ts';
 import type { WorkflowContext } from '../workflow/surroundings.ts';
+import { secretsAmong } from './agent-environment.ts';
 import type { Surroundings } from './surroundings.ts';
-import { trackerProfiles, workingTrackers } from './trackers.ts';
+import { trackerProfiles } from './trackers.ts';
 
-/** The agent backends a workflow file may name, and those of them that this version can work with. */
+/** The agent backends a workflow file may name. */
 const backendProfiles: readonly BackendProfile[] = [codexProfile, commandProfile, rehearsalProfile];
-const workingBackends = ['codex', 'command', 'rehearsal'];
 
 /** What the workflow room has to know of this machine and of the adapters. */
 export function workflowContext(surroundings: Surroundings): WorkflowContext {
   return { surroundings, trackers: trackerProfiles, backends: backendProfiles };
-}
-
-/** The part of the settings that names adapters. */
-interface WantedAdapters {
-  readonly tracker: Pick<Settings['tracker'], 'kind'>;
-  readonly agent: Pick<Settings['agent'], 'backend'>;
-}
-
-/** What a good workflow file asks for that this version does not have: said at the start, not at the first ticket. */
-export function notInThisVersion({ tracker: { kind }, agent: { backend } }: WantedAdapters): Problem[] {
-  const missing = (key: string, value: string, working: readonly string[]): Problem => ({
-    code: 'unsupported_setting',
-    severity: 'error',
-    key,
-    message: `${key} is "${value}", which this version of Baton can read but not work with yet; use ${working.join(' or ')}`,
-  });
-  const problems: Problem[] = [];
-  if (!workingTrackers.includes(kind)) problems.push(missing('tracker.kind', kind, workingTrackers));
-  if (!workingBackends.includes(backend)) problems.push(missing('agent.backend', backend, workingBackends));
-  return problems;
-}
-
-/** Throws `unsupported_setting` when this version cannot work with the workflow. */
-export function refuseUnsupported({ path, settings }: Workflow): void {
-  const problems = notInThisVersion(settings);
-  if (problems.length === 0) return;
-  const text = problems.map(({ message }) => message).join('; ');
-  throw new BatonError('unsupported_setting', `${path}: ${text}.`, { details: { problems } });
 }
 
 /** Makes the agent that the settings name, to work with the quota of this account. */
@@ -61,19 +30,29 @@ export function createAgent(
   parts: Omit<AgentParts, 'allowEnv' | 'denyEnv' | 'accountEnv'>,
   surroundings: Surroundings,
 ): Agent {
-  const { backend, command, approvals, turnTimeoutMs, readTimeoutMs, env } = settings.agent;
-  const profile = backendProfiles.find(({ name }) => name === backend);
-  const agentParts: AgentParts = {
-    ...parts,
-    allowEnv: [...(profile?.environment ?? []), ...env],
+  const agentParts: AgentParts = { ...parts, ...agentVariables(settings, account) };
+  const { daemonEnv: from, allowEnv, denyEnv: deny, accountEnv: add } = agentParts;
+  const secrets = secretsAmong(childEnvironment({ from, allow: [...usualVariables, ...allowEnv], deny, add }));
+  return { ...agentOf(settings, agentParts, surroundings), secrets };
+}
+
+/** Which variables an agent on this account gets, and which are kept from it. */
+export function agentVariables(
+  settings: Settings,
+  account: AccountSettings,
+): Pick<AgentParts, 'allowEnv' | 'denyEnv' | 'accountEnv'> {
+  const profile = backendProfiles.find(({ name }) => name === account.backend);
+  return {
+    allowEnv: [...(profile?.environment ?? []), ...settings.agent.env],
     denyEnv: [...settings.secretEnvironment, ...ofOtherAccounts(settings.agent, account)],
     accountEnv: accountEnvironment(account, profile),
   };
+}
+
+function agentOf(settings: Settings, agentParts: AgentParts, surroundings: Surroundings): Agent {
+  const { backend, command, turnTimeoutMs, readTimeoutMs } = settings.agent;
   if (backend === 'codex') {
-    const { tools, approvalPolicy, threadSandbox, turnSandboxPolicy } = settings.codex;
-    const policies = { approvalPolicy, threadSandbox, turnSandboxPolicy, approvals, tools };
-    const codex = { command: settings.codex.command, ...policies, readTimeoutMs, turnTimeoutMs };
-    return createCodexAgent({ ...codex, version: surroundings.version }, agentParts);
+    return createCodexAgent(codexOptions(settings, surroundings), agentParts);
   }
   if (backend === 'command' && command !== null) return createCommandAgent({ command, turnTimeoutMs }, agentParts);
   if (backend === 'rehearsal') {
@@ -81,6 +60,12 @@ export function createAgent(
     return createRehearsalAgent({ nodePath: surroundings.nodePath, program, readTimeoutMs, turnTimeoutMs }, agentParts);
   }
   throw new BatonError('unsupported_agent_backend', `There is no agent backend "${backend}" in this version.`);
+}
+
+/** Codex as the settings want it. */
+export function codexOptions({ codex, agent }: Settings, { version }: Surroundings): CodexAgentOptions {
+  const { approvals, readTimeoutMs, turnTimeoutMs } = agent;
+  return { ...codex, approvals, readTimeoutMs, turnTimeoutMs, version };
 }
 
 /** Variables that other accounts of the backend set and this one does not: whatever the daemon has there is theirs. */

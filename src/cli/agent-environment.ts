@@ -1,7 +1,7 @@
 import type { BackendProfile } from '../core/backend-profile.ts';
 import { harmlessLine } from '../core/harmless-line.ts';
 import type { Settings } from '../core/settings.ts';
-import { childEnvironment, usualVariables } from '../process/child-environment.ts';
+import { type ChildEnvironment, childEnvironment, usualVariables } from '../process/child-environment.ts';
 
 /** Which environment variables an agent gets: names and patterns such as `LC_*`, never values. */
 export interface AgentEnvironment {
@@ -67,4 +67,18 @@ export function agentEnvironmentText(environment: AgentEnvironment): string {
   const width = Math.max(...rows.map(([what]) => what.length));
   const lines = rows.map(([what, names]) => `  ${what.padEnd(width)}  ${names.map(harmlessLine).join(' ') || '-'}\n`);
   return `\nEnvironment variables of an agent, by name\n${lines.join('')}\n`;
+}
+
+/**
+ * A variable that holds a secret, as far as a name can tell: `OPENAI_API_KEY`, `CODEX_ACCESS_TOKEN`, `CLIENT_SECRET`,
+ * `PGPASSWORD`.
+ */
+const nameOfSecret = /(?:^|_)(?:KEY|TOKEN|SECRET)$|PASSWORD/i;
+
+/**
+ * The secrets among the variables that an agent is given, whoever gave them: it may tell none of them. Of a value shorter
+ * than eight characters nobody takes notice (`core/redact.ts`): it would be found in any text.
+ */
+export function secretsAmong(environment: ChildEnvironment): string[] {
+  return Object.entries(environment).flatMap(([name, value]) => (nameOfSecret.test(name) ? [value] : []));
 }

@@ -4,7 +4,7 @@ import { BatonError } from '../core/baton-error.ts';
 import { harmlessLine } from '../core/harmless-line.ts';
 import type { Settings } from '../core/settings.ts';
 import { parseWorkflow } from '../workflow/load-workflow.ts';
-import { notInThisVersion, workflowContext } from './adapters.ts';
+import { workflowContext } from './adapters.ts';
 import { exitCodes } from './exit-codes.ts';
 import { askPerson, type InitAnswers, type InitFlags } from './init/ask-person.ts';
 import { shellWord } from './init/shell-word.ts';
@@ -51,14 +51,6 @@ function isThere(target: string): BatonError {
 /** The secret of a tracker may be exported later; with anything else wrong the file is not written. */
 function check(text: string, target: string, answers: InitAnswers, surroundings: Surroundings): Settings {
   const context = workflowContext(surroundings);
-  const isKnown =
-    context.trackers.some(({ kind }) => kind === answers.tracker) &&
-    context.backends.some(({ name }) => name === answers.agent);
-  const wanted = { tracker: { kind: answers.tracker }, agent: { backend: answers.agent } };
-  // Said before what else such a file lacks: nobody should mend answers that do not help.
-  const [missing] = isKnown ? notInThisVersion(wanted) : [];
-  if (missing !== undefined)
-    throw new BatonError('init_refused', `${missing.message}.`, { nextStep: 'Choose another.' });
   const env =
     answers.tracker === 'linear' ? { LINEAR_API_KEY: 'to be exported', ...surroundings.env } : surroundings.env;
   const told = { ...context, surroundings: { ...context.surroundings, env } };

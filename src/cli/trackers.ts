@@ -20,9 +20,8 @@ import { memoryProfile } from '../tracker/memory/profile.ts';
 import type { Tracker } from '../tracker/tracker.ts';
 import type { Remote } from './remote.ts';
 
-/** The tracker kinds a workflow file may name, and those of them that this version can work with. */
+/** The tracker kinds a workflow file may name. */
 export const trackerProfiles: readonly TrackerProfile[] = [boardProfile, memoryProfile, linearProfile];
-export const workingTrackers = ['board', 'memory', 'linear'];
 
 /** What Baton's own board needs. */
 export interface BoardParts {
@@ -83,7 +82,7 @@ function createTracker(settings: TrackerSettings, parts: TrackerParts): Tracker 
   if (settings.kind === 'board') return createBoardTracker(openBoard(settings, parts), parts.store);
   if (settings.kind === 'memory') return createMemoryTracker(settings, parts.clock);
   if (settings.kind === 'linear') return createRemoteLinear(settings, parts);
-  const known = workingTrackers.join(' or ');
+  const known = trackerProfiles.map(({ kind }) => kind).join(' or ');
   throw new BatonError(
     'unsupported_tracker_kind',
     `There is no tracker "${settings.kind}" in this version; use ${known}.`,

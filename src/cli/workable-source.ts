@@ -1,20 +1,15 @@
 import { BatonError } from '../core/baton-error.ts';
 import type { Logger } from '../core/logger.ts';
 import type { Workflow, WorkflowSource } from '../core/workflow.ts';
-import { refuseUnsupported } from './adapters.ts';
 import { guardedSource } from './guarded-source.ts';
 
 /**
- * The workflow file as this version can work with it: a later reading that asks for a tracker or an agent that is not
- * there yet, or for another project or store than the daemon was started with, is a bad edit like any other.
+ * The workflow file as a daemon can go on with it: a later reading that asks for another project or store than the daemon
+ * was started with is a bad edit like any other.
  */
 export function workableSource(source: WorkflowSource, logger: Logger): WorkflowSource {
   const first = source.read().workflow;
-  const accept = (workflow: Workflow): void => {
-    refuseUnsupported(workflow);
-    refuseOtherPlace(workflow, first);
-  };
-  return guardedSource(source, accept, logger);
+  return guardedSource(source, (workflow) => refuseOtherPlace(workflow, first), logger);
 }
 
 /** Project and store are chosen once: a daemon that changed them under way would lose sight of what it has begun. */

@@ -1,6 +1,7 @@
 import { sleep } from '../../clock/clock.ts';
 import { systemClock } from '../../clock/system-clock.ts';
 import { harmlessLines } from '../../core/harmless-line.ts';
+import { survivesReason } from '../../core/retry-command.ts';
 import type { RunRecord } from '../../store/runs.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { jsonLine } from '../json-line.ts';
@@ -56,7 +57,7 @@ function handoverLines(run: RunRecord | null, command: string | null, issue: str
   if (run.finish === null)
     return [place, 'Its run has not ended yet: do not work there before `baton runs show` tells an end.'];
   if (run.finish.errorCode === 'agent_survives')
-    return [place, 'Its agent could not be ended and may still be at work there. End it before you begin.', back];
+    return [place, survivesReason('Its agent could not be ended and may still be at work there.', run.identifier)];
   const opened = command ?? `no command opens the conversation (backend ${run.backend}); open the workspace itself`;
   return [place, `conversation  ${opened}`, back];
 }

@@ -6,7 +6,7 @@ import { childEnvironment, usualVariables } from '../../process/child-environmen
 import { freeMemoryMb } from '../../process/free-memory.ts';
 import { runToEnd } from '../../process/run-to-end.ts';
 import { inspectWorkflow } from '../../workflow/inspect-workflow.ts';
-import { notInThisVersion, workflowContext } from '../adapters.ts';
+import { workflowContext } from '../adapters.ts';
 import { stateFolder } from '../state-folder.ts';
 import type { Surroundings } from '../surroundings.ts';
 import { checkCodex } from './check-codex.ts';
@@ -26,11 +26,8 @@ export async function checkWorkflow(workflow: string, surroundings: Surroundings
       ill('workflow file', `${file}: ${errors.map(({ message, code }) => `${message} [${code}]`).join('; ')}`, mend),
     ];
   const { workspace, agent } = loaded.settings;
-  const missing = notInThisVersion(loaded.settings);
   return [
-    missing.length === 0
-      ? well('workflow file', file)
-      : ill('workflow file', missing.map(({ message }) => message).join('; '), mend),
+    well('workflow file', file),
     await checkFolder('workspace root', workspace.root, workspace.minFreeDiskMb),
     await checkFolder('state folder', stateFolder(file, undefined, surroundings), workspace.minFreeDiskMb),
     ...(await checkRepository(loaded, surroundings)),
