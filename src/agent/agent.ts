@@ -22,6 +22,8 @@ import type { ToolAddress, ToolDoor } from '../core/tool-door.ts';
  */
 export interface Agent {
   readonly backend: string;
+  /** What its program is given and nobody may read in what it tells, beside the secrets of the settings. */
+  readonly secrets?: readonly string[];
   startSession(request: SessionRequest): Promise<AgentSession>;
 }
 
@@ -88,6 +90,11 @@ export interface AgentSession {
    * the next. Absent where the backend cannot. Rejects when the agent refuses it.
    */
   readonly steer?: (text: string) => Promise<boolean>;
+  /**
+   * A person is asked for the agent where the backend does not see it, by a tool over HTTP: from here on silence is not
+   * counted. Gives what ends that. Absent where the backend sees every question itself.
+   */
+  readonly pauseSilence?: () => () => void;
   stop(): Promise<void>;
 }
 

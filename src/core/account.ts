@@ -1,10 +1,12 @@
 /**
  * The account of a backend: whose quota a run uses. An account is parked while it has none, or while nobody is logged in
  * to it; then nothing starts on it, and its issues wait without losing an attempt. What must hold: a parked account is
- * free again at the time told, never later; windows that are not named in a report are as they were.
+ * free again at the time told, unless it told wrong ones before; where nobody told when it is mended, one run at a time
+ * tries it until a turn gets through; windows that are not named in a report are as they were.
  */
 
-import { accountJitterMs, furthestResetMs, loginDelayMs, quotaDelayMs } from './backoff.ts';
+import { isAhead, needsProbe, probedBy } from './account-park.ts';
+import { furthestResetMs } from './backoff.ts';
 import { harmlessLine } from './harmless-line.ts';
 import type { AccountSettings } from './settings.ts';
 
@@ -38,13 +40,18 @@ export interface AccountPark {
   readonly why: 'quota' | 'auth';
   /** One line for people: what the agent said. */
   readonly reason: string;
+  /** The run that was refused first. */
+  readonly by?: string;
+  /** It was told when the quota is back. */
+  readonly isTold?: boolean;
+  /** Times in a row that it was refused again after the time that it had told. */
+  readonly wrongTimes?: number;
+  /** The run that tries whether it is mended; nobody waits for it after this time. */
+  readonly probe?: { readonly by: string; readonly until: number };
 }
 
 /** More than any agent has; an agent that makes up names does not fill the memory. */
 const mostWindows = 20;
-
-/** A reason may quote what an agent wrote. */
-const longestReasonChars = 300;
 
 /**
  * A report of an agent, put over what is known. A window that it names is replaced, the others are as they were. Of more
@@ -61,48 +68,6 @@ export function mergeWindows(known: readonly QuotaWindow[], reported: readonly Q
   return inOrder.slice(-mostWindows).sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-/** What an agent said when it was refused. */
-export interface AccountError {
-  readonly why: AccountPark['why'];
-  /** When its quota is back, wall time; null where that was not told. */
-  readonly resetsAt: number | null;
-  readonly reason: string;
-}
-
-/**
- * The account after a run that was refused for its sake.
- *
- * - quota: until the time told, when that lies ahead and within eight days; else a minute, twice as long each time in a
- *   row, an hour at most. So an account that tells nonsense is tried once an hour.
- * - auth: five minutes to an hour in the same way, whatever time was told.
- *
- * Runs that were under way together fail together: while it is parked a further error is not counted again, and can only
- * make the wait longer.
- */
-export function parkAfter(refusal: {
-  readonly state: AccountState;
-  readonly now: number;
-  /** 0 to 1, for the jitter. */
-  readonly chance: number;
-  readonly error: AccountError;
-}): AccountState {
-  const { state, now, chance, error } = refusal;
-  const before = state.parked !== null && isAhead(state.parked.until, now) ? state.parked : null;
-  const parksBefore = before === null ? state.parks : Math.max(0, state.parks - 1);
-  const untilResetMs = error.resetsAt === null ? null : error.resetsAt - now;
-  const waitMs =
-    error.why === 'quota' ? quotaDelayMs(parksBefore, untilResetMs, chance) : loginDelayMs(parksBefore, chance);
-  const reason = harmlessLine(error.reason).slice(0, longestReasonChars);
-  const park: AccountPark = { until: now + waitMs, since: before?.since ?? now, why: error.why, reason };
-  const parked = before !== null && before.until >= park.until ? before : park;
-  return { ...state, parked, parks: parksBefore + 1 };
-}
-
-/** The account after a run that was not refused for its sake, or when a person says that it is mended. */
-export function afterGoodRun(state: AccountState): AccountState {
-  return { ...state, parked: null, parks: 0 };
-}
-
 /** Why nothing starts on an account, and when that may be otherwise. */
 export interface AccountWait {
   readonly text: string;
@@ -111,7 +76,7 @@ export interface AccountWait {
 }
 
 /**
- * Null when a run may start. Of several reasons the one that lasts longest is told. A window counts when it is used up to
+ * Null when a run may start, be it only one that tries the account. Of several reasons the one that lasts longest is told. A window counts when it is used up to
  * `stopPercent` and begins anew at a time that lies ahead; one that has begun anew counts as unused, and one that tells
  * no time, or none within eight days, is not waited for: whether there is quota is seen by trying, and the refusal parks
  * the account. Nor is one of another limit than the plan's: the run may use another model.
@@ -121,7 +86,7 @@ export function whyNotReady(
   { now, stopPercent }: { readonly now: number; readonly stopPercent: number },
 ): AccountWait | null {
   const waits = [
-    ...(state.parked === null ? [] : [parkWait(state, state.parked)]),
+    ...(state.parked === null ? [] : [parkWait(state, state.parked), ...probeWait(state, now)]),
     ...state.windows
       .filter(({ usedPercent, isOther }) => usedPercent >= stopPercent && isOther !== true)
       .flatMap((window) => (window.resetsAt === null ? [] : [windowWait(state, window, window.resetsAt, stopPercent)])),
@@ -139,7 +104,8 @@ export type AccountChoice =
 
 /**
  * The preferred account when it is ready, else the first one in the order of the file that is. When none is ready, why
- * not, of the one that is ready soonest. An account of which nothing is known is ready.
+ * not, of the one that is ready soonest. An account of which nothing is known is ready. One that has to be tried first is
+ * ready for a single run, and `startsBefore` others that have no account yet may be that one.
  */
 export function chooseAccount(
   accounts: readonly AccountSettings[],
@@ -150,6 +116,7 @@ export function chooseAccount(
     readonly preferred: string | null;
     readonly now: number;
     readonly stopPercent: number;
+    readonly startsBefore?: number;
   },
 ): AccountChoice {
   const own = accounts.filter(({ backend }) => backend === wanted.backend);
@@ -158,9 +125,14 @@ export function chooseAccount(
     ...own.filter(({ name }) => name !== wanted.preferred),
   ];
   let soonest: AccountWait | null = null;
+  let { startsBefore = 0 } = wanted;
   for (const account of inOrder) {
     const state = states.find(({ backend, name }) => backend === account.backend && name === account.name);
-    const wait = state === undefined ? null : whyNotReady(state, wanted);
+    let wait = state === undefined ? null : whyNotReady(state, wanted);
+    if (state !== undefined && wait === null && startsBefore > 0 && needsProbe(state, wanted.now)) {
+      startsBefore -= 1;
+      wait = whyNotReady(probedBy(state, '', wanted.now), wanted);
+    }
     if (wait === null) return { account };
     if (soonest === null || wait.until < soonest.until) soonest = wait;
   }
@@ -184,6 +156,16 @@ function parkWait(state: AccountState, { why, until, reason }: AccountPark): Wai
   return { until, say: () => `${named(state)} ${what} (${reason}); it is tried again at ${timeText(until)}` };
 }
 
+function probeWait(state: AccountState, now: number): Wait[] {
+  const { parked } = state;
+  if (parked?.probe === undefined || !needsProbe(state, now)) return [];
+  const { probe, why, reason } = parked;
+  const what = why === 'quota' ? 'had no quota left' : 'was not logged in';
+  const until = probe.until;
+  const tried = `one run tries it now, the others wait for that, at most until`;
+  return [{ until, say: () => `${named(state)} ${what} (${reason}); ${tried} ${timeText(until)}` }];
+}
+
 function windowWait(state: AccountState, window: QuotaWindow, until: number, stopPercent: number): Wait {
   const { name, usedPercent } = window;
   const used = `has used ${Math.floor(usedPercent)} % of its window "${harmlessLine(name)}"`;
@@ -197,9 +179,4 @@ function named({ backend, name }: AccountState): string {
 
 function timeText(at: number): string {
   return new Date(at).toISOString();
-}
-
-/** Ahead, and not so far that only a broken clock, or an agent that talks nonsense, can have named it. */
-function isAhead(at: number, now: number): boolean {
-  return at > now && at - now <= furthestResetMs + accountJitterMs;
 }

@@ -3,7 +3,7 @@ import type { BatonError } from './baton-error.ts';
 import { chooseRecovery, type RecoveryStep } from './context-recovery.ts';
 import type { ErrorCode } from './error-catalogue.ts';
 import { harmlessLine } from './harmless-line.ts';
-import { retryCommand } from './retry-command.ts';
+import { retryCommand, survivesReason } from './retry-command.ts';
 import type { RunOutcome } from './run.ts';
 import type { AgentSettings } from './settings.ts';
 import type { RetryKind } from './workflow.ts';
@@ -23,6 +23,8 @@ export interface RunExit {
   readonly quotaWaitsBefore: number;
   /** When an account of the backend is ready; 0: one is now. Null: nobody knows. Read after a lack of quota alone. */
   readonly quotaReadyInMs: number | null;
+  /** Where nobody is logged in: this is the issue that is held for it; the others wait for the account. */
+  readonly standsForLogin: boolean;
   /** What this run did differently because the one before it died of its context; null for an ordinary one. */
   readonly lastRecovery: RecoveryStep | null;
   readonly agent: AgentSettings;
@@ -46,10 +48,7 @@ export type ExitDecision =
   | { readonly action: 'hold'; readonly code: ErrorCode; readonly reason: string }
   | { readonly action: 'release' };
 
-/** Errors that no retry mends: a question, and an agent that could not be ended and may still be at work. */
-const needsPerson: ReadonlySet<ErrorCode> = new Set(['agent_input_required', 'agent_survives']);
-
-/** No retry mends these either, but when the issue has moved on nobody has to be asked. */
+/** No retry mends these, but when the issue has moved on nobody has to be asked. */
 const needsPersonIfActive: ReadonlySet<ErrorCode> = new Set(['agent_auth_failed', 'run_stalemate']);
 
 /** An error may quote what an agent wrote; a reason is for reading at a glance. */
@@ -64,7 +63,8 @@ const longestToldChars = 1_000;
  * | a run that | is followed by |
  * |---|---|
  * | needs a person | held with the code of its error, however it ended |
- * | found nobody logged in, or goes round in a circle | held with the code of its error and the command that goes on |
+ * | found nobody logged in | held with the code of its error and the command that goes on, if no other issue is; else as without quota |
+ * | goes round in a circle | held with the code of its error and the command that goes on |
  * | ended well | a quick look whether the issue is still active; held when too many in a row changed nothing |
  * | found its account without quota | a look when an account is ready; nothing is counted |
  * | failed, timed out or stalled | a wait that grows with the failures in a row; held when there were too many |
@@ -79,8 +79,11 @@ export function decideAfterExit(exit: RunExit): ExitDecision {
   const { outcome } = exit;
   if (outcome.end === 'succeeded') return afterSuccess(exit);
   const { code, message } = outcome.error;
-  if (needsPerson.has(code)) return { action: 'hold', code, reason: message };
+  if (code === 'agent_survives')
+    return { action: 'hold', code, reason: survivesReason(sentence(message), exit.identifier) };
+  if (code === 'agent_input_required') return { action: 'hold', code, reason: reasonToGoOn(message, exit.identifier) };
   if (outcome.end === 'canceled_by_reconciliation') return { action: 'release' };
+  if (code === 'agent_auth_failed' && !exit.standsForLogin) return afterQuota(exit, outcome.error);
   if (needsPersonIfActive.has(code)) return { action: 'hold', code, reason: reasonToGoOn(message, exit.identifier) };
   if (code === 'agent_quota_exhausted') return afterQuota(exit, outcome.error);
   switch (outcome.end) {
@@ -153,6 +156,10 @@ function recoveryAfter(
 }
 
 function reasonToGoOn(message: string, identifier: string): string {
+  return `${sentence(message)} To go on: ${retryCommand(identifier)}`;
+}
+
+function sentence(message: string): string {
   const why = harmlessLine(message).slice(0, longestToldChars);
-  return `${/[.!?…]$/.test(why) ? why : `${why}.`} To go on: ${retryCommand(identifier)}`;
+  return /[.!?…]$/.test(why) ? why : `${why}.`;
 }

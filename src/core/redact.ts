@@ -14,7 +14,7 @@ export interface Redactor {
   redact<T>(value: T): T;
 }
 
-/** Less than this is no secret, and would be found in any text. */
+/** A secret of fewer characters is left alone: it would be found in any text. */
 const shortest = 8;
 const shown = '[secret]';
 /** Deeper than anything an agent means to say; it cannot be looked through, so it is not told. */

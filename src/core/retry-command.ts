@@ -5,6 +5,11 @@ export function retryCommand(identifier: string): string {
   return `baton issue retry ${copyable(identifier)}`;
 }
 
+/** Why an issue is held whose agent may be alive, in words that end with a full stop, and what lets it go on. */
+export function survivesReason(why: string, identifier: string): string {
+  return `${why} End what is left of it; then, and not before: ${retryCommand(identifier)}`;
+}
+
 /** The command by which a person gives an issue back that he took over. */
 export function handbackCommand(identifier: string): string {
   return `baton handback ${copyable(identifier)}`;

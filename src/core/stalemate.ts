@@ -4,7 +4,8 @@ import { harmlessLine } from './harmless-line.ts';
 /**
  * Turns in a row that led nowhere. A turn is idle when the workspace is the same after it as before it, and its last words
  * are those of the idle turns before it; to have said nothing is the same as to have said nothing. A workspace that could
- * not be seen is never the same, and what a person says to the agent begins a new count: nobody is held on a guess.
+ * not be seen is never the same: nobody is held on a guess. A turn in which the agent heard a person, in its prompt, by a
+ * word into it or by an answer, is never idle either: that is progress, and the count begins anew.
  */
 export interface IdleTurns {
   readonly count: number;
@@ -24,15 +25,15 @@ export interface TurnTrace {
   /** Of the workspace after it; null when it could not be seen. */
   readonly fingerprint: string | null;
   readonly message: string;
-  /** Whether its prompt held words of a person. */
+  /** Whether the agent heard a person in it. */
   readonly heardPerson: boolean;
 }
 
 export function countIdleTurn(before: IdleTurns, turn: TurnTrace): IdleTurns {
   const { fingerprint } = turn;
   const message = turn.message.trim();
-  if (fingerprint === null || fingerprint !== before.fingerprint) return noIdleTurns(fingerprint);
-  const goesOn = !turn.heardPerson && (before.message === null || before.message === message);
+  if (fingerprint === null || fingerprint !== before.fingerprint || turn.heardPerson) return noIdleTurns(fingerprint);
+  const goesOn = before.message === null || before.message === message;
   return { count: goesOn ? before.count + 1 : 1, fingerprint, message };
 }
 

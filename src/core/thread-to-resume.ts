@@ -8,22 +8,27 @@ export interface RunWithThread {
   readonly backend: string;
   readonly threadId: string | null;
   readonly retryKind: RetryKind | null;
+  readonly recovery?: RecoveryStep | null;
 }
 
 /**
  * The conversation that a run goes on with; null begins a new one. One that was cut short, or waited for somebody, goes on
  * where it was, and so does one that is only made shorter. A failure begins anew: its thread may be what was wrong. A
- * thread belongs to the backend that began it. A run that was to go on and died before it had a session is passed over:
- * it has lost nothing of the conversation. `before` are the runs of the issue, the newest first.
+ * thread belongs to the backend that began it. A run that died before it had a session is passed over, whatever ended it:
+ * nothing was said to the agent, so the next one goes on with what that one was to go on with. `before` are the runs of
+ * the issue, the newest first.
  */
 export function threadToResume(
-  start: { readonly retryKind: RetryKind | null; readonly recovery: RecoveryStep | null; readonly backend: string },
+  start: Pick<RunWithThread, 'backend' | 'retryKind' | 'recovery'>,
   before: readonly RunWithThread[],
 ): string | null {
-  const isWanted = start.recovery === 'compact' || (start.retryKind !== null && goesOn.has(start.retryKind));
-  if (!isWanted) return null;
-  const last = before.find(
-    ({ threadId, retryKind }) => threadId !== null || retryKind === null || !goesOn.has(retryKind),
-  );
-  return last?.backend === start.backend ? last.threadId : null;
+  const { backend } = start;
+  let wish = start;
+  for (const run of before) {
+    const isWanted = wish.recovery === 'compact' || (wish.retryKind !== null && goesOn.has(wish.retryKind));
+    if (run.threadId !== null) return isWanted && run.backend === backend ? run.threadId : null;
+    if (!isWanted && wish.retryKind !== 'failure') return null;
+    wish = run;
+  }
+  return null;
 }

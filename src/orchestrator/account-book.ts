@@ -1,15 +1,16 @@
 import type { Chance } from '../clock/chance.ts';
 import type { Clock } from '../clock/clock.ts';
+import { type AccountState, chooseAccount, mergeWindows, type QuotaWindow, whyNotReady } from '../core/account.ts';
 import {
   type AccountError,
-  type AccountState,
   afterGoodRun,
-  chooseAccount,
-  mergeWindows,
+  afterProbe,
+  isProvedBy,
+  needsProbe,
   parkAfter,
-  type QuotaWindow,
-  whyNotReady,
-} from '../core/account.ts';
+  probedBy,
+  triedAgain,
+} from '../core/account-park.ts';
 import type { SkipReason } from '../core/eligibility.ts';
 import type { Logger } from '../core/logger.ts';
 import type { RunOutcome } from '../core/run.ts';
@@ -23,13 +24,23 @@ export interface AccountBookParts {
   readonly chance: Chance;
   readonly logger: Logger;
   readonly isShared: boolean;
+  /** An account that was parked is mended: whoever waits for one may go on. */
+  readonly onMended: () => void;
 }
 
-type AccountTables = Pick<StoreTables, 'accounts'>;
+/** A run, as far as its account is concerned. */
+export interface AccountUser {
+  readonly runId: string;
+  readonly account: AccountSettings;
+  readonly startedAt: number;
+}
+
+type AccountTables = Pick<StoreTables, 'accounts' | 'runs'>;
 
 /**
  * What is known of the accounts of agents: kept here for decisions, in the store for the next life and for other daemons.
- * An account that ran out of quota, or that nobody is logged in to, is parked; nothing starts on it meanwhile.
+ * An account that ran out of quota, or that nobody is logged in to, is parked; nothing starts on it meanwhile. Then one run
+ * tries it, and the others wait until a turn of that one gets through.
  */
 export class AccountBook {
   readonly #parts: AccountBookParts;
@@ -48,7 +59,7 @@ export class AccountBook {
   /** Takes in what the store has, and so what other daemons learned. What is learned here meanwhile is newer. */
   async read(tables: AccountTables = this.#parts.store): Promise<void> {
     const before = this.#changes;
-    const stored = await tables.accounts.list();
+    const stored = await Promise.all((await tables.accounts.list()).map((state) => withoutOldProbe(tables, state)));
     if (this.#changes !== before) return;
     for (const state of stored) this.#states.set(keyOf(state), this.#withPending(state));
   }
@@ -65,30 +76,53 @@ export class AccountBook {
     return [...inForce, ...others].map((state) => ({ ...state, waitsFor: whyNotReady(state, now)?.text ?? null }));
   }
 
-  /** Why nothing may start on any account of the backend; null when there is one. */
-  whyNone(agent: AgentSettings): SkipReason | null {
-    const choice = this.#choose(agent, null);
+  /**
+   * Why nothing may start on any account of the backend; null when there is one. `startsBefore` runs are about to start
+   * before it, on accounts that nobody knows yet.
+   */
+  whyNone(agent: AgentSettings, startsBefore: number): SkipReason | null {
+    const choice = this.#choose(agent, { preferred: null, startsBefore });
     return 'account' in choice ? null : { code: 'waiting_quota', text: choice.why.text };
   }
 
   /** As `whyNone`, at the moment of a start: other daemons may have parked an account since the last reading. */
   async whyNoneIn(tables: AccountTables, agent: AgentSettings): Promise<SkipReason | null> {
     if (this.#parts.isShared) await this.read(tables);
-    return this.whyNone(agent);
+    return this.whyNone(agent, 0);
   }
 
   /** How long until there is an account to go on with; 0 when there is one. */
   readyInMs(agent: AgentSettings): number {
-    const choice = this.#choose(agent, null);
+    const choice = this.#choose(agent, { preferred: null, startsBefore: 0 });
     return 'account' in choice ? 0 : Math.max(0, choice.why.until - this.#parts.clock.now());
   }
 
-  /** The account for a run: the one it had before where that may be, and in any case one. */
-  choose(agent: AgentSettings, preferred: string | null): AccountSettings {
-    const choice = this.#choose(agent, preferred);
-    if ('account' in choice) return choice.account;
+  /**
+   * The account for a run: the one it had before where that may be, and in any case one. One that has to be tried is tried
+   * by this run, which is written in the transaction of its start.
+   */
+  async take(
+    tables: AccountTables,
+    agent: AgentSettings,
+    { preferred, runId }: { readonly preferred: string | null; readonly runId: string },
+  ): Promise<AccountSettings> {
+    const choice = this.#choose(agent, { preferred, startsBefore: 0 });
     const [first] = agent.accounts.filter(({ backend }) => backend === agent.backend);
-    return first ?? { name: agent.backend, backend: agent.backend, env: {}, home: null };
+    const any = first ?? { name: agent.backend, backend: agent.backend, env: {}, home: null };
+    const account = 'account' in choice ? choice.account : any;
+    const now = this.#parts.clock.now();
+    const known = this.#of(account);
+    if (!needsProbe(known, now)) return account;
+    this.#set(probedBy(known, runId, now));
+    const stored = (await tables.accounts.list()).find((state) => keyOf(state) === keyOf(account));
+    await tables.accounts.put(probedBy(stored ?? known, runId, now), now);
+    return account;
+  }
+
+  /** A run that was to try an account is over, or did not begin: another may. */
+  async probeEnded(runId: string): Promise<void> {
+    for (const state of this.list())
+      if (state.parked?.probe?.by === runId) await this.#change(state, (known) => afterProbe(known, runId));
   }
 
   report(account: AccountSettings, windows: readonly QuotaWindow[]): void {
@@ -98,38 +132,56 @@ export class AccountBook {
     this.#set({ ...known, windows: mergeWindows(known.windows, windows) });
   }
 
-  /** A run on this account has ended: it is parked, or proved to be good. Written down as well as possible. */
-  async runEnded(account: AccountSettings, outcome: RunOutcome, startedAt: number): Promise<void> {
+  /** A turn of this run got through. Written down as well as possible. */
+  async turnCompleted({ account, ...run }: AccountUser): Promise<void> {
+    const known = this.#of(account);
+    if (isGood(known) || !isProvedBy(known, run)) return;
+    await this.#learn(account, (state) => (isProvedBy(state, run) ? afterGoodRun(state) : state));
+  }
+
+  /** Changes what is known, and tells when that makes an account good which was not. */
+  async #learn(account: AccountSettings, change: Change): Promise<AccountState> {
+    const wasGood = isGood(this.#of(account));
+    const state = await this.#change(account, change);
+    if (!wasGood && isGood(state)) this.#parts.onMended();
+    return state;
+  }
+
+  /** A run has ended: its account is parked, or proved to be good. Gives what is known of it now. */
+  async runEnded(user: AccountUser, outcome: RunOutcome): Promise<AccountState> {
     const { clock, chance, logger } = this.#parts;
+    const { account, runId } = user;
     const error = refusalIn(outcome);
     if (error !== null) {
-      const refusal = { now: clock.now(), chance: chance.next(), error };
-      const { parked } = await this.#change(account, (state) => parkAfter({ ...refusal, state }));
-      const until = parked === null ? null : new Date(parked.until).toISOString();
+      const refusal = { now: clock.now(), chance: chance.next(), error, by: runId };
+      const state = await this.#change(account, (known) => parkAfter({ ...refusal, state: known }));
+      const until = state.parked === null ? null : new Date(state.parked.until).toISOString();
       const { name, backend } = account;
       logger.warn('An account is parked.', { account: name, backend, why: error.why, until });
-      return;
+      return state;
     }
-    // A run from before it was parked says nothing about now.
-    await this.#change(account, (state) =>
-      outcome.turns > 0 && (state.parked === null || startedAt > state.parked.since) ? afterGoodRun(state) : state,
+    const hasProved = outcome.end === 'succeeded' && outcome.turns > 0;
+    // Also where nothing is proved: what its agent told of the windows is written down with it.
+    return this.#learn(account, (state) =>
+      afterProbe(hasProved && isProvedBy(state, user) ? afterGoodRun(state) : state, runId),
     );
   }
 
   /** A person wants it tried again: he has logged in, or knows better than the account when its quota is back. */
-  async tryAgain(backend: string): Promise<void> {
+  async tryAgain(backend: string, why: readonly AccountError['why'][]): Promise<void> {
     const now = this.#parts.clock.now();
-    // What is parked after he asked is parked for another reason.
+    const isMeant = ({ parked }: AccountState): boolean => parked !== null && why.includes(parked.why);
     for (const state of this.list())
-      if (state.backend === backend && state.parked !== null)
-        await this.#change(state, (known) =>
-          known.parked !== null && known.parked.since <= now ? { ...known, parked: null } : known,
-        );
+      if (state.backend === backend && isMeant(state))
+        await this.#change(state, (known) => (isMeant(known) ? triedAgain(known, now) : known));
   }
 
-  #choose(agent: AgentSettings, preferred: string | null): ReturnType<typeof chooseAccount> {
+  #choose(
+    agent: AgentSettings,
+    wanted: { readonly preferred: string | null; readonly startsBefore: number },
+  ): ReturnType<typeof chooseAccount> {
     const { backend, accounts, quotaStopPercent: stopPercent } = agent;
-    return chooseAccount(accounts, this.list(), { backend, preferred, now: this.#parts.clock.now(), stopPercent });
+    return chooseAccount(accounts, this.list(), { ...wanted, backend, now: this.#parts.clock.now(), stopPercent });
   }
 
   #of(account: AccountName): AccountState {
@@ -176,6 +228,14 @@ export class AccountBook {
   }
 }
 
+/** A run that has ended tries nothing any more, whoever could not write that down. */
+async function withoutOldProbe({ runs }: AccountTables, state: AccountState): Promise<AccountState> {
+  const by = state.parked?.probe?.by;
+  if (by === undefined) return state;
+  const run = await runs.read(by);
+  return run === null || run.finish !== null ? afterProbe(state, by) : state;
+}
+
 type Change = (state: AccountState) => AccountState;
 
 interface AccountName {
@@ -190,6 +250,10 @@ function refusalIn(outcome: RunOutcome): AccountError | null {
   if (code !== 'agent_quota_exhausted' && code !== 'agent_auth_failed') return null;
   const resetsAt = typeof details.resets_at === 'number' ? details.resets_at : null;
   return { why: code === 'agent_auth_failed' ? 'auth' : 'quota', resetsAt, reason };
+}
+
+function isGood({ parked, parks }: AccountState): boolean {
+  return parked === null && parks === 0;
 }
 
 function nothingKnown({ backend, name }: AccountName): AccountState {

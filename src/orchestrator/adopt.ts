@@ -1,4 +1,5 @@
 import type { AgentProcess } from '../agent/agent.ts';
+import { survivesReason } from '../core/retry-command.ts';
 import { unseen } from '../core/run-evidence.ts';
 import type { RunFinish, RunRecord } from '../store/runs.ts';
 import type { OrchestratorContext } from './context.ts';
@@ -51,6 +52,7 @@ async function adopt(context: OrchestratorContext, issueId: string): Promise<voi
     const isOurs =
       inheritance.runs.length === 0 || (await takeover.endRuns({ ...inheritance, hold }, look, interruption(context)));
     state.leftBehind.delete(issueId);
+    for (const { runId } of inheritance.runs) await context.accounts.probeEnded(runId);
     // Beside the rest: nobody waits for a disk here, and a next run does no harm to it.
     if (isOurs) context.own('branch', bringHome(context, inheritance.runs));
     state.adopting.delete(issueId);
@@ -91,7 +93,8 @@ async function endRuns(context: OrchestratorContext, runs: readonly RunRecord[])
     logger.warn('A run of an earlier life is ended.', { ...named, processes_ended: ended, processes_left: left });
     if (left === 0) continue;
     const issue = { id: run.issueId, identifier: run.identifier };
-    const reason = `${left} processes of an earlier agent could not be ended`;
+    const what = left === 1 ? '1 process of an earlier agent' : `${left} processes of an earlier agent`;
+    const reason = survivesReason(`${what} could not be ended.`, run.identifier);
     hold = { issue, code: 'agent_survives', reason, since: clock.now(), runId: run.runId };
   }
   return hold;

@@ -2,6 +2,7 @@ import type { SkipReason } from '../core/eligibility.ts';
 import { isDayLimit, limitHold, limitsInFlight, limitsOfDay } from '../core/limits.ts';
 import type { OrchestratorContext } from './context.ts';
 import { holdAfterRun } from './hold-issue.ts';
+import { ownTimeMs } from './person-time.ts';
 import type { RunningEntry } from './scheduling-state.ts';
 import { stopRun } from './stop-run.ts';
 import { spentToday } from './today.ts';
@@ -49,7 +50,7 @@ function spentBy(
   entry: RunningEntry,
   before: { runs: number; tokens: number; wallMs: number; microUsd: number },
 ): Parameters<typeof limitsInFlight>[0] {
-  const runWallMs = context.clock.monotonic() - entry.startedAtMonotonic;
+  const runWallMs = ownTimeMs(entry, context.clock);
   return {
     issue: {
       runs: before.runs + 1,

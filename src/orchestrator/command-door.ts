@@ -12,13 +12,16 @@ const restMs = 1_000;
 /**
  * The one door through which people and programs change scheduling state. Commands wait in the store; whoever writes one
  * knocks, and each tick looks too. They are carried out one after the other in their order; a command whose result is
- * written is never carried out again. A crash between the two repeats it, so every command is one that may be repeated.
+ * written is never carried out again, nor one whose result could not be written while this daemon lives. A crash between
+ * the two repeats it, so every command is one that may be repeated.
  */
 export class CommandDoor {
   readonly #context: OrchestratorContext;
   #working: Promise<void> | null = null;
   #knocked = false;
   #restsUntil = Number.NEGATIVE_INFINITY;
+  /** What came of commands that were carried out, until that is in the store. */
+  readonly #unwritten = new Map<string, CommandAnswer>();
 
   constructor(context: OrchestratorContext) {
     this.#context = context;
@@ -75,7 +78,7 @@ export class CommandDoor {
     const { store, clock, logger, state } = this.#context;
     let answer: CommandAnswer;
     try {
-      answer = await executeCommand(this.#context, command);
+      answer = this.#unwritten.get(command.id) ?? (await executeCommand(this.#context, command));
     } catch (thrown) {
       const error = toBatonError(thrown);
       if (error.retryable) {
@@ -84,7 +87,9 @@ export class CommandDoor {
       }
       answer = { status: 'refused', text: error.message };
     }
+    this.#unwritten.set(command.id, answer);
     await store.commands.finish(command.id, { at: clock.now(), ...answer });
+    this.#unwritten.delete(command.id);
     if (state.unansweredPause === command.id) state.unansweredPause = null;
     if (answer.status === 'done') this.#context.activity.note();
     logger.info('A command was answered.', { command_id: command.id, kind: command.kind, ...answer });

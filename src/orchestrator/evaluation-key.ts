@@ -26,7 +26,7 @@ export function evaluationKey(context: OrchestratorContext, { workflow, problem 
     whyDayIsOver(context)?.text ?? null,
     room.whyNone()?.text ?? null,
     whyNoRequests(context)?.text ?? null,
-    context.accounts.whyNone(workflow.settings.agent)?.text ?? null,
+    context.accounts.whyNone(workflow.settings.agent, 0)?.text ?? null,
     pool?.mayStart()?.code ?? null,
     state.totals.runs,
   ]);

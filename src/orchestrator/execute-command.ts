@@ -4,6 +4,7 @@ import type { Command } from '../store/commands.ts';
 import { answerQuestion } from './answer-question.ts';
 import { whyDayIsOver } from './check-limits.ts';
 import type { OrchestratorContext } from './context.ts';
+import { howItStands, lastChange } from './done-before.ts';
 import { findIssue } from './find-issue.ts';
 import { handBack, steerRun, takeOverByHand } from './hand-over.ts';
 import { holdAfterRun, holdIssue, releaseHold } from './hold-issue.ts';
@@ -13,6 +14,7 @@ import type { IssueName, Pause } from './scheduling-state.ts';
 import { stopRun } from './stop-run.ts';
 import { sweepWorkspaces } from './sweep-workspaces.ts';
 import { allowMoreToday } from './today.ts';
+import { tryAccounts, tryLogins } from './try-accounts.ts';
 
 /** Carries out one command. A command that cannot be carried out is refused with the reason; nothing is half done. */
 export async function executeCommand(context: OrchestratorContext, command: Command): Promise<CommandAnswer> {
@@ -32,8 +34,8 @@ export async function executeCommand(context: OrchestratorContext, command: Comm
   await leaveToItsOwner(context, issue);
   if (context.state.adopting.has(issue.id))
     throw new BatonError('claim_lost', `${issue.identifier} is being taken over from an earlier life.`);
-  if (kind === 'issue_steer') return steerRun(context, issue, textIn(command, 'text'));
-  if (kind === 'issue_handback') return handBack(context, issue, textIn(command, 'note'));
+  if (kind === 'issue_steer') return steerRun(context, issue, { ...command, text: textIn(command, 'text') });
+  if (kind === 'issue_handback') return handBack(context, issue, { ...command, note: textIn(command, 'note') });
   return issueCommands[kind](context, issue, reason);
 }
 
@@ -51,22 +53,29 @@ const issueCommands: Record<IssueCommandKind, IssueCommand> = {
     if (state.running.has(issue.id)) return refused(`${issue.identifier} is running`);
     const waiting = state.retrying.get(issue.id);
     if (waiting !== undefined) {
-      if (waiting.kind === 'quota' || waiting.wait?.code === 'waiting_quota') await tryAccounts(context);
+      const waitsForAccount = waiting.kind === 'quota' || waiting.wait?.code === 'waiting_quota';
+      await (waitsForAccount ? tryAccounts(context) : tryLogins(context));
       scheduleLook(context, waiting, { delayMs: 0 });
       return done(`${issue.identifier} is looked at now`);
     }
     // Whoever asks for it has seen to what held it.
-    if (state.held.get(issue.id)?.code === 'agent_auth_failed') await tryAccounts(context);
+    const held = state.held.get(issue.id);
+    if (held !== undefined) await (held.code === 'agent_auth_failed' ? tryAccounts(context) : tryLogins(context));
     const wasHeld = await releaseHold(context, issue.id, { byPerson: true });
+    const why = state.skipped.get(issue.id)?.reason;
+    const waitsForAccount = why?.code === 'waiting_quota';
+    if (!wasHeld && waitsForAccount) await tryAccounts(context);
     context.requestTick();
-    const why = state.skipped.get(issue.id)?.reason.text;
-    if (!wasHeld && why !== undefined) return refused(`${issue.identifier} is not waiting for a retry: ${why}`);
+    if (!wasHeld && why !== undefined && !waitsForAccount)
+      return refused(`${issue.identifier} is not waiting for a retry: ${why.text}`);
     return done(`${issue.identifier} is looked at now`);
   },
 
   async issue_hold(context, issue, reason) {
     const { state, clock } = context;
-    if (state.held.has(issue.id)) return refused(`${issue.identifier} is held already`);
+    const held = state.held.get(issue.id);
+    if (held?.code === 'person') return done(`${issue.identifier} is held already: ${held.reason}`);
+    if (held !== undefined) return refused(`${issue.identifier} is held already: ${held.reason}`);
     const why = reason ?? 'a person asked for it';
     const running = state.running.get(issue.id);
     if (running !== undefined) {
@@ -79,22 +88,36 @@ const issueCommands: Record<IssueCommandKind, IssueCommand> = {
 
   async issue_release(context, issue) {
     const isRunning = context.state.running.has(issue.id);
-    if (!(await releaseHold(context, issue.id, { byPerson: true }))) return refused(`${issue.identifier} is not held`);
+    if (context.state.held.has(issue.id)) await tryLogins(context);
+    if (!(await releaseHold(context, issue.id, { byPerson: true }))) {
+      const before = await lastChange(context, issue);
+      if (before?.kind !== 'issue_release') return refused(`${issue.identifier} is not held`);
+      return done(`${issue.identifier} was released already${before.by}: ${howItStands(context, issue)}`);
+    }
     context.requestTick();
     return done(`${issue.identifier} is not held ${isRunning ? 'when its run has ended' : 'any more'}`);
   },
 
   async issue_stop(context, issue, reason) {
     const running = context.state.running.get(issue.id);
-    if (running === undefined) return refused(`${issue.identifier} is not running`);
+    if (running === undefined) return noRunToStop(context, issue);
+    const isBeingEnded = running.stopRequested === 'stopped_by_person' && reason === null;
+    if (isBeingEnded) return done(`the run of ${issue.identifier} is being ended already`);
     await holdAfterRun(context, running, { code: 'person', reason: reason ?? 'a person stopped its run' });
     stopRun(context, running, 'stopped_by_person');
     return done(`the run of ${issue.identifier} is being ended; the issue is held afterwards`);
   },
 };
 
-function tryAccounts({ accounts, source }: OrchestratorContext): Promise<void> {
-  return accounts.tryAgain(source.read().workflow.settings.agent.backend);
+/** A stop that is repeated finds what it wanted: no run, and the issue held. */
+async function noRunToStop(context: OrchestratorContext, issue: IssueName): Promise<CommandAnswer> {
+  const { identifier } = issue;
+  const held = context.state.held.get(issue.id);
+  const before = await lastChange(context, issue);
+  const isStopped = before?.kind === 'issue_stop' || (held?.code === 'person' && held.runId !== null);
+  if (!isStopped) return refused(`${identifier} is not running`);
+  const by = before?.kind === 'issue_stop' ? before.by : '';
+  return done(`the run of ${identifier} was ended already${by}: ${howItStands(context, issue)}`);
 }
 
 /** Whoever asked has gone by then, and may have changed his mind. */

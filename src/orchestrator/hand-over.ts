@@ -1,7 +1,9 @@
 import { BatonError } from '../core/baton-error.ts';
 import type { CommandAnswer } from '../core/command.ts';
-import { handbackCommand } from '../core/retry-command.ts';
+import { handbackCommand, survivesReason } from '../core/retry-command.ts';
+import type { Command } from '../store/commands.ts';
 import type { OrchestratorContext } from './context.ts';
+import { howItStands, lastChange } from './done-before.ts';
 import { holdAfterRun, holdIssue, lookInsteadOfHold } from './hold-issue.ts';
 import type { IssueName } from './scheduling-state.ts';
 import { stopRun } from './stop-run.ts';
@@ -27,7 +29,7 @@ export async function takeOverByHand(
   };
   // Beside an agent that may be alive nobody works by hand.
   if (state.held.get(issue.id)?.code === 'agent_survives')
-    return refused(`an agent of ${identifier} may still be alive: end it, then release the issue`);
+    return refused(survivesReason(`an agent of ${identifier} may still be alive.`, identifier));
   if (state.held.get(issue.id)?.code === takenOver) return done(`${identifier} is in your hands already`);
   const running = state.running.get(issue.id);
   if (running === undefined) {
@@ -39,11 +41,14 @@ export async function takeOverByHand(
   return done(`the run of ${identifier} is being ended; then it is in your hands`);
 }
 
+/** A command, and what was begun of it before the daemon ended that was carrying it out. */
+type CommandOnce = Pick<Command, 'id' | 'begun'>;
+
 /** The person is done: an agent goes on from what is there now. */
 export async function handBack(
   context: OrchestratorContext,
   issue: IssueName,
-  note: string | null,
+  { id, begun, note }: CommandOnce & { readonly note: string | null },
 ): Promise<CommandAnswer> {
   const { state } = context;
   const running = state.running.get(issue.id);
@@ -53,28 +58,47 @@ export async function handBack(
     const stored = (await context.store.held.list(context.project)).find(({ issueId }) => issueId === issue.id);
     // Of a daemon that is gone, and not taken over yet: a moment later it is ours.
     if (stored?.code === takenOver) throw new BatonError('claim_lost', `${issue.identifier} is being taken over.`);
+    const before = await lastChange(context, issue);
+    const by = before?.kind === 'issue_handback' ? before.by : '';
+    if (begun !== null || by !== '')
+      return done(`${issue.identifier} was given back already${by}: ${howItStands(context, issue)}`);
     return refused(`${issue.identifier} is in nobody's hands`);
   }
+  await context.store.commands.begin(id, 'it is given back');
   await lookInsteadOfHold(context, issue.id, { kind: 'handed_back', note });
   return done(`${issue.identifier} is given back; an agent goes on with it`);
 }
 
-/** Says something to the agent at work. */
+/**
+ * Says something to the agent at work, once: that it is about to be said is written down before. After a crash in between
+ * nobody knows whether the agent heard it, and who asked is told that, rather than the agent the same again.
+ */
 export async function steerRun(
-  { state }: OrchestratorContext,
+  { state, store }: OrchestratorContext,
   issue: IssueName,
-  text: string | null,
+  { id, begun, text }: CommandOnce & { readonly text: string | null },
 ): Promise<CommandAnswer> {
+  const { identifier } = issue;
   if (text === null) return refused('the command says nothing');
+  if (begun !== null)
+    return done(
+      `it was being said to ${identifier} when the daemon ended, and is not said twice; say it anew if it was not heard`,
+    );
   const running = state.running.get(issue.id);
-  if (running === undefined) return refused(`${issue.identifier} is not running`);
-  if (running.stopRequested !== null) return refused(`the run of ${issue.identifier} is being ended`);
-  const how = await running.run.steer(text);
-  return done(
-    how === 'told'
-      ? `the agent of ${issue.identifier} is told`
-      : `the agent of ${issue.identifier} is told at its next turn`,
-  );
+  if (running === undefined) return refused(`${identifier} is not running`);
+  if (running.stopRequested !== null) return refused(`the run of ${identifier} is being ended`);
+  if (!(await store.commands.begin(id, running.runId))) return done(`the agent of ${identifier} was told`);
+  try {
+    if (state.running.get(issue.id) !== running) throw new BatonError('command_refused', 'its run has just ended');
+    const how = await running.run.steer(text);
+    return done(
+      how === 'told' ? `the agent of ${identifier} is told` : `the agent of ${identifier} is told at its next turn`,
+    );
+  } catch (thrown) {
+    // It was not said.
+    await store.commands.begin(id, null);
+    throw thrown;
+  }
 }
 
 function done(text: string): CommandAnswer {

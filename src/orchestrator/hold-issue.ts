@@ -2,6 +2,7 @@ import { BatonError } from '../core/baton-error.ts';
 import type { OrchestratorContext } from './context.ts';
 import { forgetLook, scheduleLook } from './schedule-look.ts';
 import type { HeldEntry, HoldReason, Look, RunningEntry } from './scheduling-state.ts';
+import { tryLogins } from './try-accounts.ts';
 
 /** Holds an issue for a person; a promise to look at it ends. Rejects when it could not be written down. */
 export async function holdIssue(context: OrchestratorContext, entry: HeldEntry): Promise<void> {
@@ -82,6 +83,7 @@ export async function lookInsteadOfHold(
   const { state, ledger, clock, store, project } = context;
   const hold = state.held.get(issueId);
   if (hold === undefined) return;
+  await tryLogins(context);
   const { failures, staleRuns } = await ledger.counts(issueId);
   const last = await store.runs.latestOfIssue({ project, issueId });
   const look: Look = {

@@ -3,6 +3,7 @@ import type { HeldIssue } from '../store/held.ts';
 import type { IssueKey } from '../store/issue-key.ts';
 import type { Retry } from '../store/retries.ts';
 import type { StoreTables } from '../store/store.ts';
+import { bothNotes } from './run-wish.ts';
 import { type HeldEntry, type Look, slotOfHold } from './scheduling-state.ts';
 
 /** A promise to look again, as the store has it. */
@@ -30,9 +31,17 @@ export async function putIdleHold(
   holder: ClaimHolder,
   entry: HeldEntry,
 ): Promise<void> {
+  await keepNoteOfLook(tables, key);
   await tables.retries.remove(key);
   await putHold(tables, key, entry);
   await tables.claims.setSlot(key, holder, slotOfHold(entry));
+}
+
+/** What a person wanted the next run to know is not forgotten with the look: the run before keeps it. */
+async function keepNoteOfLook({ retries, runs }: StoreTables, key: IssueKey): Promise<void> {
+  const note = (await retries.read(key))?.note ?? null;
+  const last = note === null ? null : await runs.latestOfIssue(key);
+  if (note !== null && last !== null) await runs.keepNote(last.runId, bothNotes(last.note ?? null, note) ?? note);
 }
 
 export function heldFrom({ issueId, identifier, code, reason, since, runId }: HeldIssue): HeldEntry {

@@ -3,46 +3,18 @@ import type { SkipReason } from '../core/eligibility.ts';
 import { isDayLimit, type LimitFinding, limitHold, limitsBeforeStart } from '../core/limits.ts';
 import type { Settings } from '../core/settings.ts';
 import { whyNoSlot } from '../core/slots.ts';
-import type { StoredQuestion } from '../store/questions.ts';
-import type { RunFinish, RunRecord, RunStart } from '../store/runs.ts';
+import type { RunFinish } from '../store/runs.ts';
 import type { StoreTables } from '../store/store.ts';
 import { ClaimFence, type ClaimFenceParts } from './claim-fence.ts';
 import { addSpent, clearCounts, noStreaks, readCounts, writeStreaks } from './issue-counters.ts';
 import { putHold, putIdleHold, putLook } from './ledger-rows.ts';
+import { bothNotes, type RunAnswer, type RunWish } from './run-wish.ts';
 import type { HeldEntry, IssueCounts, IssueName, Look } from './scheduling-state.ts';
 import { usageOf } from './usage-of-run.ts';
 
 export interface LedgerParts extends ClaimFenceParts {
   readonly isShared: boolean;
 }
-
-export interface RunWish {
-  readonly record: Omit<RunStart, 'generation' | 'project' | 'host' | 'account'>;
-  /** Why it may use no account just now, by what the store knows of them. */
-  readonly whyNoAccount: (tables: StoreTables) => Promise<SkipReason | null>;
-  /** The account it uses, given the run of this issue before it. */
-  readonly accountFor: (last: RunRecord | null) => string | null;
-  /** The state whose slot the run takes. */
-  readonly slotState: string;
-  readonly settings: Settings;
-}
-
-export type RunAnswer =
-  | {
-      readonly isBegun: true;
-      readonly generation: number;
-      readonly before: IssueCounts;
-      /** The run of this issue before this one. */
-      readonly last: RunRecord | null;
-      /** Those before it too, the newest first. */
-      readonly earlier: readonly RunRecord[];
-      readonly account: string | null;
-      /** What people answered to earlier runs, and no run has been told. */
-      readonly answers: readonly StoredQuestion[];
-      /** What they answered and earlier runs were told, the oldest first. */
-      readonly answersBefore: readonly StoredQuestion[];
-    }
-  | { readonly isBegun: false; readonly refusal: SkipReason; readonly held: HeldEntry | null };
 
 /** What follows a run that has ended. */
 export type NextStep =
@@ -106,7 +78,8 @@ export class Ledger {
         await tables.usage.add(usageOf(run, end.endedAt));
         await addSpent(tables, key, { tokens: run.totalTokens, wallMs: settlement.wallMs, microUsd: run.costMicroUsd });
         // The account waited, not the issue: it has all its runs.
-        if (end.errorCode === 'agent_quota_exhausted') await tables.counters.add(key, 'runs', -1);
+        if (end.errorCode === 'agent_quota_exhausted' || waitsForAccount(next))
+          await tables.counters.add(key, 'runs', -1);
       }
       await writeStreaks(tables, key, next.action === 'release' ? noStreaks : settlement);
       if (next.action === 'release') {
@@ -129,10 +102,10 @@ export class Ledger {
     const { id } = entry.issue;
     const key = this.#fence.key(id);
     const generation = await store.transaction(async (tables) => {
+      // Something of a run without an end may be alive: it is taken over and ended first. Until then its slot is taken.
+      if ((await tables.runs.unfinished(key.project)).some((run) => run.issueId === id)) return null;
       const taken = generations.has(id) ? this.#fence.holder(id) : await this.#fence.take(tables, id, leaseMs, null);
       if (taken === null || !(await tables.claims.verify(key, taken))) return null;
-      // Something of a run without an end may be alive: it is taken over and ended first.
-      if ((await tables.runs.unfinished(key.project)).some((run) => run.issueId === id)) return null;
       await putIdleHold(tables, key, taken, entry);
       return taken.generation;
     });
@@ -253,7 +226,7 @@ export class Ledger {
 
   async #writeStart(
     tables: StoreTables,
-    { record, settings, accountFor }: RunWish,
+    { record, settings, takeAccount, note: newNote }: RunWish,
     generation: number,
   ): Promise<RunAnswer> {
     const { clock, host, owner, project } = this.#parts;
@@ -274,10 +247,11 @@ export class Ledger {
     const answers = await tables.questions.undelivered(key);
     const asked = await tables.questions.list(project, { issueId: record.issueId, limit: mostAnswersBefore });
     const answersBefore = asked.filter(({ given, deliveredTo }) => given !== null && deliveredTo !== null).toReversed();
-    const account = accountFor(last);
-    await tables.runs.start({ ...record, project, host, generation, account });
+    const account = await takeAccount(tables, last);
+    const note = bothNotes(last?.note ?? null, newNote);
+    await tables.runs.start({ ...record, project, host, generation, account, note });
     await tables.counters.add(key, 'runs', 1);
-    return { isBegun: true, generation, before, last, earlier, account, answers, answersBefore };
+    return { isBegun: true, generation, before, last, earlier, account, note, answers, answersBefore };
   }
 }
 
@@ -285,6 +259,10 @@ export class Ledger {
 const mostEarlier = 20;
 /** More than anybody answers about one ticket. */
 const mostAnswersBefore = 20;
+
+function waitsForAccount(next: NextStep): boolean {
+  return next.action === 'retry' && next.look.kind === 'quota';
+}
 
 const hasAnother: SkipReason = { code: 'claimed_elsewhere', text: 'another daemon has it' };
 

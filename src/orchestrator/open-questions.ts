@@ -1,6 +1,7 @@
 import type { Timer } from '../clock/clock.ts';
 import { harmlessLine } from '../core/harmless-line.ts';
 import type { AgentQuestion, QuestionAnswer } from '../core/question.ts';
+import { retryCommand } from '../core/retry-command.ts';
 import type { OrchestratorContext } from './context.ts';
 import { holdAfterRun } from './hold-issue.ts';
 import type { IssueName } from './scheduling-state.ts';
@@ -100,7 +101,7 @@ export class OpenQuestions {
     } catch (error) {
       // Nobody could see it, so nobody would answer.
       logger.error('A question of an agent could not be written down; its run ends.', { ...named, error });
-      this.#giveUp(issue.id, runId, unanswered(question, null));
+      this.#giveUp(issue.id, runId, unwritten(question, issue.identifier));
       return null;
     }
     logger.warn('An agent asks a person.', { ...named, kind: question.kind, question: harmlessLine(question.text) });
@@ -179,7 +180,15 @@ export class OpenQuestions {
   }
 }
 
-function unanswered({ text }: AgentQuestion, id: string | null): string {
-  const asks = `The agent asks: ${harmlessLine(text).slice(0, longestInReason)}`;
-  return id === null ? asks : `${asks} To answer: baton ask answer ${id}`;
+function unanswered(question: AgentQuestion, id: string): string {
+  return `${asks(question)} To answer: baton ask answer ${id}`;
+}
+
+/** Nobody can answer what is in no store; the next run asks again, if it still matters. */
+function unwritten(question: AgentQuestion, identifier: string): string {
+  return `${asks(question)} It could not be written down, so it cannot be answered. To go on: ${retryCommand(identifier)}`;
+}
+
+function asks({ text }: AgentQuestion): string {
+  return `The agent asks: ${harmlessLine(text).slice(0, longestInReason)}`;
 }

@@ -36,7 +36,7 @@ import { errorsIn } from './tick.ts';
 import { TickLoop } from './tick-loop.ts';
 import { readToday } from './today.ts';
 import { TrackerReads } from './tracker-reads.ts';
-import { looksDueSoon } from './waiting-looks.ts';
+import { lookAtWaiting, looksDueSoon } from './waiting-looks.ts';
 import { Watchers } from './watchers.ts';
 
 /** So long the first tick waits for commands that wait. */
@@ -98,7 +98,7 @@ export class Orchestrator {
         soon: () => looksDueSoon(this.#context),
       }),
       activity: new Activity({ ...parts, onActivity: () => this.#jobs.review() }),
-      accounts: new AccountBook(parts),
+      accounts: new AccountBook({ ...parts, onMended: () => lookAtWaiting(this.#context) }),
       questions: new OpenQuestions(() => this.#context),
       room: new RoomWatch({ ...parts, source, onRoomAgain: () => this.#context.fillSlots() }),
       isClaimSafe: (claimedAt) => this.#lease.isSafe(claimedAt),

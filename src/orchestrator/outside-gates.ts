@@ -6,7 +6,7 @@ import { whyDayIsOver } from './check-limits.ts';
 import type { OrchestratorContext } from './context.ts';
 import { whyNoRequests } from './pace.ts';
 import { whyClaimed } from './scheduling-state.ts';
-import { whyNotChosen, whyPaused } from './why-nothing-starts.ts';
+import { startsInFlight, whyNotChosen, whyPaused } from './why-nothing-starts.ts';
 
 /** A claim of a daemon that runs beside this one. */
 export interface ClaimBeside {
@@ -35,7 +35,7 @@ export function outsideGates(
   const dayIsOver = whyDayIsOver(context);
   const noRoom = room.whyNone();
   const noRequests = whyNoRequests(context);
-  const noAccount = context.accounts.whyNone(workflow.settings.agent);
+  const inFlight = startsInFlight(state);
   const claimed = new Set([running, retrying, held, adopting, elsewhere].flatMap((each) => [...each.keys()]));
   return {
     free_here: gate((issue) => whyClaimed(state, issue.id), 'nobody works on it'),
@@ -44,7 +44,10 @@ export function outsideGates(
     not_paused: gate(() => whyPaused(state), 'Baton is not paused'),
     day_limit: gate(() => dayIsOver, 'no limit of the day is reached'),
     requests_left: gate(() => noRequests, 'there are requests enough'),
-    account_ready: gate(() => noAccount, 'an account of the agent has quota'),
+    account_ready: gate(
+      (_issue, startsBefore) => context.accounts.whyNone(workflow.settings.agent, inFlight + startsBefore),
+      'an account of the agent has quota',
+    ),
     free_room: gate(() => noRoom, 'there is disk and memory enough'),
     ...backpressureGates({ inReview: state.inReview?.size ?? null, claimed }, workflow.settings.agent),
     chosen: gate(

@@ -11,7 +11,7 @@ import type { LiveRun, RunRequest, ToldAnswer } from '../runner/runner.ts';
 import type { StoredQuestion } from '../store/questions.ts';
 import type { RunRecord } from '../store/runs.ts';
 import type { OrchestratorContext } from './context.ts';
-import type { RunAnswer } from './ledger.ts';
+import type { RunAnswer } from './run-wish.ts';
 import type { HeldEntry, IssueCounts } from './scheduling-state.ts';
 
 export interface RecordedRunRequest
@@ -119,7 +119,9 @@ function writeStart(context: OrchestratorContext, request: RecordedRunRequest): 
       startedAt: context.clock.now(),
     },
     whyNoAccount: (tables) => context.accounts.whyNoneIn(tables, settings.agent),
-    accountFor: (last) => context.accounts.choose(settings.agent, last?.account ?? null).name,
+    takeAccount: async (tables, last) =>
+      (await context.accounts.take(tables, settings.agent, { preferred: last?.account ?? null, runId })).name,
+    note: request.note,
     slotState: stateOnceStarted(issue, context.trackerFor(settings).startMove),
     settings,
   });
@@ -146,11 +148,19 @@ function runRequest(
   request: RecordedRunRequest,
   answer: RunAnswer & { isBegun: true },
 ): Omit<RunRequest, 'issue' | 'isStillOurs'> {
-  const { runId, workflow, attempt, retryKind, recovery, note, watcher, ask } = request;
+  const { runId, workflow, attempt, retryKind, recovery, watcher, ask } = request;
   const { backend } = workflow.settings.agent;
-  const { earlier, answers, answersBefore } = answer;
+  const { earlier, answers, answersBefore, note } = answer;
   // One that died before its first turn has nothing to tell.
   const last = earlier.find(({ turns }) => turns > 0) ?? earlier[0] ?? null;
+  let isNoteTold = note === null;
+  const onFirstTurn = (): void => {
+    if (isNoteTold) return;
+    isNoteTold = true;
+    context.journal.note(runId, { note: null });
+    // Not a moment later: after a crash the next run would be told it again.
+    context.own('journal', context.journal.flush());
+  };
   return {
     ...{ runId, workflow, attempt, retryKind, recovery, note, ask },
     threadId: threadToResume({ retryKind, recovery, backend }, earlier),
@@ -165,6 +175,10 @@ function runRequest(
         watcher.onAnswersTold();
         const told = answers.map(({ id }) => id);
         if (told.length > 0) context.own('answers', context.store.questions.deliver(told, runId));
+      },
+      onEvent: (event) => {
+        if (event.name === 'turn_started') onFirstTurn();
+        watcher.onEvent(event);
       },
     },
   };

@@ -1,6 +1,6 @@
 import type { TokenUsage } from '../agent/agent.ts';
 import type { TokenPrice } from '../core/settings.ts';
-import { costMicroUsd } from '../core/token-cost.ts';
+import { costWith } from '../core/token-cost.ts';
 
 /** What a run has used so far; no figure ever falls. */
 export interface RunUsage {
@@ -10,6 +10,8 @@ export interface RunUsage {
   readonly reasoningTokens: number;
   readonly totalTokens: number;
   readonly costMicroUsd: number;
+  /** Of the last millionth, how many billionths were rounded up. */
+  readonly costRoundedUp: number;
 }
 
 export const nothingUsed: RunUsage = {
@@ -19,6 +21,7 @@ export const nothingUsed: RunUsage = {
   reasoningTokens: 0,
   totalTokens: 0,
   costMicroUsd: 0,
+  costRoundedUp: 0,
 };
 
 /** What is beyond is no count but a mishap, and must not use up the limit of a day. */
@@ -27,7 +30,7 @@ const mostOfAnything = 1e12;
 /**
  * What is used after a report: reports are running totals of the session, so a figure grows to what is told, and a lower
  * one changes nothing, nor does one that cannot be a count. What it cost is the agent's word, else by the prices of the
- * workflow file.
+ * workflow file: what is new costs the price of the model that is told with it, and what came before keeps its own.
  */
 export function usageAfter(before: RunUsage, told: TokenUsage, prices: Readonly<Record<string, TokenPrice>>): RunUsage {
   const counts = {
@@ -37,8 +40,27 @@ export function usageAfter(before: RunUsage, told: TokenUsage, prices: Readonly<
     reasoningTokens: Math.max(before.reasoningTokens, countOf(told.reasoningTokens)),
     totalTokens: Math.max(before.totalTokens, countOf(told.totalTokens)),
   };
-  const cost = costTold(told) ?? costMicroUsd(counts, prices, told.model ?? null) ?? 0;
-  return { ...counts, costMicroUsd: Math.max(before.costMicroUsd, cost) };
+  return { ...counts, ...costAfter(before, counts, told, prices) };
+}
+
+function costAfter(
+  before: RunUsage,
+  counts: Omit<RunUsage, 'costMicroUsd' | 'costRoundedUp'>,
+  told: TokenUsage,
+  prices: Readonly<Record<string, TokenPrice>>,
+): Pick<RunUsage, 'costMicroUsd' | 'costRoundedUp'> {
+  const { costMicroUsd, costRoundedUp } = before;
+  const word = costTold(told);
+  if (word !== null)
+    return word > costMicroUsd ? { costMicroUsd: word, costRoundedUp: 0 } : { costMicroUsd, costRoundedUp };
+  const growth = {
+    inputTokens: counts.inputTokens - before.inputTokens,
+    cachedInputTokens: counts.cachedInputTokens - before.cachedInputTokens,
+    outputTokens: counts.outputTokens - before.outputTokens,
+  };
+  const paid = { microUsd: costMicroUsd, roundedUp: costRoundedUp };
+  const { microUsd, roundedUp } = costWith(paid, growth, prices, told.model ?? null);
+  return { costMicroUsd: microUsd, costRoundedUp: roundedUp };
 }
 
 function countOf(told: number | undefined): number {

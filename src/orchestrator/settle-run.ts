@@ -5,9 +5,11 @@ import type { RetryKind } from '../core/workflow.ts';
 import type { RunFinish } from '../store/runs.ts';
 import { complete } from './complete-issue.ts';
 import type { OrchestratorContext } from './context.ts';
+import { isFirstToSay } from './first-to-say.ts';
 import { holdIssue, releaseHold } from './hold-issue.ts';
 import { noStreaks } from './issue-counters.ts';
 import type { NextStep } from './ledger.ts';
+import { ownTimeMs } from './person-time.ts';
 import { scheduleLook } from './schedule-look.ts';
 import type { IssueCounts, RunningEntry } from './scheduling-state.ts';
 
@@ -24,7 +26,9 @@ export async function settleRun(context: OrchestratorContext, entry: RunningEntr
   const { clock, chance, logger, stopping } = context;
   tell(context, entry, outcome);
   context.questions.endRun(entry.runId);
-  if (entry.account !== null) await context.accounts.runEnded(entry.account, outcome, entry.startedAt);
+  const { account, runId, startedAt } = entry;
+  const after = account === null ? null : await context.accounts.runEnded({ account, runId, startedAt }, outcome);
+  const standsForLogin = isFirstToSay(context, runId, after);
   const error = outcome.end === 'succeeded' ? null : outcome.error;
   const end: RunFinish = {
     endedAt: clock.now(),
@@ -35,7 +39,7 @@ export async function settleRun(context: OrchestratorContext, entry: RunningEntr
   const dice = chance.next();
   for (let waitMs = firstRetryMs; ; waitMs = Math.min(waitMs * 2, longestRetryMs)) {
     const isLast = stopping.aborted;
-    const next = whatFollows(context, entry, outcome, dice, end.endedAt);
+    const next = whatFollows(context, entry, outcome, { dice, endedAt: end.endedAt, standsForLogin });
     try {
       entry.settlingSince = context.state.today.readings;
       const isOurs = await write(context, entry, end, next);
@@ -66,8 +70,7 @@ function whatFollows(
   { source, clock, accounts }: OrchestratorContext,
   entry: RunningEntry,
   outcome: RunOutcome,
-  chance: number,
-  endedAt: number,
+  { dice: chance, endedAt, standsForLogin }: { dice: number; endedAt: number; standsForLogin: boolean },
 ): Following {
   const { issue, runId } = entry;
   const before: Streaks = entry.before ?? noStreaks;
@@ -80,6 +83,7 @@ function whatFollows(
     quotaWaitsBefore: before.quotaWaits,
     changed: hasChanged(entry),
     quotaReadyInMs: accounts.readyInMs(agent),
+    standsForLogin,
     lastRecovery: entry.recovery,
     agent,
     now: clock.now(),
@@ -94,11 +98,14 @@ function whatFollows(
   if (entry.holdAfterwards !== null) {
     const { code, reason } = entry.holdAfterwards;
     // An agent that may be alive is told as that, whatever else holds its issue.
-    return hold(decision.action === 'hold' && decision.code === 'agent_survives' ? decision.code : code, reason);
+    if (decision.action === 'hold' && decision.code === 'agent_survives') return hold(decision.code, decision.reason);
+    return hold(code, reason);
   }
   if (decision.action === 'release') return { step: decision, streaks: noStreaks };
   if (decision.action === 'hold') return hold(decision.code, decision.reason);
-  const { kind, failures, staleRuns, recovery, delayMs } = decision;
+  const { kind, failures, staleRuns, delayMs } = decision;
+  // One that failed before its first turn has not taken its step.
+  const recovery = decision.recovery ?? (kind === 'failure' && outcome.turns === 0 ? entry.recovery : null);
   const look = {
     issue: { id: issue.id, identifier: issue.identifier, url: issue.url },
     kind,
@@ -133,7 +140,7 @@ function write(context: OrchestratorContext, entry: RunningEntry, end: RunFinish
       runId: entry.runId,
       runGeneration: journal.generationOf(entry.runId),
       end,
-      wallMs: clock.monotonic() - entry.startedAtMonotonic,
+      wallMs: ownTimeMs(entry, clock),
       ...next.streaks,
       next: next.step,
       writeNotes,

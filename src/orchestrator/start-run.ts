@@ -8,6 +8,7 @@ import { adoptAll } from './adopt.ts';
 import { checkLimits } from './check-limits.ts';
 import type { OrchestratorContext } from './context.ts';
 import { countReview } from './count-review.ts';
+import { waitingForPerson } from './person-time.ts';
 import { startRecordedRun } from './recorded-run.ts';
 import { nothingUsed, usageAfter } from './run-usage.ts';
 import { scheduleLook } from './schedule-look.ts';
@@ -50,7 +51,8 @@ export function startRun(context: OrchestratorContext, start: RunStart): void {
       retryKind: look?.kind ?? null,
       recovery: look?.recovery ?? null,
       note: look?.note ?? null,
-      ask: (question, signal) => context.questions.ask({ issue: nameOf(issue), runId }, question, signal),
+      ask: (question, signal) =>
+        waitingForPerson(entry, clock, context.questions.ask({ issue: nameOf(issue), runId }, question, signal)),
       watcher: watchRun(context, issue.id, runId),
       onBegun: (before, account) => {
         entry.before = before;
@@ -103,6 +105,7 @@ function giveUpStart(
   const { state, pool } = context;
   const { issue } = entry;
   state.running.delete(issue.id);
+  context.own('account', context.accounts.probeEnded(entry.runId));
   pool?.giveBack();
   if (why.held !== null) state.held.set(issue.id, why.held);
   else if (why.isLost) {
@@ -171,12 +174,17 @@ function watchRun(context: OrchestratorContext, issueId: string, runId: string):
       const entry = context.state.running.get(issueId);
       if (entry?.runId !== runId) return journal.note(runId, {}, event);
       if (event.quota !== undefined && entry.account !== null) context.accounts.report(entry.account, event.quota);
+      if (event.name === 'turn_completed') turnCompleted(context, entry);
       const change = eventChange(context, entry, event);
       journal.note(runId, change.usage ?? {}, event);
       update(change);
       if (event.usage !== undefined) checkLimits(context, entry);
     },
   };
+}
+
+function turnCompleted({ accounts, own }: OrchestratorContext, { runId, account, startedAt }: RunningEntry): void {
+  if (account !== null) own('account', accounts.turnCompleted({ runId, account, startedAt }));
 }
 
 function nameOf({ id, identifier, url }: Issue): IssueName {

@@ -1,6 +1,7 @@
 import type { SkipReason } from '../core/eligibility.ts';
 import type { OrchestratorContext } from './context.ts';
 import { lookAgain } from './look-again.ts';
+import { scheduleLook } from './schedule-look.ts';
 import { takenSlots } from './scheduling-state.ts';
 
 /** So many more than there are slots: the first ones may be in states that are full. */
@@ -26,6 +27,16 @@ export async function serveWaitingLooks(context: OrchestratorContext): Promise<v
       if (!stopping.aborted && state.retrying.get(entry.issue.id) === entry) await lookAgain(context, entry);
     }),
   );
+}
+
+/** An account is mended before its time: whoever waits for one is looked at now, and others may start. */
+export function lookAtWaiting(context: OrchestratorContext): void {
+  const { state, accounts, source } = context;
+  if (accounts.whyNone(source.read().workflow.settings.agent, 0) !== null) return;
+  for (const entry of state.retrying.values())
+    if (entry.kind === 'quota' && entry.wait === null && !state.looking.has(entry))
+      scheduleLook(context, entry, { delayMs: 0 });
+  context.fillSlots();
 }
 
 /** Reasons that end for all issues at once, and then nobody waits for a timer. */

@@ -16,7 +16,7 @@ export function whyNothingStarts(context: OrchestratorContext, issue: IssueName)
     whyDayIsOver(context) ??
     context.room.whyNone() ??
     whyNoRequests(context) ??
-    context.accounts.whyNone(context.source.read().workflow.settings.agent) ??
+    context.accounts.whyNone(context.source.read().workflow.settings.agent, startsInFlight(context.state)) ??
     whyNotChosen(context, issue, 0)
   );
 }
@@ -25,6 +25,11 @@ export function whyPaused({ paused }: SchedulingState): SkipReason | null {
   if (paused === null) return null;
   const what = paused.kind === 'pause' ? 'Baton is paused' : 'Baton is draining';
   return { code: 'paused', text: paused.reason === null ? what : `${what}: ${paused.reason}` };
+}
+
+/** Runs whose start is being written: which account they use is not known yet. */
+export function startsInFlight({ running }: SchedulingState): number {
+  return [...running.values()].filter(({ account }) => account === null).length;
 }
 
 /** Why a trial is not about this issue, or has had its runs. */

@@ -1,26 +1,30 @@
 import type { SessionRequest } from '../agent/agent.ts';
 import type { Logger } from '../core/logger.ts';
-import type { TurnLimit } from './turn-limit.ts';
 
 export interface AskingParts {
   readonly ask: SessionRequest['ask'];
   /** Aborts when the run is to end, or its session does: a question without anybody who wants the answer is taken back. */
   readonly over: AbortSignal;
-  readonly limit: TurnLimit;
+  /** From here on a person is waited for, not the agent. Gives what ends that. */
+  readonly pause: () => () => void;
+  /** A person has answered. */
+  readonly onAnswer: () => void;
   readonly logger: Logger;
 }
 
 /** How a run asks, for its agent and its tools alike: never rejects, and never outlasts the session. */
-export function askPerson({ ask, over, limit, logger }: AskingParts): SessionRequest['ask'] {
+export function askPerson({ ask, over, pause, onAnswer, logger }: AskingParts): SessionRequest['ask'] {
   return async (question, signal) => {
     const until = signal === undefined ? over : AbortSignal.any([signal, over]);
     if (until.aborted) return null;
     const { promise: takenBack, resolve } = Promise.withResolvers<null>();
     const onAbort = (): void => resolve(null);
     until.addEventListener('abort', onAbort, { once: true });
-    const goOn = limit.pause();
+    const goOn = pause();
     try {
-      return await Promise.race([ask(question, until), takenBack]);
+      const answer = await Promise.race([ask(question, until), takenBack]);
+      if (answer !== null) onAnswer();
+      return answer;
     } catch (error) {
       logger.error('A question could not be asked.', { error });
       return null;

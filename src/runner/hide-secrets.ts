@@ -8,7 +8,7 @@ import type { ToolDoor } from '../core/tool-door.ts';
  */
 export function hideSecrets(agent: Agent, redactor: Redactor): Agent {
   return {
-    backend: agent.backend,
+    ...agent,
     startSession: async (request) => {
       const started = agent.startSession({
         ...request,
@@ -46,6 +46,7 @@ function hideInSession(session: AgentSession, redactor: Redactor): AgentSession 
     ...(session.steer === undefined
       ? {}
       : { steer: async (text) => clean(session.steer?.(text) ?? Promise.resolve(false), redactor) }),
+    ...(session.pauseSilence === undefined ? {} : { pauseSilence: () => session.pauseSilence?.() ?? (() => {}) }),
     stop: () => clean(session.stop(), redactor),
   };
 }

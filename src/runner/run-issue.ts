@@ -6,7 +6,7 @@ import { whyNotRoutable } from '../core/eligibility.ts';
 import { harmlessLine } from '../core/harmless-line.ts';
 import type { Issue } from '../core/issue.ts';
 import type { Logger } from '../core/logger.ts';
-import { createRedactor, type Redactor, secretsIn } from '../core/redact.ts';
+import { createRedactor, secretsIn } from '../core/redact.ts';
 import { lastStage, type RunOutcome, type StopReason } from '../core/run.ts';
 import type { AccountSettings, Settings } from '../core/settings.ts';
 import { stopOutcome } from '../core/stop-outcome.ts';
@@ -144,8 +144,21 @@ async function haveSession(run: RunParts, { workspaces, workspace, before, whole
   const { workflow, runId, watcher } = request;
   const limit = new TurnLimit(parts.clock, workflow.settings.agent.turnWallTimeMs);
   const over = new AbortController();
-  const ask = askPerson({ ask: request.ask, over: AbortSignal.any([signal, over.signal]), limit, logger });
-  const redactor = createRedactor(secretsIn([workflow.settings, request.account]));
+  let live: AgentSession | null = null;
+  const ask = askPerson({
+    ask: request.ask,
+    over: AbortSignal.any([signal, over.signal]),
+    pause: () => {
+      const ends = [limit.pause(), live?.pauseSilence?.()];
+      return () => {
+        for (const end of ends) end?.();
+      };
+    },
+    onAnswer: () => steering.hear(),
+    logger,
+  });
+  const agent = parts.agentFor(workflow.settings, request.account);
+  const redactor = createRedactor([...secretsIn([workflow.settings, request.account]), ...(agent.secrets ?? [])]);
   const opened = parts.toolDoorFor(workflow.settings, {
     ...{ runId, issueId: request.issue.id, ask, isStillOurs: request.isStillOurs },
     onProgress: (text) => logger.info('The agent reports progress.', { progress: text }),
@@ -160,7 +173,9 @@ async function haveSession(run: RunParts, { workspaces, workspace, before, whole
   try {
     const toolAddress = parts.toolHost?.admit(runId, door) ?? null;
     if (toolAddress !== null) redactor.also(toolAddress.token);
-    const session = await startSession(run, { workspace, ask, tools: door, toolAddress, redactor, onInitializing });
+    const careful = hideSecrets(agent, redactor);
+    const session = await startSession(run, careful, { workspace, ask, tools: door, toolAddress, onInitializing });
+    live = session;
     try {
       onInitializing();
       watcher.onSession(session.threadId);
@@ -191,13 +206,12 @@ async function haveSession(run: RunParts, { workspaces, workspace, before, whole
 
 interface SessionStart extends Pick<SessionRequest, 'ask' | 'tools' | 'toolAddress'> {
   readonly workspace: Workspace;
-  readonly redactor: Redactor;
   readonly onInitializing: () => void;
 }
 
-function startSession({ request, parts, signal }: RunParts, start: SessionStart): Promise<AgentSession> {
+function startSession({ request, signal }: RunParts, agent: Agent, start: SessionStart): Promise<AgentSession> {
   const { issue, workflow, runId, attempt, retryKind, watcher } = request;
-  const { workspace, redactor, onInitializing, ask, tools, toolAddress } = start;
+  const { workspace, onInitializing, ask, tools, toolAddress } = start;
   const onFirstTurn = once(() => {
     if (request.answers.length > 0) watcher.onAnswersTold();
   });
@@ -205,7 +219,7 @@ function startSession({ request, parts, signal }: RunParts, start: SessionStart)
     if (event.name === 'turn_started') onFirstTurn();
     watcher.onEvent(event);
   };
-  return hideSecrets(parts.agentFor(workflow.settings, request.account), redactor).startSession({
+  return agent.startSession({
     ...{ runId, ask, tools, toolAddress, signal },
     ...planSession(request.threadId, request.recovery, workflow.settings.agent.contextRecovery, request.retryKind),
     workspace: workspace.path,

@@ -35,7 +35,6 @@ export async function runTurns(loop: TurnLoop): Promise<void> {
   const { maxTurns, maxIdleTurns } = request.workflow.settings.agent;
   let idle = noIdleTurns(loop.fingerprint);
   let text = loop.prompt;
-  let heardPerson = false;
   for (let turn = 1; ; turn += 1) {
     request.watcher.onStage('streaming_turn');
     request.watcher.onTurn(turn);
@@ -43,20 +42,17 @@ export async function runTurns(loop: TurnLoop): Promise<void> {
     if (result.status === 'input_required') {
       const answer = await answerTo(result.question, loop.ask);
       text = [...(session.remembersTurns ? [] : [loop.prompt]), answer, ...saidText(steering.take())].join('\n\n');
-      heardPerson = true;
       continue;
     }
     const message = messageOf(result);
     if (message !== '') request.watcher.onMessage(message);
     if (!session.remembersTurns) return;
-    if (maxIdleTurns > 0) idle = await countTurn(loop, idle, { message, heardPerson });
+    if (maxIdleTurns > 0) idle = await countTurn(loop, idle, message);
     const isIdle = isStalemate(idle, maxIdleTurns);
     if (turn >= maxTurns && !isIdle && steering.closeIfNothingIsKept()) return;
     if (!(await loop.isStillToBeDone())) return;
     if (isIdle && steering.closeIfNothingIsKept()) throw stalemateError(idle);
-    const said = steering.take();
-    heardPerson = said.length > 0;
-    text = [continuationPrompt(turn + 1, maxTurns), ...saidText(said)].join('\n\n');
+    text = [continuationPrompt(turn + 1, maxTurns), ...saidText(steering.take())].join('\n\n');
   }
 }
 
@@ -91,11 +87,12 @@ function messageOf(result: Exclude<TurnResult, { status: 'input_required' }>): s
 }
 
 async function countTurn(
-  { lookAtWorkspace }: TurnLoop,
+  { lookAtWorkspace, steering }: TurnLoop,
   idle: IdleTurns,
-  turn: { readonly message: string; readonly heardPerson: boolean },
+  message: string,
 ): Promise<IdleTurns> {
-  return countIdleTurn(idle, { ...turn, fingerprint: await lookAtWorkspace() });
+  const heardPerson = steering.takeHeard();
+  return countIdleTurn(idle, { message, heardPerson, fingerprint: await lookAtWorkspace() });
 }
 
 const longestQuestion = 500;

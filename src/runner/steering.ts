@@ -15,6 +15,7 @@ export class Steering {
   #kept: string[] = [];
   #hasBegun = false;
   #isOver = false;
+  #wasHeard = false;
 
   /** The agent is there. */
   join(session: AgentSession): void {
@@ -26,7 +27,20 @@ export class Steering {
     const taken = this.#kept;
     this.#kept = [];
     this.#hasBegun = true;
+    if (taken.length > 0) this.hear();
     return taken;
+  }
+
+  /** The agent hears a person now. */
+  hear(): void {
+    this.#wasHeard = true;
+  }
+
+  /** Whether the agent has heard a person since this was last asked. */
+  takeHeard(): boolean {
+    const wasHeard = this.#wasHeard;
+    this.#wasHeard = false;
+    return wasHeard;
   }
 
   /** There is no further prompt, unless something is kept for one; tells which. */
@@ -47,7 +61,10 @@ export class Steering {
     if (text.length > longestText) throw refused(`The text is longer than ${longestText} characters.`);
     this.#refuseIfOver();
     try {
-      if (await this.#session?.steer?.(text)) return 'told';
+      if (await this.#session?.steer?.(text)) {
+        this.hear();
+        return 'told';
+      }
     } catch (error) {
       // An agent that does not take it in the middle of its turn may do so before the next.
       if (!this.#hasNextPrompt) throw refused(`The agent does not take it: ${toBatonError(error).message}`);

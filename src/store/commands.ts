@@ -10,6 +10,8 @@ export interface Commands {
   read(id: string): Promise<Command | null>;
   /** The oldest first. */
   waiting(project: string, limit: number): Promise<readonly Command[]>;
+  /** Notes what is about to be done of it, before it is; null takes that back. False when it has a result already. */
+  begin(id: string, what: string | null): Promise<boolean>;
   /** Writes the result once; false when it has one already. */
   finish(id: string, result: CommandResult): Promise<boolean>;
   /** The newest of these kinds that was done; it stays when older commands are pruned. */
@@ -34,6 +36,8 @@ export interface CommandDraft {
 
 export interface Command extends CommandDraft {
   readonly seq: number;
+  /** What was about to be done of it when it was last tried, while it has no result; null: nothing. */
+  readonly begun: string | null;
   /** Null while it waits. */
   readonly result: CommandResult | null;
 }

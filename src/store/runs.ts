@@ -4,7 +4,10 @@ import type { RunEvidence } from '../core/run-evidence.ts';
 import type { RetryKind } from '../core/workflow.ts';
 import type { IssueKey } from './issue-key.ts';
 
-/** The runs: what was started, what is known of it, how it ended. A run without an end is, or was, in progress. */
+/**
+ * The runs: what was started, what is known of it, how it ended. A run without an end is, or was, in progress. What came
+ * first and what last goes by the order of the starts in the store, never by a clock: that can be set back.
+ */
 export interface Runs {
   start(run: RunStart): Promise<void>;
   /** Adds facts to a run in progress; false when it has ended, is unknown, or was started with another generation. */
@@ -13,16 +16,15 @@ export interface Runs {
   finish(runId: string, generation: number, end: RunFinish): Promise<boolean>;
   read(runId: string): Promise<RunRecord | null>;
   /** Newest first. */
-  list(
-    project: string,
-    query: { readonly issueId?: string; readonly limit: number; readonly before?: number },
-  ): Promise<readonly RunRecord[]>;
+  list(project: string, query: { readonly issueId?: string; readonly limit: number }): Promise<readonly RunRecord[]>;
   /** The one that started last; null when there was none. */
   latestOfIssue(key: IssueKey): Promise<RunRecord | null>;
   /** Of each of these workspaces the run in it that started last; nothing for those that no run is known of. */
   latestInWorkspaces(project: string, workspaces: readonly string[]): Promise<readonly RunRecord[]>;
   /** Replaces the evidence of a run, also after its end; false when the run is unknown. */
   noteEvidence(runId: string, evidence: RunEvidence): Promise<boolean>;
+  /** Keeps a note for the run after this one, also after its end; false when the run is unknown. */
+  keepNote(runId: string, note: string): Promise<boolean>;
   /** Notes what became of the workspace of a run, also after its end; false when the run is unknown. */
   noteRemoval(runId: string, removal: WorkspaceRemoval): Promise<boolean>;
   /** The oldest first. */
@@ -41,6 +43,8 @@ export interface RunStart extends IssueKey {
   readonly retryKind: RetryKind | null;
   /** What it does differently because the one before it died of its context; absent or null for an ordinary one. */
   readonly recovery?: RecoveryStep | null;
+  /** What a person wants its agent to know; null as soon as that was told, so that the next run knows what was not. */
+  readonly note?: string | null;
   readonly backend: string;
   /** The account whose quota it uses. */
   readonly account: string | null;
@@ -55,6 +59,8 @@ export interface RunFacts {
   readonly workspace?: string;
   readonly evidence?: RunEvidence;
   readonly threadId?: string | null;
+  /** The agent was told the note. */
+  readonly note?: null;
   readonly turns?: number;
   /** The last thing the agent said, cut to 4 KB by the store; for a summary. */
   readonly lastMessage?: string;

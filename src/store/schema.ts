@@ -152,6 +152,8 @@ interface BoardIssueColumns {
 
 interface RunColumns extends IssueColumns, TokenColumns {
   run_id: string;
+  /** Grows with each start in the project; what came later has the larger one. */
+  seq: number;
   identifier: string;
   generation: number;
   role: string;
@@ -160,6 +162,7 @@ interface RunColumns extends IssueColumns, TokenColumns {
   backend: string;
   account: string | null;
   recovery: RecoveryStep | null;
+  note: string | null;
   host: string;
   started_at: number;
   pid: number | null;

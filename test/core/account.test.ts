@@ -2,13 +2,20 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
   type AccountState,
-  afterGoodRun,
   chooseAccount,
   mergeWindows,
-  parkAfter,
   type QuotaWindow,
   whyNotReady,
 } from '../../src/core/account.ts';
+import {
+  afterGoodRun,
+  afterProbe,
+  isProvedBy,
+  needsProbe,
+  parkAfter,
+  probedBy,
+  triedAgain,
+} from '../../src/core/account-park.ts';
 import type { AccountSettings } from '../../src/core/settings.ts';
 
 const now = Date.UTC(2026, 6, 1, 12);
@@ -85,7 +92,10 @@ describe('an account whose run was refused', () => {
   it('for its quota waits until the time told', () => {
     const state = parkAfter({ state: known(), now, chance: 0, error: { ...quota, resetsAt: now + 5 * hour } });
     expect(state).toEqual(
-      known({ parked: { until: now + 5 * hour, since: now, why: 'quota', reason: 'usage limit reached' }, parks: 1 }),
+      known({
+        parked: { until: now + 5 * hour, since: now, why: 'quota', reason: 'usage limit reached', isTold: true },
+        parks: 1,
+      }),
     );
   });
 
@@ -155,6 +165,124 @@ describe('an account whose run was refused', () => {
     const windows = [window('primary', 99, now + hour)];
     const state = parkAfter({ state: known({ windows, parks: 5 }), now, chance: 0, error: quota });
     expect(afterGoodRun(state)).toEqual(known({ windows }));
+  });
+});
+
+describe('an account that tells a wrong time', () => {
+  /** Refused again at the end of each wait, with the same time told; gives the waits in seconds. */
+  function waits(toldMs: number, times: number): number[] {
+    let [state, at] = [known(), now];
+    return Array.from({ length: times }, () => {
+      state = parkAfter({ state, now: at, chance: 0, error: { ...quota, resetsAt: at + toldMs } });
+      const waited = parkedUntil(state) - at;
+      at = parkedUntil(state);
+      return waited / 1_000;
+    });
+  }
+
+  it('again and again waits longer from the second one on, as one that tells none, an hour at most', () => {
+    expect(waits(1_000, 10)).toEqual([1, 1, 60, 120, 240, 480, 960, 1_920, 3_600, 3_600]);
+  });
+
+  it('far ahead is obeyed exactly, however often it was wrong', () => {
+    expect(waits(5 * hour, 6)).toEqual(Array(6).fill(5 * 3_600));
+  });
+
+  it('is believed again after a turn that got through', () => {
+    let [state, at] = [known(), now];
+    for (let time = 0; time < 5; time += 1) {
+      state = parkAfter({ state, now: at, chance: 0, error: { ...quota, resetsAt: at + 1_000 } });
+      at = parkedUntil(state);
+    }
+    state = afterGoodRun(state);
+    expect(parkedUntil(parkAfter({ state, now: at, chance: 0, error: { ...quota, resetsAt: at + 1_000 } }))).toBe(
+      at + 1_000,
+    );
+  });
+
+  it('is not blamed for a refusal before that time, when a person had it tried', () => {
+    let state = known();
+    for (let time = 0; time < 5; time += 1) {
+      const at = now + time * minute;
+      state = parkAfter({ state, now: at, chance: 0, error: { ...quota, resetsAt: at + hour } });
+      expect(parkedUntil(state) - at).toBe(hour);
+      state = triedAgain(state, at + 1_000);
+      expect(whyNotReady(state, { now: at + 1_000, stopPercent: 95 })).toBeNull();
+    }
+    const next = parkAfter({ state, now: now + hour, chance: 0, error: { ...quota, resetsAt: now + hour + 1 } });
+    expect(parkedUntil(next)).toBe(now + hour + 1);
+  });
+
+  it('never makes a wait shorter than the time told, nor longer than an hour beyond it', () => {
+    const told = fc.array(fc.option(fc.integer({ min: 1, max: 8 * day }), { nil: null }), { maxLength: 12 });
+    fc.assert(
+      fc.property(told, fc.double({ min: 0, max: 1, noNaN: true }), (drawn, chance) => {
+        let [state, at] = [known(), now];
+        for (const ms of drawn) {
+          state = parkAfter({ state, now: at, chance, error: { ...quota, resetsAt: ms === null ? null : at + ms } });
+          const waited = parkedUntil(state) - at;
+          expect(waited).toBeGreaterThanOrEqual(ms ?? minute);
+          expect(waited).toBeLessThanOrEqual(Math.max(hour, ms ?? 0) + minute);
+          at = parkedUntil(state);
+        }
+      }),
+    );
+  });
+});
+
+describe('an account whose wait is over', () => {
+  const run = { runId: 'r1', startedAt: now };
+  const main: AccountSettings = { name: 'main', backend: 'codex', env: {}, home: null };
+  const parked = (error: typeof quota | typeof auth) => parkAfter({ state: known(), now, chance: 0, error, by: 'r0' });
+  const wanted = { backend: 'codex', preferred: null, stopPercent: 95 };
+
+  it.each([quota, auth])('is tried by one run, and the others wait until that one has ended', (error) => {
+    const state = parked(error);
+    const at = parkedUntil(state);
+    expect(needsProbe(state, at - 1)).toBe(false);
+    expect(needsProbe(state, at)).toBe(true);
+    expect(chooseAccount([main], [state], { ...wanted, now: at })).toEqual({ account: main });
+    expect(chooseAccount([main], [state], { ...wanted, now: at, startsBefore: 1 })).toMatchObject({
+      why: { text: expect.stringContaining('one run tries it now') },
+    });
+    const tried = probedBy(state, 'r1', at);
+    expect(whyNotReady(tried, { now: at, stopPercent: 95 })?.text).toContain(error.reason);
+    expect(whyNotReady(afterProbe(tried, 'another'), { now: at, stopPercent: 95 })).not.toBeNull();
+    expect(whyNotReady(afterProbe(tried, 'r1'), { now: at, stopPercent: 95 })).toBeNull();
+    // A daemon that died while it tried it keeps nobody waiting for ever.
+    expect(whyNotReady(tried, { now: at + hour, stopPercent: 95 })).toBeNull();
+  });
+
+  it('is there for everybody when it told the time, and that was not wrong before', () => {
+    const told = { ...quota, resetsAt: now + hour };
+    const state = parkAfter({ state: known(), now, chance: 0, error: told });
+    expect(needsProbe(state, now + hour)).toBe(false);
+    const again = parkAfter({ state, now: now + hour, chance: 0, error: { ...quota, resetsAt: now + 2 * hour } });
+    expect(needsProbe(again, now + 2 * hour)).toBe(true);
+  });
+
+  it('leaves the others to an account that is good, or that nobody tries yet', () => {
+    const second = { ...main, name: 'second' };
+    const at = parkedUntil(parked(auth));
+    const states = [parked(auth), { ...parked(auth), name: 'second' }];
+    const choose = (known: readonly AccountState[], startsBefore: number) =>
+      chooseAccount([main, second], known, { ...wanted, now: at, startsBefore });
+    expect(choose(states.slice(0, 1), 9)).toEqual({ account: second });
+    expect(choose(states, 1)).toEqual({ account: second });
+    expect(choose(states, 2)).toHaveProperty('why');
+  });
+
+  it('is proved by a run that began after it was parked, or that was to try it, and by no other', () => {
+    const state = parked(quota);
+    expect(isProvedBy(state, run)).toBe(false);
+    expect(isProvedBy(state, { ...run, startedAt: now + 1 })).toBe(true);
+    expect(isProvedBy(probedBy(state, 'r1', now), run)).toBe(true);
+  });
+
+  it('is parked once by the run that was refused first, however often that is written down', () => {
+    const once = parked(auth);
+    expect(parkAfter({ state: once, now, chance: 0, error: auth, by: 'r0' })).toEqual(once);
+    expect(parkAfter({ state: once, now, chance: 0, error: auth, by: 'r9' }).parked?.by).toBe('r0');
   });
 });
 

@@ -20,6 +20,7 @@ const decided = (outcome: RunOutcome, known: Partial<RunExit> = {}) =>
     staleBefore: 0,
     quotaWaitsBefore: 0,
     quotaReadyInMs: null,
+    standsForLogin: true,
     lastRecovery: null,
     changed: true,
     agent,
@@ -127,14 +128,16 @@ describe('a run that failed', () => {
 
 it('O31: a run that needs a person is held and not retried', () => {
   const decision = decided(badly('failed', 'agent_input_required'));
-  expect(decision).toEqual({ action: 'hold', code: 'agent_input_required', reason: 'why' });
+  const reason = 'why. To go on: baton issue retry BAT-1';
+  expect(decision).toEqual({ action: 'hold', code: 'agent_input_required', reason });
 });
 
 it.each(['failed', 'timed_out', 'stalled', 'canceled_by_reconciliation', 'interrupted'] as const)(
   'an agent that could not be ended keeps its ticket from being given to another, also when its run is %s',
   (end) => {
     const decision = decided(badly(end, 'agent_survives'));
-    expect(decision).toEqual({ action: 'hold', code: 'agent_survives', reason: 'why' });
+    const reason = 'why. End what is left of it; then, and not before: baton issue retry BAT-1';
+    expect(decision).toEqual({ action: 'hold', code: 'agent_survives', reason });
   },
 );
 
@@ -251,6 +254,13 @@ describe('a run whose account has no quota left', () => {
 });
 
 describe('a run that no retry mends', () => {
+  it('waits for the account where nobody is logged in and another issue is held for that: nothing is counted', () => {
+    const known = { standsForLogin: false, quotaReadyInMs: 300_000, failuresBefore: 2, staleBefore: 1 };
+    expect(decided(badly('failed', 'agent_auth_failed'), known)).toEqual({
+      ...{ action: 'retry', kind: 'quota', failures: 2, staleRuns: 1, delayMs: 300_000, recovery: null },
+    });
+  });
+
   it.each(['agent_auth_failed', 'run_stalemate'] as const)(
     '%s: is held at once, with the command that goes on',
     (code) => {

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { countIdleTurn, isStalemate, noIdleTurns, stalemateError, type TurnTrace } from '../../src/core/stalemate.ts';
 
-/** A turn as `fingerprint/message`; `?` is a workspace that could not be seen, `!` words of a person in the prompt. */
+/** A turn as `fingerprint/message`; `?` is a workspace that could not be seen, `!` a person who was heard in it. */
 function turn(text: string): TurnTrace {
   const [seen = '', message = ''] = text.split('/');
   const fingerprint = seen.replace('!', '');
@@ -28,12 +28,14 @@ describe('idle turns in a row', () => {
     ['but the next one does', 'a', ['?/done', 'a/done', 'a/done'], 1],
     ['never seen', null, ['?/', '?/', '?/'], 0],
     ['not seen before the first turn', null, ['a/', 'a/'], 1],
-    ['what a person said begins a new count', 'a', ['a/done', 'a/done', '!a/done'], 1],
+    ['a turn in which a person was heard is not idle', 'a', ['a/done', 'a/done', '!a/done'], 0],
+    ['and the count begins anew after it', 'a', ['a/done', 'a/done', '!a/done', 'a/done', 'a/done'], 2],
+    ['a person in the very first turn', 'a', ['!a/done', 'a/other'], 1],
   ] as const)('%s', (_what, before, turns, count) => {
     expect(countAfter(before, turns.map(turn))).toBe(count);
   });
 
-  it('are never more than the turns since the last change, whatever happens', () => {
+  it('are never more than the turns since the last change or the last word of a person, whatever happens', () => {
     const some = fc.record({
       fingerprint: fc.constantFrom('a', 'b', null),
       message: fc.constantFrom('', 'done', ' done '),
@@ -43,7 +45,8 @@ describe('idle turns in a row', () => {
       fc.property(fc.constantFrom('a', null), fc.array(some, { maxLength: 12 }), (before, turns) => {
         const seen = [before, ...turns.map(({ fingerprint }) => fingerprint)];
         const lastChange = seen.findLastIndex((each, index) => each === null || each !== seen[index - 1]);
-        expect(countAfter(before, turns)).toBeLessThanOrEqual(turns.length - Math.max(lastChange, 0));
+        const lastWord = turns.findLastIndex(({ heardPerson }) => heardPerson) + 1;
+        expect(countAfter(before, turns)).toBeLessThanOrEqual(turns.length - Math.max(lastChange, lastWord, 0));
       }),
     );
   });

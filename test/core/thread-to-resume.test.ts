@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { type RunWithThread, threadToResume } from '../../src/core/thread-to-resume.ts';
 
@@ -23,6 +24,53 @@ it('a thread that is made shorter goes on, though its run failed', () => {
 
 it('a thread belongs to its backend', () => {
   expect(threadToResume(start('interrupted'), [run('t', null, 'command')])).toBeNull();
+});
+
+it('a run that was to go on and could not be launched loses nothing: the retry after its failure goes on, too', () => {
+  const dead = run(null, 'interrupted');
+  expect(threadToResume(start('failure'), [dead, run('t')])).toBe('t');
+  // Also one after the other, and when the daemon was stopped between two of them.
+  expect(threadToResume(start('failure'), [run(null, 'failure'), run(null, 'failure'), dead, run('t')])).toBe('t');
+  expect(threadToResume(start('interrupted'), [run(null, 'failure'), dead, run('t')])).toBe('t');
+  const shorter = { ...run(null, 'failure'), recovery: 'compact' as const };
+  for (const recovery of [null, 'compact'] as const)
+    expect(threadToResume(start('failure', recovery), [shorter, run('t')])).toBe('t');
+});
+
+it('a failure in the thread itself still begins anew, and so does what comes after it', () => {
+  expect(threadToResume(start('failure'), [run('t', 'interrupted'), run('t')])).toBeNull();
+  expect(threadToResume(start('failure'), [run(null, 'failure'), run('t', 'interrupted')])).toBeNull();
+  const fresh = { ...run(null, 'failure'), recovery: 'fresh_start' as const };
+  expect(threadToResume(start('failure', 'fresh_start'), [fresh, run('t')])).toBeNull();
+  expect(threadToResume(start('failure'), [run(null, 'continuation'), run('t')])).toBeNull();
+  expect(threadToResume(start('failure'), [run(null, null), run('t')])).toBeNull();
+});
+
+it('a run of another backend in between does not take the thread away, nor give its own', () => {
+  const other = run(null, 'failure', 'command');
+  expect(threadToResume(start('failure'), [other, run(null, 'quota'), run('t')])).toBe('t');
+  expect(threadToResume(start('failure'), [run(null, 'quota'), run('t', null, 'command')])).toBeNull();
+});
+
+it('goes on with a thread of the issue that no later run had a session beside, or with none', () => {
+  const kinds = [null, 'failure', 'continuation', 'interrupted', 'quota', 'answered', 'handed_back'] as const;
+  const some = fc.record({
+    threadId: fc.constantFrom(null, null, 't1', 't2'),
+    retryKind: fc.constantFrom(...kinds),
+    recovery: fc.constantFrom(null, 'compact' as const, 'fresh_start' as const),
+    backend: fc.constantFrom('codex', 'command'),
+  });
+  fc.assert(
+    fc.property(fc.constantFrom(...kinds), fc.array(some, { maxLength: 6 }), (kind, before) => {
+      const found = threadToResume(start(kind), before);
+      const last = before.find(({ threadId }) => threadId !== null);
+      expect([null, last?.backend === 'codex' ? last.threadId : null]).toContain(found);
+      // Whatever died before its session changes nothing of where its successor goes on.
+      const wanted = threadToResume({ ...start(kind), backend: 'codex' }, before);
+      const dead = { threadId: null, retryKind: kind, recovery: null, backend: 'codex' };
+      expect(threadToResume(start('failure'), [dead, ...before])).toBe(wanted);
+    }),
+  );
 });
 
 it('runs that were to go on and died before their session are passed over', () => {

@@ -1,12 +1,14 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import type { TokenPrice } from '../../src/core/settings.ts';
-import { costMicroUsd } from '../../src/core/token-cost.ts';
+import { costWith, nothingPaid, type TokenCounts } from '../../src/core/token-cost.ts';
 
 const prices = {
   'model-a': { input: 1.25, cachedInput: 0.125, output: 10 },
   '*': { input: 2, cachedInput: null, output: 4 },
 };
+const costMicroUsd = (counts: TokenCounts, table: Readonly<Record<string, TokenPrice>>, model: string | null) =>
+  costWith(nothingPaid, counts, table, model).microUsd;
 const used = { inputTokens: 1_000, cachedInputTokens: 600, outputTokens: 50 };
 
 it('tokens cost the price of their model, and what came from a cache its own', () => {
@@ -22,13 +24,13 @@ it('a model without a price has that of the star, and a cache without one that o
 it.each(['model-b', 'constructor', '__proto__', 'toString', null])(
   'without any price there is no cost (%s)',
   (model) => {
-    expect(costMicroUsd(used, { 'model-a': prices['model-a'] }, model)).toBeNull();
+    expect(costMicroUsd(used, { 'model-a': prices['model-a'] }, model)).toBe(0);
   },
 );
 
 it('a part of a millionth is a whole one, once over all', () => {
   const tenth: TokenPrice = { input: 0.1, cachedInput: 0.1, output: 0.1 };
-  const cost = (inputTokens: number, outputTokens = 0): number | null =>
+  const cost = (inputTokens: number, outputTokens = 0): number =>
     costMicroUsd({ inputTokens, outputTokens }, { '*': tenth }, null);
   expect(cost(1)).toBe(1);
   expect(cost(10)).toBe(1);
@@ -76,7 +78,7 @@ it('more tokens never cost less, and a cost is a whole number of millionths', ()
       (input, output, moreInput, moreOutput, inPrice, outPrice) => {
         const table = { '*': { input: inPrice, cachedInput: null, output: outPrice } };
         const cost = (inputTokens: number, outputTokens: number): number =>
-          costMicroUsd({ inputTokens, outputTokens }, table, null) ?? Number.NaN;
+          costMicroUsd({ inputTokens, outputTokens }, table, null);
         expect(cost(input + moreInput, output + moreOutput)).toBeGreaterThanOrEqual(cost(input, output));
         expect(Number.isSafeInteger(cost(input, output))).toBe(true);
         // The price is given in thousandths, so the exact cost is a division of whole numbers.
@@ -85,5 +87,26 @@ it('more tokens never cost less, and a cost is a whole number of millionths', ()
         expect(BigInt(cost(input, output))).toBe((exact + 999n) / 1_000n);
       },
     ),
+  );
+});
+
+it('tokens cost the same, however they are told in parts', () => {
+  const part = fc.record({
+    inputTokens: fc.nat(10_000),
+    cachedInputTokens: fc.constant(0),
+    outputTokens: fc.nat(10_000),
+    model: fc.constantFrom('model-a', 'model-b', null),
+  });
+  const odd = { ...prices, 'model-a': { input: 0.123456789, cachedInput: null, output: 0.000000007 } };
+  fc.assert(
+    fc.property(fc.array(part, { maxLength: 30 }), (parts) => {
+      const inParts = parts.reduce((paid, { model, ...counts }) => costWith(paid, counts, odd, model), nothingPaid);
+      const sums = ['model-a', null].map((model) => {
+        const own = parts.filter((each) => (each.model === 'model-a') === (model === 'model-a'));
+        const sum = (name: 'inputTokens' | 'outputTokens') => own.reduce((total, each) => total + each[name], 0);
+        return [{ inputTokens: sum('inputTokens'), outputTokens: sum('outputTokens') }, model] as const;
+      });
+      expect(inParts).toEqual(sums.reduce((paid, [counts, model]) => costWith(paid, counts, odd, model), nothingPaid));
+    }),
   );
 });

@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { filesWith } from '../cli/linear-scene.ts';
@@ -16,7 +16,7 @@ const canary = (name: string): string => `canary_${name}_${randomBytes(18).toStr
 
 /** Writes down all that a process can see of its environment, but of what it may have only a hash. */
 const lookAround = `
-mask() { sed -E 's/^(OPENAI_API_KEY|BATON_TOOLS_TOKEN)=.+/\\1=[masked]/'; }
+mask() { sed -E 's/^(OPENAI_API_KEY|CODEX_API_KEY|BATON_TOOLS_TOKEN)=.+/\\1=[masked]/'; }
 env | mask > "$1-env.txt"
 tr '\\0' '\\n' < /proc/self/environ | mask > "$1-environ.txt"
 [ -z "$2" ] || tr '\\0' '\\n' < "/proc/$PPID/environ" | mask > "$1-parent.txt"
@@ -26,11 +26,17 @@ printf %s "$OPENAI_API_KEY" | sha256sum | cut -c1-64 > "$1-account.txt"
 const call = (id: number, tool: string, input: unknown): Step => ({
   ask: { id, method: 'item/tool/call', params: { callId: `call-${id}`, tool, arguments: input } },
 });
+/** What the agent has, of its account, of the daemon's environment and of its run, said by the agent itself. */
+const has = (where: string): string => `${where} $env:OPENAI_API_KEY, $env:CODEX_API_KEY, $env:BATON_TOOLS_TOKEN.`;
+/** The same as everybody else may read it. */
+const hidden = (where: string): string => `${where} [secret], [secret], [secret].`;
+const said = (where: string): string => expect.stringContaining(hidden(where));
+
 const asksPerson: Step = {
   ask: {
     id: 300,
     method: 'item/commandExecution/requestApproval',
-    params: { itemId: 'i', command: 'printenv', reason: 'to see what there is' },
+    params: { itemId: 'i', command: `printenv ${has('run')}`, reason: has('to see') },
   },
 };
 
@@ -38,6 +44,8 @@ interface Canaries {
   /** Of the tracker and of the store; nobody but the daemon may have them. */
   readonly own: Readonly<Record<OwnSecret, string>>;
   readonly accounts: readonly [string, string];
+  /** Of the daemon's environment, and on the list of what a Codex gets. */
+  readonly allowed: string;
   readonly env: Readonly<Record<string, string>>;
   readonly profile: string;
 }
@@ -55,16 +63,19 @@ function draw({ isNamed }: { readonly isNamed: boolean }): Canaries {
     ofStoreInProfile: canary('profile_store'),
   };
   const accounts: [string, string] = [canary('first'), canary('second')];
+  const allowed = canary('allowed');
   const database = (password: string): string => `postgres://baton:${password}@127.0.0.1:9/baton`;
   return {
     own,
     accounts,
+    allowed,
     env: {
       LINEAR_API_KEY: own.inEnvironment,
       TICKET_KEY: own.underOtherName,
       BATON_DATABASE_URL: database(own.ofStore),
       FIRST_KEY: accounts[0],
       SECOND_KEY: accounts[1],
+      CODEX_API_KEY: allowed,
     },
     profile: [
       `export LINEAR_API_KEY=${own.inProfile}`,
@@ -101,12 +112,16 @@ function startWithCanaries(linear: FakeLinear, drawn: Canaries, apiKey: string):
               call(201, 'get_issue', {}),
               call(202, 'linear_graphql', { query: 'query Nosy { viewer { id name } }' }),
               call(203, 'linear_graphql', { query: 'query Mine { issues(first: 5) { nodes { identifier } } }' }),
-              call(204, 'comment', { body: 'Looked around.' }),
+              call(204, 'comment', { body: has('Looked around.') }),
+              call(205, 'report_progress', { text: has('Half of it.') }),
+              call(206, 'no such tool', { text: has('And more.') }),
+              { say: has('I found') },
               asksPerson,
-              { stderr: 'nothing of interest\n' },
+              { stderr: has('nothing of interest') },
+              { raw: 'no frame, but a line\n' },
               {
                 complete: 'failed',
-                error: { message: 'You hit your usage limit.', codexErrorInfo: 'usageLimitExceeded' },
+                error: { message: has('You hit the usage limit of'), codexErrorInfo: 'usageLimitExceeded' },
               },
             ],
           },
@@ -114,6 +129,7 @@ function startWithCanaries(linear: FakeLinear, drawn: Canaries, apiKey: string):
             steps: [
               { run: 'sh ../../look.sh second parent' },
               call(900, 'update_issue_status', { status: 'In Review' }),
+              { say: has('At last') },
             ],
           },
         ],
@@ -160,6 +176,18 @@ async function typed(place: Place, all: readonly (readonly string[])[]): Promise
   return told;
 }
 
+/** All that is kept of what an agent told. */
+function transcriptOf(place: Place, runId: string): string {
+  const folder = stateFolderOf(place);
+  const names = readdirSync(folder, { recursive: true, encoding: 'utf8' });
+  const [file] = names.filter((name) => path.basename(name) === `${runId}.jsonl`);
+  return readFileSync(path.join(folder, file ?? expect.fail('the run has a transcript')), 'utf8');
+}
+
+function expectHidden(text: string | undefined, ...places: readonly string[]): void {
+  for (const place of places) expect(text).toContain(hidden(place));
+}
+
 /** The token of the live run, as only its agent has it. */
 function tokenOf(place: Place): string {
   const environments = place.pids().map((pid) => {
@@ -199,7 +227,7 @@ describe('secrets', longTest, () => {
     'A22: a key of the tracker that is %s is seen by no agent, hook or tool and written nowhere',
     async (_how, isNamed) => {
       const drawn = draw({ isNamed });
-      const { own, accounts } = drawn;
+      const { own, accounts, allowed } = drawn;
       await using linear = await startFakeLinear({ apiKey: own.underOtherName });
       // Linear itself tells it to whoever asks.
       const message = `the key ${own.underOtherName} was wrong`;
@@ -217,14 +245,15 @@ describe('secrets', longTest, () => {
       const opened = await callOverMcp(url, token);
       expect(opened.status).toBe(200);
       let told = await opened.text();
-      told += await typed(place, [['ask', 'show', 'BAT-1'], ['status']]);
+      const asked = await typed(place, [['ask', 'show', 'BAT-1']]);
+      told += asked + (await typed(place, [['status']]));
       told += JSON.stringify(await daemon.tell('ask', 'answer', 'BAT-1', 'no'));
 
       await soon(() => expect(linear.stateOf('BAT-1')).toBe('In Review'));
       const runs = await daemon.endedRuns('curious');
       expect(runs).toMatchObject([
-        { account: 'first', error_code: 'agent_quota_exhausted' },
-        { account: 'second', outcome: 'succeeded' },
+        { account: 'first', error_code: 'agent_quota_exhausted', error_message: said('usage limit of') },
+        { account: 'second', outcome: 'succeeded', last_message: said('At last') },
       ]);
       expect((await callOverMcp(url, token)).status).toBe(401);
       told += await typed(place, isNamed ? commands : fewCommands);
@@ -240,7 +269,14 @@ describe('secrets', longTest, () => {
       for (const hook of ['before', 'after']) expect(read(`${hook}-account`).trim()).toBe(sha(ofProfile));
       const answers = [201, 202, 203, 204].map((id) => JSON.stringify(daemon.fake('curious').answerTo(id)?.result));
       expect(answers[2]).toContain('was wrong');
-      expect(linear.commentsOf('BAT-1')).toHaveLength(1);
+      expect(linear.commentsOf('BAT-1')).toMatchObject([{ body: said('Looked around.') }]);
+      // What the agent told of itself is there, wherever it was to be, and all three are hidden in it.
+      expect(asked).toContain(hidden('to see'));
+      expect(asked).toContain(hidden('run'));
+      const [first, second] = runs.map(({ run_id }) => transcriptOf(place, run_id));
+      expectHidden(first, 'I found', 'And more.', 'You hit the usage limit of');
+      expectHidden(second, 'At last');
+      expect(told).toContain(hidden('Half of it.'));
 
       // And nothing of it is anywhere, but where the test has put it.
       expect(filesWith(stateFolderOf(place), 'BAT-1').length).toBeGreaterThan(0);
@@ -256,7 +292,7 @@ describe('secrets', longTest, () => {
         expect(filesWith(place.folder, secret).sort(), name).toEqual(planted[name] ?? []);
         expect(told.includes(secret), `${name} in what was printed`).toBe(false);
       }
-      for (const secret of [...accounts, token]) {
+      for (const secret of [...accounts, allowed, token]) {
         expect(filesWith(place.folder, secret)).toEqual([]);
         expect(told.includes(secret)).toBe(false);
       }

@@ -59,7 +59,10 @@ async function given({ issues, settings: wanted = settings(), trial = null, prob
     ...parts,
     source,
     room: watch,
-    accounts: new AccountBook({ store, clock, chance: seededChance(1), logger: memoryLogger(), isShared: false }),
+    accounts: new AccountBook({
+      ...{ store, clock, chance: seededChance(1), logger: memoryLogger(), isShared: false },
+      onMended: () => {},
+    }),
   } as unknown as OrchestratorContext;
   const explain = (reference: string) => explainIssue(context, reference);
   return { clock, state, tracker, store, project, context, explain };

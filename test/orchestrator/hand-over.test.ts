@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { begun } from './scene.ts';
+import { BatonError } from '../../src/core/baton-error.ts';
+import { storeThrough } from './faulty-store.ts';
+import { begun, type Scene, scene } from './scene.ts';
 
 describe('a person who goes on by hand', () => {
   it('gets the issue when its agent has ended, keeps it, and gives it back with the same conversation', async () => {
@@ -109,5 +111,234 @@ describe('a person who goes on by hand', () => {
     await stage.command('issue_handback', { issue: '1' });
     await stage.clock.advance(0);
     expect(stage.runs[2]?.request.threadId).toBe('thread-1');
+  });
+});
+
+describe('what a person notes when he gives an issue back', () => {
+  const note = 'I mended the door.';
+  const begins = (stage: Scene): void =>
+    stage.runs.at(-1)?.request.watcher.onEvent({ name: 'turn_started', at: 0, pid: 1, summary: '' });
+
+  /** One run has ended, the issue was taken over, and is given back with a note: the run that is to tell it has begun. */
+  async function handedBack(): Promise<Scene> {
+    const stage = await begun();
+    await stage.command('issue_takeover', { issue: '1' });
+    stage.runs[0]?.end();
+    await stage.clock.advance(0);
+    await stage.command('issue_handback', { issue: '1', note });
+    await stage.clock.advance(0);
+    expect(stage.runs[1]?.request.note).toBe(note);
+    return stage;
+  }
+
+  it('is told to the run after one that died before its first turn, and to no other', async () => {
+    const stage = await handedBack();
+    stage.runs[1]?.fail();
+    await stage.clock.advance(20_000);
+    expect(stage.runs[2]?.request.note).toBe(note);
+    begins(stage);
+    stage.runs[2]?.fail();
+    await stage.clock.advance(60_000);
+    expect(stage.runs[3]?.request.note).toBeNull();
+  });
+
+  it('outlives a daemon that is killed before the first turn', async () => {
+    const stage = await handedBack();
+    stage.kill();
+    const next = await scene({ store: stage.store, clock: stage.clock, tracker: stage.tracker });
+    await next.orchestrator.start();
+    await next.clock.advance(10_000);
+    expect(next.runs[0]?.request.note).toBe(note);
+    begins(next);
+    await next.clock.advance(0);
+    next.kill();
+    const last = await scene({ store: stage.store, clock: stage.clock, tracker: stage.tracker });
+    await last.orchestrator.start();
+    await last.clock.advance(10_000);
+    expect(last.runs[0]?.request).toMatchObject({ note: null, retryKind: 'interrupted' });
+  });
+
+  it('outlives a hold, and stands before what is noted the next time', async () => {
+    const stage = await handedBack();
+    await stage.command('issue_takeover', { issue: '1' });
+    stage.runs[1]?.end();
+    await stage.clock.advance(0);
+    await stage.command('issue_handback', { issue: '1', note: 'And the window.' });
+    await stage.clock.advance(0);
+    expect(stage.runs[2]?.request.note).toBe(`${note}\n\nAnd the window.`);
+    stage.runs[2]?.fail('agent_auth_failed');
+    await stage.clock.advance(0);
+    expect(stage.orchestrator.read().held).toMatchObject([{ code: 'agent_auth_failed' }]);
+    await stage.command('issue_retry', { issue: '1' });
+    await stage.clock.advance(1_000);
+    expect(stage.runs[3]?.request.note).toBe(`${note}\n\nAnd the window.`);
+  });
+
+  it('is not lost when the issue is held before its run begins', async () => {
+    const stage = await begun();
+    await stage.command('issue_takeover', { issue: '1' });
+    stage.runs[0]?.end();
+    await stage.clock.advance(0);
+    await stage.command('pause');
+    await stage.command('issue_handback', { issue: '1', note });
+    await stage.command('issue_hold', { issue: '1' });
+    await stage.command('resume');
+    await stage.command('issue_release', { issue: '1' });
+    await stage.clock.advance(1_000);
+    expect(stage.runs[1]?.request.note).toBe(note);
+  });
+});
+
+describe('a command that is repeated', () => {
+  it('finds an issue given back already, says by whom, and gives nothing back', async () => {
+    const stage = await begun();
+    expect(await stage.command('issue_handback', { issue: '1' })).toMatchObject({ status: 'refused' });
+    await stage.command('issue_takeover', { issue: '1' });
+    stage.runs[0]?.end();
+    await stage.clock.advance(0);
+    await stage.command('issue_handback', { issue: 'T-1', note: 'once' });
+    const text = 'T-1 was given back already by me: an agent is running on it';
+    expect(await stage.command('issue_handback', { issue: '1', note: 'once' })).toMatchObject({ status: 'done', text });
+    stage.runs[1]?.succeed();
+    await stage.clock.advance(5_000);
+    expect(await stage.command('issue_handback', { issue: '1' })).toMatchObject({ status: 'done', text });
+    expect(stage.runs.slice(2).map(({ request }) => request.retryKind)).not.toContain('handed_back');
+  });
+
+  it('finds a run stopped already, says by whom, and keeps the reason of the first', async () => {
+    const stage = await begun();
+    await stage.command('issue_stop', { issue: '1', reason: 'wrong branch' });
+    expect(await stage.command('issue_stop', { issue: '1' })).toMatchObject({ status: 'done' });
+    stage.runs[0]?.end();
+    await stage.clock.advance(0);
+    expect(await stage.command('issue_stop', { issue: '1' })).toMatchObject({
+      status: 'done',
+      text: 'the run of T-1 was ended already by me: it is held for a person: wrong branch',
+    });
+    expect(await stage.command('issue_hold', { issue: '1' })).toMatchObject({
+      status: 'done',
+      text: 'T-1 is held already: wrong branch',
+    });
+    await stage.command('issue_release', { issue: '1' });
+    await stage.clock.advance(1_000);
+    expect(await stage.command('issue_release', { issue: '1' })).toMatchObject({
+      status: 'done',
+      text: 'T-1 was released already by me: an agent is running on it',
+    });
+    stage.runs[1]?.fail();
+    await stage.clock.advance(0);
+    expect(await stage.command('issue_stop', { issue: '1' })).toMatchObject({ status: 'refused' });
+  });
+
+  /** A daemon that cannot write the answer of any command. */
+  async function withoutAnswers(): Promise<{ readonly stage: Scene; readonly mend: () => void }> {
+    let isBroken = true;
+    const before = (call: string): void => {
+      if (isBroken && call === 'commands.finish') throw new BatonError('store_unavailable', 'no store');
+    };
+    const stage = await begun({ through: (store) => storeThrough(store, { before }) });
+    return {
+      stage,
+      mend: () => {
+        isBroken = false;
+      },
+    };
+  }
+  const secondLife = async ({ store, clock, tracker }: Scene): Promise<Scene> => {
+    const next = await scene({ store, clock, tracker });
+    await next.orchestrator.start();
+    await next.clock.advance(10_000);
+    return next;
+  };
+  const answers = async ({ store, project }: Scene) =>
+    (await store.commands.list(project, 9)).map(({ kind, result }) => [kind, result?.status]);
+
+  it.each(['issue_stop', 'issue_hold'])('after a crash before its answer, %s has been carried out', async (kind) => {
+    const { stage } = await withoutAnswers();
+    expect(await stage.command(kind, { issue: '1' })).toBeNull();
+    stage.kill();
+    const next = await secondLife(stage);
+    expect(await answers(next)).toEqual([[kind, 'done']]);
+    expect(next.orchestrator.read().held).toMatchObject([{ code: 'person' }]);
+  });
+
+  it('after a crash before its answer, a handback has been carried out, and its note is told once', async () => {
+    const { stage, mend } = await withoutAnswers();
+    mend();
+    await stage.command('issue_takeover', { issue: '1' });
+    stage.runs[0]?.end();
+    await stage.clock.advance(0);
+    stage.kill();
+    let isBroken = true;
+    const before = (call: string): void => {
+      if (isBroken && call === 'commands.finish') throw new BatonError('store_unavailable', 'no store');
+    };
+    const { store, clock, tracker } = stage;
+    const second = await scene({ store, clock, tracker, through: (each) => storeThrough(each, { before }) });
+    await second.orchestrator.start();
+    await clock.advance(1_000);
+    await second.command('issue_handback', { issue: '1', note: 'once' });
+    await clock.advance(100);
+    second.runs[0]?.request.watcher.onEvent({ name: 'turn_started', at: 0, pid: 1, summary: '' });
+    await clock.advance(100);
+    second.kill();
+    isBroken = false;
+    const third = await secondLife(stage);
+    expect((await answers(third))[0]).toEqual(['issue_handback', 'done']);
+    expect([...second.runs, ...third.runs].map(({ request }) => request.note)).toEqual(['once', null]);
+  });
+
+  it('is said once to the agent, also when its answer cannot be written', async () => {
+    const { stage, mend } = await withoutAnswers();
+    expect(await stage.command('issue_steer', { issue: '1', text: 'Use the other door.' })).toBeNull();
+    await stage.clock.advance(10_000);
+    mend();
+    await stage.clock.advance(10_000);
+    expect(stage.runs[0]?.heard).toEqual(['Use the other door.']);
+    expect(await answers(stage)).toEqual([['issue_steer', 'done']]);
+  });
+
+  it('is said once to the agent, also when the daemon dies before its answer is written', async () => {
+    const { stage } = await withoutAnswers();
+    await stage.command('issue_steer', { issue: '1', text: 'Use the other door.' });
+    expect(stage.runs[0]?.heard).toEqual(['Use the other door.']);
+    stage.kill();
+    const next = await secondLife(stage);
+    expect(next.runs).toHaveLength(1);
+    expect(next.runs[0]?.heard).toEqual([]);
+    expect(await answers(next)).toEqual([['issue_steer', 'done']]);
+  });
+});
+
+describe('an agent that could not be ended after a takeover', () => {
+  it('holds the issue with the command that mends it, which is no handback', async () => {
+    const stage = await begun();
+    await stage.command('issue_takeover', { issue: '1' });
+    stage.runs[0]?.fail('agent_survives');
+    await stage.clock.advance(0);
+    const [held] = stage.orchestrator.read().held;
+    expect(held).toMatchObject({ code: 'agent_survives', reason: expect.stringContaining('baton issue retry T-1') });
+    expect(held?.reason).not.toContain('handback');
+    expect(await stage.command('issue_handback', { issue: '1' })).toMatchObject({ status: 'refused' });
+    expect(await stage.command('issue_takeover', { issue: '1' })).toMatchObject({
+      status: 'refused',
+      text: expect.stringContaining('baton issue retry T-1'),
+    });
+    expect(await stage.command('issue_retry', { issue: '1' })).toMatchObject({ status: 'done' });
+    await stage.clock.advance(1_000);
+    expect(stage.runs).toHaveLength(2);
+  });
+
+  it('says the same when an earlier life left it', async () => {
+    const stage = await begun();
+    await stage.command('issue_takeover', { issue: '1' });
+    stage.kill();
+    const { store, clock, tracker } = stage;
+    const next = await scene({ store, clock, tracker, processesLeft: 2 });
+    await next.orchestrator.start();
+    await next.clock.advance(1_000);
+    expect(next.orchestrator.read().held).toMatchObject([
+      { code: 'agent_survives', reason: expect.stringContaining('baton issue retry T-1') },
+    ]);
   });
 });

@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { BatonError } from '../../src/core/baton-error.ts';
 import type { AgentQuestion, QuestionAnswer } from '../../src/core/question.ts';
 import { issue } from '../fake/issues.ts';
 import { settings } from '../fake/settings.ts';
+import { storeThrough } from './faulty-store.ts';
 import { begun, pair, type Scene, type StagedRun, scene } from './scene.ts';
 
 const mayI: AgentQuestion = { kind: 'command', text: 'May I run make?', detail: 'make all', fields: [] };
@@ -263,4 +265,25 @@ describe('a question of a live agent', () => {
     expect(await byRun('resume', {})).toBe('refused');
     expect(await byRun('issue_hold', { issue: '1' })).toBe('done');
   });
+});
+
+it('a question that cannot be written down holds its issue with a command that lets it go on', async () => {
+  const before = (call: string): void => {
+    if (call === 'in questions.ask') throw new BatonError('store_unavailable', 'no store');
+  };
+  const stage = await begun({ through: (store) => storeThrough(store, { before }) });
+  ask(stage.runs[0]);
+  await stage.clock.advance(0);
+  expect(stage.runs[0]?.stops).toEqual(['unanswered']);
+  stage.runs[0]?.end();
+  await stage.clock.advance(0);
+  expect(stage.orchestrator.read().held).toMatchObject([
+    {
+      code: 'agent_input_required',
+      reason: expect.stringMatching(/May I run make\?.*To go on: baton issue retry T-1$/),
+    },
+  ]);
+  expect(await stage.command('issue_retry', { issue: '1' })).toMatchObject({ status: 'done' });
+  await stage.clock.advance(1_000);
+  expect(stage.runs).toHaveLength(2);
 });

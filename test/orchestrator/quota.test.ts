@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { AgentSettings } from '../../src/core/settings.ts';
 import { issue } from '../fake/issues.ts';
 import { settings } from '../fake/settings.ts';
-import { begun, scene } from './scene.ts';
+import { begun, besides, type SceneOptions, type StagedRun, scene } from './scene.ts';
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
@@ -127,6 +127,153 @@ describe('an account that nobody is logged in to', () => {
     expect(await stage.command('issue_retry', { issue: '1' })).toMatchObject({ status: 'done' });
     await stage.clock.advance(200);
     expect(stage.runs).toHaveLength(2);
+  });
+});
+
+describe('an account that nobody is logged in to, and a long queue', () => {
+  const queue = Array.from({ length: 30 }, (_, at) => issue({ id: String(at + 1) }));
+  const many = { issues: queue, settings: settings({ intervalMs: 30_000, agent: { maxConcurrentAgents: 5 } }) };
+  /** Five are under way and find nobody logged in; then every run that starts, until `isMended`. */
+  async function loggedOut(options: Partial<SceneOptions> = {}) {
+    const { seen, play: failing } = play();
+    seen.isMended = true;
+    const stage = await scene({ ...many, ...options, play: failing });
+    await stage.orchestrator.start();
+    await stage.clock.advance(0);
+    expect(stage.runs).toHaveLength(5);
+    seen.isMended = false;
+    for (const run of stage.runs) run.fail('agent_auth_failed');
+    await stage.clock.advance(minuteMs);
+    return { stage, seen };
+  }
+
+  function play() {
+    const seen = { isMended: false, atOnce: 0, most: 0, tries: 0 };
+    return {
+      seen,
+      play: (run: StagedRun) => {
+        if (seen.isMended) return;
+        seen.tries += 1;
+        seen.atOnce += 1;
+        seen.most = Math.max(seen.most, seen.atOnce);
+        void Promise.resolve().then(() => {
+          seen.atOnce -= 1;
+          run.fail('agent_auth_failed');
+        });
+      },
+    };
+  }
+
+  it('has one issue held for it, however many runs were under way, and none more for each look', async () => {
+    const { stage, seen } = await loggedOut();
+    const model = stage.orchestrator.read();
+    expect(stage.runs).toHaveLength(5);
+    expect(model.held).toMatchObject([{ code: 'agent_auth_failed' }]);
+    expect(model.held).toHaveLength(1);
+    expect(model.waitingQuota).toHaveLength(4);
+    expect(new Set(model.skipped.map(({ reason }) => reason.code))).toEqual(new Set(['waiting_quota']));
+    await stage.clock.advance(80 * minuteMs);
+    // After 5, 15, 35 and 75 minutes, and a little more by chance.
+    expect(seen.tries).toBeGreaterThan(2);
+    expect(seen.tries).toBeLessThan(5);
+    expect(seen.most).toBe(1);
+    expect(stage.orchestrator.read().held).toHaveLength(1);
+  });
+
+  it('costs the issues that wait none of their runs', async () => {
+    const { stage } = await loggedOut();
+    const [held] = stage.orchestrator.read().held;
+    for (const { request } of stage.runs) {
+      const counted = await stage.store.counters.read({ project: stage.project, issueId: request.issue.id });
+      expect(counted.runs).toBe(request.issue.id === held?.issue.id ? 1 : 0);
+    }
+  });
+
+  it('is tried at once when a person asks for it, by one run, and all go on when a turn of that gets through', async () => {
+    const { stage, seen } = await loggedOut();
+    const held = stage.orchestrator.read().held[0]?.issue.identifier ?? '';
+    seen.isMended = true;
+    const before = stage.runs.length;
+    expect(await stage.command('issue_retry', { issue: held })).toMatchObject({ status: 'done' });
+    await stage.clock.advance(minuteMs);
+    expect(stage.runs).toHaveLength(before + 1);
+    expect(stage.orchestrator.read().skipped[0]?.reason).toMatchObject({
+      code: 'waiting_quota',
+      text: expect.stringContaining('one run tries it now'),
+    });
+    stage.runs.at(-1)?.request.watcher.onEvent({ name: 'turn_completed', at: 0, pid: 1, summary: '' });
+    await stage.clock.advance(2_000);
+    expect(stage.runs).toHaveLength(before + 5);
+    expect(stage.orchestrator.read().accounts).toMatchObject([{ parked: null, parks: 0 }]);
+  });
+
+  it.each([
+    ['issue_retry', 'an issue that never started'],
+    ['issue_release', 'the one that is held'],
+  ])('is tried at once by %s of %s', async (kind) => {
+    const { stage, seen } = await loggedOut();
+    seen.isMended = true;
+    const before = stage.runs.length;
+    const held = stage.orchestrator.read().held[0]?.issue.id ?? '';
+    expect(await stage.command(kind, { issue: kind === 'issue_retry' ? '30' : held })).toMatchObject({
+      status: 'done',
+    });
+    await stage.clock.advance(1_000);
+    expect(stage.runs).toHaveLength(before + 1);
+  });
+
+  it('holds the issue again that a person lets go on too early', async () => {
+    const { stage } = await loggedOut();
+    await stage.command('issue_retry', { issue: stage.orchestrator.read().held[0]?.issue.id });
+    await stage.clock.advance(minuteMs);
+    expect(stage.orchestrator.read().held).toMatchObject([{ code: 'agent_auth_failed' }]);
+  });
+
+  it('is not waited for because a daemon died while it tried it', async () => {
+    const { stage, seen } = await loggedOut();
+    seen.isMended = true;
+    await stage.command('issue_retry', { issue: stage.orchestrator.read().held[0]?.issue.id });
+    await stage.clock.advance(1_000);
+    const tried = stage.runs.at(-1)?.request.runId;
+    expect((await stage.store.accounts.list())[0]?.parked?.probe?.by).toBe(tried);
+    stage.kill();
+    const next = await scene({ ...many, store: stage.store, clock: stage.clock, tracker: stage.tracker });
+    await next.orchestrator.start();
+    await next.clock.advance(5_000);
+    expect(next.runs).toHaveLength(1);
+  });
+
+  it('is tried by one run of two daemons', async () => {
+    const { stage: one, seen } = await loggedOut({ owner: 'one', isShared: true });
+    const other = await besides(one, many);
+    await other.orchestrator.start();
+    await one.clock.advance(minuteMs);
+    seen.isMended = true;
+    const before = one.runs.length + other.runs.length;
+    await one.clock.advance(10 * minuteMs);
+    expect(one.runs.length + other.runs.length).toBe(before + 1);
+  });
+});
+
+describe('an account that told no time, and a long queue', () => {
+  it('is tried by one run at a time until a turn gets through', async () => {
+    const issues = Array.from({ length: 8 }, (_, at) => issue({ id: String(at + 1) }));
+    const stage = await begun({
+      issues,
+      settings: settings({ intervalMs: 30_000, agent: { maxConcurrentAgents: 4 } }),
+    });
+    for (const run of stage.runs) run.fail('agent_quota_exhausted');
+    await stage.clock.advance(2 * minuteMs);
+    expect(stage.runs).toHaveLength(5);
+    await stage.clock.advance(2 * minuteMs);
+    expect(stage.runs).toHaveLength(5);
+    // It fails for a reason of its own: that says nothing, and another one tries it.
+    stage.runs[4]?.fail('agent_exited');
+    await stage.clock.advance(6_000);
+    expect(stage.runs).toHaveLength(6);
+    stage.runs[5]?.succeed();
+    await stage.clock.advance(6_000);
+    expect(stage.orchestrator.read().running).toHaveLength(4);
   });
 });
 

@@ -8,7 +8,7 @@ const before = usageAfter(nothingUsed, told, prices);
 
 describe('what a run has used', () => {
   it('grows to what is told and never falls, and costs what the prices say', () => {
-    expect(before).toEqual({ ...told, costMicroUsd: 300 });
+    expect(before).toEqual({ ...told, costMicroUsd: 300, costRoundedUp: 0 });
     expect(usageAfter(before, { inputTokens: 1, outputTokens: 20, totalTokens: 21 }, prices)).toMatchObject({
       ...{ inputTokens: 100, outputTokens: 20, totalTokens: 110, costMicroUsd: 400 },
     });
@@ -26,6 +26,42 @@ describe('what a run has used', () => {
     expect(usageAfter(before, { ...told, costMicroUsd: 1_234.2 }, prices).costMicroUsd).toBe(1_235);
     for (const costMicroUsd of [1e300, Number.NaN, -5])
       expect(usageAfter(before, { ...told, costMicroUsd }, prices)).toEqual(before);
+  });
+
+  it('keeps the price of the model that used it: it costs the sum over what is new in each report', () => {
+    const table = {
+      small: { input: 1, cachedInput: 0.1, output: 4 },
+      large: { input: 15.5, cachedInput: null, output: 75 },
+      odd: { input: 0.333333333, cachedInput: 0.07, output: 0.1 },
+    };
+    const growth = fc.record({
+      ...{ input: fc.nat(5_000), cachedPart: fc.double({ min: 0, max: 1, noNaN: true }), output: fc.nat(5_000) },
+      model: fc.constantFrom('small', 'large', 'odd', 'unpriced', undefined),
+    });
+    fc.assert(
+      fc.property(fc.array(growth, { maxLength: 30 }), (reports) => {
+        let after = nothingUsed;
+        let billionths = 0n;
+        for (const { input, cachedPart, output, model } of reports) {
+          const cached = Math.floor(input * cachedPart);
+          const price = model === undefined || model === 'unpriced' ? null : table[model as keyof typeof table];
+          const each = (tokens: number, usd: number) => BigInt(tokens) * BigInt(Math.round(usd * 1e9));
+          if (price !== null)
+            billionths +=
+              each(input - cached, price.input) +
+              each(cached, price.cachedInput ?? price.input) +
+              each(output, price.output);
+          const totals = {
+            inputTokens: after.inputTokens + input,
+            cachedInputTokens: after.cachedInputTokens + cached,
+            outputTokens: after.outputTokens + output,
+          };
+          const report = { ...totals, totalTokens: totals.inputTokens + totals.outputTokens };
+          after = usageAfter(after, model === undefined ? report : { ...report, model }, table);
+        }
+        expect(BigInt(after.costMicroUsd)).toBe((billionths + 999_999_999n) / 1_000_000_000n);
+      }),
+    );
   });
 
   it('can always be written down: whole numbers, whatever is told', () => {

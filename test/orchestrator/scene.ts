@@ -31,6 +31,8 @@ export interface StagedRun {
   succeed(): void;
   /** Fails with this code, and these facts for programs. */
   fail(code?: BatonError['code'], details?: Readonly<Record<string, unknown>>): void;
+  /** Fails before there is a session. */
+  failToLaunch(): void;
   /** Ends as a run does that was asked to stop. */
   cancel(): void;
   /** Ends as the real runner does when it was asked to stop, by the reason it was given. */
@@ -292,6 +294,8 @@ function stagedRunner(runs: StagedRun[], play: SceneOptions['play']): Runner {
         heard,
         succeed: () => resolve({ end: 'succeeded', turns: 1 }),
         fail: (code = 'agent_exited', details = {}) => failWith('failed', code, details),
+        failToLaunch: () =>
+          resolve({ end: 'failed', turns: 0, error: new BatonError('agent_launch_failed', 'it is not there') }),
         cancel: () =>
           stops[0] === 'stalled'
             ? failWith('stalled', 'run_stalled')

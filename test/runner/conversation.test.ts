@@ -235,6 +235,29 @@ describe('turns that lead nowhere', () => {
     expect(await staged.end()).toMatchObject({ turns: 3, error: { code: 'run_stalemate' } });
   });
 
+  it('begin to count anew when a person answers in the middle of one', async () => {
+    const turns = ['say Done.', 'next turn', 'ask Which colour?', 'say Done.', 'next turn', 'idle Done.'];
+    const staged = stageRun(script(...turns), {
+      agent: { maxIdleTurns: 2 },
+      request: { ask: async () => accept({ answer: 'red' }) },
+    });
+    expect(await staged.end()).toMatchObject({ turns: 4, error: { code: 'run_stalemate' } });
+  });
+
+  it('begin to count anew when a person steers one, also under a limit of one', async () => {
+    const heard: string[] = [];
+    const staged = stageRun(script('say here', 'wait 1500', 'say Done.', 'next turn', 'idle Done.'), {
+      agent: { maxIdleTurns: 1 },
+      watcher: {
+        onEvent: ({ summary }) => {
+          if (summary === 'here') void staged.run.steer('Look again.').then((how) => heard.push(how));
+        },
+      },
+    });
+    expect(await staged.end()).toMatchObject({ turns: 2, error: { code: 'run_stalemate' } });
+    expect(heard).toEqual(['told']);
+  });
+
   it('end it well when the issue is no longer to be done, or the check is off', async () => {
     const done = stageRun(script('idle Done.'), { agent: { maxIdleTurns: 1 }, readIssue: async () => null });
     expect(await done.end()).toEqual({ end: 'succeeded', turns: 1, left: 0 });

@@ -35,6 +35,29 @@ describe('what the agent of a run tells', () => {
     expect(JSON.stringify(staged.events)).not.toContain('canary');
   });
 
+  it('has none that its program was given otherwise, wherever it says it', async () => {
+    const ofDaemon = 'canary-of-the-daemon';
+    const asked: AgentQuestion[] = [];
+    const lines = [`say I see ${ofDaemon}`, `comment Use ${ofDaemon}!`, `ask Is ${ofDaemon} right?`];
+    const staged = stageRun(script(...lines, 'say short: canary', `fail no ${ofDaemon}`), {
+      agentSecrets: [ofDaemon, 'canary'],
+      request: {
+        ask: async (question) => {
+          asked.push(question);
+          return { decision: 'accept', values: {} };
+        },
+      },
+    });
+    const outcome = await staged.end();
+    expect(outcome).toMatchObject({ end: 'failed', error: { message: expect.stringContaining('no [secret]') } });
+    expect(asked).toMatchObject([{ text: 'Is [secret] right?' }]);
+    expect(staged.tracker.commentsOn('id-1')).toMatchObject([{ body: 'Use [secret]!' }]);
+    const summaries = staged.events.map(({ summary }) => summary);
+    // What is shorter than eight characters is no secret: it would be found in any text.
+    expect(summaries).toEqual(expect.arrayContaining(['I see [secret]', 'short: canary']));
+    expect(JSON.stringify([staged.events, staged.logger.lines, outcome])).not.toContain(ofDaemon);
+  });
+
   it('has none in the error of a command that fails', async () => {
     const prompt = `echo "refused key ${accountKey} with $BATON_TOOLS_TOKEN" >&2; exit 3`;
     const staged = stageRun(prompt, { agent: command, account, toolHost });

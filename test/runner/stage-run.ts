@@ -45,6 +45,8 @@ export interface Staging {
   /** Where the stand-in keeps its threads; without it none can be gone on with. */
   readonly rehearsalHome?: string;
   readonly toolHost?: ToolHost;
+  /** What the program of the agent has and may not tell, beside its account. */
+  readonly agentSecrets?: readonly string[];
   /** Sees what the agent is asked for, on its way. */
   readonly onSessionRequest?: (request: SessionRequest) => void;
   readonly renderPrompt?: (input: PromptInput) => string;
@@ -129,6 +131,7 @@ export function stageRun(prompt: string, staging: Staging = {}): StagedRun {
           : createRehearsalAgent({ nodePath: process.execPath, program, readTimeoutMs: 30_000, turnTimeoutMs }, parts);
       return {
         ...agent,
+        secrets: staging.agentSecrets ?? [],
         startSession: async (request) => {
           staging.onSessionRequest?.(request);
           const session = await agent.startSession(request);

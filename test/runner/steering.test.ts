@@ -33,6 +33,24 @@ describe('what people say to a run', () => {
     expect([heard, steering.take()]).toEqual([['now'], ['later']]);
   });
 
+  it('is heard once it was told or taken, not when it is only kept or refused', async () => {
+    const steering = new Steering();
+    let hears = true;
+    steering.join(session({ steer: async () => hears }));
+    expect([steering.take(), steering.takeHeard()]).toEqual([[], false]);
+    await steering.steer('now');
+    expect([steering.takeHeard(), steering.takeHeard()]).toEqual([true, false]);
+    hears = false;
+    await steering.steer('later');
+    expect(steering.takeHeard()).toBe(false);
+    steering.take();
+    expect(steering.takeHeard()).toBe(true);
+    await expect(steering.steer('')).rejects.toMatchObject(refused);
+    expect(steering.takeHeard()).toBe(false);
+    steering.hear();
+    expect(steering.takeHeard()).toBe(true);
+  });
+
   it('is kept for an agent that refuses it in a turn, or cannot hear in one, but remembers turns', async () => {
     for (const steer of [() => Promise.reject(new Error('not now')), undefined]) {
       const steering = new Steering();

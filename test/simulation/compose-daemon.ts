@@ -62,13 +62,16 @@ export function composeDaemon(world: World, life: Life): Orchestrator {
 }
 
 /** Whatever a run is told while it lives goes through here. */
-function hearAnswers({ questions }: World, runner: Runner): Runner {
+function hearAnswers(world: World, runner: Runner): Runner {
+  const { questions } = world;
   return {
     start: (request) =>
       runner.start({
         ...request,
         ask: async (question, signal) => {
+          const goOn = questions.wait(request.runId, world);
           const answer = await request.ask(question, signal);
+          goOn();
           if (answer !== null)
             questions.tell(question.text, { runId: request.runId, words: wordsOf(answer), isReminder: false });
           return answer;

@@ -4,6 +4,14 @@ import { HelpfulPeople } from './helpful-people.ts';
 import { trackerStates } from './issue-book.ts';
 import type { World } from './world.ts';
 
+/** Whoever lets an issue go on may have logged in: Baton looks. */
+const letsGoOn: ReadonlySet<CommandKind> = new Set([
+  'issue_retry',
+  'issue_release',
+  'issue_handback',
+  'question_answer',
+]);
+
 /** The people around the tracker: they file issues, move them about, label, block and delete them, and give commands. */
 export class People {
   readonly #world: World;
@@ -37,6 +45,7 @@ export class People {
   }
 
   async submit(kind: CommandKind, payload: Record<string, unknown>): Promise<void> {
+    if (letsGoOn.has(kind)) this.#world.loginTriedAt = this.#world.now;
     const { memory, project, clock, trace } = this.#world;
     this.#commands += 1;
     trace.tell('command', kind, JSON.stringify(payload));

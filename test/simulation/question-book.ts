@@ -28,6 +28,7 @@ export const wholePrompt = 'Do it.';
 /** What agents asked, and which of them heard an answer: noted by the agents themselves. */
 export class QuestionBook {
   readonly #asked = new Map<string, AskedQuestion>();
+  readonly #waits = new Map<string, { open: number; since: number; totalMs: number }>();
   /** Called with each question that is about to be asked. */
   onAsked: (question: AskedQuestion) => void = () => {};
   /** Called when a run is told an answer; `isReminder` for an agent that cannot remember what was told before. */
@@ -42,6 +43,25 @@ export class QuestionBook {
     this.#asked.set(text, question);
     this.onAsked(question);
     return text;
+  }
+
+  /** A run begins to wait for a person. Gives what ends that. */
+  wait(runId: string, clock: { readonly now: number }): () => void {
+    const waits = this.#waits.get(runId) ?? { open: 0, since: 0, totalMs: 0 };
+    this.#waits.set(runId, waits);
+    if (waits.open === 0) waits.since = clock.now;
+    waits.open += 1;
+    return () => {
+      waits.open -= 1;
+      if (waits.open === 0) waits.totalMs += clock.now - waits.since;
+    };
+  }
+
+  /** How long a run has waited for people until now. */
+  waitedMs(runId: string, now: number): number {
+    const waits = this.#waits.get(runId);
+    if (waits === undefined) return 0;
+    return waits.totalMs + (waits.open > 0 ? now - waits.since : 0);
   }
 
   get(text: string): AskedQuestion | undefined {

@@ -8,6 +8,7 @@ import { backupStore } from '../../src/store/backup-store.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { restoreStore } from '../../src/store/restore-store.ts';
 import type { Store } from '../../src/store/store.ts';
+import { project, runStart } from '../conformance/store.ts';
 import { scratchFolder } from './engines.ts';
 import { makeFirstVersion } from './first-version.ts';
 import { startProgram } from './program.ts';
@@ -123,6 +124,19 @@ describe('a restore', () => {
     await fill();
     restoreStore({ file: backup, url: url(), clock, replace: false });
     expect(await names()).toEqual(['a']);
+  });
+
+  it('has the runs in the order of their starts, and counts on from there', async () => {
+    {
+      await using store = await open();
+      await store.runs.start(runStart('z', { startedAt: 9 }));
+      await store.runs.start(runStart('a', { startedAt: 5 }));
+    }
+    backupStore(url(), backup);
+    restoreStore({ file: backup, url: url(), clock, replace: true });
+    await using store = await open();
+    await store.runs.start(runStart('m', { startedAt: 1 }));
+    expect((await store.runs.list(project, { limit: 9 })).map(({ runId }) => runId)).toEqual(['m', 'a', 'z']);
   });
 
   it('fences off whoever held a claim, then or since: no generation falls or stands, and every lease is over', async () => {

@@ -57,6 +57,9 @@ for (const from of engines) {
               evidence: { fingerprint: '漢' },
               removal: { keptBecause: 'it' },
             });
+            // By a clock that was set back it is the latest all the same.
+            await store.runs.start(runStart('r2', { startedAt: 1 }));
+            expect((await store.runs.list(project, { limit: 9 })).map(({ runId }) => runId)).toEqual(['r2', 'r1']);
             expect(await store.questions.open(project)).toMatchObject([{ id: 'q2', question: { text: 'Which? 漢' } }]);
             expect(await store.questions.undelivered(held)).toMatchObject([
               { id: 'q1', given: { answer: { values: { a: '🚲' } } } },

@@ -7,7 +7,7 @@ import { type Migration, migrations } from '../../src/store/migrations/migration
 import { openPostgres } from '../../src/store/postgres/open-postgres.ts';
 import { openSqlite } from '../../src/store/sqlite/open-sqlite.ts';
 import { parseStoreUrl } from '../../src/store/store-url.ts';
-import { onEngine, type StorePlace } from '../conformance/store.ts';
+import { onEngine, runStart, type StorePlace } from '../conformance/store.ts';
 import { catalogueOf } from './catalogue.ts';
 import { engines } from './engines.ts';
 import { fillFirstVersion } from './first-version.ts';
@@ -80,6 +80,30 @@ for (const engine of engines) {
       expect(await store.jobTimers.list('p')).toEqual([]);
       const wish = { owner: 'you', host: 'there', at: 30, leaseMs: 60_000, slotState: 'Todo' };
       expect(await store.claims.take(key, wish)).toMatchObject({ generation: 8, host: 'there', slotState: 'Todo' });
+    });
+
+    it('runs of a time before they had an order into that of their starts, and counts on from there', async () => {
+      const where = await place('empty');
+      await using earlier = disposable(await openEngine(where));
+      await migrate(earlier.engine, 'here', systemClock, migrations.slice(0, 5));
+      const old = [
+        ['p', 'third', 30],
+        ['p', 'first', 10],
+        ['q', 'only', 99],
+        ['p', 'second-b', 20],
+        ['p', 'second-a', 20],
+      ] as const;
+      for (const [project, id, startedAt] of old)
+        await where.query(`insert into runs (run_id, project, issue_id, identifier, generation, role, backend, host,
+          started_at, turns, input_tokens, cached_input_tokens, output_tokens, reasoning_tokens, total_tokens,
+          cost_micro_usd) values ('${id}', '${project}', 'i1', 'X', 1, 'w', 'b', 'h', ${startedAt}, 0, 0, 0, 0, 0, 0, 0)`);
+      const { runs } = await open(where);
+      const listed = async (project: string) => (await runs.list(project, { limit: 9 })).map(({ runId }) => runId);
+      expect(await listed('p')).toEqual(['third', 'second-b', 'second-a', 'first']);
+      // By a clock that was set back.
+      for (const project of ['p', 'q']) await runs.start(runStart(`new-${project}`, { project, startedAt: 5 }));
+      expect(await listed('p')).toEqual(['new-p', 'third', 'second-b', 'second-a', 'first']);
+      expect(await listed('q')).toEqual(['new-q', 'only']);
     });
 
     it('leaves a newer store alone, for daemons and for visitors', async () => {

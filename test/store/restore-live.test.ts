@@ -6,6 +6,7 @@ import { systemClock } from '../../src/clock/system-clock.ts';
 import { backupStore } from '../../src/store/backup-store.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { restoreLive } from '../../src/store/restore-live.ts';
+import { project, runStart } from '../conformance/store.ts';
 import { makeFirstVersion } from './first-version.ts';
 
 const folders: string[] = [];
@@ -95,6 +96,22 @@ it('has open questions and parked accounts as they were: what was answered since
   expect((await daemon.questions.open('p')).map(({ id }) => id)).toEqual(['q1']);
   expect(await daemon.questions.undelivered({ project: 'p', issueId: 'i' })).toEqual([]);
   expect(await daemon.accounts.list()).toEqual([{ ...account, parked }]);
+  await daemon.close();
+});
+
+it('has the runs in the order of their starts, and counts on from there', async () => {
+  const { url, file } = scratch();
+  const daemon = await openStore({ url, clock: systemClock, mode: 'daemon' });
+  const order = async () => (await daemon.runs.list(project, { limit: 9 })).map(({ runId }) => runId);
+  // By a clock that is set back again and again.
+  await daemon.runs.start(runStart('z', { startedAt: 9 }));
+  await daemon.runs.start(runStart('a', { startedAt: 5 }));
+  backupStore(url, file('backup.db'));
+  await daemon.runs.start(runStart('lost', { startedAt: 4 }));
+  await restoreLive({ file: file('backup.db'), url, clock: systemClock });
+  expect(await order()).toEqual(['a', 'z']);
+  await daemon.runs.start(runStart('m', { startedAt: 1 }));
+  expect(await order()).toEqual(['m', 'a', 'z']);
   await daemon.close();
 });
 

@@ -64,6 +64,7 @@ class CommandSession implements AgentSession {
   #launching: Promise<LiveProcess> | null = null;
   #turn: Promise<TurnResult> | null = null;
   #stopped = false;
+  #silence: SilenceTimer | null = null;
 
   constructor(request: SessionRequest, options: CommandAgentOptions, parts: AgentParts) {
     this.#request = request;
@@ -79,6 +80,10 @@ class CommandSession implements AgentSession {
     if (this.#stopped || signal?.aborted) return { status: 'cancelled' };
     this.#turn = this.#run(prompt, signal);
     return this.#turn;
+  }
+
+  pauseSilence(): () => void {
+    return this.#silence?.pause() ?? (() => {});
   }
 
   async #run(prompt: string, signal: AbortSignal | undefined): Promise<TurnResult> {
@@ -115,6 +120,7 @@ class CommandSession implements AgentSession {
       silent = true;
       end();
     });
+    this.#silence = silence;
     signal?.addEventListener('abort', end, { once: true });
     // It may have come while the program was being started.
     if (signal?.aborted || this.#stopped) end();
@@ -144,6 +150,7 @@ class CommandSession implements AgentSession {
       });
       return this.#end('turn_failed', { status: 'failed', error });
     } finally {
+      this.#silence = null;
       silence.cancel();
       signal?.removeEventListener('abort', end);
     }

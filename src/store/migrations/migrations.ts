@@ -4,6 +4,8 @@ import { durableClaims } from './0002-durable-claims/durable-claims.ts';
 import { workspacesOfRuns } from './0003-workspaces-of-runs/workspaces-of-runs.ts';
 import { jobs } from './0004-jobs/jobs.ts';
 import { questionsAndAccounts } from './0005-questions-and-accounts/questions-and-accounts.ts';
+import { orderOfRuns } from './0006-order-of-runs/order-of-runs.ts';
+import { notesOfRuns } from './0007-notes-of-runs/notes-of-runs.ts';
 import type { ColumnTypes } from './column-types.ts';
 
 /**
@@ -22,4 +24,6 @@ export const migrations: readonly Migration[] = [
   workspacesOfRuns,
   jobs,
   questionsAndAccounts,
+  orderOfRuns,
+  notesOfRuns,
 ];

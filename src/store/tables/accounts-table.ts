@@ -50,5 +50,14 @@ function parkFrom(value: unknown): AccountPark | null {
   const found = recordIn(value);
   const [until, since] = [numberIn(found.until), numberIn(found.since)];
   if (until === null || since === null || (found.why !== 'quota' && found.why !== 'auth')) return null;
-  return { until, since, why: found.why, reason: textIn(found.reason) ?? '' };
+  const [by, wrongTimes] = [textIn(found.by), numberIn(found.wrongTimes)];
+  const probe = recordIn(found.probe);
+  const [probeBy, probeUntil] = [textIn(probe.by), numberIn(probe.until)];
+  return {
+    ...{ until, since, why: found.why, reason: textIn(found.reason) ?? '' },
+    ...(by === null ? {} : { by }),
+    ...(found.isTold === true ? { isTold: true } : {}),
+    ...(wrongTimes === null ? {} : { wrongTimes }),
+    ...(probeBy === null || probeUntil === null ? {} : { probe: { by: probeBy, until: probeUntil } }),
+  };
 }

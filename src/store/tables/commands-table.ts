@@ -54,6 +54,16 @@ export function commandsTable(db: Kysely<Database>, engine: Engine): Commands {
       return rows.map(commandFrom);
     },
 
+    begin: async (id, what) => {
+      const done = await db
+        .updateTable('commands')
+        .set({ result_text: what })
+        .where('id', '=', id)
+        .where('result_at', 'is', null)
+        .executeTakeFirst();
+      return done.numUpdatedRows === 1n;
+    },
+
     finish: async (id, result) => {
       const done = await db
         .updateTable('commands')
@@ -127,6 +137,8 @@ function commandFrom(row: Selectable<Database['commands']>): Command {
     at: row.at,
     key: row.key,
     seq: row.seq,
+    // Until there is a result, its text is what was begun.
+    begun: row.result_at === null ? row.result_text : null,
     result:
       row.result_at === null || row.result_status === null
         ? null

@@ -3,7 +3,7 @@ import { fromJsonText } from '../json-text.ts';
 import type { RunRecord, RunStart, WorkspaceRemoval } from '../runs.ts';
 import type { Database } from '../schema.ts';
 
-export function rowFromStart(run: RunStart): Database['runs'] {
+export function rowFromStart(run: RunStart): Omit<Database['runs'], 'seq'> {
   return {
     run_id: run.runId,
     project: run.project,
@@ -14,6 +14,7 @@ export function rowFromStart(run: RunStart): Database['runs'] {
     attempt: run.attempt,
     retry_kind: run.retryKind,
     recovery: run.recovery ?? null,
+    note: run.note ?? null,
     backend: run.backend,
     account: run.account,
     host: run.host,
@@ -50,6 +51,7 @@ export function runFrom(row: Database['runs']): RunRecord {
     attempt: row.attempt,
     retryKind: row.retry_kind,
     recovery: row.recovery,
+    note: row.note,
     backend: row.backend,
     account: row.account,
     host: row.host,

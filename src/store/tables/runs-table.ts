@@ -22,7 +22,13 @@ export function runsTable(db: Kysely<Database>): Runs {
       .where('ended_at', 'is', null);
   return {
     start: async (run) => {
-      await db.insertInto('runs').values(rowFromStart(run)).execute();
+      // After every run of the project that is there. The few that start in the same moment, with a lock on nothing, may
+      // get the same number; the runs of one issue never do, for each starts after the end of the one before.
+      const seq = sql<number>`(select coalesce(max(seq), 0) + 1 from runs where project = ${run.project})`;
+      await db
+        .insertInto('runs')
+        .values({ ...rowFromStart(run), seq })
+        .execute();
     },
 
     record: async (runId, generation, facts) => {
@@ -54,11 +60,10 @@ export function runsTable(db: Kysely<Database>): Runs {
         .selectFrom('runs')
         .selectAll()
         .where('project', '=', project)
-        .orderBy('started_at', 'desc')
+        .orderBy('seq', 'desc')
         .orderBy('run_id', 'desc')
         .limit(query.limit);
       if (query.issueId !== undefined) wanted = wanted.where('issue_id', '=', query.issueId);
-      if (query.before !== undefined) wanted = wanted.where('started_at', '<', query.before);
       return (await wanted.execute()).map(runFrom);
     },
 
@@ -68,7 +73,7 @@ export function runsTable(db: Kysely<Database>): Runs {
         .selectAll()
         .where('project', '=', key.project)
         .where('issue_id', '=', key.issueId)
-        .orderBy('started_at', 'desc')
+        .orderBy('seq', 'desc')
         .orderBy('run_id', 'desc')
         .limit(1)
         .executeTakeFirst();
@@ -90,7 +95,7 @@ export function runsTable(db: Kysely<Database>): Runs {
                   .select('later.run_id')
                   .whereRef('later.project', '=', 'runs.project')
                   .whereRef('later.workspace', '=', 'runs.workspace')
-                  .where(sql<boolean>`(later.started_at, later.run_id) > (runs.started_at, runs.run_id)`),
+                  .where(sql<boolean>`(later.seq, later.run_id) > (runs.seq, runs.run_id)`),
               ),
             ),
           )
@@ -110,6 +115,11 @@ export function runsTable(db: Kysely<Database>): Runs {
       return done.numUpdatedRows === 1n;
     },
 
+    keepNote: async (runId, note) => {
+      const done = await db.updateTable('runs').set({ note }).where('run_id', '=', runId).executeTakeFirst();
+      return done.numUpdatedRows === 1n;
+    },
+
     noteRemoval: async (runId, removal) => {
       const done = await db
         .updateTable('runs')
@@ -125,7 +135,7 @@ export function runsTable(db: Kysely<Database>): Runs {
         .selectAll()
         .where('project', '=', project)
         .where('ended_at', 'is', null)
-        .orderBy('started_at')
+        .orderBy('seq')
         .orderBy('run_id')
         .execute();
       return rows.map(runFrom);
@@ -165,6 +175,7 @@ function plainFacts(facts: RunFacts) {
     ...(facts.workspace === undefined ? {} : { workspace: facts.workspace }),
     ...(facts.evidence === undefined ? {} : { evidence_json: toJsonText(facts.evidence) }),
     ...(facts.threadId === undefined ? {} : { thread_id: facts.threadId }),
+    ...(facts.note === undefined ? {} : { note: facts.note }),
     ...(facts.lastMessage === undefined ? {} : { last_message: cutToBytes(facts.lastMessage, longestLastMessage) }),
   };
 }

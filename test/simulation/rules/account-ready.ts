@@ -1,4 +1,5 @@
 import type { AccountState, QuotaWindow } from '../../../src/core/account.ts';
+import { afterProbe, needsProbe } from '../../../src/core/account-park.ts';
 import type { LedgerRun } from '../run-ledger.ts';
 import type { World } from '../world.ts';
 import type { Rule } from './rule.ts';
@@ -10,7 +11,8 @@ const endingMs = 300_000;
 const refusals = new Set<string | null>(['agent_quota_exhausted', 'agent_auth_failed']);
 
 /**
- * Nothing starts on an account that the store has as parked, or as nearly used up, by the clock of whoever starts it; and
+ * Nothing starts on an account that the store has as parked, or as nearly used up, by the clock of whoever starts it. One
+ * that has to be tried, because nobody knows whether it is mended, is tried by one run at a time, which the store has. And
  * when a run has ended for the sake of its account, the store has that account as parked, for a reason that agents gave.
  */
 export function accountReady(world: World): Rule {
@@ -19,8 +21,12 @@ export function accountReady(world: World): Rule {
   return {
     runStarted: (run) => {
       const { clock } = world.lives.get(run.life)?.life ?? world;
-      const stored = storedAccounts(world.memory).get(run.account ?? '');
-      if (stored === undefined || isTriedAgain(world, run, parkedAt.get(keyOf(stored)))) return;
+      const found = storedAccounts(world.memory).get(run.account ?? '');
+      if (found === undefined) return;
+      const stored = afterProbe(found, run.runId);
+      if (stored === found && needsProbe(found, clock.now()))
+        world.broke('account_ready', run.issueId, `run ${run.runId} is not the one that tries "${run.account}"`);
+      if (isTriedAgain(world, run, parkedAt.get(keyOf(stored)))) return;
       const { quotaStopPercent } = world.file.settings.agent;
       const told = { ...stored, windows: lastReports(world, stored) };
       const waits = [stored, told].map((account) => whyAccountWaits(account, clock.now(), quotaStopPercent));
@@ -46,7 +52,7 @@ function keyOf({ name, parked }: AccountState): string {
 
 /** A person asked for it after it was parked, and that could not be written down. */
 function isTriedAgain(world: World, { life }: LedgerRun, since: number | undefined): boolean {
-  return world.triedAgainAt >= (since ?? world.now) && hasFailed(world, life);
+  return Math.max(world.triedAgainAt, world.loginTriedAt) >= (since ?? world.now) && hasFailed(world, life);
 }
 
 function hasFailed({ failedCalls, now }: World, life: string): boolean {
@@ -59,8 +65,8 @@ function lastReports({ accounts }: World, { name, windows }: AccountState): read
 }
 
 function parked(world: World, { runId, issueId, life, account: name }: LedgerRun): void {
-  // What could not be written is found out again by the next run; whoever wants it tried again frees it.
-  if (hasFailed(world, life) || Number.isFinite(world.triedAgainAt)) return;
+  // What could not be written is found out again by the next run.
+  if (hasFailed(world, life)) return;
   // By a clock that was set, a run that began before an account was parked may seem to have begun after it.
   if (Number.isFinite(world.wallJumpedAt)) return;
   const account = storedAccounts(world.memory).get(name ?? '');

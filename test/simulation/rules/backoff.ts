@@ -5,6 +5,7 @@ import type { Rule } from './rule.ts';
 
 interface Wait {
   readonly failures: number;
+  readonly isQuota: boolean;
   readonly at: number;
   readonly notBefore: number;
   readonly life: string;
@@ -26,8 +27,8 @@ const toldMs = 120_000;
 
 /**
  * After the n-th failure in a row an issue does not start before `min(10,000 · 2^(n−1), max)` milliseconds, and without
- * quota not before that is back, or for a minute where nobody knows when, unless there is another account; also not in
- * another life, unless a person asked for it or changed the issue.
+ * quota not before that is back, or for a minute where nobody knows when, unless there is another account, or a person had
+ * the account tried; also not in another life, unless a person asked for it or changed the issue.
  */
 export function backoff(world: World): Rule {
   const waits = new Map<string, Wait>();
@@ -67,7 +68,7 @@ function next(world: World, run: LedgerRun, before: Wait | undefined): Wait {
   const isMisdated = isQuota && now - world.wallJumpedAt < toldMs;
   const mayGoOn = isMisdated || (isQuota && plan.settings.agent.accounts.length > 1);
   const notBefore = mayGoOn ? now : isQuota && backAt > now ? backAt : guessed;
-  return { failures: count, at: now, notBefore, life: run.life, generation: run.generation };
+  return { failures: count, isQuota, at: now, notBefore, life: run.life, generation: run.generation };
 }
 
 /** Nothing that a person makes moot, or a wall clock that was set. */
@@ -75,6 +76,8 @@ function stillCounts(world: World, issueId: string, last: Wait | undefined): Wai
   if (last === undefined) return undefined;
   if ((world.askedAt.get(issueId) ?? -1) >= last.at || (world.book.changedAt.get(issueId) ?? -1) >= last.at)
     return undefined;
+  // It is tried before its time when a person wants that, or the clock says that it has come; and then may be mended.
+  if (last.isQuota && Math.max(world.triedAgainAt, world.wallJumpedAt) >= last.at) return undefined;
   return last;
 }
 

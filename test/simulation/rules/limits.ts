@@ -14,7 +14,8 @@ interface Spent {
 
 /**
  * A limit is never exceeded by more than the runs in flight: an issue that has spent what it may does not start again, no
- * agent works longer than a run may, and nothing starts long after the day's allowance was used up.
+ * agent works longer than a run may (what it waits for a person is not counted), and nothing starts long after the day's
+ * allowance was used up.
  */
 export function limits(world: World): Rule {
   const { memory, file } = world;
@@ -51,12 +52,12 @@ function isDayOver(world: World): boolean {
   return spentToday(world) >= tokensPerDay;
 }
 
-/** An agent of a healthy daemon is ended when its run has taken as long as it may. */
+/** An agent of a healthy daemon is ended when its run has taken as long as it may, beside the time of people. */
 function longRuns(world: World): void {
   const { runWallTimeMs } = world.file.settings.limits;
   if (runWallTimeMs === 0) return;
   for (const { startTime, life, runId, issueId, survives } of world.processes.all()) {
-    const mostMs = runWallTimeMs + endingMs + knowledgeLagMs(world);
+    const mostMs = runWallTimeMs + endingMs + knowledgeLagMs(world) + world.questions.waitedMs(runId, world.now);
     if (survives || world.now - Math.max(startTime, world.disturbedAt) <= mostMs) continue;
     if (world.lives.get(life)?.life.isAlive === true)
       world.broke('limits', issueId, `the agent of run ${runId} works for ${world.now - startTime} ms`);

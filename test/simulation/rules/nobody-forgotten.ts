@@ -82,13 +82,16 @@ function isForgotten(world: World, id: string, since: number, accountsWaited: We
 }
 
 /** No account may be used, each for a reason that an agent gave. What a daemon made up is none. */
-function isOutOfAccounts({ accounts, file }: World, { life, orchestrator }: Incarnation): boolean {
+function isOutOfAccounts({ accounts, file, ledger }: World, { life, orchestrator }: Incarnation): boolean {
   const { accounts: inForce, quotaStopPercent } = file.settings.agent;
   const known = new Map(orchestrator.read().accounts.map((account) => [account.name, account]));
   return inForce.every(({ name }) => {
     const account = known.get(name);
     const until = whyAccountWaits(account, life.clock.now(), quotaStopPercent);
-    return account !== undefined && until !== null && accounts.isTold(account);
+    const probe = account?.parked?.probe;
+    // A run that tries it is one that goes on.
+    const isTried = probe === undefined || ledger.unfinished.has(probe.by);
+    return account !== undefined && until !== null && isTried && accounts.isTold(account);
   });
 }
 

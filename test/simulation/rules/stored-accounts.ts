@@ -23,10 +23,11 @@ export function storedAccounts(memory: MemoryStore): ReadonlyMap<string, Account
   );
 }
 
-/** Until when an account may not be used: it is parked, or a window of it is nearly used up; null when it may. */
+/** Until when an account may not be used: it is parked, tried by a run, or nearly used up; null when it may. */
 export function whyAccountWaits(account: AccountState | undefined, now: number, stopPercent: number): number | null {
   const windows = (account?.windows ?? []).filter(({ usedPercent }) => usedPercent >= stopPercent);
-  const times = [account?.parked?.until ?? 0, ...windows.map(({ resetsAt }) => resetsAt ?? 0)];
+  const { until = 0, probe } = account?.parked ?? {};
+  const times = [until, probe?.until ?? 0, ...windows.map(({ resetsAt }) => resetsAt ?? 0)];
   const ahead = times.filter((at) => at > now && at - now <= furthestMs);
   return ahead.length === 0 ? null : Math.max(...ahead);
 }

@@ -1,0 +1,43 @@
+import type { Author } from '../core/author.ts';
+import type { CommandKind } from '../core/command.ts';
+import { harmlessLine } from '../core/harmless-line.ts';
+import { isMeantBy } from '../core/issue.ts';
+import type { OrchestratorContext } from './context.ts';
+import { type IssueName, whyClaimed } from './scheduling-state.ts';
+
+/** How many of the latest commands are searched: whoever asks twice does so soon. */
+const searched = 200;
+
+/** Commands that change how it stands with an issue; what is said to its agent does not. */
+const changing: ReadonlySet<string> = new Set<CommandKind>([
+  'issue_retry',
+  'issue_hold',
+  'issue_release',
+  'issue_stop',
+  'issue_takeover',
+  'issue_handback',
+]);
+
+/** Who last changed how it stands with an issue by a command, and by which one; null when that is not known. */
+export async function lastChange(
+  { store, project }: OrchestratorContext,
+  issue: IssueName,
+): Promise<{ readonly kind: string; readonly by: string } | null> {
+  const found = (await store.commands.list(project, searched)).find(
+    ({ kind, payload, result }) =>
+      changing.has(kind) &&
+      result?.status === 'done' &&
+      typeof payload.issue === 'string' &&
+      isMeantBy(issue, payload.issue),
+  );
+  return found === undefined ? null : { kind: found.kind, by: ` by ${nameOf(found.author)}` };
+}
+
+/** How it stands with an issue, as the end of a sentence. */
+export function howItStands({ state }: OrchestratorContext, issue: IssueName): string {
+  return whyClaimed(state, issue.id)?.text ?? 'nobody works on it';
+}
+
+function nameOf(author: Author): string {
+  return author.kind === 'person' ? harmlessLine(author.name) : author.kind;
+}
