@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { batonHere } from './baton-here.ts';
 import {
   addIssue,
   answer,
@@ -11,7 +12,7 @@ import {
   stopDaemon,
   untilStatus,
 } from './live-daemon.ts';
-import { baton, leaveNoPlaces, Place } from './run-baton.ts';
+import { leaveNoPlaces, Place } from './run-baton.ts';
 
 leaveNoPlaces();
 
@@ -36,12 +37,12 @@ describe.concurrent('an agent that asks, and a daemon', liveTest, () => {
     expect(questions).toMatchObject([{ issue_identifier: 'BAT-1', state: 'agent_waits', text: 'Which colour?' }]);
     const [{ asked_at: askedAt, waits_until: until, id }] = questions;
     expect(Date.parse(until) - Date.parse(askedAt)).toBe(900_000);
-    const shown = (await baton(place, 'ask', 'show', 'BAT-1')).stdout;
+    const shown = (await batonHere(place, 'ask', 'show', 'BAT-1')).stdout;
     expect(shown).toMatch(
       /state +its agent waits for the answer until [\d-]+ [\d:]+Z \(1\d min.*\); then its run ends/,
     );
     expect(shown).toContain(`baton ask answer ${id} `);
-    expect((await baton(place, 'ask', 'list')).stdout).toMatch(/its agent waits until \d\d:\d\dZ/);
+    expect((await batonHere(place, 'ask', 'list')).stdout).toMatch(/its agent waits until \d\d:\d\dZ/);
 
     expect(await answer(place, 'ask', 'answer', 'BAT-1', 'BLUE')).toMatchObject({
       command: { status: 'done', text: 'the agent of BAT-1 is told' },
@@ -50,7 +51,7 @@ describe.concurrent('an agent that asks, and a daemon', liveTest, () => {
     await soon(() => expect(place.read('workspaces/BAT-1/chosen')).toBe(''));
     expect(await answer(place, 'steer', 'BAT-1', 'mind the step')).toMatchObject({ command: { status: 'done' } });
     await soon(async () => {
-      expect((await baton(place, 'runs', 'log', 'BAT-1')).stdout).toContain('told: mind the step');
+      expect((await batonHere(place, 'runs', 'log', 'BAT-1')).stdout).toContain('told: mind the step');
     });
     expect(await runsOf(place)).toMatchObject([{ outcome: null }]);
 
@@ -77,7 +78,7 @@ describe.concurrent('an agent that asks, and a daemon', liveTest, () => {
     await untilStatus(place, { held: [{ issue_identifier: 'BAT-1', code: 'agent_input_required' }], running: [] });
     const { questions } = await answer(place, 'ask', 'list');
     expect(questions).toMatchObject([{ state: 'run_ended', waits_until: null }]);
-    expect((await baton(place, 'ask', 'show', 'BAT-1')).stdout).toContain(
+    expect((await batonHere(place, 'ask', 'show', 'BAT-1')).stdout).toContain(
       'an answer lets BAT-1 go on where it stopped',
     );
     expect(await answer(place, 'ask', 'answer', 'BAT-1', '1')).toMatchObject({

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/clock/system-clock.ts';
 import { ask, endRun, inStore, placeWithStore } from './asked-question.ts';
+import { batonHere } from './baton-here.ts';
 import { answer, boardWorkflow, liveTest, refusal } from './live-daemon.ts';
-import { baton, batonCommand, leaveNoPlaces, type Place, startBaton, startProgram } from './run-baton.ts';
+import { batonCommand, leaveNoPlaces, type Place, startBaton, startProgram } from './run-baton.ts';
 
 leaveNoPlaces();
 
@@ -30,7 +31,7 @@ describe.concurrent('a person who goes on by hand', liveTest, () => {
       },
       takeover: null,
     });
-    const plain = await baton(place, 'takeover', 'BAT-1');
+    const plain = await batonHere(place, 'takeover', 'BAT-1');
     expect(plain).toMatchObject({ code: 0, stderr: '' });
     expect(plain.stdout).toMatch(/^no daemon has answered[^\n]*\n$/);
   });
@@ -56,7 +57,7 @@ describe.concurrent('a person who goes on by hand', liveTest, () => {
     });
     expect(command).toMatch(/^cd .* && CODEX_HOME='?\/homes\/spare {2}one'? codex resume '?thread-1'?$/);
 
-    const plain = await baton(place, 'takeover', 'bat-1', '--key', 'k');
+    const plain = await batonHere(place, 'takeover', 'bat-1', '--key', 'k');
     expect(plain.stdout.split('\n')).toEqual([
       'the run of BAT-1 is being ended',
       "workspace     /ws/it's",
@@ -74,7 +75,7 @@ describe.concurrent('a person who goes on by hand', liveTest, () => {
     expect(await answer(place, 'takeover', 'BAT-1', '--key', 'k')).toMatchObject({
       takeover: { workspace_path: '/ws/BAT-1', resume_command: null },
     });
-    expect((await baton(place, 'takeover', 'BAT-1', '--key', 'k')).stdout).toContain(
+    expect((await batonHere(place, 'takeover', 'BAT-1', '--key', 'k')).stdout).toContain(
       'no command opens the conversation (backend command); open the workspace itself',
     );
   });
@@ -86,7 +87,7 @@ describe.concurrent('a person who goes on by hand', liveTest, () => {
     expect(await answer(place, 'takeover', 'BAT-7', '--key', 'k')).toMatchObject({
       takeover: { run_id: null, run_ended: null, workspace_path: null, resume_command: null },
     });
-    expect((await baton(place, 'takeover', 'BAT-7', '--key', 'k')).stdout).toContain('no agent has worked on it');
+    expect((await batonHere(place, 'takeover', 'BAT-7', '--key', 'k')).stdout).toContain('no agent has worked on it');
   });
 
   it('is warned, with an exit code, of an agent that could not be ended', async () => {
@@ -95,7 +96,7 @@ describe.concurrent('a person who goes on by hand', liveTest, () => {
     await inStore(place, (store) => endRun(store, 'run-aaaaaaaa-1', 'agent_survives'));
     const sent = await answer(place, 'takeover', 'BAT-1', '--key', 'k');
     await carryOut(place, sent.command.id);
-    const plain = await baton(place, 'takeover', 'BAT-1', '--key', 'k');
+    const plain = await batonHere(place, 'takeover', 'BAT-1', '--key', 'k');
     expect(plain).toMatchObject({ code: 1, stdout: expect.stringContaining('may still be at work there') });
     expect(plain.stdout).not.toContain('codex resume');
   });
@@ -106,7 +107,7 @@ describe.concurrent('a person who goes on by hand', liveTest, () => {
     const sent = await answer(place, 'takeover', 'BAT-1', '--key', 'k');
     await carryOut(place, sent.command.id);
     for (const json of [[], ['--json']]) {
-      const { stdout } = await baton(place, 'takeover', 'BAT-1', '--key', 'k', ...json);
+      const { stdout } = await batonHere(place, 'takeover', 'BAT-1', '--key', 'k', ...json);
       // biome-ignore lint/suspicious/noControlCharactersInRegex: finding them is the purpose.
       expect(stdout).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u202e]/);
       expect(stdout.split('\n')).toHaveLength(json.length === 0 ? 5 : 2);
@@ -140,7 +141,7 @@ describe.concurrent('a word to an agent at work', liveTest, () => {
     using place = await placeWithStore();
     expect(await refusal(place, 'steer', 'BAT-1', ' ')).toMatchObject({ code: 'usage_error' });
     expect(await refusal(place, 'steer', 'BAT-1', 'x'.repeat(102_401))).toMatchObject({ code: 'usage_error' });
-    expect(await baton(place, 'steer', 'BAT-1')).toMatchObject({ code: 2, stdout: '' });
+    expect(await batonHere(place, 'steer', 'BAT-1')).toMatchObject({ code: 2, stdout: '' });
     const script = `head -c 200000 /dev/zero | ${batonCommand('steer', 'BAT-1', '-', '--json')}`;
     expect(await startProgram(place, 'sh', ['-c', script]).ended).toMatchObject({ code: 1 });
     expect(await payloads(place)).toEqual([]);

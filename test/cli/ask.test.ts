@@ -2,8 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { findQuestion } from '../../src/cli/ask/find-question.ts';
 import { systemClock } from '../../src/clock/system-clock.ts';
 import { ask, field, inStore, mayRun, placeWithStore, twoThings, whichColour } from './asked-question.ts';
+import { batonHere } from './baton-here.ts';
 import { answer, liveTest, refusal } from './live-daemon.ts';
-import { baton, batonCommand, leaveNoPlaces, type Place, startProgram } from './run-baton.ts';
+import { batonCommand, leaveNoPlaces, type Place, startProgram } from './run-baton.ts';
 
 /** What could steer a terminal, apart from the line feeds between lines. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: finding them is the purpose.
@@ -21,7 +22,7 @@ async function waiting(place: Place): Promise<readonly Record<string, unknown>[]
 describe.concurrent('the questions of agents', liveTest, () => {
   it('are listed while they are open, the oldest first, and all of them on request', async () => {
     using place = await placeWithStore();
-    expect((await baton(place, 'ask', 'list')).stdout).toBe('Nobody asks anything.\n');
+    expect((await batonHere(place, 'ask', 'list')).stdout).toBe('Nobody asks anything.\n');
     expect(await answer(place, 'ask', 'list')).toEqual({ questions: [] });
     const now = systemClock.now();
     await ask(place, {
@@ -35,7 +36,7 @@ describe.concurrent('the questions of agents', liveTest, () => {
     await ask(place, { id: 'cccccccc-3', identifier: 'BAT-3', askedAt: now - 10_000_000 });
     await inStore(place, (store) => store.questions.close('cccccccc-3', now));
 
-    const shown = await baton(place, 'ask', 'list');
+    const shown = await batonHere(place, 'ask', 'list');
     expect(shown).toMatchObject({ code: 0, stderr: '' });
     const [title, first, second, ...rest] = shown.stdout.split('\n');
     expect(title).toMatch(/^ID +ISSUE +KIND +AGE +STATE +QUESTION$/);
@@ -76,7 +77,7 @@ describe.concurrent('the questions of agents', liveTest, () => {
     using place = await placeWithStore();
     await ask(place, { id: 'aaaaaaaa-bbb1', identifier: 'BAT-1' });
     await ask(place, { id: 'aaaaaaaa-bbb2', identifier: 'BAT-2' });
-    const { stdout } = await baton(place, 'ask', 'list');
+    const { stdout } = await batonHere(place, 'ask', 'list');
     expect(stdout).toMatch(/^aaaaaaaa-bbb1 /m);
     expect(stdout).toMatch(/^aaaaaaaa-bbb2 /m);
   });
@@ -131,7 +132,7 @@ describe.concurrent('the questions of agents', liveTest, () => {
     await ask(place, { id: 'cccccccc-3', identifier: 'BAT-3', question: twoThings });
     const secret = { ...whichColour, fields: [field('pin', { isSecret: true })] };
     await ask(place, { id: 'dddddddd-4', identifier: "BAT 4's", question: secret });
-    const shown = async (name: string): Promise<string> => (await baton(place, 'ask', 'show', name)).stdout;
+    const shown = async (name: string): Promise<string> => (await batonHere(place, 'ask', 'show', name)).stdout;
 
     const first = await shown('BAT-1');
     expect(first).toMatch(/^BAT-1 asks: May I run it\?\n {2}id +aaaaaaaa-1\n {2}kind +command\n/);
@@ -157,12 +158,12 @@ describe.concurrent('the questions of agents', liveTest, () => {
       answer: { decision: 'accept', values: { colour: 'Red' } } as const,
     };
     await inStore(place, (store) => store.questions.answer('aaaaaaaa-1', given));
-    const { stdout } = await baton(place, 'ask', 'show', 'aaaaaaaa');
+    const { stdout } = await batonHere(place, 'ask', 'show', 'aaaaaaaa');
     expect(stdout).toContain('  state     answered 2026-07-01 00:00:00Z; no run has been told yet\n');
     expect(stdout).toContain('Answered by Ada, 2026-07-01 00:00:00Z: yes\n  colour = Red\n');
     expect(stdout).not.toContain('To answer');
     await inStore(place, (store) => store.questions.deliver(['aaaaaaaa-1'], 'run-2'));
-    expect((await baton(place, 'ask', 'show', 'BAT-1')).stdout).toContain('; run run-2 was told\n');
+    expect((await batonHere(place, 'ask', 'show', 'BAT-1')).stdout).toContain('; run run-2 was told\n');
     expect(await answer(place, 'ask', 'show', 'BAT-1')).toMatchObject({
       question: {
         state: 'answered',
@@ -191,7 +192,7 @@ describe.concurrent('the questions of agents', liveTest, () => {
       ['show', 'aaaaaaaa'],
       ['answer', 'aaaaaaaa', 'nothing of that'],
     ]) {
-      const { stdout, stderr } = await baton(place, 'ask', ...args);
+      const { stdout, stderr } = await batonHere(place, 'ask', ...args);
       expect(stdout + stderr).toContain('evil');
       expect(stdout + stderr).not.toMatch(steering);
     }
@@ -218,7 +219,7 @@ describe.concurrent('an answer', liveTest, () => {
       question: 'aaaaaaaa-1',
       answer: { decision: 'accept_for_session', values: {} },
     });
-    expect((await baton(place, 'ask', 'answer', 'aaaaaaaa', 'No', '--as', 'Ada')).stdout).toMatch(
+    expect((await batonHere(place, 'ask', 'answer', 'aaaaaaaa', 'No', '--as', 'Ada')).stdout).toMatch(
       /^no daemon has answered/,
     );
     await answer(place, 'ask', 'answer', 'BAT-2', '2', '--as', 'Ada');
@@ -281,7 +282,7 @@ describe.concurrent('an answer', liveTest, () => {
       ['--field', '=1'],
       ['--field', 'a=1', '--field', 'a=2'],
     ]) {
-      expect(await baton(place, 'ask', 'answer', 'BAT-1', ...misuse)).toMatchObject({ code: 2, stdout: '' });
+      expect(await batonHere(place, 'ask', 'answer', 'BAT-1', ...misuse)).toMatchObject({ code: 2, stdout: '' });
     }
     expect(await waiting(place)).toEqual([]);
   });

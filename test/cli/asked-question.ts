@@ -3,14 +3,15 @@ import { systemClock } from '../../src/clock/system-clock.ts';
 import type { AgentQuestion, QuestionField } from '../../src/core/question.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import type { Store } from '../../src/store/store.ts';
+import { batonHere } from './baton-here.ts';
 import { boardWorkflow, stateFolderOf } from './live-daemon.ts';
-import { baton, Place } from './run-baton.ts';
+import { Place } from './run-baton.ts';
 
 /** A place whose store is there, and no daemon. */
 export async function placeWithStore(workflow = boardWorkflow()): Promise<Place> {
   const place = new Place();
   place.write('WORKFLOW.md', workflow);
-  await baton(place, 'ask', 'list');
+  await batonHere(place, 'ask', 'list');
   return place;
 }
 

@@ -110,9 +110,8 @@ describe.concurrent('a daemon that is told what to do from another process', liv
       held: [{ issue_identifier: 'BAT-1', code: 'person', reason: 'not yet' }],
       ...runningOnly('BAT-2'),
     });
-    expect(await refusal(place, 'issue', 'hold', 'BAT-1')).toMatchObject({
-      code: 'command_refused',
-      message: expect.stringContaining('BAT-1 is held already'),
+    expect(await answer(place, 'issue', 'hold', 'BAT-1')).toMatchObject({
+      command: { status: 'done', text: 'BAT-1 is held already: not yet' },
     });
     const shown = (await baton(place, 'status')).stdout;
     expect(shown).toMatch(/^held\n {2}BAT-1 +not yet$/m);
@@ -121,8 +120,12 @@ describe.concurrent('a daemon that is told what to do from another process', liv
     await answer(place, 'issue', 'release', 'BAT-1');
     await untilStatus(place, { held: [], counts: { running: 2 } });
     expect((await runsOf(place)).map((run) => run.issue_identifier)).toEqual(['BAT-2', 'BAT-1']);
-    expect(await refusal(place, 'issue', 'release', 'BAT-1')).toMatchObject({
-      message: expect.stringContaining('BAT-1 is not held'),
+    expect(await refusal(place, 'issue', 'release', 'BAT-2')).toMatchObject({
+      code: 'command_refused',
+      message: expect.stringContaining('BAT-2 is not held'),
+    });
+    expect(await answer(place, 'issue', 'release', 'BAT-1')).toMatchObject({
+      command: { status: 'done', text: expect.stringContaining('BAT-1 was released already by ') },
     });
 
     await answer(place, 'issue', 'stop', 'BAT-1', '--reason', 'wrong branch');
@@ -135,8 +138,10 @@ describe.concurrent('a daemon that is told what to do from another process', liv
       outcome: 'canceled_by_reconciliation',
       error_code: 'run_cancelled',
     });
+    expect(await answer(place, 'issue', 'stop', 'BAT-1')).toMatchObject({
+      command: { status: 'done', text: expect.stringContaining('it is held for a person: wrong branch') },
+    });
     for (const [verb, name, why] of [
-      ['stop', 'BAT-1', 'BAT-1 is not running'],
       ['retry', 'BAT-2', 'BAT-2 is running'],
       ['hold', 'BAT-404', 'there is no issue "BAT-404"'],
     ] as const) {

@@ -4,6 +4,7 @@ import { expect, it } from 'vitest';
 import { codexHome } from '../fake/openai/codex-home.ts';
 import { startFakeOpenAi } from '../fake/openai/fake-openai.ts';
 import { describeWithCodex } from '../real/codex-binary.ts';
+import { folderOnDisk } from '../temporary-folder.ts';
 import { baton, leaveNoPlaces, Place } from './run-baton.ts';
 
 leaveNoPlaces();
@@ -34,7 +35,7 @@ await describeWithCodex('baton doctor', (codex) => {
 
   it('tells one that works, and asks no model for it', async () => {
     await using model = await startFakeOpenAi();
-    using place = new Place();
+    using place = new Place({}, folderOnDisk());
     place.write('home/.gitconfig', known);
     const { home } = codexHome(place.folder, model.url);
     const config = readFileSync(path.join(home, 'config.toml'), 'utf8');
@@ -56,7 +57,7 @@ await describeWithCodex('baton doctor', (codex) => {
 
   it('tells one that nobody is logged in to, and one with a key', async () => {
     await using model = await startFakeOpenAi();
-    using place = new Place({ OPENAI_API_KEY: 'sk-canary' });
+    using place = new Place({ OPENAI_API_KEY: 'sk-canary' }, folderOnDisk());
     place.write('home/.gitconfig', known);
     const out = await examine(place, `openai_base_url = "${model.url}"\n${quiet}`);
     // A variable alone is no login: the app server does not read it.
@@ -71,7 +72,7 @@ await describeWithCodex('baton doctor', (codex) => {
   });
 
   it('tells settings that Codex cannot read', async () => {
-    using place = new Place();
+    using place = new Place({}, folderOnDisk());
     const told = await examine(place, `${quiet}model = [`);
     expect(told).toMatch(/^FAIL codex policies .*config\.toml.*\n +mend it with: +mend config\.toml in .*\.codex$/m);
   });
@@ -82,13 +83,13 @@ await describeWithCodex('baton doctor', (codex) => {
     ['{thread_sandbox: sandy}', 'codex policies', 'codex.thread_sandbox'],
     ['{turn_sandbox_policy: {type: sandy}}', 'codex commit', 'codex.turn_sandbox_policy'],
   ])('tells a policy that Codex refuses: %s', async (settings, name, key) => {
-    using place = new Place();
+    using place = new Place({}, folderOnDisk());
     const told = await examine(place, quiet, settings);
     expect(told).toMatch(new RegExp(`^FAIL ${name} .*Codex refused.*\n +mend it with: +mend ${key}$`, 'm'));
   });
 
   it('takes the policy that a file without any has, and lets git tell that it knows no name', async () => {
-    using place = new Place();
+    using place = new Place({}, folderOnDisk());
     const told = await examine(place, quiet);
     expect(told).toMatch(/^ok {3}codex policies/m);
     expect(told).toMatch(/^ok {3}codex commit +works in the sandbox/m);
@@ -96,7 +97,7 @@ await describeWithCodex('baton doctor', (codex) => {
   });
 
   it('tells a sandbox that cannot be had here', async () => {
-    using place = new Place();
+    using place = new Place({}, folderOnDisk());
     const poor = `echo 0 > /proc/sys/user/max_mnt_namespaces; exec codex app-server`;
     const told = await examine(place, quiet, '{}', `unshare --user --map-root-user sh -c '${poor}'`);
     expect(told).toMatch(/^ok {3}codex +\d/m);
@@ -106,7 +107,7 @@ await describeWithCodex('baton doctor', (codex) => {
   });
 
   it('tells that a commit cannot be signed', async () => {
-    using place = new Place();
+    using place = new Place({}, folderOnDisk());
     place.write('home/.gitconfig', `${known}[commit]\n\tgpgsign = true\n[gpg]\n\tprogram = false\n`);
     expect(await examine(place, quiet)).toMatch(
       /^FAIL codex commit +the commit cannot be signed.*\n +mend it with: .*gpgsign false/m,

@@ -14,6 +14,7 @@ import { createServer } from 'node:net';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { commit, git, scratchRepository } from '../workspace/git/scratch-repository.ts';
+import { batonHere } from './baton-here.ts';
 import { baton, batonCommand, type Ended, leaveNoPlaces, Place, startProgram, workflowText } from './run-baton.ts';
 
 leaveNoPlaces();
@@ -45,12 +46,12 @@ describe.concurrent('baton doctor', () => {
   it('fails for an agent program that is not there, and says what mends it', async () => {
     using place = new Place();
     place.write('WORKFLOW.md', workflowText('KEY=1 no-such-agent --flag'));
-    const { code, stdout } = await baton(place, 'doctor', 'WORKFLOW.md');
+    const { code, stdout } = await batonHere(place, 'doctor', 'WORKFLOW.md');
     expect(code).toBe(1);
     expect(stdout).toMatch(
       /^FAIL agent program .*"no-such-agent" is not on the PATH\n +mend it with: +install no-such-agent/m,
     );
-    const json = await baton(place, 'doctor', 'WORKFLOW.md', '--json');
+    const json = await batonHere(place, 'doctor', 'WORKFLOW.md', '--json');
     expect(json.code).toBe(1);
     expect(JSON.parse(json.stdout)).toMatchObject({
       healthy: false,
@@ -65,7 +66,7 @@ describe.concurrent('baton doctor', () => {
     async (command) => {
       using place = new Place();
       place.write('WORKFLOW.md', workflowText(command));
-      const { code, stdout } = await baton(place, 'doctor', 'WORKFLOW.md');
+      const { code, stdout } = await batonHere(place, 'doctor', 'WORKFLOW.md');
       expect(stdout).toMatch(/^ok {3}agent program /m);
       expect(code).toBe(0);
     },
@@ -73,7 +74,7 @@ describe.concurrent('baton doctor', () => {
 
   it('fails for a bad or missing workflow file and names the command that tells more', async () => {
     using place = new Place();
-    const { code, stdout } = await baton(place, 'doctor', 'nowhere.md');
+    const { code, stdout } = await batonHere(place, 'doctor', 'nowhere.md');
     expect(code).toBe(1);
     expect(stdout).toMatch(
       /^FAIL workflow file .*missing_workflow_file\]\n +mend it with: +baton validate '.*nowhere\.md'$/m,
@@ -86,7 +87,7 @@ describe.concurrent('baton doctor', () => {
     for (const program of ['sh', 'node'])
       symlinkSync(program === 'sh' ? '/bin/sh' : process.execPath, path.join(place.folder, 'bin', program));
     using poor = new Place({ PATH: path.join(place.folder, 'bin') });
-    const { code, stdout } = await baton(poor, 'doctor');
+    const { code, stdout } = await batonHere(poor, 'doctor');
     expect(code).toBe(1);
     expect(stdout).toMatch(/^FAIL git .*\n +mend it with: +install git/m);
     expect(stdout).toMatch(/^ok {3}process custody +marker_sweep/m);
@@ -103,7 +104,7 @@ describe.concurrent('baton doctor', () => {
     using place = new Place();
     chmodSync(place.write('bin/git', `#!/bin/sh\necho '${version}'\n`), 0o755);
     using other = new Place({ PATH: `${place.folder}/bin:${process.env.PATH}` });
-    const { code, stdout } = await baton(other, 'doctor');
+    const { code, stdout } = await batonHere(other, 'doctor');
     expect(code).toBe(isFit ? 0 : 1);
     expect(stdout).toMatch(
       isFit ? /^ok {3}git +git version/m : /^FAIL git .*\n +mend it with: +install git 2\.36 or later/m,
@@ -114,7 +115,7 @@ describe.concurrent('baton doctor', () => {
     using place = new Place();
     place.write('workspaces', 'a file where a folder should be');
     place.write('WORKFLOW.md', workflowText('sh'));
-    const { code, stdout } = await baton(place, 'doctor', 'WORKFLOW.md');
+    const { code, stdout } = await batonHere(place, 'doctor', 'WORKFLOW.md');
     expect(code).toBe(1);
     expect(stdout).toMatch(/^FAIL workspace root .*\n +mend it with: /m);
   });
@@ -145,7 +146,7 @@ async function examine(place: Place, workspace: string, run = runDoctor): Promis
 }
 
 function runDoctor(place: Place): Promise<Ended> {
-  return baton(place, 'doctor', 'WORKFLOW.md', '--json');
+  return batonHere(place, 'doctor', 'WORKFLOW.md', '--json');
 }
 
 /** Every file below a folder with its time and content: what changed shows. */

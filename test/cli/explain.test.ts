@@ -5,6 +5,7 @@ import { systemClock } from '../../src/clock/system-clock.ts';
 import { BatonError } from '../../src/core/baton-error.ts';
 import { LocalSocket } from '../../src/server/local-socket.ts';
 import { memoryLogger } from '../fake/memory-logger.ts';
+import { batonHere } from './baton-here.ts';
 import {
   addIssue,
   answer,
@@ -19,7 +20,7 @@ import {
   untilDone,
   untilStatus,
 } from './live-daemon.ts';
-import { baton, leaveNoPlaces, Place } from './run-baton.ts';
+import { leaveNoPlaces, Place } from './run-baton.ts';
 
 leaveNoPlaces();
 
@@ -42,7 +43,7 @@ describe.concurrent('baton explain, without a daemon', liveTest, () => {
     using place = givenPlace();
     for (const more of [labelled, labelled, [], ['--blocked-by', 'BAT-1', ...labelled]])
       await addIssue(place, untilDone, ...more);
-    const { code, stdout, stderr } = await baton(place, 'explain', 'bat-1');
+    const { code, stdout, stderr } = await batonHere(place, 'explain', 'bat-1');
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     const lines = stdout.trimEnd().split('\n');
     expect(lines[0]).toBe('BAT-1  A title  (todo)');
@@ -121,7 +122,7 @@ describe.concurrent('baton explain, beside a daemon', liveTest, () => {
       next: 'it waits: no slot (1 of 1)',
     });
     await answer(place, 'issue', 'hold', 'BAT-2', '--reason', 'not\u202e yet');
-    const { stdout } = await baton(place, 'explain', 'BAT-2');
+    const { stdout } = await batonHere(place, 'explain', 'BAT-2');
     expect(stdout).toContain('it is held: not yet; baton issue retry BAT-2 continues it\n');
     expect(stdout).not.toContain('\u202e');
     expect(stdout).not.toContain('No daemon answers');
@@ -169,14 +170,14 @@ describe('baton explain, as it is printed', liveTest, () => {
       startsBefore: 0,
       next: `it waits: ${refused.text}`,
     }));
-    const shown = await baton(place, 'explain', 'BAT-1', ...where);
+    const shown = await batonHere(place, 'explain', 'BAT-1', ...where);
     expect(shown).toMatchObject({ code: 0, stderr: '' });
     expect(shown.stdout).toBe(`BAT-1  A title  (To do)
   ok  nobody works on it
   no  it waits for X ok forged
 it waits: it waits for X ok forged
 `);
-    const json = await baton(place, 'explain', 'BAT-1', '--json', ...where);
+    const json = await batonHere(place, 'explain', 'BAT-1', '--json', ...where);
     for (const steering of ['\u001b', '\u202e']) expect(json.stdout).not.toContain(steering);
     expect(JSON.parse(json.stdout)).toMatchObject({
       code: 'blocked',
@@ -200,6 +201,6 @@ it waits: it waits for X ok forged
     const where = await listen(place, async () => null);
     for (const name of ['x'.repeat(600), ' '])
       expect(await refusal(place, 'explain', name, ...where)).toMatchObject({ code: 'command_refused' });
-    expect(await baton(place, 'explain', ...where)).toMatchObject({ code: 2, stdout: '' });
+    expect(await batonHere(place, 'explain', ...where)).toMatchObject({ code: 2, stdout: '' });
   });
 });

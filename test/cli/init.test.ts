@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { until } from '../process/real-children.ts';
 import { git, scratchRepository } from '../workspace/git/scratch-repository.ts';
+import { batonHere } from './baton-here.ts';
 import { answer, refusal } from './live-daemon.ts';
 import { baton, batonCommand, type Ended, leaveNoPlaces, Place, startProgram } from './run-baton.ts';
 
@@ -90,7 +91,7 @@ describe.concurrent('baton init with options', () => {
 
   it.each(['', 'Nonsense/Zone', ':/etc/nowhere'])('writes UTC where TZ=%j names no time zone', async (zone) => {
     using place = new Place({ TZ: zone });
-    expect((await baton(place, 'init')).code).toBe(0);
+    expect((await batonHere(place, 'init')).code).toBe(0);
     expect(writtenIn(place).polling.time_zone).toBe('UTC');
     expect(await answer(place, 'validate')).toMatchObject({ valid: true, warnings: [] });
   });
@@ -101,7 +102,7 @@ describe.concurrent('baton init with options', () => {
     ['memory', [], 'Done'],
   ])('tells Codex to commit, and to move its ticket of %s when it is done', async (tracker, more, state) => {
     using place = new Place({ LINEAR_API_KEY: 'canary' });
-    const { code, stdout, stderr } = await baton(place, 'init', '--agent', 'codex', '--tracker', tracker, ...more);
+    const { code, stdout, stderr } = await batonHere(place, 'init', '--agent', 'codex', '--tracker', tracker, ...more);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(writtenIn(place).agent).toEqual({ backend: 'codex', max_concurrent_agents: 2 });
     const [, prompt = ''] = place.read('WORKFLOW.md').split(/^---$/m).slice(1);
@@ -119,7 +120,7 @@ describe.concurrent('baton init with options', () => {
 
   it.each(['rehearsal', 'command'])('tells nothing of tools to %s, which has none', async (agent) => {
     using place = new Place();
-    const { stdout } = await baton(place, 'init', '--agent', agent, '--command', './mine');
+    const { stdout } = await batonHere(place, 'init', '--agent', agent, '--command', './mine');
     expect(place.read('WORKFLOW.md')).not.toMatch(/update_issue_status|ask_person/);
     expect(place.read('WORKFLOW.md')).toMatch(/When you are done, leave the work committed\.\n$/);
     expect(stdout).not.toContain('codex');
@@ -127,9 +128,9 @@ describe.concurrent('baton init with options', () => {
 
   it('writes a file that fits on a screen', async () => {
     using place = new Place();
-    await baton(place, 'init', '--label', 'x', '--command', './mine', '--repo', '.');
+    await batonHere(place, 'init', '--label', 'x', '--command', './mine', '--repo', '.');
     expect(place.read('WORKFLOW.md').split('\n').length).toBeLessThanOrEqual(25);
-    await baton(place, 'init', 'codex.md', '--label', 'x', '--agent', 'codex', '--repo', '.');
+    await batonHere(place, 'init', 'codex.md', '--label', 'x', '--agent', 'codex', '--repo', '.');
     expect(place.read('codex.md').split('\n').length).toBeLessThanOrEqual(25);
   });
 
@@ -150,7 +151,7 @@ describe.concurrent('baton init with options', () => {
   it('says next steps that a shell understands, whatever the folder is called', async () => {
     using place = new Place();
     const name = `it's $(touch owned) "here".md`;
-    const { stdout } = await baton(place, 'init', name);
+    const { stdout } = await batonHere(place, 'init', name);
     const [line = ''] = stdout.split('\n').filter((each) => each.includes('baton start'));
     const words = execFileSync('sh', ['-c', line.replace('baton', "printf '%s\\n'")], { cwd: place.folder });
     expect(words.toString()).toBe(`start\n${path.join(place.folder, name)}\n--dry-run\n`);
@@ -187,7 +188,7 @@ describe.concurrent('baton init with options', () => {
   it.each(['no/such/folder.md', 'file/below.md', '/proc/workflow.md'])('cannot write %s, and says so', async (name) => {
     using place = new Place();
     place.write('file', '');
-    const { code, stdout, stderr } = await baton(place, 'init', name);
+    const { code, stdout, stderr } = await batonHere(place, 'init', name);
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(stderr).toMatch(/cannot be written\.\n {2}code: init_refused\n {2}next: .*folder/);
     expect(stderr).not.toContain('    at ');
@@ -207,7 +208,7 @@ describe.concurrent('an answer', () => {
 
   it.each(nasty)('%j is one word and cannot break the file', async (text) => {
     using place = new Place();
-    expect((await baton(place, 'init', '--label', text, '--command', text)).code).toBe(0);
+    expect((await batonHere(place, 'init', '--label', text, '--command', text)).code).toBe(0);
     const { tracker, agent } = writtenIn(place);
     expect(tracker.required_labels).toEqual([text]);
     expect(agent.command).toBe(text);
@@ -216,7 +217,7 @@ describe.concurrent('an answer', () => {
 
   it.each(nasty)('%j as a repository is a path, or is refused and nothing is written', async (text) => {
     using place = new Place();
-    const { code, stderr } = await baton(place, 'init', '--repo', text);
+    const { code, stderr } = await batonHere(place, 'init', '--repo', text);
     if (/^--|\n/.test(text)) {
       expect({ code, isThere: existsSync(path.join(place.folder, 'WORKFLOW.md')) }).toEqual({
         code: 1,
@@ -268,7 +269,7 @@ describe.concurrent('the repository that baton init proposes', () => {
   it('is the one around the file where there is none around the person', async () => {
     using place = new Place();
     const source = scratchRepository(path.join(place.folder, 'source'));
-    const { stdout } = await baton(place, 'init', 'source/src/flow.md');
+    const { stdout } = await batonHere(place, 'init', 'source/src/flow.md');
     expect(writtenIn(place, 'source/src/flow.md').workspace).toEqual({ repo: '..' });
     expect(stdout).toContain(`a worktree of ${source}.`);
   });
@@ -285,7 +286,7 @@ describe.concurrent('the repository that baton init proposes', () => {
 
   it('is not there where nobody is in one, and that is said', async () => {
     using place = new Place();
-    const { stdout } = await baton(place, 'init');
+    const { stdout } = await batonHere(place, 'init');
     expect(writtenIn(place).workspace).toBeUndefined();
     expect(stdout).toMatch(/^Workspaces begin empty; set workspace\.repo to work on a repository\.$/m);
   });
@@ -296,7 +297,7 @@ describe.concurrent('the repository that baton init proposes', () => {
   ])('needs more where it is one %s, and that is said', async (_what, repo, told) => {
     using place = new Place();
     execFileSync('git', ['init', '-q', path.join(place.folder, 'source')]);
-    const { code, stdout } = await baton(place, 'init', '--repo', repo);
+    const { code, stdout } = await batonHere(place, 'init', '--repo', repo);
     expect(code).toBe(0);
     expect(stdout).toMatch(told);
     expect(writtenIn(place).workspace).toEqual({ repo });
@@ -304,7 +305,7 @@ describe.concurrent('the repository that baton init proposes', () => {
 
   it('is not asked over the network, nor shown with its password', async () => {
     using place = new Place();
-    const { code, stdout } = await baton(place, 'init', '--repo', 'http://me:hunter2@127.0.0.1:1/x.git');
+    const { code, stdout } = await batonHere(place, 'init', '--repo', 'http://me:hunter2@127.0.0.1:1/x.git');
     expect(code).toBe(0);
     expect(stdout).toMatch(/^Each ticket gets a worktree of http:\/\/127\.0\.0\.1:1\/x\.git\.\n$/m);
     expect(stdout).not.toMatch(/hunter2|But not yet/);
@@ -313,7 +314,7 @@ describe.concurrent('the repository that baton init proposes', () => {
   it('is proposed even where git cannot read it', async () => {
     using place = new Place();
     place.write('.git/HEAD', '');
-    const { code, stdout } = await baton(place, 'init', '--yes');
+    const { code, stdout } = await batonHere(place, 'init', '--yes');
     expect(code).toBe(0);
     expect(writtenIn(place).workspace).toEqual({ repo: '.' });
     expect(stdout).toMatch(/^But not yet: .* is no git repository\./m);
@@ -321,7 +322,7 @@ describe.concurrent('the repository that baton init proposes', () => {
 
   it('is not said to be cloned', async () => {
     using place = new Place();
-    expect((await baton(place, 'init', '--help')).stdout).not.toContain('cloned');
+    expect((await batonHere(place, 'init', '--help')).stdout).not.toContain('cloned');
   });
 });
 

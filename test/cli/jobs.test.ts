@@ -9,8 +9,9 @@ import type { JobTimer } from '../../src/store/job-timers.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { memoryLogger } from '../fake/memory-logger.ts';
 import { settings } from '../fake/settings.ts';
+import { batonHere } from './baton-here.ts';
 import { answer, boardWorkflow, liveTest, startDaemon, stateFolderOf, stopDaemon } from './live-daemon.ts';
-import { baton, leaveNoPlaces, Place } from './run-baton.ts';
+import { leaveNoPlaces, Place } from './run-baton.ts';
 
 leaveNoPlaces();
 
@@ -111,7 +112,7 @@ describe.concurrent('baton jobs', liveTest, () => {
     const told = await answer(place, 'jobs');
     expect(told).toMatchObject({ daemon: false, polling_mode: 'fixed' });
     expect(told.jobs.map(({ name }: Listed) => name)).toEqual(jobNames);
-    const { code, stdout, stderr } = await baton(place, 'jobs');
+    const { code, stdout, stderr } = await batonHere(place, 'jobs');
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toMatch(/^JOB +KIND +EVERY +LAST RUN +OUTCOME +TOOK +FAILURES +NEXT$/m);
     expect(stdout).toMatch(/^tracker_poll +remote +1 h \(fixed\) +never +- +- +0 +-$/m);
@@ -137,7 +138,7 @@ describe.concurrent('baton jobs', liveTest, () => {
       ...{ duration_ms: 12, failures: 0, error: null, next_due_at: new Date(now + 3_600_500).toISOString() },
     });
     expect(rows.get('tracker_poll')).toMatchObject({ outcome: 'failed', failures: 1_200, error });
-    const { stdout } = await baton(place, 'jobs');
+    const { stdout } = await batonHere(place, 'jobs');
     expect(stdout).toMatch(/^stall_look +local +5 s +1 min 3\d s ago +ok +12 ms +0 +in (1 h|59 min \d+ s)$/m);
     expect(stdout).toMatch(/^queue_health +local +30 min +(just now|\d s ago) +ok +12 ms +0 +due for 2 h$/m);
     expect(stdout).toMatch(/^tracker_poll .* failed +12 ms +1,200 .*\n {2}the tracker is down$/m);
@@ -153,7 +154,7 @@ describe.concurrent('baton jobs', liveTest, () => {
       { owner: me, is_own: true },
       { owner: other, is_own: false },
     ]);
-    const { stdout } = await baton(place, 'jobs');
+    const { stdout } = await batonHere(place, 'jobs');
     expect(stdout).toMatch(/^JOB .* DAEMON$/m);
     expect(stdout).toMatch(/^stall_look .* 11111111 \(this\)$/m);
     expect(stdout).toMatch(/^stall_look .* 22222222$/m);
@@ -177,7 +178,7 @@ describe.concurrent('baton jobs', liveTest, () => {
     for (const text of [boardWorkflow(), '---\npolling: {interval_ms: never}\n---\n']) {
       place.replace('WORKFLOW.md', text);
       expect(await answer(place, 'jobs')).toMatchObject({ daemon: true, polling_mode: 'dormant' });
-      const { stdout } = await baton(place, 'jobs');
+      const { stdout } = await batonHere(place, 'jobs');
       expect(stdout).toMatch(/^tracker_poll +remote +5 min \(dormant\) +never +running/m);
       expect(stdout).not.toContain('No daemon answers');
     }
@@ -186,7 +187,7 @@ describe.concurrent('baton jobs', liveTest, () => {
   it('is refused where the workflow file is bad and no daemon tells', async () => {
     using place = await workplace();
     place.replace('WORKFLOW.md', '---\npolling: {interval_ms: never}\n---\n');
-    const { code, stdout } = await baton(place, 'jobs', '--json');
+    const { code, stdout } = await batonHere(place, 'jobs', '--json');
     expect(code).toBe(1);
     expect(JSON.parse(stdout).error).toMatchObject({ code: 'invalid_workflow_config' });
   });

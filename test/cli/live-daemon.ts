@@ -5,10 +5,11 @@ import { sleep } from '../../src/clock/clock.ts';
 import { systemClock } from '../../src/clock/system-clock.ts';
 import { askDaemon } from '../../src/server/ask-daemon.ts';
 import { until } from '../process/real-children.ts';
-import { baton, type Place, type RunningBaton, startBaton } from './run-baton.ts';
+import { batonHere } from './baton-here.ts';
+import { type Place, type RunningBaton, startBaton } from './run-baton.ts';
 
 /** Long enough for a busy machine; nothing here measures time. */
-const patienceMs = 30_000;
+const patienceMs = 60_000;
 const lookEveryMs = 30;
 
 /** A test that talks to a daemon starts a dozen processes. */
@@ -54,6 +55,7 @@ export async function startDaemon(place: Place, ...args: string[]): Promise<Runn
   await until(
     () => daemon.stderr().includes('The orchestrator starts.') || daemon.child.exitCode !== null,
     'the daemon listens',
+    patienceMs,
   );
   expect(daemon.child.exitCode, daemon.stderr()).toBeNull();
   return daemon;
@@ -65,17 +67,17 @@ export async function stopDaemon(daemon: RunningBaton): Promise<void> {
   expect(await daemon.ended).toMatchObject({ code: 0 });
 }
 
-/** The JSON that a command answers with; it must succeed. */
+/** The JSON that a command answers with; it must succeed. It runs in this process. */
 // biome-ignore lint/suspicious/noExplicitAny: each test checks the shape it is about.
 export async function answer(place: Place, ...args: string[]): Promise<any> {
-  const { code, stdout, stderr } = await baton(place, ...args, '--json');
+  const { code, stdout, stderr } = await batonHere(place, ...args, '--json');
   expect({ args, code, stderr }).toEqual({ args, code: 0, stderr: '' });
   return JSON.parse(stdout);
 }
 
-/** The error that a command is refused with, as JSON on stdout alone. */
+/** The error that a command is refused with, as JSON on stdout alone. It runs in this process. */
 export async function refusal(place: Place, ...args: string[]): Promise<Record<string, unknown>> {
-  const { code, stdout, stderr } = await baton(place, ...args, '--json');
+  const { code, stdout, stderr } = await batonHere(place, ...args, '--json');
   expect({ args, code, stderr }).toEqual({ args, code: 1, stderr: '' });
   return JSON.parse(stdout).error;
 }

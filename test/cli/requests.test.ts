@@ -5,8 +5,9 @@ import { LocalSocket } from '../../src/server/local-socket.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import type { RequestCount } from '../../src/store/request-counts.ts';
 import { memoryLogger } from '../fake/memory-logger.ts';
+import { batonHere } from './baton-here.ts';
 import { answer, boardWorkflow, liveTest, refusal, startDaemon, stateFolderOf, stopDaemon } from './live-daemon.ts';
-import { baton, leaveNoPlaces, Place } from './run-baton.ts';
+import { leaveNoPlaces, Place } from './run-baton.ts';
 
 leaveNoPlaces();
 
@@ -53,20 +54,20 @@ describe.concurrent('baton requests', liveTest, () => {
       providers: [],
       spenders: [],
     });
-    const { code, stdout, stderr } = await baton(place, 'requests');
+    const { code, stdout, stderr } = await batonHere(place, 'requests');
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toMatch(/^Nothing was sent to a remote service today or in the last 24 hours\.\n/);
     expect(stdout).toContain('by provider,\nroute, method, status class, job and cause');
     expect(stdout).not.toContain('budget');
     using bounded = await workplace(', budget: {requests_per_hour: 50, requests_per_day: 1000}');
-    expect((await baton(bounded, 'requests')).stdout).toContain(
+    expect((await batonHere(bounded, 'requests')).stdout).toContain(
       'The budget of each provider: 50 an hour, 1,000 a day.\n',
     );
     expect(await answer(bounded, 'requests')).toMatchObject({
       budget: { requests_per_hour: 50, requests_per_day: 1_000 },
     });
     using named = await workplace(', budget: {requests_per_day: {linear: 1000}}');
-    expect((await baton(named, 'requests')).stdout).toMatch(/^linear requests_per_day +0 +1,000 +0 % +free$/m);
+    expect((await batonHere(named, 'requests')).stdout).toMatch(/^linear requests_per_day +0 +1,000 +0 % +free$/m);
   });
 
   it('tells who spent what, the rate, the projection and how near a budget is, without a daemon', async () => {
@@ -104,7 +105,7 @@ describe.concurrent('baton requests', liveTest, () => {
     const week = await answer(place, 'requests', '--hours', '168');
     expect(week.providers[1]).toMatchObject({ requests: 119, last_hour: 40 });
 
-    const { stdout } = await baton(place, 'requests');
+    const { stdout } = await batonHere(place, 'requests');
     expect(stdout).toMatch(
       /^PROVIDER +LAST HOUR +TODAY +RATE AN HOUR +BY MIDNIGHT UTC +24 H +FAILED +SIZE +MEAN TIME$/m,
     );
@@ -116,7 +117,7 @@ describe.concurrent('baton requests', liveTest, () => {
   it('shows the most of many spenders, and steers no terminal by what they are called', async () => {
     using place = await workplace();
     for (let index = 1; index <= 20; index++) await spend(place, 0, index, { route: `/r${index}/\u001b[2J\u202eevil` });
-    const { stdout } = await baton(place, 'requests');
+    const { stdout } = await batonHere(place, 'requests');
     expect(stdout).toMatch(/\/r20\/ ?evil/);
     expect(stdout).not.toMatch(/\/r8\//);
     expect(stdout).toMatch(/^and 8 more; --json has them all$/m);
@@ -141,7 +142,7 @@ describe.concurrent('baton requests', liveTest, () => {
       expect(socket).toBeDefined();
       const told = await answer(place, 'requests');
       expect(told).toMatchObject({ daemon: true, providers: [{ provider: 'linear', requests: 0, limiter }] });
-      const { stdout } = await baton(place, 'requests');
+      const { stdout } = await batonHere(place, 'requests');
       expect(stdout).toContain(`The daemon on linear: ${text}, until 2026-11-15T13:00:00.000Z\n`);
       expect(stdout).toContain('  requests (announced): 1,300 of 1,500, anew at 2026-11-15T13:00:00.000Z\n');
     }
@@ -153,7 +154,7 @@ describe.concurrent('baton requests', liveTest, () => {
   it.each(['0', '-1', '1.5', '169', 'all', ''])('refuses %j hours', async (hours) => {
     using place = new Place();
     place.write('WORKFLOW.md', boardWorkflow());
-    const { code, stdout } = await baton(place, 'requests', `--hours=${hours}`, '--json');
+    const { code, stdout } = await batonHere(place, 'requests', `--hours=${hours}`, '--json');
     expect(code).toBe(2);
     expect(JSON.parse(stdout).error.code).toBe('usage_error');
   });

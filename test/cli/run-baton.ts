@@ -30,13 +30,17 @@ export function leaveNoPlaces(): void {
 
 /** A folder with a home, a state folder and a place for temporary files that nobody else has. */
 export class Place implements Disposable {
-  readonly folder = realpathSync(mkdtempSync(path.join(tmpdir(), 'baton-cli-')));
-  readonly home = path.join(this.folder, 'home');
-  readonly temporary = path.join(this.folder, 'tmp');
-  readonly state = path.join(this.folder, 'state');
+  readonly folder: string;
+  readonly home: string;
+  readonly temporary: string;
+  readonly state: string;
   readonly env: Readonly<Record<string, string | undefined>>;
 
-  constructor(env: Record<string, string> = {}) {
+  constructor(env: Record<string, string> = {}, within: string = tmpdir()) {
+    this.folder = realpathSync(mkdtempSync(path.join(within, 'baton-cli-')));
+    this.home = path.join(this.folder, 'home');
+    this.temporary = path.join(this.folder, 'tmp');
+    this.state = path.join(this.folder, 'state');
     for (const each of [this.home, this.temporary]) mkdirSync(each);
     open.add(this);
     this.env = {

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/clock/system-clock.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { until } from '../process/real-children.ts';
+import { batonHere } from './baton-here.ts';
 import {
   addIssue,
   answer,
@@ -17,7 +18,7 @@ import {
   untilDone,
   untilStatus,
 } from './live-daemon.ts';
-import { baton, jsonLines, leaveNoPlaces, Place, type RunningBaton, startBaton } from './run-baton.ts';
+import { jsonLines, leaveNoPlaces, Place, type RunningBaton, startBaton } from './run-baton.ts';
 
 /** What could steer a terminal, apart from the line feeds between lines. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: finding them is the purpose.
@@ -42,7 +43,7 @@ describe('the runs of a daemon', liveTest, () => {
     await addIssue(place, untilDone);
     await addIssue(place, hostile);
     await addIssue(place, 'while :; do echo tick; sleep 0.1; done');
-    await baton(place, 'issue', 'edit', 'BAT-2', '--title', 'turned \u202e around');
+    await batonHere(place, 'issue', 'edit', 'BAT-2', '--title', 'turned \u202e around');
     daemon = await startDaemon(place);
     await untilStatus(place, {
       counts: { running: 3 },
@@ -72,7 +73,7 @@ describe('the runs of a daemon', liveTest, () => {
         workspace_path: path.join(place.folder, 'workspaces', 'BAT-1'),
       });
     }
-    const shown = await baton(place, 'runs', 'show', 'BAT-1');
+    const shown = await batonHere(place, 'runs', 'show', 'BAT-1');
     expect(shown.stdout).toMatch(new RegExp(`^run_id +${id}$`, 'm'));
     expect(shown.stdout).toMatch(/^outcome +-$/m);
   });
@@ -88,13 +89,13 @@ describe('the runs of a daemon', liveTest, () => {
     expect(runs).toMatchObject([{ issue_identifier: 'BAT-3' }]);
     expect((await answer(place, 'runs', 'list', '--limit', '2')).runs).toHaveLength(2);
     expect(await answer(place, 'runs', 'list', '--issue', 'BAT-404')).toEqual({ runs: [] });
-    expect((await baton(place, 'runs', 'list')).stdout).toMatch(
+    expect((await batonHere(place, 'runs', 'list')).stdout).toMatch(
       /^[0-9a-f]{8} {2}\S+ \S+ {2}BAT-1 +\d+ s {2}in progress$/m,
     );
   });
 
   it('cannot steer a terminal by what an agent prints, and stay JSON', async () => {
-    const log = await baton(place, 'runs', 'log', 'BAT-2');
+    const log = await batonHere(place, 'runs', 'log', 'BAT-2');
     expect(log).toMatchObject({ code: 0, stderr: '' });
     expect(log.stdout).toContain('evil');
     expect(log.stdout).toContain('bad ');
@@ -107,7 +108,7 @@ describe('the runs of a daemon', liveTest, () => {
         ['runs', 'show', 'BAT-2'],
         ['status'],
         ['status', '--json'],
-      ].map(async (args) => (await baton(place, ...args)).stdout),
+      ].map(async (args) => (await batonHere(place, ...args)).stdout),
     );
     for (const text of [log.stdout, ...texts]) expect(text).not.toMatch(steering);
     expect(jsonLines(texts[0] ?? '').map(({ seq }) => seq)).toEqual(
@@ -144,7 +145,7 @@ describe('the runs of a daemon', liveTest, () => {
     const { code, stdout, stderr } = await follow.ended;
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout.trimEnd().split('\n').at(-1)).toMatch(/turn_completed/);
-    expect((await baton(place, 'runs', 'log', 'BAT-1', '-f')).stdout).toBe(stdout);
+    expect((await batonHere(place, 'runs', 'log', 'BAT-1', '-f')).stdout).toBe(stdout);
   });
 });
 
@@ -165,7 +166,7 @@ describe('runs in the store', liveTest, () => {
       run: { issue_identifier: 'T-2', outcome: 'failed', duration_ms: 1_000 },
     });
     for (const args of [['list'], ['list', '--json'], ['show', 'T-2'], ['show', 'T-2', '--json']]) {
-      const { stdout } = await baton(place, 'runs', ...args);
+      const { stdout } = await batonHere(place, 'runs', ...args);
       expect(stdout).toContain('worse');
       expect(stdout).not.toMatch(steering);
     }

@@ -11,6 +11,7 @@ import { gitPlaces } from '../../src/workspace/git/git-places.ts';
 import { createSalvage } from '../../src/workspace/salvage/create-salvage.ts';
 import { memoryLogger } from '../fake/memory-logger.ts';
 import { contentsOf, gitIn, makeRepository, write } from '../workspace/salvage/salvage-scene.ts';
+import { batonHere } from './baton-here.ts';
 import { answer, boardWorkflow, liveTest, refusal } from './live-daemon.ts';
 import { baton, leaveNoPlaces, Place } from './run-baton.ts';
 
@@ -75,14 +76,14 @@ describe.concurrent('baton salvage', liveTest, () => {
     using _ = place;
     const { saved } = await answer(place, 'salvage', 'list');
     expect(saved).toMatchObject([{ name: 'BAT-1/run-1', issue_title: title, files: 2, commits: 1, kind: 'commit' }]);
-    const list = await baton(place, 'salvage', 'list');
+    const list = await batonHere(place, 'salvage', 'list');
     expect(list.stdout).toMatch(/^BAT-1\/run-1 {2}.* BAT-1 {2}2 files, 1 commit {2}turned around second line\n$/);
     const show = await baton(place, 'salvage', 'show', 'bat-1');
     expect(show.stdout).toContain('baton salvage restore BAT-1/run-1 --workflow');
     // biome-ignore lint/suspicious/noControlCharactersInRegex: finding them is the purpose.
     expect(show.stdout).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u202e]/);
     expect((await baton(place, 'salvage', 'diff', 'BAT-1')).stdout).toMatch(/-one\n\+two\n/);
-    expect((await baton(place, 'salvage', 'diff', 'BAT-1', '--stat')).stdout).toContain('2 files changed');
+    expect((await batonHere(place, 'salvage', 'diff', 'BAT-1', '--stat')).stdout).toContain('2 files changed');
     expect(existsSync(path.join(stateOf(place), 'baton.db'))).toBe(false);
   });
 
@@ -98,7 +99,7 @@ describe.concurrent('baton salvage', liveTest, () => {
     expect(contentsOf(folder)).toEqual(files);
     expect(await refusal(place, 'salvage', 'restore', 'BAT-1')).toMatchObject({ code: 'restore_refused' });
     expect(await refusal(place, 'salvage', 'restore', 'BAT-2')).toMatchObject({ code: 'salvage_not_found' });
-    const plain = await baton(place, 'salvage', 'restore', 'BAT-1/run-1', '--to', 'else where');
+    const plain = await batonHere(place, 'salvage', 'restore', 'BAT-1/run-1', '--to', 'else where');
     expect(plain).toMatchObject({ code: 0, stdout: expect.stringContaining('is restored in'), stderr: '' });
     expect(readFileSync(path.join(place.folder, 'else where', 'a.txt'), 'utf8')).toBe('two\n');
   });
@@ -110,7 +111,7 @@ describe.concurrent('baton salvage', liveTest, () => {
       staged_files: 1,
       staged_otherwise: 1,
     });
-    const show = await baton(place, 'salvage', 'show', 'BAT-1');
+    const show = await batonHere(place, 'salvage', 'show', 'BAT-1');
     expect(show.stdout).toMatch(/\n\n1 file was staged with another content .*\n$/);
     expect(await answer(place, 'salvage', 'restore', 'BAT-1')).toMatchObject({ unstaged: null });
     const status = gitIn(path.join(place.folder, 'BAT-1-salvaged'), 'status', '--porcelain');
@@ -120,9 +121,9 @@ describe.concurrent('baton salvage', liveTest, () => {
   it('prunes only what is old enough, and nothing when nothing says how old', async () => {
     const { place } = await givenSaved();
     using _ = place;
-    expect((await baton(place, 'salvage', 'prune')).stdout).toContain('kept for ever');
+    expect((await batonHere(place, 'salvage', 'prune')).stdout).toContain('kept for ever');
     expect(await answer(place, 'salvage', 'prune', '--older-than', '1')).toMatchObject({ dropped: [], days: 1 });
-    expect((await baton(place, 'salvage', 'prune', '--older-than', '0')).code).toBe(2);
+    expect((await batonHere(place, 'salvage', 'prune', '--older-than', '0')).code).toBe(2);
     expect((await answer(place, 'salvage', 'list')).saved).toHaveLength(1);
     const { place: other } = await givenSaved({ days: 30 });
     using __ = other;
@@ -144,19 +145,19 @@ describe.concurrent('two projects on one repository', liveTest, () => {
     using __ = two;
     expect((await answer(one, 'salvage', 'list')).saved).toMatchObject([{ name: 'BAT-1/run-1', project: 'one' }]);
     expect((await answer(two, 'salvage', 'list')).saved).toMatchObject([{ name: 'BAT-1/run-1-2', project: 'two' }]);
-    expect((await baton(two, 'salvage', 'list', '--all-projects')).stdout).toMatch(/^one {2}BAT-1\/run-1 {2}/m);
+    expect((await batonHere(two, 'salvage', 'list', '--all-projects')).stdout).toMatch(/^one {2}BAT-1\/run-1 {2}/m);
     expect((await answer(two, 'salvage', 'show', 'BAT-1')).saved).toMatchObject({ project: 'two' });
     expect(await refusal(two, 'salvage', 'show', 'BAT-1/run-1')).toMatchObject({
       code: 'salvage_not_found',
       message: expect.stringContaining('the project "one" has it'),
       next_step: expect.stringContaining('--all-projects'),
     });
-    const shown = await baton(two, 'salvage', 'show', 'BAT-1/run-1', '--all-projects');
+    const shown = await batonHere(two, 'salvage', 'show', 'BAT-1/run-1', '--all-projects');
     expect(shown.stdout).toMatch(/^restore +baton salvage restore BAT-1\/run-1 .*--all-projects$/m);
     await answer(two, 'salvage', 'restore', 'BAT-1/run-1', '--all-projects');
     expect(contentsOf(path.join(two.folder, 'BAT-1-salvaged'))).toEqual(files);
 
-    const pruned = await baton(two, 'salvage', 'prune', '--older-than', '1');
+    const pruned = await batonHere(two, 'salvage', 'prune', '--older-than', '1');
     expect(pruned.stdout).toMatch(/^BAT-1\/run-1-2 .*\n1 dropped; older than 1 day\n$/);
     expect((await answer(two, 'salvage', 'list')).saved).toEqual([]);
     expect((await answer(one, 'salvage', 'list')).saved).toHaveLength(1);
@@ -167,9 +168,9 @@ describe.concurrent('an archive', liveTest, () => {
   it('is counted in words, and its difference is a listing, which the help says', async () => {
     const { place } = await givenSaved({ archive: true });
     using _ = place;
-    expect((await baton(place, 'salvage', 'list')).stdout).toContain('  archive of 1 entry  ');
-    expect((await baton(place, 'salvage', 'diff', 'BAT-1')).stdout).toMatch(/^-rw.* \.\/a\.txt$/m);
-    expect((await baton(place, 'salvage', 'diff', '--help')).stdout).toMatch(/archive\s+is always a\s+listing/);
+    expect((await batonHere(place, 'salvage', 'list')).stdout).toContain('  archive of 1 entry  ');
+    expect((await batonHere(place, 'salvage', 'diff', 'BAT-1')).stdout).toMatch(/^-rw.* \.\/a\.txt$/m);
+    expect((await batonHere(place, 'salvage', 'diff', '--help')).stdout).toMatch(/archive\s+is always a\s+listing/);
   });
 });
 

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { batonHere } from './baton-here.ts';
 import {
   addIssue,
   answer,
@@ -11,7 +12,7 @@ import {
   untilDone,
   untilStatus,
 } from './live-daemon.ts';
-import { baton, leaveNoPlaces, Place } from './run-baton.ts';
+import { leaveNoPlaces, Place } from './run-baton.ts';
 
 leaveNoPlaces();
 
@@ -24,9 +25,9 @@ describe.concurrent('baton status', liveTest, () => {
     await untilStatus(place, { polling: { ticks: 1, poll_check_in_progress: false } });
     daemon.child.kill('SIGSTOP');
     const [shown, json, command] = await Promise.all([
-      baton(place, 'status'),
-      baton(place, 'status', '--json'),
-      baton(place, 'pause', '--json'),
+      batonHere(place, 'status'),
+      batonHere(place, 'status', '--json'),
+      batonHere(place, 'pause', '--json'),
     ]);
     expect(shown).toMatchObject({ code: 0, stderr: '' });
     expect(shown.stdout).toContain('No daemon answers');
@@ -46,7 +47,7 @@ describe.concurrent('baton status', liveTest, () => {
     await untilStatus(place, { running: [{ issue_identifier: 'BAT-1', last_message: 'at work' }] });
     place.replace('WORKFLOW.md', good.replace('3600000', 'never\u202e'));
     await untilStatus(place, { workflow_problem: { code: 'invalid_workflow_config' } });
-    const shown = await baton(place, 'status');
+    const shown = await batonHere(place, 'status');
     expect(shown).toMatchObject({ code: 0, stderr: '' });
     expect(shown.stdout).toMatch(/^workflow file: .*polling\.interval_ms/m);
     expect(shown.stdout).toMatch(/^ {2}BAT-1 .*at work$/m);
@@ -61,7 +62,7 @@ describe.concurrent('baton status', liveTest, () => {
     expect(await answer(place, 'status')).toMatchObject({ waiting_commands: 0 });
     await stopDaemon(daemon);
     place.replace('WORKFLOW.md', good.replace('3600000', 'never'));
-    const alone = await baton(place, 'status', '--json');
+    const alone = await batonHere(place, 'status', '--json');
     expect(alone.code).toBe(1);
     expect(JSON.parse(alone.stdout).error).toMatchObject({ code: 'invalid_workflow_config' });
   });
@@ -83,7 +84,7 @@ describe.concurrent('baton status', liveTest, () => {
       polling: { mode: 'fixed', interval_ms: 5_000, failures: 0, pressure: { step: 'free' } },
       workflow_problem: null,
     });
-    const { stdout } = await baton(place, 'status');
+    const { stdout } = await batonHere(place, 'status');
     expect(stdout).toMatch(/^retrying\n {2}BAT-1 +at \d{4}-.*before_run/m);
     await stopDaemon(daemon);
   });

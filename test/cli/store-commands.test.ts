@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { batonHere } from './baton-here.ts';
 import {
   addIssue,
   answer,
@@ -42,7 +43,7 @@ describe.concurrent('baton backup and restore', liveTest, () => {
     const file = path.join(place.folder, 'one.backup');
     expect(await answer(place, 'backup', 'one.backup')).toEqual({ backup: file });
     expect(statSync(file).mode & 0o777).toBe(0o600);
-    const plain = await baton(place, 'backup', 'two.backup');
+    const plain = await batonHere(place, 'backup', 'two.backup');
     expect(plain).toMatchObject({ code: 0, stdout: `${place.folder}/two.backup is written and checked\n`, stderr: '' });
     const bytes = statSync(file).size;
     for (const name of ['one.backup', '.']) {
@@ -84,7 +85,7 @@ describe.concurrent('baton backup and restore', liveTest, () => {
     const restored = await answer(place, 'restore', 'one.backup', '--replace');
     expect(await identifiersIn(place)).toEqual(['BAT-1']);
     expect(kept(place)).toEqual([path.basename(restored.kept)]);
-    const again = await baton(place, 'restore', restored.kept, '--replace');
+    const again = await batonHere(place, 'restore', restored.kept, '--replace');
     expect(again).toMatchObject({ code: 0, stderr: '' });
     expect(again.stdout).toContain('what was there before is ');
     expect(await identifiersIn(place)).toEqual(['BAT-1', 'BAT-2']);
@@ -115,7 +116,7 @@ describe.concurrent('baton store copy', liveTest, () => {
     expect(await refusal(place, 'store', 'copy', '--to', there)).toMatchObject({ code: 'store_not_empty' });
 
     const back = `sqlite:${place.folder}/back.db`;
-    const plain = await baton(place, 'store', 'copy', '--workflow', 'THERE.md', '--to', back);
+    const plain = await batonHere(place, 'store', 'copy', '--workflow', 'THERE.md', '--to', back);
     expect(plain).toMatchObject({
       code: 0,
       stderr: '',

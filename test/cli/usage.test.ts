@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { batonHere } from './baton-here.ts';
 import { baton, leaveNoPlaces, Place, startBaton } from './run-baton.ts';
 
 const place = new Place();
@@ -16,6 +17,12 @@ const beside: readonly (readonly [command: string, ...args: string[]])[] = [
   ['pause'],
   ['resume'],
   ['drain'],
+  ['ask list'],
+  ['ask show', 'x'],
+  ['ask answer', 'x', 'yes'],
+  ['steer', 'x', 'mind the step'],
+  ['takeover', 'x'],
+  ['handback', 'x'],
   ['runs list'],
   ['runs show', 'x'],
   ['runs log', 'x'],
@@ -70,7 +77,7 @@ describe.concurrent('the command line', () => {
       const misused = await baton(own, ...words, ...args, '--no-such-flag');
       expect(misused).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining("'--no-such-flag'") });
 
-      const alone = await baton(own, ...words, ...args, '--json');
+      const alone = await batonHere(own, ...words, ...args, '--json');
       expect({ code: alone.code, stderr: alone.stderr }).toEqual({ code: 1, stderr: '' });
       expect(JSON.parse(alone.stdout).error).toMatchObject({
         code: 'missing_workflow_file',

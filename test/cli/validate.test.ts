@@ -2,6 +2,7 @@ import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { batonHere } from './baton-here.ts';
 import { baton, leaveNoPlaces, Place } from './run-baton.ts';
 
 const secrets = { OTHER_KEY: 'canary-env', LINEAR_API_KEY: 'canary-linear' };
@@ -50,7 +51,10 @@ agent:
   env: [EXTRA]
   accounts: [{name: work, home: ~/work}, {name: spare, env: {OPENAI_API_KEY: $SPARE_KEY}}, {name: c, backend: command}]`;
     own.write('W.md', `---\n${front}\n---\n`);
-    const [json, text] = await Promise.all([baton(own, 'validate', 'W.md', '--json'), baton(own, 'validate', 'W.md')]);
+    const [json, text] = await Promise.all([
+      batonHere(own, 'validate', 'W.md', '--json'),
+      batonHere(own, 'validate', 'W.md'),
+    ]);
     expect(JSON.stringify([json, text])).not.toContain('canary');
     const found = JSON.parse(json.stdout).agent_environment;
     expect(found.usual).toEqual(expect.arrayContaining(['PATH', 'HOME', 'XDG_*']));
@@ -72,12 +76,12 @@ agent:
 
   it('tells all errors at once', async () => {
     place.write('bad.md', '---\ntracker: {kind: memory}\nagent: {max_turns: 0}\npolling: {interval_ms: x}\n---\n');
-    const plain = await baton(place, 'validate', 'bad.md');
+    const plain = await batonHere(place, 'validate', 'bad.md');
     expect({ code: plain.code, stdout: plain.stdout }).toEqual({ code: 1, stdout: '' });
     expect(plain.stderr).toContain('agent.max_turns');
     expect(plain.stderr).toContain('polling.interval_ms');
     expect(plain.stderr).toContain('2 errors');
-    const json = await baton(place, 'validate', 'bad.md', '--json');
+    const json = await batonHere(place, 'validate', 'bad.md', '--json');
     expect(json).toMatchObject({ code: 1, stderr: '' });
     const report = JSON.parse(json.stdout);
     expect(report).toMatchObject({ valid: false, settings: null, agent_environment: null });
@@ -89,7 +93,7 @@ agent:
 
   it('warns without failing', async () => {
     place.write('warned.md', '---\ntracker: {kind: memory}\nagent: {backend: rehearsal, max_turn: 3}\n---\n');
-    const { code, stdout, stderr } = await baton(place, 'validate', 'warned.md');
+    const { code, stdout, stderr } = await batonHere(place, 'validate', 'warned.md');
     expect(code).toBe(0);
     expect(stdout).toContain('is usable');
     expect(stderr).toMatch(/^warning: .*max_turn.*max_turns/m);
@@ -98,7 +102,7 @@ agent:
   it('takes Codex with nothing else configured', async () => {
     using own = new Place({ LINEAR_API_KEY: 'canary' });
     own.write('codex.md', '---\ntracker: {kind: linear, provider: {project_slug: x}}\n---\n');
-    const { code, stdout } = await baton(own, 'validate', 'codex.md', '--json');
+    const { code, stdout } = await batonHere(own, 'validate', 'codex.md', '--json');
     expect({ code, errors: JSON.parse(stdout).errors }).toEqual({ code: 0, errors: [] });
   });
 
@@ -119,8 +123,8 @@ agent:
     // A start has to be refused: none of these may be worked on.
     const bad = own.write('bad-secret.md', `---\n${front}\npolling: {interval_ms: 0}\n---\nDo it.\n`);
     const answers = await Promise.all([
-      baton(own, 'validate', file),
-      baton(own, 'validate', file, '--json'),
+      batonHere(own, 'validate', file),
+      batonHere(own, 'validate', file, '--json'),
       baton(own, 'start', bad),
     ]);
     expect(answers[2].code).toBe(1);
@@ -150,7 +154,7 @@ agent:
     using own = new Place();
     if (content === 'directory') mkdirSync(path.join(own.folder, 'W.md'));
     else if (content !== null) own.write('W.md', content);
-    const { code, stdout, stderr } = await baton(own, 'validate', 'W.md', '--json');
+    const { code, stdout, stderr } = await batonHere(own, 'validate', 'W.md', '--json');
     expect({ code, stderr }).toEqual({ code: 1, stderr: '' });
     const { errors } = JSON.parse(stdout);
     expect(errors.map((error: { code: string }) => error.code)).toContain(expected);
@@ -168,6 +172,6 @@ describe.concurrent('baton schema', () => {
     expect(schema.safeParse(front).success).toBe(true);
     expect(schema.safeParse({ ...front, tracker: { kind: 'no-such' } }).success).toBe(false);
     expect(schema.safeParse({ agent: {} }).success).toBe(false);
-    expect((await baton(place, 'schema', '--json')).stdout).toBe(stdout);
+    expect((await batonHere(place, 'schema', '--json')).stdout).toBe(stdout);
   });
 });

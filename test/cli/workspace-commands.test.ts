@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, readdirSync, statSync, symlinkSync, writeFileSyn
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { until } from '../process/real-children.ts';
+import { batonHere } from './baton-here.ts';
 import {
   addIssue,
   answer,
@@ -14,7 +15,7 @@ import {
   untilDone,
   untilStatus,
 } from './live-daemon.ts';
-import { baton, batonCommand, leaveNoPlaces, Place, type RunningBaton, startProgram } from './run-baton.ts';
+import { batonCommand, leaveNoPlaces, Place, type RunningBaton, startProgram } from './run-baton.ts';
 
 leaveNoPlaces();
 
@@ -84,7 +85,7 @@ describe('the workspaces of finished issues beside a daemon', liveTest, () => {
     });
     expect(rows[0]?.bytes).toBeGreaterThan(200_000);
     expect(rows[4]).toMatchObject({ issue_id: null, state: null, code: 'issue_unknown', may_go: false });
-    const { stdout, code } = await baton(place, 'workspace', 'list');
+    const { stdout, code } = await batonHere(place, 'workspace', 'list');
     expect(code).toBe(0);
     expect(stdout).toMatch(
       /^BAT-1 +done +2\d\d\.\d kB +\d{4}-\d\d-\d\d \d\d:\d\d +no git repository; the run changed something +it is kept until /m,
@@ -94,7 +95,7 @@ describe('the workspaces of finished issues beside a daemon', liveTest, () => {
 
   it('stay when a person prunes before their time, and a dry run changes nothing', async () => {
     expect(await answer(place, 'workspace', 'prune')).toEqual({ dry_run: false, removed: [], stays: [] });
-    const { code, stdout } = await baton(place, 'workspace', 'prune', '--dry-run', '--all-finished');
+    const { code, stdout } = await batonHere(place, 'workspace', 'prune', '--dry-run', '--all-finished');
     expect(code).toBe(0);
     expect(stdout).toMatch(/^would remove {2}BAT-1 +2\d\d\.\d kB +\//);
     expect(stdout).toMatch(/\n4 workspaces, \d+\.\d kB; nothing was changed\n$/);
@@ -118,7 +119,7 @@ describe('the workspaces of finished issues beside a daemon', liveTest, () => {
     expect(await answer(place, 'workspace', 'pin', 'bat-1')).toMatchObject(pinned);
     expect(await answer(place, 'workspace', 'pin', 'BAT-1')).toMatchObject(pinned);
     expect(await listedOne(place, 'BAT-1')).toMatchObject({ pinned: true, code: 'pinned', reason: 'it is pinned' });
-    const { code, stdout } = await baton(place, 'workspace', 'prune', '--all-finished', 'BAT-1');
+    const { code, stdout } = await batonHere(place, 'workspace', 'prune', '--all-finished', 'BAT-1');
     expect({ code, stdout }).toEqual({
       code: 1,
       stdout: `stays    ${'BAT-1'.padEnd(12)}: it is pinned\nremoved: 0 workspaces, 0 bytes\n`,
@@ -142,7 +143,7 @@ describe('the workspaces of finished issues beside a daemon', liveTest, () => {
       workspace_evidence: { changed: true, git: null },
       workspace_removal: { kept_because: null, saved: [] },
     });
-    const shown = (await baton(place, 'runs', 'show', 'BAT-2')).stdout;
+    const shown = (await batonHere(place, 'runs', 'show', 'BAT-2')).stdout;
     expect(shown).toMatch(/^workspace_work +no git repository; the run changed something$/m);
     expect(shown).toMatch(/^workspace_changed +yes$/m);
     expect(shown).toMatch(/^workspace_fate +removed \d{4}-/m);
@@ -150,7 +151,7 @@ describe('the workspaces of finished issues beside a daemon', liveTest, () => {
 
   it('go when they are unpinned', async () => {
     expect(await answer(place, 'workspace', 'unpin', 'BAT-1')).toMatchObject({ pinned: false });
-    const { code, stdout } = await baton(place, 'workspace', 'prune', '--all-finished', 'BAT-1');
+    const { code, stdout } = await batonHere(place, 'workspace', 'prune', '--all-finished', 'BAT-1');
     expect(code).toBe(0);
     expect(stdout).toMatch(/^removed {2}BAT-1 +2\d\d\.\d kB\nremoved: 1 workspace, 2\d\d\.\d kB\n$/);
     expect(isThere(place, 'BAT-1')).toBe(false);
@@ -169,10 +170,10 @@ describe('work that is nowhere else', liveTest, () => {
     const { run: before } = await answer(place, 'runs', 'show', 'BAT-1');
     const evidence = { changed: true, git: { head: expect.stringMatching(/^[0-9a-f]{40}$/), changed: 0 } };
     expect(before).toMatchObject({ workspace_evidence: evidence, workspace_removal: null });
-    expect((await baton(place, 'runs', 'show', 'BAT-1')).stdout).toMatch(
+    expect((await batonHere(place, 'runs', 'show', 'BAT-1')).stdout).toMatch(
       /^workspace_work +(?:1 commit ahead of the base, )?\d new; head [0-9a-f]{7} on \S+$/m,
     );
-    const { code, stdout } = await baton(place, 'workspace', 'prune', '--all-finished');
+    const { code, stdout } = await batonHere(place, 'workspace', 'prune', '--all-finished');
     expect(code).toBe(0);
     const [, restore = 'no command'] = /^ +its work is saved: (.+)$/m.exec(stdout) ?? [];
     expect(restore).toMatch(/^baton salvage restore /);
@@ -180,7 +181,7 @@ describe('work that is nowhere else', liveTest, () => {
     expect(daemon.stderr()).toContain('was removed; its work is saved.');
     const { run } = await answer(place, 'runs', 'show', 'BAT-1');
     expect(run.workspace_removal).toMatchObject({ kept_because: null, saved: [{ restore }] });
-    expect((await baton(place, 'runs', 'show', 'BAT-1')).stdout).toContain(`; ${restore}\n`);
+    expect((await batonHere(place, 'runs', 'show', 'BAT-1')).stdout).toContain(`; ${restore}\n`);
     await stopDaemon(daemon);
     // As a person would: pasted into a shell.
     const pasted = restore.replace(/^baton/, batonCommand());
@@ -215,7 +216,7 @@ describe('without a daemon', liveTest, () => {
     await daemon.ended;
     await answer(place, 'issue', 'move', 'BAT-1', 'done');
     expect(await listedOne(place, 'BAT-1')).toMatchObject({ code: 'claimed', reason: 'its run has not ended' });
-    const { code } = await baton(place, 'workspace', 'prune', '--all-finished', 'BAT-1');
+    const { code } = await batonHere(place, 'workspace', 'prune', '--all-finished', 'BAT-1');
     expect(code).toBe(1);
     expect(isThere(place, 'BAT-1')).toBe(true);
   });
@@ -236,7 +237,7 @@ describe('without a daemon', liveTest, () => {
     using place = new Place();
     place.write('WORKFLOW.md', keepsAnHour);
     expect(await answer(place, 'workspace', 'list')).toMatchObject({ workspaces: [], problem: null });
-    expect((await baton(place, 'workspace', 'list')).stdout).toBe('0 workspaces, 0 bytes\n');
-    expect((await baton(place, 'workspace', 'prune')).stdout).toBe('removed: 0 workspaces, 0 bytes\n');
+    expect((await batonHere(place, 'workspace', 'list')).stdout).toBe('0 workspaces, 0 bytes\n');
+    expect((await batonHere(place, 'workspace', 'prune')).stdout).toBe('removed: 0 workspaces, 0 bytes\n');
   });
 });

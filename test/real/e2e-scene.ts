@@ -10,6 +10,7 @@ import type { Scenario } from '../fake/openai/scenario.ts';
 import { patiently } from '../fault/patience.ts';
 import { leftIn, type ProcessWatch, watchProcesses } from '../fault/process-watch.ts';
 import { type Row, readStore } from '../fault/store-file.ts';
+import { folderOnDisk } from '../temporary-folder.ts';
 import { commit, git, scratchRepository } from '../workspace/git/scratch-repository.ts';
 import type { CodexBinary } from './codex-binary.ts';
 
@@ -34,7 +35,7 @@ export class E2eScene implements AsyncDisposable {
 
   constructor(codex: CodexBinary, model: FakeOpenAi, { tracker, codex: more = [], env = {} }: E2eChoices) {
     this.model = model;
-    this.place = new Place(env);
+    this.place = new Place(env, folderOnDisk());
     this.source = scratchRepository(path.join(this.place.folder, 'project'));
     commit(this.source, { 'greet.sh': 'echo Good day\n', 'test.sh': testSuite }, 'A greeting that is not wanted');
     codexHome(this.place.folder, model.url);

@@ -6,6 +6,7 @@ import { batonCommand, leaveNoPlaces, Place, type RunningBaton, startProgram } f
 import { codexHome } from '../fake/openai/codex-home.ts';
 import { startFakeOpenAi } from '../fake/openai/fake-openai.ts';
 import { type Scenario, shell } from '../fake/openai/scenario.ts';
+import { folderOnDisk } from '../temporary-folder.ts';
 import { git, scratchRepository } from '../workspace/git/scratch-repository.ts';
 import { describeWithCodex } from './codex-binary.ts';
 
@@ -48,7 +49,7 @@ const patience = { timeout: 60_000, interval: 500 };
 await describeWithCodex("README's first real project", (codex) => {
   it('works word for word, with a model on loopback', async () => {
     await using model = await startFakeOpenAi(diligent);
-    using place = new Place();
+    using place = new Place({}, folderOnDisk());
     const source = prepare(place, codex.path, model.url);
     const [before = [], first = [], second = [], last = []] = blocks();
     // One needs a registry and the other a browser; both are in front of the folder of the project.

@@ -295,6 +295,21 @@ describe('A rule notices', () => {
       expect(await isBroken('account_ready', { parts: forgetful }, agents({ tempers: { [temper]: 1 } }))).toBe(true);
   });
 
+  it('an account that is tried, and nobody wrote down by whom', async () => {
+    const forgetful = changedStore((tables) => ({
+      ...tables,
+      accounts: {
+        ...tables.accounts,
+        put: ({ parked, ...account }, at) => {
+          const { probe: _probe, ...park } = parked ?? { until: 0, since: 0, why: 'quota' as const, reason: '' };
+          return tables.accounts.put({ ...account, parked: parked === null ? null : park }, at);
+        },
+      },
+    }));
+    const plan = agents({ tempers: { out_of_quota: 1 } });
+    expect(await isBroken('account_ready', { parts: forgetful }, plan)).toBe(true);
+  });
+
   it('an account that waits for no reason', async () => {
     const parked = { until: Date.UTC(2026, 0, 2), since: 0, why: 'quota', reason: 'so it is' } as const;
     const madeUp = changedStore((tables) => ({

@@ -76,6 +76,8 @@ export class World {
   readonly handedBackAt = new Map<string, number>();
   /** When a person last said that an account may be tried again. */
   triedAgainAt = Number.NEGATIVE_INFINITY;
+  /** When one last let an issue go on, so that logins are tried. */
+  loginTriedAt = Number.NEGATIVE_INFINITY;
   /** When the quota is back that a run found used up, on the monotonic clock; past when it did not say. */
   readonly quotaBackAt = new Map<string, number>();
   /** Machines that stand still, with all that is to happen on them when they go on. */

@@ -1,4 +1,4 @@
-import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, realpathSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { onTestFinished } from 'vitest';
@@ -10,6 +10,11 @@ export function scratchFolder(): string {
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
 }
+
+/** A folder on another disk than that of `scratchFolder`; undefined where the machine has none. */
+export const otherDisk = ['/dev/shm', '/tmp', '/var/tmp'].find(
+  (folder) => existsSync(folder) && statSync(folder).dev !== statSync(tmpdir()).dev,
+);
 
 /** What a promise was rejected with; anything but a BatonError fails the test. */
 export async function rejection(promise: Promise<unknown>): Promise<BatonError> {

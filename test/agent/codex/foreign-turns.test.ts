@@ -25,7 +25,7 @@ describe('a turn that nobody asked for', () => {
     });
     expect(await session.runTurn('first')).toMatchObject({ status: 'completed', message: 'one' });
     const stray = { threadId: session.threadId, turnId: 'stray' };
-    await expect.poll(() => fake.sent('turn/interrupt'), { timeout: 5_000 }).toContainEqual(stray);
+    await expect.poll(() => fake.sent('turn/interrupt'), { timeout: 25_000 }).toContainEqual(stray);
     expect(events.filter(({ summary }) => summary.includes('nobody asked for'))).toHaveLength(1);
     expect(await session.runTurn('second')).toMatchObject({ status: 'completed', message: 'two' });
   });
@@ -36,7 +36,7 @@ describe('a turn that nobody asked for', () => {
       answers: { 'turn/interrupt': 'silence' },
     });
     expect(await session.runTurn('first')).toMatchObject({ status: 'completed' });
-    await expect.poll(() => fake.sent('turn/interrupt'), { timeout: 5_000 }).toHaveLength(1);
+    await expect.poll(() => fake.sent('turn/interrupt'), { timeout: 25_000 }).toHaveLength(1);
     expect(await session.runTurn('second')).toMatchObject({
       status: 'failed',
       error: { code: 'agent_protocol_error' },
@@ -70,7 +70,7 @@ describe('a turn that nobody asked for', () => {
     );
     await session.runTurn('go');
     await expect
-      .poll(() => fake.sent('turn/interrupt'), { timeout: 5_000 })
+      .poll(() => fake.sent('turn/interrupt'), { timeout: 25_000 })
       .toEqual([{ threadId: 'helper', turnId: 'late' }]);
   });
 

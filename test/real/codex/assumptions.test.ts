@@ -1,10 +1,10 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, expect, it } from 'vitest';
 import { codexHome } from '../../fake/openai/codex-home.ts';
 import { type FakeOpenAi, startFakeOpenAi } from '../../fake/openai/fake-openai.ts';
 import { type Scenario, shell } from '../../fake/openai/scenario.ts';
+import { folderOnDisk } from '../../temporary-folder.ts';
 import { type BareCodex, type BareCodexOptions, bareTurn, startBareCodex, startBareThread } from '../bare-codex.ts';
 import { describeWithCodex } from '../codex-binary.ts';
 
@@ -19,7 +19,7 @@ await describeWithCodex('what Baton takes for granted', (codex) => {
     scenario: Scenario = {},
     more = '',
   ): Promise<{ options: BareCodexOptions; model: FakeOpenAi; workspace: string }> => {
-    const folder = realpathSync(mkdtempSync(path.join(tmpdir(), 'baton-bare-codex-')));
+    const folder = realpathSync(mkdtempSync(path.join(folderOnDisk(), 'baton-bare-codex-')));
     clean.push(() => rmSync(folder, { recursive: true, force: true }));
     const workspace = path.join(folder, 'workspace');
     mkdirSync(workspace);

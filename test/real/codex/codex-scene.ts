@@ -1,5 +1,4 @@
 import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, expect } from 'vitest';
 import type { AgentEvent, AgentEventName, AgentSession, SessionRequest, TurnResult } from '../../../src/agent/agent.ts';
@@ -14,6 +13,7 @@ import { type CodexHomeChoices, codexHome } from '../../fake/openai/codex-home.t
 import { type FakeOpenAi, startFakeOpenAi } from '../../fake/openai/fake-openai.ts';
 import type { Scenario } from '../../fake/openai/scenario.ts';
 import { pidsOfDaemon } from '../../process/real-children.ts';
+import { folderOnDisk } from '../../temporary-folder.ts';
 import type { CodexBinary } from '../codex-binary.ts';
 
 /** A real Codex with a home of its own, a workspace and a model that says what the test wrote. */
@@ -81,7 +81,7 @@ export function useCodexScenes(codex: CodexBinary): (choices?: SceneChoices) => 
   });
 
   return async (choices = {}) => {
-    const folder = realpathSync(mkdtempSync(path.join(tmpdir(), 'baton-real-codex-')));
+    const folder = realpathSync(mkdtempSync(path.join(folderOnDisk(), 'baton-real-codex-')));
     clean.push(() => rmSync(folder, { recursive: true, force: true }));
     const workspace = path.join(folder, 'workspace');
     mkdirSync(workspace);

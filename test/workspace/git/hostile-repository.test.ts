@@ -17,16 +17,6 @@ import { scratchWorkspaces, visit } from '../scratch-workspaces.ts';
 import { type LookScene, lookScene, oneCommit, scratchGit, shell, watchedGit } from './look-scene.ts';
 import { type Canary, hatchCanary, plantTraps, spring, type Trap, trapGround, traps } from './traps.ts';
 
-/** What the daemon does with a workspace that an agent has left. */
-const operations: readonly (readonly [
-  name: string,
-  act: (workspace: string, places: GitPlaces) => Promise<unknown>,
-])[] = [
-  ['examine', (workspace, places) => examineWorkspace(workspace, { git: scratchGit(), places, checkout: null })],
-  ['unlock', (workspace) => unlockGitDirectory(path.join(workspace, '.git'))],
-  ['save and restore', saveAndRestore],
-];
-
 function salvageWith(git: Git, places: GitPlaces): Salvage {
   const parts = { clock: systemClock, custody: 'group_only', daemonId: 'd' } as const;
   return createSalvage({
@@ -37,7 +27,7 @@ function salvageWith(git: Git, places: GitPlaces): Salvage {
 }
 
 /** What cannot be saved is refused, which is as good here: nothing of the agent's may run in either case. */
-async function saveAndRestore(workspace: string, places: GitPlaces): Promise<void> {
+async function saveAndRestore({ workspace, places }: LookScene): Promise<void> {
   const salvage = salvageWith(scratchGit(), places);
   try {
     await salvage.save(requestFor(workspace));
@@ -48,6 +38,11 @@ async function saveAndRestore(workspace: string, places: GitPlaces): Promise<voi
   } catch (error) {
     if (!(error instanceof BatonError)) throw error;
   }
+}
+
+/** None of what the daemon does may run anything of the agent's. */
+function expectSilence(after: string, canary: Canary): void {
+  expect({ after, sang: canary.sang() }).toEqual({ after, sang: [] });
 }
 
 function trapped(...planted: readonly Trap[]): LookScene & { readonly canary: Canary } {
@@ -65,26 +60,30 @@ describe('a repository that an enemy prepared', () => {
     expect(canary.sang()).not.toEqual([]);
   });
 
-  describe.each(operations)('is safe to %s', (_name, act) => {
-    it.each(traps)('with $name', async (trap) => {
-      const { workspace, places, canary } = trapped(trap);
-      await act(workspace, places);
-      expect(canary.sang()).toEqual([]);
-    });
-
-    it('with all of them at once', async () => {
-      const { workspace, places, canary } = trapped();
-      await act(workspace, places);
-      expect(canary.sang()).toEqual([]);
-    });
+  it.each(traps)('is looked at as it is, unlocked, saved and restored without running $name', async (trap) => {
+    const scene = trapped(trap);
+    const facts = await scene.look();
+    expectSilence('look', scene.canary);
+    if (trap.isAlone !== true) {
+      // What the trap itself put beside the files counts too.
+      expect(facts?.git?.changed).toBeGreaterThanOrEqual(1);
+      expect(facts?.git?.untracked).toBeGreaterThanOrEqual(1);
+      expect(facts?.git?.branch).toBe('main');
+    }
+    await unlockGitDirectory(path.join(scene.workspace, '.git'));
+    expectSilence('unlock', scene.canary);
+    await saveAndRestore(scene);
+    expectSilence('save and restore', scene.canary);
   });
 
-  it.each(traps.filter(({ isAlone }) => isAlone !== true))('is seen as it is with $name', async (trap) => {
-    const facts = await trapped(trap).look();
-    // What the trap itself put beside the files counts too.
-    expect(facts?.git?.changed).toBeGreaterThanOrEqual(1);
-    expect(facts?.git?.untracked).toBeGreaterThanOrEqual(1);
-    expect(facts?.git?.branch).toBe('main');
+  it('is looked at, unlocked, saved and restored without running all of them at once', async () => {
+    const scene = trapped();
+    await scene.look();
+    expectSilence('look', scene.canary);
+    await unlockGitDirectory(path.join(scene.workspace, '.git'));
+    expectSilence('unlock', scene.canary);
+    await saveAndRestore(scene);
+    expectSilence('save and restore', scene.canary);
   });
 });
 

@@ -1,32 +1,28 @@
 import { execFileSync } from 'node:child_process';
 import {
-  existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
   renameSync,
   rmSync,
-  statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { rejection, scratchFolder } from '../scratch-folder.ts';
+import { otherDisk, rejection, scratchFolder } from '../scratch-folder.ts';
 import { gitIn, makeRepository, requestFor, salvageScene, savedBy, write } from './salvage-scene.ts';
 
 /** A folder on another file system than the usual one. */
 function elsewhere(): string {
-  const folder = mkdtempSync('/dev/shm/baton-elsewhere-');
+  const folder = mkdtempSync(`${otherDisk}/baton-elsewhere-`);
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
 }
 
-const hasOtherDisk = existsSync('/dev/shm') && statSync('/dev/shm').dev !== statSync('/tmp').dev;
-
 describe('a repository on another disk than the state folder', () => {
-  it.runIf(hasOtherDisk)('takes the work, and nothing half-made is left in it', async () => {
+  it.runIf(otherDisk !== undefined)('takes the work, and nothing half-made is left in it', async () => {
     const folder = scratchFolder();
     symlinkSync(elsewhere(), path.join(folder, 'source'));
     const { salvage, workspace, source } = salvageScene({ folder, local: true });
@@ -40,7 +36,7 @@ describe('a repository on another disk than the state folder', () => {
     gitIn(source, 'fsck', '--strict');
   });
 
-  it.runIf(hasOtherDisk)('keeps nothing of a pack that cannot be read there', async () => {
+  it.runIf(otherDisk !== undefined)('keeps nothing of a pack that cannot be read there', async () => {
     const folder = scratchFolder();
     symlinkSync(elsewhere(), path.join(folder, 'source'));
     const { salvage, workspace, source } = salvageScene({

@@ -1,7 +1,8 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync, statSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { otherDisk } from '../scratch-folder.ts';
 import { contentsOf, gitIn, makeRepository, requestFor, salvageScene, savedBy, write } from './salvage-scene.ts';
 
 function object(workspace: string, type: string, content: string | Uint8Array): string {
@@ -60,10 +61,8 @@ describe('restoring', () => {
     expect(contentsOf(back).get('n.txt')).toBe('file new');
   });
 
-  const hasOtherDisk = existsSync('/dev/shm') && statSync('/dev/shm').dev !== statSync('/tmp').dev;
-
-  it.runIf(hasOtherDisk)('works on another disk than the one that has it', async () => {
-    const other = mkdtempSync('/dev/shm/baton-elsewhere-');
+  it.runIf(otherDisk !== undefined)('works on another disk than the one that has it', async () => {
+    const other = mkdtempSync(`${otherDisk}/baton-elsewhere-`);
     onTestFinished(() => rmSync(other, { recursive: true, force: true }));
     const { salvage, workspace } = salvageScene();
     makeRepository(workspace);
