@@ -122,12 +122,12 @@ describe('an agent without a word', liveTest, () => {
 
 describe('the end of a run', liveTest, () => {
   const daemon = useDaemon(() => ({
-    settings: [
+    settings: ({ folder }) => [
       `agent: {${patientAgent}}`,
       'hooks:',
       '  timeout_ms: 3000',
       `  before_run: ${JSON.stringify(beforeRun())}`,
-      '  after_run: touch "../../after-$BATON_ISSUE_IDENTIFIER"',
+      `  after_run: touch '${folder}'/after-"$BATON_ISSUE_IDENTIFIER"`,
     ],
     tickets: {
       root: ticket(),
