@@ -19,6 +19,6 @@ export async function doctor(
 }
 
 function line({ name, ok, detail, mend }: Finding): string {
-  const first = `${ok ? 'ok  ' : 'FAIL'} ${name.padEnd(16)} ${detail}\n`;
-  return ok || mend === null ? first : `${first}     mend it with:    ${mend}\n`;
+  const first = `${ok ? (mend === null ? 'ok  ' : 'warn') : 'FAIL'} ${name.padEnd(16)} ${detail}\n`;
+  return mend === null ? first : `${first}     mend it with:    ${mend}\n`;
 }

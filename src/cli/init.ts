@@ -1,5 +1,6 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { codexKeyLoginCommand } from '../agent/codex/key-login-command.ts';
 import { BatonError } from '../core/baton-error.ts';
 import { harmlessLine } from '../core/harmless-line.ts';
 import type { Settings } from '../core/settings.ts';
@@ -11,6 +12,7 @@ import { shellWord } from './init/shell-word.ts';
 import { whatWorkspacesAre } from './init/what-workspaces-are.ts';
 import { workflowText } from './init/workflow-text.ts';
 import { jsonLine } from './json-line.ts';
+import { stateFolder } from './state-folder.ts';
 import type { Surroundings } from './surroundings.ts';
 
 /** `baton init`: asks, or takes flags, and writes a workflow file that validates. An existing file is never replaced. */
@@ -18,16 +20,33 @@ export async function init(file: string, flags: InitFlags, surroundings: Surroun
   const target = path.resolve(surroundings.cwd, file);
   if (existsSync(target)) throw isThere(target);
   const answers = await askPerson(flags, target, surroundings);
-  const text = workflowText(answers, surroundings.timeZone);
-  const { workspace } = check(text, target, answers, surroundings);
+  const root = answers.agent === 'codex' ? workspaceRoot(target, surroundings) : null;
+  const text = workflowText(answers, surroundings.timeZone, root);
+  const settings = check(text, target, answers, surroundings);
   write(target, text);
   const { projectSlug, ...rest } = answers;
   const report = { path: target, ...rest, project_slug: projectSlug };
   const told = async (): Promise<string> =>
-    [...nextSteps(target, answers), ...(await whatWorkspacesAre(workspace, surroundings)), ''].join('\n');
+    [
+      ...nextSteps(target, answers),
+      ...(await whatWorkspacesAre(settings, target, surroundings)),
+      ...(answers.agent === 'codex' ? whatCodexMay : []),
+      '',
+    ].join('\n');
   surroundings.stdout.write(flags.json ? jsonLine(report) : await told());
   return exitCodes.ok;
 }
+
+/** One root a workflow file, as the default has it. By the sign for the home, so that the file fits another user too. */
+function workspaceRoot(target: string, surroundings: Surroundings): string {
+  return `~/baton/workspaces/${path.basename(stateFolder(target, undefined, surroundings))}`;
+}
+
+/** Of the defaults that the file leaves as they are. */
+const whatCodexMay = [
+  'Codex may write in its workspace and where temporary files are, without network, and asks for no permission:',
+  '  what its sandbox forbids fails. To be asked instead (`baton ask list`), set codex.approval_policy: on-request.',
+];
 
 /** Exclusive, so that a file made meanwhile is not replaced either. */
 function write(target: string, text: string): void {
@@ -62,7 +81,7 @@ function nextSteps(target: string, { tracker, agent }: InitAnswers): string[] {
   return [
     `${harmlessLine(target)} is written. Read it, then:`,
     ...(tracker === 'linear' ? ['  export LINEAR_API_KEY=…'] : []),
-    ...(agent === 'codex' ? ['  codex login'] : []),
+    ...(agent === 'codex' ? [`  codex login     # with a key: ${codexKeyLoginCommand(null)}`] : []),
     `  baton doctor ${file}`,
     ...(tracker === 'board' ? [`  baton issue add "My first ticket" --workflow ${file}`] : []),
     `  baton start ${file} --dry-run`,

@@ -17,6 +17,21 @@ describe('docs/agents/codex.md', () => {
     expect(settings.agent.accounts.map(({ name }) => name)).toEqual(['work', 'spare']);
   });
 
+  it('says of every value in it that is not the default what the default is', () => {
+    const [front = ''] = /^---$.*?^---$/ms.exec(examples[0] ?? '') ?? [];
+    const byDefault = givenText('---\ntracker: {kind: board}\n---\nWork.\n', {}).described;
+    const inExample = givenText(examples[0] ?? '', {}).described;
+    const differing = inExample.filter(({ key, value }) => {
+      const usual = byDefault.find((each) => each.key === key)?.value;
+      return /^(workspace|agent|codex)\./.test(key) && JSON.stringify(value) !== JSON.stringify(usual);
+    });
+    // What follows from a key that is there is not there itself.
+    const shown = differing.map(({ key }) => key.split('.').at(-1)).filter((name) => front.includes(` ${name}:`));
+    expect(shown).toContain('approval_policy');
+    for (const name of shown) expect(front).toMatch(new RegExp(`^ +${name}:.* # default: `, 'm'));
+    expect(front.match(/# default: /g)).toHaveLength(shown.length);
+  });
+
   it('names every key of codex', () => {
     const { trackers, backends } = givenContext();
     // As an editor gets it: plain JSON.

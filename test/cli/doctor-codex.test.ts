@@ -226,8 +226,14 @@ describe.concurrent('baton doctor on Codex', () => {
 });
 
 describe.concurrent('an account that baton doctor looks at', () => {
+  const keyLogin = 'printenv OPENAI_API_KEY | CODEX_HOME=/nowhere codex login --with-api-key';
+
   it.each([
-    [{ account: { type: 'apiKey' }, requiresOpenaiAuth: true }, true, 'logged in with an API key'],
+    [
+      { account: { type: 'apiKey' }, requiresOpenaiAuth: true },
+      true,
+      `logged in with an API key; if it is refused: ${keyLogin}`,
+    ],
     [{ account: null, requiresOpenaiAuth: false }, true, 'its model needs no OpenAI login'],
     [{ account: { type: 'gcp' }, requiresOpenaiAuth: false }, true, 'logged in with gcp'],
     [{ account: null, requiresOpenaiAuth: true }, false, 'nobody is logged in'],
@@ -250,11 +256,14 @@ describe.concurrent('an account that baton doctor looks at', () => {
     });
     const accounts = `agent: {accounts: [{name: one, home: "it's here"}, {name: two, env: {OPENAI_API_KEY: $SPARE}}, {name: three, home: gone}]}`;
     const { lines, stdout } = await examine(place, codex.command, accounts);
+    // Who has a key in the variable is told how it becomes a login.
+    const eitherWay = (login: string) =>
+      `${login}, or with your key: printenv OPENAI_API_KEY | ${login} --with-api-key`;
     expect(place.read('home/seen')).toBe(`${place.folder}/it's here||\n|canary-secret|\n`);
     expect(stdout).not.toContain('canary');
     expect(lines.filter(({ name }) => name === 'codex login').map(({ detail, mend }) => [detail, mend])).toEqual([
-      ['account "one": nobody is logged in', `CODEX_HOME='${place.folder}/it'\\''s here' codex login`],
-      ['account "two": nobody is logged in', 'CODEX_HOME=/nowhere codex login'],
+      ['account "one": nobody is logged in', eitherWay(`CODEX_HOME='${place.folder}/it'\\''s here' codex login`)],
+      ['account "two": nobody is logged in', eitherWay('CODEX_HOME=/nowhere codex login')],
       [
         `account "three": its home ${place.folder}/gone does not exist`,
         `mkdir -p ${place.folder}/gone && CODEX_HOME=${place.folder}/gone codex login`,
@@ -286,6 +295,24 @@ describe.concurrent('an account that baton doctor looks at', () => {
     const { stdout } = await baton(place, 'doctor', 'WORKFLOW.md');
     expect(stdout).toMatch(/^ok {3}codex commit/m);
     expect(place.read('home/env')).not.toContain('canary');
+  });
+});
+
+describe.concurrent('a project of Codex without a repository', () => {
+  it.each([
+    ['', true],
+    ['hooks: {after_create: "git clone -q elsewhere ."}', false],
+    ['hooks: {before_run: "git pull -q"}', false],
+  ])('is warned of by baton doctor, and does not fail for it, with %j: %s', async (more, isWarned) => {
+    using place = new Place();
+    place.write('WORKFLOW.md', workflow(fake(place, good).command, more));
+    const { code, stdout } = await baton(place, 'doctor', 'WORKFLOW.md');
+    expect(code).toBe(0);
+    expect(stdout).toMatch(
+      isWarned
+        ? /^warn repository +none: .* in no branch\n {5}mend it with: +set workspace\.repo .*\nok {3}/m
+        : /^ok {3}repository +none: workspaces begin empty\nok {3}/m,
+    );
   });
 });
 

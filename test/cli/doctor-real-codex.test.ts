@@ -1,11 +1,11 @@
-import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, symlinkSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';
 import { codexHome } from '../fake/openai/codex-home.ts';
 import { startFakeOpenAi } from '../fake/openai/fake-openai.ts';
 import { describeWithCodex } from '../real/codex-binary.ts';
 import { folderOnDisk } from '../temporary-folder.ts';
-import { baton, leaveNoPlaces, Place } from './run-baton.ts';
+import { baton, leaveNoPlaces, Place, startProgram } from './run-baton.ts';
 
 leaveNoPlaces();
 
@@ -61,10 +61,16 @@ await describeWithCodex('baton doctor', (codex) => {
     place.write('home/.gitconfig', known);
     const out = await examine(place, `openai_base_url = "${model.url}"\n${quiet}`);
     // A variable alone is no login: the app server does not read it.
-    expect(out).toMatch(/^FAIL codex login +account "codex": nobody is logged in\n +mend it with: +codex login$/m);
-    writeFileSync(path.join(place.home, '.codex/auth.json'), '{"OPENAI_API_KEY": "sk-canary"}');
+    expect(out).toMatch(
+      /^FAIL codex login +account "codex": nobody is logged in\n +mend it with: +codex login, or with your key: printenv OPENAI_API_KEY \| codex login --with-api-key$/m,
+    );
+    // As a person types it.
+    const [, withKey = ''] = /with your key: (.*)$/m.exec(out) ?? [];
+    expect((await startProgram(place, 'bash', ['-lc', withKey]).ended).code).toBe(0);
     const { code, stdout } = await baton(place, 'doctor', 'WORKFLOW.md');
-    expect(stdout).toMatch(/^ok {3}codex login +account "codex": logged in with an API key$/m);
+    expect(stdout).toMatch(
+      /^ok {3}codex login +account "codex": logged in with an API key; if it is refused: printenv/m,
+    );
     expect(stdout).not.toContain('canary');
     expect(code).toBe(0);
     // It may look which models there are; it asks none.

@@ -178,7 +178,7 @@ describe.concurrent('baton doctor on a repository', () => {
     const byHead = await examine(place, 'repo: source');
     expect(byHead.code).toBe(0);
     expect(byHead.findings.repository?.detail).toBe(
-      `${source}: each ticket gets a worktree that begins at topic/one (its HEAD) at ${topic.slice(0, 12)}`,
+      `${source}: each ticket gets a checkout of its own that begins at topic/one (its HEAD) at ${topic.slice(0, 12)}`,
     );
     expect(byHead.findings['repository write']).toMatchObject({
       ok: true,
@@ -186,7 +186,7 @@ describe.concurrent('baton doctor on a repository', () => {
     });
     const byName = await examine(place, 'repo: source, base: main, strategy: clone');
     expect(byName.findings.repository?.detail).toBe(
-      `${source}: each ticket gets a clone that begins at main (workspace.base) at ${git(source, 'rev-parse', '--short=12', 'main')}`,
+      `${source}: each ticket gets a clone of its own that begins at main (workspace.base) at ${git(source, 'rev-parse', '--short=12', 'main')}`,
     );
     expect(everything(source)).toEqual(before);
     expect(existsSync(place.state)).toBe(false);

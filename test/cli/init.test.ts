@@ -19,7 +19,7 @@ interface Written {
   };
   readonly agent: { readonly backend: string; readonly command?: string };
   readonly polling: { readonly mode: string; readonly quiet_hours: string; readonly time_zone: string };
-  readonly workspace?: { readonly repo: string };
+  readonly workspace?: { readonly repo?: string; readonly root?: string };
 }
 
 /** The front matter of the file, read apart from the code under test. */
@@ -110,7 +110,9 @@ describe.concurrent('baton init with options', () => {
       new RegExp(`commit the work, and then move the ticket to \`${state}\` with.*\n\`update_issue_status\``),
     );
     expect(prompt).toContain('`ask_person`');
-    expect(stdout).toMatch(/^ {2}codex login\n {2}baton doctor '/m);
+    expect(stdout).toMatch(
+      /^ {2}codex login {5}# with a key: printenv OPENAI_API_KEY \| codex login --with-api-key\n {2}baton doctor '/m,
+    );
     const { valid, warnings, settings } = await answer(place, 'validate');
     expect({ valid, warnings }).toEqual({ valid: true, warnings: [] });
     // A state that is active would be worked on again.
@@ -126,12 +128,56 @@ describe.concurrent('baton init with options', () => {
     expect(stdout).not.toContain('codex');
   });
 
+  it('keeps the workspaces of Codex out of the folder for temporary files, one root a file', async () => {
+    using place = new Place();
+    mkdirSync(path.join(place.folder, "it's"));
+    const roots: string[] = [];
+    for (const name of ['WORKFLOW.md', 'other.md', "it's/WORKFLOW.md"]) {
+      expect((await batonHere(place, 'init', name, '--agent', 'codex')).code).toBe(0);
+      const { root } = writtenIn(place, name).workspace ?? {};
+      expect(root).toMatch(/^~\/baton\/workspaces\/[\w.-]+-[0-9a-f]{12}$/);
+      const { valid, warnings, settings } = await answer(place, 'validate', name);
+      expect({ valid, warnings }).toEqual({ valid: true, warnings: [] });
+      const inForce = settings.find(({ key }: { key: string }) => key === 'workspace.root').value;
+      expect(inForce).toBe(root?.replace('~', place.home));
+      expect(path.relative(place.temporary, inForce)).toMatch(/^\.\./);
+      roots.push(inForce);
+    }
+    expect(new Set(roots).size).toBe(roots.length);
+  });
+
+  it('says what Codex may do without being asked, and what it says is in force', async () => {
+    using place = new Place();
+    const { stdout } = await batonHere(place, 'init', '--agent', 'codex');
+    expect(stdout).toMatch(
+      /asks for no permission:\n {2}what its sandbox forbids fails\. .* codex\.approval_policy: on-request\.$/m,
+    );
+    const text = place.read('WORKFLOW.md');
+    expect(text).toMatch(/^ {2}# It asks for no permission.*\n {2}backend: codex$/m);
+    const inForce = async (name: string) => {
+      const { settings } = await answer(place, 'validate', name);
+      const value = (key: string) => settings.find((each: { key: string }) => each.key === key).value;
+      return [value('codex.approval_policy'), value('agent.approvals'), value('codex.thread_sandbox')];
+    };
+    const nothing = { reject: { sandbox_approval: true, rules: true, mcp_elicitations: true } };
+    expect(await inForce('WORKFLOW.md')).toEqual([nothing, 'ask', 'workspace-write']);
+    // As the line says.
+    place.write('asks.md', text.replace('agent:\n', 'codex:\n  approval_policy: on-request\nagent:\n'));
+    expect(await inForce('asks.md')).toEqual(['on-request', 'ask', 'workspace-write']);
+  });
+
+  it('says why there are quiet hours', async () => {
+    using place = new Place();
+    await batonHere(place, 'init');
+    expect(place.read('WORKFLOW.md')).toMatch(/^ {2}# .*asked rarely.*\n {2}quiet_hours: 00:00-07:00$/m);
+  });
+
   it('writes a file that fits on a screen', async () => {
     using place = new Place();
     await batonHere(place, 'init', '--label', 'x', '--command', './mine', '--repo', '.');
     expect(place.read('WORKFLOW.md').split('\n').length).toBeLessThanOrEqual(25);
     await batonHere(place, 'init', 'codex.md', '--label', 'x', '--agent', 'codex', '--repo', '.');
-    expect(place.read('codex.md').split('\n').length).toBeLessThanOrEqual(25);
+    expect(place.read('codex.md').split('\n').length).toBeLessThanOrEqual(30);
   });
 
   it('tells programs what it wrote', async () => {
@@ -253,7 +299,7 @@ describe.concurrent('the repository that baton init proposes', () => {
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     const written = path.join('source', folder, file);
     expect(writtenIn(place, written).workspace).toEqual({ repo });
-    expect(stdout).toMatch(new RegExp(`^Each ticket gets a worktree of ${source}\\.$`, 'm'));
+    expect(stdout).toMatch(new RegExp(`^Each ticket gets a checkout of its own, from ${source}\\.$`, 'm'));
     expect(stdout).not.toContain('But not yet');
     const { settings } = await answer(place, 'validate', written);
     expect(settings).toContainEqual(expect.objectContaining({ key: 'workspace.repo', value: source }));
@@ -271,7 +317,7 @@ describe.concurrent('the repository that baton init proposes', () => {
     const source = scratchRepository(path.join(place.folder, 'source'));
     const { stdout } = await batonHere(place, 'init', 'source/src/flow.md');
     expect(writtenIn(place, 'source/src/flow.md').workspace).toEqual({ repo: '..' });
-    expect(stdout).toContain(`a worktree of ${source}.`);
+    expect(stdout).toContain(`a checkout of its own, from ${source}.`);
   });
 
   it('is the nearest one, and may be a linked worktree', async () => {
@@ -280,7 +326,7 @@ describe.concurrent('the repository that baton init proposes', () => {
     git(source, 'worktree', 'add', '-q', 'linked');
     const { stdout } = await initIn(place, `${source}/linked/src`, '--yes');
     expect(writtenIn(place, 'source/linked/src/WORKFLOW.md').workspace).toEqual({ repo: '..' });
-    expect(stdout).toContain(`a worktree of ${source}/linked.`);
+    expect(stdout).toContain(`a checkout of its own, from ${source}/linked.`);
     expect(stdout).not.toContain('But not yet');
   });
 
@@ -289,6 +335,24 @@ describe.concurrent('the repository that baton init proposes', () => {
     const { stdout } = await batonHere(place, 'init');
     expect(writtenIn(place).workspace).toBeUndefined();
     expect(stdout).toMatch(/^Workspaces begin empty; set workspace\.repo to work on a repository\.$/m);
+  });
+
+  it.each([
+    ['in a folder without one', 'codex', [], /^This is no git repository: what the agent makes is in no branch\.$/m],
+    [
+      'where it was not wanted',
+      'codex',
+      ['--repo', '-'],
+      /^No repository is named: what the agent makes is in no branch\.$/m,
+    ],
+    ['for another agent', 'rehearsal', [], /^(?!.*no branch)Workspaces begin empty/m],
+  ])('that is missing %s is told to whoever waits for a branch', async (_where, agent, more, told) => {
+    using place = new Place();
+    if (more.length > 0) scratchRepository(place.folder);
+    const { code, stdout } = await batonHere(place, 'init', '--agent', agent, ...more);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(told);
+    expect(stdout.includes('no branch')).toBe(agent === 'codex');
   });
 
   it.each([
@@ -307,7 +371,7 @@ describe.concurrent('the repository that baton init proposes', () => {
     using place = new Place();
     const { code, stdout } = await batonHere(place, 'init', '--repo', 'http://me:hunter2@127.0.0.1:1/x.git');
     expect(code).toBe(0);
-    expect(stdout).toMatch(/^Each ticket gets a worktree of http:\/\/127\.0\.0\.1:1\/x\.git\.\n$/m);
+    expect(stdout).toMatch(/^Each ticket gets a checkout of its own, from http:\/\/127\.0\.0\.1:1\/x\.git\.\n$/m);
     expect(stdout).not.toMatch(/hunter2|But not yet/);
   });
 

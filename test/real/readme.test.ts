@@ -74,6 +74,8 @@ await describeWithCodex("README's first real project", (codex) => {
     daemon.child.kill('SIGINT');
     expect(await daemon.ended).toMatchObject({ code: 0 });
     expect(place.pids()).toEqual([]);
+    // Nobody brings it back.
+    expect(git(source, 'branch', '--list', 'baton/*')).toBe('');
     // What the agent was told after it had asked, and before it wrote anything.
     const told = model.requests.find(({ conversation: { round } }) => round === 1)?.conversation.lastOutput;
     expect(told).toContain('Hello, reader!');

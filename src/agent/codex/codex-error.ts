@@ -2,6 +2,8 @@ import type { QuotaWindow } from '../../core/account.ts';
 import { BatonError } from '../../core/baton-error.ts';
 import { harmlessLine } from '../../core/harmless-line.ts';
 import { type Fields, fieldsOf, firstOf, isFields, numberOf, textOf } from './fields.ts';
+import { codexKeyLoginCommand } from './key-login-command.ts';
+import { quotaResetTime } from './quota-reset.ts';
 import { codexLoginCommand } from './resume-command.ts';
 
 /** What is known beside an error and makes it clearer. */
@@ -27,16 +29,10 @@ export function codexError(error: unknown, surroundings: ErrorSurroundings): Bat
   const words = spoken(details === null ? message : `${message} (${details})`);
   if (fieldsOf(fields.data).input_error_code === 'input_too_large') return contextError(words, 'context');
   switch (kindOf(info, raw)) {
-    case 'quota': {
-      const resetsAt = resetTime(raw, surroundings);
-      return new BatonError('agent_quota_exhausted', `The quota of Codex is used up: ${words}`, {
-        details: resetsAt === null ? {} : { resets_at: resetsAt },
-      });
-    }
-    case 'auth': {
-      const login = codexLoginCommand(surroundings.home);
-      return new BatonError('agent_auth_failed', `Codex may not use its account: ${words} Log in with \`${login}\`.`);
-    }
+    case 'quota':
+      return quotaError(words, raw, info, surroundings);
+    case 'auth':
+      return authError(words, raw, surroundings);
     case 'context':
       return contextError(words, 'token');
     case 'other':
@@ -45,6 +41,42 @@ export function codexError(error: unknown, surroundings: ErrorSurroundings): Bat
       });
   }
 }
+
+/** Nobody tells when a bill is paid; until then each try is refused. */
+const billingWaitMs = 30 * 60_000;
+
+/** What a person has to do comes first: of a long reason the end is cut off. */
+function quotaError(words: string, raw: string, info: ErrorInfo, { windows, now }: ErrorSurroundings): BatonError {
+  const told = quotaResetTime(raw, windows, now);
+  if (info.status === 402 || info.name === 'insufficientQuota' || billing.test(raw)) {
+    const resetsAt = Math.max(told ?? 0, now + billingWaitMs);
+    const message = `A person has to look at the billing of this account of Codex: ${words}`;
+    return new BatonError('agent_quota_exhausted', message, {
+      details: { resets_at: resetsAt },
+      nextStep: seeToBilling,
+    });
+  }
+  const isPlain = info.status === 429 || info.name === 'rateLimitExceeded' || /\brate_limit_exceeded\b/.test(raw);
+  const what = isPlain ? 'Codex met a quota or rate limit' : 'The quota of Codex is used up';
+  const details = told === null ? {} : { resets_at: told };
+  return new BatonError('agent_quota_exhausted', `${what}: ${words}`, { details });
+}
+
+const seeToBilling = 'See to the billing of the account; then `baton issue retry` tries it at once.';
+
+/** Not the mere word: a rate limit names the page on which more can be bought. */
+const billing = /\b(?:insufficient_quota|billing_[a-z_]+|plan and billing details)\b/i;
+
+function authError(words: string, raw: string, { home }: ErrorSurroundings): BatonError {
+  const login = refusedKey.test(raw) ? codexKeyLoginCommand(home) : codexLoginCommand(home);
+  const message = `The login of Codex was refused: ${sentence(words)} Log in with \`${login}\`.`;
+  return new BatonError('agent_auth_failed', message);
+}
+
+/** OpenAI says so of a key that is wrong; a login with ChatGPT that is over it calls otherwise. */
+const refusedKey = /\binvalid_api_key\b|\b(?:incorrect|invalid) api key\b|\bsk-/i;
+
+const sentence = (words: string): string => (/[.!?…]$/.test(words) ? words : `${words}.`);
 
 function contextError(words: string, kind: 'token' | 'context'): BatonError {
   return new BatonError('agent_context_exhausted', `The context of Codex is full: ${words}`, { details: { kind } });
@@ -90,42 +122,6 @@ function kindOf(info: ErrorInfo, raw: string): 'quota' | 'auth' | 'context' | 'o
   if (/\bcontext_length_exceeded\b/.test(raw)) return 'context';
   if (/\b(insufficient_quota|usage_limit_reached|usage_not_included|rate_limit_exceeded)\b/.test(raw)) return 'quota';
   return /\b(invalid_api_key|token_expired|refresh_token_reused)\b/.test(raw) ? 'auth' : 'other';
-}
-
-/**
- * When the quota is back: the latest reset of the windows that are used up, else what the answer says in a form that is
- * documented. A time of day without its day and zone ("try again at 10:15 AM") is not read: it would be a guess.
- */
-function resetTime(raw: string, { windows, now }: ErrorSurroundings): number | null {
-  const resets = windows.flatMap(({ usedPercent, resetsAt, isOther }) =>
-    usedPercent >= 100 && resetsAt !== null && resetsAt > now && isOther !== true ? [resetsAt] : [],
-  );
-  if (resets.length > 0) return Math.max(...resets);
-  const at = /\bresets_at"?\s*[:=]\s*(\d{9,11})\b/.exec(raw)?.[1];
-  if (at !== undefined) return Number(at) * 1000;
-  const inSeconds = /\bresets_in_seconds"?\s*[:=]\s*(\d+)/.exec(raw)?.[1];
-  if (inSeconds !== undefined) return now + Number(inSeconds) * 1000;
-  const waitMs = durationMs(/\btry again in ((?:[\d.]+\s*[a-z]+[\s,]*)+)/i.exec(raw)?.[1] ?? '');
-  return waitMs === null ? null : now + waitMs;
-}
-
-const units: readonly (readonly [RegExp, number])[] = [
-  [/^(ms|milliseconds?)$/, 1],
-  [/^(s|secs?|seconds?)$/, 1000],
-  [/^(m|mins?|minutes?)$/, 60_000],
-  [/^(h|hrs?|hours?)$/, 3_600_000],
-  [/^(d|days?)$/, 86_400_000],
-];
-
-/** `1.2s`, `6m0s`, `3 days 4 hours`. */
-function durationMs(text: string): number | null {
-  let whole: number | null = null;
-  for (const [, amount, unit] of text.toLowerCase().matchAll(/(\d+(?:\.\d+)?)\s*([a-z]+)/g)) {
-    const factor = units.find(([pattern]) => pattern.test(unit ?? ''))?.[1];
-    if (factor === undefined) break;
-    whole = (whole ?? 0) + Number(amount) * factor;
-  }
-  return whole === null ? null : Math.ceil(whole);
 }
 
 /** Whether an answer of Codex says that its settings are broken, and not that the request was. */

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { isBrokenConfig } from '../../agent/codex/codex-error.ts';
 import { CodexRefusal } from '../../agent/codex/connection.ts';
+import { codexKeyLoginCommand } from '../../agent/codex/key-login-command.ts';
 import { type CodexLook, isUnknownHere, lookAtCodex } from '../../agent/codex/look-at-codex.ts';
 import { pinnedCodexVersion } from '../../agent/codex/pinned-version.ts';
 import { codexLoginCommand } from '../../agent/codex/resume-command.ts';
@@ -147,16 +148,17 @@ async function checkLogin(codex: CodexLook, { account, surroundings }: Seen): Pr
     return well(name, told('this version does not tell who is logged in; `codex login status` does'));
   if (login instanceof CodexRefusal) return ill(name, told(login.message), codexLoginCommand(account.home));
   const { isNeeded, kind, plan } = login;
-  if (kind !== null)
-    return well(name, told(`logged in with ${loginWords.get(kind) ?? kind}${plan === null ? '' : ` (${plan})`}`));
+  const home = foreignHome(codex, account, surroundings);
+  // Only a turn shows whether the key is good; then it is too late to look for the command.
+  if (kind === 'apiKey')
+    return well(name, told(`logged in with an API key; if it is refused: ${codexKeyLoginCommand(home)}`));
+  const kindWord = kind === 'chatgpt' ? 'ChatGPT' : kind;
+  if (kindWord !== null) return well(name, told(`logged in with ${kindWord}${plan === null ? '' : ` (${plan})`}`));
   if (!isNeeded) return well(name, told('its model needs no OpenAI login'));
-  return ill(name, told('nobody is logged in'), codexLoginCommand(foreignHome(codex, account, surroundings)));
+  // The variable alone is no login. Which of the two somebody wants to pay by is not for Baton to say.
+  const withKey = surroundings.env.OPENAI_API_KEY ? `, or with your key: ${codexKeyLoginCommand(home)}` : '';
+  return ill(name, told('nobody is logged in'), codexLoginCommand(home) + withKey);
 }
-
-const loginWords: ReadonlyMap<string, string> = new Map([
-  ['apiKey', 'an API key'],
-  ['chatgpt', 'ChatGPT'],
-]);
 
 /** The home that a person has to name to reach it; null when it is the one that Codex takes anyway. */
 function foreignHome({ home }: CodexLook, account: AccountSettings, { env, homeDir }: Surroundings): string | null {

@@ -1,6 +1,6 @@
 import { BatonError, toBatonError } from '../../core/baton-error.ts';
 import { harmlessLine } from '../../core/harmless-line.ts';
-import type { RepositorySettings, WorkspaceSettings } from '../../core/settings.ts';
+import type { RepositorySettings, Settings, WorkspaceSettings } from '../../core/settings.ts';
 import type { LoadedWorkflow } from '../../workflow/load-workflow.ts';
 import type { Git } from '../../workspace/git/git.ts';
 import { readSource } from '../../workspace/git/read-source.ts';
@@ -10,7 +10,8 @@ import { lookAt } from '../../workspace/look-at.ts';
 import type { Surroundings } from '../surroundings.ts';
 import { boundedGit } from './bounded-git.ts';
 import { checkRepositoryWrites } from './check-repository-writes.ts';
-import { type Finding, ill, well } from './finding.ts';
+import { doubtful, type Finding, ill, well } from './finding.ts';
+import { whatIsMade } from './what-is-made.ts';
 
 const name = 'repository';
 
@@ -22,7 +23,7 @@ export async function checkRepository(workflow: LoadedWorkflow, surroundings: Su
   const { workspace } = workflow.settings;
   const { repo, strategy } = workspace;
   const git = boundedGit(surroundings);
-  if (repo === null) return [well(name, 'none: workspaces begin empty')];
+  if (repo === null) return [withoutRepository(workflow.settings)];
   const readable =
     strategy === 'none'
       ? well(name, `${harmlessLine(repo.shown)}: workspaces begin empty (workspace.strategy is none)`)
@@ -32,6 +33,14 @@ export async function checkRepository(workflow: LoadedWorkflow, surroundings: Su
   return [readable, await checkRepositoryWrites(git, repo, branches)];
 }
 
+/** Work in a plain folder may be wanted, and hooks may clone; an agent that is to commit most likely lacks something. */
+function withoutRepository({ agent, hooks }: Settings): Finding {
+  const detail = 'none: workspaces begin empty';
+  if (agent.backend !== 'codex' || hooks.afterCreate !== null || hooks.beforeRun !== null) return well(name, detail);
+  const mend = 'set workspace.repo to a git repository with a first commit';
+  return doubtful(name, `${detail}, so what the agent makes is in no branch`, mend);
+}
+
 async function checkBase(git: Git, repo: RepositorySettings, { base, strategy }: WorkspaceSettings): Promise<Finding> {
   try {
     const source = await readSource(git, { repo, base, branches: [] });
@@ -39,7 +48,7 @@ async function checkBase(git: Git, repo: RepositorySettings, { base, strategy }:
     if (repo.isLocal) await refuseUnusable(git, repo, commit);
     const from = base === null ? 'its HEAD' : 'workspace.base';
     const at = `${source.base} (${from}) at ${commit.slice(0, 12)}`;
-    return well(name, harmlessLine(`${repo.shown}: each ticket gets a ${strategy} that begins at ${at}`));
+    return well(name, harmlessLine(`${repo.shown}: each ticket gets ${whatIsMade(strategy)} that begins at ${at}`));
   } catch (error) {
     const { code, message, nextStep } = toBatonError(error);
     const named = code === 'repository_unavailable' ? message : `${repo.shown}: ${message}`;

@@ -3,7 +3,7 @@ export interface Finding {
   readonly name: string;
   readonly ok: boolean;
   readonly detail: string;
-  /** The command or the act that mends it; null when all is well. */
+  /** The command or the act that mends it; null when all is well. What is ok and has one works, and may not be meant. */
   readonly mend: string | null;
 }
 
@@ -13,6 +13,10 @@ export function megabytes(count: number): string {
 
 export function well(name: string, detail: string): Finding {
   return { name, ok: true, detail, mend: null };
+}
+
+export function doubtful(name: string, detail: string, mend: string): Finding {
+  return { name, ok: true, detail, mend };
 }
 
 export function ill(name: string, detail: string, mend: string): Finding {

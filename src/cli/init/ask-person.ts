@@ -22,7 +22,7 @@ export interface InitAnswers {
   readonly projectSlug: string | null;
   /** The label that a ticket needs before Baton touches it; null for none. */
   readonly label: string | null;
-  /** What each workspace is a worktree of; null for an empty directory. */
+  /** What each workspace is a checkout of; null for an empty directory. */
   readonly repo: string | null;
 }
 

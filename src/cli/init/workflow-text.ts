@@ -2,11 +2,15 @@ import { Document, isScalar, visit } from 'yaml';
 import { trackerProfiles } from '../trackers.ts';
 import type { InitAnswers } from './ask-person.ts';
 
-/** The workflow file for these answers. Values go through the YAML writer, so that none can break the file. */
-export function workflowText(answers: InitAnswers, timeZone: string): string {
+/**
+ * The workflow file for these answers. Values go through the YAML writer, so that none can break the file. `root` is where
+ * the workspaces of an agent are whose sandbox is open to the folder for temporary files; null where that is no matter.
+ */
+export function workflowText(answers: InitAnswers, timeZone: string, root: string | null = null): string {
   const { tracker, agent, command, projectSlug, label, repo } = answers;
   const isLinear = tracker === 'linear';
   const provider = { api_key: '$LINEAR_API_KEY', project_slug: projectSlug ?? '' };
+  const workspace = { ...(repo === null ? {} : { repo }), ...(root === null ? {} : { root }) };
   const settings = new Document({
     tracker: {
       kind: tracker,
@@ -16,17 +20,23 @@ export function workflowText(answers: InitAnswers, timeZone: string): string {
     // The nights of whoever runs it: a file that is given on to another machine keeps them.
     polling: { mode: 'adaptive', quiet_hours: '00:00-07:00', time_zone: timeZone },
     agent: { backend: agent, ...(command === null ? {} : { command }), max_concurrent_agents: 2 },
-    ...(repo === null ? {} : { workspace: { repo } }),
+    ...(repo === null && root === null ? {} : { workspace }),
   });
-  explain(
-    settings,
-    'trusted_authors',
-    'Ids or e-mails of the people whose tickets go into the prompt without a fence.',
-  );
+  for (const [name, comment] of Object.entries(comments)) explain(settings, name, comment);
+  if (agent === 'codex') explain(settings, 'backend', codexComment);
   return `---\n${settings}---\n${prompt(agent, tracker)}`;
 }
 
-/** Puts a comment above a key of the tracker, where that key is. */
+const comments: Readonly<Record<string, string>> = {
+  trusted_authors: 'Ids or e-mails of the people whose tickets go into the prompt without a fence.',
+  quiet_hours: 'When nobody files tickets a tracker elsewhere is asked rarely; what runs goes on.',
+  root: 'Not in the folder for temporary files: there every agent may write.',
+};
+
+const codexComment =
+  'It asks for no permission, what its sandbox forbids fails; codex.approval_policy: on-request makes it ask.';
+
+/** Puts a comment above a key, where that key is. */
 function explain(settings: Document, name: string, comment: string): void {
   visit(settings, {
     Pair: (_, { key }) => {

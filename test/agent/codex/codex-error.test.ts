@@ -4,6 +4,7 @@ import { codexError } from '../../../src/agent/codex/codex-error.ts';
 const now = 1_700_000_000_000;
 const judge = (error: unknown, windows: Parameters<typeof codexError>[1]['windows'] = []) =>
   codexError(error, { windows, now, home: null });
+const used = (message: string) => judge({ message, codexErrorInfo: 'usageLimitExceeded' });
 const http = (name: string, status: number | null) => ({ [name]: { httpStatusCode: status } });
 
 describe('an error of Codex', () => {
@@ -46,17 +47,66 @@ describe('an error of Codex', () => {
   });
 
   it.each([
+    ['unexpected status 401 Unauthorized: Incorrect API key provided: sk-a***z, url: http://127.0.0.1/v1', true],
+    ['{"error":{"code":"invalid_api_key"}}', true],
+    ['unexpected status 401 Unauthorized: Missing bearer or basic authentication in header', false],
+    ["You didn't provide an API key.", false],
+    ['Your access token could not be refreshed. Please log out and sign in again.', false],
+  ])('tells of %j the login that mends it, in whole sentences', (message, isKey) => {
+    const error = { message, codexErrorInfo: http('httpConnectionFailed', 401) };
+    const command = 'codex login';
+    const withKey = `printenv OPENAI_API_KEY | ${command} --with-api-key`;
+    expect(judge(error).message).toBe(
+      `The login of Codex was refused: ${message.replace(/\.?$/, '.')} Log in with \`${isKey ? withKey : command}\`.`,
+    );
+    const elsewhere = codexError(error, { windows: [], now, home: "/it's here" }).message;
+    const there = "CODEX_HOME='/it'\\''s here' codex login";
+    expect(elsewhere).toContain(isKey ? `printenv OPENAI_API_KEY | ${there} --with-api-key` : `\`${there}\``);
+  });
+
+  it.each([
+    [http('responseTooManyFailedAttempts', 429), 'exceeded retry limit, last status: 429 Too Many Requests'],
+    ['rateLimitExceeded', 'Please try again in 1.2s.'],
+    ['other', '{"error":{"code":"rate_limit_exceeded"}}'],
+  ])('%j with the words %j may be a quota or a rate limit, and is called both', (codexErrorInfo, message) => {
+    expect(judge({ message, codexErrorInfo }).message).toBe(`Codex met a quota or rate limit: ${message}`);
+  });
+
+  const billing = 'A person has to look at the billing of this account of Codex: ';
+  it.each([
+    ['usageLimitExceeded', 'Quota exceeded. Check your plan and billing details.'],
+    ['insufficientQuota', 'no'],
+    ['other', '{"error":{"code":"insufficient_quota"}}'],
+    ['other', '{"error":{"code":"insufficient_quota","message":"try again in 1s"}}'],
+    [http('responseTooManyFailedAttempts', 429), 'insufficient_quota'],
+    [http('httpConnectionFailed', 402), 'pay'],
+  ])('%j with the words %j is one for whoever pays, and is not tried for half an hour', (codexErrorInfo, message) => {
+    const error = judge({ message, codexErrorInfo });
+    expect(error.code).toBe('agent_quota_exhausted');
+    expect(error.message).toBe(billing + message);
+    expect(error.nextStep).toContain('`baton issue retry`');
+    expect(error.details).toEqual({ resets_at: now + 1_800_000 });
+  });
+
+  it('is not one of billing because it names the page where more can be bought', () => {
+    const message = 'Rate limit reached, try again in 20s. Add a payment method: https://example.org/account/billing.';
+    const error = judge({ message, codexErrorInfo: 'rateLimitExceeded' });
+    expect(error.details).toEqual({ resets_at: now + 20_000 });
+    expect(error.message).not.toContain('A person');
+  });
+
+  it('of billing waits longer where the windows tell so', () => {
+    const window = { name: 'w', usedPercent: 100, windowMinutes: null, resetsAt: now + 3_600_000 };
+    const error = { message: 'insufficient_quota', codexErrorInfo: 'usageLimitExceeded' };
+    expect(judge(error, [window]).details.resets_at).toBe(now + 3_600_000);
+  });
+
+  it.each([
     ['Rate limit reached. Please try again in 1.2s.', now + 1_200],
-    ['Please try again in 6m0s.', now + 360_000],
-    ['or try again in 3 days 4 hours 12 minutes.', now + ((3 * 24 + 4) * 60 + 12) * 60_000],
-    ['Please try again in 20ms.', now + 20],
     ['{"error":{"type":"usage_limit_reached","resets_at":1700000600}}', 1_700_000_600_000],
-    ['{"resets_in_seconds":60}', now + 60_000],
-    ['visit the page or try again at 10:15 AM.', undefined],
-    ['try again in a while', undefined],
-    ['Quota exceeded. Check your plan and billing details.', undefined],
+    ['or try again later.', undefined],
   ])('tells from %j when the quota is back', (message, resetsAt) => {
-    expect(judge({ message, codexErrorInfo: 'usageLimitExceeded' }).details.resets_at).toBe(resetsAt);
+    expect(used(message).details.resets_at).toBe(resetsAt);
   });
 
   it('takes the last reset of the windows that are used up, before any words', () => {
