@@ -4,7 +4,10 @@ import { copyParts, lendPackages, makeFolder, removeFolder, writeFiles } from '.
 import { type Ended, runProgram } from './run-program.ts';
 
 const lastLine = /(?:^|\n)(\d+) passed, (\d+) failed, (\d+) skipped\n$/;
-const configuration = ['package.json', 'biome.json', 'tsconfig.json', 'vitest.config.ts', '.gitignore', 'scripts'];
+const configuration = [
+  ...['package.json', 'biome.json', 'tsconfig.json', 'vitest.config.ts', '.gitignore', 'scripts'],
+  ...['test/longest-first.ts', 'test/temporary-folder.ts'],
+];
 const folders: string[] = [];
 afterAll(() => folders.forEach(removeFolder));
 
