@@ -17,7 +17,7 @@ import type { ToolAddress, ToolDoor } from '../core/tool-door.ts';
  * - Whatever the agent asks of its client is answered: by the policy of the session, by a person through `ask`, or with
  *   an error of its protocol. While a person is asked, silence is not counted.
  * - A thread that is to be continued and is not there any more is no failure: a new one begins, and `isResumed` says so.
- * - What went wrong is told by its code: `agent_quota_exhausted` (with `details.resets_at` where it is known),
+ * - What went wrong is told by its code: `agent_quota_exhausted` (with `details.resets_at` where it is known, and `details.billing` where no time mends it),
  *   `agent_auth_failed`, `agent_context_exhausted` (with `details.kind`, `token` or `context`), or an ordinary failure.
  */
 export interface Agent {

@@ -1,6 +1,8 @@
 import { harmlessLine } from '../core/harmless-line.ts';
+import { askCommand } from '../core/retry-command.ts';
 import { exitCodes } from './exit-codes.ts';
 import { jsonLine } from './json-line.ts';
+import { shellArgument } from './shell-argument.ts';
 import type { Surroundings } from './surroundings.ts';
 import { daemonStatus, openWorkplace, type WorkplaceFlags } from './workplace.ts';
 
@@ -13,7 +15,7 @@ interface ShownStatus {
   readonly waiting_quota: readonly Row[];
   readonly held: readonly Row[];
   readonly questions?: readonly (Row & { readonly id: string })[];
-  readonly accounts?: readonly { readonly waits_for: string | null }[];
+  readonly accounts?: readonly { readonly waits_for: string | null; readonly reason?: string | null }[];
   readonly skipped: readonly Row[];
   readonly totals: { readonly runs: number; readonly total_tokens: number | null };
   readonly workflow_problem: { readonly message: string } | null;
@@ -60,7 +62,10 @@ export async function status(flags: WorkplaceFlags & { json?: boolean }, surroun
     stdout.write(jsonLine({ daemon: found !== null, waiting_commands: kept?.waiting ?? null, status: found }));
     return exitCodes.ok;
   }
-  const lines = found === null ? [`No daemon answers for ${kept?.workflowPath}.`] : describe(found);
+  const lines =
+    found === null
+      ? [`No daemon answers for ${kept?.workflowPath}. To start one: ${startCommand(flags)}`]
+      : describe(found);
   const waits = kept === null || (found !== null && kept.waiting === 0) ? [] : [`${commands(kept.waiting)}.`];
   const held = found === null && kept !== null ? [`${issues(kept.held)} held.`] : [];
   stdout.write(`${[...lines, ...waits, ...held].join('\n')}\n`);
@@ -79,6 +84,7 @@ function describe(status: ShownStatus): string[] {
   const { paused, slots, totals } = status;
   // What is claimed stands above already.
   const waiting = status.skipped.filter(({ code }) => code !== 'claimed');
+  const shortened = withoutReasons(status);
   const state =
     paused === null
       ? 'running'
@@ -93,10 +99,14 @@ function describe(status: ShownStatus): string[] {
     ...section('running', status.running, (row) => `${row.stage} · ${row.last_message ?? 'no event yet'}`),
     ...limitsNear(status),
     ...section('retrying', status.retrying, (row) => `at ${row.due_at} · ${row.wait_reason ?? row.error ?? row.kind}`),
-    ...section('waiting for quota', status.waiting_quota, (row) => `until ${row.due_at} · ${row.error}`),
-    ...section('asks you', status.questions ?? [], (row) => `${row.text} · ${answerCommand(row)}`),
-    ...section('held', status.held, (row) => `${row.reason}`),
-    ...section('waiting', waiting, (row) => `${row.reason}`),
+    ...section(
+      'waiting for quota',
+      status.waiting_quota,
+      (row) => `until ${row.due_at} · ${shortened(`${row.error}`)}`,
+    ),
+    ...section('asks you', status.questions ?? [], (row) => `${row.text} · ${showCommand(row, status)}`),
+    ...section('held', status.held, (row) => shortened(`${row.reason}`)),
+    ...section('waiting', waiting, (row) => shortened(`${row.reason}`)),
     ...failingJobs(status),
     ...toLookAt(status),
   ];
@@ -153,12 +163,25 @@ function toLookAt({ findings = [] }: ShownStatus): string[] {
 }
 
 /** Why nothing starts on an account. */
+/** What an account said when it was refused stands once, in its own line. */
+function withoutReasons({ accounts = [] }: ShownStatus): (text: string) => string {
+  const reasons = accounts.flatMap(({ waits_for: why, reason }) => (why && reason ? [reason.replace(/\.$/, '')] : []));
+  return (text) => reasons.reduce((short, reason) => short.replaceAll(reason, () => 'see the account above'), text);
+}
+
 function parkedAccounts({ accounts = [] }: ShownStatus): string[] {
   return accounts.flatMap(({ waits_for: why }) => (why === null ? [] : [harmlessLine(why)]));
 }
 
-function answerCommand({ id, waits_until: until }: Row): string {
-  return `baton ask answer ${id} (until ${until})`;
+/** By the name of the issue, where that has no other question. */
+function showCommand({ id, issue_identifier: name, waits_until: until }: Row, { questions = [] }: ShownStatus): string {
+  const isOnly = questions.filter((each) => each.issue_identifier === name).length === 1;
+  return `${askCommand(isOnly ? name : String(id))} (waits until ${until})`;
+}
+
+function startCommand({ workflow, stateDir }: WorkplaceFlags): string {
+  const file = workflow === undefined || workflow === 'WORKFLOW.md' ? '' : ` ${shellArgument(workflow)}`;
+  return `baton start${file}${stateDir === undefined ? '' : ` --state-dir ${shellArgument(stateDir)}`}`;
 }
 
 /** What a run is about to use up, or has. */

@@ -4,7 +4,7 @@
  */
 
 import type { AccountPark, AccountState } from './account.ts';
-import { accountJitterMs, furthestResetMs, loginDelayMs, quotaDelayMs } from './backoff.ts';
+import { accountJitterMs, billingDelayMs, furthestResetMs, loginDelayMs, quotaDelayMs } from './backoff.ts';
 import { harmlessLine } from './harmless-line.ts';
 
 /** A reason may quote what an agent wrote; the command that logs it in comes after that, and must not be cut off. */
@@ -22,6 +22,8 @@ export interface AccountError {
   /** When its quota is back, wall time; null where that was not told. */
   readonly resetsAt: number | null;
   readonly reason: string;
+  /** No time mends it: a person has to look at the billing. */
+  readonly isBilling?: boolean;
 }
 
 /**
@@ -30,6 +32,7 @@ export interface AccountError {
  * - quota: until the time told, when that lies ahead and within eight days; else a minute, twice as long each time in a
  *   row, an hour at most. Where the time told was wrong twice in a row, the wait grows in the same way, and is never
  *   shorter than what is told. So an account that tells nonsense is tried once an hour.
+ * - billing: half an hour to four hours in the same way, and never shorter than what is told.
  * - auth: five minutes to an hour in the same way, whatever time was told.
  *
  * Runs that were under way together fail together: while it is parked a further error is not counted again, and can only
@@ -51,7 +54,7 @@ export function parkAfter(refusal: {
   const told = error.why === 'quota' ? toldWaitMs(error, now) : null;
   const by = before?.by ?? refusal.by;
   const park: AccountPark = {
-    until: now + waitMs(error.why, { told, parksBefore, wrongTimes, chance }),
+    until: now + waitMs(error, { told, parksBefore, wrongTimes, chance }),
     since: before?.since ?? now,
     why: error.why,
     reason: harmlessLine(error.reason).slice(0, longestReasonChars[error.why]),
@@ -75,7 +78,7 @@ function toldWaitMs({ resetsAt }: AccountError, now: number): number | null {
 }
 
 function waitMs(
-  why: AccountPark['why'],
+  { why, isBilling }: AccountError,
   facts: {
     readonly told: number | null;
     readonly parksBefore: number;
@@ -85,6 +88,7 @@ function waitMs(
 ): number {
   const { told, parksBefore, wrongTimes, chance } = facts;
   if (why === 'auth') return loginDelayMs(parksBefore, chance);
+  if (isBilling === true) return Math.max(billingDelayMs(parksBefore, chance), told ?? 0);
   const wait = quotaDelayMs(parksBefore, told, chance);
   if (told === null || wrongTimes < believedTimes) return wait;
   return Math.max(wait, quotaDelayMs(wrongTimes - believedTimes, null, chance));

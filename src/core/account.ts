@@ -152,7 +152,7 @@ interface Wait {
 }
 
 function parkWait(state: AccountState, { why, until, reason }: AccountPark): Wait {
-  const what = why === 'quota' ? 'has no quota left' : 'is not logged in';
+  const what = why === 'quota' ? 'has no quota left' : 'has a login that was refused';
   return { until, say: () => `${named(state)} ${what} (${reason}); it is tried again at ${timeText(until)}` };
 }
 
@@ -160,7 +160,7 @@ function probeWait(state: AccountState, now: number): Wait[] {
   const { parked } = state;
   if (parked?.probe === undefined || !needsProbe(state, now)) return [];
   const { probe, why, reason } = parked;
-  const what = why === 'quota' ? 'had no quota left' : 'was not logged in';
+  const what = why === 'quota' ? 'had no quota left' : 'had a login that was refused';
   const until = probe.until;
   const tried = `one run tries it now, the others wait for that, at most until`;
   return [{ until, say: () => `${named(state)} ${what} (${reason}); ${tried} ${timeText(until)}` }];

@@ -20,7 +20,8 @@ function answerText(question: AgentQuestion, answer: QuestionAnswer): string {
 /** A question with fields is answered by their values, any other by yes or no. */
 function answerLines({ fields }: AgentQuestion, { decision, values }: QuestionAnswer): string[] {
   if (decision === 'decline') return [fields.length === 0 ? 'Answer: no' : 'Answer: none; decide without it'];
-  if (fields.length === 0) return [decision === 'accept' ? 'Answer: yes' : 'Answer: yes, and again without asking'];
+  // Whoever is told this is another session: what was meant for the whole of that one is for once.
+  if (fields.length === 0) return ['Answer: yes'];
   return fields.map(({ name, label }) => `${harmlessLine(label) || name}: ${values[name] ?? '(not answered)'}`);
 }
 

@@ -9,6 +9,10 @@ const quotaBaseMs = 60_000;
 const loginBaseMs = 5 * 60_000;
 const accountLongestMs = 3_600_000;
 
+/** Nobody tells when a bill is paid, and until then each try is refused. */
+const billingBaseMs = 30 * 60_000;
+const billingLongestMs = 4 * 3_600_000;
+
 /** The longest window of a quota that is known is a week. Whoever tells a later time is not believed. */
 export const furthestResetMs = 8 * 24 * 3_600_000;
 
@@ -39,6 +43,11 @@ export function quotaDelayMs(waitsBefore: number, untilResetMs: number | null, c
 /** The wait for somebody to log in: from five minutes to an hour, as that for a quota. */
 export function loginDelayMs(waitsBefore: number, chance: number): number {
   return jittered(Math.min(doubled(loginBaseMs, waitsBefore), accountLongestMs), chance);
+}
+
+/** The wait for somebody to look at the billing: from half an hour to four, as that for a quota. */
+export function billingDelayMs(waitsBefore: number, chance: number): number {
+  return jittered(Math.min(doubled(billingBaseMs, waitsBefore), billingLongestMs), chance);
 }
 
 /** Beyond 2^30 it is past any limit that makes sense, and past what numbers can hold exactly. */

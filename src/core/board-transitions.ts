@@ -31,7 +31,7 @@ export const boardTransitions: readonly BoardTransition[] = [
   { from: 'in_progress', to: 'blocked', owners: ['agent'] },
   { from: 'in_progress', to: 'done', owners: ['person'] },
   { from: 'in_progress', to: 'cancelled', owners: ['person'] },
-  { from: 'review', to: 'todo', owners: ['agent', 'orchestrator'] },
+  { from: 'review', to: 'todo', owners: ['agent', 'orchestrator', 'person'] },
   { from: 'review', to: 'done', owners: ['person'] },
   { from: 'review', to: 'cancelled', owners: ['person'] },
   { from: 'blocked', to: 'todo', owners: ['orchestrator', 'person'] },

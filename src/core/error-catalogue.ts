@@ -187,6 +187,10 @@ export const errorCatalogue = {
     retryable: false,
     nextStep: 'End the processes by hand (their run id is in their environment), then move the ticket.',
   },
+  agent_thread_in_use: {
+    retryable: false,
+    nextStep: 'Close the conversation where it is open, then `baton issue retry`.',
+  },
   agent_input_required: {
     retryable: false,
     nextStep: 'See `baton ask list`, then `baton ask answer ID …`: the agent goes on where it stopped.',

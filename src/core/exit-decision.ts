@@ -49,7 +49,11 @@ export type ExitDecision =
   | { readonly action: 'release' };
 
 /** No retry mends these, but when the issue has moved on nobody has to be asked. */
-const needsPersonIfActive: ReadonlySet<ErrorCode> = new Set(['agent_auth_failed', 'run_stalemate']);
+const needsPersonIfActive: ReadonlySet<ErrorCode> = new Set([
+  'agent_auth_failed',
+  'agent_thread_in_use',
+  'run_stalemate',
+]);
 
 /** An error may quote what an agent wrote; a reason is for reading at a glance. */
 const longestErrorChars = 500;

@@ -8,8 +8,8 @@ import { countSlots, type StartMove, stateOnceStarted } from './slots.ts';
  * shows them all.
  *
  * A claim comes first: an issue that runs, waits for its look or is held does not wait for a pause or a slot, and
- * whoever asks wants to hear of the claim. Then what holds for every issue, then the issue itself, then its own limits,
- * and the slots last, because they change soonest. A blocker is asked for before the tracker's own word on an issue: it
+ * whoever asks wants to hear of the claim. Then what holds for every issue, then the issue itself, then whether a trial is
+ * about it, then its own limits, and the slots last, because they change soonest. A blocker is asked for before the tracker's own word on an issue: it
  * says more, and some trackers mean just that.
  */
 const gateOrder = [
@@ -23,13 +23,13 @@ const gateOrder = [
   'account_ready',
   'review_room',
   'claim_room',
-  'chosen',
   'fields',
   'labels',
   'not_terminal',
   'active',
   'unblocked',
   'dispatchable',
+  'chosen',
   'own_limits',
   'slot',
   'slot_in_state',

@@ -15,6 +15,21 @@ export function handbackCommand(identifier: string): string {
   return `baton handback ${copyable(identifier)}`;
 }
 
+/** The command by which a person moves an issue of Baton's own board. */
+export function moveCommand(identifier: string, to: string): string {
+  return `baton issue move ${copyable(identifier)} ${copyable(to)}`;
+}
+
+/** The command by which a person says something on an issue of Baton's own board. */
+export function commentCommand(identifier: string): string {
+  return `baton issue comment ${copyable(identifier)} TEXT`;
+}
+
+/** The command that shows a question of an agent, with the ways to answer it. */
+export function askCommand(nameOrId: string): string {
+  return `baton ask show ${copyable(nameOrId)}`;
+}
+
 /** An identifier is somebody's text: unless it is a plain word, it is quoted so that no shell reads anything into it. */
 function copyable(identifier: string): string {
   if (/^[\w][\w.:/#-]*$/.test(identifier)) return identifier;

@@ -25,10 +25,31 @@ export function threadToResume(
   const { backend } = start;
   let wish = start;
   for (const run of before) {
-    const isWanted = wish.recovery === 'compact' || (wish.retryKind !== null && goesOn.has(wish.retryKind));
+    const isWanted = wantsThread(wish);
     if (run.threadId !== null) return isWanted && run.backend === backend ? run.threadId : null;
     if (!isWanted && wish.retryKind !== 'failure') return null;
     wish = run;
   }
   return null;
+}
+
+/**
+ * The run whose start is still owed when a person lets a held issue go on: the newest that was to go on in a conversation,
+ * or to do something differently, if neither it nor a run after it ever had a session. Its agent was told nothing, so the
+ * next run is what that one was to be. Null: nothing is owed, and the issue begins as any other. `before` as above.
+ */
+export function startStillOwed<Run extends RunWithThread & { readonly turns: number }>(
+  before: readonly Run[],
+): Run | null {
+  for (const run of before) {
+    // Some backends have sessions and no threads.
+    if (run.threadId !== null || run.turns > 0) return null;
+    if (wantsThread(run) || (run.recovery ?? null) !== null) return run;
+    if (run.retryKind !== 'failure') return null;
+  }
+  return null;
+}
+
+function wantsThread({ retryKind, recovery }: Pick<RunWithThread, 'retryKind' | 'recovery'>): boolean {
+  return recovery === 'compact' || (retryKind !== null && goesOn.has(retryKind));
 }

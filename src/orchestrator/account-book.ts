@@ -249,7 +249,13 @@ function refusalIn(outcome: RunOutcome): AccountError | null {
   const { code, message: reason, details } = outcome.error;
   if (code !== 'agent_quota_exhausted' && code !== 'agent_auth_failed') return null;
   const resetsAt = typeof details.resets_at === 'number' ? details.resets_at : null;
-  return { why: code === 'agent_auth_failed' ? 'auth' : 'quota', resetsAt, reason };
+  const isBilling = details.billing === true;
+  return {
+    why: code === 'agent_auth_failed' ? 'auth' : 'quota',
+    resetsAt,
+    reason,
+    ...(isBilling ? { isBilling } : {}),
+  };
 }
 
 function isGood({ parked, parks }: AccountState): boolean {

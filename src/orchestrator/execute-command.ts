@@ -15,6 +15,7 @@ import { stopRun } from './stop-run.ts';
 import { sweepWorkspaces } from './sweep-workspaces.ts';
 import { allowMoreToday } from './today.ts';
 import { tryAccounts, tryLogins } from './try-accounts.ts';
+import { nobodyHears, noSuchIssue, whyLeftAlone } from './why-left-alone.ts';
 
 /** Carries out one command. A command that cannot be carried out is refused with the reason; nothing is half done. */
 export async function executeCommand(context: OrchestratorContext, command: Command): Promise<CommandAnswer> {
@@ -29,14 +30,37 @@ export async function executeCommand(context: OrchestratorContext, command: Comm
   if (kind === 'question_answer') return answerQuestion(context, command);
   const reference = textIn(command, 'issue');
   if (reference === null) return refused('the command names no issue');
-  const issue = await findIssue(context, reference);
-  if (issue === null) return refused(`there is no issue "${reference}" that Baton could work on`);
+  const found = await findIssue(context, reference);
+  if (found === null) return refused(noSuchIssue(context, reference));
+  const { issue } = found;
   await leaveToItsOwner(context, issue);
   if (context.state.adopting.has(issue.id))
     throw new BatonError('claim_lost', `${issue.identifier} is being taken over from an earlier life.`);
-  if (kind === 'issue_steer') return steerRun(context, issue, { ...command, text: textIn(command, 'text') });
+  const leftAlone = await whyLeftAlone(context, found);
+  if (leftAlone !== null && needsWork.has(kind) && command.begun === null) return refused(leftAlone);
+  const answer = await aboutIssue(context, kind, issue, command);
+  // One that was done before is told so; otherwise the state says more than that it is in nobody's hands.
+  const isHandback = kind === 'issue_handback' && answer.status === 'refused';
+  return isHandback && leftAlone !== null ? refused(leftAlone) : answer;
+}
+
+/** Commands that mean nothing for an issue that nobody will work on. */
+const needsWork: ReadonlySet<CommandKind> = new Set(['issue_steer', 'issue_takeover', 'issue_retry']);
+
+async function aboutIssue(
+  context: OrchestratorContext,
+  kind: Extract<CommandKind, `issue_${string}`>,
+  issue: IssueName,
+  command: Command,
+): Promise<CommandAnswer> {
+  if (kind === 'issue_steer') {
+    const text = textIn(command, 'text');
+    if (text !== null && command.begun === null && !context.state.running.has(issue.id))
+      return refused(nobodyHears(context, issue));
+    return steerRun(context, issue, { ...command, text });
+  }
   if (kind === 'issue_handback') return handBack(context, issue, { ...command, note: textIn(command, 'note') });
-  return issueCommands[kind](context, issue, reason);
+  return issueCommands[kind](context, issue, textIn(command, 'reason'));
 }
 
 /** What a run, its agent or a hook of it, may ask for too: nothing starts, and nothing costs more, because of it. */

@@ -7,8 +7,9 @@ import { type IssueSpent, limitsBeforeStart } from '../core/limits.ts';
 import { retryCommand } from '../core/retry-command.ts';
 import type { LimitSettings } from '../core/settings.ts';
 import type { OrchestratorContext } from './context.ts';
+import { knownId } from './find-issue.ts';
 import { outsideGates } from './outside-gates.ts';
-import { type IssueName, takenSlots } from './scheduling-state.ts';
+import { takenSlots } from './scheduling-state.ts';
 
 /** Why an issue starts or does not, gate by gate. */
 export interface Explanation {
@@ -26,8 +27,6 @@ export interface Explanation {
 export type Explainer = 'daemon' | 'visitor';
 
 const caller = { job: 'explain', cause: 'person' } as const;
-/** How many of the latest runs are searched for the name of an issue. */
-const runsSearched = 1_000;
 
 /**
  * Explains one issue, by its id or identifier, as the next decision would find it. Nothing is started or changed.
@@ -52,17 +51,39 @@ export async function explainIssue(
     settings,
     runningStates: takenSlots(state),
     startMove: trackerFor(settings).startMove,
-    outside: { ...outsideGates(context, reading), own_limits: ownLimits(spent, settings.limits) },
+    outside: {
+      ...outsideGates(context, reading),
+      ...(by === 'visitor' && !context.isShared ? { free_elsewhere: leftByLastLife(context) } : {}),
+      own_limits: ownLimits(spent, settings.limits),
+    },
   });
   const reason = found.answers.find(({ refusal }) => refusal !== null)?.refusal ?? null;
   const { id, identifier, title, state: issueState } = issue;
   return {
     issue: { id, identifier, title, state: issueState },
-    gates: found.answers,
+    gates: saidOnce(found.answers),
     reason,
     startsBefore: found.startsBefore,
     next: whatFollows(context, issue, found, by),
   };
+}
+
+/** Nobody answers here, and the store is nobody else's: whoever had it is gone, though its lease may not be over. */
+function leftByLastLife({ state }: OrchestratorContext): OutsideGate {
+  const left = new Set(state.elsewhere.map(({ issueId }) => issueId));
+  const text = 'the daemon that had it no longer answers; the next start goes on with it';
+  return {
+    refuse: ({ id }) => (left.has(id) ? { code: 'claimed_elsewhere', text } : null),
+    passed: () => 'no other daemon has it',
+  };
+}
+
+/** A look that waits for what a later gate asks: that one tells it. */
+function saidOnce(answers: DispatchExplanation['answers']): Explanation['gates'] {
+  return answers.map((answer, at) => {
+    const isSaidLater = answer.refusal !== null && answers.slice(at + 1).some(({ text }) => text === answer.text);
+    return isSaidLater ? { ...answer, text: 'its look is due and waits' } : answer;
+  });
 }
 
 /** The store asks this when a run begins; here it is asked before. */
@@ -105,16 +126,6 @@ function lastKnown({ state, reads }: OrchestratorContext, id: string): Issue | n
   const { running, candidates, polled } = state;
   const listed = [...(candidates ?? []), ...(polled?.issues ?? [])].find((issue) => issue.id === id);
   return running.get(id)?.issue ?? reads.lastRead(id) ?? listed ?? null;
-}
-
-/** The id behind a name: of an issue that is claimed, waits or is over here, or of one that ran before. */
-async function knownId({ state, store, project }: OrchestratorContext, wanted: string): Promise<string | null> {
-  const entries = [state.running, state.retrying, state.held, state.skipped, state.completed];
-  const named: IssueName[] = entries.flatMap((each) => [...each.values()].map(({ issue }) => issue));
-  const found = [...named, ...(state.candidates ?? [])].find((each) => isMeantBy(each, wanted));
-  if (found !== undefined) return found.id;
-  const runs = await store.runs.list(project, { limit: runsSearched });
-  return runs.find(({ issueId: id, identifier }) => isMeantBy({ id, identifier }, wanted))?.issueId ?? null;
 }
 
 function whatFollows(

@@ -1,5 +1,8 @@
 import { BatonError } from '../core/baton-error.ts';
+import { startStillOwed } from '../core/thread-to-resume.ts';
 import type { OrchestratorContext } from './context.ts';
+import { noStreaks } from './issue-counters.ts';
+import { mostEarlier } from './ledger.ts';
 import { forgetLook, scheduleLook } from './schedule-look.ts';
 import type { HeldEntry, HoldReason, Look, RunningEntry } from './scheduling-state.ts';
 import { tryLogins } from './try-accounts.ts';
@@ -46,7 +49,8 @@ export async function holdAfterRun(
 
 /**
  * Lifts a hold, or one that waits for the end of a run; false when there was none. A person who does it gives the issue a
- * new allowance: runs, tokens, failures are counted anew.
+ * new allowance: runs, tokens, failures are counted anew. What its last run was to go on with, and could not because it
+ * never had a session, the next one goes on with.
  */
 export async function releaseHold(
   context: OrchestratorContext,
@@ -63,11 +67,25 @@ export async function releaseHold(
     if (!state.held.has(issueId)) return true;
   }
   if (!state.held.has(issueId)) return false;
+  if (options.byPerson && (await startWhatIsOwed(context, issueId))) return true;
   const isOurs = await ledger.release(issueId, options);
   state.held.delete(issueId);
   if (!isOurs && options.byPerson) throw new BatonError('claim_lost', 'The issue belongs to another daemon by now.');
   context.reads.forget(issueId);
   context.notify();
+  return true;
+}
+
+/** Looks at the issue for a start that is still owed; false when there is none. Its note is with the last run. */
+async function startWhatIsOwed(context: OrchestratorContext, issueId: string): Promise<boolean> {
+  const { store, project, reads } = context;
+  const owed = startStillOwed(await store.runs.list(project, { issueId, limit: mostEarlier }));
+  if (owed === null) return false;
+  const { retryKind, recovery = null, attempt } = owed;
+  // What does something differently follows a failure.
+  const kind = retryKind ?? 'failure';
+  await promiseLook(context, issueId, { kind, note: null, recovery, attempt }, { byPerson: true });
+  reads.forget(issueId);
   return true;
 }
 
@@ -80,19 +98,26 @@ export async function lookInsteadOfHold(
   issueId: string,
   { kind, note }: Pick<Look, 'kind' | 'note'>,
 ): Promise<void> {
-  const { state, ledger, clock, store, project } = context;
+  const { state, store, project } = context;
+  if (!state.held.has(issueId)) return;
+  await tryLogins(context);
+  const last = await store.runs.latestOfIssue({ project, issueId });
+  const as = { kind, note, recovery: last?.recovery ?? null, attempt: last?.attempt ?? null };
+  await promiseLook(context, issueId, as, { byPerson: false });
+}
+
+async function promiseLook(
+  context: OrchestratorContext,
+  issueId: string,
+  as: Pick<Look, 'kind' | 'note' | 'recovery' | 'attempt'>,
+  options: { readonly byPerson: boolean },
+): Promise<void> {
+  const { state, ledger, clock } = context;
+  const { failures, staleRuns } = options.byPerson ? noStreaks : await ledger.counts(issueId);
   const hold = state.held.get(issueId);
   if (hold === undefined) return;
-  await tryLogins(context);
-  const { failures, staleRuns } = await ledger.counts(issueId);
-  const last = await store.runs.latestOfIssue({ project, issueId });
-  const look: Look = {
-    ...{ issue: hold.issue, kind, note, failures, staleRuns, error: null },
-    recovery: last?.recovery ?? null,
-    attempt: last?.attempt ?? null,
-    dueAt: clock.now(),
-  };
-  if (!(await ledger.lookInsteadOfHold(look)))
+  const look: Look = { ...as, issue: hold.issue, failures, staleRuns, error: null, dueAt: clock.now() };
+  if (!(await ledger.lookInsteadOfHold(look, options)))
     throw new BatonError('claim_lost', `${hold.issue.identifier} belongs to another daemon by now.`);
   state.held.delete(issueId);
   scheduleLook(context, look, { delayMs: 0 });

@@ -139,10 +139,14 @@ export class Ledger {
     return isOurs;
   }
 
-  /** Goes on with a held issue: the hold ends, and in the same moment a look is promised. */
-  lookInsteadOfHold(look: Look): Promise<boolean> {
+  /**
+   * Goes on with a held issue: the hold ends, and in the same moment a look is promised. `byPerson` also gives it a new
+   * allowance.
+   */
+  lookInsteadOfHold(look: Look, options: { readonly byPerson: boolean }): Promise<boolean> {
     return this.#fence.write(look.issue.id, async (tables, key, holder) => {
       await tables.held.remove(key);
+      if (options.byPerson) await clearCounts(tables, key);
       await putLook(tables, key, look);
       await tables.claims.setSlot(key, holder, null);
     });
@@ -256,7 +260,7 @@ export class Ledger {
 }
 
 /** So far back is looked for a conversation to go on with. */
-const mostEarlier = 20;
+export const mostEarlier = 20;
 /** More than anybody answers about one ticket. */
 const mostAnswersBefore = 20;
 

@@ -1,5 +1,5 @@
 import { type BatonError, toBatonError } from '../core/baton-error.ts';
-import { type SkipReason, stateClass, whyNotCandidate } from '../core/eligibility.ts';
+import { type SkipReason, stateClass, whyNotCandidate, whyNotRoutable } from '../core/eligibility.ts';
 import type { Issue } from '../core/issue.ts';
 import { stateOnceStarted, whyNoSlot } from '../core/slots.ts';
 import { cleanAfterLastRun } from './clean-workspaces.ts';
@@ -34,6 +34,25 @@ export async function lookAgain(context: OrchestratorContext, entry: RetryEntry)
   }
 }
 
+/** A poll found that the issue is not to be done any more: its claim ends now, whenever its look would be due. */
+export async function endLook(context: OrchestratorContext, look: RetryEntry, fresh: Issue | null): Promise<void> {
+  const { state, source, stopping } = context;
+  const entry = state.retrying.get(look.issue.id);
+  // A look that was only postponed meanwhile is the same promise; one that is being carried out sees for itself.
+  if (entry?.dueAt !== look.dueAt || state.looking.has(entry) || stopping.aborted) return;
+  const { tracker } = source.read().workflow.settings;
+  const refusal = fresh === null ? isGone : whyNotRoutable(fresh, tracker);
+  if (refusal === null) return;
+  state.looking.add(entry);
+  try {
+    await giveBack(context, entry, fresh, refusal.text);
+  } finally {
+    state.looking.delete(entry);
+  }
+}
+
+const isGone = { text: 'the tracker does not have it any more' };
+
 async function look(context: OrchestratorContext, entry: RetryEntry): Promise<void> {
   const { state, source, reads, room, stopping } = context;
   const { id } = entry.issue;
@@ -42,7 +61,9 @@ async function look(context: OrchestratorContext, entry: RetryEntry): Promise<vo
   if (!isCurrent()) return;
   const { problem } = source.read();
   const stopped = whyNothingStarts(context, entry.issue);
-  if (stopped !== null) return postpone(context, entry, { why: stopped, delayMs: stoppedLookMs });
+  // What a trial leaves alone may be over: that is looked at once, and later by the polls.
+  const isFirstOfTrial = stopped?.code === 'not_chosen' && entry.wait?.code !== 'not_chosen';
+  if (stopped !== null && !isFirstOfTrial) return postpone(context, entry, { why: stopped, delayMs: stoppedLookMs });
   if (problem !== null) {
     const why = { code: 'workflow_problem', text: `the workflow file cannot be used: ${problem.code}` } as const;
     return postpone(context, entry, { why, delayMs: stoppedLookMs });
@@ -61,8 +82,7 @@ async function look(context: OrchestratorContext, entry: RetryEntry): Promise<vo
   // The answer may have taken its time: what is decided now is decided by the settings of now.
   const { workflow } = source.read();
   const { settings } = workflow;
-  const refusal =
-    fresh === null ? { text: 'the tracker does not have it any more' } : whyNotCandidate(fresh, settings.tracker);
+  const refusal = fresh === null ? isGone : whyNotCandidate(fresh, settings.tracker);
   if (fresh === null || refusal !== null) return giveBack(context, entry, fresh, refusal?.text ?? '');
   // Between two awaits much may have happened.
   const stoppedNow = whyNothingStarts(context, entry.issue);

@@ -1,9 +1,11 @@
 import type { Timer } from '../clock/clock.ts';
 import { harmlessLine } from '../core/harmless-line.ts';
 import type { AgentQuestion, QuestionAnswer } from '../core/question.ts';
-import { retryCommand } from '../core/retry-command.ts';
+import { askCommand, retryCommand } from '../core/retry-command.ts';
+import type { StoredQuestion } from '../store/questions.ts';
 import type { OrchestratorContext } from './context.ts';
 import { holdAfterRun } from './hold-issue.ts';
+import { LateApprovals } from './late-approvals.ts';
 import type { IssueName } from './scheduling-state.ts';
 import { stopRun } from './stop-run.ts';
 
@@ -41,9 +43,16 @@ export class OpenQuestions {
   readonly #open = new Map<string, number>();
   /** Answers that an agent was told, until that is in the store. */
   readonly #told = new Set<string>();
+  readonly #late: LateApprovals;
 
   constructor(context: () => OrchestratorContext) {
     this.#context = context;
+    this.#late = new LateApprovals(context);
+  }
+
+  /** A run begins that is told these answers; what they allow may be what it asks for next. */
+  beginRun(runId: string, answers: readonly StoredQuestion[]): void {
+    this.#late.keep(runId, answers);
   }
 
   list(): readonly OpenQuestion[] {
@@ -83,6 +92,8 @@ export class OpenQuestions {
     question: AgentQuestion,
     signal?: AbortSignal,
   ): Promise<QuestionAnswer | null> {
+    const earlier = await this.#late.use(run, question);
+    if (earlier !== null) return earlier;
     const { store, project, clock, chance, logger } = this.#context();
     const { issue, runId } = run;
     const id = chance.id();
@@ -125,11 +136,12 @@ export class OpenQuestions {
   endRun(runId: string): void {
     for (const each of this.#waiting.values()) if (each.runId === runId) each.settle(null);
     this.#open.delete(runId);
+    this.#late.forget(runId);
   }
 
   #wait(asked: Omit<OpenQuestion, 'until'>, signal?: AbortSignal): Promise<QuestionAnswer | null> {
     const { clock, state, notify } = this.#context();
-    const { id, issue, runId, question } = asked;
+    const { id, issue, runId } = asked;
     const agent = state.running.get(issue.id)?.workflow.settings.agent;
     // Without `ask` nobody is expected to be there: what cannot be answered by itself ends the run at once.
     const waitMs = agent?.approvals === 'ask' ? agent.askTimeoutMs : 0;
@@ -150,7 +162,7 @@ export class OpenQuestions {
         settle(null);
       };
       const timer = clock.schedule(waitMs, () => {
-        this.#giveUp(issue.id, runId, unanswered(question, id));
+        this.#giveUp(issue.id, runId, this.#unanswered(asked));
         settle(null);
       });
       const waiting: Waiting = { ...asked, until: asked.askedAt + waitMs, timer, settle };
@@ -159,6 +171,11 @@ export class OpenQuestions {
       if (signal?.aborted === true) takenBack();
       notify();
     });
+  }
+
+  #unanswered({ question, id, runId, issue }: Omit<OpenQuestion, 'until'>): string {
+    const isOnly = [...this.#waiting.values()].every((each) => each.runId !== runId || each.id === id);
+    return `${asks(question)} To answer: ${askCommand(isOnly ? issue.identifier : id)}`;
   }
 
   /** A run that goes on does not want to know any more; one that is being ended may be told in its next life. */
@@ -178,10 +195,6 @@ export class OpenQuestions {
       context.own('hold', holdAfterRun(context, entry, { code: 'agent_input_required', reason }));
     stopRun(context, entry, 'unanswered');
   }
-}
-
-function unanswered(question: AgentQuestion, id: string): string {
-  return `${asks(question)} To answer: baton ask answer ${id}`;
 }
 
 /** Nobody can answer what is in no store; the next run asks again, if it still matters. */

@@ -1,9 +1,10 @@
 import { type BatonError, toBatonError } from '../core/baton-error.ts';
 import { type Issue, normalizeState } from '../core/issue.ts';
+import { decideAboutRun } from '../core/reconcile-decision.ts';
 import type { RequestCaller } from '../core/request-caller.ts';
 import type { Settings } from '../core/settings.ts';
 import type { OrchestratorContext } from './context.ts';
-import { applyRefresh, claimedBefore } from './reconcile.ts';
+import { applyRefresh, type ClaimedBefore, claimedBefore } from './reconcile.ts';
 import type { ReadSnapshot } from './tracker-reads.ts';
 
 /** What a poll found wrong, by the step of the tick it belongs to. */
@@ -30,7 +31,7 @@ export async function poll(context: OrchestratorContext): Promise<readonly PollE
   const isShort = pressureStep(context, settings) === 'custody_only';
   const { snapshot, isWhole, errors } =
     problem === null && !isShort
-      ? await readEverything(context, settings, before.ids)
+      ? await readEverything(context, settings, [...before.ids, ...looksToWatch(context, settings, before)])
       : await readClaimed(context, before.ids);
   if (stopping.aborted) return [];
   if (snapshot !== null) await applyRefresh(context, before, snapshot.watched, settings);
@@ -62,6 +63,23 @@ async function readEverything(
     const steps = watched.length > 0 ? (['reconcile', 'dispatch'] as const) : (['dispatch'] as const);
     return { snapshot: null, isWhole: false, errors: steps.map((step) => ({ step, error })) };
   }
+}
+
+/**
+ * Those that wait for their look and may be over. What is still a candidate by the last poll is not asked for; what is
+ * not is, in the same read, and given back then, so that its look need not ask.
+ */
+function looksToWatch(
+  { state, trackerFor }: OrchestratorContext,
+  settings: Settings,
+  { looks }: ClaimedBefore,
+): readonly string[] {
+  const ids = [...looks.keys()];
+  if (ids.length === 0 || trackerFor(settings).isLocal === true) return ids;
+  if (state.candidates === null) return [];
+  const toBeDone = state.candidates.filter((issue) => decideAboutRun(issue, settings.tracker).action === 'keep');
+  const found = new Set(toBeDone.map(({ id }) => id));
+  return ids.filter((id) => !found.has(id));
 }
 
 /** What a read by id contradicts, and what a sweep wants to know; of these each poll begins where the last one ended. */

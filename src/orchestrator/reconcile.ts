@@ -8,7 +8,8 @@ import { noteCompleted } from './complete-issue.ts';
 import type { OrchestratorContext } from './context.ts';
 import { countReview } from './count-review.ts';
 import { releaseHold } from './hold-issue.ts';
-import type { RunningEntry, SchedulingState } from './scheduling-state.ts';
+import { endLook } from './look-again.ts';
+import type { RetryEntry, RunningEntry, SchedulingState } from './scheduling-state.ts';
 import { stopRun } from './stop-run.ts';
 
 /** How long a run may go on after it moved its own issue out of the active states. */
@@ -16,17 +17,20 @@ const handOverMs = 60_000;
 
 /** What was claimed when the tracker was asked. */
 export interface ClaimedBefore {
+  /** What runs, and what is held. */
   readonly ids: readonly string[];
   readonly running: ReadonlyMap<string, RunningEntry>;
+  /** Those that wait for their look. */
+  readonly looks: ReadonlyMap<string, RetryEntry>;
 }
 
-export function claimedBefore({ running, held }: SchedulingState): ClaimedBefore {
-  return { ids: [...running.keys(), ...held.keys()], running: new Map(running) };
+export function claimedBefore({ running, held, retrying }: SchedulingState): ClaimedBefore {
+  return { ids: [...running.keys(), ...held.keys()], running: new Map(running), looks: new Map(retrying) };
 }
 
 /**
  * Part B of reconciliation (seed 2): stops the runs whose issue ended, moved away or vanished, and keeps the record of
- * the others; a held issue that left the active states is given back. `fresh` has an issue, null for one that is gone,
+ * the others; an issue that is held, or waits for its look, and left the active states is given back. `fresh` has an issue, null for one that is gone,
  * and nothing for one that could not be read: that one stays as it is.
  */
 export async function applyRefresh(
@@ -56,7 +60,21 @@ export async function applyRefresh(
     }
     if (endsHold(state.held.get(id)?.code, decision.reason)) await liftHold(context, id, issue);
   }
+  await endLooks(context, before, fresh, settings);
   context.notify();
+}
+
+/** What they wait for, a quota or a trial, may take hours; that an issue is over is known now. */
+async function endLooks(
+  context: OrchestratorContext,
+  { looks }: ClaimedBefore,
+  fresh: ReadonlyMap<string, Issue | null>,
+  { tracker }: Settings,
+): Promise<void> {
+  for (const [id, look] of looks) {
+    const issue = fresh.get(id);
+    if (issue !== undefined && decideAboutRun(issue, tracker).action === 'stop') await endLook(context, look, issue);
+  }
 }
 
 /** One that cannot be lifted now is met again by the next poll; the other issues do not wait for it. */

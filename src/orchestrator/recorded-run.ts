@@ -154,6 +154,7 @@ function runRequest(
   // One that died before its first turn has nothing to tell.
   const last = earlier.find(({ turns }) => turns > 0) ?? earlier[0] ?? null;
   let isNoteTold = note === null;
+  context.questions.beginRun(runId, answers);
   const onFirstTurn = (): void => {
     if (isNoteTold) return;
     isNoteTold = true;

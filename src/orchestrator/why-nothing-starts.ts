@@ -45,5 +45,6 @@ export function whyNotChosen(
   if (trial.maxRuns === null) return null;
   const beginning = [...state.running.values()].filter(({ before }) => before === null).length;
   if (state.totals.runs + beginning + startsBefore < trial.maxRuns) return null;
-  return { code: 'not_chosen', text: `this trial has had its ${trial.maxRuns} runs` };
+  const runs = trial.maxRuns === 1 ? '1 run' : `${trial.maxRuns} runs`;
+  return { code: 'not_chosen', text: `this trial has had its ${runs}` };
 }

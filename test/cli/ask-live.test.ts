@@ -12,7 +12,7 @@ import {
   stopDaemon,
   untilStatus,
 } from './live-daemon.ts';
-import { leaveNoPlaces, Place } from './run-baton.ts';
+import { batonCommand, leaveNoPlaces, Place, startProgram } from './run-baton.ts';
 
 leaveNoPlaces();
 
@@ -42,6 +42,10 @@ describe.concurrent('an agent that asks, and a daemon', liveTest, () => {
       /state +its agent waits for the answer until [\d-]+ [\d:]+Z \(1\d min.*\); then its run ends/,
     );
     expect(shown).toContain(`baton ask answer ${id} `);
+    expect((await batonHere(place, 'status')).stdout).toMatch(/Which colour\? · baton ask show BAT-1 \(waits until/);
+    expect((await batonHere(place, 'issue', 'show', 'BAT-1')).stdout).toMatch(
+      /^ {2}asks you +Which colour\? · baton ask show BAT-1\n {2}last run +[0-9a-f]{8}, .*: in progress$/m,
+    );
     expect((await batonHere(place, 'ask', 'list')).stdout).toMatch(/its agent waits until \d\d:\d\dZ/);
 
     expect(await answer(place, 'ask', 'answer', 'BAT-1', 'BLUE')).toMatchObject({
@@ -50,8 +54,12 @@ describe.concurrent('an agent that asks, and a daemon', liveTest, () => {
     expect(await answer(place, 'ask', 'list')).toEqual({ questions: [] });
     await soon(() => expect(place.read('workspaces/BAT-1/chosen')).toBe(''));
     expect(await answer(place, 'steer', 'BAT-1', 'mind the step')).toMatchObject({ command: { status: 'done' } });
+    const script = `printf 'one\\n\\ntwo\\n' | ${batonCommand('steer', 'BAT-1', '-')}`;
+    expect(await startProgram(place, 'sh', ['-c', script]).ended).toMatchObject({ code: 0, stderr: '' });
     await soon(async () => {
-      expect((await batonHere(place, 'runs', 'log', 'BAT-1')).stdout).toContain('told: mind the step');
+      const log = (await batonHere(place, 'runs', 'log', 'BAT-1')).stdout;
+      expect(log).toContain('told: mind the step');
+      expect(log).toMatch(/told: one\s+two/);
     });
     expect(await runsOf(place)).toMatchObject([{ outcome: null }]);
 
@@ -62,7 +70,11 @@ describe.concurrent('an agent that asks, and a daemon', liveTest, () => {
     });
     expect(await runsOf(place)).toMatchObject([{ outcome: 'canceled_by_reconciliation', error_code: 'run_cancelled' }]);
     await untilStatus(place, { held: [{ issue_identifier: 'BAT-1', code: 'taken_over' }], running: [] });
-    expect(await refusal(place, 'steer', 'BAT-1', 'hello')).toMatchObject({ code: 'command_refused' });
+    expect((await batonHere(place, 'runs', 'list')).stdout).toMatch(/ taken over: a person goes on by hand\.$/m);
+    expect(await refusal(place, 'steer', 'BAT-1', 'hello')).toMatchObject({
+      code: 'command_refused',
+      message: expect.stringContaining('baton handback BAT-1 --note TEXT'),
+    });
 
     await answer(place, 'handback', 'BAT-1', '--note', 'the door is mended');
     await untilStatus(place, { held: [], running: [{ issue_identifier: 'BAT-1' }] });

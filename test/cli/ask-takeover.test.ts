@@ -1,8 +1,11 @@
+import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/clock/system-clock.ts';
+import { checkoutFolders } from '../../src/workspace/git/checkout-record.ts';
+import { gitPlaces } from '../../src/workspace/git/git-places.ts';
 import { ask, endRun, inStore, placeWithStore } from './asked-question.ts';
 import { batonHere } from './baton-here.ts';
-import { answer, boardWorkflow, liveTest, refusal } from './live-daemon.ts';
+import { answer, boardWorkflow, liveTest, refusal, stateFolderOf } from './live-daemon.ts';
 import { batonCommand, leaveNoPlaces, type Place, startBaton, startProgram } from './run-baton.ts';
 
 leaveNoPlaces();
@@ -17,6 +20,25 @@ async function payloads(place: Place): Promise<unknown[]> {
   const commands = await inStore(place, (store, project) => store.commands.waiting(project, 100));
   return commands.map(({ kind, payload }) => [kind, payload]);
 }
+
+/** Where Baton keeps what it knows of the checkout in this workspace, as a path in the place. */
+function recordOf(place: Place, workspace: string): string {
+  return path.relative(place.folder, checkoutFolders(gitPlaces(stateFolderOf(place)), workspace).record);
+}
+
+const commit = 'a'.repeat(40);
+const checkout = {
+  ...{
+    version: 1,
+    strategy: 'worktree',
+    repository: '/r',
+    branch: 'b',
+    base: 'main',
+    objectFormat: 'sha1',
+    lens: '/l',
+  },
+  ...{ baseCommit: commit, start: commit, found: null, published: null, borrowed: [], excludes: [] },
+};
 
 describe.concurrent('a person who goes on by hand', liveTest, () => {
   it('is told to wait when no daemon runs, and not where to work', async () => {
@@ -55,16 +77,61 @@ describe.concurrent('a person who goes on by hand', liveTest, () => {
       command: { kind: 'issue_takeover', status: 'done' },
       takeover: { run_id: 'run-aaaaaaaa-1', run_ended: true, workspace_path: "/ws/it's" },
     });
-    expect(command).toMatch(/^cd .* && CODEX_HOME='?\/homes\/spare {2}one'? codex resume '?thread-1'?$/);
+    const line = `CODEX_HOME='/homes/spare  one' codex resume --no-daemon --sandbox workspace-write`;
+    const trust = `-c 'projects={"/ws/it'\\''s"={trust_level="untrusted"}}'`;
+    expect(command).toBe(`cd '/ws/it'\\''s' && ${line} ${trust} thread-1`);
 
     const plain = await batonHere(place, 'takeover', 'bat-1', '--key', 'k');
     expect(plain.stdout.split('\n')).toEqual([
       'the run of BAT-1 is being ended',
       "workspace     /ws/it's",
       `conversation  ${command}`,
+      "mind          Baton's tools do not work in it: move the ticket with baton issue move BAT-1 STATE. Close it before you give it back.",
       'give it back  baton handback BAT-1',
       '',
     ]);
+  });
+
+  it('may write to the git directory that Baton knows of, never to one that an agent names', async () => {
+    using place = await placeWithStore();
+    const [known, own, named] = ['known', 'own', 'named'].map((name) => path.join(place.folder, name));
+    const gitDir = path.join(place.folder, 'git of known');
+    place.write(recordOf(place, known ?? ''), JSON.stringify({ ...checkout, workspace: known, gitDir }));
+    place.write('own/.git/HEAD', 'ref: refs/heads/main');
+    place.write('named/.git', 'gitdir: /etc');
+    const expected = [`--add-dir '${gitDir}'`, `--add-dir ${own}/.git`, null];
+    for (const [index, workspace] of [known, own, named].entries()) {
+      const identifier = `BAT-${index + 1}`;
+      await ask(place, { id: `aaaaaaaa-${index}`, identifier, workspace: workspace ?? '', hasEnded: true });
+      const sent = await answer(place, 'takeover', identifier, '--key', identifier);
+      await carryOut(place, sent.command.id);
+      const { takeover } = await answer(place, 'takeover', identifier, '--key', identifier);
+      const added = /--add-dir (?:'[^']*'|\S+)/.exec(takeover.resume_command)?.[0] ?? null;
+      expect(added).toBe(expected[index]);
+    }
+  });
+
+  it('is told the conversation of the run before, where the last one never had a session', async () => {
+    using place = await placeWithStore();
+    await ask(place, { id: 'aaaaaaaa-1', threadId: 'thread-old', hasEnded: true });
+    await inStore(place, async (store, project) => {
+      const start = {
+        project,
+        issueId: 'id-BAT-1',
+        identifier: 'BAT-1',
+        runId: 'run-2',
+        generation: 1,
+        role: 'worker',
+      };
+      const more = { attempt: null, retryKind: 'handed_back', host: 'here', startedAt: systemClock.now() } as const;
+      await store.runs.start({ ...start, ...more, backend: 'codex', account: 'default' });
+      await store.runs.record('run-2', 1, { workspace: '/ws/BAT-1' });
+      await endRun(store, 'run-2', 'agent_input_required');
+    });
+    const sent = await answer(place, 'takeover', 'BAT-1', '--key', 'k');
+    await carryOut(place, sent.command.id);
+    const { takeover } = await answer(place, 'takeover', 'BAT-1', '--key', 'k');
+    expect(takeover).toMatchObject({ run_id: 'run-2', resume_command: expect.stringMatching(/ thread-old$/) });
   });
 
   it('is told that only the workspace can be opened where the agent has no conversation', async () => {
@@ -110,7 +177,7 @@ describe.concurrent('a person who goes on by hand', liveTest, () => {
       const { stdout } = await batonHere(place, 'takeover', 'BAT-1', '--key', 'k', ...json);
       // biome-ignore lint/suspicious/noControlCharactersInRegex: finding them is the purpose.
       expect(stdout).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u202e]/);
-      expect(stdout.split('\n')).toHaveLength(json.length === 0 ? 5 : 2);
+      expect(stdout.split('\n')).toHaveLength(json.length === 0 ? 6 : 2);
     }
   });
 
@@ -126,15 +193,12 @@ describe.concurrent('a person who goes on by hand', liveTest, () => {
 });
 
 describe.concurrent('a word to an agent at work', liveTest, () => {
-  it('is what was written, from the arguments or from stdin', async () => {
+  it('is refused at once where no daemon answers, with the next step, and nothing is written', async () => {
     using place = await placeWithStore();
-    await answer(place, 'steer', 'BAT-1', 'mind', 'the  step');
-    const script = `printf 'one\\n\\ntwo\\n' | ${batonCommand('steer', 'BAT-1', '-')}`;
-    expect(await startProgram(place, 'sh', ['-c', script]).ended).toMatchObject({ code: 0, stderr: '' });
-    expect(await payloads(place)).toEqual([
-      ['issue_steer', { issue: 'BAT-1', text: 'mind the  step' }],
-      ['issue_steer', { issue: 'BAT-1', text: 'one\n\ntwo' }],
-    ]);
+    const refused = await refusal(place, 'steer', 'BAT-1', 'mind', 'the  step');
+    expect(refused).toMatchObject({ code: 'command_refused', message: expect.stringContaining('No daemon answers') });
+    expect(JSON.stringify(refused)).toContain('baton start');
+    expect(await payloads(place)).toEqual([]);
   });
 
   it('is refused when it is none, or a book', async () => {

@@ -132,13 +132,17 @@ describe.concurrent('the questions of agents', liveTest, () => {
     await ask(place, { id: 'cccccccc-3', identifier: 'BAT-3', question: twoThings });
     const secret = { ...whichColour, fields: [field('pin', { isSecret: true })] };
     await ask(place, { id: 'dddddddd-4', identifier: "BAT 4's", question: secret });
+    await ask(place, { id: 'eeeeeeee-5', identifier: 'BAT-5', hasEnded: true });
     const shown = async (name: string): Promise<string> => (await batonHere(place, 'ask', 'show', name)).stdout;
 
     const first = await shown('BAT-1');
     expect(first).toMatch(/^BAT-1 asks: May I run it\?\n {2}id +aaaaaaaa-1\n {2}kind +command\n/);
-    expect(first).toContain('  state     nobody waits for it just now; an answer is kept for the next run\n');
+    expect(first).toContain(
+      '  state     nobody waits for it just now; an answer is kept for the next run; a yes is for',
+    );
     expect(first).toContain('\n  | rm -rf build\n');
-    for (const flag of ['--yes', '--always', '--no']) expect(first).toContain(`  baton ask answer aaaaaaaa-1 ${flag}`);
+    // The session in which it could be allowed for good is over.
+    expect(first).toContain('\nTo answer\n  baton ask answer aaaaaaaa-1 --yes\n  baton ask answer aaaaaaaa-1 --no\n');
 
     const second = await shown('BAT-2');
     expect(second).toContain('its run has ended; an answer lets BAT-2 go on where it stopped');
@@ -148,6 +152,11 @@ describe.concurrent('the questions of agents', liveTest, () => {
     const fourth = await shown('dddddddd');
     expect(fourth).toContain(`  baton takeover 'BAT 4'"'"'s'`);
     expect(fourth).not.toContain('--yes');
+    const fifth = await shown('BAT-5');
+    expect(fifth).toContain(
+      'its run has ended; an answer lets BAT-5 go on where it stopped; a yes is for the same request of the next run, once, and anything else is asked anew\n',
+    );
+    expect(fifth).not.toContain('--always');
   });
 
   it('that are answered tell by whom, what, and whether an agent was told', async () => {

@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import { registerIssueCommands } from '../../src/cli/issue/register.ts';
+import { readWork } from '../../src/cli/issue/work-on-issue.ts';
 import type { Output } from '../../src/cli/surroundings.ts';
 import type { BatonError } from '../../src/core/baton-error.ts';
 import type { Board } from '../../src/tracker/board/board.ts';
@@ -57,7 +58,11 @@ export async function boardProgram(): Promise<BoardProgram> {
         {
           open: async ({ workflow }) => {
             opened.push(`open ${workflow}`);
-            return { board: scene.board, close: async () => void opened.push('close') };
+            return {
+              board: scene.board,
+              readWork: (id) => readWork(scene.store, scene.board.project, id),
+              close: async () => void opened.push('close'),
+            };
           },
           surroundings: {
             cwd: program.cwd,

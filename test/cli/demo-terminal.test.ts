@@ -170,7 +170,7 @@ describe('the tickets of a demo', () => {
 
   it('that are held with a question show it without the command of another folder', () => {
     const held = { code: 'agent_input_required', since: 0, runId: null, issue: issue({ id: 'a' }) };
-    const reason = 'The agent asks: Which? To answer: baton ask answer 0123';
+    const reason = 'The agent asks: Which? To answer: baton ask show WORDS-10';
     expect(rowFor({ held: [{ ...held, reason }] })).toMatchObject({
       status: 'held',
       detail: 'The agent asks: Which?',

@@ -77,11 +77,11 @@ describe.concurrent('baton start --dry-run', liveTest, () => {
     for (const steering of ['\u001b', '\u202e']) expect(stdout).not.toContain(steering);
 
     expect(short(await planOf(place, '--only', 'bat-4,BAT-5', '--max-runs', '1'))).toEqual([
-      'BAT-1 not_chosen',
+      'BAT-1 missing_label',
       'BAT-2 not_chosen',
       'BAT-3 not_chosen',
       'BAT-4 starts',
-      'BAT-5 not_chosen',
+      'BAT-5 blocked',
       'BAT-6 not_chosen',
     ]);
     expect(existsSync(path.join(place.folder, 'workspaces'))).toBe(false);
@@ -141,7 +141,7 @@ describe.concurrent('a trial', liveTest, () => {
     // It would go on with the same issue, but for the bound.
     await untilStatus(place, {
       running: [],
-      retrying: [{ issue_identifier: 'BAT-2', wait_reason: 'this trial has had its 1 runs' }],
+      retrying: [{ issue_identifier: 'BAT-2', wait_reason: 'this trial has had its 1 run' }],
     });
     expect(await runsOf(place)).toMatchObject([{ issue_identifier: 'BAT-2', outcome: 'succeeded' }]);
     await stopDaemon(daemon);

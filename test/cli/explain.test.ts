@@ -5,6 +5,7 @@ import { systemClock } from '../../src/clock/system-clock.ts';
 import { BatonError } from '../../src/core/baton-error.ts';
 import { LocalSocket } from '../../src/server/local-socket.ts';
 import { memoryLogger } from '../fake/memory-logger.ts';
+import { inStore } from './asked-question.ts';
 import { batonHere } from './baton-here.ts';
 import {
   addIssue,
@@ -99,6 +100,21 @@ describe.concurrent('baton explain, without a daemon', liveTest, () => {
     const told: Told = await answer(place, 'explain', 'BAT-1');
     expect(refusedBy(told)).toEqual(['free_here', 'not_paused']);
     expect(told.next).toBe('it is held: not yet; baton issue retry BAT-1 continues it');
+  });
+
+  it('does not take the daemon that was killed here for another one', async () => {
+    using place = givenPlace();
+    await addIssue(place, untilDone, ...labelled);
+    const { issue_id: issueId } = await answer(place, 'explain', 'BAT-1');
+    await inStore(place, (store, project) =>
+      store.claims.take(
+        { project, issueId },
+        { owner: 'killed', host: 'here', at: systemClock.now(), leaseMs: 600_000, slotState: 'todo' },
+      ),
+    );
+    const told: Told = await answer(place, 'explain', 'BAT-1');
+    expect(refusedBy(told)).toContain('free_elsewhere');
+    expect(told.next).toBe('it waits: the daemon that had it no longer answers; the next start goes on with it');
   });
 });
 

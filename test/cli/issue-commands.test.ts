@@ -14,6 +14,40 @@ it('acts in the name of the run that it is called in, except for moves', async (
   expect((await program.run('issue', 'move', 'BAT-1', 'backlog')).error).toBeNull();
 });
 
+it('shows what agents did on an issue: what it asks, its last run, and where the work is', async () => {
+  const { run, board, scene } = await boardProgram();
+  await run('issue', 'add', 'First');
+  await run('issue', 'add', 'Second');
+  const { id: issueId } = await board.find('1');
+  const key = { project: board.project, issueId, identifier: 'BAT-1' };
+  const began = { generation: 1, role: 'worker', attempt: null, retryKind: null, host: 'here', startedAt: 0 };
+  await scene.store.runs.start({ ...key, ...began, runId: 'run-12345', backend: 'codex', account: null });
+  const question = { kind: 'command', text: 'May I\u001b[2J?', detail: 'make', fields: [] } as const;
+  for (const id of ['question-1', 'question-2'])
+    await scene.store.questions.ask({ ...key, id, runId: 'run-12345', askedAt: 0, question });
+  const brought = { outcome: 'brought', branch: 'baton/bat-1', commit: 'abcdef0123' } as const;
+  const delivery = { ...brought, before: null, reason: null, elsewhere: null };
+  await scene.store.runs.record('run-12345', 1, {
+    evidence: { changed: true, fingerprint: null, git: null, delivery },
+  });
+  const end = { endedAt: 1, outcome: 'failed', errorCode: 'agent_input_required' } as const;
+  await scene.store.runs.finish('run-12345', 1, { ...end, errorMessage: 'Nobody was there.' });
+  const { out } = await run('issue', 'show', '1');
+  // Two are open: the name of the issue would not tell which one is meant.
+  expect(out).toContain(
+    '  asks you  May I? · baton ask show question-1\n  asks you  May I? · baton ask show question-2\n',
+  );
+  expect(out).toContain('  last run  run-1234, 1970-01-01 00:00:00Z: waited for a person: Nobody was there.\n');
+  expect(out).toContain('  work      baton/bat-1 is at abcdef0 in the repository\n');
+  await scene.store.questions.close('question-2', 1);
+  expect((await run('issue', 'show', '1')).out).toContain('· baton ask show BAT-1\n');
+  expect(JSON.parse((await run('issue', 'show', '1', '--json')).out)).toMatchObject({
+    open_questions: [{ id: 'question-1', kind: 'command' }],
+    last_run: { run_id: 'run-12345', outcome: 'failed', branch: 'baton/bat-1' },
+  });
+  expect((await run('issue', 'show', '2')).out).not.toMatch(/asks you|last run/);
+});
+
 describe('baton issue add', () => {
   it('prints the identifier, and keeps everything its flags say', async () => {
     const { run, board, opened } = await boardProgram();
@@ -145,6 +179,10 @@ History
   2026-01-01 00:00:00Z  ada moved it from in_progress to cancelled: not needed
 `);
     expect((await run('issue', 'show', '1')).out).toContain('has part  BAT-2 (cancelled) Second');
+    expect(JSON.parse((await run('issue', 'show', '1', '--json')).out)).toMatchObject({
+      open_questions: [],
+      last_run: null,
+    });
     const json = JSON.parse((await run('issue', 'show', '2', '--json')).out);
     expect(json).toMatchObject({
       issue: { identifier: 'BAT-2', parent: 'BAT-1' },

@@ -286,6 +286,29 @@ describe('an account whose wait is over', () => {
   });
 });
 
+describe('an account whose bill is not paid', () => {
+  const billing = { ...quota, isBilling: true };
+
+  it('is tried after half an hour, then ever more rarely, by one run at a time', () => {
+    const waits: number[] = [];
+    let [state, at] = [known(), now];
+    for (let run = 0; run < 6; run += 1) {
+      state = parkAfter({ state, now: at, chance: 0, error: billing });
+      waits.push((parkedUntil(state) - at) / minute);
+      at = parkedUntil(state);
+      expect(needsProbe(state, at)).toBe(true);
+    }
+    expect(waits).toEqual([30, 60, 120, 240, 240, 240]);
+  });
+
+  it('is not tried before the time that was told', () => {
+    const error = { ...billing, resetsAt: now + 5 * hour };
+    expect(parkedUntil(parkAfter({ state: known(), now, chance: 0, error })) - now).toBe(5 * hour);
+    const soon = { ...billing, resetsAt: now + minute };
+    expect(parkedUntil(parkAfter({ state: known(), now, chance: 0, error: soon })) - now).toBe(30 * minute);
+  });
+});
+
 describe('whether an account is ready', () => {
   const asked = { now, stopPercent: 95 };
 
@@ -296,7 +319,7 @@ describe('whether an account is ready', () => {
       until: now + hour,
     });
     expect(whyNotReady(parkAfter({ state: known(), now, chance: 0, error: auth }), asked)?.text).toBe(
-      'account "main" of codex is not logged in (not logged in); it is tried again at 2026-07-01T12:05:00.000Z',
+      'account "main" of codex has a login that was refused (not logged in); it is tried again at 2026-07-01T12:05:00.000Z',
     );
     expect(whyNotReady(known({ windows: [window('primary', 97.9, now + hour)] }), asked)?.text).toBe(
       'account "main" of codex has used 97 % of its window "primary" (agent.quota_stop_percent is 95), which begins anew at 2026-07-01T13:00:00.000Z',

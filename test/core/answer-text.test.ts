@@ -15,7 +15,7 @@ const answer = (decision: QuestionAnswer['decision'], values: Record<string, str
 describe('answers in words', () => {
   it.each([
     ['accept', '  Answer: yes'],
-    ['accept_for_session', '  Answer: yes, and again without asking'],
+    ['accept_for_session', '  Answer: yes'],
     ['decline', '  Answer: no'],
   ] as const)('%s of a question that is answered by yes or no', (decision, line) => {
     const told = answersText([{ question: question('May I run make?'), answer: answer(decision) }]);

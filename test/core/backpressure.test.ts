@@ -66,7 +66,7 @@ describe('the room for claims', () => {
   });
 });
 
-it('both come after the free room and before a trial, each with its own refusal', () => {
+it('both come after the free room and before the issue itself, each with its own refusal', () => {
   const full = backpressureGates(inHand({ inReview: 3, claimed: ['1', '2'] }), { maxInReview: 3, maxClaimed: 2 });
   const other = { refuse: () => null, passed: () => 'fine' };
   const gates = openGates({
@@ -85,7 +85,7 @@ it('both come after the free room and before a trial, each with its own refusal'
     ['free_room', null],
     ['review_room', 'max_in_review'],
     ['claim_room', 'max_claimed'],
-    ['chosen', null],
+    ['fields', null],
   ]);
 });
 

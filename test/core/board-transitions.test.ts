@@ -27,7 +27,7 @@ const expected: Record<BoardOwner, Partial<Record<BoardStatus, readonly BoardSta
     backlog: ['cancelled', 'done', 'todo'],
     todo: ['backlog', 'cancelled', 'done'],
     in_progress: ['cancelled', 'done', 'todo'],
-    review: ['cancelled', 'done'],
+    review: ['cancelled', 'done', 'todo'],
     blocked: ['cancelled', 'done', 'todo'],
     done: ['todo'],
     cancelled: ['backlog', 'todo'],

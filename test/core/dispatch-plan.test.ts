@@ -37,9 +37,7 @@ function naivePlan({
     const unless = (ok: boolean, code: SkipReason['code'], text: string) => (ok ? null : { code, text });
     return [
       unless(!started.includes(each.id), 'claimed', 'it starts just now; the tracker named it twice'),
-      ...(['free_here', 'free_elsewhere', 'workflow', 'not_paused', 'day_limit', 'free_room', 'chosen'] as const).map(
-        ask,
-      ),
+      ...(['free_here', 'free_elsewhere', 'workflow', 'not_paused', 'day_limit', 'free_room'] as const).map(ask),
       unless(missing.length === 0, 'missing_field', `it has no ${missing.join(', ')}`),
       unless(
         lacking.length === 0,
@@ -58,6 +56,7 @@ function naivePlan({
         `it waits for ${open.map((blocker) => `${blocker.identifier} (${blocker.state ?? 'state unknown'})`).join(', ')}`,
       ),
       unless(each.dispatchable, 'not_dispatchable', 'the tracker marks it as not for dispatch'),
+      ask('chosen'),
       ask('own_limits'),
       unless(
         running.length < agent.maxConcurrentAgents,

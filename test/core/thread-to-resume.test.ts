@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { type RunWithThread, threadToResume } from '../../src/core/thread-to-resume.ts';
+import { type RunWithThread, startStillOwed, threadToResume } from '../../src/core/thread-to-resume.ts';
 
 const run = (threadId: string | null, retryKind: RunWithThread['retryKind'] = null, backend = 'codex') => ({
   ...{ threadId, retryKind, backend },
@@ -79,4 +79,47 @@ it('runs that were to go on and died before their session are passed over', () =
   // That one was to begin anew, so there is nothing to go on with.
   expect(threadToResume(start('interrupted'), [dead, run(null, 'failure'), run('t')])).toBeNull();
   expect(threadToResume(start('interrupted'), [])).toBeNull();
+});
+
+const never = (retryKind: RunWithThread['retryKind'], recovery: RunWithThread['recovery'] = null) => ({
+  ...{ threadId: null, retryKind, recovery, backend: 'codex', turns: 0 },
+});
+
+it.each(['interrupted', 'quota', 'answered', 'handed_back'] as const)(
+  'a start as %s is owed until a run has had a session, however often it failed before',
+  (kind) => {
+    const owed = never(kind);
+    const spoken = { ...run('t', 'continuation'), turns: 3 };
+    expect(startStillOwed([owed, spoken])).toBe(owed);
+    expect(startStillOwed([never('failure'), never('failure'), owed, spoken])).toBe(owed);
+    expect(startStillOwed([never('failure'), spoken, owed])).toBeNull();
+    // A session without a thread is one, too.
+    expect(startStillOwed([never('failure'), { ...never('failure'), turns: 1 }, owed])).toBeNull();
+  },
+);
+
+it('a step against a full context is owed, too, and an ordinary start is not', () => {
+  for (const step of ['compact', 'fresh_start', 'larger_model', 'reduced_budget'] as const)
+    expect(startStillOwed([never('failure', step)])).toMatchObject({ recovery: step });
+  expect(startStillOwed([never('failure'), never(null)])).toBeNull();
+  expect(startStillOwed([never('continuation'), never('handed_back')])).toBeNull();
+  expect(startStillOwed([])).toBeNull();
+});
+
+it('what is owed goes on with the thread that it was to go on with itself', () => {
+  const some = fc.record({
+    threadId: fc.constantFrom(null, null, null, 't1', 't2'),
+    retryKind: fc.constantFrom(null, 'failure' as const, 'interrupted' as const, 'handed_back' as const),
+    recovery: fc.constantFrom(null, null, 'compact' as const, 'fresh_start' as const),
+    backend: fc.constant('codex'),
+    turns: fc.constantFrom(0, 0, 1),
+  });
+  fc.assert(
+    fc.property(fc.array(some, { maxLength: 7 }), (before) => {
+      const owed = startStillOwed(before);
+      if (owed === null) return;
+      const then = threadToResume(owed, before.slice(before.indexOf(owed) + 1));
+      expect(threadToResume(owed, before)).toBe(then);
+    }),
+  );
 });

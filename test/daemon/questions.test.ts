@@ -156,7 +156,7 @@ describe('a person and a live agent', liveTest, () => {
       takeover: {
         run_ended: true,
         workspace_path: workspace,
-        resume_command: `cd ${workspace} && codex resume ${first?.session_id}`,
+        resume_command: `cd ${workspace} && codex resume --no-daemon --sandbox workspace-write -c 'projects={"${workspace}"={trust_level="untrusted"}}' ${first?.session_id}`,
       },
     });
     expect(fake.sent('turn/interrupt')).toHaveLength(1);

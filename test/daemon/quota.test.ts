@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { liveTest, soon } from '../cli/live-daemon.ts';
-import { leaveNoPlaces } from '../cli/run-baton.ts';
+import { baton, leaveNoPlaces } from '../cli/run-baton.ts';
 import type { Step } from '../fake/app-server/scenario.ts';
 import { handOver, patientAgent, useDaemon } from './codex-daemon.ts';
 
@@ -60,7 +60,7 @@ describe('an account whose quota is used up', liveTest, () => {
 
 describe('an account that nobody is logged in to', liveTest, () => {
   const daemon = useDaemon(() => ({
-    settings: [`agent: {${patientAgent}}`],
+    settings: [`agent: {${patientAgent}, max_concurrent_agents: 1}`],
     tickets: {
       refused: {
         acrossProcesses: true,
@@ -69,6 +69,7 @@ describe('an account that nobody is logged in to', liveTest, () => {
           { steps: [handOver] },
         ],
       },
+      behind: { turns: [{ steps: [handOver] }] },
     },
   }));
 
@@ -78,6 +79,15 @@ describe('an account that nobody is logged in to', liveTest, () => {
     expect(reason).toContain('`codex login`');
     expect(reason).toContain(`baton issue retry ${daemon().idOf('refused')}`);
     expect((await daemon().tell('status')).status.accounts).toMatchObject([{ parked_for: 'auth' }]);
+    await soon(async () => expect((await daemon().status()).skipped).toMatchObject([{ code: 'waiting_quota' }]));
+    const { stdout } = await baton(daemon().place, 'status');
+    expect(stdout).toMatch(
+      /^account "codex" of codex has a login that was refused \(.*401 Unauthorized\. Log in with/m,
+    );
+    expect(stdout).toMatch(/^ +BAT-1 .*see the account above\. To go on: baton issue retry BAT-1$/m);
+    expect(stdout).toMatch(/^ +BAT-2 .*\(see the account above\.\); it is tried again at/m);
+    // However many wait for it.
+    expect(stdout.match(/401/g)).toHaveLength(1);
     await daemon().tell('issue', 'retry', daemon().idOf('refused'));
     await soon(() => expect(daemon().fake('refused').answerTo(900)).toBeDefined());
     expect(await daemon().endedRuns('refused')).toMatchObject([

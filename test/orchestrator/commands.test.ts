@@ -231,7 +231,12 @@ describe('the door', () => {
   it.each([
     ['an unknown command', 'dance', {}, 'this version knows no command "dance"'],
     ['no issue', 'issue_hold', {}, 'the command names no issue'],
-    ['an unknown issue', 'issue_hold', { issue: 'T-404' }, 'there is no issue "T-404" that Baton could work on'],
+    [
+      'an unknown issue',
+      'issue_hold',
+      { issue: 'T-404' },
+      'there is no issue T-404 in an active state, and none of that name that Baton has worked on',
+    ],
     ['an issue that is no text', 'issue_hold', { issue: 7 }, 'the command names no issue'],
   ])('refuses %s with the reason', async (_what, kind, payload, text) => {
     const stage = await begun();
@@ -239,7 +244,9 @@ describe('the door', () => {
   });
 
   it('lets a command wait while the tracker cannot be asked, and carries it out later', async () => {
-    const stage = await begun();
+    const blockedBy = [{ id: '1', identifier: 'T-1', state: 'Todo' }];
+    const stage = await begun({ issues: [issue({ id: '1' }), issue({ id: '2', state: 'Backlog', blockedBy })] });
+    await stage.tracker.changes.moveIssue('2', 'Todo', { kind: 'orchestrator' });
     const { fetchByIds } = stage.tracker;
     stage.tracker.fetchByIds = async () => {
       throw new BatonError('tracker_request', 'no network');
@@ -248,6 +255,90 @@ describe('the door', () => {
     stage.tracker.fetchByIds = fetchByIds.bind(stage.tracker);
     await stage.clock.advance(1_000);
     expect(stage.orchestrator.read().held).toMatchObject([{ issue: { id: '2' } }]);
+  });
+});
+
+describe('a command about an issue that nobody will work on', () => {
+  const onBoard = settings({
+    intervalMs: 100,
+    tracker: { kind: 'board', activeStates: ['todo', 'in_progress'], terminalStates: ['done', 'cancelled'] },
+  });
+  const kinds = ['issue_steer', 'issue_takeover', 'issue_handback', 'issue_retry'];
+
+  it.each(kinds)('%s tells its state and the way back, and changes nothing', async (kind) => {
+    const stage = await begun({
+      issues: [issue({ id: '1', state: 'todo' }), issue({ id: '5', state: 'review' })],
+      settings: onBoard,
+      isLocal: true,
+    });
+    expect(await stage.command(kind, { issue: 't-5', text: 'hello' })).toMatchObject({
+      status: 'refused',
+      text: 'T-5 is in "review", which is not an active state. To have it worked on again: baton issue move T-5 todo',
+    });
+    expect(await stage.command(kind, { issue: 'T-99', text: 'hello' })).toMatchObject({
+      status: 'refused',
+      text: 'there is no issue T-99',
+    });
+    expect(stage.orchestrator.read()).toMatchObject({ held: [], retrying: [] });
+  });
+
+  it('finds it in a tracker elsewhere by the run it had, with one read', async () => {
+    const stage = await begun();
+    await stage.tracker.changes.moveIssue('1', 'Done', { kind: 'orchestrator' });
+    stage.runs[0]?.succeed();
+    await stage.clock.advance(5_000);
+    stage.calls.length = 0;
+    expect(await stage.command('issue_retry', { issue: 't-1' })).toMatchObject({
+      status: 'refused',
+      text: 'T-1 is in "Done", which is not an active state. To have it worked on again: move it to one of "Todo", "In Progress" in the tracker',
+    });
+    expect(stage.calls.filter(({ kind }) => kind === 'ids')).toMatchObject([{ asked: ['1'] }]);
+  });
+
+  it('does not keep a repeated handback from being told that it is done', async () => {
+    const stage = await begun();
+    await stage.command('issue_takeover', { issue: 'T-1' });
+    stage.runs[0]?.end();
+    await stage.clock.advance(0);
+    expect(await stage.command('issue_handback', { issue: 'T-1' })).toMatchObject({ status: 'done' });
+    await stage.clock.advance(0);
+    await stage.tracker.changes.moveIssue('1', 'Backlog', { kind: 'orchestrator' });
+    stage.runs[1]?.succeed();
+    await stage.clock.advance(5_000);
+    expect(await stage.command('issue_handback', { issue: 'T-1' })).toMatchObject({
+      status: 'done',
+      text: expect.stringContaining('was given back already'),
+    });
+  });
+});
+
+describe('steer', () => {
+  it('is refused where nobody is at work, with what reaches the next agent', async () => {
+    const stage = await begun({ settings: settings({ intervalMs: 100, tracker: { kind: 'board' } }) });
+    stage.runs[0]?.fail();
+    await stage.clock.advance(0);
+    const told = { issue: 'T-1', text: 'mind the step' };
+    expect(await stage.command('issue_steer', told)).toMatchObject({
+      status: 'refused',
+      text: 'no agent works on T-1 just now, and only one at work can be told. A comment on the issue reaches the next one (baton issue comment T-1 TEXT); to have that start now: baton issue retry T-1',
+    });
+    await stage.command('issue_takeover', { issue: 'T-1' });
+    expect(await stage.command('issue_steer', told)).toMatchObject({
+      status: 'refused',
+      text: expect.stringContaining('baton handback T-1 --note TEXT'),
+    });
+  });
+
+  it('points to the question that an issue is held with', async () => {
+    const stage = await begun({ settings: settings({ intervalMs: 100, agent: { askTimeoutMs: 0 } }) });
+    void stage.runs[0]?.request.ask({ kind: 'command', text: 'May I?', detail: 'make', fields: [] });
+    await stage.clock.advance(1);
+    stage.runs[0]?.end();
+    await stage.clock.advance(0);
+    expect(await stage.command('issue_steer', { issue: 'T-1', text: 'yes' })).toMatchObject({
+      status: 'refused',
+      text: expect.stringContaining('It waits for an answer: baton ask show T-1'),
+    });
   });
 });
 
@@ -268,6 +359,25 @@ describe('a trial', () => {
     expect(startedOf(stage)).toEqual(['1']);
     stage.runs[0]?.fail();
     await stage.clock.advance(60_000);
+    expect(startedOf(stage)).toEqual(['1']);
+  });
+
+  it('that has had its run still finds that the issue is over, and gives it back', async () => {
+    const stage = await begun({ settings: settings({ intervalMs: 3_600_000 }), trial: { only: null, maxRuns: 1 } });
+    await stage.tracker.changes.moveIssue('1', 'Backlog', { kind: 'orchestrator' });
+    stage.runs[0]?.succeed();
+    await stage.clock.advance(2_000);
+    expect(stage.orchestrator.read()).toMatchObject({ running: [], retrying: [] });
+    expect(await stage.store.claims.held(stage.project, stage.clock.now())).toEqual([]);
+  });
+
+  it('that has had its run reads an issue that is still to be done once, and leaves the rest to the polls', async () => {
+    const stage = await begun({ settings: settings({ intervalMs: 600_000 }), trial: { only: null, maxRuns: 1 } });
+    stage.runs[0]?.succeed();
+    stage.calls.length = 0;
+    await stage.clock.advance(300_000);
+    expect(stage.orchestrator.read().retrying).toMatchObject([{ waitReason: 'this trial has had its 1 run' }]);
+    expect(stage.calls).toHaveLength(1);
     expect(startedOf(stage)).toEqual(['1']);
   });
 

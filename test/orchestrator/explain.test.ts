@@ -132,9 +132,37 @@ describe('an explanation', () => {
     state.paused = { since: 0, kind: 'pause', reason: 'lunch' };
     state.elsewhere = [{ issueId: '1', host: 'other-host', slotState: 'Todo' }];
     const told = await explain('1');
-    expect(failed(told)).toEqual(['free_elsewhere', 'workflow', 'not_paused', 'chosen', 'dispatchable']);
+    expect(failed(told)).toEqual(['free_elsewhere', 'workflow', 'not_paused', 'dispatchable', 'chosen']);
     expect(told.next).toBe('it waits: another daemon has it (other-host)');
     expect((await explain('2')).next).toBe('it waits: the workflow file cannot be used: bad');
+  });
+
+  it('tells what is in the way of the issue itself before the bounds of a trial, and each of them once', async () => {
+    const issues = [issue({ id: '1', state: 'In Review' }), issue({ id: '2' })];
+    const { state, explain } = await given({ issues, trial: { only: null, maxRuns: 1 } });
+    state.totals.runs = 1;
+    const told = await explain('1');
+    expect(failed(told)).toEqual(['active', 'chosen']);
+    expect(told.next).toBe('it is left alone: its state "In Review" is not an active one');
+    const spent = { code: 'not_chosen', text: 'this trial has had its 1 run' } as const;
+    look(state, issue({ id: '2' }), spent);
+    const waiting = await explain('2');
+    expect(waiting.gates.filter(({ refusal }) => refusal !== null).map(({ text }) => text)).toEqual([
+      'its look is due and waits',
+      'this trial has had its 1 run',
+    ]);
+    expect(waiting.next).toBe('its look is due and waits: this trial has had its 1 run');
+  });
+
+  it('does not call the last life of this daemon another daemon, unless the store is shared', async () => {
+    const { state, context } = await given({ issues: [issue({ id: '1' })] });
+    state.elsewhere = [{ issueId: '1', host: 'here', slotState: null }];
+    const told = await explainIssue(context, '1', 'visitor');
+    expect(failed(told)).toEqual(['free_elsewhere']);
+    expect(told.next).toBe('it waits: the daemon that had it no longer answers; the next start goes on with it');
+    const shared = { ...context, isShared: true };
+    expect((await explainIssue(shared, '1', 'visitor')).next).toBe('it waits: another daemon has it (here)');
+    expect((await explainIssue(context, '1', 'daemon')).next).toBe('it waits: another daemon has it (here)');
   });
 
   it('names the command that ends a pause, and none for a drain', async () => {

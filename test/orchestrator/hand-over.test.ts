@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { BatonError } from '../../src/core/baton-error.ts';
+import { issue } from '../fake/issues.ts';
+import { settings } from '../fake/settings.ts';
 import { storeThrough } from './faulty-store.ts';
 import { begun, type Scene, scene } from './scene.ts';
 
@@ -65,7 +67,7 @@ describe('a person who goes on by hand', () => {
     await stage.clock.advance(0);
     expect(await stage.command('issue_steer', { issue: '1', text: 'Hello?' })).toMatchObject({
       status: 'refused',
-      text: expect.stringContaining('not running'),
+      text: expect.stringContaining('no agent works on T-1'),
     });
   });
 
@@ -340,5 +342,106 @@ describe('an agent that could not be ended after a takeover', () => {
     expect(next.orchestrator.read().held).toMatchObject([
       { code: 'agent_survives', reason: expect.stringContaining('baton issue retry T-1') },
     ]);
+  });
+});
+
+describe('a hold that is lifted after an issue was given back and no run could be launched', () => {
+  const note = 'I mended the door.';
+
+  /** Taken over in the middle of a conversation, and given back; the run that is to go on with it has begun. */
+  async function givenBack(): Promise<Scene> {
+    const stage = await begun({ settings: settings({ intervalMs: 30_000, agent: { maxRetries: 3 } }) });
+    stage.runs[0]?.request.watcher.onSession('thread-1');
+    stage.runs[0]?.request.watcher.onTurn(1);
+    stage.runs[0]?.request.watcher.onMessage('The door is blue.');
+    await stage.command('issue_takeover', { issue: '1' });
+    stage.runs[0]?.end();
+    await stage.clock.advance(0);
+    await stage.command('issue_handback', { issue: '1', note });
+    await stage.clock.advance(0);
+    return stage;
+  }
+  const asGivenBack = {
+    ...{ threadId: 'thread-1', retryKind: 'handed_back', note, attempt: null, recovery: null },
+    earlier: expect.objectContaining({ turns: 1, lastMessage: 'The door is blue.' }),
+  };
+
+  it.each(['issue_retry', 'issue_release'])('%s goes on as it was given back, with a new allowance', async (lifts) => {
+    const stage = await givenBack();
+    for (const runs of [2, 3, 4]) {
+      expect(stage.runs).toHaveLength(runs);
+      stage.runs.at(-1)?.failToLaunch();
+      await stage.clock.advance(60_000);
+    }
+    expect(stage.orchestrator.read().held).toMatchObject([{ code: 'retries_exhausted' }]);
+    expect(await stage.command(lifts, { issue: '1' })).toMatchObject({ status: 'done' });
+    await stage.clock.advance(0);
+    expect(stage.runs.at(-1)?.request).toMatchObject(asGivenBack);
+    expect(stage.orchestrator.read()).toMatchObject({ held: [], retrying: [] });
+    // Counted anew: the next failure is the first.
+    stage.runs.at(-1)?.failToLaunch();
+    await stage.clock.advance(0);
+    expect(stage.orchestrator.read()).toMatchObject({ held: [], retrying: [{ attempt: 1 }] });
+  });
+
+  it('goes on in the conversation that was still open, and spends no attempt on it', async () => {
+    const stage = await givenBack();
+    stage.runs[1]?.fail('agent_thread_in_use');
+    await stage.clock.advance(300_000);
+    expect(stage.runs).toHaveLength(2);
+    expect(stage.orchestrator.read().held).toMatchObject([
+      { code: 'agent_thread_in_use', reason: expect.stringContaining('baton issue retry T-1') },
+    ]);
+    await stage.command('issue_retry', { issue: '1' });
+    await stage.clock.advance(0);
+    expect(stage.runs[2]?.request).toMatchObject(asGivenBack);
+  });
+
+  it('is the same in a second life, and when the daemon dies after the hold was lifted', async () => {
+    const stage = await givenBack();
+    stage.runs[1]?.fail('agent_thread_in_use');
+    await stage.clock.advance(0);
+    stage.kill();
+    const { store, clock, tracker } = stage;
+    const second = await scene({ store, clock, tracker });
+    await second.orchestrator.start();
+    await clock.advance(1_000);
+    expect(second.orchestrator.read().held).toMatchObject([{ code: 'agent_thread_in_use' }]);
+    await second.command('pause');
+    await second.command('issue_retry', { issue: '1' });
+    second.kill();
+    const third = await scene({ store, clock, tracker });
+    await third.orchestrator.start();
+    await clock.advance(1_000);
+    await third.command('resume');
+    await clock.advance(10_000);
+    expect(third.runs[0]?.request).toMatchObject(asGivenBack);
+  });
+
+  it('begins as any other where the run had a session, or the issue was not given back', async () => {
+    const stage = await givenBack();
+    stage.runs[1]?.request.watcher.onSession('thread-1');
+    stage.runs[1]?.request.watcher.onTurn(1);
+    stage.runs[1]?.fail('agent_thread_in_use');
+    await stage.clock.advance(0);
+    await stage.command('issue_retry', { issue: '1' });
+    await stage.clock.advance(1_000);
+    expect(stage.runs[2]?.request).toMatchObject({ threadId: null, retryKind: null });
+    stage.runs[2]?.fail('agent_thread_in_use');
+    await stage.clock.advance(0);
+    await stage.command('issue_retry', { issue: '1' });
+    await stage.clock.advance(1_000);
+    expect(stage.runs[3]?.request).toMatchObject({ threadId: null, retryKind: null });
+  });
+
+  it('gives the issue back when it has left the active states meanwhile', async () => {
+    const stage = await givenBack();
+    stage.runs[1]?.fail('agent_thread_in_use');
+    await stage.clock.advance(0);
+    stage.tracker.put(issue({ id: '1', state: 'Done' }));
+    await stage.command('issue_retry', { issue: '1' });
+    await stage.clock.advance(1_000);
+    expect(stage.runs).toHaveLength(2);
+    expect(stage.orchestrator.read()).toMatchObject({ held: [], retrying: [], running: [] });
   });
 });

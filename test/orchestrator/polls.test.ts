@@ -341,7 +341,9 @@ describe('reads', () => {
       return { tookMs: stage.clock.monotonic(), reads: stage.calls.length };
     };
     const [often, seldom] = [await drain(100), await drain(30_000)];
-    expect(seldom.tookMs).toBeLessThanOrEqual(often.tookMs + 100);
+    // A look comes after a second; a poll that comes before it gives back what is over, and the look is spared.
+    expect(often.tookMs).toBeLessThanOrEqual(1_100);
+    expect(seldom.tookMs).toBeLessThanOrEqual(1_100);
     expect(seldom.reads).toBeLessThanOrEqual(30);
   });
 });

@@ -66,7 +66,6 @@ describe('a question of a live agent', () => {
     const stage = await begun({ settings: settings({ intervalMs: 30_000, agent: { askTimeoutMs: 5 * minuteMs } }) });
     const asked = ask(stage.runs[0]);
     await stage.clock.advance(5 * minuteMs);
-    const id = await openOne(stage);
     expect(asked.answer).toBeNull();
     expect(stage.runs[0]?.stops).toEqual(['unanswered']);
     stage.runs[0]?.end();
@@ -74,7 +73,7 @@ describe('a question of a live agent', () => {
     expect(stage.orchestrator.read()).toMatchObject({
       running: [],
       retrying: [],
-      held: [{ code: 'agent_input_required', reason: expect.stringContaining(`baton ask answer ${id}`) }],
+      held: [{ code: 'agent_input_required', reason: 'The agent asks: May I run make? To answer: baton ask show T-1' }],
     });
     expect(stage.runs).toHaveLength(1);
   });

@@ -88,6 +88,5 @@ export class QuestionBook {
 export function wordsOf({ decision, values }: QuestionAnswer): string {
   const [value] = Object.values(values);
   if (value !== undefined) return value;
-  if (decision === 'decline') return 'no';
-  return decision === 'accept' ? 'yes' : 'yes, and again without asking';
+  return decision === 'decline' ? 'no' : 'yes';
 }

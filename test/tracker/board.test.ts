@@ -120,10 +120,10 @@ describe('changing an issue', () => {
     await board.move(issue.id, 'in_progress', theOrchestrator);
     await board.move(issue.id, 'review', { ...aRun, reason: 'the change is ready' });
     await board.move(issue.id, 'review', ada);
-    await expect(board.move(issue.id, 'todo', ada)).rejects.toMatchObject({
+    await expect(board.move(issue.id, 'backlog', ada)).rejects.toMatchObject({
       code: 'board_move_refused',
-      message: expect.stringContaining('only to done or cancelled'),
-      details: { identifier: 'BAT-1', from: 'review', to: 'todo', allowed: ['done', 'cancelled'] },
+      message: expect.stringContaining('only to todo or done or cancelled'),
+      details: { identifier: 'BAT-1', from: 'review', to: 'backlog', allowed: ['todo', 'done', 'cancelled'] },
     });
     expect((await board.move(issue.id, 'done', ada)).status).toBe('done');
     const { history } = await board.details(issue.id);

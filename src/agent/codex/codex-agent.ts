@@ -8,6 +8,7 @@ import type { CodexApprovals } from './request-desk.ts';
 import { CodexSession } from './session.ts';
 import { toolsTokenVariable } from './session-params.ts';
 import { readonlyCode } from './shell-text.ts';
+import { isThreadInUse, threadInUse } from './thread-in-use.ts';
 
 export interface CodexAgentOptions {
   /** Shell text from the workflow file, run by a login shell; nothing is added to it. */
@@ -52,7 +53,7 @@ async function startSession(
     return session;
   } catch (error) {
     await session.stop();
-    throw launchError(error);
+    throw launchError(error, parts);
   }
 }
 
@@ -62,8 +63,9 @@ function withToolsToken(options: CodexAgentOptions, request: SessionRequest): Se
 }
 
 /** Whatever went wrong before the session was ready: Codex could not be started. */
-function launchError(error: unknown): unknown {
+function launchError(error: unknown, { accountEnv }: AgentParts): unknown {
   if (error instanceof CodexRefusal) {
+    if (isThreadInUse(error.refusal)) return threadInUse(error, accountEnv.CODEX_HOME ?? null);
     return new BatonError('agent_launch_failed', error.message, { cause: error, details: { refusal: error.refusal } });
   }
   if (error instanceof BatonError && error.details.exit_code === readonlyCode) {

@@ -42,23 +42,19 @@ export function codexError(error: unknown, surroundings: ErrorSurroundings): Bat
   }
 }
 
-/** Nobody tells when a bill is paid; until then each try is refused. */
-const billingWaitMs = 30 * 60_000;
-
 /** What a person has to do comes first: of a long reason the end is cut off. */
 function quotaError(words: string, raw: string, info: ErrorInfo, { windows, now }: ErrorSurroundings): BatonError {
   const told = quotaResetTime(raw, windows, now);
+  const details = told === null ? {} : { resets_at: told };
   if (info.status === 402 || info.name === 'insufficientQuota' || billing.test(raw)) {
-    const resetsAt = Math.max(told ?? 0, now + billingWaitMs);
     const message = `A person has to look at the billing of this account of Codex: ${words}`;
     return new BatonError('agent_quota_exhausted', message, {
-      details: { resets_at: resetsAt },
+      details: { ...details, billing: true },
       nextStep: seeToBilling,
     });
   }
   const isPlain = info.status === 429 || info.name === 'rateLimitExceeded' || /\brate_limit_exceeded\b/.test(raw);
   const what = isPlain ? 'Codex met a quota or rate limit' : 'The quota of Codex is used up';
-  const details = told === null ? {} : { resets_at: told };
   return new BatonError('agent_quota_exhausted', `${what}: ${words}`, { details });
 }
 

@@ -7,6 +7,7 @@ import type { EventTeller } from './event-teller.ts';
 import type { Fields } from './fields.ts';
 import type { FrameReporter } from './report-frames.ts';
 import { idIn, threadResumeParams, threadStartParams } from './session-params.ts';
+import { isThreadInUse } from './thread-in-use.ts';
 
 export interface ThreadOpening {
   readonly clock: Clock;
@@ -47,7 +48,8 @@ async function resumeThread(opening: ThreadOpening): Promise<Fields | null> {
       return await connection.request('thread/resume', params, options.readTimeoutMs, signal);
     } catch (error) {
       if (!(error instanceof CodexRefusal)) throw error;
-      const kind = threadRefusalOf(error.refusal);
+      // Whoever closes it and gives it back at once is a moment faster than Codex.
+      const kind = isThreadInUse(error.refusal) ? 'passing' : threadRefusalOf(error.refusal);
       if (kind === 'other' || (kind === 'passing' && waitMs === null)) throw error;
       if (kind === 'lost') {
         teller.tell('notification', `a new thread begins: ${error.message}`, { payload: error.refusal });

@@ -55,3 +55,13 @@ function defaultPolicy(threadSandbox: string, needed: readonly string[]): Sandbo
     excludeSlashTmp: false,
   };
 }
+
+/** The sandbox of a turn in the word that the command line of Codex has for it; null where it has none. */
+export function sandboxModeOf(policy: Fields | null, threadSandbox: string): SandboxMode | null {
+  const type = policy === null ? threadSandbox : policy.type;
+  return modes.find((mode) => type === mode || type === camelCase(mode)) ?? null;
+}
+
+const modes: readonly SandboxMode[] = ['read-only', 'workspace-write', 'danger-full-access'];
+
+const camelCase = (word: string): string => word.replaceAll(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());

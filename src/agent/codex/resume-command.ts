@@ -1,15 +1,36 @@
 import { shellWord } from './shell-text.ts';
 
+/** A thread, and what is needed to work in it by hand as its agent did. */
 export interface CodexThread {
   readonly workspace: string;
   readonly threadId: string;
   /** The folder of the account, where the thread is kept; null: Codex's own default. */
   readonly home: string | null;
+  /** What a turn may do; null where Codex has no word for it on its command line: then its own settings hold. */
+  readonly sandbox: string | null;
+  /** The git directory, which has to be named to be written to; null where there is none. */
+  readonly gitDir: string | null;
 }
 
-/** The line for a POSIX shell that opens the same thread by hand. */
-export function codexResumeCommand({ workspace, threadId, home }: CodexThread): string {
-  return `cd ${shellWord(workspace)} && ${withHome(home, `codex resume ${shellWord(threadId)}`)}`;
+/**
+ * The line for a POSIX shell that opens the same thread by hand. Three things must hold. The thread is free again when it
+ * is closed: without `--no-daemon` a shared server would keep it (see `thread-in-use.ts`). A commit works as in a turn.
+ * Nothing is asked that Codex would write into the person's settings: the workspace is not trusted, as in a turn.
+ */
+export function codexResumeCommand({ workspace, threadId, home, sandbox, gitDir }: CodexThread): string {
+  const words = [
+    ...['codex', 'resume', '--no-daemon'],
+    ...(sandbox === null ? [] : ['--sandbox', sandbox]),
+    ...(sandbox === 'workspace-write' && gitDir !== null ? ['--add-dir', gitDir] : []),
+    ...['-c', `projects={${tomlString(workspace)}={trust_level="untrusted"}}`],
+    threadId,
+  ];
+  return `cd ${shellWord(workspace)} && ${withHome(home, words.map(shellWord).join(' '))}`;
+}
+
+/** The line that ends the shared server of Codex, and with it whatever is open there. */
+export function codexStopServerCommand(home: string | null): string {
+  return withHome(home, 'codex app-server daemon stop');
 }
 
 /** The line that logs the account in. */
@@ -19,4 +40,9 @@ export function codexLoginCommand(home: string | null): string {
 
 function withHome(home: string | null, command: string): string {
   return home === null ? command : `CODEX_HOME=${shellWord(home)} ${command}`;
+}
+
+/** JSON escapes as TOML does, but for one character. */
+function tomlString(text: string): string {
+  return JSON.stringify(text).replaceAll('\u007f', '\\u007f');
 }

@@ -40,7 +40,7 @@ function described(stored: StoredQuestion, state: QuestionState): string {
     detail === '' ? [] : detail.split('\n').map((line) => `  | ${line}`.trimEnd()),
     question.fields.flatMap(fieldLines),
     given === null ? [] : answerLines(given),
-    isOpen(stored) ? ['To answer', ...ways(stored).map((way) => `  ${way}`)] : [],
+    isOpen(stored) ? ['To answer', ...ways(stored, state).map((way) => `  ${way}`)] : [],
   ];
   return `${sections
     .filter((section) => section.length > 0)
@@ -48,15 +48,16 @@ function described(stored: StoredQuestion, state: QuestionState): string {
     .join('\n\n')}\n`;
 }
 
-function stateSentence({ identifier, given, closedAt, deliveredTo }: StoredQuestion, found: QuestionState): string {
+function stateSentence(stored: StoredQuestion, found: QuestionState): string {
+  const { identifier, given, closedAt, deliveredTo } = stored;
   const issue = harmlessLine(identifier);
   switch (found.state) {
     case 'agent_waits':
       return `its agent waits for the answer ${waitText(found.waitsUntil ?? 0)}; then its run ends and ${issue} is held`;
     case 'run_ended':
-      return `its run has ended; an answer lets ${issue} go on where it stopped`;
+      return `its run has ended; an answer lets ${issue} go on where it stopped${meaningLater(stored)}`;
     case 'unattended':
-      return 'nobody waits for it just now; an answer is kept for the next run';
+      return `nobody waits for it just now; an answer is kept for the next run${meaningLater(stored)}`;
     case 'answered': {
       const told = deliveredTo === null ? 'no run has been told yet' : `run ${harmlessLine(deliveredTo)} was told`;
       return `answered ${timeWords(given?.at ?? 0)}; ${told}`;
@@ -64,6 +65,12 @@ function stateSentence({ identifier, given, closedAt, deliveredTo }: StoredQuest
     case 'closed':
       return `closed ${timeWords(closedAt ?? 0)}: nobody waits for an answer any more`;
   }
+}
+
+/** What a yes means that comes when its session is over. */
+function meaningLater({ question }: StoredQuestion): string {
+  if (question.kind === 'input' || question.fields.length > 0) return '';
+  return '; a yes is for the same request of the next run, once, and anything else is asked anew';
 }
 
 function waitText(until: number): string {
@@ -89,7 +96,7 @@ function answerLines({ answer: { decision, values }, author, at }: GivenAnswer):
   ];
 }
 
-function ways({ id, identifier, question }: StoredQuestion): string[] {
+function ways({ id, identifier, question }: StoredQuestion, { state }: QuestionState): string[] {
   const answer = `baton ask answer ${id}`;
   const no = `${answer} --no`;
   const secret = question.fields.find(({ isSecret }) => isSecret);
@@ -100,7 +107,8 @@ function ways({ id, identifier, question }: StoredQuestion): string[] {
     ];
   }
   if (question.fields.length === 0) {
-    return [`${answer} --yes`, `${answer} --always    (and the same again without asking in this session)`, no];
+    const always = `${answer} --always    (and the same again without asking in this session)`;
+    return [`${answer} --yes`, ...(state === 'agent_waits' ? [always] : []), no];
   }
   return [`${answer} ${placeholders(question)}`, no];
 }

@@ -1,12 +1,18 @@
 import { BatonError } from '../../core/baton-error.ts';
+import { exitCodes } from '../exit-codes.ts';
 import { textOrStdin } from '../issue/read-stdin.ts';
+import { jsonLine } from '../json-line.ts';
 import type { Surroundings } from '../surroundings.ts';
-import { type CommandFlags, submitCommand } from './submit-command.ts';
+import { openWorkplace } from '../workplace.ts';
+import { type CommandFlags, presentCommand, sendCommand } from './submit-command.ts';
 
 /** More than this is no word in passing: it belongs into the ticket or a file. */
 const mostBytes = 100 * 1024;
 
-/** `baton steer ISSUE TEXT…`: says something to the agent in the middle of its run; `-` reads it from stdin. */
+/**
+ * `baton steer ISSUE TEXT…`: says something to the agent in the middle of its run; `-` reads it from stdin. Only an agent
+ * at work can hear it, so without a daemon nothing is written: it would wait for nobody.
+ */
 export async function steer(
   issue: string,
   words: readonly string[],
@@ -17,5 +23,13 @@ export async function steer(
   if (text === '') throw new BatonError('usage_error', 'There is nothing to say to the agent.');
   if (Buffer.byteLength(text) > mostBytes)
     throw new BatonError('usage_error', `The text is longer than ${mostBytes} bytes.`);
-  return submitCommand('issue_steer', { issue, text }, flags, surroundings);
+  await using workplace = await openWorkplace(flags, surroundings);
+  if (!(await workplace.wake()))
+    throw new BatonError('command_refused', 'No daemon answers, so no agent is at work that could be told.', {
+      nextStep: 'Start one with `baton start`, or say it in a comment on the ticket: that reaches the next agent.',
+    });
+  const command = { kind: 'issue_steer', payload: { issue, text } } as const;
+  const told = presentCommand(await sendCommand(workplace, command, flags, surroundings));
+  surroundings.stdout.write(flags.json ? jsonLine({ command: told }) : `${told.text}\n`);
+  return exitCodes.ok;
 }

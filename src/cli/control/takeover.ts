@@ -2,6 +2,8 @@ import { sleep } from '../../clock/clock.ts';
 import { systemClock } from '../../clock/system-clock.ts';
 import { harmlessLines } from '../../core/harmless-line.ts';
 import { survivesReason } from '../../core/retry-command.ts';
+import type { Settings } from '../../core/settings.ts';
+import { threadToResume } from '../../core/thread-to-resume.ts';
 import type { RunRecord } from '../../store/runs.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { jsonLine } from '../json-line.ts';
@@ -9,7 +11,8 @@ import { resumeCommand } from '../resume-command.ts';
 import { latestRunOf } from '../runs/show-runs.ts';
 import { shellArgument } from '../shell-argument.ts';
 import type { Surroundings } from '../surroundings.ts';
-import { openWorkplace, type Workplace } from '../workplace.ts';
+import { openWorkplace, statePlace, type Workplace } from '../workplace.ts';
+import { gitDirectoryOf } from './git-directory-of.ts';
 import { type CommandFlags, presentCommand, sendCommand } from './submit-command.ts';
 
 /** How long the end of the run is waited for: an agent is given time to end by itself, and then it is killed. */
@@ -27,13 +30,14 @@ export async function takeOver(issue: string, flags: CommandFlags, surroundings:
   const isDone = command.status === 'done';
   const run = isDone ? await endedRunOf(workplace, issue) : null;
   const isFree = isDone && (run === null || (run.finish !== null && run.finish.errorCode !== 'agent_survives'));
+  const { settings } = workplace;
   const shown = {
     run_id: run?.runId ?? null,
     run_ended: run === null ? null : run.finish !== null,
     workspace_path: run?.workspace ?? null,
-    resume_command: run === null ? null : resumeCommand(workplace.settings, run),
+    resume_command: run === null ? null : await lineFor(run, workplace, flags, surroundings),
   };
-  const text = [command.text, ...(isDone ? handoverLines(run, shown.resume_command, issue) : [])];
+  const text = [command.text, ...(isDone ? handoverLines(run, shown.resume_command, issue, settings) : [])];
   surroundings.stdout.write(
     flags.json ? jsonLine({ command, takeover: isDone ? shown : null }) : `${text.map(oneLine).join('\n')}\n`,
   );
@@ -50,16 +54,52 @@ async function endedRunOf(workplace: Workplace, issue: string): Promise<RunRecor
   }
 }
 
-function handoverLines(run: RunRecord | null, command: string | null, issue: string): string[] {
-  const back = `give it back  baton handback ${shellArgument(run?.identifier ?? issue)}`;
+/** Opens the conversation that the next agent goes on with; of a run that never had one, that of the run before it. */
+async function lineFor(
+  run: RunRecord,
+  { workflowPath, settings, store, project }: Workplace,
+  flags: CommandFlags,
+  surroundings: Surroundings,
+): Promise<string | null> {
+  const { issueId, backend, workspace } = run;
+  const runs = await store.runs.list(project.id, { issueId, limit: mostEarlier });
+  const threadId = threadToResume({ backend, retryKind: 'handed_back' }, runs);
+  const spoken = threadId === null ? undefined : runs.find((each) => each.threadId === threadId);
+  if (spoken === undefined || workspace === null) return null;
+  const { stateDir } = statePlace(workflowPath, settings, flags.stateDir, surroundings);
+  return resumeCommand(settings, { ...spoken, workspace }, await gitDirectoryOf(workspace, stateDir));
+}
+
+/** So far back is looked for it. */
+const mostEarlier = 20;
+
+function handoverLines(
+  run: RunRecord | null,
+  command: string | null,
+  issue: string,
+  { tracker }: Pick<Settings, 'tracker'>,
+): string[] {
+  const named = shellArgument(run?.identifier ?? issue);
+  const back = `give it back  baton handback ${named}`;
   if (run === null || run.workspace === null) return ['workspace     none yet: no agent has worked on it', back];
   const place = `workspace     ${run.workspace}`;
   if (run.finish === null)
     return [place, 'Its run has not ended yet: do not work there before `baton runs show` tells an end.'];
   if (run.finish.errorCode === 'agent_survives')
     return [place, survivesReason('Its agent could not be ended and may still be at work there.', run.identifier)];
-  const opened = command ?? `no command opens the conversation (backend ${run.backend}); open the workspace itself`;
-  return [place, `conversation  ${opened}`, back];
+  if (command === null)
+    return [
+      place,
+      `conversation  no command opens the conversation (backend ${run.backend}); open the workspace itself`,
+      back,
+    ];
+  const move = tracker.kind === 'board' ? `with baton issue move ${named} STATE` : 'in the tracker';
+  return [
+    place,
+    `conversation  ${command}`,
+    `mind          Baton's tools do not work in it: move the ticket ${move}. Close it before you give it back.`,
+    back,
+  ];
 }
 
 /** Harmless, and every space of a path is kept. */

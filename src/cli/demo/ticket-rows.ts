@@ -17,7 +17,7 @@ export const statusWords = {
 } as const;
 
 /** A reason tells the command for the folder of the workflow file; the demo tells the one that works everywhere. */
-const answerElsewhere = / To answer: baton ask answer \S+$/;
+const answerElsewhere = / To answer: baton ask show \S+$/;
 
 /** One ticket as a watcher sees it. */
 export interface TicketRow {

@@ -2,6 +2,7 @@ import type { Author } from '../../core/author.ts';
 import { escapeInvisible } from '../../telemetry/harmless-text.ts';
 import type { Board } from '../../tracker/board/board.ts';
 import type { Surroundings } from '../surroundings.ts';
+import type { WorkOnIssue } from './work-on-issue.ts';
 
 /** How the commands reach a board: the command line composes it, they only use it. */
 export interface BoardDoor {
@@ -18,6 +19,8 @@ export interface BoardPlace {
 
 export interface OpenBoard {
   readonly board: Board;
+  /** What agents did on an issue. */
+  readWork(issueId: string): Promise<WorkOnIssue>;
   /** Resolves when what was changed has been told to a running daemon, and the store is closed. */
   close(): Promise<void>;
 }
@@ -31,6 +34,7 @@ export type BoardSurroundings = Pick<Surroundings, 'cwd' | 'stdout' | 'stderr' |
 /** What one command works with. */
 export interface BoardContext {
   readonly board: Board;
+  readonly readWork: OpenBoard['readWork'];
   /** In whose name it acts: a person, or the run that it is called in. */
   readonly person: Author;
   readonly surroundings: BoardSurroundings;

@@ -4,6 +4,7 @@ import type { Surroundings } from '../surroundings.ts';
 import { openBoard } from '../trackers.ts';
 import { openWorkplace } from '../workplace.ts';
 import type { BoardPlace, OpenBoard } from './board-context.ts';
+import { readWork } from './work-on-issue.ts';
 
 /** Opens the board of a workflow file beside its daemon, which is told at the end when something was changed. */
 export async function openBoardBeside(place: BoardPlace, surroundings: Surroundings): Promise<OpenBoard> {
@@ -21,6 +22,7 @@ export async function openBoardBeside(place: BoardPlace, surroundings: Surroundi
     });
     return {
       board,
+      readWork: (issueId) => readWork(workplace.store, workplace.project.id, issueId),
       close: async () => {
         if (changed) await workplace.wake();
         await workplace[Symbol.asyncDispose]();

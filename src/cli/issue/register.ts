@@ -23,11 +23,11 @@ interface PlaceFlags {
 export function registerIssueCommands(program: Command, door: BoardDoor, finish: (exitCode: number) => void): Command {
   const onBoard = async (flags: PlaceFlags, run: (context: BoardContext) => Promise<number>): Promise<void> => {
     const { workflow, stateDir } = flags;
-    const { board, close } = await door.open({ workflow, ...(stateDir === undefined ? {} : { stateDir }) });
+    const { board, readWork, close } = await door.open({ workflow, ...(stateDir === undefined ? {} : { stateDir }) });
     const { surroundings } = door;
     const person = authorOf(flags.as, surroundings);
     try {
-      finish(await run({ board, person, surroundings, json: flags.json === true }));
+      finish(await run({ board, readWork, person, surroundings, json: flags.json === true }));
     } finally {
       await close();
     }

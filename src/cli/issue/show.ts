@@ -5,13 +5,15 @@ import { exitCodes } from '../exit-codes.ts';
 import { answer, type BoardContext } from './board-context.ts';
 import { authorWords, historyWords, timeWords } from './history-words.ts';
 import { issueAsJson } from './issue-json.ts';
+import { type WorkOnIssue, workAsJson, workFacts } from './work-on-issue.ts';
 
 /** `baton issue show ID`: everything that is known of an issue. */
 export async function show(name: string, context: BoardContext): Promise<number> {
   const { board } = context;
   const { id } = await board.find(name);
   const details = await board.details(id);
-  answer(context, await detailsAsJson(details, context), detailsAsText(details));
+  const work = await context.readWork(id);
+  answer(context, { ...(await detailsAsJson(details, context)), ...workAsJson(work) }, detailsAsText(details, work));
   return exitCodes.ok;
 }
 
@@ -30,7 +32,10 @@ async function detailsAsJson(details: IssueDetails, { board }: BoardContext): Pr
   };
 }
 
-function detailsAsText({ issue, parent, children, blocks, comments, history }: IssueDetails): string {
+function detailsAsText(
+  { issue, parent, children, blocks, comments, history }: IssueDetails,
+  work: WorkOnIssue,
+): string {
   const short = ({ identifier, status, title }: BoardIssue): string =>
     `${identifier} (${status}) ${harmlessLine(title)}`;
   const facts: [string, string][] = [
@@ -41,6 +46,7 @@ function detailsAsText({ issue, parent, children, blocks, comments, history }: I
     ...children.map((child): [string, string] => ['has part', short(child)]),
     ...issue.blockers.map(({ identifier, status }): [string, string] => ['waits for', `${identifier} (${status})`]),
     ...blocks.map((blocked): [string, string] => ['blocks', short(blocked)]),
+    ...workFacts(work),
     ['branch', harmlessLine(issue.branch ?? '')],
     ['url', harmlessLine(issue.url ?? '')],
     ['created', timeWords(issue.createdAt)],

@@ -1,6 +1,7 @@
 import { systemClock } from '../../clock/system-clock.ts';
 import { BatonError } from '../../core/baton-error.ts';
 import { harmlessLine } from '../../core/harmless-line.ts';
+import { outcomeWords } from '../../core/outcome-words.ts';
 import { deliveryText, evidenceText } from '../../core/run-evidence.ts';
 import type { RunRecord } from '../../store/runs.ts';
 import { exitCodes } from '../exit-codes.ts';
@@ -30,7 +31,9 @@ export async function listRuns(flags: RunsFlags, surroundings: Surroundings): Pr
 export async function showRun(id: string, flags: RunsFlags, surroundings: Surroundings): Promise<number> {
   await using workplace = await openWorkplace(flags, surroundings);
   const run = await findRun(workplace, id);
-  const text = [...Object.entries(presentRun(run)), ...workspaceWords(run)].map(
+  // An agent that tells no cost, and no price for its model: nobody knows what it was.
+  const known = run.costMicroUsd > 0 ? {} : { cost_usd: null };
+  const text = [...Object.entries({ ...presentRun(run), ...known }), ...workspaceWords(run)].map(
     ([key, value]) => `${key.padEnd(20)} ${value === null ? '-' : harmlessLine(String(value))}\n`,
   );
   const told = { ...presentRun(run), workspace_evidence: run.evidence, workspace_removal: presentRemoval(run) };
@@ -124,9 +127,8 @@ function presentRun(run: RunRecord): Record<string, string | number | null> {
 }
 
 function line(run: RunRecord): string {
-  const outcome = run.finish?.outcome ?? 'in progress';
+  const outcome = run.finish === null ? 'in progress' : harmlessLine(outcomeWords(run.finish));
   const seconds = Math.round(((run.finish?.endedAt ?? systemClock.now()) - run.startedAt) / 1000);
   const started = new Date(run.startedAt).toISOString().slice(0, 19).replace('T', ' ');
-  const error = run.finish?.errorMessage;
-  return `${run.runId.slice(0, 8)}  ${started}  ${harmlessLine(run.identifier).padEnd(12)} ${`${seconds} s`.padStart(7)}  ${outcome}${error == null ? '' : `: ${harmlessLine(error)}`}\n`;
+  return `${run.runId.slice(0, 8)}  ${started}  ${harmlessLine(run.identifier).padEnd(12)} ${`${seconds} s`.padStart(7)}  ${outcome}\n`;
 }

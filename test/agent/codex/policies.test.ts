@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { approvalPolicyFor, sandboxPolicyFor } from '../../../src/agent/codex/policies.ts';
+import { approvalPolicyFor, sandboxModeOf, sandboxPolicyFor } from '../../../src/agent/codex/policies.ts';
 import { codexProfile } from '../../../src/agent/codex/profile.ts';
 import { codexResumeCommand } from '../../../src/agent/codex/resume-command.ts';
 import { loginShellText } from '../../../src/agent/codex/shell-text.ts';
@@ -57,18 +57,52 @@ describe('shell text', () => {
     expect(loginShellText('x "$Y"', ['A', '$(rm)', 'B C', 'P_*', ''])).toBe(`unset A ${prefixed} || exit 97; x "$Y"`);
   });
 
+  it('that opens a thread by hand leaves no server behind, lets a commit through and writes no trust down', () => {
+    const plain = { workspace: '/ws/a', threadId: '01a1', home: null, sandbox: 'workspace-write', gitDir: '/git/a' };
+    const trust = `-c 'projects={"/ws/a"={trust_level="untrusted"}}'`;
+    const line = (more: Partial<typeof plain | { sandbox: null; gitDir: null }>) =>
+      codexResumeCommand({ ...plain, ...more });
+    expect(line({})).toBe(
+      `cd /ws/a && codex resume --no-daemon --sandbox workspace-write --add-dir /git/a ${trust} 01a1`,
+    );
+    expect(line({ gitDir: null })).toBe(`cd /ws/a && codex resume --no-daemon --sandbox workspace-write ${trust} 01a1`);
+    expect(line({ sandbox: 'danger-full-access' })).toBe(
+      `cd /ws/a && codex resume --no-daemon --sandbox danger-full-access ${trust} 01a1`,
+    );
+    expect(line({ sandbox: null })).toBe(`cd /ws/a && codex resume --no-daemon ${trust} 01a1`);
+  });
+
   it('that opens a thread by hand gives the shell back every word', () => {
-    const plain = { workspace: '/ws/a', threadId: '01a1', home: null };
-    expect(codexResumeCommand(plain)).toBe('cd /ws/a && codex resume 01a1');
-    const word = fc.string({ minLength: 1, unit: fc.constantFrom(...`ab '"$\`\\!*;&|<>~#(){}[]\n`) });
+    const word = fc.string({ minLength: 1, unit: fc.constantFrom(...`ab '"$\`\\!*;&|<>~#(){}[]\n\u007f`) });
     fc.assert(
-      fc.property(word, word, word, (workspace, threadId, home) => {
-        const line = codexResumeCommand({ workspace, threadId, home });
+      fc.property(word, word, word, word, (workspace, threadId, home, gitDir) => {
+        const line = codexResumeCommand({ workspace, threadId, home, gitDir, sandbox: 'workspace-write' });
         const stage = `cd() { printf '%s\\0' "$1"; }; codex() { printf '%s\\0' "$CODEX_HOME" "$@"; }; ${line}`;
-        expect(printed(stage).split('\0')).toEqual([workspace, home, 'resume', threadId, '']);
+        const [to, ...words] = printed(stage).split('\0');
+        expect(to).toBe(workspace);
+        const trust = words.splice(-3, 1)[0] ?? '';
+        expect(words).toEqual([
+          ...[home, 'resume', '--no-daemon', '--sandbox', 'workspace-write', '--add-dir', gitDir, '-c', threadId, ''],
+        ]);
+        expect(trust).not.toMatch(/[\n\u007f]/);
+        const named = /^projects=\{("(?:[^"\\]|\\.)*")=\{trust_level="untrusted"\}\}$/.exec(trust)?.[1];
+        expect(JSON.parse(named ?? 'null')).toBe(workspace);
       }),
       { numRuns: 40 },
     );
+  });
+
+  it.each([
+    [null, 'workspace-write', 'workspace-write'],
+    [null, 'read-only', 'read-only'],
+    [null, 'odd', null],
+    [{ type: 'workspaceWrite', networkAccess: true }, 'read-only', 'workspace-write'],
+    [{ type: 'readOnly' }, 'workspace-write', 'read-only'],
+    [{ type: 'dangerFullAccess' }, 'workspace-write', 'danger-full-access'],
+    [{ type: 'externalSandbox' }, 'workspace-write', null],
+    [{}, 'workspace-write', null],
+  ])('for a person has the sandbox of a turn: %j on %s is %s', (policy, thread, mode) => {
+    expect(sandboxModeOf(policy, thread)).toBe(mode);
   });
 
   it('is for a backend whose variables and folder the workflow knows', () => {

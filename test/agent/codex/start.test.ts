@@ -158,4 +158,18 @@ describe('a thread that Codex does not go on with', () => {
       message: expect.stringContaining(error.message),
     });
   });
+
+  it('is kept for a person to close it when another Codex has it open', async () => {
+    const message = 'thread 0190 already has an active writer';
+    const opened = openCodex(
+      { answers: { 'thread/resume': { error: { code: -32_600, message } } } },
+      { request: { threadId: 'thread-old' }, parts: { accountEnv: { CODEX_HOME: '/homes/spare one' } } },
+    );
+    await expect(opened).rejects.toMatchObject({
+      code: 'agent_thread_in_use',
+      message:
+        'The conversation is still open somewhere. Close it there, or end the shared server of Codex with ' +
+        `\`CODEX_HOME='/homes/spare one' codex app-server daemon stop\`. (Codex says: ${message}.)`,
+    });
+  });
 });

@@ -9,6 +9,7 @@ import { systemClock } from '../../../src/clock/system-clock.ts';
 import type { AgentQuestion, QuestionAnswer } from '../../../src/core/question.ts';
 import type { ToolAnswer, ToolDescription } from '../../../src/core/tool-door.ts';
 import type { Custody } from '../../../src/process/custody.ts';
+import { daemonMarker } from '../../../src/process/process-table.ts';
 import { type CodexHomeChoices, codexHome } from '../../fake/openai/codex-home.ts';
 import { type FakeOpenAi, startFakeOpenAi } from '../../fake/openai/fake-openai.ts';
 import type { Scenario } from '../../fake/openai/scenario.ts';
@@ -22,6 +23,8 @@ export interface CodexScene {
   readonly workspace: string;
   /** Beside the workspace, not in it. */
   readonly folder: string;
+  /** For a program beside Baton: it finds the same home, and what it leaves behind fails the test as well. */
+  readonly env: Readonly<Record<string, string>>;
   /** A session in a process of its own; several one after the other share the home. */
   open(request?: Partial<SessionRequest>, options?: Partial<CodexAgentOptions>): Promise<OpenSession>;
 }
@@ -136,7 +139,7 @@ export function useCodexScenes(codex: CodexBinary): (choices?: SceneChoices) => 
       };
       return { session, events, asked, calls, complete, names: () => events.map(({ name }) => name) };
     };
-    return { model, workspace, folder, open };
+    return { model, workspace, folder, env: { ...env, [daemonMarker]: parts.daemonId }, open };
   };
 }
 
