@@ -115,7 +115,8 @@ export class AccountBook {
     if (!needsProbe(known, now)) return account;
     this.#set(probedBy(known, runId, now));
     const stored = (await tables.accounts.list()).find((state) => keyOf(state) === keyOf(account));
-    await tables.accounts.put(probedBy(stored ?? known, runId, now), now);
+    // What a person just asked for may not be in the store yet; it comes before this run.
+    await tables.accounts.put(probedBy(this.#withPending(stored ?? known), runId, now), now);
     return account;
   }
 
