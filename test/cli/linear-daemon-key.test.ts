@@ -125,7 +125,7 @@ describe.concurrent('the key of Linear', liveTest, () => {
     scene.letGoOn(atWork);
     await soon(() => expect(linear.stateOf(atWork)).toBe('Done'));
     expect(linear.commentsOf(atWork)).toHaveLength(1);
-    expect(await runsOf(place)).toMatchObject([{ outcome: 'succeeded' }]);
+    await soon(async () => expect(await runsOf(place)).toMatchObject([{ outcome: 'succeeded' }]));
     await stopDaemon(daemon);
     // Whoever writes it into the file has it in the file, and nowhere else.
     for (const key of [wrongKey, secretKey]) expect(filesWith(place.folder, key)).toEqual([]);
