@@ -1,23 +1,12 @@
 import type { Clock } from '../clock/clock.ts';
 import type { RunningEntry } from './scheduling-state.ts';
 
-/** Of one run: how long it has waited for people, and since when it does now. On the monotonic clock. */
-interface Waits {
-  open: number;
-  since: number;
-  totalMs: number;
-}
-
-/** By the run's entry, and gone with it. */
-const waitsOf = new WeakMap<RunningEntry, Waits>();
-
 /**
  * Counts `asking` as time in which the run waits for a person: that is his, not the agent's, and limits on how long a run
  * may take leave it out. While one of several questions is open, the run waits.
  */
 export async function waitingForPerson<T>(entry: RunningEntry, clock: Clock, asking: Promise<T>): Promise<T> {
-  const waits = waitsOf.get(entry) ?? { open: 0, since: 0, totalMs: 0 };
-  waitsOf.set(entry, waits);
+  const { personWaits: waits } = entry;
   if (waits.open === 0) waits.since = clock.monotonic();
   waits.open += 1;
   try {
@@ -31,7 +20,7 @@ export async function waitingForPerson<T>(entry: RunningEntry, clock: Clock, ask
 /** How long a run has taken until now, without the time in which it waited for a person. */
 export function ownTimeMs(entry: RunningEntry, clock: Clock): number {
   const now = clock.monotonic();
-  const waits = waitsOf.get(entry);
-  const waitedMs = waits === undefined ? 0 : waits.totalMs + (waits.open > 0 ? now - waits.since : 0);
+  const { open, since, totalMs } = entry.personWaits;
+  const waitedMs = totalMs + (open > 0 ? now - since : 0);
   return now - entry.startedAtMonotonic - waitedMs;
 }

@@ -98,6 +98,8 @@ export interface RunningEntry {
   readonly startedAt: number;
   /** On the monotonic clock, for stalls and limits. */
   readonly startedAtMonotonic: number;
+  /** How long it has waited for people, how many questions are open, and since when; on the monotonic clock. */
+  readonly personWaits: { open: number; since: number; totalMs: number };
   /** What the issue had spent, failed and repeated before this run; null until its start is written down. */
   before: IssueCounts | null;
   lastEventAtMonotonic: number | null;

@@ -80,6 +80,7 @@ export function startRun(context: OrchestratorContext, start: RunStart): void {
     warnings: [],
     processMissedAt: null,
     stopRequested: null,
+    personWaits: { open: 0, since: 0, totalMs: 0 },
     settlingSince: null,
     holdAfterwards: null,
     ownMove: null,

@@ -237,6 +237,7 @@ async function given(limits: { readonly tokensPerDay?: number } = {}, between: B
   journal.runStarts('run-1', 1);
   const entry = {
     ...{ runId: 'run-1', issue: issue({ id: '1' }), startedAtMonotonic: 0, settlingSince: null, warnings: [] },
+    personWaits: { open: 0, since: 0, totalMs: 0 },
     before: { spent: { runs: 0, tokens: 0, wallMs: 0, microUsd: 0 }, failures: 0, staleRuns: 0, quotaWaits: 0 },
     usage: { inputTokens: 0, outputTokens: 0, totalTokens: 0, costMicroUsd: 0 },
     run: { stop: (reason: string) => void stopped.push(reason) },
