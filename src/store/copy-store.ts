@@ -8,7 +8,7 @@ import { openMigrated } from './open-store.ts';
 import type { Database } from './schema.ts';
 import { describeLocation, parseStoreUrl } from './store-url.ts';
 
-/** Rows in one statement; the widest table has 30 columns, and each is a parameter. */
+/** Rows in one statement; the widest table has some 30 columns, and each is a parameter. */
 const rowsABatch = 200;
 
 export interface CopyStoreOptions {

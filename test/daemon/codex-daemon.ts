@@ -5,6 +5,7 @@ import { answer, soon, startDaemon, stopDaemon } from '../cli/live-daemon.ts';
 import { baton, jsonLines, Place, type RunningBaton } from '../cli/run-baton.ts';
 import type { Scenario, Step } from '../fake/app-server/scenario.ts';
 import { type FakeAppServer, writeFakeAppServer } from '../fake/app-server/write-fake-app-server.ts';
+import type { FakeLinear } from '../fake/linear/fake-linear.ts';
 import { statusNow } from '../fault/fault-daemon.ts';
 
 export interface DaemonWishes {
@@ -193,6 +194,17 @@ export class CodexDaemon {
     await stopDaemon(this.process);
     expect(this.place.pids()).toEqual([]);
   }
+}
+
+/** Stops a daemon and the Linear it asked, of which it may have asked nothing wrong. */
+export async function stopWithLinear(daemon: CodexDaemon, linear: FakeLinear): Promise<void> {
+  try {
+    await daemon.stop();
+  } finally {
+    daemon.place[Symbol.dispose]();
+    await linear[Symbol.asyncDispose]();
+  }
+  expect(linear.complaints).toEqual([]);
 }
 
 /** Files one issue a name, in their order. */

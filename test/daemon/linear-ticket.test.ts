@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { liveTest, soon } from '../cli/live-daemon.ts';
 import { leaveNoPlaces } from '../cli/run-baton.ts';
 import { type FakeLinear, startFakeLinear } from '../fake/linear/fake-linear.ts';
-import { CodexDaemon, patientAgent, untilLet } from './codex-daemon.ts';
+import { CodexDaemon, patientAgent, stopWithLinear, untilLet } from './codex-daemon.ts';
 
 leaveNoPlaces();
 
@@ -27,15 +27,7 @@ describe('a ticket on Linear that changes in the middle of a turn', liveTest, ()
       },
     });
   }, 90_000);
-  afterAll(async () => {
-    try {
-      await daemon.stop();
-    } finally {
-      daemon.place[Symbol.dispose]();
-      await linear[Symbol.asyncDispose]();
-    }
-    expect(linear.complaints).toEqual([]);
-  }, 90_000);
+  afterAll(() => stopWithLinear(daemon, linear), 90_000);
 
   const isAtWork = (name: string): Promise<void> =>
     soon(async () => {

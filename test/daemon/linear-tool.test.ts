@@ -3,7 +3,7 @@ import { liveTest, soon } from '../cli/live-daemon.ts';
 import { baton, leaveNoPlaces, Place } from '../cli/run-baton.ts';
 import type { Step } from '../fake/app-server/scenario.ts';
 import { type FakeLinear, startFakeLinear } from '../fake/linear/fake-linear.ts';
-import { CodexDaemon, patientAgent, useDaemon } from './codex-daemon.ts';
+import { CodexDaemon, patientAgent, stopWithLinear, useDaemon } from './codex-daemon.ts';
 
 leaveNoPlaces();
 
@@ -99,15 +99,7 @@ describe('an agent that speaks to Linear by linear_graphql', liveTest, () => {
       },
     });
   }, 90_000);
-  afterAll(async () => {
-    try {
-      await daemon.stop();
-    } finally {
-      daemon.place[Symbol.dispose]();
-      await linear[Symbol.asyncDispose]();
-    }
-    expect(linear.complaints).toEqual([]);
-  }, 90_000);
+  afterAll(() => stopWithLinear(daemon, linear), 90_000);
 
   const asked = async (id: number): Promise<{ success: boolean; said: unknown }> => {
     const { success, output } = await answerTo(daemon, 'asks', id);
