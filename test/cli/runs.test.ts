@@ -12,6 +12,7 @@ import {
   liveTest,
   refusal,
   runsOf,
+  soon,
   startDaemon,
   stateFolderOf,
   stopDaemon,
@@ -97,6 +98,8 @@ describe('the runs of a daemon', liveTest, () => {
   });
 
   it('cannot steer a terminal by what an agent prints, and stay JSON', async () => {
+    // The agent prints line by line, and may still be at it.
+    await soon(async () => expect((await batonHere(place, 'runs', 'log', 'BAT-2')).stdout).toMatch(/x{100}/));
     const log = await batonHere(place, 'runs', 'log', 'BAT-2');
     expect(log).toMatchObject({ code: 0, stderr: '' });
     expect(log.stdout).toContain('evil');

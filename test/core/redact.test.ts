@@ -36,6 +36,8 @@ describe('secrets in what an agent tells', () => {
         fc.pre(!'[secret]'.includes(drawn.trim()));
         const told = redact({ parts: texts.map(([before, after]) => `${before}${drawn}${after}`) }, [drawn]);
         for (const text of told.parts) expect(text).toContain('[secret]');
+        // One that JSON writes otherwise is found in that form too, which may reach into what follows.
+        if (JSON.stringify(drawn) !== `"${drawn}"`) return;
         const [, after] = texts[0] ?? ['', ''];
         expect(told.parts[0]?.endsWith(after) || told.parts[0]?.endsWith('[secret]')).toBe(true);
       }),
