@@ -88,8 +88,9 @@ describe('a workflow that says nothing of Codex but its command', liveTest, () =
     ]);
   });
 
-  it('T8: the command of the workflow is run with its words as they are, and no flag is added', () => {
+  it('T8: the command of the workflow is run with its words as they are, and no flag is added', async () => {
     for (const name of ['plain', 'tools']) {
+      await daemon().endedRuns(name);
       const [first] = daemon().fake(name).trace();
       expect(first?.started?.argv).toEqual(['--config', 'model="gpt-5.5"', 'app-server']);
     }
