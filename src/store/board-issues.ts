@@ -29,6 +29,11 @@ export interface BoardIssues {
   byStatuses(project: string, statuses: readonly BoardStatus[]): Promise<readonly BoardIssue[]>;
   /** One column, newest change first, page by page. */
   page(project: string, query: BoardPageQuery): Promise<BoardPage>;
+  /**
+   * Several columns, newest change first, page by page. Of each column at most `scan` issues are looked at for a page, so
+   * that no question reads the whole board: where few fit, a page may be short, or empty, and have a next one.
+   */
+  list(project: string, query: BoardListQuery): Promise<BoardPage>;
   countByStatus(project: string): Promise<Readonly<Partial<Record<BoardStatus, number>>>>;
   children(key: IssueKey): Promise<readonly BoardIssue[]>;
   /** False when it was so already. A cycle is the caller's to refuse. */
@@ -81,6 +86,23 @@ export interface BoardPageQuery {
   readonly limit: number;
   /** From the page before. */
   readonly after: string | null;
+}
+
+export interface BoardListQuery {
+  readonly statuses: readonly BoardStatus[];
+  readonly match: BoardMatch;
+  readonly limit: number;
+  readonly scan: number;
+  /** From the page before. */
+  readonly after: string | null;
+}
+
+/** What an issue must have; what is missing does not matter. */
+export interface BoardMatch {
+  /** Somewhere in identifier, title or description, whatever its case as far as letters of ASCII go. */
+  readonly text?: string;
+  readonly label?: string;
+  readonly priority?: number | null;
 }
 
 export interface BoardPage {

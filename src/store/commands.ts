@@ -18,8 +18,18 @@ export interface Commands {
   latestDone(project: string, kinds: readonly string[]): Promise<Command | null>;
   /** Newest first. */
   list(project: string, limit: number): Promise<readonly Command[]>;
+  /**
+   * Newest first, in outline: of a payload only the texts `issue`, `question` and `reason`, and the beginning of `text` and
+   * `note`, as what was said may be long. With `doneKinds` only those of these kinds that were done; others are not even looked at.
+   */
+  outlines(project: string, query: OutlineQuery): Promise<readonly Command[]>;
   /** Removes at most `limit` executed ones older than this; gives how many. */
   prune(executedBefore: number, limit: number): Promise<number>;
+}
+
+export interface OutlineQuery {
+  readonly limit: number;
+  readonly doneKinds?: readonly string[];
 }
 
 export interface CommandDraft {

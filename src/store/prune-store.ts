@@ -1,6 +1,11 @@
 import { type Clock, sleep } from '../clock/clock.ts';
 import type { Store } from './store.ts';
 
+/** Who was told of what is remembered for so long after it was last so. */
+const notificationsKeptMs = 30 * 24 * 3_600_000;
+/** What landed is remembered for so long. */
+const landedKeptMs = 30 * 24 * 3_600_000;
+
 export interface Retention {
   readonly now: number;
   /** Finished runs with their events, and questions that are not open. Null keeps them for ever, here and below. */
@@ -20,6 +25,8 @@ export interface Pruned {
   readonly questions: number;
   readonly commands: number;
   readonly requestMinutes: number;
+  readonly notifications: number;
+  readonly landed: number;
 }
 
 /** Removes what is older than wanted, in small steps, so that no write of anybody waits long. Stopped, it goes on next time. */
@@ -44,7 +51,9 @@ export async function pruneStore(
   const requestMinutes = await inSteps(retention.requestMinutesOlderThanMs, (before) =>
     store.requestCounts.prune(before, step),
   );
-  return { runIds, events, questions, commands, requestMinutes };
+  const notifications = await inSteps(notificationsKeptMs, (before) => store.notifications.prune(before, step));
+  const landed = await inSteps(landedKeptMs, (before) => store.landed.prune(before, step));
+  return { runIds, events, questions, commands, requestMinutes, notifications, landed };
 }
 
 /** Until a step removes nothing. Gives the sum. */

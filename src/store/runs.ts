@@ -15,10 +15,17 @@ export interface Runs {
   /** Ends a run once; false when it has ended already, is unknown, or was started with another generation. */
   finish(runId: string, generation: number, end: RunFinish): Promise<boolean>;
   read(runId: string): Promise<RunRecord | null>;
-  /** Newest first. */
-  list(project: string, query: { readonly issueId?: string; readonly limit: number }): Promise<readonly RunRecord[]>;
+  /** Newest first; with `before` those that come after that one in this order. */
+  list(
+    project: string,
+    query: { readonly issueId?: string; readonly limit: number; readonly before?: RunPlace },
+  ): Promise<readonly RunRecord[]>;
   /** The one that started last; null when there was none. */
   latestOfIssue(key: IssueKey): Promise<RunRecord | null>;
+  /** Of each of these issues when a run last started, by the clock of then; nothing for those that no run is known of. */
+  latestStarts(project: string, issueIds: readonly string[]): Promise<ReadonlyMap<string, number>>;
+  /** Of each of these issues the run that started last; nothing for those that no run is known of. */
+  latestOfIssues(project: string, issueIds: readonly string[]): Promise<readonly RunRecord[]>;
   /** Of each of these workspaces the run in it that started last; nothing for those that no run is known of. */
   latestInWorkspaces(project: string, workspaces: readonly string[]): Promise<readonly RunRecord[]>;
   /** Replaces the evidence of a run, also after its end; false when the run is unknown. */
@@ -33,6 +40,9 @@ export interface Runs {
   /** Removes at most `limit` finished runs that ended before `endedBefore`, with their events. Gives the ids removed. */
   prune(endedBefore: number, limit: number): Promise<readonly string[]>;
 }
+
+/** Where a run stands in the order of starts: a few may have the same number. */
+export type RunPlace = Pick<RunRecord, 'seq' | 'runId'>;
 
 export interface RunStart extends IssueKey {
   readonly runId: string;
@@ -98,6 +108,8 @@ export interface SavedBefore {
 }
 
 export interface RunRecord extends RunStart {
+  /** Grows with each run that starts in the project. */
+  readonly seq: number;
   readonly pid: number | null;
   readonly pidStartTime: number | null;
   readonly workspace: string | null;

@@ -1,6 +1,7 @@
 import type { Generated } from 'kysely';
 import type { BoardStatus } from '../core/board-status.ts';
 import type { RecoveryStep } from '../core/context-recovery.ts';
+import type { NotifyCause } from '../core/notify-cause.ts';
 import type { RetryKind } from '../core/workflow.ts';
 import type { JobTimer } from './job-timers.ts';
 import type { RunFinish } from './runs.ts';
@@ -111,6 +112,25 @@ export interface Database {
     result_status: 'done' | 'refused' | null;
     result_text: string | null;
   };
+  notifications: {
+    project: string;
+    cause: string;
+    target: string;
+    nature: NotifyCause['nature'];
+    /** The rest of the cause, as it was when it was first seen. */
+    cause_json: string;
+    first_seen_at: number;
+    seen_at: number;
+    over_at: number | null;
+    message: string | null;
+    tries: number;
+    first_try_at: number | null;
+    /** Null when it was sent, and when nobody tries any more. */
+    next_try_at: number | null;
+    sent_at: number | null;
+    error: string | null;
+  };
+  landed: IssueColumns & { identifier: string; title: string | null; url: string | null; state: string; at: number };
 }
 
 interface Seq {

@@ -2,11 +2,14 @@ import type { Accounts } from './accounts.ts';
 import type { BoardComments } from './board-comments.ts';
 import type { BoardHistory } from './board-history.ts';
 import type { BoardIssues } from './board-issues.ts';
+import type { BoardNews } from './board-news.ts';
 import type { Claims } from './claims.ts';
 import type { Commands } from './commands.ts';
 import type { Counters } from './counters.ts';
 import type { Held } from './held.ts';
 import type { JobTimers } from './job-timers.ts';
+import type { Landed } from './landed.ts';
+import type { Notifications } from './notifications.ts';
 import type { Pins } from './pins.ts';
 import type { Projects } from './projects.ts';
 import type { Questions } from './questions.ts';
@@ -52,6 +55,7 @@ export interface StoreTables {
   readonly boardIssues: BoardIssues;
   readonly boardComments: BoardComments;
   readonly boardHistory: BoardHistory;
+  readonly boardNews: BoardNews;
   readonly claims: Claims;
   readonly runs: Runs;
   readonly runEvents: RunEvents;
@@ -65,4 +69,6 @@ export interface StoreTables {
   readonly requestCounts: RequestCounts;
   readonly usage: Usage;
   readonly commands: Commands;
+  readonly notifications: Notifications;
+  readonly landed: Landed;
 }

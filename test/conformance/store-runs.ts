@@ -28,6 +28,7 @@ export function runsConformance(engine: StoreEngine): void {
         finish: null,
         evidence: null,
         removal: null,
+        seq: 1,
       };
       expect(await runs.read('r1')).toEqual({ ...start, ...nothingYet });
       const facts = {
@@ -50,10 +51,10 @@ export function runsConformance(engine: StoreEngine): void {
         },
       };
       expect(await runs.record('r1', 3, facts)).toBe(true);
-      expect(await runs.read('r1')).toEqual({ ...start, ...facts, finish: null, removal: null });
+      expect(await runs.read('r1')).toEqual({ seq: 1, ...start, ...facts, finish: null, removal: null });
       expect((await runs.unfinished(project)).map(({ runId }) => runId)).toEqual(['r1']);
       expect(await runs.finish('r1', 3, end)).toBe(true);
-      expect(await runs.read('r1')).toEqual({ ...start, ...facts, finish: end, removal: null });
+      expect(await runs.read('r1')).toEqual({ seq: 1, ...start, ...facts, finish: end, removal: null });
       expect(await runs.unfinished(project)).toEqual([]);
       expect(await runs.read('no')).toBeNull();
     });
@@ -104,6 +105,11 @@ export function runsConformance(engine: StoreEngine): void {
         (await runs.list(project, query)).map(({ runId }) => runId);
       expect(await listed({ limit: 9 })).toEqual(['r3', 'r2', 'r1', 'r0']);
       expect(await listed({ limit: 2 })).toEqual(['r3', 'r2']);
+      expect(await listed({ limit: 9, before: { seq: (await runs.read('r3'))?.seq ?? 0, runId: 'r3' } })).toEqual([
+        'r2',
+        'r1',
+        'r0',
+      ]);
       expect(await listed({ limit: 9, issueId: 'i1' })).toEqual(['r3', 'r1', 'r0']);
       expect(await runs.countByIssue({ project, issueId: 'i1' })).toBe(3);
       expect(await runs.countByIssue({ project: 'beta', issueId: 'i2' })).toBe(0);
@@ -138,6 +144,26 @@ export function runsConformance(engine: StoreEngine): void {
       expect((await runs.list(project, { limit: 9 })).map((run) => run.runId)).toEqual(['b', 'z']);
     });
 
+    it('knows when runs of issues started last, of many at once', async () => {
+      const { runs } = await open();
+      const started = [
+        ['r0', 'i1', 5],
+        ['r1', 'i2', 9],
+        ['r2', 'i1', 7],
+        ['r3', 'i1', 6],
+      ] as const;
+      for (const [runId, issueId, startedAt] of started) await runs.start(runStart(runId, { issueId, startedAt }));
+      await runs.start(runStart('other', { project: 'beta', issueId: 'i3' }));
+      const many = ['i1', 'i2', 'i3', 'i1', ...Array.from({ length: 1_200 }, (_, index) => `no-${index}`)];
+      expect(await runs.latestStarts(project, many)).toEqual(
+        new Map([
+          ['i1', 7],
+          ['i2', 9],
+        ]),
+      );
+      expect(await runs.latestStarts(project, [])).toEqual(new Map());
+    });
+
     it('knows of each workspace the run that started last in it', async () => {
       const { runs } = await open();
       const places = [
@@ -159,6 +185,21 @@ export function runsConformance(engine: StoreEngine): void {
       expect(await latest('/w/A')).toEqual([]);
       expect(await latest()).toEqual([]);
       expect(await latest(...Array.from({ length: 1_200 }, (_, at) => `/none/${at}`), '/w/b')).toEqual(['r3']);
+    });
+
+    it('tells the latest run of each of some issues', async () => {
+      const { runs } = await open();
+      for (const [id, issueId] of [
+        ['r0', 'i1'],
+        ['r1', 'i2'],
+        ['r2', 'i1'],
+      ] as const)
+        await runs.start(runStart(id, { issueId }));
+      await runs.start(runStart('other', { project: 'beta', issueId: 'i2' }));
+      const latest = async (...wanted: string[]) =>
+        (await runs.latestOfIssues(project, wanted)).map(({ runId }) => runId);
+      expect(await latest('i2', 'i1', 'i3')).toEqual(['r2', 'r1']);
+      expect(await latest()).toEqual([]);
     });
 
     it('replaces the evidence of a run, also after its end', async () => {

@@ -337,6 +337,41 @@ export function schedulingConformance(engine: StoreEngine): void {
       expect((await commands.latestDone(project, ['pause', 'resume']))?.id).toBe('c2');
     });
 
+    it('tells commands in outline: what is long in them is left out, and garbage does no harm', async () => {
+      const { commands } = await open();
+      const long = 'x'.repeat(100_000);
+      const broken = `a\u0000b\ud800 \\u0000 "'%`;
+      const payloads = [
+        { issue: 'BAT-1', text: long, reason: 'because' },
+        { question: 'q1', values: { issue: long } },
+        { issue: ['BAT-1', null], reason: { issue: 'BAT-1' }, question: 7 },
+        { text: broken, issue: 'BAT-2' },
+        { issue: 'BAT-3', reason: long },
+        {},
+      ];
+      for (const [at, payload] of payloads.entries())
+        await commands.submit(command(`c${at}`, { payload, kind: at === 1 ? 'question_answer' : 'issue_steer' }));
+      for (const id of ['c0', 'c1', 'c4']) await commands.finish(id, { at: 5, status: 'done', text: 'ok' });
+      await commands.finish('c3', { at: 5, status: 'refused', text: 'no' });
+      await commands.submit(command('other', { project: 'beta', payload: { issue: 'BAT-1' } }));
+      const all = await commands.outlines(project, { limit: 9 });
+      expect(all.map(({ id }) => id)).toEqual(['c5', 'c4', 'c3', 'c2', 'c1', 'c0']);
+      expect(all.find(({ id }) => id === 'c0')).toEqual({
+        ...(await commands.read('c0')),
+        payload: { issue: 'BAT-1', reason: 'because', text: long.slice(0, 500) },
+      });
+      expect(all.find(({ id }) => id === 'c1')?.payload).toEqual({ question: 'q1' });
+      expect(all.find(({ id }) => id === 'c2')?.payload).toEqual({});
+      expect(String(all.find(({ id }) => id === 'c4')?.payload.reason).length).toBeLessThan(5_000);
+      expect((await commands.outlines(project, { limit: 2 })).map(({ id }) => id)).toEqual(['c5', 'c4']);
+      const done = async (doneKinds: string[], limit: number) =>
+        (await commands.outlines(project, { limit, doneKinds })).map(({ id }) => id);
+      expect(await done(['issue_steer', 'question_answer'], 9)).toEqual(['c4', 'c1', 'c0']);
+      expect(await done(['issue_steer', 'question_answer'], 2)).toEqual(['c4', 'c1']);
+      expect(await done(['question_answer'], 9)).toEqual(['c1']);
+      expect(await done([], 9)).toEqual([]);
+    });
+
     it('prunes no more than asked, and nothing that waits', async () => {
       const { commands } = await open();
       for (let index = 0; index < 6; index++) {

@@ -6,6 +6,7 @@ import type { JobTimer } from '../../src/store/job-timers.ts';
 import type { Store } from '../../src/store/store.ts';
 import { draft, onEngine, project, runStart, type StorePlace } from '../conformance/store.ts';
 import { engines } from './engines.ts';
+import { cause } from './notification-cause.ts';
 
 const timer: JobTimer = {
   ...{ project, job: 'j', owner: '', lastRunAt: 1, nextDueAt: 2 },
@@ -68,6 +69,9 @@ for (const from of engines) {
             expect(await store.retries.read(held)).toMatchObject({ recovery: 'fresh_start', note: 'n' });
             expect(await store.pins.list(project)).toEqual([{ ...held, identifier: 'x', since: 1, author }]);
             expect(await store.claims.read(held)).toMatchObject({ host: 'here', slotState: 'Todo', generation: 1 });
+            expect(await store.landed.latest(project, { from: 0, limit: 9 })).toMatchObject([
+              { title: '漢 🚲', at: 7 },
+            ]);
             const timers = ['', 'me', 'you'].map((owner) => ({ ...timer, owner }));
             expect(await store.jobTimers.list(project)).toEqual(timers);
             await store.close();
@@ -177,6 +181,9 @@ async function fillEverything(store: Store): Promise<void> {
     await tables.held.put({ ...key, identifier: 'x', code: 'person', reason: 'r', since: 1, runId: null });
     await tables.counters.add(key, 'n', Number.MAX_SAFE_INTEGER);
     for (const owner of ['', 'me', 'you']) await tables.jobTimers.put({ ...timer, owner });
+    const told = Array.from({ length: 250 }, (_, index) => ({ target: `t${index % 2}`, cause: cause(`k${index}`) }));
+    await tables.notifications.see(project, told, 5, 1);
+    await tables.landed.note({ ...key, identifier: 'x', title: '漢 🚲', url: null, state: 'Done', at: 7 }, 0);
     const labels = { provider: 'p', route: '/r', method: 'GET', statusClass: '2xx', job: 'j', cause: 'c' };
     for (let minute = 0; minute < 300; minute++) {
       await tables.requestCounts.add({ ...labels, at: minute * 60_000, bytes: 1, latencyMs: 1 });

@@ -33,6 +33,20 @@ it.each<[string, string, (tables: StoreTables) => Promise<unknown>]>([
   ['runs in progress', 'runs_unfinished', ({ runs }) => runs.unfinished('p')],
   ['the latest run of an issue', 'runs_of_issue', ({ runs }) => runs.latestOfIssue(key)],
   ['the latest runs in workspaces', 'runs_in_workspace', ({ runs }) => runs.latestInWorkspaces('p', ['/a', '/b'])],
+  ['the latest runs of issues', 'runs_of_issue', ({ runs }) => runs.latestOfIssues('p', ['a', 'b'])],
+  [
+    'a column of the board in a list',
+    'board_issues_page',
+    ({ boardIssues }) => boardIssues.list('p', { statuses: ['todo'], match: {}, limit: 100, scan: 9, after: '5:i' }),
+  ],
+  ['the runs before one', 'runs_newest', ({ runs }) => runs.list('p', { limit: 9, before: { seq: 5, runId: 'r' } })],
+  [
+    'the runs of an issue before one',
+    'runs_of_issue',
+    ({ runs }) => runs.list('p', { issueId: 'i', limit: 9, before: { seq: 5, runId: 'r' } }),
+  ],
+  ['when runs of issues started last', 'runs_of_issue', ({ runs }) => runs.latestStarts('p', ['i', 'j'])],
+  ['what landed lately', 'landed_latest', ({ landed }) => landed.latest('p', { from: 1, limit: 9 })],
   ['open questions', 'questions_open', ({ questions }) => questions.open('p')],
   ['the newest questions', 'questions_newest', ({ questions }) => questions.list('p', { limit: 9 })],
   ['answers for an issue', 'questions_of_issue', ({ questions }) => questions.undelivered(key)],
@@ -49,6 +63,22 @@ it.each<[string, string, (tables: StoreTables) => Promise<unknown>]>([
     );
     expect(plan.rows[0]?.detail).toContain(`USING INDEX ${index} (project=?`);
   }
+});
+
+// What was refused may be large, and there may be much of it: it is not even read.
+it('SQLite finds the commands that were done by an index alone, before it reads any of them', async () => {
+  const asked: CompiledQuery[] = [];
+  const { commands } = storeTables(listening(engine.db, asked), engine);
+  await commands.outlines('p', { doneKinds: ['issue_hold', 'issue_stop'], limit: 9 });
+  // The question inside of it is written down as well.
+  const whole = asked.toSorted((one, other) => other.sql.length - one.sql.length)[0];
+  const plan = await engine.db.executeQuery<{ detail: string }>(
+    CompiledQuery.raw(`explain query plan ${whole?.sql}`, [...(whole?.parameters ?? [])]),
+  );
+  const details = plan.rows.map(({ detail }) => detail);
+  expect(details).toContainEqual(expect.stringContaining('USING COVERING INDEX commands_done (project=? AND kind=?'));
+  expect(details).toContainEqual(expect.stringContaining('commands USING INTEGER PRIMARY KEY (rowid=?)'));
+  expect(details.filter((detail) => detail.startsWith('SCAN commands'))).toEqual([]);
 });
 
 /** The same database, whose questions are written down as they are asked. */

@@ -4,6 +4,7 @@ import { pruneStore } from '../../src/store/prune-store.ts';
 import type { Store } from '../../src/store/store.ts';
 import { onEngine, project, runStart } from '../conformance/store.ts';
 import { engines } from './engines.ts';
+import { cause } from './notification-cause.ts';
 
 const day = 86_400_000;
 const now = 100 * day;
@@ -28,6 +29,8 @@ for (const engine of engines) {
         questions: 4,
         commands: 4,
         requestMinutes: 5,
+        notifications: 4,
+        landed: 4,
       });
       expect(Math.max(...steps)).toBe(3);
       expect((await store.runs.list(project, { limit: 99 })).map(({ runId }) => runId)).toEqual(['live', 'young']);
@@ -35,11 +38,14 @@ for (const engine of engines) {
       expect(await store.commands.list(project, 99)).toHaveLength(2);
       const left = (await store.questions.list(project, { limit: 99 })).map(({ id }) => id);
       expect(left.toSorted()).toEqual(['open', 'young']);
+      expect((await store.notifications.open(project)).map(({ cause }) => cause.key)).toEqual(['still so']);
+      const landed = await store.landed.latest(project, { from: 0, limit: 99 });
+      expect(landed.map(({ issueId }) => issueId)).toEqual(['a month ago']);
       expect((await store.requestCounts.sum({ bucket: 'minute', from: 0, to: now }))[0]?.count).toBe(1);
       expect((await store.requestCounts.sum({ bucket: 'day', from: 0, to: now }))[0]?.count).toBe(6);
     });
 
-    it('nothing where everything is to be kept', async () => {
+    it('nothing where everything is to be kept, but what nobody needs to be told, or shown, any more', async () => {
       const store = await open();
       await fill(store);
       expect(await pruneStore(store, systemClock, keepAll)).toEqual({
@@ -48,6 +54,8 @@ for (const engine of engines) {
         questions: 0,
         commands: 0,
         requestMinutes: 0,
+        notifications: 4,
+        landed: 4,
       });
       expect(await store.runs.list(project, { limit: 99 })).toHaveLength(7);
     });
@@ -99,6 +107,14 @@ async function fill(store: Store): Promise<void> {
     const askedAt = id === 'young' ? 80 * day : day;
     await store.questions.ask({ project, issueId: 'i', identifier: 'i', runId: 'r', id, askedAt, question });
     if (id !== 'open') await store.questions.close(id, askedAt);
+  }
+  for (const key of ['n0', 'n1', 'n2', 'n3', 'still so']) {
+    await store.notifications.see(project, [{ target: 't', cause: cause(key) }], day, 0);
+  }
+  await store.notifications.see(project, [{ target: 't', cause: cause('still so') }], 80 * day, 0);
+  for (const issueId of ['l0', 'l1', 'l2', 'l3', 'a month ago']) {
+    const at = issueId === 'a month ago' ? now - 30 * day : now - 30 * day - 1;
+    await store.landed.note({ project, issueId, identifier: 'i', title: null, url: null, state: 'Done', at }, 0);
   }
   for (let index = 0; index < 6; index++) {
     await store.commands.submit({ id: `c${index}`, project, kind: 'k', payload: {}, author, at: 1, key: null });

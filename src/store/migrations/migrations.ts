@@ -6,6 +6,8 @@ import { jobs } from './0004-jobs/jobs.ts';
 import { questionsAndAccounts } from './0005-questions-and-accounts/questions-and-accounts.ts';
 import { orderOfRuns } from './0006-order-of-runs/order-of-runs.ts';
 import { notesOfRuns } from './0007-notes-of-runs/notes-of-runs.ts';
+import { notifications } from './0008-notifications/notifications.ts';
+import { landed } from './0009-landed/landed.ts';
 import type { ColumnTypes } from './column-types.ts';
 
 /**
@@ -26,4 +28,6 @@ export const migrations: readonly Migration[] = [
   questionsAndAccounts,
   orderOfRuns,
   notesOfRuns,
+  notifications,
+  landed,
 ];

@@ -4,6 +4,7 @@ import type { BoardIssuePatch, BoardIssues } from '../board-issues.ts';
 import type { Engine } from '../engine.ts';
 import type { Database } from '../schema.ts';
 import { boardIssuesFrom, dispatchRank } from './board-issue-rows.ts';
+import { boardList } from './board-list.ts';
 import { boardPage } from './board-page.ts';
 import { createBoardIssue, lockCounter } from './create-board-issue.ts';
 
@@ -66,6 +67,8 @@ export function boardIssuesTable(db: Kysely<Database>, engine: Engine['name']): 
     },
 
     page: (project, query) => boardPage(db, project, query),
+
+    list: (project, query) => boardList(db, project, query),
 
     countByStatus: async (project) => {
       const rows = await db

@@ -26,11 +26,22 @@ export async function boardPage(db: Kysely<Database>, project: string, query: Bo
   const last = shown.at(-1);
   return {
     issues: await boardIssuesFrom(db, project, shown),
-    next: rows.length > query.limit && last !== undefined ? `${last.updated_at}:${last.id}` : null,
+    next:
+      rows.length > query.limit && last !== undefined ? placeText({ updatedAt: last.updated_at, id: last.id }) : null,
   };
 }
 
-function placeFrom(cursor: string): { readonly updatedAt: number; readonly id: string } {
+/** Where an issue stands in the order of changes. */
+export interface BoardPlace {
+  readonly updatedAt: number;
+  readonly id: string;
+}
+
+export function placeText({ updatedAt, id }: BoardPlace): string {
+  return `${updatedAt}:${id}`;
+}
+
+export function placeFrom(cursor: string): BoardPlace {
   const colon = cursor.indexOf(':');
   const updatedAt = Number(cursor.slice(0, colon));
   if (colon < 1 || !Number.isSafeInteger(updatedAt)) {

@@ -3,6 +3,7 @@ import type { Command, Commands } from '../commands.ts';
 import type { Engine } from '../engine.ts';
 import { authorFrom } from '../json-text.ts';
 import type { Database } from '../schema.ts';
+import { outlineRows } from './outline-commands.ts';
 
 export function commandsTable(db: Kysely<Database>, engine: Engine): Commands {
   /** Of projects for which nothing waited: the mark of then. Each tick asks, and mostly nobody has written anything. */
@@ -98,6 +99,8 @@ export function commandsTable(db: Kysely<Database>, engine: Engine): Commands {
         .execute();
       return rows.map(commandFrom);
     },
+
+    outlines: async (project, query) => (await outlineRows(db, engine.name, project, query)).map(commandFrom),
 
     prune: async (executedBefore, limit) => {
       const done = await db

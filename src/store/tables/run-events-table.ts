@@ -2,9 +2,10 @@ import type { Kysely } from 'kysely';
 import { BatonError } from '../../core/baton-error.ts';
 import { atomically } from '../atomically.ts';
 import type { Engine } from '../engine.ts';
-import type { RunEvents } from '../run-events.ts';
+import type { RunEventLine, RunEvents } from '../run-events.ts';
 import type { Database } from '../schema.ts';
 import { lockedRow } from './locked-row.ts';
+import { searchRunEvents } from './search-run-events.ts';
 
 /** Lines in one statement; each is five parameters. */
 const linesAStatement = 500;
@@ -44,8 +45,30 @@ export function runEventsTable(db: Kysely<Database>, engine: Engine['name']): Ru
         .orderBy('seq')
         .limit(query.limit)
         .execute();
-      return rows.map(({ seq, at, name, summary }) => ({ seq, at, name, summary }));
+      return rows.map(lineFrom);
     },
+
+    listLast: async (runId, query) => {
+      let wanted = db.selectFrom('run_events').selectAll().where('run_id', '=', runId);
+      if (query.beforeSeq !== undefined) wanted = wanted.where('seq', '<', query.beforeSeq);
+      const rows = await wanted.orderBy('seq', 'desc').limit(query.limit).execute();
+      return rows.toReversed().map(lineFrom);
+    },
+
+    named: async (runId, names, query) => {
+      if (names.length === 0) return [];
+      const rows = await db
+        .selectFrom('run_events')
+        .selectAll()
+        .where('run_id', '=', runId)
+        .where('name', 'in', [...names])
+        .orderBy('seq', query.from === 'first' ? 'asc' : 'desc')
+        .limit(query.limit)
+        .execute();
+      return (query.from === 'first' ? rows : rows.toReversed()).map(lineFrom);
+    },
+
+    search: (runId, query) => searchRunEvents(db, runId, query),
 
     prune: async (endedBefore, limit) => {
       const run = await db
@@ -69,6 +92,10 @@ export function runEventsTable(db: Kysely<Database>, engine: Engine['name']): Ru
       return Number(done.numDeletedRows);
     },
   };
+}
+
+function lineFrom({ seq, at, name, summary }: Database['run_events']): RunEventLine {
+  return { seq, at, name, summary };
 }
 
 /** The run's row is the lock: two who append at once would otherwise count from the same number. */

@@ -42,6 +42,7 @@ export function rowFromStart(run: RunStart): Omit<Database['runs'], 'seq'> {
 
 export function runFrom(row: Database['runs']): RunRecord {
   return {
+    seq: row.seq,
     runId: row.run_id,
     project: row.project,
     issueId: row.issue_id,

@@ -64,6 +64,10 @@ export function runsTable(db: Kysely<Database>): Runs {
         .orderBy('run_id', 'desc')
         .limit(query.limit);
       if (query.issueId !== undefined) wanted = wanted.where('issue_id', '=', query.issueId);
+      if (query.before !== undefined) {
+        const { seq, runId } = query.before;
+        wanted = wanted.where((eb) => eb(eb.refTuple('seq', 'run_id'), '<', eb.tuple(seq, runId)));
+      }
       return (await wanted.execute()).map(runFrom);
     },
 
@@ -80,31 +84,24 @@ export function runsTable(db: Kysely<Database>): Runs {
       return row === undefined ? null : runFrom(row);
     },
 
-    latestInWorkspaces: async (project, workspaces) => {
-      const found: RunRecord[] = [];
-      for (let from = 0; from < workspaces.length; from += namesAStatement) {
+    latestStarts: async (project, issueIds) => {
+      const found = new Map<string, number>();
+      for (let from = 0; from < issueIds.length; from += namesAStatement) {
         const rows = await db
           .selectFrom('runs')
-          .selectAll()
+          .select((eb) => ['issue_id', eb.fn.max('started_at').as('startedAt')])
           .where('project', '=', project)
-          .where('workspace', 'in', workspaces.slice(from, from + namesAStatement))
-          .where(({ not, exists, selectFrom }) =>
-            not(
-              exists(
-                selectFrom('runs as later')
-                  .select('later.run_id')
-                  .whereRef('later.project', '=', 'runs.project')
-                  .whereRef('later.workspace', '=', 'runs.workspace')
-                  .where(sql<boolean>`(later.seq, later.run_id) > (runs.seq, runs.run_id)`),
-              ),
-            ),
-          )
-          .orderBy('workspace')
+          .where('issue_id', 'in', issueIds.slice(from, from + namesAStatement))
+          .groupBy('issue_id')
           .execute();
-        found.push(...rows.map(runFrom));
+        for (const row of rows) found.set(row.issue_id, row.startedAt);
       }
       return found;
     },
+
+    latestOfIssues: (project, issueIds) => latestBy(db, 'issue_id', project, issueIds),
+
+    latestInWorkspaces: (project, workspaces) => latestBy(db, 'workspace', project, workspaces),
 
     noteEvidence: async (runId, evidence) => {
       const done = await db
@@ -199,4 +196,36 @@ function totals(eb: ExpressionBuilder<Database, 'runs'>, facts: RunFacts) {
     return [[column, larger] as const];
   });
   return Object.fromEntries(known);
+}
+
+/** Of each of these names the run of that name that started last. */
+async function latestBy(
+  db: Kysely<Database>,
+  column: 'issue_id' | 'workspace',
+  project: string,
+  names: readonly string[],
+): Promise<readonly RunRecord[]> {
+  const found: RunRecord[] = [];
+  for (let from = 0; from < names.length; from += namesAStatement) {
+    const rows = await db
+      .selectFrom('runs')
+      .selectAll()
+      .where('project', '=', project)
+      .where(column, 'in', names.slice(from, from + namesAStatement))
+      .where(({ not, exists, selectFrom }) =>
+        not(
+          exists(
+            selectFrom('runs as later')
+              .select('later.run_id')
+              .whereRef('later.project', '=', 'runs.project')
+              .whereRef(`later.${column}`, '=', `runs.${column}`)
+              .where(sql<boolean>`(later.seq, later.run_id) > (runs.seq, runs.run_id)`),
+          ),
+        ),
+      )
+      .orderBy(column)
+      .execute();
+    found.push(...rows.map(runFrom));
+  }
+  return found;
 }

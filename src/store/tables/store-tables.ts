@@ -6,11 +6,14 @@ import { accountsTable } from './accounts-table.ts';
 import { boardCommentsTable } from './board-comments-table.ts';
 import { boardHistoryTable } from './board-history-table.ts';
 import { boardIssuesTable } from './board-issues-table.ts';
+import { boardNewsTable } from './board-news-table.ts';
 import { claimsTable } from './claims-table.ts';
 import { commandsTable } from './commands-table.ts';
 import { countersTable } from './counters-table.ts';
 import { heldTable } from './held-table.ts';
 import { jobTimersTable } from './job-timers-table.ts';
+import { landedTable } from './landed-table.ts';
+import { notificationsTable } from './notifications-table.ts';
 import { pinsTable } from './pins-table.ts';
 import { projectsTable } from './projects-table.ts';
 import { questionsTable } from './questions-table.ts';
@@ -27,6 +30,7 @@ export function storeTables(db: Kysely<Database>, engine: Engine): StoreTables {
     boardIssues: boardIssuesTable(db, engine.name),
     boardComments: boardCommentsTable(db),
     boardHistory: boardHistoryTable(db),
+    boardNews: boardNewsTable(db),
     claims: claimsTable(db, engine),
     runs: runsTable(db),
     runEvents: runEventsTable(db, engine.name),
@@ -40,5 +44,7 @@ export function storeTables(db: Kysely<Database>, engine: Engine): StoreTables {
     requestCounts: requestCountsTable(db),
     usage: usageTable(db),
     commands: commandsTable(db, engine),
+    notifications: notificationsTable(db),
+    landed: landedTable(db),
   };
 }

@@ -1,6 +1,6 @@
-import { type Kysely, type SelectQueryBuilder, sql } from 'kysely';
+import { type ExpressionBuilder, type Kysely, type SelectQueryBuilder, sql } from 'kysely';
 import type { Database } from '../schema.ts';
-import type { Usage, UsageAmount, UsageSum } from '../usage.ts';
+import type { Usage, UsageAmount, UsageDays, UsageSum } from '../usage.ts';
 
 const columnOf = {
   inputTokens: 'input_tokens',
@@ -47,15 +47,24 @@ export function usageTable(db: Kysely<Database>): Usage {
     },
 
     sumByDay: async (project, query) => {
-      const rows = await summed(db.selectFrom('usage'))
-        .select('day')
-        .where('project', '=', project)
-        .where('day', '>=', query.fromDay)
-        .where('day', '<=', query.toDay)
-        .groupBy('day')
-        .orderBy('day')
-        .execute();
+      const rows = await summedIn(db, project, query).select('day').groupBy('day').orderBy('day').execute();
       return rows.map((row) => ({ ...row }));
+    },
+
+    sumByRole: async (project, query) => {
+      const rows = await summedIn(db, project, query).select('role').groupBy('role').orderBy('role').execute();
+      return rows.map((row) => ({ ...row }));
+    },
+
+    sumByIssue: async (project, query) => {
+      const rows = await summedIn(db, project, query)
+        .select(['issue_id', (eb) => identifierOf(eb, project).as('identifier')])
+        .groupBy('issue_id')
+        .orderBy(sql.ref('totalTokens'), 'desc')
+        .orderBy('issue_id')
+        .limit(query.limit)
+        .execute();
+      return rows.map(({ issue_id: issueId, ...rest }) => ({ issueId, ...rest }));
     },
 
     sumOfIssue: async (key): Promise<UsageSum> => {
@@ -66,6 +75,25 @@ export function usageTable(db: Kysely<Database>): Usage {
       return { day: null, ...sum };
     },
   };
+}
+
+function summedIn(db: Kysely<Database>, project: string, { fromDay, toDay }: UsageDays) {
+  return summed(db.selectFrom('usage'))
+    .where('project', '=', project)
+    .where('day', '>=', fromDay)
+    .where('day', '<=', toDay);
+}
+
+/** Asked for the few rows that are told, by the index of an issue's runs. */
+function identifierOf(eb: ExpressionBuilder<Database, 'usage'>, project: string) {
+  return eb
+    .selectFrom('runs')
+    .select('runs.identifier')
+    .where('runs.project', '=', project)
+    .whereRef('runs.issue_id', '=', 'usage.issue_id')
+    .orderBy('runs.started_at', 'desc')
+    .orderBy('runs.run_id', 'desc')
+    .limit(1);
 }
 
 /** A sum of nothing is zero; the cast keeps PostgreSQL from answering with a decimal. */

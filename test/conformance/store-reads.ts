@@ -1,0 +1,185 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { type BoardStatus, boardStatuses } from '../../src/core/board-status.ts';
+import type { BoardIssues, BoardListQuery } from '../../src/store/board-issues.ts';
+import { draft, onEngine, project, runStart, type StoreEngine } from './store.ts';
+
+/** What only readers ask: lists over several columns, what was used by whom, and where a text stands. */
+export function readsConformance(engine: StoreEngine): void {
+  const ids = (issues: readonly { readonly id: string }[]) => issues.map(({ id }) => id);
+  const plain: BoardListQuery = { statuses: boardStatuses, match: {}, limit: 100, scan: 100, after: null };
+
+  onEngine(engine, 'lists several columns of the board as one', ({ open }) => {
+    it('gives the newest change first, whatever the column, and only of the columns asked for', async () => {
+      const { boardIssues } = await open();
+      const made: [string, BoardStatus, number][] = [
+        ['a', 'todo', 5],
+        ['b', 'done', 9],
+        ['c', 'review', 7],
+        ['d', 'todo', 7],
+      ];
+      for (const [id, status, at] of made) await boardIssues.create(project, draft(id, { status }), at);
+      await boardIssues.create('beta', draft('z'), 99);
+      expect(ids((await boardIssues.list(project, plain)).issues)).toEqual(['b', 'd', 'c', 'a']);
+      expect(await walk(boardIssues, { ...plain, limit: 1 })).toEqual(['b', 'd', 'c', 'a']);
+      expect(ids((await boardIssues.list(project, { ...plain, statuses: ['todo', 'todo'] })).issues)).toEqual([
+        'd',
+        'a',
+      ]);
+      expect(await boardIssues.list(project, { ...plain, statuses: [] })).toEqual({ issues: [], next: null });
+    });
+
+    it('finds a text as it stands in identifier, title and description, and nothing by a wildcard', async () => {
+      const { boardIssues } = await open();
+      await boardIssues.create(project, draft('a', { title: '100% of _it_ \\ done' }), 1);
+      await boardIssues.create(project, draft('b', { title: 'Nothing', description: 'The Ärger with quotes \'"' }), 2);
+      await boardIssues.create(project, draft('c', { title: 'x', labels: ['ui', 'a"b%'], priority: 2 }), 3);
+      const found = async (match: BoardListQuery['match']) =>
+        ids((await boardIssues.list(project, { ...plain, match })).issues);
+      expect(await found({ text: '0% OF _IT' })).toEqual(['a']);
+      expect(await found({ text: '\\ d' })).toEqual(['a']);
+      expect(await found({ text: 'nothing' })).toEqual(['b']);
+      expect(await found({ text: 'Ärger WITH' })).toEqual(['b']);
+      expect(await found({ text: '\'"' })).toEqual(['b']);
+      expect(await found({ text: 'bat-3' })).toEqual(['c']);
+      expect(await found({ text: '%' })).toEqual(['a']);
+      expect(await found({ text: 'N_thing' })).toEqual([]);
+      expect(await found({ label: 'ui' })).toEqual(['c']);
+      expect(await found({ label: 'u' })).toEqual([]);
+      expect(await found({ label: 'a"b%' })).toEqual(['c']);
+      expect(await found({ priority: 2 })).toEqual(['c']);
+      expect(await found({ priority: null })).toEqual(['b', 'a']);
+      expect(await found({ text: 'x', label: 'ui', priority: 1 })).toEqual([]);
+    });
+
+    it('refuses a mark that no page gave', async () => {
+      const { boardIssues } = await open();
+      await expect(boardIssues.list(project, { ...plain, after: 'x' })).rejects.toMatchObject({ code: 'usage_error' });
+    });
+
+    it('walks over each issue that fits once, in order, however few rows a page may look at', async () => {
+      const store = await open();
+      const anIssue = fc.record({
+        status: fc.constantFrom(...boardStatuses),
+        at: fc.nat(5),
+        fits: fc.boolean(),
+      });
+      const walked = fc.asyncProperty(
+        fc.array(anIssue, { maxLength: 25 }),
+        fc.integer({ min: 1, max: 4 }),
+        fc.integer({ min: 1, max: 5 }),
+        fc.boolean(),
+        fc.uuid(),
+        async (issues, limit, scan, isPlain, name) => {
+          const { boardIssues } = store;
+          for (const [index, { status, at, fits }] of issues.entries())
+            await boardIssues.create(name, draft(`i${index}`, { status, title: fits ? 'this fits' : 'no' }), at);
+          const match = isPlain ? {} : { text: 'FITS' };
+          const whole = await boardIssues.list(name, { ...plain, match });
+          const wanted = issues.flatMap(({ fits }, index) => (isPlain || fits ? [`i${index}`] : []));
+          expect(ids(whole.issues).toSorted()).toEqual(wanted.toSorted());
+          expect(whole.next).toBeNull();
+          expect(await walk(boardIssues, { ...plain, match, limit, scan }, name)).toEqual(ids(whole.issues));
+        },
+      );
+      await fc.assert(walked, { numRuns: 25 });
+    });
+  });
+
+  onEngine(engine, 'reads the events of a run from any side', ({ open }) => {
+    const events = Array.from({ length: 30 }, (_, index) => ({
+      at: index + 1,
+      name: index % 10 === 0 ? 'turn_started' : 'notification',
+      summary: index % 7 === 0 ? `The 100% Case ${index + 1}` : 'else',
+    }));
+
+    it('gives the last ones, and those before them, in order', async () => {
+      const { runs, runEvents } = await open();
+      await runs.start(runStart('r1'));
+      await runEvents.append('r1', events);
+      const seqs = async (query: Parameters<typeof runEvents.listLast>[1]) =>
+        (await runEvents.listLast('r1', query)).map(({ seq }) => seq);
+      expect(await seqs({ limit: 3 })).toEqual([28, 29, 30]);
+      expect(await seqs({ limit: 3, beforeSeq: 28 })).toEqual([25, 26, 27]);
+      expect(await seqs({ limit: 3, beforeSeq: 2 })).toEqual([1]);
+      expect(await seqs({ limit: 3, beforeSeq: 1 })).toEqual([]);
+    });
+
+    it('gives those of a name, the first or the last', async () => {
+      const { runs, runEvents } = await open();
+      await runs.start(runStart('r1'));
+      await runEvents.append('r1', events);
+      const seqs = async (from: 'first' | 'last', limit: number) =>
+        (await runEvents.named('r1', ['turn_started', 'other'], { from, limit })).map(({ seq }) => seq);
+      expect(await seqs('first', 9)).toEqual([1, 11, 21]);
+      expect(await seqs('first', 2)).toEqual([1, 11]);
+      expect(await seqs('last', 2)).toEqual([11, 21]);
+      expect(await runEvents.named('r1', [], { from: 'first', limit: 9 })).toEqual([]);
+    });
+
+    it('finds a text in steps, and says where to look on', async () => {
+      const { runs, runEvents } = await open();
+      await runs.start(runStart('r1'));
+      await runs.start(runStart('r2'));
+      await runEvents.append('r1', events);
+      await runEvents.append('r2', events);
+      const found: number[] = [];
+      let steps = 0;
+      for (let afterSeq: number | null = 0; afterSeq !== null; steps++) {
+        const page = await runEvents.search('r1', { text: '0% CASE', afterSeq, scan: 10 });
+        found.push(...page.events.map(({ seq }) => seq));
+        afterSeq = page.next;
+      }
+      expect(found).toEqual([1, 8, 15, 22, 29]);
+      // The last step finds nothing more: that thirty is all cannot be known before.
+      expect(steps).toBe(4);
+      expect(await runEvents.search('r1', { text: '_', afterSeq: 0, scan: 100 })).toEqual({ events: [], next: null });
+    });
+  });
+
+  onEngine(engine, 'sums usage for people', ({ open }) => {
+    const amount = { inputTokens: 1, cachedInputTokens: 2, outputTokens: 3, reasoningTokens: 4, costMicroUsd: 5 };
+    const of = (issueId: string, day: string, totalTokens: number, role = 'worker') => ({
+      ...{ project, issueId, day, role, totalTokens, runs: 1 },
+      ...amount,
+    });
+
+    it('by role and by issue, of the days asked for and of one project', async () => {
+      const { usage, runs } = await open();
+      await runs.start(runStart('r1', { issueId: 'i1', identifier: 'OLD-1', startedAt: 1 }));
+      await runs.start(runStart('r2', { issueId: 'i1', identifier: 'BAT-1', startedAt: 2 }));
+      await runs.start(runStart('r3', { issueId: 'i2', identifier: 'X-2', project: 'beta' }));
+      await usage.add(of('i1', '2026-11-14', 10));
+      await usage.add(of('i1', '2026-11-15', 20, 'judge'));
+      await usage.add(of('i2', '2026-11-15', 100));
+      await usage.add(of('i3', '2026-11-16', 1_000));
+      await usage.add({ ...of('i1', '2026-11-15', 10_000), project: 'beta' });
+      const days = { fromDay: '2026-11-14', toDay: '2026-11-15' };
+      expect(await usage.sumByRole(project, days)).toMatchObject([
+        { role: 'judge', totalTokens: 20, runs: 1 },
+        { role: 'worker', totalTokens: 110, runs: 2, costMicroUsd: 10 },
+      ]);
+      expect(await usage.sumByIssue(project, { ...days, limit: 9 })).toMatchObject([
+        { issueId: 'i2', identifier: null, totalTokens: 100, runs: 1 },
+        { issueId: 'i1', identifier: 'BAT-1', totalTokens: 30, runs: 2, inputTokens: 2, reasoningTokens: 8 },
+      ]);
+      expect(ids((await usage.sumByIssue(project, { ...days, limit: 1 })).map(({ issueId: id }) => ({ id })))).toEqual([
+        'i2',
+      ]);
+      expect(await usage.sumByRole('gamma', days)).toEqual([]);
+    });
+  });
+
+  async function walk(boardIssues: BoardIssues, query: BoardListQuery, name: string = project): Promise<string[]> {
+    const shown: string[] = [];
+    let after: string | null = query.after;
+    for (let pages = 0; pages === 0 || after !== null; pages++) {
+      if (pages > 1_000) throw new Error('the pages do not end');
+      const page = await boardIssues.list(name, { ...query, after });
+      expect(page.issues.length).toBeLessThanOrEqual(query.limit);
+      shown.push(...ids(page.issues));
+      after = page.next;
+    }
+    return shown;
+  }
+}
