@@ -100,14 +100,14 @@ function noProject(slug: string): BatonError {
  * `isEnough` says by the oldest change that was reached whether these will do; otherwise the answer is null.
  */
 export async function lookAtChanges(
-  { since, expected, mostPages, isEnough }: ChangesWish,
+  { since, isEnough, ...wish }: ChangesWish,
   ids: readonly string[],
   parts: LookParts,
   ask?: Ask,
 ): Promise<ChangesLook | null> {
   const { call, projectSlug } = parts;
-  const variables = { filter: changedSince(projectSlug, since), first: changesPageSize, ...shortLists };
-  const firstSize = Math.min(changesPageSize, expected + roomForChanges);
+  const { firstSize, laterSize, most } = pagesFor(wish);
+  const variables = { filter: changedSince(projectSlug, since), first: laterSize, ...shortLists };
   const beside = { first: firstSize, ...toRide(projectSlug, ids) };
   const first = await call(changesOperation, { ...variables, ...beside }, changes, ask);
   const at = momentOf(parts.clock);
@@ -121,7 +121,7 @@ export async function lookAtChanges(
     reached.pages += 1;
     reached.isWhole = !page.pageInfo.hasNextPage;
     reached.oldest = times.length === 0 ? null : Math.min(...times);
-    const isLast = reached.pages === mostPages;
+    const isLast = reached.pages === most;
     if (isLast && !reached.isWhole && !isEnough(reached.oldest)) return null;
     listed.push(...(await completed(page, parts, ask)));
     if (isLast) break;
@@ -135,9 +135,19 @@ export interface ChangesWish {
   readonly since: number;
   /** So many are known to have changed since then. */
   readonly expected: number;
-  /** The first has room for a few more than are expected. */
   readonly mostPages: number;
   readonly isEnough: (oldest: number | null) => boolean;
+}
+
+/**
+ * The first page has room for a few more than are expected, and more may have come, or be known to nobody: a full read
+ * lists only what is in the states. So where one page is all that may be read, its rest is read before it is too much.
+ */
+function pagesFor({ expected, mostPages }: Pick<ChangesWish, 'expected' | 'mostPages'>) {
+  const firstSize = Math.min(changesPageSize, expected + roomForChanges);
+  const rest = changesPageSize - firstSize;
+  if (mostPages === 1 && rest > 0) return { firstSize, laterSize: rest, most: 2 };
+  return { firstSize, laterSize: changesPageSize, most: mostPages };
 }
 
 function timesOf(page: readonly unknown[]): readonly number[] {

@@ -102,7 +102,8 @@ describe('a full read that fails in the middle', () => {
     linear.faults.next.push({ kind: 'status', status: 500, operation: 'BatonIssuesById' });
     await expect(poll({ watched })).rejects.toMatchObject({ code: 'tracker_status' });
     await clock.advance(minuteMs);
-    expect(await operationsOf(() => poll({ watched }))).toEqual(['BatonChanges', 'BatonIssuesById']);
+    const operations = await operationsOf(() => poll({ watched }));
+    expect(operations).toEqual(['BatonChanges', 'BatonMoreChanges', 'BatonIssuesById']);
   });
 
   it('with nothing to go on from fails each poll: at first, and when the states changed', async () => {
@@ -122,6 +123,17 @@ describe('a full read that fails in the middle', () => {
     await clock.advance(minuteMs);
     expect(await operationsOf(poll)).toEqual(['BatonChanges']);
   });
+});
+
+it('all changes that fit on a page are seen while full reads fail', async () => {
+  const { linear, all, clock, poll, fresh } = await brokenProject();
+  await expect(poll()).rejects.toMatchObject({ code: 'tracker_status' });
+  await clock.advance(minuteMs);
+  for (const id of all.slice(0, 40)) linear.updateIssue(id, { state: 'Done' });
+  const { issues } = await poll();
+  linear.faults.clear();
+  expect(issues).toEqual(await fresh().fetchByStates(['Todo', 'In Progress']));
+  expect(issues).toHaveLength(80);
 });
 
 describe('more changes than can be read while full reads fail', () => {

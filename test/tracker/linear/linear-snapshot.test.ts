@@ -326,6 +326,47 @@ describe('a change', () => {
     Object.assign(linear.issue(late), { updatedAt: clock.now() - 110_000 });
     expect(ids((await poll()).issues)).toEqual([early]);
   });
+
+  it('in the very millisecond of the newest one known is seen at once, although the full read had listed only a few of them', async () => {
+    const scene = linearScene();
+    const { linear, poll, operationsOf } = scene;
+    addMany(scene, 5);
+    const [moved = ''] = addMany(scene, 35, 'Backlog');
+    await poll();
+    // The first page has room for ten more than were listed.
+    expect(await operationsOf(poll)).toEqual(['BatonChanges', 'BatonMoreChanges']);
+    linear.updateIssue(moved, { state: 'In Progress' });
+    expect(linear.issue(moved).updatedAt).toBe(linear.issue(moved).createdAt);
+    let found: readonly Issue[] = [];
+    const operations = await operationsOf(async () => {
+      found = (await poll()).issues;
+    });
+    expect(ids(found)).toContain(moved);
+    expect(operations).toEqual(['BatonChanges']);
+  });
+
+  it('that Linear shows late is seen at once, also beside as many new ones as there was room for', async () => {
+    const scene = linearScene();
+    const { linear, clock, poll, operationsOf } = scene;
+    const [late = '', first = '', second = '', ...others] = addMany(scene, 30);
+    await settle(scene);
+    for (const id of [first, second]) {
+      await clock.advance(10_000);
+      linear.updateIssue(id, { title: 'Known' });
+    }
+    await poll();
+    await clock.advance(minuteMs);
+    for (const id of others.slice(0, 10)) linear.updateIssue(id, { title: 'New' });
+    linear.updateIssue(late, { state: 'Done' });
+    Object.assign(linear.issue(late), { updatedAt: clock.now() - 110_000 });
+    let found: readonly Issue[] = [];
+    const operations = await operationsOf(async () => {
+      found = (await poll()).issues;
+    });
+    expect(ids(found)).not.toContain(late);
+    expect(operations).toEqual(['BatonChanges', 'BatonMoreChanges']);
+    expect(await operationsOf(poll)).toEqual(['BatonChanges']);
+  });
 });
 
 describe('a poll that fails', () => {
