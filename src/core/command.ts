@@ -3,7 +3,7 @@
  *
  * - `pause`: nothing new starts, runs in progress go on. Holds until `resume`, also over a restart.
  * - `drain`: nothing new starts, and when the last run has ended the daemon ends.
- * - `issue_retry`: the issue is looked at now: a hold is lifted, a wait is cut short.
+ * - `issue_retry`: the issue is looked at now: a hold is lifted, a wait is cut short; its agent is told a note.
  * - `issue_hold`: no new run starts on the issue; one in progress goes on to its end.
  * - `issue_release`: lifts a hold.
  * - `issue_stop`: ends the run in progress, then the issue is held.
@@ -11,6 +11,7 @@
  * - `issue_takeover`: ends the run in progress and holds the issue for a person who goes on by hand.
  * - `issue_handback`: the run after a takeover: goes on from what is there.
  * - `question_answer`: answers an open question of an agent.
+ * - `issue_move`, `issue_comment`, `issue_file`, `issue_edit`: changes of the issues themselves, where they are Baton's own.
  * - `workspaces_prune`: the workspaces of these issues are removed, where they may go.
  */
 export const commandKinds = [
@@ -25,6 +26,10 @@ export const commandKinds = [
   'issue_takeover',
   'issue_handback',
   'question_answer',
+  'issue_move',
+  'issue_comment',
+  'issue_file',
+  'issue_edit',
   'workspaces_prune',
 ] as const;
 
@@ -35,6 +40,14 @@ export interface CommandAnswer {
   readonly status: 'done' | 'refused';
   /** One sentence for whoever asked. */
   readonly text: string;
+}
+
+/** What a run, its agent or a hook of it, may ask for too: nothing starts, and nothing costs more, because of it. */
+const onlyStopsWork: ReadonlySet<CommandKind> = new Set(['pause', 'drain', 'issue_hold', 'issue_stop']);
+
+/** Why a run may not ask for this; null when it may. */
+export function whyNotForRuns(kind: CommandKind): string | null {
+  return onlyStopsWork.has(kind) ? null : 'this is for a person to decide; an agent has its tools';
 }
 
 export function isCommandKind(kind: string): kind is CommandKind {

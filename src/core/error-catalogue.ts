@@ -1,3 +1,5 @@
+import { workErrors } from './work-errors.ts';
+
 /**
  * Every error that Baton itself raises, by its stable code.
  *
@@ -113,119 +115,18 @@ export const errorCatalogue = {
     nextStep: 'Use an https address, or set `allow_insecure_endpoint: true` if you trust the network in between.',
   },
 
-  // process
-  process_spawn_failed: {
+  // notifications
+  notification_failed: {
     retryable: true,
-    nextStep: 'Check that the program exists and may be executed (`baton doctor`).',
+    nextStep: 'Nothing: it is tried again for a day. Look at the receiver, or at the command, if it lasts.',
   },
-  process_stdin_closed: { retryable: true, nextStep: 'Look at the last lines of its error output, kept with the run.' },
-
-  // workspace
-  workspace_equals_root: {
+  notification_refused: {
     retryable: false,
-    nextStep: 'Give the issue an identifier that is a usable directory name.',
-  },
-  workspace_outside_root: {
-    retryable: false,
-    nextStep: 'Give the issue an identifier that is a usable directory name.',
-  },
-  workspace_symlink_escape: { retryable: false, nextStep: 'Remove the symbolic link below `workspace.root`.' },
-  path_canonicalize_failed: {
-    retryable: false,
-    nextStep: 'Check that `workspace.root` can be read and that the name is not too long.',
-  },
-  workspace_hook_failed: { retryable: true, nextStep: 'Read the output of the hook in the log, then mend the hook.' },
-  workspace_hook_timeout: { retryable: true, nextStep: 'Make the hook faster, or raise `hooks.timeout_ms`.' },
-  workspace_unavailable: { retryable: true, nextStep: 'Check `workspace.root`: permissions and free space.' },
-  git_failed: {
-    retryable: true,
-    nextStep: 'Read what git said above; `baton doctor` checks the repository and the git program.',
-  },
-  git_missing: { retryable: false, nextStep: 'Install git 2.36 or later, and put it on the PATH of Baton.' },
-  git_timeout: {
-    retryable: true,
-    nextStep: 'Check the network and the disk; a large repository may need its first fetch by hand.',
-  },
-  repository_unavailable: {
-    retryable: true,
-    nextStep: 'Check `workspace.repo` and `workspace.base`, and that Baton may read the repository.',
-  },
-  workspace_copy_failed: { retryable: true, nextStep: 'Check the files that `workspace.copy` names.' },
-  salvage_failed: {
-    retryable: true,
-    nextStep:
-      'Nothing was removed. Read the reason above; free disk space or mend the repository, then run `baton workspace prune`.',
-  },
-  salvage_not_found: { retryable: false, nextStep: 'Run `baton salvage list`.' },
-  restore_refused: { retryable: false, nextStep: 'Name a folder that does not exist yet with --to.' },
-
-  // agent and run
-  agent_launch_failed: { retryable: true, nextStep: 'Check the agent program with `baton doctor`.' },
-  agent_exited: { retryable: true, nextStep: 'Read the end of the error output, kept with the run.' },
-  agent_quota_exhausted: {
-    retryable: true,
-    nextStep: 'Nothing: the ticket goes on when the quota of its account is back.',
-  },
-  agent_auth_failed: {
-    retryable: false,
-    nextStep: 'Log the agent in again with the command named above, then `baton issue retry`.',
-  },
-  agent_context_exhausted: {
-    retryable: true,
-    nextStep: 'Nothing: the next attempt makes its context smaller. If it lasts, make the ticket smaller.',
-  },
-  run_stalemate: {
-    retryable: false,
-    nextStep: 'Read what the agent said last, answer it in the ticket or make that clearer, then `baton issue retry`.',
-  },
-  agent_turn_failed: { retryable: true, nextStep: "Read the run's events in the log." },
-  agent_turn_timeout: {
-    retryable: true,
-    nextStep: 'Nothing if it is rare; otherwise raise the turn timeout of the backend.',
-  },
-  agent_survives: {
-    retryable: false,
-    nextStep: 'End the processes by hand (their run id is in their environment), then move the ticket.',
-  },
-  agent_thread_in_use: {
-    retryable: false,
-    nextStep: 'Close the conversation where it is open, then `baton issue retry`.',
-  },
-  agent_input_required: {
-    retryable: false,
-    nextStep: 'See `baton ask list`, then `baton ask answer ID …`: the agent goes on where it stopped.',
-  },
-  agent_protocol_error: { retryable: true, nextStep: 'Check that the agent program is the one the backend expects.' },
-  run_stalled: {
-    retryable: true,
-    nextStep: 'Nothing if it is rare; otherwise raise the stall timeout of the backend.',
-  },
-  run_cancelled: { retryable: false, nextStep: 'Nothing: the ticket was moved away, or a person asked for it.' },
-  claim_lost: {
-    retryable: true,
-    nextStep: 'Nothing: the daemon that has the issue goes on with it; ask there, or wait until it is free.',
-  },
-  run_interrupted: { retryable: true, nextStep: 'Nothing: the work goes on as soon as there may be a run again.' },
-  limit_reached: {
-    retryable: false,
-    nextStep: 'Look at what the issue has spent, then `baton issue retry` for a new allowance, or raise the limit.',
-  },
-  retries_exhausted: { retryable: false, nextStep: 'Mend what the last error names, then `baton issue retry`.' },
-  no_progress: {
-    retryable: false,
-    nextStep: 'Look at what the agent said, make the ticket clearer or end it, then `baton issue retry`.',
+    nextStep: 'Check the address and the secret of the target under `notify.targets`; it is not tried again.',
   },
 
-  // questions
-  question_not_found: { retryable: false, nextStep: 'See `baton ask list`.' },
-
-  // tools
-  unsupported_tool_call: { retryable: false, nextStep: 'Call one of the tools named in the answer.' },
-  invalid_tool_arguments: {
-    retryable: false,
-    nextStep: 'Call the tool again with the arguments its schema describes.',
-  },
-
+  // process, workspace, agent and run, questions, tools
+  ...workErrors,
   // store
   store_url_unsupported: {
     retryable: false,
@@ -258,7 +159,19 @@ export const errorCatalogue = {
   store_failed: { retryable: false, nextStep: 'This is a defect of Baton: report it with the log line.' },
 
   // command line and daemon
-  command_refused: { retryable: false, nextStep: 'Read the reason; `baton status` shows what is going on.' },
+  daemon_unreachable: {
+    retryable: true,
+    nextStep: 'Start it with `baton start`; `baton status` tells whether it runs.',
+  },
+  token_needed: {
+    retryable: false,
+    nextStep: 'Make one with `baton token create --scope read`, or leave server.host out.',
+  },
+  token_file_invalid: {
+    retryable: false,
+    nextStep: 'Move the file away; then make new tokens with `baton token create`.',
+  },
+  command_refused: { retryable: false, nextStep: 'Look at what is going on, then ask again or for something else.' },
   listener_failed: {
     retryable: false,
     nextStep: 'Check that this machine has the loopback address 127.0.0.1 and ports to spare.',

@@ -55,6 +55,36 @@ export function withoutFence(text: string, mark: string): string {
   return text.replaceAll(new RegExp(`${open}[ \n]?|[ \n]?${close}`, 'giu'), '');
 }
 
+/** A part of a prompt; one that is not trusted is what a stranger wrote. */
+export interface PromptPart {
+  readonly text: string;
+  readonly isUntrusted: boolean;
+}
+
+/**
+ * A prompt in its parts, which together are the prompt again: what stands inside of a fence, and what stands around it,
+ * the marks included. What follows a fence that nobody closed is inside of it. No mark that could be one, no fence.
+ */
+export function fenceParts(text: string, mark: string | null): readonly PromptPart[] {
+  const parts: PromptPart[] = [];
+  const add = (part: string, isUntrusted: boolean): void => {
+    if (part !== '') parts.push({ text: part, isUntrusted });
+  };
+  let [at, isInside] = [0, false];
+  while (mark !== null && usableMark.test(mark) && at < text.length) {
+    const { open, close } = fenceWords(mark);
+    const word = isInside ? close : open;
+    const found = text.indexOf(word, at);
+    if (found === -1) break;
+    // The marks are the instructions' own.
+    const end = isInside ? found : found + word.length;
+    add(text.slice(at, end), isInside);
+    [at, isInside] = [end, !isInside];
+  }
+  add(text.slice(at), isInside);
+  return parts;
+}
+
 /** What is said once where there is a fence. It must not hold the words of one. */
 export function fenceRule(mark: string): string {
   return [

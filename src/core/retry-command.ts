@@ -31,7 +31,7 @@ export function askCommand(nameOrId: string): string {
 }
 
 /** An identifier is somebody's text: unless it is a plain word, it is quoted so that no shell reads anything into it. */
-function copyable(identifier: string): string {
+export function copyable(identifier: string): string {
   if (/^[\w][\w.:/#-]*$/.test(identifier)) return identifier;
   return `'${harmlessLine(identifier).replaceAll("'", `'"'"'`)}'`;
 }

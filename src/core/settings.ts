@@ -1,4 +1,5 @@
 import type { JobName } from './job-catalogue.ts';
+import type { NotifyEvent } from './notify-cause.ts';
 import type { Secret } from './secret.ts';
 
 /**
@@ -18,8 +19,21 @@ export interface Settings {
   readonly agent: AgentSettings;
   readonly limits: LimitSettings;
   readonly codex: CodexSettings;
+  readonly notify: NotifySettings;
   /** Names of environment variables that hold secrets of Baton's own; no child process may see them. */
   readonly secretEnvironment: readonly string[];
+  readonly server: {
+    /** Null: the one it had last time, or any. 0: any. */
+    readonly port: number | null;
+    readonly host: string;
+    /** Names under which others reach it. */
+    readonly allowedHosts: readonly string[];
+  };
+  readonly observability: {
+    /** Whether a start on a terminal shows what is going on. */
+    readonly isViewShown: boolean;
+    readonly refreshMs: number;
+  };
 }
 
 export interface StoreSettings {
@@ -224,3 +238,19 @@ export interface CodexSettings {
   /** How Codex gets the tools: as dynamic tools of its protocol, over MCP, or not at all. */
   readonly tools: 'dynamic' | 'mcp' | 'none';
 }
+
+/** Who is told when something happens that a person should know of. */
+export interface NotifySettings {
+  readonly targets: readonly NotifyTarget[];
+  /** When nothing is sent; null: never. */
+  readonly quietHours: QuietHours | null;
+  /** Whether what is wrong with the daemon is told in quiet hours too. */
+  readonly evenInQuietHours: boolean;
+}
+
+export type NotifyTarget = { readonly events: readonly NotifyEvent[] } & (
+  | { readonly kind: 'webhook'; readonly url: Secret; readonly secret: Secret; readonly allowInsecure: boolean }
+  | { readonly kind: 'slack'; readonly url: Secret; readonly allowInsecure: boolean }
+  /** Shell text; a secret where it came from a variable. */
+  | { readonly kind: 'command'; readonly run: string | Secret }
+);

@@ -1,0 +1,35 @@
+/**
+ * How many messages a target gets when much happens at once. What must hold: in any minute a target gets at most
+ * `mostAMinute` messages of their own and one that has everything else, "and N more" with it; nothing is left out.
+ */
+const mostAMinute = 10;
+const minuteMs = 60_000;
+
+/** What a target was sent lately, on the monotonic clock; tries after the first do not count. */
+export interface SentLately {
+  /** Messages of their own. */
+  readonly singlesAt: readonly number[];
+  /** The last message about all that waited, be it one. */
+  readonly severalAt: number | null;
+}
+
+export const nothingSent: SentLately = { singlesAt: [], severalAt: null };
+
+export type BurstPlan =
+  | { readonly send: 'each' }
+  | { readonly send: 'together' }
+  | { readonly send: 'nothing'; readonly until: number };
+
+/** What to do with so many causes that a target was not told of yet. */
+export function planBurst(waiting: number, sent: SentLately, now: number): BurstPlan {
+  const lately = sent.singlesAt.filter((at) => now - at < minuteMs).length;
+  if (waiting + lately <= mostAMinute) return { send: 'each' };
+  const opensAt = sent.severalAt === null ? now : sent.severalAt + minuteMs;
+  return opensAt > now ? { send: 'nothing', until: opensAt } : { send: 'together' };
+}
+
+/** The same with one more message, sent by this plan. */
+export function withSent(sent: SentLately, plan: 'each' | 'together', now: number): SentLately {
+  if (plan === 'together') return { ...sent, severalAt: now };
+  return { ...sent, singlesAt: [...sent.singlesAt.filter((at) => now - at < minuteMs), now] };
+}
