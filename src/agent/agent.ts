@@ -139,7 +139,13 @@ export type AgentEventName =
   | 'unsupported_tool_call'
   | 'notification'
   | 'other_message'
-  | 'malformed';
+  | 'malformed'
+  /** Told by the runner: what the agent is told in a turn, before it is. */
+  | 'turn_prompt'
+  /** Told by the runner: what a person says to the agent, or answers it. */
+  | 'person_said'
+  /** Told of the run: the stage that begins. */
+  | 'stage_changed';
 
 export interface TokenUsage {
   readonly inputTokens: number;

@@ -33,6 +33,8 @@ export interface HttpRequest {
   /** Secrets belong here and nowhere else. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
+  /** The status says all: the body of the answer is not read, however long or slow it is, and comes as an empty text. */
+  readonly dropsBody?: boolean;
   readonly caller: RequestCaller;
   readonly signal?: AbortSignal;
 }

@@ -75,7 +75,7 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
     { confirm }: Departure,
     kept: KeptAnswer | null,
   ): Promise<TransportAnswer> {
-    const { method, url, headers, body = null, signal } = request;
+    const { method, url, headers, body = null, signal, dropsBody = false } = request;
     const cut = new AbortController();
     const whenCut = new Promise<never>((_, reject) => {
       cut.signal.addEventListener('abort', () => reject(cut.signal.reason), { once: true });
@@ -91,6 +91,7 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
         url,
         headers: allHeaders,
         body,
+        dropsBody,
         signal: cut.signal,
         beforeLeaving: confirm,
       });

@@ -12,6 +12,8 @@ export interface TransportRequest {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | null;
   readonly signal: AbortSignal;
+  /** Nobody reads the body of the answer: it is over with its head. */
+  readonly dropsBody?: boolean;
   /**
    * To be called once, at the last moment before anything of the request leaves this machine, where there is such a moment
    * (after waiting for a connection, say). When it throws, nothing leaves, and `send` rejects with that.

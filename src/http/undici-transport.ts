@@ -56,7 +56,7 @@ export function createUndiciTransport(options: UndiciTransportOptions): Transpor
         headersTimeout: limits.headTimeoutMs,
         bodyTimeout: limits.bodyTimeoutMs,
       });
-      return readAnswer(answer, limits.largestBodyBytes);
+      return request.dropsBody === true ? dropBody(answer) : readAnswer(answer, limits.largestBodyBytes);
     },
     async [Symbol.asyncDispose]() {
       await Promise.all([direct.destroy(), proxied.destroy()]);
@@ -134,13 +134,21 @@ function headersOf({ headers }: TransportRequest, userAgent: string): Record<str
   return { 'user-agent': userAgent, ...Object.fromEntries(given), 'accept-encoding': acceptedEncodings };
 }
 
-async function readAnswer(answer: Dispatcher.ResponseData, largest: number): Promise<TransportAnswer> {
-  const headers = Object.fromEntries(
-    Object.entries(answer.headers).map(([name, value]) => [
-      name,
-      Array.isArray(value) ? value.join(', ') : (value ?? ''),
-    ]),
+/** What is on its way ends with the connection. */
+function dropBody({ statusCode, headers, body }: Dispatcher.ResponseData): TransportAnswer {
+  body.on('error', () => {});
+  body.destroy();
+  return { status: statusCode, headers: headersIn(headers), body: '', bytes: 0 };
+}
+
+function headersIn(headers: Dispatcher.ResponseData['headers']): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [name, Array.isArray(value) ? value.join(', ') : (value ?? '')]),
   );
+}
+
+async function readAnswer(answer: Dispatcher.ResponseData, largest: number): Promise<TransportAnswer> {
+  const headers = headersIn(answer.headers);
   const pieces: Buffer[] = [];
   let bytes = 0;
   // Leaving the loop destroys the body, and with it the connection.

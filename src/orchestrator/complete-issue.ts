@@ -1,9 +1,8 @@
+import type { Issue } from '../core/issue.ts';
 import { cleanWorkspace } from './clean-workspaces.ts';
 import type { OrchestratorContext } from './context.ts';
+import { recordLanding } from './record-landing.ts';
 import type { RunningEntry } from './scheduling-state.ts';
-
-/** How many finished issues are remembered for people. */
-const mostCompleted = 1_000;
 
 /** The issue reached a terminal state: it is noted for people, and its workspace is removed when its time is over. */
 export function complete(
@@ -16,13 +15,14 @@ export function complete(
   context.own('cleanup', cleanWorkspace(context, { issue, path: workspace, runId, attempt, settings }));
 }
 
-/** Remembers an issue as finished: bookkeeping only, bounded, and nothing is decided by it. */
-export function noteCompleted(
-  { state, clock }: OrchestratorContext,
-  { id, identifier, state: trackerState }: { id: string; identifier: string; state: string },
-): void {
-  state.completed.delete(id);
-  state.completed.set(id, { issue: { id, identifier }, state: trackerState, at: clock.now() });
-  const oldest = state.completed.keys().next().value;
-  if (state.completed.size > mostCompleted && oldest !== undefined) state.completed.delete(oldest);
+/**
+ * Remembers an issue as finished: bookkeeping only, and nothing is decided by it. `openAt` is when it was last known not
+ * to be over; null where it was ours until now.
+ */
+export function noteCompleted(context: OrchestratorContext, issue: Issue, openAt: number | null = null): void {
+  const { id, identifier, title, url, state } = issue;
+  context.state.followed.delete(id);
+  const name = { id, identifier, url, ...(title.trim() === '' ? {} : { title }) };
+  const entry = { issue: name, state, at: context.clock.now() };
+  context.own('landing', recordLanding(context, entry, openAt));
 }

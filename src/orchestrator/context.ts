@@ -1,11 +1,12 @@
-import type { AgentProcess } from '../agent/agent.ts';
+import type { AgentEvent, AgentProcess } from '../agent/agent.ts';
 import type { Chance } from '../clock/chance.ts';
 import type { Clock } from '../clock/clock.ts';
+import type { Author } from '../core/author.ts';
 import type { RoomLeft } from '../core/free-room.ts';
 import type { Logger } from '../core/logger.ts';
-import type { RunOutcome } from '../core/run.ts';
+import type { RunEnd, RunOutcome } from '../core/run.ts';
 import type { Settings } from '../core/settings.ts';
-import type { WorkflowSource } from '../core/workflow.ts';
+import type { RetryKind, WorkflowSource } from '../core/workflow.ts';
 import type { Runner } from '../runner/runner.ts';
 import type { Store } from '../store/store.ts';
 import type { Transcripts } from '../store/transcript-files.ts';
@@ -18,6 +19,7 @@ import type { Journal } from './journal.ts';
 import type { Ledger } from './ledger.ts';
 import type { OpenQuestions } from './open-questions.ts';
 import type { RoomWatch } from './room-watch.ts';
+import type { RunUsage } from './run-usage.ts';
 import type { RetryEntry, RunningEntry, SchedulingState } from './scheduling-state.ts';
 import type { PoolMember } from './slot-pool.ts';
 import type { Takeover } from './takeover.ts';
@@ -55,8 +57,22 @@ export interface OrchestratorParts {
   readonly pool: PoolMember | null;
   /** Limits a trial to these issues (ids or identifiers) and to so many runs; null: no limit. */
   readonly trial: Trial | null;
+  /** Changes the issues themselves, where they are Baton's own; absent elsewhere, and where nobody asks for it. */
+  readonly issueDesk?: () => IssueDesk | null;
+  /** Hears of each event of a run with its number. It must be quick, and not throw. */
+  readonly onRunEvent?: (runId: string, seq: number, event: AgentEvent) => void;
+  /** Hears of each run that has ended. It must be quick, and not throw. */
+  readonly onRunEnd?: (run: EndedRun) => void;
   /** Takes the health record of each tick. */
   readonly onHealth: (health: Health) => void;
+}
+
+/** A run that has ended, in figures. */
+export interface EndedRun {
+  readonly outcome: RunEnd;
+  readonly retryKind: RetryKind | null;
+  readonly durationMs: number;
+  readonly usage: RunUsage;
 }
 
 /** What the orchestrator asks the machine about processes that it has no other hold on. */
@@ -68,6 +84,24 @@ export interface Processes {
   /** Ends all processes of these runs without asking them first. */
   endAtOnce(runIds: readonly string[]): Promise<void>;
   isAlive(process: AgentProcess): boolean;
+}
+
+/**
+ * Changes of the issues themselves. Each gives one sentence for whoever asked, and rejects with the reason when it is not
+ * allowed. Carried out a second time, with the same command, it changes nothing more.
+ */
+export interface IssueDesk {
+  move(issue: string, to: string, by: DeskOrder): Promise<string>;
+  comment(issue: string, text: string, by: DeskOrder): Promise<string>;
+  file(fields: Readonly<Record<string, unknown>>, by: DeskOrder): Promise<string>;
+  edit(issue: string, fields: Readonly<Record<string, unknown>>, by: DeskOrder): Promise<string>;
+}
+
+export interface DeskOrder {
+  /** The command that asks for it. */
+  readonly commandId: string;
+  readonly author: Author;
+  readonly reason: string | null;
 }
 
 export interface Trial {

@@ -19,6 +19,7 @@ export function emptySchedulingState(): SchedulingState {
     withWorkspace: [],
     elsewhere: [],
     skipped: new Map(),
+    followed: new Map(),
     completed: new Map(),
     paused: null,
     unansweredPause: null,
@@ -36,6 +37,6 @@ export function emptySchedulingState(): SchedulingState {
     },
     pollErrors: [],
     findings: [],
-    totals: { runs: 0, runsByEnd: new Map(), inputTokens: 0, outputTokens: 0, totalTokens: 0 },
+    totals: { runs: 0, runMs: 0, runsByEnd: new Map(), inputTokens: 0, outputTokens: 0, totalTokens: 0 },
   };
 }

@@ -1,13 +1,17 @@
+import { askedHold, isAskedHold } from '../core/asked-hold.ts';
+import type { Author } from '../core/author.ts';
 import { BatonError } from '../core/baton-error.ts';
-import { type CommandAnswer, type CommandKind, isCommandKind } from '../core/command.ts';
+import { type CommandAnswer, type CommandKind, isCommandKind, whyNotForRuns } from '../core/command.ts';
 import type { Command } from '../store/commands.ts';
 import { answerQuestion } from './answer-question.ts';
+import { changeIssue, type DeskKind, isDeskKind } from './change-issue.ts';
 import { whyDayIsOver } from './check-limits.ts';
 import type { OrchestratorContext } from './context.ts';
 import { howItStands, lastChange } from './done-before.ts';
 import { findIssue } from './find-issue.ts';
 import { handBack, steerRun, takeOverByHand } from './hand-over.ts';
 import { holdAfterRun, holdIssue, releaseHold } from './hold-issue.ts';
+import { leaveNote } from './leave-note.ts';
 import { leaveToItsOwner } from './leave-to-owner.ts';
 import { scheduleLook } from './schedule-look.ts';
 import type { IssueName, Pause } from './scheduling-state.ts';
@@ -21,13 +25,14 @@ import { nobodyHears, noSuchIssue, whyLeftAlone } from './why-left-alone.ts';
 export async function executeCommand(context: OrchestratorContext, command: Command): Promise<CommandAnswer> {
   const { kind } = command;
   if (!isCommandKind(kind)) return refused(`this version knows no command "${kind}"`);
-  if (command.author.kind === 'run' && !onlyStopsWork.has(kind))
-    return refused('this is for a person to decide; an agent has its tools');
+  const notForRuns = command.author.kind === 'run' ? whyNotForRuns(kind) : null;
+  if (notForRuns !== null) return refused(notForRuns);
   const reason = textIn(command, 'reason');
   if (kind === 'pause' || kind === 'drain') return pause(context, command.id, kind, reason);
   if (kind === 'resume') return resume(context, command.id);
   if (kind === 'workspaces_prune') return pruneWorkspaces(context, command);
   if (kind === 'question_answer') return answerQuestion(context, command);
+  if (isDeskKind(kind)) return changeIssue(context, command, kind);
   const reference = textIn(command, 'issue');
   if (reference === null) return refused('the command names no issue');
   const found = await findIssue(context, reference);
@@ -49,7 +54,7 @@ const needsWork: ReadonlySet<CommandKind> = new Set(['issue_steer', 'issue_takeo
 
 async function aboutIssue(
   context: OrchestratorContext,
-  kind: Extract<CommandKind, `issue_${string}`>,
+  kind: Exclude<Extract<CommandKind, `issue_${string}`>, DeskKind>,
   issue: IssueName,
   command: Command,
 ): Promise<CommandAnswer> {
@@ -60,14 +65,23 @@ async function aboutIssue(
     return steerRun(context, issue, { ...command, text });
   }
   if (kind === 'issue_handback') return handBack(context, issue, { ...command, note: textIn(command, 'note') });
-  return issueCommands[kind](context, issue, textIn(command, 'reason'));
+  const wanted = kind === 'issue_stop' ? textIn(command, 'run') : null;
+  const running = context.state.running.get(issue.id);
+  if (wanted !== null && running !== undefined && running.runId !== wanted)
+    return refused(`the run ${wanted} of ${issue.identifier} has ended; another one goes on, and is left alone`);
+  const note = kind === 'issue_retry' ? textIn(command, 'note') : null;
+  if (note !== null && !(await leaveNote(context, issue, note)))
+    return refused(`${issue.identifier} had no run yet, so nobody would be told; say it on the issue itself`);
+  return issueCommands[kind](context, issue, textIn(command, 'reason'), command.author);
 }
 
-/** What a run, its agent or a hook of it, may ask for too: nothing starts, and nothing costs more, because of it. */
-const onlyStopsWork: ReadonlySet<CommandKind> = new Set(['pause', 'drain', 'issue_hold', 'issue_stop']);
-
-type IssueCommandKind = Exclude<Extract<CommandKind, `issue_${string}`>, 'issue_steer' | 'issue_handback'>;
-type IssueCommand = (context: OrchestratorContext, issue: IssueName, reason: string | null) => Promise<CommandAnswer>;
+type IssueCommandKind = Exclude<Extract<CommandKind, `issue_${string}`>, 'issue_steer' | 'issue_handback' | DeskKind>;
+type IssueCommand = (
+  context: OrchestratorContext,
+  issue: IssueName,
+  reason: string | null,
+  author: Author,
+) => Promise<CommandAnswer>;
 
 const issueCommands: Record<IssueCommandKind, IssueCommand> = {
   issue_takeover: takeOverByHand,
@@ -95,18 +109,20 @@ const issueCommands: Record<IssueCommandKind, IssueCommand> = {
     return done(`${issue.identifier} is looked at now`);
   },
 
-  async issue_hold(context, issue, reason) {
+  async issue_hold(context, issue, reason, author) {
     const { state, clock } = context;
     const held = state.held.get(issue.id);
-    if (held?.code === 'person') return done(`${issue.identifier} is held already: ${held.reason}`);
+    const { code, who } = askedHold(author);
+    if (isAskedHold(held?.code) && held !== undefined)
+      return done(`${issue.identifier} is held already: ${held.reason}`);
     if (held !== undefined) return refused(`${issue.identifier} is held already: ${held.reason}`);
-    const why = reason ?? 'a person asked for it';
+    const why = reason ?? `${who} asked for it`;
     const running = state.running.get(issue.id);
     if (running !== undefined) {
-      await holdAfterRun(context, running, { code: 'person', reason: why });
+      await holdAfterRun(context, running, { code, reason: why });
       return done(`${issue.identifier} is held when its run has ended`);
     }
-    await holdIssue(context, { issue, code: 'person', reason: why, since: clock.now(), runId: null });
+    await holdIssue(context, { issue, code, reason: why, since: clock.now(), runId: null });
     return done(`${issue.identifier} is held`);
   },
 
@@ -122,12 +138,13 @@ const issueCommands: Record<IssueCommandKind, IssueCommand> = {
     return done(`${issue.identifier} is not held ${isRunning ? 'when its run has ended' : 'any more'}`);
   },
 
-  async issue_stop(context, issue, reason) {
+  async issue_stop(context, issue, reason, author) {
     const running = context.state.running.get(issue.id);
     if (running === undefined) return noRunToStop(context, issue);
     const isBeingEnded = running.stopRequested === 'stopped_by_person' && reason === null;
     if (isBeingEnded) return done(`the run of ${issue.identifier} is being ended already`);
-    await holdAfterRun(context, running, { code: 'person', reason: reason ?? 'a person stopped its run' });
+    const { code, who } = askedHold(author);
+    await holdAfterRun(context, running, { code, reason: reason ?? `${who} stopped its run` });
     stopRun(context, running, 'stopped_by_person');
     return done(`the run of ${issue.identifier} is being ended; the issue is held afterwards`);
   },
@@ -138,7 +155,8 @@ async function noRunToStop(context: OrchestratorContext, issue: IssueName): Prom
   const { identifier } = issue;
   const held = context.state.held.get(issue.id);
   const before = await lastChange(context, issue);
-  const isStopped = before?.kind === 'issue_stop' || (held?.code === 'person' && held.runId !== null);
+  const isStopped =
+    before?.kind === 'issue_stop' || (held !== undefined && isAskedHold(held.code) && held.runId !== null);
   if (!isStopped) return refused(`${identifier} is not running`);
   const by = before?.kind === 'issue_stop' ? before.by : '';
   return done(`the run of ${identifier} was ended already${by}: ${howItStands(context, issue)}`);

@@ -9,7 +9,7 @@ import type { LimitSettings } from '../core/settings.ts';
 import type { OrchestratorContext } from './context.ts';
 import { knownId } from './find-issue.ts';
 import { outsideGates } from './outside-gates.ts';
-import { takenSlots } from './scheduling-state.ts';
+import { type RunningEntry, takenSlots } from './scheduling-state.ts';
 
 /** Why an issue starts or does not, gate by gate. */
 export interface Explanation {
@@ -141,11 +141,7 @@ function whatFollows(
   const first = earliest?.code === 'claimed_elsewhere' ? earliest : (refusals.find(isLasting) ?? earliest);
   if (first === undefined) return by === 'daemon' ? 'it starts at the next tick' : 'it starts when a daemon runs';
   const run = running.get(id);
-  if (run !== undefined) {
-    return run.holdAfterwards === null
-      ? `its run ${run.runId} goes on`
-      : `its run ${run.runId} goes on; then it is held: ${run.holdAfterwards.reason}`;
-  }
+  if (run !== undefined) return runText(context, run);
   const hold = held.get(id);
   if (hold !== undefined) return `it is held: ${withCommand(hold.reason, retryCommand(identifier))}`;
   const look = retrying.get(id);
@@ -160,6 +156,11 @@ function whatFollows(
   const before = startsBefore > 0 && isAboutSlots(first) ? `; ${othersBefore(startsBefore)}` : '';
   const remedy = paused?.kind === 'pause' && first.code === 'paused' ? '; baton resume lets it start' : '';
   return `${leftAlone.has(first.code) ? 'it is left alone' : 'it waits'}: ${first.text}${before}${remedy}`;
+}
+
+function runText({ questions }: OrchestratorContext, { runId, holdAfterwards }: RunningEntry): string {
+  const now = `its run ${runId} ${questions.isAsking(runId) ? "waits for a person's answer" : 'goes on'}`;
+  return holdAfterwards === null ? now : `${now}; then it is held: ${holdAfterwards.reason}`;
 }
 
 /** Some reasons name the command themselves. */

@@ -57,6 +57,8 @@ export interface JournalParts {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly stopping: AbortSignal;
+  /** Hears of each event with its number, before it is written. It must be quick, and not throw. */
+  readonly onRunEvent?: (runId: string, seq: number, event: AgentEvent) => void;
 }
 
 /**
@@ -153,6 +155,7 @@ export class Journal {
     notes.seq += 1;
     const { runId, seq, rows, lines } = notes;
     const { at, name, pid, usage, payload } = event;
+    this.#parts.onRunEvent?.(runId, seq, event);
     if (lines.hasRoom) {
       if (lines.dropped > 0) addLine(lines, droppedLine(notes, lines.tellDropped(), seq - 1, at));
       const { summary } = event;

@@ -6,6 +6,7 @@ import { cleanAfterLastRun } from './clean-workspaces.ts';
 import { noteCompleted } from './complete-issue.ts';
 import type { OrchestratorContext } from './context.ts';
 import { countReview } from './count-review.ts';
+import { followGivenBack } from './follow-landings.ts';
 import { pollIntervalMs } from './pace.ts';
 import { forgetLook, scheduleLook, type Wait } from './schedule-look.ts';
 import { type RetryEntry, takenSlots } from './scheduling-state.ts';
@@ -133,7 +134,7 @@ function whyFull(context: OrchestratorContext, issue: Issue | null): SkipReason 
 
 function slotWait(context: OrchestratorContext, { slotWaits }: RetryEntry, why: SkipReason): Wait {
   const delayMs = Math.max(pollIntervalMs(context), nextLookMs);
-  return { why: { ...why, text: 'no available orchestrator slots' }, slotWaits: slotWaits + 1, delayMs };
+  return { why, slotWaits: slotWaits + 1, delayMs };
 }
 
 /** The issue is over, or not ours to work on: its claim ends. What is terminal is cleaned up too. */
@@ -161,7 +162,10 @@ async function giveBack(
     return;
   }
   if (state.retrying.get(id) === entry) state.retrying.delete(id);
-  if (fresh !== null) countReview(context, id, fresh.state);
+  if (fresh !== null) {
+    countReview(context, id, fresh.state);
+    followGivenBack(context, fresh);
+  }
   logger.info('An issue is given back.', { issue_id: id, issue_identifier: identifier, reason });
   if (fresh !== null && stateClass(fresh.state, settings.tracker) === 'terminal') {
     noteCompleted(context, fresh);

@@ -2,7 +2,9 @@ import type { Timer } from '../clock/clock.ts';
 import { harmlessLine } from '../core/harmless-line.ts';
 import type { AgentQuestion, QuestionAnswer } from '../core/question.ts';
 import { askCommand, retryCommand } from '../core/retry-command.ts';
-import type { StoredQuestion } from '../store/questions.ts';
+import type { QuestionDraft, StoredQuestion } from '../store/questions.ts';
+import type { RunRecord } from '../store/runs.ts';
+import type { StoreTables } from '../store/store.ts';
 import type { OrchestratorContext } from './context.ts';
 import { holdAfterRun } from './hold-issue.ts';
 import { LateApprovals } from './late-approvals.ts';
@@ -16,6 +18,8 @@ export interface OpenQuestion {
   readonly runId: string;
   readonly question: AgentQuestion;
   readonly askedAt: number;
+  /** The question that this one asks once more, by its id; absent: it is a new one to whoever was told of the others. */
+  readonly repeats?: string;
   /** Wall time at which the run ends without an answer. */
   readonly until: number;
 }
@@ -27,6 +31,9 @@ interface Waiting extends OpenQuestion {
 
 /** More than a person would answer for one run. */
 const mostOpen = 20;
+
+/** So many questions, and runs, of an issue are looked through for one that was asked before. */
+const mostLookedBack = 50;
 
 /** A question may quote what an agent wrote; a reason is for reading at a glance. */
 const longestInReason = 300;
@@ -56,9 +63,7 @@ export class OpenQuestions {
   }
 
   list(): readonly OpenQuestion[] {
-    return [...this.#waiting.values()].map(({ id, issue, runId, question, askedAt, until }) => ({
-      ...{ id, issue, runId, question, askedAt, until },
-    }));
+    return [...this.#waiting.values()].map(({ timer: _timer, settle: _settle, ...question }) => question);
   }
 
   /** Whether this run waits for a person: then it is silent because nobody has answered. */
@@ -99,12 +104,14 @@ export class OpenQuestions {
     const id = chance.id();
     const askedAt = clock.now();
     const named = { issue_id: issue.id, issue_identifier: issue.identifier, run_id: runId, question_id: id };
+    let repeats: string | null = null;
     try {
       const draft = { id, project, issueId: issue.id, identifier: issue.identifier, runId, askedAt, question };
       // A run that has ended meanwhile asks nothing any more: nobody would close it.
       const isAsked = await store.transaction(async (tables) => {
         const written = await tables.runs.read(runId);
         if (written === null || written.finish !== null) return false;
+        repeats = await firstAsked(tables, draft);
         await tables.questions.ask(draft);
         return true;
       });
@@ -116,7 +123,7 @@ export class OpenQuestions {
       return null;
     }
     logger.warn('An agent asks a person.', { ...named, kind: question.kind, question: harmlessLine(question.text) });
-    return this.#wait({ id, issue, runId, question, askedAt }, signal);
+    return this.#wait({ id, issue, runId, question, askedAt, ...(repeats === null ? {} : { repeats }) }, signal);
   }
 
   /** Tells the agent that asked; true also when it was told before and that could not be written down. */
@@ -195,6 +202,38 @@ export class OpenQuestions {
       context.own('hold', holdAfterRun(context, entry, { code: 'agent_input_required', reason }));
     stopRun(context, entry, 'unanswered');
   }
+}
+
+/**
+ * The first of several questions that are one to a person: its run was ended under it, by a restart say, the next run asked
+ * the same, and so on to this one. Null when this one is new: nobody asked before, somebody answered, nobody did in time and
+ * a person let the issue go on, or the agent took it back.
+ */
+async function firstAsked(
+  { questions, runs }: Pick<StoreTables, 'questions' | 'runs'>,
+  { project, issueId, runId, question }: QuestionDraft,
+): Promise<string | null> {
+  const query = { issueId, limit: mostLookedBack };
+  const same = (await questions.list(project, query)).filter((each) => isSame(each.question, question));
+  if (same.length === 0 || same.some((each) => each.runId === runId)) return null;
+  const all = await runs.list(project, query);
+  let first: string | null = null;
+  for (const run of all.slice(all.findIndex((each) => each.runId === runId) + 1)) {
+    const asked = same.find((each) => each.runId === run.runId);
+    if (asked === undefined ? run.finish?.outcome !== 'interrupted' : !endedWith(run, asked)) break;
+    first = asked?.id ?? first;
+  }
+  return first;
+}
+
+function isSame(one: AgentQuestion, other: AgentQuestion): boolean {
+  return one.kind === other.kind && one.text === other.text && one.detail === other.detail;
+}
+
+/** Nobody answered and the agent did not take it back: it was open when its run ended, and not for want of an answer. */
+function endedWith({ finish }: RunRecord, { given, closedAt }: StoredQuestion): boolean {
+  if (finish === null || given !== null || finish.errorCode === 'agent_input_required') return false;
+  return closedAt === null || closedAt >= finish.endedAt;
 }
 
 /** Nobody can answer what is in no store; the next run asks again, if it still matters. */

@@ -24,6 +24,7 @@ import { restMs, trackerNow } from './pace.ts';
 import { PendingWork } from './pending-work.ts';
 import { type ReadModel, readModel } from './read-model.ts';
 import { readPause } from './read-pause.ts';
+import { readLandings } from './record-landing.ts';
 import { recurringJobs } from './recurring-jobs.ts';
 import { takeUpRestored } from './reload.ts';
 import { RoomWatch } from './room-watch.ts';
@@ -262,6 +263,7 @@ export class Orchestrator {
   async #takeUp(): Promise<void> {
     await readPause(this.#context);
     await readToday(this.#context);
+    await readLandings(this.#context);
     await this.#context.accounts.read();
     await adoptAll(this.#context, await findOrphans(this.#context));
   }

@@ -4,6 +4,7 @@ import { decideAboutRun } from '../core/reconcile-decision.ts';
 import type { RequestCaller } from '../core/request-caller.ts';
 import type { Settings } from '../core/settings.ts';
 import type { OrchestratorContext } from './context.ts';
+import { followLandings, type LandingsWish, landingsToAsk } from './follow-landings.ts';
 import { applyRefresh, type ClaimedBefore, claimedBefore } from './reconcile.ts';
 import type { ReadSnapshot } from './tracker-reads.ts';
 
@@ -24,19 +25,21 @@ const atATime = 10;
  * everything as it was, and costs no second one; the job that this is tells of it.
  */
 export async function poll(context: OrchestratorContext): Promise<readonly PollError[]> {
-  const { state, source, stopping } = context;
+  const { state, source, stopping, clock } = context;
   const { workflow, problem } = source.read();
   const { settings } = workflow;
   const before = claimedBefore(state);
+  const askedAt = { wall: clock.now(), monotonic: clock.monotonic() };
   const isShort = pressureStep(context, settings) === 'custody_only';
   const { snapshot, isWhole, errors } =
     problem === null && !isShort
-      ? await readEverything(context, settings, [...before.ids, ...looksToWatch(context, settings, before)])
+      ? await readEverything(context, settings, before)
       : await readClaimed(context, before.ids);
   if (stopping.aborted) return [];
   if (snapshot !== null) await applyRefresh(context, before, snapshot.watched, settings);
   if (snapshot !== null && isWhole) takeIn(context, settings, snapshot.issues);
   context.fillSlots();
+  if (snapshot !== null && isWhole) await followLandings(context, settings, snapshot, askedAt);
   return errors;
 }
 
@@ -49,18 +52,24 @@ interface PollAnswer {
 
 async function readEverything(
   context: OrchestratorContext,
-  { tracker, agent }: Settings,
-  watched: readonly string[],
+  settings: Settings,
+  before: ClaimedBefore,
 ): Promise<PollAnswer> {
-  const states = agent.maxInReview > 0 ? [...tracker.activeStates, ...tracker.reviewStates] : tracker.activeStates;
+  const { tracker } = settings;
+  const claimed = [...before.ids, ...looksToWatch(context, settings, before)];
+  const landings = landingsToAsk(context, settings);
+  const watched = [...claimed, ...landings.watched];
+  const welcome = nextWelcome(context, landings);
+  // What waits for a review comes with the same read: it is counted where there is a bound on it, and shown in any case.
+  const states = [...tracker.activeStates, ...tracker.reviewStates];
   try {
-    const snapshot = await context.reads.snapshot({ states, watched, welcome: nextWelcome(context) }, caller);
+    const snapshot = await context.reads.snapshot({ states, watched, welcome }, caller);
     const { watchedProblem } = snapshot;
     const errors = watchedProblem === null ? [] : [{ step: 'reconcile', error: watchedProblem } as const];
     return { snapshot, isWhole: true, errors };
   } catch (thrown) {
     const error = toBatonError(thrown);
-    const steps = watched.length > 0 ? (['reconcile', 'dispatch'] as const) : (['dispatch'] as const);
+    const steps = claimed.length > 0 ? (['reconcile', 'dispatch'] as const) : (['dispatch'] as const);
     return { snapshot: null, isWhole: false, errors: steps.map((step) => ({ step, error })) };
   }
 }
@@ -82,11 +91,14 @@ function looksToWatch(
   return ids.filter((id) => !found.has(id));
 }
 
-/** What a read by id contradicts, and what a sweep wants to know; of these each poll begins where the last one ended. */
-function nextWelcome({ state }: OrchestratorContext): readonly string[] {
+/**
+ * What a read by id contradicts, what a sweep wants to know (of these each poll begins where the last one ended), and what
+ * is followed until it lands.
+ */
+function nextWelcome({ state }: OrchestratorContext, landings: LandingsWish): readonly string[] {
   const { withWorkspace } = state;
   state.withWorkspace = [...withWorkspace.slice(atATime), ...withWorkspace.slice(0, atATime)];
-  return [...state.doubtful, ...withWorkspace];
+  return [...state.doubtful, ...landings.left, ...withWorkspace, ...landings.waiting];
 }
 
 async function readClaimed(context: OrchestratorContext, watched: readonly string[]): Promise<PollAnswer> {

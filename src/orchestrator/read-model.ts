@@ -2,9 +2,11 @@ import type { AgentEvent, AgentProcess, TokenUsage } from '../agent/agent.ts';
 import type { AccountState } from '../core/account.ts';
 import type { BatonError } from '../core/baton-error.ts';
 import type { SkipReason } from '../core/eligibility.ts';
-import type { Issue } from '../core/issue.ts';
-import type { LimitFinding } from '../core/limits.ts';
+import { type Issue, normalizeState } from '../core/issue.ts';
+import { type DaySpent, type LimitFinding, limitsOfDay } from '../core/limits.ts';
 import type { RunEnd, RunStage } from '../core/run.ts';
+import type { LimitSettings } from '../core/settings.ts';
+import { utcDay } from '../core/utc-day.ts';
 import type { RetryKind } from '../core/workflow.ts';
 import type { OrchestratorContext } from './context.ts';
 import { type PollingHealth, pollingHealth } from './health.ts';
@@ -12,6 +14,7 @@ import type { JobView } from './job.ts';
 import type { OpenQuestion } from './open-questions.ts';
 import type { RunUsage } from './run-usage.ts';
 import type { CompletedEntry, HeldEntry, IssueName, Pause, SchedulingState } from './scheduling-state.ts';
+import { spentToday } from './today.ts';
 
 /** Everything a watcher may know about the scheduler, at one instant. */
 export interface ReadModel {
@@ -39,8 +42,23 @@ export interface ReadModel {
   readonly skipped: readonly { readonly issue: Issue; readonly reason: SkipReason }[];
   /** Issues that reached a terminal state, the latest last; for people, and bounded. */
   readonly completed: readonly CompletedEntry[];
+  /** The issues in active states, as they were last seen; what waits among them is in `skipped` with its reason. */
+  readonly candidates: readonly Issue[];
+  /** Whether a poll has been answered since the start. */
+  readonly isPolled: boolean;
+  /** Issues that wait for a person's review, as far as the last poll read them. */
+  readonly reviews: readonly Issue[];
+  /** What the project has used on this UTC day, and may use; 0 is no limit. */
+  readonly today: DaySpent & {
+    readonly tokenLimit: number;
+    readonly usdLimit: number;
+    /** The limits of the day that stop all work, until the next day or until a person allows more; absent: none does. */
+    readonly reached?: readonly ReachedLimit[];
+  };
   readonly totals: TokenUsage & {
     readonly runs: number;
+    /** How long the runs that have ended took together. */
+    readonly runMs: number;
     readonly runsByEnd: Readonly<Partial<Record<RunEnd, number>>>;
   };
   /** What is wrong with the workflow file just now, and what the last tick found wrong. */
@@ -48,6 +66,12 @@ export interface ReadModel {
   /** Why nothing new starts on this machine: too little disk or memory; null when there is enough. */
   readonly noRoom: string | null;
   readonly errors: readonly { readonly step: string; readonly error: BatonError }[];
+}
+
+/** A limit of the day that is reached. */
+export interface ReachedLimit extends LimitFinding {
+  /** Where its allowance began: what of it the day had used when a person last allowed more; 0 when nobody did. */
+  readonly allowedAfter: number;
 }
 
 /** An account of the backend in force, or one that something is known of. */
@@ -71,6 +95,8 @@ export interface RunningView {
   readonly account: string | null;
   /** It waits for a person. */
   readonly isAsking: boolean;
+  /** False: this agent hears nothing until its run ends. Absent: it may. */
+  readonly canHear?: boolean;
   /** Limits that are near or reached. */
   readonly warnings: readonly LimitFinding[];
 }
@@ -100,6 +126,7 @@ interface TickFacts {
 export function readModel(context: OrchestratorContext, facts: TickFacts): ReadModel {
   const { state, clock, source, room, questions, accounts } = context;
   const { workflow, problem } = source.read();
+  const { settings } = workflow;
   const { runsByEnd, ...totals } = state.totals;
   const looks = [...state.retrying.values()].map(({ issue, kind, attempt, dueAt, error, wait }) => ({
     ...{ issue, kind, attempt, dueAt, error },
@@ -117,7 +144,7 @@ export function readModel(context: OrchestratorContext, facts: TickFacts): ReadM
     },
     jobs: facts.jobs,
     findings: state.findings,
-    slots: { used: state.running.size, limit: workflow.settings.agent.maxConcurrentAgents },
+    slots: { used: state.running.size, limit: settings.agent.maxConcurrentAgents },
     running: [...state.running.values()].map((entry) => ({
       issue: entry.issue,
       runId: entry.runId,
@@ -132,21 +159,50 @@ export function readModel(context: OrchestratorContext, facts: TickFacts): ReadM
       usage: entry.usage,
       account: entry.account?.name ?? null,
       isAsking: questions.isAsking(entry.runId),
+      canHear: entry.run.canHear?.() ?? true,
       warnings: entry.warnings,
     })),
     retrying: looks.filter((look) => !waitsForQuota(look)),
     waitingQuota: looks.filter(waitsForQuota),
     questions: questions.list(),
-    accounts: accounts.views(workflow.settings.agent),
+    accounts: accounts.views(settings.agent),
     held: [...state.held.values()],
     paused: state.paused,
     skipped: [...state.skipped.values()],
     completed: [...state.completed.values()],
+    candidates: state.candidates ?? [],
+    isPolled: state.polled !== null,
+    reviews: inReview(state.polled?.issues ?? [], settings.tracker.reviewStates),
+    today: todayOf(context, settings.limits),
     totals: { ...totals, runsByEnd: Object.fromEntries(runsByEnd) },
     workflowProblem: problem,
     noRoom: room.whyNone()?.text ?? null,
     errors: facts.errors,
   };
+}
+
+function todayOf(context: OrchestratorContext, limits: LimitSettings): ReadModel['today'] {
+  const { state, clock } = context;
+  const spent = spentToday(context);
+  // What a person allowed yesterday is over, read again or not.
+  const allowed = state.today.day === utcDay(clock.now()) ? state.today.allowedAfter : { tokens: 0, microUsd: 0 };
+  const reached = limitsOfDay(spent, limits)
+    .filter(({ level }) => level === 'reached')
+    .map((finding) => ({
+      ...finding,
+      allowedAfter: finding.limit === 'tokens_per_day' ? allowed.tokens : allowed.microUsd,
+    }));
+  return {
+    ...spent,
+    tokenLimit: limits.tokensPerDay,
+    usdLimit: limits.usdPerDay,
+    ...(reached.length === 0 ? {} : { reached }),
+  };
+}
+
+function inReview(issues: readonly Issue[], states: readonly string[]): readonly Issue[] {
+  const names = new Set(states.map(normalizeState));
+  return issues.filter(({ state }) => names.has(normalizeState(state)));
 }
 
 /** For the quota of an account and not for its own sake. */

@@ -1,3 +1,4 @@
+import { isAskedHold } from '../core/asked-hold.ts';
 import { stateClass } from '../core/eligibility.ts';
 import { type Issue, normalizeState } from '../core/issue.ts';
 import { decideAboutRun } from '../core/reconcile-decision.ts';
@@ -7,6 +8,7 @@ import { cleanAfterLastRun } from './clean-workspaces.ts';
 import { noteCompleted } from './complete-issue.ts';
 import type { OrchestratorContext } from './context.ts';
 import { countReview } from './count-review.ts';
+import { followGivenBack } from './follow-landings.ts';
 import { releaseHold } from './hold-issue.ts';
 import { endLook } from './look-again.ts';
 import type { RetryEntry, RunningEntry, SchedulingState } from './scheduling-state.ts';
@@ -82,7 +84,8 @@ async function liftHold(context: OrchestratorContext, issueId: string, issue: Is
   try {
     await releaseHold(context, issueId, { byPerson: false });
     const { tracker } = context.source.read().workflow.settings;
-    if (issue === null || stateClass(issue.state, tracker) !== 'terminal') return;
+    if (issue === null) return;
+    if (stateClass(issue.state, tracker) !== 'terminal') return followGivenBack(context, issue);
     noteCompleted(context, issue);
     context.own('cleanup', cleanAfterLastRun(context, issue));
   } catch (error) {
@@ -113,5 +116,5 @@ function isHandingOver({ clock }: OrchestratorContext, { ownMove }: RunningEntry
  */
 function endsHold(code: string | undefined, reason: StopReason): boolean {
   if (code === undefined || code === 'agent_survives') return false;
-  return !(code === 'person' || code === 'taken_over') || reason === 'terminal_state' || reason === 'issue_missing';
+  return !(isAskedHold(code) || code === 'taken_over') || reason === 'terminal_state' || reason === 'issue_missing';
 }

@@ -94,6 +94,7 @@ export function startRecordedRun(context: OrchestratorContext, request: Recorded
       if (live !== null) return live.steer(text);
       throw new BatonError('command_refused', 'Its run is just beginning; say it again in a moment.');
     },
+    canHear: () => live?.canHear?.() ?? true,
     stop: (reason) => {
       stopReason ??= reason;
       stopped.abort();

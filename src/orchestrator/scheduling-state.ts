@@ -52,7 +52,9 @@ export interface SchedulingState {
   elsewhere: readonly ForeignClaim[];
   /** Why issues that the last look found were not started, by issue id. */
   readonly skipped: Map<string, SkippedEntry>;
-  /** Issues that reached a terminal state here, the latest last. Only for people: it gates nothing, and is bounded. */
+  /** Issues that Baton gave back and that are not over, by id. Only for people: it gates nothing, and is bounded. */
+  readonly followed: Map<string, FollowedIssue>;
+  /** Issues that reached a terminal state, the latest last. Only for people: it gates nothing, and is bounded. */
   readonly completed: Map<string, CompletedEntry>;
   /** Nothing new starts while this is set. */
   paused: Pause | null;
@@ -74,6 +76,8 @@ export interface SchedulingState {
 
 export interface Totals {
   runs: number;
+  /** How long the runs that have ended took together. */
+  runMs: number;
   readonly runsByEnd: Map<RunEnd, number>;
   inputTokens: number;
   outputTokens: number;
@@ -214,8 +218,23 @@ export interface SkippedEntry {
   readonly reason: SkipReason;
 }
 
+/** An issue that Baton gave back and that is not over; `follow-landings.ts` sees what becomes of it. */
+export interface FollowedIssue {
+  /** As it was last seen. */
+  readonly issue: Issue;
+  /** When the tracker was asked for that, wall time. */
+  readonly openAt: number;
+  /** The same on the monotonic clock. */
+  readonly seenAt: number;
+  /** Whether a run of it is known; null: nobody could say yet. Those without are only remembered, so that nobody asks twice. */
+  readonly hasRun: boolean | null;
+  /** Since when it is not among what polls list and should be, on the monotonic clock; null while it is where it was. */
+  readonly missingSince: number | null;
+}
+
 export interface CompletedEntry {
-  readonly issue: IssueName;
+  /** With its title and address, where they are known: the tracker may not show it any more. */
+  readonly issue: IssueName & { readonly title?: string };
   readonly state: string;
   readonly at: number;
 }

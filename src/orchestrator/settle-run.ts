@@ -6,6 +6,7 @@ import type { RunFinish } from '../store/runs.ts';
 import { complete } from './complete-issue.ts';
 import type { OrchestratorContext } from './context.ts';
 import { isFirstToSay } from './first-to-say.ts';
+import { followGivenBack } from './follow-landings.ts';
 import { holdIssue, releaseHold } from './hold-issue.ts';
 import { noStreaks } from './issue-counters.ts';
 import type { NextStep } from './ledger.ts';
@@ -158,6 +159,9 @@ function leave(context: OrchestratorContext, entry: RunningEntry, outcome: RunOu
   context.activity.note();
   context.reads.forget(issue.id);
   state.totals.runsByEnd.set(outcome.end, (state.totals.runsByEnd.get(outcome.end) ?? 0) + 1);
+  const durationMs = clock.monotonic() - entry.startedAtMonotonic;
+  state.totals.runMs += durationMs;
+  context.onRunEnd?.({ outcome: outcome.end, retryKind: entry.retryKind, durationMs, usage: entry.usage });
   // A reading of the day since the end was written has it already.
   if (entry.settlingSince === state.today.readings) {
     state.today.tokens += entry.usage.totalTokens;
@@ -172,6 +176,7 @@ function leave(context: OrchestratorContext, entry: RunningEntry, outcome: RunOu
     state.held.set(issue.id, next.step.hold);
     logger.warn('An issue is held for a person.', { ...named(entry), ...reasonOf(next.step.hold) });
   } else if (entry.stopRequested === 'terminal_state') complete(context, entry);
+  else followGivenBack(context, issue);
   // Somebody asked to hold the issue while its end was being written.
   if (next !== null && entry.holdAfterwards !== null && !isHeldFor(next.step, entry.holdAfterwards.code)) {
     const { code, reason } = entry.holdAfterwards;

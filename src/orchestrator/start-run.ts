@@ -131,7 +131,11 @@ function watchRun(context: OrchestratorContext, issueId: string, runId: string):
     context.notify();
   };
   return {
-    onStage: (stage) => update({ stage }),
+    onStage: (stage) => {
+      // For the journal alone: it is Baton that goes on, which says nothing of whether the agent lives.
+      journal.note(runId, {}, { name: 'stage_changed', at: clock.now(), pid: null, summary: stage });
+      update({ stage });
+    },
     onWorkspace: (workspace) => {
       journal.note(runId, { workspace });
       update({ workspace });
@@ -173,7 +177,8 @@ function watchRun(context: OrchestratorContext, issueId: string, runId: string):
     onAnswersTold: () => {},
     onEvent: (event) => {
       const entry = context.state.running.get(issueId);
-      if (entry?.runId !== runId) return journal.note(runId, {}, event);
+      // That a person speaks says nothing of whether the agent lives, nor of what it does.
+      if (entry?.runId !== runId || event.name === 'person_said') return journal.note(runId, {}, event);
       if (event.quota !== undefined && entry.account !== null) context.accounts.report(entry.account, event.quota);
       if (event.name === 'turn_completed') turnCompleted(context, entry);
       const change = eventChange(context, entry, event);

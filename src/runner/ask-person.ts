@@ -1,5 +1,6 @@
 import type { SessionRequest } from '../agent/agent.ts';
 import type { Logger } from '../core/logger.ts';
+import type { AgentQuestion, QuestionAnswer } from '../core/question.ts';
 
 export interface AskingParts {
   readonly ask: SessionRequest['ask'];
@@ -8,7 +9,7 @@ export interface AskingParts {
   /** From here on a person is waited for, not the agent. Gives what ends that. */
   readonly pause: () => () => void;
   /** A person has answered. */
-  readonly onAnswer: () => void;
+  readonly onAnswer: (question: AgentQuestion, answer: QuestionAnswer) => void;
   readonly logger: Logger;
 }
 
@@ -23,7 +24,7 @@ export function askPerson({ ask, over, pause, onAnswer, logger }: AskingParts): 
     const goOn = pause();
     try {
       const answer = await Promise.race([ask(question, until), takenBack]);
-      if (answer !== null) onAnswer();
+      if (answer !== null) onAnswer(question, answer);
       return answer;
     } catch (error) {
       logger.error('A question could not be asked.', { error });

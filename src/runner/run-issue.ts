@@ -9,14 +9,16 @@ import type { Logger } from '../core/logger.ts';
 import { createRedactor, secretsIn } from '../core/redact.ts';
 import { lastStage, type RunOutcome, type StopReason } from '../core/run.ts';
 import type { AccountSettings, Settings } from '../core/settings.ts';
-import { stopOutcome } from '../core/stop-outcome.ts';
 import type { ToolDoor, ToolHost } from '../core/tool-door.ts';
 import type { Workspace, WorkspaceFacts, Workspaces, WorkspaceVisit } from '../workspace/workspace.ts';
 import { askPerson } from './ask-person.ts';
 import { firstPrompt } from './first-prompt.ts';
 import { guardWatcher } from './guard-watcher.ts';
 import { hideFromTools, hideSecrets } from './hide-secrets.ts';
+import { type PersonWords, personEvent } from './person-events.ts';
 import { planSession } from './plan-session.ts';
+import { promptEvents } from './prompt-events.ts';
+import { outcomeOf } from './run-outcome.ts';
 import { runTurns } from './run-turns.ts';
 import type { LiveRun, Runner, RunRequest, RunWatcher } from './runner.ts';
 import { Steering } from './steering.ts';
@@ -84,6 +86,7 @@ function startRun(request: RunRequest, parts: RunnerParts): LiveRun {
       (thrown) => conclude(toBatonError(thrown)),
     ),
     steer: (text) => steering.steer(text),
+    canHear: () => steering.canHear,
     stop: (why) => {
       reason ??= why;
       endSteering();
@@ -117,13 +120,14 @@ async function runIssue(run: RunParts): Promise<void> {
     watcher.onStage('building_prompt');
     // Rendered before the launch: a mistake in the template must not cost an agent (row 1.5 of the reference).
     const { retryKind } = request;
-    const whole = workflow.renderPrompt({ issue, attempt, retryKind, fenceMark: parts.chance.id() });
+    const fenceMark = parts.chance.id();
+    const whole = workflow.renderPrompt({ issue, attempt, retryKind, fenceMark });
     await workspaces.verify(workspace, visit);
     signal.throwIfAborted();
     // A daemon that was frozen in a hook must not launch beside the agent of the one that took over.
     if (!request.isStillOurs()) throw new BatonError('claim_lost', 'The claim on the issue may be lost.');
     watcher.onStage('launching_agent_process');
-    await haveSession(run, { workspaces, workspace, before, whole });
+    await haveSession(run, { workspaces, workspace, before, whole, fenceMark });
   } finally {
     const { signal: _stopsTheRunButNotTheHook, ...lastVisit } = visit;
     const delivery = await workspaces.afterRun(workspace, lastVisit);
@@ -136,11 +140,14 @@ interface Ground {
   readonly workspace: Workspace;
   readonly before: WorkspaceFacts | null;
   readonly whole: string;
+  /** What encloses the text of strangers in it. */
+  readonly fenceMark: string;
 }
 
 /** The session, from the tools that it has to the stop after which they are refused. */
-async function haveSession(run: RunParts, { workspaces, workspace, before, whole }: Ground): Promise<void> {
+async function haveSession(run: RunParts, ground: Ground): Promise<void> {
   const { request, parts, logger, steering, signal } = run;
+  const { workspaces, workspace, before, whole, fenceMark } = ground;
   const { workflow, runId, watcher } = request;
   const limit = new TurnLimit(parts.clock, workflow.settings.agent.turnWallTimeMs);
   const over = new AbortController();
@@ -154,11 +161,15 @@ async function haveSession(run: RunParts, { workspaces, workspace, before, whole
         for (const end of ends) end?.();
       };
     },
-    onAnswer: () => steering.hear(),
+    onAnswer: (question, answer) => {
+      steering.hear();
+      tellSaid({ kind: 'answer', question, answer });
+    },
     logger,
   });
   const agent = parts.agentFor(workflow.settings, request.account);
   const redactor = createRedactor([...secretsIn([workflow.settings, request.account]), ...(agent.secrets ?? [])]);
+  const tellSaid = (words: PersonWords): void => watcher.onEvent(personEvent(words, parts.clock.now(), redactor));
   const opened = parts.toolDoorFor(workflow.settings, {
     ...{ runId, issueId: request.issue.id, ask, isStillOurs: request.isStillOurs },
     onProgress: (text) => logger.info('The agent reports progress.', { progress: text }),
@@ -179,13 +190,21 @@ async function haveSession(run: RunParts, { workspaces, workspace, before, whole
     try {
       onInitializing();
       watcher.onSession(session.threadId);
-      steering.join(session);
+      for (const answered of request.answers) tellSaid({ kind: 'answer', ...answered });
+      if (request.note !== null) tellSaid({ kind: 'note', text: request.note });
+      steering.join(session, (text) => tellSaid({ kind: 'steer', text }));
       const prompt = firstPrompt({ request, whole, isResumed: session.isResumed, said: steering.take() });
       const isStillToBeDone = (): Promise<boolean> => isRoutable(run);
       const fingerprint = before?.fingerprint ?? null;
       await runTurns({
         ...{ request, session, prompt, steering, limit, ask, signal },
         ...{ fingerprint, lookAtWorkspace, isStillToBeDone },
+        onPrompt: (turn, text) => {
+          const { clock } = parts;
+          const { pid } = session;
+          for (const event of promptEvents({ turn, text, fenceMark, redactor, at: clock.now(), pid }))
+            watcher.onEvent(event);
+        },
       });
     } finally {
       watcher.onStage('finishing');
@@ -261,22 +280,6 @@ function once(act: () => void): () => void {
     if (!isDone) act();
     isDone = true;
   };
-}
-
-/** A stop explains whatever went wrong after it, except that the agent is still alive. */
-function outcomeOf(reason: StopReason | null, error: BatonError | null, turns: number): RunOutcome {
-  if (error?.code === 'agent_survives') return failed(error, turns);
-  if (reason !== null) return stopOutcome(reason, turns);
-  if (error?.code === 'claim_lost') return stopOutcome('claim_lost', turns);
-  return error === null ? succeeded(turns) : failed(error, turns);
-}
-
-function succeeded(turns: number): RunOutcome {
-  return { end: 'succeeded', turns };
-}
-
-function failed(error: BatonError, turns: number): RunOutcome {
-  return { end: error.code === 'agent_turn_timeout' ? 'timed_out' : 'failed', turns, error };
 }
 
 function named(request: RunRequest): Record<string, unknown> {

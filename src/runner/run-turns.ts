@@ -23,6 +23,8 @@ export interface TurnLoop {
   readonly lookAtWorkspace: () => Promise<string | null>;
   /** Whether the issue is still to be worked on. */
   readonly isStillToBeDone: () => Promise<boolean>;
+  /** Writes down what the agent is told in a turn, before it is. */
+  readonly onPrompt: (turn: number, text: string) => void;
   readonly signal: AbortSignal;
 }
 
@@ -38,6 +40,7 @@ export async function runTurns(loop: TurnLoop): Promise<void> {
   for (let turn = 1; ; turn += 1) {
     request.watcher.onStage('streaming_turn');
     request.watcher.onTurn(turn);
+    loop.onPrompt(turn, text);
     const result = await runTurn(loop, text);
     if (result.status === 'input_required') {
       const answer = await answerTo(result.question, loop.ask);

@@ -83,6 +83,8 @@ export interface LiveRun {
    * `command_refused` when the backend cannot hear it in either.
    */
   steer(text: string): Promise<'told' | 'kept'>;
+  /** Whether that could be told just now. Absent: nobody knows before it is tried. */
+  canHear?(): boolean;
   /** Asks the run to end; the first reason counts. */
   stop(reason: StopReason): void;
 }

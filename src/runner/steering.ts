@@ -12,14 +12,24 @@ const mostKept = 32;
  */
 export class Steering {
   #session: AgentSession | null = null;
+  #onSaid: ((text: string) => void) | null = null;
+  /** What was said before there was anybody to tell that. */
+  #saidBefore: string[] = [];
   #kept: string[] = [];
   #hasBegun = false;
   #isOver = false;
   #wasHeard = false;
 
-  /** The agent is there. */
-  join(session: AgentSession): void {
+  /** The agent is there. `onSaid` hears of every text that it is told or that is kept for it. */
+  join(session: AgentSession, onSaid: (text: string) => void = () => {}): void {
     this.#session = session;
+    this.#onSaid = onSaid;
+    for (const text of this.#saidBefore.splice(0)) onSaid(text);
+  }
+
+  /** Whether anything that is said now could still be told: in the turn that goes on, or in another prompt. */
+  get canHear(): boolean {
+    return !this.#isOver && (this.#hasNextPrompt || this.#session?.steer !== undefined);
   }
 
   /** What was kept, for the prompt that is made now. */
@@ -63,6 +73,7 @@ export class Steering {
     try {
       if (await this.#session?.steer?.(text)) {
         this.hear();
+        this.#tellSaid(text);
         return 'told';
       }
     } catch (error) {
@@ -73,7 +84,13 @@ export class Steering {
     if (!this.#hasNextPrompt) throw refused('This agent hears nothing while it works, and a run has one turn.');
     if (this.#kept.length >= mostKept) throw refused(`${mostKept} texts wait for the next turn already.`);
     this.#kept.push(text);
+    this.#tellSaid(text);
     return 'kept';
+  }
+
+  #tellSaid(text: string): void {
+    if (this.#onSaid === null) this.#saidBefore.push(text);
+    else this.#onSaid(text);
   }
 
   get #hasNextPrompt(): boolean {

@@ -4,6 +4,7 @@ import { type DescribedSetting, describeSettings } from './describe-settings.ts'
 import type { FrontMatter } from './parse-front-matter.ts';
 import { readSettings, sectionOf } from './read-settings.ts';
 import { resolveAgent } from './resolve-agent.ts';
+import { resolveNotify } from './resolve-notify.ts';
 import { resolvePolling } from './resolve-polling.ts';
 import { resolveStoreUrl } from './resolve-store.ts';
 import { findTracker, resolveTracker } from './resolve-tracker.ts';
@@ -40,13 +41,19 @@ export function parseSettings(
   const kindIsBad = values['tracker.kind'] === null && Object.hasOwn(section, 'kind');
   const profile = kindIsBad ? null : findTracker(values['tracker.kind'], trackers, report);
   const tracker = profile && resolveTracker(profile, section, values, place, report);
-  const providers = trackers.map(({ kind }) => kind);
+  const providers = [...trackers.map(({ kind }) => kind), 'notify'];
   // A tracker that wants a secret is somebody else's.
   const isRemote = profile?.keys.some(({ secret }) => secret === true) ?? false;
   const polling = resolvePolling(frontMatter, read, { timeZone: surroundings.timeZone, providers, isRemote }, report);
   const workspace = resolveWorkspace(values, { ...place, path }, report);
   const store = resolveStoreUrl(values['store.url'], surroundings, report);
-  const secrets = [...(tracker?.settings.secretEnvironment ?? []), ...store.variables, ...workspace.secretVariables];
+  const notify = resolveNotify(values, { surroundings, timeZone: polling.timeZone }, report);
+  const secrets = [
+    ...(tracker?.settings.secretEnvironment ?? []),
+    ...store.variables,
+    ...workspace.secretVariables,
+    ...notify.secretVariables,
+  ];
   const agent = resolveAgent(read, { ...place, backends, secrets }, report);
   reportUnknownKeys(frontMatter, profile, trackers, report);
   if (profile === null || tracker === null) return null;
@@ -67,6 +74,16 @@ export function parseSettings(
       turnSandboxPolicy: values['codex.turn_sandbox_policy'],
       tools: values['codex.tools'],
     },
+    server: {
+      port: values['server.port'],
+      host: values['server.host'].trim(),
+      allowedHosts: values['server.allowed_hosts'],
+    },
+    observability: {
+      isViewShown: values['observability.dashboard_enabled'],
+      refreshMs: values['observability.refresh_ms'],
+    },
+    notify: notify.settings,
     secretEnvironment: [...new Set([...secrets, ...agent.secretVariables])],
   };
   const origins = new Map([
@@ -77,7 +94,7 @@ export function parseSettings(
     ['store.url', store.origin] as const,
   ]);
   const branchTemplate = values['workspace.branch'];
-  const inForce = { ...settings, branchTemplate, timeZone: polling.timeZone };
+  const inForce = { ...settings, branchTemplate, timeZone: polling.timeZone, notifyTimeZone: notify.timeZone };
   return { settings, branchTemplate, described: describeSettings(inForce, profile, origins) };
 }
 

@@ -109,6 +109,8 @@ const mayHoldSecret: ReadonlySet<string> = new Set([
   'workspace',
   'workspace.repo',
   'agent.accounts',
+  'notify',
+  'notify.targets',
 ]);
 
 function found(key: string, raw: unknown): string {

@@ -1,5 +1,7 @@
 import { agentTable, codexTable } from './agent-table.ts';
+import { notifyTable } from './notify-table.ts';
 import { pollingTable } from './polling-table.ts';
+import { serverTable } from './server-table.ts';
 import { type Setting, setting } from './setting.ts';
 import {
   flag,
@@ -8,7 +10,6 @@ import {
   nameList,
   naturalNumber,
   nonBlankText,
-  portNumber,
   positiveInteger,
   text,
   textList,
@@ -19,8 +20,6 @@ import {
 
 const hourMs = 3_600_000;
 
-const noServer = { severity: 'warning', because: 'the HTTP API does not exist yet' } as const;
-const noDashboard = { severity: 'warning', because: 'the terminal dashboard does not exist yet' } as const;
 const noRemoteHosts = 'work on other machines over SSH does not exist yet';
 
 /**
@@ -160,23 +159,14 @@ const settingTable = {
     effective: (settings) => settings.limits.usdPerDay,
   }),
   ...codexTable,
+  ...notifyTable,
   'worker.ssh_hosts': setting(textList, [], 'No effect yet: other machines to work on.', {
     unsupported: { severity: 'error', because: noRemoteHosts },
   }),
   'worker.max_concurrent_agents_per_host': setting(positiveInteger, null, 'No effect yet: limit for each machine.', {
     unsupported: { severity: 'warning', because: noRemoteHosts },
   }),
-  'server.port': setting(portNumber, null, 'No effect yet: port of the HTTP API.', { unsupported: noServer }),
-  'server.host': setting(text, null, 'No effect yet: address of the HTTP API.', { unsupported: noServer }),
-  'observability.dashboard_enabled': setting(flag, null, 'No effect yet: terminal dashboard.', {
-    unsupported: noDashboard,
-  }),
-  'observability.refresh_ms': setting(positiveInteger, null, 'No effect yet: terminal dashboard.', {
-    unsupported: noDashboard,
-  }),
-  'observability.render_interval_ms': setting(positiveInteger, null, 'No effect yet: terminal dashboard.', {
-    unsupported: noDashboard,
-  }),
+  ...serverTable,
 };
 
 type Table = typeof settingTable;

@@ -6,6 +6,8 @@ export interface SettingsInForce extends Settings {
   readonly branchTemplate: string;
   /** Of the quiet hours, whether there are any or not. */
   readonly timeZone: string;
+  /** Of the quiet hours of notifications, whether there are any or not. */
+  readonly notifyTimeZone: string;
 }
 
 /** One key of the front matter. `T` is what the file may hold, `D` what holds when the file says nothing. */

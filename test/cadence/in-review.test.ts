@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { beginDay, type Day, minute, second } from './day.ts';
+import { beginDay, type Day, hour, minute, second } from './day.ts';
 
 const file = (agent: Readonly<Record<string, unknown>>) => ({
   tracker: { review_states: ['In Review'] },
@@ -53,5 +53,50 @@ describe('agent.max_in_review', { timeout: 60_000 }, () => {
     const { retry: looksWithout = 0, ...othersWithout } = await askedWith({});
     expect(others).toEqual(othersWithout);
     expect(looks).toBeLessThanOrEqual(looksWithout);
+  });
+});
+
+describe('a ticket that a person closes after its review', { timeout: 60_000 }, () => {
+  const polling = { mode: 'adaptive' };
+
+  it('is noted at the poll that shows it, though the day is dormant, and costs no request more', async () => {
+    const day = await beginDay({ file: { ...file({}), polling }, work });
+    const { identifier, title } = day.linear.addIssue();
+    await day.clock.advance(3 * hour);
+    const before = await day.counted();
+    day.linear.updateIssue(identifier, { state: 'Done' });
+    const closedAt = day.clock.now();
+    await day.clock.advance(10 * minute);
+    const { completed } = day.orchestrator.read();
+    expect(completed).toMatchObject([{ issue: { identifier, title }, state: 'Done' }]);
+    expect((completed[0]?.at ?? 0) - closedAt).toBeLessThanOrEqual(5 * minute + 30 * second);
+    expect(day.sentSince(closedAt).filter(({ at }) => at <= (completed[0]?.at ?? 0))).toHaveLength(1);
+    await day.requests();
+    await day.orchestrator.stop();
+    const { poll: _polls, sweep: _sweep, ...others } = await day.counted();
+    const { poll: _pollsBefore, sweep: _sweepBefore, ...othersBefore } = before;
+    expect(others).toEqual(othersBefore);
+  });
+
+  it('asks for nothing but its polls while twenty tickets wait for review, and notes each that is closed', async () => {
+    const many = 20;
+    const day = await beginDay({ file: { ...file({ max_concurrent_agents: 5 }), polling }, work });
+    for (let nth = 0; nth < many; nth += 1) day.linear.addIssue();
+    await day.clock.advance(4 * hour);
+    expect(day.ends).toHaveLength(many);
+    const before = await day.counted();
+    await day.clock.advance(6 * hour);
+    const after = await day.counted();
+    expect({ ...after, poll: 0 }).toEqual({ ...before, poll: 0 });
+    // One every five minutes.
+    expect((after.poll ?? 0) - (before.poll ?? 0)).toBeLessThanOrEqual(73);
+    for (const { identifier } of day.ends) day.linear.updateIssue(identifier, { state: 'Done' });
+    await day.clock.advance(10 * minute);
+    const named = day.orchestrator.read().completed.map(({ issue: { identifier } }) => identifier);
+    expect(named.toSorted()).toEqual(day.ends.map(({ identifier }) => identifier).toSorted());
+    const { poll: _polls, sweep: _sweep, ...others } = await day.counted();
+    const { poll: _pollsBefore, sweep: _sweepBefore, ...othersBefore } = before;
+    expect(others).toEqual(othersBefore);
+    await day.orchestrator.stop();
   });
 });

@@ -1,6 +1,7 @@
 import type {
   AgentSettings,
   LimitSettings,
+  NotifySettings,
   PollingSettings,
   Settings,
   TrackerSettings,
@@ -15,6 +16,7 @@ export function settings(
     limits?: Partial<LimitSettings>;
     workspace?: Partial<WorkspaceSettings>;
     polling?: Partial<PollingSettings>;
+    notify?: Partial<NotifySettings>;
     intervalMs?: number;
   } = {},
 ): Settings {
@@ -22,6 +24,8 @@ export function settings(
     project: { name: 'test' },
     store: { url: null, retentionDays: 90, leaseMs: 30_000 },
     secretEnvironment: [],
+    server: { port: null, host: '127.0.0.1', allowedHosts: [] },
+    observability: { isViewShown: true, refreshMs: 500 },
     tracker: {
       kind: 'memory',
       activeStates: ['Todo', 'In Progress'],
@@ -108,5 +112,6 @@ export function settings(
       turnSandboxPolicy: null,
       tools: 'dynamic',
     },
+    notify: { targets: [], quietHours: null, evenInQuietHours: false, ...changes.notify },
   };
 }

@@ -121,6 +121,25 @@ describe('hold and release', () => {
     expect(await next.store.held.list(next.project)).toEqual([]);
   });
 
+  it('by an agent are told apart from those of a person, and hold as firmly', async () => {
+    const stage = await begun();
+    await stage.store.commands.submit({
+      ...{ id: 'c-9', project: stage.project, kind: 'issue_stop', payload: { issue: 'T-1' }, at: 0, key: null },
+      author: { kind: 'run', runId: 'r' },
+    });
+    stage.orchestrator.wake();
+    await stage.clock.advance(100);
+    stage.runs[0]?.end();
+    await stage.clock.advance(60_000);
+    expect(stage.orchestrator.read().held).toMatchObject([
+      { code: 'held_by_agent', reason: 'an agent stopped its run' },
+    ]);
+    expect(startedOf(stage)).toEqual(['1']);
+    expect(await stage.command('issue_hold', { issue: 'T-1' })).toMatchObject({
+      text: expect.stringContaining('held already'),
+    });
+  });
+
   it('let a run in progress end, and hold the issue then', async () => {
     const stage = await begun();
     expect(await stage.command('issue_hold', { issue: '1' })).toMatchObject({

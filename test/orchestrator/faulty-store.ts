@@ -48,6 +48,8 @@ const tables = [
   'requestCounts',
   'usage',
   'commands',
+  'notifications',
+  'landed',
 ] as const satisfies readonly (keyof StoreTables)[];
 
 function wrapTables(given: StoreTables, prefix: string, pass: Pass): StoreTables {

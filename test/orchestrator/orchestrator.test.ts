@@ -140,7 +140,7 @@ describe('a run that ended', () => {
     await stage.clock.advance(60_000);
     expect(started(stage)).toEqual(['1', '2']);
     expect(stage.orchestrator.read().retrying).toMatchObject([
-      { attempt: 1, error: 'it ended: agent_exited', waitReason: 'no available orchestrator slots' },
+      { attempt: 1, error: 'it ended: agent_exited', waitReason: 'no slot (1 of 1)' },
     ]);
     stage.runs[1]?.succeed();
     await stage.tracker.changes.moveIssue('2', 'Done', { kind: 'orchestrator' });

@@ -40,6 +40,7 @@ describe('a question of a live agent', () => {
       running: [{ isAsking: true }],
     });
     expect(asked.answer).toBe('none yet');
+    expect((await stage.orchestrator.explain('1')).next).toMatch(/^its run \S+ waits for a person's answer$/);
     const answer = await stage.command('question_answer', { question: id, decision: 'accept' });
     expect(answer).toMatchObject({ status: 'done', text: expect.stringContaining('is told') });
     expect(asked.answer).toEqual(yes);
@@ -48,6 +49,7 @@ describe('a question of a live agent', () => {
       deliveredTo: stage.runs[0]?.request.runId,
     });
     expect(stage.orchestrator.read()).toMatchObject({ questions: [], running: [{ isAsking: false }] });
+    expect((await stage.orchestrator.explain('1')).next).toMatch(/^its run \S+ goes on$/);
   });
 
   it('is no silence: a run that waits for a person does not stall', async () => {
@@ -60,6 +62,20 @@ describe('a question of a live agent', () => {
     await stage.command('question_answer', { question: await openOne(stage), decision: 'decline' });
     await stage.clock.advance(2 * minuteMs);
     expect(stage.runs[0]?.stops).toEqual(['stalled']);
+  });
+
+  it('does not keep a silent agent alive by what people say to it', async () => {
+    const stage = await begun({ settings: settings({ intervalMs: 30_000, agent: { stallTimeoutMs: minuteMs } }) });
+    const before = stage.orchestrator.read().running[0]?.lastEvent;
+    for (let at = 0; at < 6; at += 1) {
+      const event = { name: 'person_said', at: stage.clock.now(), pid: null, summary: 'a person says: hello' } as const;
+      stage.runs[0]?.request.watcher.onEvent(event);
+      expect(stage.orchestrator.read().running[0]?.lastEvent).toEqual(before);
+      await stage.clock.advance(minuteMs / 3);
+    }
+    expect(stage.runs[0]?.stops).toEqual(['stalled']);
+    const told = await stage.store.runEvents.list(stage.runs[0]?.request.runId ?? '', { afterSeq: 0, limit: 99 });
+    expect(told.filter(({ name }) => name === 'person_said').length).toBeGreaterThan(2);
   });
 
   it('that nobody answers in time ends the run, and holds the issue with the question and the command', async () => {

@@ -1,8 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { SimulatedClock } from '../../src/clock/simulated-clock.ts';
-import { noteCompleted } from '../../src/orchestrator/complete-issue.ts';
-import type { OrchestratorContext } from '../../src/orchestrator/context.ts';
-import { emptySchedulingState } from '../../src/orchestrator/empty-state.ts';
 import { issue } from '../fake/issues.ts';
 import { settings } from '../fake/settings.ts';
 import { begun, besides, scene } from './scene.ts';
@@ -217,12 +213,20 @@ describe('what is completed', () => {
     expect(stage.started()).toEqual(['1', '1']);
   });
 
-  it('is bounded: the latest thousand are remembered', () => {
-    const state = emptySchedulingState();
-    const context = { state, clock: new SimulatedClock() } as unknown as OrchestratorContext;
-    for (let count = 0; count < 1_005; count += 1)
-      noteCompleted(context, issue({ id: `i${count % 1_003}`, state: 'Done' }));
-    expect(state.completed.size).toBe(1_000);
-    expect([...state.completed.keys()].slice(-3)).toEqual(['i1002', 'i0', 'i1']);
+  it('is bounded: the latest thousand are remembered', async () => {
+    const { clock, store, project, tracker } = await scene({ issues: [issue({ id: '1' })] });
+    const facts = { project, title: null, url: null, state: 'Done' };
+    for (let nth = 0; nth < 1_005; nth += 1) {
+      const at = clock.now() - 9_000 + nth;
+      await store.landed.note({ ...facts, issueId: `i${nth}`, identifier: `I-${nth}`, at }, 0);
+    }
+    const stage = await begun({ clock, store, tracker });
+    expect(stage.orchestrator.read().completed).toHaveLength(1_000);
+    await tracker.changes.moveIssue('1', 'Done', person);
+    await clock.advance(1_000);
+    stage.runs[0]?.end();
+    await clock.advance(100);
+    const ids = stage.orchestrator.read().completed.map((entry) => entry.issue.id);
+    expect([ids.length, ids[0], ...ids.slice(-2)]).toEqual([1_000, 'i6', 'i1004', '1']);
   });
 });

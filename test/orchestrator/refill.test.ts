@@ -72,7 +72,7 @@ describe('a freed slot', () => {
     await stage.clock.advance(2_000);
     stage.runs[0]?.fail();
     await stage.clock.advance(20_000);
-    expect(stage.orchestrator.read().retrying).toMatchObject([{ waitReason: 'no available orchestrator slots' }]);
+    expect(stage.orchestrator.read().retrying).toMatchObject([{ waitReason: 'no slot (1 of 1)' }]);
     await freeSlot(stage);
     expect(stage.started()).toEqual(['1', '2', '1']);
   });

@@ -46,6 +46,37 @@ describe('an agent that asks a person', () => {
     expect(staged.processes).toHaveLength(1);
   });
 
+  it('acts out what a person chooses for it, and asks again when that is done', async () => {
+    const answers = ['do something small', 'fail'];
+    const staged = stageRun('A ticket without a script.', {
+      request: { ask: async () => accept({ answer: answers.shift() ?? '' }) },
+    });
+    // The tracker has no state for a review and the folder is no repository: it goes on all the same.
+    expect(await staged.end()).toMatchObject({ turns: 4, error: { message: 'A person wanted it to.' } });
+    expect(staged.file('rehearsal.md')).toBe('Something small for T-1.\n');
+  });
+
+  it('leaves what the person answered in the transcript, whether it went on at once or in a later run', async () => {
+    const secret = { ...answerField, name: 'word', isSecret: true };
+    const question = { kind: 'input', text: 'Which?', detail: '', fields: [answerField, secret] } as const;
+    const staged = stageRun(script('ask Which colour?', 'move Done'), {
+      request: {
+        ask: async () => accept({ answer: 'blue' }),
+        answers: [{ question, answer: accept({ answer: 'red', word: 'swordfish' }) }],
+        note: 'Mind the step.',
+      },
+    });
+    await staged.end();
+    const said = staged.events.filter(({ name }) => name === 'person_said');
+    expect(said.map(({ summary }) => summary)).toEqual([
+      'a person answers: red, [secret]',
+      'a person notes: Mind the step.',
+      'a person answers: blue',
+    ]);
+    expect(said[2]?.payload).toEqual({ kind: 'answer', question: 'Which colour?', text: 'blue' });
+    expect(JSON.stringify(said)).not.toContain('swordfish');
+  });
+
   it('has its question taken back when the run is stopped, whoever keeps it waiting', async () => {
     const signals: AbortSignal[] = [];
     const staged = stageRun(script('ask Which colour?'), {
@@ -271,6 +302,10 @@ describe('what a person says to a run', () => {
     const staged = stageRun(script('say here', 'wait 600000'));
     await expect.poll(() => staged.events.at(-1)?.summary, { timeout: 20_000 }).toBe('here');
     expect(await staged.run.steer('Use the other door.')).toBe('told');
+    expect(staged.run.canHear?.()).toBe(true);
+    expect(staged.events).toContainEqual(
+      expect.objectContaining({ name: 'person_said', summary: 'a person says: Use the other door.' }),
+    );
     await expect.poll(() => staged.events.at(-1)?.summary, { timeout: 20_000 }).toBe('told: Use the other door.');
     staged.run.stop('shutdown');
     await expect(staged.run.steer('late')).rejects.toMatchObject({ code: 'command_refused' });
@@ -296,6 +331,7 @@ describe('what a person says to a run', () => {
   it('is refused by an agent that has one turn and hears nothing in it', async () => {
     const staged = stageRun('', { agent: { backend: 'command', command: 'echo here; sleep 600' } });
     await expect.poll(() => staged.events.at(-1)?.summary, { timeout: 20_000 }).toBe('here');
+    expect(staged.run.canHear?.()).toBe(false);
     await expect(staged.run.steer('Hurry.')).rejects.toMatchObject({ code: 'command_refused' });
     staged.run.stop('shutdown');
     await staged.end();

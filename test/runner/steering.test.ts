@@ -33,6 +33,33 @@ describe('what people say to a run', () => {
     expect([heard, steering.take()]).toEqual([['now'], ['later']]);
   });
 
+  it('is told on once, whether it was told or kept, and before there was anybody to tell', async () => {
+    const steering = new Steering();
+    const said: string[] = [];
+    await steering.steer('early');
+    steering.join(session({ steer: async (text) => text === 'now' }), (text) => said.push(text));
+    steering.take();
+    await steering.steer('now');
+    await steering.steer('later');
+    await expect(steering.steer('  ')).rejects.toMatchObject(refused);
+    expect(said).toEqual(['early', 'now', 'later']);
+  });
+
+  it('can be heard as long as there is a prompt or a turn for it', async () => {
+    const canHear = (changes: Partial<AgentSession>): boolean[] => {
+      const steering = new Steering();
+      steering.join(session(changes));
+      const before = steering.canHear;
+      steering.take();
+      const meanwhile = steering.canHear;
+      steering.close();
+      return [before, meanwhile, steering.canHear];
+    };
+    expect(canHear({ remembersTurns: false })).toEqual([true, false, false]);
+    expect(canHear({ remembersTurns: false, steer: async () => true })).toEqual([true, true, false]);
+    expect(canHear({})).toEqual([true, true, false]);
+  });
+
   it('is heard once it was told or taken, not when it is only kept or refused', async () => {
     const steering = new Steering();
     let hears = true;

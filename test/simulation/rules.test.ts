@@ -642,8 +642,20 @@ function changedStore(change: (tables: StoreTables) => StoreTables): NonNullable
 }
 
 function changedTables(tables: StoreTables, change: (tables: StoreTables) => StoreTables): StoreTables {
-  const { projects, boardIssues, boardComments, boardHistory, claims, runs, runEvents, retries } = tables;
-  const { held, pins, counters, jobTimers, requestCounts, usage, commands, questions, accounts } = tables;
+  const { projects, boardIssues, boardComments, boardHistory, boardNews, claims, runs, runEvents, retries } = tables;
+  const {
+    held,
+    pins,
+    counters,
+    jobTimers,
+    requestCounts,
+    usage,
+    commands,
+    questions,
+    accounts,
+    notifications,
+    landed,
+  } = tables;
   const scheduling = {
     claims,
     runs,
@@ -657,7 +669,8 @@ function changedTables(tables: StoreTables, change: (tables: StoreTables) => Sto
     questions,
     accounts,
   };
-  return change({ ...scheduling, projects, boardIssues, boardComments, boardHistory, requestCounts, usage });
+  const others = { requestCounts, usage, notifications, landed };
+  return change({ ...scheduling, projects, boardIssues, boardComments, boardHistory, boardNews, ...others });
 }
 
 function once(act: (world: World) => Promise<void>): (world: World) => void {

@@ -87,7 +87,9 @@ describe('an inspection', () => {
   });
 
   it('lists what a good file should be warned of, a template that cannot render first', () => {
-    const { workflow, problems } = inspected('---\ntracker: {kind: memory}\nserver: {port: 1}\n---\n{{ nope }}');
+    const { workflow, problems } = inspected(
+      '---\ntracker: {kind: memory}\nobservability: {render_interval_ms: 1}\n---\n{{ nope }}',
+    );
     expect(workflow?.settings.tracker.kind).toBe('memory');
     expect(problems.map((problem) => [problem.code, problem.severity])).toEqual([
       ['template_render_error', 'error'],

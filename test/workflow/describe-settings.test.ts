@@ -49,7 +49,7 @@ codex: {turn_timeout_ms: 7}`,
     const keys = givenMemory('').described.map(({ key }) => key);
     expect(new Set(keys).size).toBe(keys.length);
     expect(keys).not.toContain('codex.turn_timeout_ms');
-    expect(keys).not.toContain('server.port');
+    expect(keys).not.toContain('observability.render_interval_ms');
     expect(keys).toContain('tracker.provider.issues_file');
   });
 

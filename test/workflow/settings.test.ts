@@ -194,7 +194,8 @@ server: {port: -1, host: 123}`),
       'polling: {interval_ms: "5000"}\nobservability: {dashboard_enabled: "0"}',
     );
     expect(settings.polling.intervalMs).toBe(5000);
-    expect(warnings.map((warning) => warning.key)).toEqual(['observability.dashboard_enabled']);
+    expect(settings.observability.isViewShown).toBe(false);
+    expect(warnings).toEqual([]);
     for (const bad of [
       '1.5',
       '"1.5"',

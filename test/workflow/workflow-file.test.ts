@@ -168,12 +168,15 @@ describe('reading before each use', () => {
   });
 
   it('tells of a warning once, not again with every edit', async () => {
-    writeFileSync(path, content(1, 'server: {port: 1}'));
+    writeFileSync(path, content(1, 'observability: {render_interval_ms: 1}'));
     const file = await started(new SimulatedClock());
-    writeFileSync(path, content(2, 'server: {port: 1}\nzzz: 1'));
-    expect(file.read().workflow.warnings.map((warning) => warning.key)).toEqual(['server.port', 'zzz']);
+    writeFileSync(path, content(2, 'observability: {render_interval_ms: 1}\nzzz: 1'));
+    expect(file.read().workflow.warnings.map((warning) => warning.key)).toEqual([
+      'observability.render_interval_ms',
+      'zzz',
+    ]);
     const warned = lines.filter((line) => line.level === 'warn').map((line) => line.fields.key);
-    expect(warned).toEqual(['server.port', 'zzz']);
+    expect(warned).toEqual(['observability.render_interval_ms', 'zzz']);
   });
 
   it('a listener that fails harms nobody, and one that left hears nothing', async () => {

@@ -91,6 +91,7 @@ describe('docs/configuration.md', () => {
     'tracker.kind',
     'project.name',
     'polling.time_zone',
+    'notify.time_zone',
     'workspace.strategy',
     'workspace.branch',
   ];

@@ -2,12 +2,12 @@ import { harmlessLine } from '../../core/harmless-line.ts';
 import { withoutScript } from './script.ts';
 
 /**
- * What a prompt says that a person answered to this question, in the words of `core/answer-text.ts`; null when it says
+ * What a prompt says that a person answered to this question last, in the words of `core/answer-text.ts`; null when it says
  * nothing of it. The script, where the question stands too, is not looked at.
  */
 export function answerInPrompt(prompt: string, question: string): string | null {
   const lines = withoutScript(prompt).split('\n');
-  const at = lines.findIndex((line) => line.endsWith(`Question: ${harmlessLine(question)}`));
+  const at = lines.findLastIndex((line) => line.endsWith(`Question: ${harmlessLine(question)}`));
   if (at === -1) return null;
   const answer: string[] = [];
   for (const line of lines.slice(at + 1)) {

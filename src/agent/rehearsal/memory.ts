@@ -33,7 +33,8 @@ const placeSchema = z.object({
 
 export const rehearsalHome = 'BATON_REHEARSAL_HOME';
 
-const nowhere: Place = { script: null, turn: 0, step: 0, times: 0 };
+/** Of a thread in which nothing was played yet. */
+export const nowhere: Place = { script: null, turn: 0, step: 0, times: 0 };
 
 /** Opens the memory of this thread, or of the new one when it is not known. */
 export function openMemory(home: string | undefined, wantedId: string | null, newId: string): Memory {

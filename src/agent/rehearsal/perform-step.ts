@@ -1,6 +1,7 @@
 import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { systemClock } from '../../clock/system-clock.ts';
+import { harmlessLines } from '../../core/harmless-line.ts';
 import { runToEnd } from '../../process/run-to-end.ts';
 import type { FromProgram } from './protocol.ts';
 import type { Step } from './script.ts';
@@ -13,6 +14,8 @@ export interface Stage {
   readonly say: (message: FromProgram) => void;
   readonly callTool: (name: string, input: unknown) => Promise<{ success: boolean; output: string }>;
   readonly sleep: (ms: number) => Promise<void>;
+  /** What a person says while it listens, and has said before that nobody listened to. */
+  readonly listen: (ms: number) => Promise<readonly string[]>;
 }
 
 /** A program of a rehearsal ends on its own; this only catches one that does not. */
@@ -20,6 +23,8 @@ const programTimeoutMs = 120_000;
 
 /** The steps that act on the workspace and the tracker; the others are about the conversation, and `program.ts` plays them. */
 type Deed = Exclude<Step, { verb: 'ask' | 'quota' | 'context' | 'auth' | 'idle' }>;
+
+type StepOf<Verb extends Step['verb']> = Extract<Step, { verb: Verb }>;
 
 /** Does one step of a script; throws when it cannot be done. */
 export async function performStep(step: Deed, stage: Stage): Promise<void> {
@@ -49,6 +54,9 @@ export async function performStep(step: Deed, stage: Stage): Promise<void> {
     case 'wait':
       await stage.sleep(step.amount);
       break;
+    case 'listen':
+      await listenStep(step, stage);
+      break;
     case 'spend':
       stage.say({ type: 'usage', input_tokens: step.amount, output_tokens: Math.round(step.amount / 10) });
       break;
@@ -57,13 +65,20 @@ export async function performStep(step: Deed, stage: Stage): Promise<void> {
   }
 }
 
-function writeStep(step: Extract<Step, { file: string }>, stage: Stage): void {
+function writeStep(step: StepOf<'write' | 'append'>, stage: Stage): void {
   const file = path.resolve(stage.cwd, step.file);
   if (!file.startsWith(`${stage.cwd}${path.sep}`)) throw new Error(`${step.file} is outside the workspace`);
   mkdirSync(path.dirname(file), { recursive: true });
   if (step.verb === 'write') writeFileSync(file, step.content);
   else appendFileSync(file, step.content);
   stage.say({ type: 'message', text: `${step.verb === 'write' ? 'wrote' : 'appended to'} ${step.file}` });
+}
+
+async function listenStep({ amount, file, firstRunOnly }: StepOf<'listen'>, stage: Stage): Promise<void> {
+  const words = await stage.listen(amount);
+  if (file === null || words.length === 0) return;
+  const content = words.map((each) => `\n${harmlessLines(each)}\n`).join('');
+  writeStep({ verb: 'append', file, content, firstRunOnly }, stage);
 }
 
 /** A run that comes back after a failure may find its work committed already. */

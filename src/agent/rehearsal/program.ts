@@ -3,7 +3,10 @@ import { sleep } from '../../clock/clock.ts';
 import { systemChance } from '../../clock/system-chance.ts';
 import { systemClock } from '../../clock/system-clock.ts';
 import { answerInPrompt } from './answer-in-prompt.ts';
-import { type Memory, openMemory, rehearsalHome } from './memory.ts';
+import { chosenScript, whatNext } from './choices.ts';
+import { createEar } from './ear.ts';
+import { hasteIn, rehearsalHaste } from './haste.ts';
+import { type Memory, nowhere, openMemory, rehearsalHome } from './memory.ts';
 import { performStep, type Stage } from './perform-step.ts';
 import { decode, encode, type FromBaton, type FromProgram, fromBaton } from './protocol.ts';
 import { findScript, parseScript, type Step } from './script.ts';
@@ -17,6 +20,9 @@ let lastId = 0;
 /** The last thing it said in this turn. */
 let lastWords: string | undefined;
 
+const haste = hasteIn(process.env[rehearsalHaste]);
+const ear = createEar(systemClock, (text) => say({ type: 'message', text }));
+
 const stage: Stage = {
   cwd: process.cwd(),
   env: process.env,
@@ -26,7 +32,9 @@ const stage: Stage = {
     const answer = await request((id) => ({ type: 'tool_call', id, name, input }));
     return answer.type === 'tool_answer' ? answer : { success: false, output: 'this is no answer to a tool call' };
   },
-  sleep: (ms) => sleep(systemClock, ms),
+  sleep: (ms) => sleep(systemClock, ms / haste),
+  // Who is in haste listens to nobody.
+  listen: (ms) => ear.listen(haste === 1 ? ms : 0),
 };
 
 let memory: Memory | null = null;
@@ -34,7 +42,10 @@ for await (const line of createInterface({ input: process.stdin })) {
   const message = decode(fromBaton, line);
   if (message?.type === 'start') memory = start(message.thread_id);
   if (message?.type === 'turn' && memory !== null) void playTurn(message.prompt, memory);
-  if (message?.type === 'steer') say({ type: 'message', text: `told: ${message.text}` });
+  if (message?.type === 'steer') {
+    say({ type: 'message', text: `told: ${message.text}` });
+    ear.hear(message.text);
+  }
   if (message?.type === 'tool_answer' || message?.type === 'answer') waiting.get(message.id)?.(message);
 }
 process.exit(0);
@@ -48,23 +59,38 @@ function start(threadId: string | null): Memory {
 /** Acts out one turn. The first step that cannot be done fails it; a script at its end asks for the next one. */
 async function playTurn(prompt: string, thread: Memory): Promise<void> {
   lastWords = undefined;
+  const found = findScript(prompt);
+  const chosen = found === null ? chosenScript(prompt, process.env.BATON_ISSUE_IDENTIFIER ?? 'this ticket') : null;
   try {
-    const script = findScript(prompt);
-    if (script !== null) thread.keep({ script, turn: 0, step: 0, times: 0 });
+    const script = found ?? chosen;
+    if (script !== null) thread.keep({ ...nowhere, script });
     const steps = parseScript(thread.place.script ?? '')[thread.place.turn];
     if (thread.place.script === null || steps === undefined) {
-      say({ type: 'input_required', question: 'The rehearsal script is at its end. What shall the stand-in act out?' });
+      say({ type: 'input_required', question: whatNext });
       return;
     }
     for (let step = steps[thread.place.step]; step !== undefined; step = steps[thread.place.step]) {
-      const end = step.firstRunOnly && !stage.isFirstRun ? null : await play(step, prompt, thread);
+      const end = step.firstRunOnly && !stage.isFirstRun ? null : await attempt(step, prompt, thread);
       if (end !== null) return say(end);
       thread.keep({ ...thread.place, step: thread.place.step + 1, times: 0 });
     }
     thread.keep({ ...thread.place, turn: thread.place.turn + 1, step: 0, times: 0 });
     say({ type: 'turn_completed', ...(lastWords === undefined ? {} : { message: lastWords }) });
   } catch (error) {
+    // What a person chose once is not repeated by every run that follows: those ask again.
+    if (chosen !== null) thread.keep(nowhere);
     say({ type: 'turn_failed', message: error instanceof Error ? error.message : String(error) });
+  }
+}
+
+/** Does one step; one that is only tried may fail. */
+async function attempt(step: Step, prompt: string, thread: Memory): Promise<FromProgram | null> {
+  try {
+    return await play(step, prompt, thread);
+  } catch (error) {
+    if (step.isTried !== true) throw error;
+    say({ type: 'message', text: `could not: ${error instanceof Error ? error.message : String(error)}` });
+    return null;
   }
 }
 

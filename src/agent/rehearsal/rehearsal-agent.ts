@@ -6,6 +6,7 @@ import type { Agent, AgentEvent, AgentEventName, AgentSession, SessionRequest, T
 import { eventLine } from '../event-line.ts';
 import { type AgentParts, endAgent, launchAgent } from '../launch-agent.ts';
 import { SilenceTimer } from '../silence-timer.ts';
+import { rehearsalHaste } from './haste.ts';
 import { rehearsalHome } from './memory.ts';
 import { decode, encode, type FromBaton, type FromProgram, fromProgram } from './protocol.ts';
 import { eventOf, field, questionOf, summaryOf, turnResult, usageOf } from './read-message.ts';
@@ -21,7 +22,7 @@ export interface RehearsalAgentOptions {
 export const rehearsalProfile: BackendProfile = {
   name: 'rehearsal',
   requiredKeys: [],
-  environment: [],
+  environment: [rehearsalHaste],
   homeVariable: rehearsalHome,
 };
 

@@ -15,8 +15,9 @@
  *     ```
  *
  * Lines that begin with `|` belong to the step above them: the content of `write` and `append`, the options of `ask`.
- * `first` before a step limits it to an issue's first run; a line `next turn` leaves the rest to the next turn of the
- * same session. Some steps end the turn:
+ * `first` before a step limits it to an issue's first run; `try` lets the script go on when the step cannot be done; a line
+ * `next turn` leaves the rest to the next turn of the same session. `listen MS FILE` works on for so long and hears what a
+ * person says meanwhile, which it appends to the file where one is named; `go on` ends it. Some steps end the turn:
  *
  * - `fail WHY`, `auth WHY` and `context KIND` (`token` or `context`) as failures of these kinds;
  * - `quota MS TIMES`: the quota is used up and is back after so many milliseconds, so many times (once, if not told). More
@@ -25,11 +26,12 @@
  *
  * The scripts are written by the people who run the demo or a test, never by an untrusted ticket: `run` starts programs.
  */
-export type Step = { readonly firstRunOnly: boolean } & (
+export type Step = { readonly firstRunOnly: boolean; readonly isTried?: true } & (
   | { readonly verb: (typeof textVerbs)[number]; readonly text: string }
   | { readonly verb: (typeof amountVerbs)[number]; readonly amount: number }
   | { readonly verb: (typeof fileVerbs)[number]; readonly file: string; readonly content: string }
   | { readonly verb: 'ask'; readonly text: string; readonly options: readonly string[] }
+  | { readonly verb: 'listen'; readonly amount: number; readonly file: string | null }
   | { readonly verb: 'quota'; readonly backAfterMs: number; readonly times: number }
   | { readonly verb: 'context'; readonly kind: 'token' | 'context' }
 );
@@ -68,9 +70,16 @@ export function parseScript(script: string): Step[][] {
   return turns;
 }
 
+const stepLine = /^(?<first>first )?(?<tried>try )?(?<verb>\S+)(?: (?<text>.*))?$/;
+
 function parseStep(line: string, content: readonly string[]): Step {
-  const { first, verb = '', text = '' } = /^(?<first>first )?(?<verb>\S+)(?: (?<text>.*))?$/.exec(line)?.groups ?? {};
-  const firstRunOnly = first !== undefined;
+  const { first, tried, verb = '', text = '' } = stepLine.exec(line)?.groups ?? {};
+  const step = readStep(verb, text, content, first !== undefined);
+  if (step === null) throw new Error(`the script has a line that is no step: ${line}`);
+  return tried === undefined ? step : { ...step, isTried: true };
+}
+
+function readStep(verb: string, text: string, content: readonly string[], firstRunOnly: boolean): Step | null {
   if (isOneOf(verb, textVerbs)) return { verb, text, firstRunOnly };
   if (isOneOf(verb, fileVerbs))
     return { verb, file: text, content: content.map((each) => `${each}\n`).join(''), firstRunOnly };
@@ -78,10 +87,13 @@ function parseStep(line: string, content: readonly string[]): Step {
   if (verb === 'ask' && text !== '') return { verb, text, options: content, firstRunOnly };
   if (verb === 'context' && (text === '' || text === 'context')) return { verb, kind: 'context', firstRunOnly };
   if (verb === 'context' && text === 'token') return { verb, kind: text, firstRunOnly };
+  const listen = /^(?<ms>\d+)(?: (?<file>.+))?$/.exec(text)?.groups;
+  if (verb === 'listen' && listen !== undefined)
+    return { verb, amount: Number(listen.ms), file: listen.file ?? null, firstRunOnly };
   const quota = /^(?<ms>\d+)(?: (?<times>\d+))?$/.exec(text)?.groups;
   if (verb === 'quota' && quota !== undefined)
     return { verb, backAfterMs: Number(quota.ms), times: Number(quota.times ?? 1), firstRunOnly };
-  throw new Error(`the script has a line that is no step: ${line}`);
+  return null;
 }
 
 function withPlainLineEnds(text: string): string {

@@ -15,6 +15,8 @@ export async function commentOnIssue(
   const text = checked(commentBody, body, 'comment');
   const { store, project, clock } = parts;
   const comment = await store.transaction(async (tables) => {
+    // In the order of their numbers, so that who reads on from the last one misses none.
+    await tables.boardIssues.lock(project);
     await requireIssue(tables, project, id);
     return tables.boardComments.add({ project, issueId: id }, { author, body: text, at: clock.now() });
   });

@@ -34,6 +34,17 @@ describe('a rehearsal script', () => {
     ]);
   });
 
+  it('has steps that are only tried, and times in which it listens', () => {
+    expect(parsed('try move Done', 'first try commit It', 'listen 5', 'listen 60 docs/a b.md')).toEqual([
+      [
+        { verb: 'move', text: 'Done', firstRunOnly: false, isTried: true },
+        { verb: 'commit', text: 'It', firstRunOnly: true, isTried: true },
+        { verb: 'listen', amount: 5, file: null, firstRunOnly: false },
+        { verb: 'listen', amount: 60, file: 'docs/a b.md', firstRunOnly: false },
+      ],
+    ]);
+  });
+
   it('may be absent, and may have Windows line ends', () => {
     expect(findScript('Just text')).toBeNull();
     expect(parseScript(findScript(prompt('push').replaceAll('\n', '\r\n')) ?? '')).toEqual([
@@ -45,10 +56,19 @@ describe('a rehearsal script', () => {
     expect(withoutScript(prompt('say hi'))).toBe('Ticket text.\n\nMore text.');
   });
 
-  it.each(['dance wildly', 'wait long', 'wait', 'ask', 'quota', 'quota soon', 'quota 5 2 1', 'context window'])(
-    'names the line that is no step: %s',
-    (line) => {
-      expect(() => parsed(line)).toThrow(line);
-    },
-  );
+  it.each([
+    'dance wildly',
+    'wait long',
+    'wait',
+    'ask',
+    'quota',
+    'quota soon',
+    'quota 5 2 1',
+    'listen',
+    'listen long',
+    'try',
+    'context window',
+  ])('names the line that is no step: %s', (line) => {
+    expect(() => parsed(line)).toThrow(line);
+  });
 });

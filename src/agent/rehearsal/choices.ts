@@ -1,0 +1,34 @@
+import { harmlessLine } from '../../core/harmless-line.ts';
+import { answerInPrompt } from './answer-in-prompt.ts';
+
+/** What a person may have the stand-in do who has no script for it, each with its script. */
+const choices: Readonly<Record<string, (identifier: string) => readonly string[]>> = {
+  'do something small': (identifier) => [
+    `say Doing something small for ${identifier}`,
+    'wait 1000',
+    'append rehearsal.md',
+    `| Something small for ${identifier}.`,
+    'spend 1000',
+    // A workspace may be no repository, and a tracker may have no such state.
+    `try commit ${identifier}: Do something small`,
+    'try move review',
+  ],
+  'take a minute': () => ['say Taking a minute', 'listen 60000', 'say The minute is over'],
+  fail: () => ['fail A person wanted it to.'],
+};
+
+const names = Object.keys(choices).map((name) => `\`${name}\``);
+
+/** What the stand-in asks when it has nothing to act out. */
+export const whatNext = `There is no script to act out, or it is at its end. What shall the stand-in act out? It knows ${names.slice(0, -1).join(', ')} and ${names.at(-1)}.`;
+
+/** The script that a person chose when asked; null when nobody did, or chose something that it does not know. */
+export function chosenScript(prompt: string, identifier: string): string | null {
+  const answer = answerInPrompt(prompt, whatNext)?.replace(/^Answer: /, '') ?? '';
+  const name = answer
+    .toLowerCase()
+    .replaceAll(/[`.!"']/g, '')
+    .trim();
+  const steps = Object.hasOwn(choices, name) ? choices[name] : undefined;
+  return steps === undefined ? null : steps(harmlessLine(identifier)).join('\n');
+}

@@ -1,0 +1,22 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+
+/** How late the event loop comes to its work, in milliseconds, since the watch began. */
+export interface LoopDelay {
+  read(): { readonly p50: number; readonly p99: number; readonly max: number };
+  close(): void;
+}
+
+/** How often it is looked, in milliseconds. */
+const resolution = 10;
+
+export function watchLoopDelay(): LoopDelay {
+  const delay = monitorEventLoopDelay({ resolution });
+  delay.enable();
+  // What is measured is the time from one look to the next: a loop that is never late takes the resolution itself.
+  const ms = (nanoseconds: number): number =>
+    Number.isFinite(nanoseconds) ? Math.max(0, nanoseconds / 1e6 - resolution) : 0;
+  return {
+    read: () => ({ p50: ms(delay.percentile(50)), p99: ms(delay.percentile(99)), max: ms(delay.max) }),
+    close: () => void delay.disable(),
+  };
+}

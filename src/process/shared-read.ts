@@ -1,0 +1,17 @@
+/**
+ * One read at a time, however many ask: who asks while one is under way shares the next one, so what he gets was read
+ * after he asked.
+ */
+export function sharedRead<T>(read: () => Promise<T>): () => Promise<T> {
+  let underWay: Promise<unknown> = Promise.resolve();
+  let next: Promise<T> | null = null;
+  return () => {
+    next ??= underWay.then(() => {
+      next = null;
+      const now = read();
+      underWay = now.catch(() => {});
+      return now;
+    });
+    return next;
+  };
+}

@@ -1,0 +1,58 @@
+import type { AgentEvent } from '../agent/agent.ts';
+import { fenceParts, type PromptPart } from '../core/fence.ts';
+import type { Redactor } from '../core/redact.ts';
+
+export interface ToldPrompt {
+  readonly turn: number;
+  readonly text: string;
+  readonly fenceMark: string;
+  readonly redactor: Redactor;
+  readonly at: number;
+  readonly pid: number | null;
+}
+
+/** As JSON a character is at most six bytes, and a line of a transcript at most 256 KB long. */
+const charactersAnEvent = 32_000;
+
+/**
+ * What an agent is told in a turn, for the transcript: in parts, those of strangers marked, and without a secret. Put
+ * together, the parts of all these events are the prompt; a long one takes several.
+ */
+export function promptEvents({ turn, text, fenceMark, redactor, at, pid }: ToldPrompt): readonly AgentEvent[] {
+  const pieces = piecesOf(redactor.redact(fenceParts(text, fenceMark)));
+  const { length } = text;
+  return pieces.map((parts, index) => ({
+    name: 'turn_prompt',
+    at,
+    pid,
+    summary: `prompt of turn ${turn}, ${length} characters${pieces.length === 1 ? '' : ` (${index + 1} of ${pieces.length})`}`,
+    payload: {
+      turn,
+      parts: parts.map((part) => ({ text: part.text, is_untrusted: part.isUntrusted })),
+    },
+  }));
+}
+
+function piecesOf(parts: readonly PromptPart[]): readonly (readonly PromptPart[])[] {
+  const pieces: PromptPart[][] = [[]];
+  let room = charactersAnEvent;
+  for (const { text, isUntrusted } of parts) {
+    for (let at = 0; at < text.length; ) {
+      if (room <= 0) {
+        pieces.push([]);
+        room = charactersAnEvent;
+      }
+      const end = wholeCharacter(text, at + room);
+      pieces.at(-1)?.push({ text: text.slice(at, end), isUntrusted });
+      room -= end - at;
+      at = end;
+    }
+  }
+  return pieces;
+}
+
+/** Not in the middle of a pair that is one character. */
+function wholeCharacter(text: string, at: number): number {
+  const isPair = /[\ud800-\udbff]/.test(text[at - 1] ?? '') && /[\udc00-\udfff]/.test(text[at] ?? '');
+  return isPair ? at + 1 : Math.min(at, text.length);
+}
