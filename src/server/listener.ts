@@ -1,5 +1,5 @@
 import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, isIPv4 } from 'node:net';
 import { getRequestListener, RequestError } from '@hono/node-server';
 import { Hono } from 'hono';
 import { methodNotAllowed } from 'hono/method-not-allowed';
@@ -7,18 +7,22 @@ import type { Chance } from '../clock/chance.ts';
 import type { Clock } from '../clock/clock.ts';
 import { BatonError } from '../core/baton-error.ts';
 import type { Logger } from '../core/logger.ts';
-import { isOwnHost, isOwnOrigin } from './host-check.ts';
+import { type ConnectionLimits, keepConnections } from './connections.ts';
+import { isForeignFetch } from './foreign-fetch.ts';
+import { loopbackRule, openRule } from './host-check.ts';
 import { announcesTooMuch } from './read-body.ts';
 import { refuse } from './refusal.ts';
+import { secureHeaders } from './secure-headers.ts';
 
 /**
  * The daemon's ear for HTTP. What must hold:
  *
- * - It listens on the loopback address only, and hears only those who mean it: a `Host` of ours, and no `Origin` or ours
- *   (`host-check.ts`). This is checked before anything else of a request is looked at.
+ * - It hears only those who mean it: a `Host` of ours, no `Origin` or ours (`host-check.ts`), and nothing that a page of
+ *   another site made a browser fetch (`foreign-fetch.ts`). This is checked before anything else of a request is looked at.
  * - Who may do what is not decided here but by each route, by its token (`access-tokens.ts`). A route that forgets it is
  *   open to every program on this machine.
- * - A sender has little time and little room; an answer may take as long as it needs.
+ * - A sender has little time and little room; an answer may take as long as it needs, as long as it is taken
+ *   (`connections.ts`).
  * - Every refusal is `{"error":{"code","message"}}`. No answer and no line of the log repeats what was sent.
  * - Nothing that a visitor does ends the daemon.
  */
@@ -31,16 +35,19 @@ export interface Listener extends AsyncDisposable {
 }
 
 export interface ListenerAddress {
-  readonly host: LoopbackHost;
+  readonly host: string;
   readonly port: number;
+  /** Whether only this machine reaches it. */
+  readonly isLoopback: boolean;
   /** Without a slash at its end. */
   readonly url: string;
 }
 
-export type LoopbackHost = '127.0.0.1' | '::1';
-
 export interface ListenerOptions {
-  readonly host: LoopbackHost;
+  /** An address of this machine. On one that others reach, each route has to ask for a token. */
+  readonly host: string;
+  /** Names under which others reach it; of no meaning on the loopback address. */
+  readonly allowedHosts?: readonly string[];
   /** 0: any that is free. */
   readonly port: number;
   readonly logger: Logger;
@@ -48,20 +55,21 @@ export interface ListenerOptions {
   readonly chance: Chance;
   /** So long a request may take to arrive whole. */
   readonly arrivalLimitMs?: number;
+  readonly connections?: Partial<ConnectionLimits>;
 }
 
 const usualArrivalLimitMs = 20_000;
 /** Longer than clients keep a connection that they do not use: who closes it first must not be us, in the middle of a call. */
 const idleLimitMs = 120_000;
-/** Every live run has a few; what is beyond this is not accepted. */
-const mostConnections = 1_000;
+/** Every live run has a few. */
+const usualConnections: ConnectionLimits = { most: 1_000, unreadMs: 20_000, strangerIdleMs: 5_000 };
 
 /** Rejects with `listener_failed` when the address cannot be had. */
 export async function openListener(options: ListenerOptions): Promise<Listener> {
   const { logger } = options;
   const mounted = new Map<string, Hono>();
   let app = new Hono();
-  const serve = getRequestListener((request) => app.fetch(request), {
+  const serve = getRequestListener((request, bindings) => app.fetch(request, bindings), {
     // The daemon's own requests go through the platform's own `Request` and `Response`.
     overrideGlobalObjects: false,
     errorHandler: (error) => (error instanceof RequestError ? refuse('bad_request', atEnd) : failed(error, options)),
@@ -75,16 +83,17 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
       connectionsCheckingInterval: Math.ceil(arrivalLimitMs / 4),
     },
     (request, response) => {
+      for (const [name, value] of Object.entries(secureHeaders)) response.setHeader(name, value);
       serve(request, response).catch((error) => {
         logger.error('An answer of the listener could not be given.', { error });
         response.destroy();
       });
     },
   );
-  server.maxConnections = mostConnections;
+  keepConnections(server, { ...usualConnections, ...options.connections });
   const address = await listen(server, options);
   server.on('error', (error) => logger.warn('The listener has a problem.', { error }));
-  app = compose(mounted, address.port, options);
+  app = compose(mounted, address, options);
   const close = async (): Promise<void> => {
     const closed = new Promise<void>((resolve) => server.close(() => resolve()));
     server.closeAllConnections();
@@ -95,7 +104,7 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
     mount: (path, routes) => {
       mounted.set(path, routes);
       // An app cannot take routes any more once it has served a request.
-      app = compose(mounted, address.port, options);
+      app = compose(mounted, address, options);
     },
     close,
     [Symbol.asyncDispose]: close,
@@ -116,17 +125,29 @@ async function listen(server: Server, { host, port }: ListenerOptions): Promise<
   }
   // It has no path and is not closed, so its address is one of a network.
   const taken = (server.address() as AddressInfo).port;
-  return { host, port: taken, url: `http://${host.includes(':') ? `[${host}]` : host}:${taken}` };
+  const isLoopback = isLoopbackAddress(host);
+  // What stands for every address of this machine is reached, from here, by its own.
+  const reached = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
+  return { host, port: taken, isLoopback, url: `http://${reached.includes(':') ? `[${reached}]` : reached}:${taken}` };
 }
 
-function compose(mounted: ReadonlyMap<string, Hono>, port: number, options: ListenerOptions): Hono {
+function compose(
+  mounted: ReadonlyMap<string, Hono>,
+  { port, isLoopback }: ListenerAddress,
+  options: ListenerOptions,
+): Hono {
   const { logger, clock } = options;
+  const rule = isLoopback
+    ? loopbackRule(port, options.host)
+    : openRule([options.host, ...(options.allowedHosts ?? [])]);
   const app = new Hono();
   app.use(async (context, next) => {
     const { raw } = context.req;
-    const hosts = [raw.headers.get('host'), URL.parse(raw.url)?.host ?? null];
-    if (!hosts.every((host) => isOwnHost(host, port))) return refuse('foreign_host', atEnd);
-    if (!isOwnOrigin(raw.headers.get('origin'), port)) return refuse('foreign_origin', atEnd);
+    const named = raw.headers.get('host');
+    const hosts = [named, URL.parse(raw.url)?.host ?? null];
+    if (!hosts.every((host) => rule.isOwnHost(host))) return refuse('foreign_host', atEnd);
+    if (!rule.isOwnOrigin(raw.headers.get('origin'), named)) return refuse('foreign_origin', atEnd);
+    if (isForeignFetch(raw)) return refuse('foreign_origin', atEnd);
     if (announcesTooMuch(raw.headers)) return refuse('body_too_large', atEnd);
     const startedAt = clock.monotonic();
     await next();
@@ -162,6 +183,10 @@ function failed(error: unknown, { logger, chance }: ListenerOptions): Response {
 
 /** Whoever is refused like this may still be sending: what comes is not for us. */
 const atEnd = { headers: { connection: 'close' } };
+
+function isLoopbackAddress(host: string): boolean {
+  return host === '::1' || host === 'localhost' || (isIPv4(host) && host.startsWith('127.'));
+}
 
 function isBelow(path: string, mount: string): boolean {
   return path === mount || path.startsWith(`${mount}/`);

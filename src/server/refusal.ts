@@ -12,6 +12,9 @@ const refusals = {
   foreign_origin: { status: 403, message: 'Pages of other sites may not send requests here.' },
   not_found: { status: 404, message: 'Route not found' },
   method_not_allowed: { status: 405, message: 'Method not allowed' },
+  unsupported_type: { status: 415, message: 'A body has to be JSON, with the content type application/json.' },
+  invalid_request: { status: 422, message: 'The request has parts that do not fit; `problems` names them.' },
+  too_many_requests: { status: 429, message: 'Too many requests in a short time.' },
   body_too_large: { status: 413, message: 'The body of the request is too large.' },
   foreign_host: { status: 421, message: 'The Host of the request is not this listener.' },
   internal_error: { status: 500, message: 'Something failed inside of Baton; its log has the request under this id.' },
@@ -25,10 +28,14 @@ export interface RefusalOptions {
   readonly facts?: Readonly<Record<string, unknown>>;
 }
 
+/** Whoever is not to be here has his connection for this one answer. */
+const closing: ReadonlySet<number> = new Set([401, 403, 421]);
+
 export function refuse(code: RefusalCode, { headers, facts }: RefusalOptions = {}): Response {
   const { status, message } = refusals[code];
+  const ending = closing.has(status) ? { connection: 'close' } : {};
   return Response.json(
     { error: { code, message, ...facts } },
-    { status, headers: { 'cache-control': 'no-store', ...headers } },
+    { status, headers: { 'cache-control': 'no-store', ...ending, ...headers } },
   );
 }

@@ -1,0 +1,80 @@
+import type { HttpBindings } from '@hono/node-server';
+import { Hono } from 'hono';
+import type { Chance } from '../../clock/chance.ts';
+import type { Clock } from '../../clock/clock.ts';
+import type { Logger } from '../../core/logger.ts';
+import { mistrust } from '../connections.ts';
+import { createAdmit, type Identify, isOfThisMachine, tooMany } from './admit.ts';
+import type { ApiProjects } from './api-project.ts';
+import { type CostlyLimits, CostlyReads } from './costly-reads.ts';
+import type { Metrics } from './metrics.ts';
+import { mountRoutes } from './mount-routes.ts';
+import { openApiDocument } from './openapi.ts';
+import { readiness } from './present/health-answer.ts';
+import { type RateLimit, RequestRate } from './request-rate.ts';
+import type { Route } from './route.ts';
+import { actionRoutes } from './routes/action-routes.ts';
+import { readRoutes } from './routes/read-routes.ts';
+import { symphonyRoutes } from './routes/symphony-routes.ts';
+import { staticFiles } from './static-files.ts';
+import { countStreams, type StreamLimits } from './stream/count-streams.ts';
+import { EventStream } from './stream/event-stream.ts';
+import { streamRoute } from './stream/stream-route.ts';
+
+export interface ApiParts {
+  readonly identify: Identify;
+  readonly projects: ApiProjects;
+  readonly clock: Clock;
+  readonly chance: Chance;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  readonly version: string;
+  /** Where the built dashboard is. */
+  readonly dashboardFolder: string;
+  /** What is not told is as usual. */
+  readonly limits?: { readonly streams?: Partial<StreamLimits>; readonly costly?: Partial<CostlyLimits> };
+}
+
+export interface Api {
+  readonly app: Hono;
+  readonly routes: readonly Route[];
+  close(): void;
+}
+
+/**
+ * Of one address of another machine, whoever is behind it; everybody on this machine has the same address, or whichever he
+ * likes, and what needs no caller costs no more than to refuse it.
+ */
+const rateFromAfar: RateLimit = { burst: 2_000, perSecond: 500 };
+
+/** All addresses of the API and the dashboard, to be mounted on a listener. */
+export function createApi(parts: ApiParts): Api {
+  const { projects, clock, metrics, version } = parts;
+  const stream = new EventStream(parts);
+  // Symphony's last: one of its addresses takes any word.
+  const routes = [...readRoutes(parts), ...actionRoutes({ ...parts, stream }), ...symphonyRoutes(parts)];
+  const document = JSON.stringify(openApiDocument(routes, version));
+  const identify = createAdmit(parts.identify, clock);
+  const fromAfar = new RequestRate(clock, rateFromAfar);
+  const dashboard = staticFiles(parts.dashboardFolder);
+  const app = new Hono<{ Bindings: HttpBindings }>();
+  app.use(async ({ env }, next) => {
+    const { socket } = env.incoming;
+    mistrust(socket);
+    const address = socket.remoteAddress ?? 'nobody';
+    return isOfThisMachine(address) || fromAfar.take(address) ? next() : tooMany({ connection: 'close' });
+  });
+  if (dashboard !== null) app.use(dashboard.lostPage);
+  app.get('/healthz', () => Response.json({ status: 'ok' }));
+  app.get('/readyz', () => readiness(projects));
+  app.get('/metrics', async (context) => {
+    const caller = await identify(context.req.raw, context.env);
+    if (caller instanceof Response) return caller;
+    return new Response(await metrics.text(), { headers: { 'content-type': metrics.contentType } });
+  });
+  app.get('/api/v1/openapi.json', () => new Response(document, { headers: { 'content-type': 'application/json' } }));
+  app.route('/', streamRoute(stream, { projects, identify: countStreams(identify, parts.limits?.streams) }));
+  app.route('/', mountRoutes(routes, { ...parts, identify, costly: new CostlyReads(parts.limits?.costly) }));
+  if (dashboard !== null) app.route('/', dashboard.files);
+  return { app: app as unknown as Hono, routes, close: () => stream.close() };
+}

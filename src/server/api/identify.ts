@@ -1,0 +1,110 @@
+import type { Socket } from 'node:net';
+import type { HttpBindings } from '@hono/node-server';
+import type { Author } from '../../core/author.ts';
+import type { Logger } from '../../core/logger.ts';
+import { refuse } from '../refusal.ts';
+import type { KeptToken, TokenFile } from '../token-file.ts';
+import type { Caller } from './caller.ts';
+
+/**
+ * Who is at the other end of a connection, as far as the machine tells: a program of the `user` himself; the agent of a
+ * `run`; any `other`, whose token has to tell; `nobody`, for it has gone or hides what it is; or it is `untold`, as this
+ * machine tells nobody apart.
+ */
+export type LocalPeer =
+  | { readonly kind: 'user' | 'other' | 'nobody' | 'untold' }
+  | { readonly kind: 'run'; readonly runId: string };
+
+/** The two ends of a connection, as we see them. */
+export interface ConnectionEnds {
+  readonly localAddress: string;
+  readonly localPort: number;
+  readonly remoteAddress: string;
+  readonly remotePort: number;
+}
+
+export interface IdentifyParts {
+  readonly tokens: Pick<TokenFile, 'find'>;
+  /** Whether only this machine reaches the listener; elsewhere everybody shows a token. */
+  readonly isLoopback: boolean;
+  readonly userName: string;
+  readonly findPeer: (connection: ConnectionEnds) => Promise<LocalPeer>;
+  readonly logger: Logger;
+}
+
+const everything: ReadonlySet<'read' | 'operate'> = new Set(['read', 'operate']);
+const reading: ReadonlySet<'read' | 'operate'> = new Set(['read']);
+
+/**
+ * Tells who sends a request: by the program that opened the connection, and by his token. What must hold: nobody is a
+ * person because nothing is known of him, and an agent stays one whatever it shows.
+ */
+export function createIdentify(parts: IdentifyParts) {
+  const peerOf = rememberPeers(parts.findPeer);
+  const find = findCarefully(parts);
+  return async (request: Request, bindings: HttpBindings | undefined): Promise<Caller | Response> => {
+    const authorization = request.headers.get('authorization');
+    const token = authorization === null ? null : tokenIn(authorization);
+    const shown = token === null ? null : find(token);
+    if (token === null ? !parts.isLoopback : shown === null) return unauthorized();
+    const socket = bindings?.incoming.socket;
+    const author = socket === undefined ? null : authorOf(await peerOf(socket), shown?.name ?? null, parts.userName);
+    if (author === null) return unauthorized();
+    const scopes = shown?.scope === 'read' ? reading : everything;
+    return { scopes, author, ...(token === null ? {} : { isRevoked: () => find(token) === null }) };
+  };
+}
+
+/** Empty, which no token is, for what is none. */
+function tokenIn(authorization: string): string {
+  return /^bearer +([\w-]{1,200})$/i.exec(authorization)?.[1] ?? '';
+}
+
+/** Null when he is refused. */
+function authorOf(peer: LocalPeer, tokenName: string | null, userName: string): Author | null {
+  if (peer.kind === 'nobody') return null;
+  if (peer.kind === 'run') return { kind: 'run', runId: peer.runId };
+  if (tokenName !== null) return { kind: 'person', name: tokenName };
+  return peer.kind === 'other' ? null : { kind: 'person', name: userName };
+}
+
+/** Looked up once for each connection, however many requests come on it. */
+function rememberPeers(findPeer: IdentifyParts['findPeer']): (socket: Socket) => Promise<LocalPeer> {
+  const known = new WeakMap<Socket, Promise<LocalPeer>>();
+  return (socket) => {
+    const peer = known.get(socket) ?? findPeerOf(socket, findPeer);
+    known.set(socket, peer);
+    const forget = (): void => void known.delete(socket);
+    // What could not be told may be told the next time; what was told stays.
+    peer.then(({ kind }) => kind === 'nobody' && forget(), forget);
+    return peer;
+  };
+}
+
+async function findPeerOf(socket: Socket, findPeer: IdentifyParts['findPeer']): Promise<LocalPeer> {
+  const { localAddress, localPort, remoteAddress, remotePort } = socket;
+  // A connection that has ended has no addresses any more.
+  if (localAddress === undefined || localPort === undefined) return { kind: 'nobody' };
+  if (remoteAddress === undefined || remotePort === undefined) return { kind: 'nobody' };
+  return findPeer({ localAddress, localPort, remoteAddress, remotePort });
+}
+
+/** A file of tokens that cannot be read has none. It is told once, until it can be read again. */
+function findCarefully({ tokens, logger }: IdentifyParts): (token: string) => KeptToken | null {
+  let isBroken = false;
+  return (token) => {
+    try {
+      const found = tokens.find(token);
+      isBroken = false;
+      return found;
+    } catch (error) {
+      if (!isBroken) logger.error('The file of tokens cannot be read, so every token is refused.', { error });
+      isBroken = true;
+      return null;
+    }
+  };
+}
+
+function unauthorized(): Response {
+  return refuse('unauthorized', { headers: { 'www-authenticate': 'Bearer realm="baton"' } });
+}

@@ -1,0 +1,126 @@
+import type { HttpBindings } from '@hono/node-server';
+import { Hono } from 'hono';
+import type { z } from 'zod';
+import type { Logger } from '../../core/logger.ts';
+import { readBody } from '../read-body.ts';
+import { refuse } from '../refusal.ts';
+import { type Identify, tooMany } from './admit.ts';
+import { apiRefusal } from './api-refusal.ts';
+import type { Caller } from './caller.ts';
+import { callerKey } from './caller-key.ts';
+import type { CostlyReads } from './costly-reads.ts';
+import type { Asked, Route } from './route.ts';
+
+export interface MountParts {
+  readonly identify: Identify;
+  readonly logger: Logger;
+  readonly costly: CostlyReads;
+}
+
+/**
+ * Makes routes answer. For each request, in this order: who it is, whether he may, whether what he sent can be read; then
+ * the route itself, when it is its turn. An error of the house that is meant for a visitor is told with its next step; any other goes on to
+ * the listener, which tells nothing of it but an id.
+ */
+export function mountRoutes(routes: readonly Route[], parts: MountParts): Hono {
+  const app = new Hono<{ Bindings: HttpBindings }>();
+  for (const route of routes) {
+    // With a slash at its end it is the same address.
+    app.on(route.method, [route.path, `${route.path}/`], async (context) => {
+      const { raw } = context.req;
+      const caller = await parts.identify(raw, context.env);
+      if (caller instanceof Response) return caller;
+      if (!caller.scopes.has(route.scope)) return refuse('forbidden');
+      const asked = await readAsked(route, raw, context.req.param() as Record<string, string>, caller);
+      if (asked instanceof Response) return asked;
+      if (route.isCostly?.(asked) !== true) return answerOf(route, asked);
+      return inTurn(parts.costly, asked, context.env ?? {}, () => answerOf(route, asked));
+    });
+  }
+  return app as unknown as Hono;
+}
+
+async function answerOf(route: Route, asked: Asked): Promise<Response> {
+  try {
+    const answer = await route.handle(asked);
+    if (answer instanceof Response) return answer;
+    return Response.json(answer, { status: route.status, headers: { 'cache-control': 'no-store' } });
+  } catch (thrown) {
+    const refusal = apiRefusal(thrown);
+    if (refusal === null) throw thrown;
+    return refusal;
+  }
+}
+
+async function inTurn(
+  costly: CostlyReads,
+  { caller, signal }: Asked,
+  { outgoing }: Partial<HttpBindings>,
+  answer: () => Promise<Response>,
+): Promise<Response> {
+  const read = costly.enter(callerKey(caller));
+  if (read === null) return tooMany();
+  // Whoever has gone waits for nothing any more, and takes nothing.
+  if (outgoing === undefined || outgoing.destroyed) read.taken();
+  outgoing?.once('close', read.taken);
+  signal.addEventListener('abort', read.done, { once: true });
+  try {
+    await read.turn;
+    return signal.aborted ? refuse('bad_request') : await answer();
+  } finally {
+    signal.removeEventListener('abort', read.done);
+    read.done();
+  }
+}
+
+async function readAsked(
+  route: Route,
+  request: Request,
+  params: Record<string, string>,
+  caller: Caller,
+): Promise<Asked | Response> {
+  const query = queryOf(new URL(request.url));
+  const body = route.body === undefined ? undefined : await bodyOf(request);
+  if (body instanceof Response) return body;
+  const read = { params: {} as unknown, query: {} as unknown, body: undefined as unknown };
+  const wanted = { params: route.params, query: route.query, body: route.body };
+  for (const [part, value] of Object.entries({ params, query, body }) as [keyof typeof read, unknown][]) {
+    const schema = wanted[part];
+    if (schema === undefined) continue;
+    const found = schema.safeParse(value);
+    if (!found.success) return refuse('invalid_request', { facts: { problems: problemsOf(part, found.error) } });
+    read[part] = found.data;
+  }
+  return { ...read, caller, signal: request.signal };
+}
+
+/** A name that is there several times is a list. */
+function queryOf({ searchParams }: URL): Record<string, string | string[]> {
+  const names = new Set(searchParams.keys());
+  return Object.fromEntries(
+    [...names].map((name) => {
+      const values = searchParams.getAll(name);
+      return [name, values.length === 1 ? (values[0] ?? '') : values];
+    }),
+  );
+}
+
+async function bodyOf(request: Request): Promise<unknown> {
+  // A page of a stranger can send a form without asking first, but no JSON.
+  const type = request.headers.get('content-type')?.split(';')[0]?.trim().toLowerCase();
+  if (type !== 'application/json') return refuse('unsupported_type');
+  const text = await readBody(request).catch(() => '');
+  if (text === null) return refuse('body_too_large', { headers: { connection: 'close' } });
+  try {
+    return JSON.parse(text);
+  } catch {
+    return refuse('bad_request');
+  }
+}
+
+/** Where something does not fit, and what would; never what was sent. */
+function problemsOf(part: string, { issues }: z.ZodError): { readonly at: string; readonly problem: string }[] {
+  return issues
+    .slice(0, 20)
+    .map(({ path, message }) => ({ at: [part, ...path.map(String)].join('.'), problem: message }));
+}

@@ -1,0 +1,46 @@
+import { normalizeState } from '../../../core/issue.ts';
+import type { IssueFacts } from './present-issue.ts';
+
+/** What a list of issues is asked for; what is missing does not matter. */
+export interface IssueFilter {
+  readonly states: readonly string[];
+  readonly text?: string;
+  readonly label?: string;
+  /** Null: those without one. */
+  readonly priority?: number | null;
+  readonly activity?: string;
+}
+
+/** Whether an issue in memory fits, by the same rules as on the board. */
+export function fitsFilter(issue: IssueFacts, filter: IssueFilter): boolean {
+  const { states, text, label, priority, activity } = filter;
+  if (states.length > 0 && !states.some((state) => normalizeState(state) === normalizeState(issue.state))) return false;
+  if (label !== undefined && !issue.labels.includes(label)) return false;
+  if (priority !== undefined && issue.priority !== priority) return false;
+  if (activity !== undefined && issue.activity !== activity) return false;
+  return text === undefined || textsOf(issue).some((each) => hasText(each, text));
+}
+
+export function textsOf({ identifier, title, description }: IssueFacts): readonly string[] {
+  return [identifier, title, ...(description === null ? [] : [description])];
+}
+
+function hasText(whole: string, text: string): boolean {
+  return whole.toLowerCase().includes(text.toLowerCase());
+}
+
+/** The order of lists: the newest change first, and by id where that is the same. */
+export interface IssuePlace {
+  readonly updatedAt: number;
+  readonly id: string;
+}
+
+/** Without a time an issue stands last. */
+export function placeOf({ updated_at, id }: IssueFacts): IssuePlace {
+  return { updatedAt: updated_at === null ? -1 : Date.parse(updated_at), id };
+}
+
+export function newestFirst(left: IssuePlace, right: IssuePlace): number {
+  if (left.updatedAt !== right.updatedAt) return right.updatedAt - left.updatedAt;
+  return left.id === right.id ? 0 : left.id < right.id ? 1 : -1;
+}

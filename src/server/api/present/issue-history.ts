@@ -1,0 +1,66 @@
+import { isMeantBy } from '../../../core/issue.ts';
+import { shortWords, wordsOfAnswer } from '../../../core/person-words.ts';
+import type { BoardHistoryEntry } from '../../../store/board-history.ts';
+import type { Command } from '../../../store/commands.ts';
+import type { StoredQuestion } from '../../../store/questions.ts';
+import type { HistoryEntry } from '../schema/issue.ts';
+import { certainTime } from './certain-time.ts';
+import { presentAuthor } from './present-command.ts';
+
+export interface HistoryFacts {
+  readonly issue: { readonly id: string; readonly identifier: string };
+  readonly board: readonly BoardHistoryEntry[];
+  /** Of the project, in any order. */
+  readonly commands: readonly Command[];
+  /** Of the issue: an answer names the question alone. */
+  readonly questions: readonly Pick<StoredQuestion, 'id' | 'question' | 'given'>[];
+}
+
+/** More than a person reads; the newest stay. */
+const mostEntries = 500;
+
+/** The board writes these down itself. */
+const ofTheBoard: ReadonlySet<string> = new Set(['issue_move', 'issue_comment', 'issue_file', 'issue_edit']);
+
+/** What happened to an issue and who wanted it: changes on the board and commands that were carried out, by time. */
+export function issueHistory({ issue, board, commands, questions }: HistoryFacts): HistoryEntry[] {
+  const byId = new Map(questions.map((each) => [each.id, each]));
+  const asked = ({ payload }: Command) =>
+    typeof payload.question === 'string' ? byId.get(payload.question) : undefined;
+  const isAbout = (command: Command): boolean =>
+    (typeof command.payload.issue === 'string' && isMeantBy(issue, command.payload.issue)) ||
+    asked(command) !== undefined;
+  const changes = board.map((entry) => ({
+    at: entry.at,
+    told: { author: entry.author, what: entry.field, from: entry.from, to: entry.to, reason: entry.reason },
+  }));
+  const acts = commands
+    .filter((command) => !ofTheBoard.has(command.kind) && command.result?.status === 'done' && isAbout(command))
+    .toSorted((left, right) => left.seq - right.seq)
+    .map((command) => ({
+      at: command.at,
+      told: {
+        ...{ author: command.author, what: command.kind, from: null, to: outcomeOf(command, asked(command)) },
+        reason: textIn(command.payload.reason),
+      },
+    }));
+  return [...changes, ...acts]
+    .toSorted((left, right) => left.at - right.at)
+    .slice(-mostEntries)
+    .map(({ at, told }) => ({ ...told, at: certainTime(at), author: presentAuthor(told.author) }));
+}
+
+/** What came of it, with what the person said. */
+function outcomeOf({ payload, result }: Command, asked: HistoryFacts['questions'][number] | undefined): string | null {
+  const outcome = result?.text ?? null;
+  const given = asked?.given ?? null;
+  const said =
+    asked !== undefined && given !== null
+      ? wordsOfAnswer(asked.question, given.answer)
+      : (textIn(payload.text) ?? textIn(payload.note));
+  return said === null || outcome === null ? outcome : `${outcome}: “${shortWords(said)}”`;
+}
+
+function textIn(value: unknown): string | null {
+  return typeof value === 'string' && value.trim() !== '' ? value : null;
+}

@@ -1,0 +1,159 @@
+import type { Issue } from '../../../core/issue.ts';
+import { limitHold } from '../../../core/limits.ts';
+import { utcDay } from '../../../core/utc-day.ts';
+import type { ReadModel } from '../../../orchestrator/read-model.ts';
+import type { HeldEntry } from '../../../orchestrator/scheduling-state.ts';
+import type { NeedsYou, Vitals } from '../schema/now.ts';
+import { timeText } from '../time-text.ts';
+import { actionsOfHold } from './issue-actions.ts';
+
+/**
+ * What waits for a person, the most urgent first: agents that ask, what is wrong with Baton, what stops all work, what is
+ * held, what is to be reviewed. Each is here for as long as it waits, under one key.
+ */
+export function needsYou(model: ReadModel, known: ReadonlyMap<string, Issue>): NeedsYou[] {
+  return [
+    ...questions(model, known),
+    ...troubles(model),
+    ...daysOver(model),
+    ...accounts(model),
+    ...holds(model, known),
+    ...reviews(model),
+  ];
+}
+
+function questions(model: ReadModel, known: ReadonlyMap<string, Issue>): NeedsYou[] {
+  return model.questions.map(({ id, issue, runId, question, askedAt, until }) => ({
+    ...about(issue, known),
+    key: `question:${id}`,
+    kind: 'question',
+    code: question.kind,
+    reason: question.text,
+    since: timeText(askedAt),
+    run_id: runId,
+    question_id: id,
+    waits_until: timeText(until),
+    actions: ['question_answer', 'issue_takeover', 'issue_stop'],
+  }));
+}
+
+/** An issue whose run asks is no case of its own: the question is above. */
+function holds(model: ReadModel, known: ReadonlyMap<string, Issue>): NeedsYou[] {
+  return model.held.map((entry) => ({
+    ...about(entry.issue, known),
+    key: `held:${entry.issue.id}`,
+    kind: isLimit(entry) ? 'limit' : 'held',
+    code: entry.code,
+    reason: entry.reason,
+    since: timeText(entry.since),
+    run_id: entry.runId,
+    question_id: null,
+    waits_until: null,
+    actions: [...actionsOfHold(entry.code)],
+  }));
+}
+
+function isLimit({ code }: HeldEntry): boolean {
+  return code === 'limit_reached' || code.endsWith('_limit');
+}
+
+function reviews({ reviews: waiting, held, running, retrying }: ReadModel): NeedsYou[] {
+  const busy = new Set([...held, ...running, ...retrying].map(({ issue }) => issue.id));
+  return waiting
+    .filter(({ id }) => !busy.has(id))
+    .map((issue) => ({
+      ...about(issue, new Map([[issue.id, issue]])),
+      key: `review:${issue.id}`,
+      kind: 'review',
+      code: 'review',
+      reason: 'a change waits for your review',
+      since: timeText(issue.updatedAt),
+      run_id: null,
+      question_id: null,
+      waits_until: null,
+      actions: ['issue_move', 'issue_comment'],
+    }));
+}
+
+/** Somebody has to log in. A quota comes back by itself. */
+function accounts({ accounts: all }: ReadModel): NeedsYou[] {
+  return all.flatMap(({ backend, name, parked, waitsFor }) =>
+    parked?.why !== 'auth'
+      ? []
+      : [
+          {
+            ...aboutNone,
+            key: `account:${backend}/${name}`,
+            kind: 'account' as const,
+            code: 'agent_auth_failed',
+            reason: waitsFor ?? parked.reason,
+            since: timeText(parked.since),
+          },
+        ],
+  );
+}
+
+function troubles(model: ReadModel): NeedsYou[] {
+  return problemsOf(model).map(({ code, text }) => ({
+    ...aboutNone,
+    key: `daemon:${code}`,
+    kind: 'daemon' as const,
+    code,
+    reason: text,
+    since: null,
+  }));
+}
+
+/**
+ * A limit of the day is reached: nothing runs, and nothing starts before the next day unless a person allows more. The key
+ * has the day and where the allowance began, so that the limit reached once more is another row.
+ */
+function daysOver({ at, today }: ReadModel): NeedsYou[] {
+  return (today.reached ?? []).map((finding) => ({
+    ...aboutNone,
+    key: `limit:${finding.limit}:${utcDay(at)}:${finding.allowedAfter}`,
+    kind: 'limit' as const,
+    code: finding.limit,
+    reason: limitHold(finding, '').reason,
+    since: null,
+    actions: ['resume'],
+  }));
+}
+
+/** What is wrong with Baton itself; empty when all is well. */
+export function problemsOf({ workflowProblem, noRoom, errors, jobs }: ReadModel): Vitals['problems'] {
+  const failing = jobs.filter(({ failures }) => failures > 1);
+  return [
+    ...(workflowProblem === null ? [] : [{ code: workflowProblem.code, text: workflowProblem.message }]),
+    ...(noRoom === null ? [] : [{ code: 'no_room', text: `nothing new starts: ${noRoom}` }]),
+    ...new Map(errors.map(({ error }) => [error.code, { code: error.code, text: error.message }])).values(),
+    ...failing.map(({ name, failures, error }) => ({
+      code: `job_${name}`,
+      text: `the job ${name} failed ${failures} times in a row: ${error ?? 'no reason told'}`,
+    })),
+  ];
+}
+
+const aboutNone = {
+  issue_id: null,
+  issue_identifier: null,
+  title: null,
+  issue_url: null,
+  run_id: null,
+  question_id: null,
+  waits_until: null,
+  actions: [],
+};
+
+function about(
+  issue: { readonly id: string; readonly identifier: string; readonly url?: string | null },
+  known: ReadonlyMap<string, Issue>,
+): Pick<NeedsYou, 'issue_id' | 'issue_identifier' | 'title' | 'issue_url'> {
+  const seen = known.get(issue.id);
+  return {
+    issue_id: issue.id,
+    issue_identifier: issue.identifier,
+    title: seen?.title ?? null,
+    issue_url: issue.url ?? seen?.url ?? null,
+  };
+}

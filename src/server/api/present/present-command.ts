@@ -1,0 +1,31 @@
+import type { Author } from '../../../core/author.ts';
+import type { Command as StoredCommand } from '../../../store/commands.ts';
+import type { Command } from '../schema/command.ts';
+import { timeText } from '../time-text.ts';
+
+const stillWaits = 'it waits: nobody has answered yet; it is carried out as soon as may be';
+
+/** A command as other programs get it, with words for people. */
+export function presentCommand(command: StoredCommand, facts: Readonly<Record<string, unknown>> = {}): Command {
+  const { id, kind, payload, author, at, result } = command;
+  return {
+    id,
+    kind,
+    issue: textIn(payload.issue),
+    author: presentAuthor(author),
+    at: timeText(at) ?? '',
+    reason: textIn(payload.reason),
+    status: result?.status ?? 'waiting',
+    text: result?.text ?? stillWaits,
+    answered_at: timeText(result?.at ?? null),
+    facts: { ...facts },
+  };
+}
+
+export function presentAuthor(author: Author): Command['author'] {
+  return author.kind === 'run' ? { kind: 'run', run_id: author.runId } : author;
+}
+
+function textIn(value: unknown): string | null {
+  return typeof value === 'string' ? value : null;
+}

@@ -1,0 +1,160 @@
+import type { Issue } from '../../../core/issue.ts';
+import { nextUtcMidnight, utcDay } from '../../../core/utc-day.ts';
+import type { AccountView, ReadModel, RunningView } from '../../../orchestrator/read-model.ts';
+import type { AccountRow, LandedRow, Now, RunningRow, Vitals, WaitingRow } from '../schema/now.ts';
+import { timeText } from '../time-text.ts';
+import { needsYou, problemsOf } from './needs-you.ts';
+import { presentUsage } from './present-usage.ts';
+
+/** What is going on in a project: pure, and cheap enough to be made several times a second. */
+export function presentNow(project: string, model: ReadModel): Now {
+  const known = new Map([...model.candidates, ...model.reviews].map((issue) => [issue.id, issue]));
+  return {
+    project,
+    generated_at: timeText(model.at),
+    vitals: vitalsOf(model),
+    needs_you: needsYou(model, known),
+    running: model.running.map(runningRow),
+    waiting: waitingRows(model, known),
+    // The day of all sums and limits, which is UTC's.
+    landed: landedSince(model, Date.parse(utcDay(model.at)), known),
+    accounts: model.accounts.map(accountRow),
+  };
+}
+
+function runningRow({ issue, usage, warnings, ...run }: RunningView): RunningRow {
+  return {
+    key: run.runId,
+    issue_id: issue.id,
+    issue_identifier: issue.identifier,
+    title: issue.title,
+    issue_url: issue.url,
+    state: issue.state,
+    run_id: run.runId,
+    attempt: run.attempt,
+    stage: run.stage,
+    turn: run.turn,
+    session_id: run.threadId,
+    workspace_path: run.workspace,
+    pid: run.process?.pid ?? null,
+    started_at: timeText(run.startedAt),
+    last_event: run.lastEvent?.name ?? null,
+    last_message: run.lastEvent?.summary ?? null,
+    last_event_at: timeText(run.lastEvent?.at ?? null),
+    usage: presentUsage(usage),
+    account: run.account,
+    waits_for_person: run.isAsking,
+    can_steer: run.canHear !== false,
+    warnings: warnings.map(({ limit, level, text }) => ({ limit, level, text })),
+  };
+}
+
+/** What waits for its own time, for a quota, or in the queue; what has a claim is above already. */
+function waitingRows(model: ReadModel, known: ReadonlyMap<string, Issue>): WaitingRow[] {
+  const looks = (kind: 'retry' | 'quota', views: ReadModel['retrying']): WaitingRow[] =>
+    views.map(({ issue, attempt, dueAt, error, waitReason, waitCode, ...look }) => ({
+      ...name(issue, known),
+      key: `${kind}:${issue.id}`,
+      kind,
+      state: known.get(issue.id)?.state ?? null,
+      attempt,
+      reason: waitReason ?? error ?? retryWords[look.kind],
+      code: waitCode,
+      next_look_at: timeText(waitCode === 'day_limit' ? nextUtcMidnight(model.at) : dueAt),
+    }));
+  const nextPoll = timeText(model.jobs.find((job) => job.name === 'tracker_poll')?.nextDueAt ?? null);
+  const queue = model.skipped
+    .filter(({ reason }) => reason.code !== 'claimed')
+    .map(({ issue, reason }) => ({
+      ...name(issue, known),
+      key: `queue:${issue.id}`,
+      kind: 'queue' as const,
+      state: issue.state,
+      attempt: null,
+      reason: reason.text,
+      code: reason.code,
+      next_look_at: reason.code === 'day_limit' ? timeText(nextUtcMidnight(model.at)) : nextPoll,
+    }));
+  return [...looks('retry', model.retrying), ...looks('quota', model.waitingQuota), ...queue];
+}
+
+const retryWords: Readonly<Record<ReadModel['retrying'][number]['kind'], string>> = {
+  continuation: 'its last run ended well and the issue is still open: the work goes on',
+  failure: 'its last run failed',
+  interrupted: 'its last run was interrupted',
+  quota: 'the quota of its account was used up',
+  answered: 'a person answered',
+  handed_back: 'a person gave it back',
+};
+
+/** What landed at that time or later, the latest first. */
+export function landedSince(
+  { completed }: ReadModel,
+  since: number,
+  known: ReadonlyMap<string, Issue> = new Map(),
+): LandedRow[] {
+  return completed
+    .filter((entry) => entry.at >= since)
+    .toReversed()
+    .map((entry) => ({
+      ...name(entry.issue, known),
+      key: `landed:${entry.issue.id}`,
+      state: entry.state,
+      at: timeText(entry.at),
+    }));
+}
+
+function accountRow({ backend, name: account, parked, waitsFor, windows }: AccountView): AccountRow {
+  return {
+    key: `${backend}/${account}`,
+    backend,
+    name: account,
+    parked_until: timeText(parked?.until ?? null),
+    parked_for: parked?.why ?? null,
+    waits_for: waitsFor,
+    windows: windows.map((window) => ({
+      name: window.name,
+      used_percent: window.usedPercent,
+      window_minutes: window.windowMinutes,
+      resets_at: timeText(window.resetsAt),
+    })),
+  };
+}
+
+function vitalsOf(model: ReadModel): Vitals {
+  const { paused, today, polling } = model;
+  return {
+    started_at: timeText(model.startedAt),
+    paused: paused === null ? null : { kind: paused.kind, since: timeText(paused.since), reason: paused.reason },
+    slots: model.slots,
+    today: {
+      tokens: today.tokens,
+      cost_usd: today.microUsd / 1_000_000,
+      token_limit: today.tokenLimit > 0 ? today.tokenLimit : null,
+      cost_limit_usd: today.usdLimit > 0 ? today.usdLimit : null,
+    },
+    polling: {
+      mode: polling.mode,
+      interval_ms: polling.intervalMs,
+      next_poll_at: timeText(model.jobs.find((job) => job.name === 'tracker_poll')?.nextDueAt ?? null),
+      is_polling: polling.pollCheckInProgress,
+      quiet_until: timeText(polling.quietUntil),
+      failures: polling.failures,
+    },
+    budget: { step: polling.pressure.step, text: polling.pressure.text, until: timeText(polling.pressure.until) },
+    problems: problemsOf(model),
+  };
+}
+
+function name(
+  issue: { readonly id: string; readonly identifier: string; readonly title?: string; readonly url?: string | null },
+  known: ReadonlyMap<string, Issue>,
+): { issue_id: string; issue_identifier: string; title: string | null; issue_url: string | null } {
+  const seen = known.get(issue.id);
+  return {
+    issue_id: issue.id,
+    issue_identifier: issue.identifier,
+    title: seen?.title ?? issue.title ?? null,
+    issue_url: issue.url ?? seen?.url ?? null,
+  };
+}

@@ -1,0 +1,49 @@
+import { inDispatchOrder } from '../../../core/dispatch-order.ts';
+import type { ReadModel, RetryingView } from '../../../orchestrator/read-model.ts';
+import type { IssueSummary } from '../schema/issue.ts';
+import type { Queue } from '../schema/system.ts';
+import { timeText } from '../time-text.ts';
+import { activitiesOf } from './issue-activity.ts';
+import { presentTrackerIssue } from './present-issue.ts';
+
+/** A list that nobody reads to its end. */
+const mostCandidates = 10_000;
+
+/** Every candidate that has not started, in the order of starts, each with why it waits. */
+export function presentQueue(model: ReadModel): Queue {
+  const nextPoll = timeText(model.jobs.find(({ name }) => name === 'tracker_poll')?.nextDueAt ?? null);
+  const started = new Set(model.running.map(({ issue }) => issue.id));
+  const looks = new Map([...model.retrying, ...model.waitingQuota].map((look) => [look.issue.id, look]));
+  const held = new Map(model.held.map((entry) => [entry.issue.id, entry]));
+  const activities = activitiesOf(model);
+  return {
+    candidates: inDispatchOrder(model.candidates.filter(({ id }) => !started.has(id)))
+      .slice(0, mostCandidates)
+      .map((issue) => {
+        const { id, identifier, title, state, priority, skipped } = presentTrackerIssue(issue, activities);
+        const hold = held.get(id);
+        const look = looks.get(id);
+        const reason = hold === undefined ? whyWaits(model, look, skipped) : { code: hold.code, text: hold.reason };
+        return {
+          ...{ issue_id: id, issue_identifier: identifier, title, state, priority, reason },
+          // What is held waits for a person and for no time.
+          next_look_at: hold !== undefined ? null : look === undefined ? nextPoll : timeText(look.dueAt),
+        };
+      }),
+    next_poll_at: nextPoll,
+  };
+}
+
+/** A look that is due waits for what it found last; without a word of anybody it is the slots, where none is free. */
+function whyWaits(
+  { at, slots }: ReadModel,
+  look: RetryingView | undefined,
+  skipped: IssueSummary['skipped'],
+): IssueSummary['skipped'] {
+  if (look?.waitReason != null) return { code: look.waitCode ?? 'claimed', text: look.waitReason };
+  // That it has a claim is no reason: the claim is for this very look.
+  const other = look !== undefined && skipped?.code === 'claimed' ? null : skipped;
+  if (look !== undefined && look.dueAt > at) return skipped;
+  if (other !== null || slots.used < slots.limit) return other;
+  return { code: 'no_slot', text: `no slot (${slots.used} of ${slots.limit})` };
+}

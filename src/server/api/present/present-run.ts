@@ -1,0 +1,49 @@
+import { deliveryText, evidenceText } from '../../../core/run-evidence.ts';
+import type { RunEventLine } from '../../../store/run-events.ts';
+import type { RunRecord } from '../../../store/runs.ts';
+import type { Run, RunEvent } from '../schema/run.ts';
+import { timeText } from '../time-text.ts';
+import { certainTime } from './certain-time.ts';
+import { presentUsage } from './present-usage.ts';
+
+/** A run as every answer has it. */
+export function presentRun(run: RunRecord): Run {
+  const { finish, evidence, removal } = run;
+  const isGone = removal !== null && removal.keptBecause === null;
+  return {
+    run_id: run.runId,
+    issue_id: run.issueId,
+    issue_identifier: run.identifier,
+    role: run.role,
+    attempt: run.attempt,
+    retry_kind: run.retryKind,
+    recovery: run.recovery ?? null,
+    backend: run.backend,
+    account: run.account,
+    host: run.host,
+    pid: run.pid,
+    workspace_path: run.workspace,
+    session_id: run.threadId,
+    turns: run.turns,
+    started_at: certainTime(run.startedAt),
+    ended_at: timeText(finish?.endedAt ?? null),
+    outcome: finish?.outcome ?? null,
+    error_code: finish?.errorCode ?? null,
+    error_message: finish?.errorMessage ?? null,
+    last_message: run.lastMessage,
+    usage: presentUsage(run),
+    evidence:
+      evidence === null
+        ? null
+        : {
+            text: evidenceText(evidence),
+            changed: evidence.changed,
+            git: evidence.git === null ? null : { ...evidence.git },
+          },
+    delivery: evidence?.delivery === undefined ? null : deliveryText(evidence.delivery, isGone),
+  };
+}
+
+export function presentRunEvent({ seq, at, name, summary }: RunEventLine): RunEvent {
+  return { seq, at: certainTime(at), event: name, message: summary };
+}

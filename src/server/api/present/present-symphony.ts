@@ -1,0 +1,210 @@
+import { isAboutSlots } from '../../../core/eligibility.ts';
+import type { ReadModel, RetryingView, RunningView } from '../../../orchestrator/read-model.ts';
+import type { HeldEntry } from '../../../orchestrator/scheduling-state.ts';
+import type { SymphonyIssue, SymphonyState } from '../schema/symphony.ts';
+import { timeText } from '../time-text.ts';
+
+/** What is left of the last run of an issue that waits, by the issue's id. */
+export type LastRuns = ReadonlyMap<
+  string,
+  { readonly workspace: string | null; readonly threadId: string | null; readonly lastEvent: LastEvent | null }
+>;
+
+export interface LastEvent {
+  readonly at: number;
+  readonly name: string;
+  readonly summary: string;
+}
+
+/** What is going on in a project, with the last runs of what waits there. */
+export interface SymphonyFacts extends ReadModel {
+  readonly project: string;
+  readonly lastRuns: LastRuns;
+}
+
+/** The read models of all projects in the words of Symphony's API. */
+export function presentState(models: readonly SymphonyFacts[], at: number): SymphonyState {
+  const running = models.flatMap((model) => model.running.map(presentRunning));
+  const retrying = models.flatMap((model) => looksOf(model).map((look) => presentRetrying(model, look)));
+  const blocked = models.flatMap((model) => model.held.map((entry) => presentBlocked(model, entry)));
+  return {
+    generated_at: timeText(at),
+    counts: { running: running.length, retrying: retrying.length, blocked: blocked.length },
+    running,
+    retrying,
+    blocked,
+    codex_totals: totalsOf(models, at),
+    rate_limits: rateLimits(models),
+    polling: models.map(({ project, polling, jobs }) => ({
+      project,
+      mode: polling.mode,
+      interval_ms: polling.intervalMs,
+      next_poll_at: timeText(jobs.find(({ name }) => name === 'tracker_poll')?.nextDueAt ?? null),
+      poll_check_in_progress: polling.pollCheckInProgress,
+      last_activity_at: timeText(polling.lastActivityAt),
+    })),
+  };
+}
+
+/** One issue; null where it is neither running nor retrying nor held. */
+export function presentIssue(model: SymphonyFacts, identifier: string): SymphonyIssue | null {
+  const isIt = ({ issue }: { readonly issue: { readonly identifier: string } }): boolean =>
+    issue.identifier.toLowerCase() === identifier.toLowerCase();
+  const running = model.running.find(isIt);
+  const retry = looksOf(model).find(isIt);
+  const held = model.held.find(isIt);
+  const found = running ?? retry ?? held;
+  if (found === undefined) return null;
+  const presented = {
+    running: running === undefined ? null : withoutName(presentRunning(running)),
+    retry: retry === undefined ? null : withoutName(presentRetrying(model, retry)),
+    blocked: held === undefined ? null : withoutName(presentBlocked(model, held)),
+  };
+  const attempt = retry?.attempt ?? running?.attempt ?? 0;
+  const before = model.lastRuns.get(found.issue.id);
+  const last = (running ?? before)?.lastEvent ?? null;
+  return {
+    issue_identifier: found.issue.identifier,
+    issue_id: found.issue.id,
+    status: running !== undefined ? 'running' : retry !== undefined ? 'retrying' : 'blocked',
+    workspace: { path: (running ?? before)?.workspace ?? null, host: null },
+    attempts: { restart_count: Math.max(attempt - 1, 0), current_retry_attempt: attempt },
+    ...presented,
+    logs: { codex_session_logs: [] },
+    recent_events: last === null ? [] : [{ at: timeText(last.at), event: last.name, message: last.summary }],
+    last_error: retry?.error ?? held?.reason ?? null,
+    tracked: {},
+  };
+}
+
+function presentRunning({ issue, ...run }: RunningView): SymphonyState['running'][number] {
+  return {
+    ...nameOf(issue),
+    issue_url: issue.url,
+    state: issue.state,
+    worker_host: null,
+    workspace_path: run.workspace,
+    session_id: run.threadId,
+    turn_count: run.turn,
+    ...lastEvent(run.lastEvent),
+    started_at: timeText(run.startedAt),
+    tokens: tokensOf(run.usage),
+  };
+}
+
+function presentRetrying(
+  { lastRuns }: SymphonyFacts,
+  { issue, attempt, dueAt, error, waitReason, waitCode }: RetryingView,
+): SymphonyState['retrying'][number] {
+  return {
+    ...nameOf(issue),
+    issue_url: issue.url ?? null,
+    attempt,
+    due_at: timeText(dueAt),
+    // In the words of its specification.
+    error:
+      error ??
+      (waitCode !== null && isAboutSlots({ code: waitCode, text: '' })
+        ? 'no available orchestrator slots'
+        : waitReason),
+    worker_host: null,
+    workspace_path: lastRuns.get(issue.id)?.workspace ?? null,
+  };
+}
+
+function presentBlocked(
+  { candidates, lastRuns }: SymphonyFacts,
+  { issue, reason, since }: HeldEntry,
+): SymphonyState['blocked'][number] {
+  const last = lastRuns.get(issue.id);
+  return {
+    ...nameOf(issue),
+    issue_url: issue.url ?? null,
+    state: candidates.find(({ id }) => id === issue.id)?.state ?? null,
+    error: reason,
+    worker_host: null,
+    workspace_path: last?.workspace ?? null,
+    session_id: last?.threadId ?? null,
+    blocked_at: timeText(since),
+    ...lastEvent(last?.lastEvent ?? null),
+  };
+}
+
+/** Those that wait for a quota are retried like the others. */
+export function looksOf({
+  retrying,
+  waitingQuota,
+}: Pick<ReadModel, 'retrying' | 'waitingQuota'>): readonly RetryingView[] {
+  return [...retrying, ...waitingQuota];
+}
+
+function totalsOf(models: readonly ReadModel[], at: number): SymphonyState['codex_totals'] {
+  const sum = (of: (model: ReadModel) => number): number => models.reduce((total, model) => total + of(model), 0);
+  const inFlightMs = ({ running }: ReadModel): number =>
+    running.reduce((total, { startedAt }) => total + Math.max(0, at - startedAt), 0);
+  return {
+    input_tokens: sum(({ totals }) => totals.inputTokens),
+    output_tokens: sum(({ totals }) => totals.outputTokens),
+    total_tokens: sum(({ totals }) => totals.totalTokens),
+    seconds_running: Math.floor((sum(({ totals }) => totals.runMs) + sum(inFlightMs)) / 1_000),
+  };
+}
+
+/** As they were last told, by account. */
+function rateLimits(models: readonly ReadModel[]): SymphonyState['rate_limits'] {
+  const told = models.flatMap(({ accounts }) => accounts).filter(({ windows }) => windows.length > 0);
+  if (told.length === 0) return null;
+  return Object.fromEntries(
+    told.map(({ backend, name, windows }) => [
+      `${backend}/${name}`,
+      Object.fromEntries(
+        windows.map((window) => [
+          window.name,
+          {
+            used_percent: window.usedPercent,
+            window_minutes: window.windowMinutes,
+            resets_at: timeText(window.resetsAt),
+          },
+        ]),
+      ),
+    ]),
+  );
+}
+
+function nameOf({ id, identifier }: { readonly id: string; readonly identifier: string }): {
+  issue_id: string;
+  issue_identifier: string;
+} {
+  return { issue_id: id, issue_identifier: identifier };
+}
+
+function lastEvent(event: LastEvent | null): {
+  last_event: string | null;
+  last_message: string | null;
+  last_event_at: string | null;
+} {
+  return {
+    last_event: event?.name ?? null,
+    last_message: event?.summary ?? null,
+    last_event_at: timeText(event?.at ?? null),
+  };
+}
+
+function tokensOf(usage: {
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly totalTokens: number;
+}): {
+  input_tokens: number;
+  output_tokens: number;
+  total_tokens: number;
+} {
+  return { input_tokens: usage.inputTokens, output_tokens: usage.outputTokens, total_tokens: usage.totalTokens };
+}
+
+function withoutName<T extends { issue_id: string; issue_identifier: string; issue_url: string | null }>(
+  row: T,
+): Omit<T, 'issue_id' | 'issue_identifier' | 'issue_url'> {
+  const { issue_id: _id, issue_identifier: _identifier, issue_url: _url, ...rest } = row;
+  return rest;
+}

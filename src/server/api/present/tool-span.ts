@@ -1,0 +1,48 @@
+import type { Span } from '../schema/run.ts';
+import { certainTime } from './certain-time.ts';
+import type { TranscriptEvent } from './transcript-payloads.ts';
+
+/** What an agent did by itself, such as a command: some agents tell its beginning, its end and how long it took. */
+export interface ToolSpan {
+  readonly id: string;
+  readonly span: Span;
+}
+
+const kinds: ReadonlySet<unknown> = new Set(['commandExecution', 'mcpToolCall', 'fileChange', 'webSearch']);
+const longestName = 200;
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/**
+ * The span that an event tells of; null when it tells of none. Only for the eye: an agent writes what it likes, so that
+ * everything here is looked at before it is used, and nothing is decided by it.
+ */
+export function toolSpanIn({ at, payload }: TranscriptEvent): ToolSpan | null {
+  const { method, params } = fieldsOf(payload);
+  const item = fieldsOf(fieldsOf(params).item);
+  if (typeof item.id !== 'string' || !kinds.has(item.type)) return null;
+  const tool = { kind: 'tool', name: nameOf(item) } as const;
+  if (method === 'item/started')
+    return { id: item.id, span: { ...tool, started_at: certainTime(at), ended_at: null, is_ok: null } };
+  if (method !== 'item/completed') return null;
+  const { durationMs } = item;
+  const took = typeof durationMs === 'number' && durationMs >= 0 && durationMs <= at ? durationMs : 0;
+  const span = { ...tool, started_at: certainTime(at - took), ended_at: certainTime(at), is_ok: isOk(item) };
+  return { id: item.id, span };
+}
+
+function isOk({ exitCode, status }: Fields): boolean | null {
+  if (typeof exitCode === 'number') return exitCode === 0;
+  return status === 'completed' ? true : status === 'failed' || status === 'declined' ? false : null;
+}
+
+function nameOf({ type, command, server, tool, query }: Fields): string {
+  const words = { commandExecution: [command], mcpToolCall: [server, tool], webSearch: ['web search', query] };
+  const told = words[type as keyof typeof words] ?? [];
+  const name = told.filter((word) => typeof word === 'string' && word !== '').join(' ');
+  return (name === '' ? String(type) : name).slice(0, longestName);
+}
+
+function fieldsOf(value: unknown): Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : {};
+}

@@ -1,0 +1,71 @@
+import { z } from 'zod';
+import type { Command } from '../../../store/commands.ts';
+import type { ApiProject, ApiProjects } from '../api-project.ts';
+import { noProject } from '../api-refusal.ts';
+import { presentCommand } from '../present/present-command.ts';
+import { type Route, route } from '../route.ts';
+import { commandAnswer, commandForAll, commandRequest, commandsOfAll } from '../schema/command.ts';
+import type { EventStream } from '../stream/event-stream.ts';
+import { findIssue } from './find-issue.ts';
+
+export interface ActionParts {
+  readonly projects: ApiProjects;
+  /** Hears which issue was changed. */
+  readonly stream: Pick<EventStream, 'issueChanged'>;
+}
+
+/**
+ * Everything that changes something. There is one address for it, as there is one door behind it: a command is written
+ * down with its author, carried out once and in order, and answered. Asked again with the same key it is the same one.
+ */
+export function actionRoutes({ projects, stream }: ActionParts): Route[] {
+  return [
+    route({
+      method: 'POST',
+      path: '/api/v1/projects/:project/commands',
+      scope: 'operate',
+      summary: 'Asks for a change, and tells what came of it.',
+      params: z.object({ project: z.string() }),
+      body: commandRequest,
+      answer: commandAnswer,
+      handle: async ({ params, body, caller }) => {
+        const project = projects.find(params.project);
+        if (project === null) return noProject(projects);
+        const { command, facts } = await project.submit(body, caller.author);
+        await tellIssue(stream, project, command, facts);
+        return { command: presentCommand(command, facts) };
+      },
+    }),
+    route({
+      method: 'POST',
+      path: '/api/v1/commands',
+      scope: 'operate',
+      summary: 'Asks the same of all projects: to pause, to go on, or to end with the last run.',
+      body: commandForAll,
+      answer: commandsOfAll,
+      handle: async ({ body, caller }) => ({
+        commands: await Promise.all(
+          projects.list().map(async (project) => {
+            const { command, facts } = await project.submit(body, caller.author);
+            return { project: project.name, ...presentCommand(command, facts) };
+          }),
+        ),
+      }),
+    }),
+  ];
+}
+
+/** What changed about an issue may be in no row: whoever looks at it reads it again. */
+async function tellIssue(
+  stream: ActionParts['stream'],
+  project: ApiProject,
+  { payload, result }: Command,
+  facts: Readonly<Record<string, unknown>>,
+): Promise<void> {
+  const name = payload.issue ?? facts.identifier;
+  if (result?.status !== 'done' || typeof name !== 'string') return;
+  const found = await findIssue(project, name, project.read(), nothingKnown);
+  if (found !== null) stream.issueChanged(project.name, found.facts);
+}
+
+const nothingKnown = { of: () => ({ activity: null, skipped: null }), ids: [] };

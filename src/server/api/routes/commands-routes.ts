@@ -1,0 +1,48 @@
+import { z } from 'zod';
+import type { ApiProject } from '../api-project.ts';
+import { presentCommand } from '../present/present-command.ts';
+import type { Route } from '../route.ts';
+import { commandList } from '../schema/command.ts';
+import { inProject, type ReadParts } from './in-project.ts';
+
+const query = z.object({ limit: z.coerce.number().int().min(1).max(500).default(100) });
+
+export function commandsRoutes(parts: ReadParts): Route[] {
+  return [
+    inProject(parts, {
+      path: '/commands',
+      summary: 'What people asked for last, and what came of it; the newest first.',
+      query,
+      answer: commandList,
+      isCostly: true,
+      handle: async (project, { query: { limit } }) => {
+        const told = (await project.tables.commands.outlines(project.id, { limit })).map((each) =>
+          presentCommand(each),
+        );
+        const names = await namesOf(
+          project,
+          told.flatMap(({ issue }) => issue ?? []),
+        );
+        return { commands: told.map((each) => ({ ...each, issue: names.get(each.issue ?? '') ?? each.issue })) };
+      },
+    }),
+  ];
+}
+
+/** The identifiers of issues that are meant by their ids, as far as Baton knows them. */
+async function namesOf(project: ApiProject, issues: readonly string[]): Promise<Map<string, string>> {
+  const asked = [...new Set(issues)];
+  if (asked.length === 0) return new Map();
+  const { tables, id } = project;
+  const model = project.read();
+  const seen = [...model.candidates, ...model.running.map(({ issue }) => issue)];
+  const [ran, filed] = await Promise.all([
+    tables.runs.latestOfIssues(id, asked),
+    tables.boardIssues.readMany(id, asked),
+  ]);
+  return new Map([
+    ...seen.map((issue) => [issue.id, issue.identifier] as const),
+    ...ran.map(({ issueId, identifier }) => [issueId, identifier] as const),
+    ...filed.map((issue) => [issue.id, issue.identifier] as const),
+  ]);
+}

@@ -1,0 +1,60 @@
+import { isMeantBy } from '../../../core/issue.ts';
+import type { ReadModel } from '../../../orchestrator/read-model.ts';
+import type { ApiProject } from '../api-project.ts';
+import type { Activities } from '../present/issue-activity.ts';
+import { type IssueFacts, presentBoardIssue, presentNamedIssue } from '../present/present-issue.ts';
+import { seenIssues } from '../present/seen-issues.ts';
+
+/** How many of the latest runs are searched for the name of an issue. */
+const runsSearched = 1_000;
+
+export interface FoundIssue {
+  readonly facts: IssueFacts;
+  /** Whether more is known of it than a name. */
+  readonly isSeen: boolean;
+}
+
+/** The issue that somebody means: by its id, or by its identifier in any case. Null when nobody here knows it. */
+export async function findIssue(
+  project: ApiProject,
+  reference: string,
+  model: ReadModel,
+  activities: Activities,
+): Promise<FoundIssue | null> {
+  const wanted = reference.trim();
+  const onBoard = await findOnBoard(project, wanted);
+  if (onBoard !== null) return { facts: presentBoardIssue(onBoard, activities), isSeen: true };
+  const seen = seenIssues(model, activities).find((issue) => isMeantBy(issue, wanted));
+  if (seen !== undefined) return { facts: seen, isSeen: seen.created_at !== null || seen.title !== seen.identifier };
+  const ran = await findInRuns(project, wanted);
+  return ran === null ? null : { facts: presentNamedIssue(ran, activities), isSeen: false };
+}
+
+/** The id behind a reference, where that is all that is needed. */
+export async function findIssueId(project: ApiProject, reference: string): Promise<string | null> {
+  const nothing: Activities = { of: () => ({ activity: null, skipped: null }), ids: [] };
+  return (await findIssue(project, reference, project.read(), nothing))?.facts.id ?? null;
+}
+
+async function findOnBoard(project: ApiProject, wanted: string) {
+  if (!project.describe().has_board) return null;
+  const { id } = project;
+  const { boardIssues } = project.tables;
+  const [byId] = await boardIssues.readMany(id, [wanted]);
+  if (byId !== undefined) return byId;
+  for (const identifier of new Set([wanted, wanted.toUpperCase()])) {
+    const found = await boardIssues.byIdentifier(id, identifier);
+    if (found !== null) return found;
+  }
+  return null;
+}
+
+async function findInRuns({ tables, id }: ApiProject, wanted: string) {
+  const byId = await tables.runs.latestOfIssue({ project: id, issueId: wanted });
+  const run =
+    byId ??
+    (await tables.runs.list(id, { limit: runsSearched })).find(({ issueId, identifier }) =>
+      isMeantBy({ id: issueId, identifier }, wanted),
+    );
+  return run === undefined ? null : { id: run.issueId, identifier: run.identifier };
+}

@@ -1,0 +1,112 @@
+import type { Clock } from '../../../clock/clock.ts';
+import { boardStatuses } from '../../../core/board-status.ts';
+import { readBoardStatus, whyMoveRefused } from '../../../core/board-transitions.ts';
+import type { CommandKind } from '../../../core/command.ts';
+import { normalizeState } from '../../../core/issue.ts';
+import type { ReadModel } from '../../../orchestrator/read-model.ts';
+import type { ApiProject } from '../api-project.ts';
+import { certainTime } from '../present/certain-time.ts';
+import { actionsOf } from '../present/issue-actions.ts';
+import { activitiesOf } from '../present/issue-activity.ts';
+import { issueHistory } from '../present/issue-history.ts';
+import { presentAuthor } from '../present/present-command.ts';
+import { explainIssue } from '../present/present-explanation.ts';
+import type { IssueFacts } from '../present/present-issue.ts';
+import { presentQuestion } from '../present/present-question.ts';
+import { presentRun } from '../present/present-run.ts';
+import { presentUsage } from '../present/present-usage.ts';
+import type { IssueDetail } from '../schema/issue.ts';
+import type { Project } from '../schema/system.ts';
+import { findIssue } from './find-issue.ts';
+
+const runsShown = 20;
+const questionsShown = 50;
+const commentsShown = 500;
+/** So many of the latest commands of these kinds are looked through for those about the issue; the board tells the rest. */
+const commandsSearched = 1_000;
+const toldOfIssue: readonly CommandKind[] = [
+  ...(['issue_retry', 'issue_hold', 'issue_release', 'issue_stop'] as const),
+  ...(['issue_steer', 'issue_takeover', 'issue_handback', 'question_answer'] as const),
+];
+
+/** Everything that is known of one issue; null when nobody knows it. */
+export async function issueDetail(project: ApiProject, reference: string, clock: Clock): Promise<IssueDetail | null> {
+  const model = project.read();
+  const found = await findIssue(project, reference, model, activitiesOf(model));
+  if (found === null) return null;
+  const { tables, id: projectId } = project;
+  const { id } = found.facts;
+  const key = { project: projectId, issueId: id };
+  const described = project.describe();
+  const [explained, questions, runs, usage, comments, board, commands, retry] = await Promise.all([
+    explainIssue(project, id, clock),
+    tables.questions.list(projectId, { issueId: id, limit: questionsShown }),
+    tables.runs.list(projectId, { issueId: id, limit: runsShown }),
+    tables.usage.sumOfIssue(key),
+    described.has_board ? tables.boardComments.list(key) : [],
+    described.has_board ? tables.boardHistory.list(key) : [],
+    tables.commands.outlines(projectId, { doneKinds: toldOfIssue, limit: commandsSearched }),
+    retryOf(project, model, id),
+  ]);
+  const facts =
+    found.isSeen || explained.issue === null ? found.facts : { ...found.facts, ...wordsOf(explained.issue) };
+  return {
+    ...facts,
+    ...explained.told,
+    moves: described.has_board ? movesFrom(facts.state) : [],
+    actions: actionsOf(facts, model, { hasBoard: described.has_board, stateKind: stateKindOf(facts, described) }),
+    held: heldOf(model, id),
+    retry,
+    questions: questions.map((question) => presentQuestion(question, model)),
+    runs: runs.map(presentRun),
+    history: issueHistory({ issue: facts, board, commands, questions }),
+    comments: comments
+      .slice(-commentsShown)
+      .map(({ at, author, body }) => ({ at: certainTime(at), author: presentAuthor(author), body })),
+    usage: { ...presentUsage(usage), runs: usage.runs },
+  };
+}
+
+function wordsOf({
+  title,
+  state,
+}: {
+  readonly title: string;
+  readonly state: string;
+}): Pick<IssueFacts, 'title' | 'state'> {
+  return { title, state };
+}
+
+function movesFrom(state: string): IssueDetail['moves'] {
+  const from = readBoardStatus(state);
+  if (from === null) return [];
+  return boardStatuses
+    .filter((to) => to !== from)
+    .map((to) => {
+      const why = whyMoveRefused(from, to, 'person');
+      return { to, is_allowed: why === null, why_not: why };
+    });
+}
+
+function stateKindOf({ state }: IssueFacts, { states }: Project): Project['states'][number]['kind'] {
+  return states.find(({ name }) => normalizeState(name) === normalizeState(state))?.kind ?? 'other';
+}
+
+function heldOf({ held }: ReadModel, issueId: string): IssueDetail['held'] {
+  const entry = held.find(({ issue }) => issue.id === issueId);
+  if (entry === undefined) return null;
+  const { code, reason, since, runId } = entry;
+  return { code, text: reason, since: certainTime(since), run_id: runId };
+}
+
+async function retryOf(
+  { tables, id }: ApiProject,
+  { retrying, waitingQuota }: ReadModel,
+  issueId: string,
+): Promise<IssueDetail['retry']> {
+  const look = [...retrying, ...waitingQuota].find(({ issue }) => issue.id === issueId);
+  if (look === undefined) return null;
+  const { kind, attempt, dueAt, error } = look;
+  const stored = await tables.retries.read({ project: id, issueId });
+  return { kind, attempt, due_at: certainTime(dueAt), error, note: stored?.note ?? null };
+}

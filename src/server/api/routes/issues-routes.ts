@@ -1,0 +1,78 @@
+import { z } from 'zod';
+import { normalizeLabels } from '../../../core/issue.ts';
+import { issueNotFound } from '../api-refusal.ts';
+import type { IssueFilter } from '../present/issue-filter.ts';
+import { pageMark } from '../present/page-mark.ts';
+import { summaryOf } from '../present/present-issue.ts';
+import type { Route } from '../route.ts';
+import { issueDetail as issueDetailSchema, issueList } from '../schema/issue.ts';
+import { diff } from '../schema/run.ts';
+import { findIssueId } from './find-issue.ts';
+import { inProject, type ReadParts, unfit } from './in-project.ts';
+import { issueDetail } from './issue-detail.ts';
+import { boardStatusesOf, listIssues } from './list-issues.ts';
+
+const words = z.string().trim().min(1).max(200);
+const mark = pageMark(z.object({ updatedAt: z.int().min(-1), id: z.string() }));
+
+/** What people look for in a list; a word that is there several times means any of them, for states alone. */
+const listQuery = mark.query.extend({
+  state: z.union([words, z.array(words).max(20)]).optional(),
+  q: words.optional(),
+  label: words.optional(),
+  priority: z.union([z.coerce.number().int().min(0).max(99), z.literal('none')]).optional(),
+  activity: z.enum(['running', 'retrying', 'held', 'asking']).optional(),
+});
+
+/** Issues: those of our own board, or what Baton sees of another's. */
+export function issuesRoutes(parts: ReadParts): Route[] {
+  const { clock } = parts;
+  const params = { issue: z.string().max(500) };
+  return [
+    inProject(parts, {
+      path: '/issues',
+      summary: 'Issues, the newest change first. A page may be short, or empty, and still have a next one.',
+      query: listQuery,
+      answer: issueList,
+      // What fits a text is looked for in all of them.
+      isCostly: ({ q }) => q !== undefined,
+      handle: async (project, { query }) => {
+        const filter = filterOf(query);
+        if (project.describe().has_board && boardStatusesOf(filter.states) === null)
+          return unfit('query.state', 'It has to be a status of the board.');
+        const page = await listIssues(project, { filter, limit: query.limit, after: mark.read(query.cursor) }, clock);
+        return { issues: page.issues.map(summaryOf), next: page.next === null ? null : mark.write(page.next) };
+      },
+    }),
+    inProject(parts, {
+      path: '/issues/:issue',
+      summary: 'Everything about an issue, by its id or its identifier: why it is where it is, and what can be done.',
+      params,
+      answer: issueDetailSchema,
+      isCostly: true,
+      handle: async (project, { params: { issue } }) => (await issueDetail(project, issue, clock)) ?? issueNotFound(),
+    }),
+    inProject(parts, {
+      path: '/issues/:issue/diff',
+      summary: 'What the workspace of an issue has beyond its base.',
+      params,
+      answer: diff,
+      isCostly: true,
+      handle: async (project, { params: { issue } }) => {
+        const id = await findIssueId(project, issue);
+        return id === null ? issueNotFound() : project.diff(id);
+      },
+    }),
+  ];
+}
+
+function filterOf({ state, q, label, priority, activity }: z.output<typeof listQuery>): IssueFilter {
+  const [wanted] = label === undefined ? [] : normalizeLabels([label]);
+  return {
+    states: state === undefined ? [] : [state].flat(),
+    ...(q === undefined ? {} : { text: q }),
+    ...(wanted === undefined ? {} : { label: wanted }),
+    ...(priority === undefined ? {} : { priority: priority === 'none' ? null : priority }),
+    ...(activity === undefined ? {} : { activity }),
+  };
+}

@@ -1,0 +1,93 @@
+import { type Clock, sleep } from '../../../clock/clock.ts';
+import { type BoardStatus, boardStatuses } from '../../../core/board-status.ts';
+import { readBoardStatus } from '../../../core/board-transitions.ts';
+import type { BoardMatch } from '../../../store/board-issues.ts';
+import type { ApiProject } from '../api-project.ts';
+import { activitiesOf } from '../present/issue-activity.ts';
+import { fitsFilter, type IssueFilter, type IssuePlace, newestFirst, placeOf } from '../present/issue-filter.ts';
+import { type IssueFacts, presentBoardIssue } from '../present/present-issue.ts';
+import { seenIssues } from '../present/seen-issues.ts';
+
+/** Of each column so many issues are looked at in one question: a few milliseconds. */
+const rowsAQuestion = 500;
+/** And so long, or in so many questions, a page is looked for when few issues fit; then the next page goes on. */
+const lookForMs = 250;
+const mostQuestions = 100;
+/** Names in one question to the store. */
+const idsAQuestion = 500;
+
+export interface IssuePageQuery {
+  readonly filter: IssueFilter;
+  readonly limit: number;
+  readonly after: IssuePlace | null;
+}
+
+export interface IssuePage {
+  readonly issues: readonly IssueFacts[];
+  readonly next: IssuePlace | null;
+}
+
+/** A page of issues, newest change first: of our own board out of the store, of any other tracker what Baton sees of it. */
+export async function listIssues(project: ApiProject, query: IssuePageQuery, clock: Clock): Promise<IssuePage> {
+  const activities = activitiesOf(project.read());
+  if (!project.describe().has_board) return pageOf(seenIssues(project.read(), activities), query);
+  // What Baton does something with is never much, whatever the size of the board.
+  if (query.filter.activity === undefined) return pageOfBoard(project, query, clock);
+  const issues: IssueFacts[] = [];
+  for (let from = 0; from < activities.ids.length; from += idsAQuestion) {
+    const ids = activities.ids.slice(from, from + idsAQuestion);
+    const found = await project.tables.boardIssues.readMany(project.id, ids);
+    issues.push(...found.map((issue) => presentBoardIssue(issue, activities)));
+  }
+  return pageOf(issues, query);
+}
+
+/** Which columns are meant; null when one of the words is no column. */
+export function boardStatusesOf(states: readonly string[]): readonly BoardStatus[] | null {
+  if (states.length === 0) return boardStatuses;
+  const found = states.map(readBoardStatus);
+  return found.every((status) => status !== null) ? found : null;
+}
+
+function pageOf(issues: readonly IssueFacts[], { filter, limit, after }: IssuePageQuery): IssuePage {
+  const left = issues
+    .filter((issue) => fitsFilter(issue, filter) && (after === null || newestFirst(after, placeOf(issue)) < 0))
+    .toSorted((one, other) => newestFirst(placeOf(one), placeOf(other)));
+  const shown = left.slice(0, limit);
+  const last = shown.at(-1);
+  return { issues: shown, next: left.length > limit && last !== undefined ? placeOf(last) : null };
+}
+
+async function pageOfBoard(project: ApiProject, query: IssuePageQuery, clock: Clock): Promise<IssuePage> {
+  const { filter, limit } = query;
+  const { boardIssues } = project.tables;
+  const activities = activitiesOf(project.read());
+  const statuses = boardStatusesOf(filter.states) ?? [];
+  const until = clock.monotonic() + lookForMs;
+  const issues: IssueFacts[] = [];
+  let after = query.after === null ? null : `${query.after.updatedAt}:${query.after.id}`;
+  for (let questions = 0; questions < mostQuestions; questions += 1) {
+    const page = await boardIssues.list(project.id, {
+      ...{ statuses, match: matchOf(filter), limit: limit - issues.length, scan: rowsAQuestion, after },
+    });
+    issues.push(...page.issues.map((issue) => presentBoardIssue(issue, activities)));
+    after = page.next;
+    if (after === null || issues.length >= limit || clock.monotonic() >= until) break;
+    // The store answers one at a time, and so does the loop: others have their turn in between.
+    await sleep(clock, 0);
+  }
+  return { issues, next: after === null ? null : placeIn(after) };
+}
+
+function matchOf({ text, label, priority }: IssueFilter): BoardMatch {
+  return {
+    ...(text === undefined ? {} : { text }),
+    ...(label === undefined ? {} : { label }),
+    ...(priority === undefined ? {} : { priority }),
+  };
+}
+
+function placeIn(mark: string): IssuePlace {
+  const colon = mark.indexOf(':');
+  return { updatedAt: Number(mark.slice(0, colon)), id: mark.slice(colon + 1) };
+}

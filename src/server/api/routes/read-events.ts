@@ -1,0 +1,72 @@
+import type { RunEventLine } from '../../../store/run-events.ts';
+import type { ApiProject } from '../api-project.ts';
+import { presentRunEvent } from '../present/present-run.ts';
+import { payloadOf, transcriptEvents } from '../present/transcript-payloads.ts';
+import type { RunEvent } from '../schema/run.ts';
+
+export interface EventsQuery {
+  /** Forwards: those after this number. Backwards: those before it; missing: from the end. */
+  readonly after: number | undefined;
+  readonly limit: number;
+  readonly isBackwards: boolean;
+  readonly isWhole: boolean;
+}
+
+export interface EventsPage {
+  readonly events: RunEvent[];
+  readonly after: number;
+  readonly has_more: boolean;
+}
+
+/** Whole events are large: so many, and so much text of them, are told at once. */
+const mostWhole = 200;
+const bytesWhole = 4 * 1024 * 1024;
+
+/** A page of the events of a run, always in their order; read on with the `after` of the answer, in either direction. */
+export async function readEvents(project: ApiProject, runId: string, query: EventsQuery): Promise<EventsPage> {
+  const limit = query.isWhole ? Math.min(query.limit, mostWhole) : query.limit;
+  const lines = await linesOf(project, runId, query, limit + 1);
+  const hasMore = lines.length > limit;
+  const shown = query.isBackwards ? lines.slice(-limit) : lines.slice(0, limit);
+  const told = query.isWhole ? await whole(project, runId, shown, query.isBackwards) : shown.map(presentRunEvent);
+  const end = query.isBackwards ? told.at(0) : told.at(-1);
+  return {
+    events: told,
+    after: end?.seq ?? query.after ?? 0,
+    has_more: hasMore || told.length < shown.length,
+  };
+}
+
+function linesOf({ tables }: ApiProject, runId: string, { after, isBackwards }: EventsQuery, limit: number) {
+  const { runEvents } = tables;
+  if (!isBackwards) return runEvents.list(runId, { afterSeq: after ?? 0, limit });
+  return runEvents.listLast(runId, { limit, ...(after === undefined ? {} : { beforeSeq: after }) });
+}
+
+/**
+ * With what happened, out of the transcript. Where that is too much for one answer, events are left out at the far end,
+ * so that reading on finds them. One that the transcript has not is told without.
+ */
+async function whole(
+  { transcripts }: ApiProject,
+  runId: string,
+  lines: readonly RunEventLine[],
+  isBackwards: boolean,
+): Promise<RunEvent[]> {
+  if (lines.length === 0) return [];
+  const [from, to] = [lines[0]?.seq ?? 0, lines.at(-1)?.seq ?? 0];
+  const span = { from, to, mostBytes: bytesWhole, keeps: isBackwards ? 'last' : 'first' } as const;
+  const { events, isCut } = await transcriptEvents(transcripts, runId, span);
+  const payloads = new Map(events.map((event) => [event.seq, payloadOf(event)]));
+  const [first, last] = [events[0]?.seq ?? from, events.at(-1)?.seq ?? to];
+  const fitting = lines.filter(({ seq }) => !isCut || (isBackwards ? seq >= first : seq <= last));
+  // Whoever reads on must come further, whatever the transcript has.
+  return (fitting.length === 0 ? lines : fitting).map((line) => ({
+    ...presentRunEvent(line),
+    ...payloadFor(payloads.get(line.seq)),
+  }));
+}
+
+function payloadFor(payload: unknown): { readonly payload?: unknown } {
+  return payload === undefined ? {} : { payload };
+}

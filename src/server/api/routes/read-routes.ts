@@ -1,0 +1,26 @@
+import type { Route } from '../route.ts';
+import { commandsRoutes } from './commands-routes.ts';
+import type { ReadParts } from './in-project.ts';
+import { issuesRoutes } from './issues-routes.ts';
+import { projectsRoutes } from './projects-routes.ts';
+import { questionsRoutes } from './questions-routes.ts';
+import { queueRoutes } from './queue-routes.ts';
+import { runsRoutes } from './runs-routes.ts';
+import { searchRoutes } from './search-routes.ts';
+import { systemRoutes } from './system-routes.ts';
+import { usageRoutes } from './usage-routes.ts';
+
+/** Every address that only tells. */
+export function readRoutes(parts: ReadParts): Route[] {
+  return [
+    ...projectsRoutes(parts),
+    ...issuesRoutes(parts),
+    ...runsRoutes(parts),
+    ...queueRoutes(parts),
+    ...questionsRoutes(parts),
+    ...commandsRoutes(parts),
+    ...systemRoutes(parts),
+    ...usageRoutes(parts),
+    ...searchRoutes(parts),
+  ];
+}

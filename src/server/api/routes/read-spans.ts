@@ -1,0 +1,53 @@
+import type { RunEventLine } from '../../../store/run-events.ts';
+import type { RunRecord } from '../../../store/runs.ts';
+import type { ApiProject } from '../api-project.ts';
+import { runSpans, spanEvents } from '../present/run-spans.ts';
+import { type TranscriptEvent, transcriptEvents } from '../present/transcript-payloads.ts';
+import type { RunDetail } from '../schema/run.ts';
+
+/** So many spans are told: of more, the first and the last. */
+const mostSpans = 500;
+/** So many events are read from each end. */
+const eventsAnEnd = 1_000;
+const bytesAnEnd = 4 * 1024 * 1024;
+const questionsRead = 200;
+
+/** The spans of a run; of a long one those of its beginning and its end. */
+export async function readSpans(
+  { tables, transcripts }: ApiProject,
+  run: RunRecord,
+): Promise<Pick<RunDetail, 'spans' | 'are_spans_cut'>> {
+  const { runId, project, issueId } = run;
+  const [first, last] = await Promise.all([
+    tables.runEvents.named(runId, spanEvents, { from: 'first', limit: eventsAnEnd }),
+    tables.runEvents.named(runId, spanEvents, { from: 'last', limit: eventsAnEnd }),
+  ]);
+  const [end] = await tables.runEvents.listLast(runId, { limit: 1 });
+  const read = async (from: number, to: number, keeps: 'first' | 'last'): Promise<readonly TranscriptEvent[]> => {
+    const span = { from, to, mostBytes: bytesAnEnd, keeps };
+    // Spans are drawn without them too.
+    const part = await transcriptEvents(transcripts, runId, span).catch(() => null);
+    return part?.events ?? [];
+  };
+  const lastSeq = end?.seq ?? 0;
+  const tailFrom = Math.max(eventsAnEnd + 1, lastSeq - eventsAnEnd + 1);
+  const transcript = [
+    ...(await read(1, Math.min(lastSeq, eventsAnEnd), 'first')),
+    ...(lastSeq >= tailFrom ? await read(tailFrom, lastSeq, 'last') : []),
+  ];
+  const questions = await tables.questions.list(project, { issueId, limit: questionsRead });
+  const spans = runSpans({ run, events: merged(first, last), transcript, questions });
+  const isLeftOut = lastSeq > 2 * eventsAnEnd || hasGap(first, last);
+  if (spans.length <= mostSpans) return { spans, are_spans_cut: isLeftOut };
+  const half = mostSpans / 2;
+  return { spans: [...spans.slice(0, half), ...spans.slice(-half)], are_spans_cut: true };
+}
+
+function merged(first: readonly RunEventLine[], last: readonly RunEventLine[]): readonly RunEventLine[] {
+  const until = first.at(-1)?.seq ?? 0;
+  return [...first, ...last.filter(({ seq }) => seq > until)];
+}
+
+function hasGap(first: readonly RunEventLine[], last: readonly RunEventLine[]): boolean {
+  return first.length === eventsAnEnd && (last[0]?.seq ?? 0) > (first.at(-1)?.seq ?? 0);
+}

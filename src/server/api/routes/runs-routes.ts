@@ -1,0 +1,112 @@
+import { z } from 'zod';
+import { BatonError } from '../../../core/baton-error.ts';
+import type { RunRecord } from '../../../store/runs.ts';
+import type { ApiProject } from '../api-project.ts';
+import { issueNotFound } from '../api-refusal.ts';
+import { pageMark } from '../present/page-mark.ts';
+import { presentRun } from '../present/present-run.ts';
+import type { Route } from '../route.ts';
+import { type Diff, diff, prompt, runDetail, runEventList, runList } from '../schema/run.ts';
+import { findIssueId } from './find-issue.ts';
+import { inProject, type ReadParts } from './in-project.ts';
+import { readEvents } from './read-events.ts';
+import { readPrompt } from './read-prompt.ts';
+import { readSpans } from './read-spans.ts';
+
+const mark = pageMark(z.object({ seq: z.int(), runId: z.string() }));
+
+const eventsQuery = z.object({
+  /** The number to read on from, as the page before gave it. */
+  after: z.coerce.number().int().nonnegative().optional(),
+  limit: z.coerce.number().int().min(1).max(1_000).default(200),
+  /** `1`: with all that happened; then fewer come at once. */
+  whole: z.enum(['0', '1']).default('0'),
+  /** `backwards`: from the end, or from `after`, towards the beginning; the events of a page are in their order anyway. */
+  direction: z.enum(['forwards', 'backwards']).default('forwards'),
+});
+
+/** Runs: what was tried, what happened in it, and what it was told. */
+export function runsRoutes(parts: ReadParts): Route[] {
+  const params = { run: z.string().max(200) };
+  return [
+    inProject(parts, {
+      path: '/runs',
+      summary: 'Runs, the newest first; of one issue, or of all.',
+      query: mark.query.extend({ issue: z.string().max(500).optional() }),
+      answer: runList,
+      handle: async (project, { query: { issue, cursor, limit } }) => {
+        const issueId = issue === undefined ? undefined : await findIssueId(project, issue);
+        if (issueId === null) return issueNotFound();
+        const before = mark.read(cursor);
+        const found = await project.tables.runs.list(project.id, {
+          limit: limit + 1,
+          ...(issueId === undefined ? {} : { issueId }),
+          ...(before === null ? {} : { before }),
+        });
+        const runs = found.slice(0, limit);
+        const last = found.length > limit ? runs.at(-1) : undefined;
+        return { runs: runs.map(presentRun), next: last === undefined ? null : mark.write(placeOf(last)) };
+      },
+    }),
+    inProject(parts, {
+      path: '/runs/:run',
+      summary: 'One run, with what it did when.',
+      params,
+      answer: runDetail,
+      isCostly: true,
+      handle: async (project, asked) => {
+        const run = await findRun(project, asked.params.run);
+        const resume = await project.resumeCommand(run.runId).catch(() => null);
+        return { ...presentRun(run), ...(await readSpans(project, run)), resume_command: resume };
+      },
+    }),
+    inProject(parts, {
+      path: '/runs/:run/events',
+      summary: 'The events of a run, page by page from either end.',
+      params,
+      query: eventsQuery,
+      answer: runEventList,
+      isCostly: ({ whole }) => whole === '1',
+      handle: async (project, { params: asked, query: { after, limit, whole, direction } }) => {
+        const { runId } = await findRun(project, asked.run);
+        const wanted = { after, limit, isWhole: whole === '1', isBackwards: direction === 'backwards' };
+        return readEvents(project, runId, wanted);
+      },
+    }),
+    inProject(parts, {
+      path: '/runs/:run/prompt',
+      summary: 'What the agent of a run was told; the text of strangers is marked.',
+      params,
+      answer: prompt,
+      isCostly: true,
+      handle: async (project, asked) => readPrompt(project, (await findRun(project, asked.params.run)).runId),
+    }),
+    inProject(parts, {
+      path: '/runs/:run/diff',
+      summary: 'What the workspace of a run has beyond its base, as long as no later run has worked there.',
+      params,
+      answer: diff,
+      isCostly: true,
+      handle: async (project, asked) => {
+        const run = await findRun(project, asked.params.run);
+        const latest = await project.tables.runs.latestOfIssue(run);
+        return latest?.runId === run.runId ? project.diff(run.issueId) : goneOn;
+      },
+    }),
+  ];
+}
+
+const goneOn: Diff = {
+  ...{ base: null, head: null, branch: null, files: [], is_cut: false },
+  why_none: 'A later run has worked in this workspace; what is there now is in the diff of the issue.',
+};
+
+async function findRun({ tables, id }: ApiProject, runId: string): Promise<RunRecord> {
+  const run = await tables.runs.read(runId);
+  if (run !== null && run.project === id) return run;
+  throw new BatonError('run_not_found', 'There is no such run in this project.');
+}
+
+function placeOf({ seq, runId }: RunRecord): { seq: number; runId: string } {
+  return { seq, runId };
+}

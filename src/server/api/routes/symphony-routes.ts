@@ -1,0 +1,101 @@
+import { z } from 'zod';
+import type { Clock } from '../../../clock/clock.ts';
+import type { ReadModel } from '../../../orchestrator/read-model.ts';
+import { refuse } from '../../refusal.ts';
+import type { ApiProject, ApiProjects } from '../api-project.ts';
+import { issueNotFound, unavailable } from '../api-refusal.ts';
+import {
+  type LastEvent,
+  looksOf,
+  presentIssue,
+  presentState,
+  type SymphonyFacts,
+} from '../present/present-symphony.ts';
+import { type Route, route } from '../route.ts';
+import { symphonyIssue, symphonyNoState, symphonyRefresh, symphonyState } from '../schema/symphony.ts';
+import { timeText } from '../time-text.ts';
+
+/** Words below `/api/v1/` that are no issue, whatever an issue is called; `/projects/P/issues/ID` reaches that one too. */
+const reservedWords: ReadonlySet<string> = new Set(['state', 'refresh', 'events', 'projects', 'openapi.json']);
+
+const message = 'Snapshot unavailable';
+
+/** The three addresses of Symphony's API, over all projects of this Baton. */
+export function symphonyRoutes({
+  projects,
+  clock,
+}: {
+  readonly projects: ApiProjects;
+  readonly clock: Clock;
+}): Route[] {
+  const models = (): Promise<SymphonyFacts[]> =>
+    Promise.all(
+      projects.list().map(async (project) => {
+        const model = project.read();
+        return { project: project.name, ...model, lastRuns: await lastRunsOf(project, model) };
+      }),
+    );
+  return [
+    route({
+      method: 'GET',
+      path: '/api/v1/state',
+      summary: 'What is running, retrying and held, in the words of Symphony.',
+      answer: z.union([symphonyState, symphonyNoState]),
+      handle: async () => {
+        const generated_at = timeText(clock.now());
+        if (projects.list().length === 0) return { generated_at, error: { code: 'snapshot_unavailable', message } };
+        return presentState(await models(), clock.now());
+      },
+    }),
+    route({
+      method: 'POST',
+      path: '/api/v1/refresh',
+      // It changes no state, and spends requests to the trackers.
+      scope: 'operate',
+      summary: 'Looks at the trackers as soon as may be.',
+      status: 202,
+      answer: symphonyRefresh,
+      handle: () => {
+        if (projects.list().length === 0) return unavailable();
+        const asked = projects.list().map((project) => project.poll().isCoalesced);
+        return {
+          queued: true as const,
+          coalesced: asked.length > 0 && asked.every(Boolean),
+          requested_at: timeText(clock.now()),
+          operations: ['poll', 'reconcile'] as ['poll', 'reconcile'],
+        };
+      },
+    }),
+    route({
+      method: 'GET',
+      path: '/api/v1/:issue_identifier',
+      summary: 'One issue that is running, retrying or held, in the words of Symphony.',
+      params: z.object({ issue_identifier: z.string() }),
+      answer: symphonyIssue,
+      handle: async ({ params: { issue_identifier: identifier } }) => {
+        if (reservedWords.has(identifier)) return refuse('method_not_allowed');
+        for (const model of await models()) {
+          const found = presentIssue(model, identifier);
+          if (found !== null) return found;
+        }
+        return issueNotFound();
+      },
+    }),
+  ];
+}
+
+/** Of so many issues the last event is looked up. */
+const mostLooked = 100;
+
+/** What waits has no run just now; where its last one worked, and what that said last, is in the store. */
+async function lastRunsOf({ tables, id }: ApiProject, model: ReadModel): Promise<SymphonyFacts['lastRuns']> {
+  const waiting = [...model.held, ...looksOf(model)].map(({ issue }) => issue.id);
+  if (waiting.length === 0) return new Map();
+  const runs = await tables.runs.latestOfIssues(id, waiting);
+  const found = new Map<string, { workspace: string | null; threadId: string | null; lastEvent: LastEvent | null }>();
+  for (const [at, { issueId, runId, workspace, threadId }] of runs.entries()) {
+    const [last] = at < mostLooked ? await tables.runEvents.listLast(runId, { limit: 1 }) : [];
+    found.set(issueId, { workspace, threadId, lastEvent: last ?? null });
+  }
+  return found;
+}

@@ -1,0 +1,82 @@
+import { z } from 'zod';
+import { utcDay } from '../../../core/utc-day.ts';
+import type { UsageOfIssue, UsageSum } from '../../../store/usage.ts';
+import type { ApiProject } from '../api-project.ts';
+import { activitiesOf } from '../present/issue-activity.ts';
+import { presentUsage } from '../present/present-usage.ts';
+import { seenIssues } from '../present/seen-issues.ts';
+import type { Route } from '../route.ts';
+import { usageReport } from '../schema/system.ts';
+import { inProject, type ReadParts, unfit } from './in-project.ts';
+
+const dayMs = 24 * 3_600_000;
+/** Without a word: so many days, today included. */
+const usualDays = 30;
+const mostDays = 366;
+const issuesShown = 100;
+
+const query = z.object({ from: z.iso.date().optional(), to: z.iso.date().optional() });
+
+/** What was used, of each UTC day, by role and by issue; of one run the run itself tells. */
+export function usageRoutes(parts: ReadParts): Route[] {
+  return [
+    inProject(parts, {
+      path: '/usage',
+      summary: 'Tokens and cost by day, by role and by issue; the last 30 days unless told otherwise.',
+      query,
+      answer: usageReport,
+      handle: async (project, { query: { from, to } }) => {
+        const toDay = to ?? utcDay(parts.clock.now());
+        const fromDay = from ?? utcDay(Date.parse(toDay) - (usualDays - 1) * dayMs);
+        const days = (Date.parse(toDay) - Date.parse(fromDay)) / dayMs + 1;
+        if (days < 1) return unfit('query.from', 'It has to be no later than `to`.');
+        if (days > mostDays) return unfit('query.from', `There have to be at most ${mostDays} days up to \`to\`.`);
+        const { usage } = project.tables;
+        const wanted = { fromDay, toDay };
+        const byDay = await usage.sumByDay(project.id, wanted);
+        const byRole = await usage.sumByRole(project.id, wanted);
+        const byIssue = await usage.sumByIssue(project.id, { ...wanted, limit: issuesShown });
+        const names = await identifiersOf(project, byIssue);
+        return {
+          from_day: fromDay,
+          to_day: toDay,
+          total: { ...presentUsage(sumOf(byDay)), runs: sumOf(byDay).runs },
+          by_day: byDay.map((sum) => ({ ...presentUsage(sum), runs: sum.runs, day: sum.day ?? '' })),
+          by_role: byRole.map((sum) => ({ ...presentUsage(sum), runs: sum.runs, role: sum.role })),
+          by_issue: byIssue.map((sum) => ({
+            ...{ issue_id: sum.issueId, issue_identifier: names.get(sum.issueId) ?? sum.issueId },
+            ...{ ...presentUsage(sum), runs: sum.runs },
+          })),
+        };
+      },
+    }),
+  ];
+}
+
+/** By the last run, or by what is known of the issue where no run is left. */
+async function identifiersOf(project: ApiProject, sums: readonly UsageOfIssue[]): Promise<ReadonlyMap<string, string>> {
+  const { tables, id } = project;
+  const unnamed = sums.filter(({ identifier }) => identifier === null).map(({ issueId }) => issueId);
+  const model = project.read();
+  const seen = unnamed.length === 0 ? [] : seenIssues(model, activitiesOf(model));
+  const onBoard = project.describe().has_board ? await tables.boardIssues.readMany(id, unnamed) : [];
+  return new Map([
+    ...[...seen, ...onBoard].map((issue) => [issue.id, issue.identifier] as const),
+    ...sums.flatMap(({ issueId, identifier }) => (identifier === null ? [] : [[issueId, identifier] as const])),
+  ]);
+}
+
+type Amounts = Omit<UsageSum, 'day'>;
+
+function sumOf(sums: readonly UsageSum[]): Amounts {
+  const add = (name: keyof Amounts): number => sums.reduce((total, sum) => total + sum[name], 0);
+  return {
+    inputTokens: add('inputTokens'),
+    cachedInputTokens: add('cachedInputTokens'),
+    outputTokens: add('outputTokens'),
+    reasoningTokens: add('reasoningTokens'),
+    totalTokens: add('totalTokens'),
+    costMicroUsd: add('costMicroUsd'),
+    runs: add('runs'),
+  };
+}

@@ -1,0 +1,74 @@
+import { z } from 'zod';
+import { author, text, textOrNone, time, timeOrNone } from './common.ts';
+
+/** A reason, and a key of the caller's own: asking twice with it is asking once. */
+const envelope = {
+  reason: text.max(1_000).optional(),
+  key: text.min(1).max(200).optional(),
+};
+const issue = text.min(1).max(500);
+const words = text.trim().min(1).max(100_000);
+
+/** What a new issue, or an edit of one, may say. */
+const fields = {
+  title: text.trim().min(1).max(500),
+  description: text.max(200_000).nullable(),
+  priority: z.int().min(1).max(4).nullable(),
+  labels: z.array(text.max(100)).max(50),
+  blocked_by: z.array(issue).max(100),
+};
+const { title, ...optional } = fields;
+
+/** What may be asked of all projects at once. */
+export const commandForAll = z.strictObject({ kind: z.enum(['pause', 'resume', 'drain']), ...envelope });
+
+const kinds = [
+  commandForAll,
+  z.strictObject({ kind: z.enum(['issue_hold', 'issue_release', 'issue_takeover']), issue, ...envelope }),
+  /** With `run` only that one is stopped: one that began meanwhile is not meant. */
+  z.strictObject({ kind: z.literal('issue_stop'), issue, run: text.min(1).max(200).optional(), ...envelope }),
+  z.strictObject({ kind: z.literal('issue_retry'), issue, note: words.optional(), ...envelope }),
+  z.strictObject({ kind: z.literal('issue_handback'), issue, note: words.optional(), ...envelope }),
+  z.strictObject({ kind: z.literal('issue_steer'), issue, text: words, ...envelope }),
+  z.strictObject({
+    kind: z.literal('question_answer'),
+    question: issue,
+    decision: z.enum(['accept', 'accept_for_session', 'decline']).optional(),
+    text: text.max(100_000).optional(),
+    values: z.record(text, text.max(100_000)).optional(),
+    ...envelope,
+  }),
+  z.strictObject({ kind: z.literal('issue_move'), issue, to: text.min(1).max(100), ...envelope }),
+  z.strictObject({ kind: z.literal('issue_comment'), issue, text: words, ...envelope }),
+  z.strictObject({ kind: z.literal('issue_file'), title, ...z.object(optional).partial().shape, ...envelope }),
+  z
+    .strictObject({ kind: z.literal('issue_edit'), issue, ...z.object(fields).partial().shape, ...envelope })
+    .refine((edit) => Object.keys(fields).some((name) => name in edit), 'name at least one field that is to change'),
+] as const;
+
+/** What a person may ask for; each is carried out once, in order, by the orchestrator. */
+export const commandRequest = z.discriminatedUnion('kind', kinds);
+
+export const command = z.object({
+  id: text,
+  kind: text,
+  /** In the list by its identifier where that is known, otherwise as it was asked. */
+  issue: textOrNone,
+  author,
+  at: time,
+  reason: textOrNone,
+  /** Waiting: no answer came in time; it is carried out all the same. */
+  status: z.enum(['done', 'refused', 'waiting']),
+  /** What came of it, or why not and what is allowed. */
+  text,
+  answered_at: timeOrNone,
+  /** More facts, by kind: of a takeover the path and the command, of a new issue its identifier. */
+  facts: z.record(text, z.unknown()),
+});
+
+export const commandAnswer = z.object({ command });
+export const commandsOfAll = z.object({ commands: z.array(command.extend({ project: text })) });
+export const commandList = z.object({ commands: z.array(command) });
+
+export type CommandRequest = z.input<typeof commandRequest>;
+export type Command = z.output<typeof command>;

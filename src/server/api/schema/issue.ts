@@ -1,0 +1,83 @@
+import { z } from 'zod';
+import { author, count, nextPage, reason, text, textOrNone, time, timeOrNone, usage } from './common.ts';
+import { question } from './question.ts';
+import { run } from './run.ts';
+
+/** An issue as a list shows it. */
+export const issueSummary = z.object({
+  id: text,
+  identifier: text,
+  title: text,
+  /** The tracker's own word; on the board one of its statuses. */
+  state: text,
+  priority: count.nullable(),
+  labels: z.array(text),
+  blockers: z.array(z.object({ id: textOrNone, identifier: textOrNone, state: textOrNone })),
+  url: textOrNone,
+  created_at: timeOrNone,
+  updated_at: timeOrNone,
+  /** What Baton does with it now; null when nothing. */
+  activity: z.enum(['running', 'retrying', 'held', 'asking']).nullable(),
+  /** Why it does not start, where it was looked at and did not. */
+  skipped: reason.nullable(),
+});
+
+export const issueList = z.object({ issues: z.array(issueSummary), next: nextPage });
+
+/** One rule between an issue and its run, and what it says. */
+const gate = z.object({ gate: text, passed: z.boolean(), code: textOrNone, text });
+
+export const explanation = z.object({
+  gates: z.array(gate),
+  /** The first refusal; null when it starts. */
+  reason: reason.nullable(),
+  starts_before: count,
+  /** What happens next, as a sentence. */
+  next: text,
+});
+
+export const historyEntry = z.object({
+  at: time,
+  author,
+  /** A field of the issue, `status`, `created`; or the kind of a command that was carried out. */
+  what: text,
+  from: z.unknown(),
+  to: z.unknown(),
+  reason: textOrNone,
+});
+
+export const comment = z.object({ at: time, author, body: text });
+
+/** A move that a person may make, or why not. */
+export const move = z.object({ to: text, is_allowed: z.boolean(), why_not: textOrNone });
+
+export const issueDetail = issueSummary.extend({
+  description: textOrNone,
+  branch: textOrNone,
+  parent_id: textOrNone,
+  /** Null where it could not be found out now; then `why_unknown` says why. */
+  explanation: explanation.nullable(),
+  why_unknown: textOrNone,
+  /** Empty where the board is another's: there Baton only looks. */
+  moves: z.array(move),
+  /** The commands that make sense now. */
+  actions: z.array(text),
+  held: reason.extend({ since: time, run_id: textOrNone }).nullable(),
+  retry: z
+    .object({ kind: text, attempt: count.nullable(), due_at: time, error: textOrNone, note: textOrNone })
+    .nullable(),
+  questions: z.array(question),
+  /** Newest first; the older ones by `/runs?issue=`. */
+  runs: z.array(run),
+  history: z.array(historyEntry),
+  comments: z.array(comment),
+  usage: usage.extend({ runs: count }),
+});
+
+export type IssueSummary = z.output<typeof issueSummary>;
+export type IssueDetail = z.output<typeof issueDetail>;
+export type IssueList = z.output<typeof issueList>;
+export type Explanation = z.output<typeof explanation>;
+export type HistoryEntry = z.output<typeof historyEntry>;
+export type Comment = z.output<typeof comment>;
+export type Move = z.output<typeof move>;

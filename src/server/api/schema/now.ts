@@ -1,0 +1,121 @@
+import { z } from 'zod';
+import { count, issueName, reason, text, textOrNone, timeOrNone, usage } from './common.ts';
+
+/**
+ * What is going on in a project at one instant: what the Now screen, the terminal view and the event stream show. Each
+ * row has `key`, its name for as long as it is there: the stream sends a row again when anything in it changed.
+ */
+const row = issueName.extend({ key: text, title: textOrNone, issue_url: textOrNone });
+
+/** Something waits for a person, with what he can do about it. */
+export const needsYou = row.extend({
+  /** Null for what is about no issue: an account, a limit of the day, or Baton itself. */
+  issue_id: textOrNone,
+  issue_identifier: textOrNone,
+  kind: z.enum(['question', 'held', 'limit', 'review', 'account', 'daemon']),
+  /** For programs: the error code, or what else it is, such as `person`. */
+  code: text,
+  /** What happened and why it waits, as a sentence. */
+  reason: text,
+  since: timeOrNone,
+  run_id: textOrNone,
+  question_id: textOrNone,
+  /** Until when an agent waits for it; null where none does. */
+  waits_until: timeOrNone,
+  /** The names of the commands that make sense here, the best one first; `resume` is about the whole project. */
+  actions: z.array(text),
+});
+
+export const runningRow = row.extend({
+  state: text,
+  run_id: text,
+  attempt: count.nullable(),
+  stage: text,
+  turn: count,
+  session_id: textOrNone,
+  workspace_path: textOrNone,
+  pid: count.nullable(),
+  started_at: timeOrNone,
+  last_event: textOrNone,
+  last_message: textOrNone,
+  last_event_at: timeOrNone,
+  usage,
+  account: textOrNone,
+  waits_for_person: z.boolean(),
+  /** False: its agent hears nothing until the run ends, and `issue_steer` would be refused. */
+  can_steer: z.boolean().optional(),
+  warnings: z.array(z.object({ limit: text, level: z.enum(['warning', 'reached']), text })),
+});
+
+export const waitingRow = row.extend({
+  kind: z.enum(['retry', 'quota', 'queue']),
+  state: textOrNone,
+  attempt: count.nullable(),
+  /** Why it waits, as a sentence. */
+  reason: text,
+  code: textOrNone,
+  /** When it is looked at next. */
+  next_look_at: timeOrNone,
+});
+
+export const landedRow = row.extend({ state: text, at: timeOrNone });
+
+export const accountRow = z.object({
+  key: text,
+  backend: text,
+  name: text,
+  parked_until: timeOrNone,
+  parked_for: z.enum(['quota', 'auth']).nullable(),
+  /** Why nothing starts on it; null when it is ready. */
+  waits_for: textOrNone,
+  windows: z.array(
+    z.object({ name: text, used_percent: z.number(), window_minutes: z.number().nullable(), resets_at: timeOrNone }),
+  ),
+});
+
+/** The line over everything: is it well, and how much is left. */
+export const vitals = z.object({
+  started_at: timeOrNone,
+  paused: z.object({ kind: z.enum(['pause', 'drain']), since: timeOrNone, reason: textOrNone }).nullable(),
+  slots: z.object({ used: count, limit: count }),
+  today: z.object({
+    tokens: count,
+    cost_usd: z.number(),
+    token_limit: count.nullable(),
+    cost_limit_usd: z.number().nullable(),
+  }),
+  polling: z.object({
+    mode: text,
+    interval_ms: count,
+    next_poll_at: timeOrNone,
+    is_polling: z.boolean(),
+    quiet_until: timeOrNone,
+    failures: count,
+  }),
+  budget: z.object({ step: text, text, until: timeOrNone }),
+  /** What is wrong; empty when all is well. */
+  problems: z.array(reason),
+});
+
+export const now = z.object({
+  project: text,
+  generated_at: timeOrNone,
+  vitals,
+  needs_you: z.array(needsYou),
+  running: z.array(runningRow),
+  waiting: z.array(waitingRow),
+  landed: z.array(landedRow),
+  accounts: z.array(accountRow),
+});
+
+/** The lists of `now` that are made of rows. */
+export const rowLists = ['needs_you', 'running', 'waiting', 'landed', 'accounts'] as const;
+
+export type Now = z.output<typeof now>;
+export type NeedsYou = z.output<typeof needsYou>;
+export type RunningRow = z.output<typeof runningRow>;
+export type WaitingRow = z.output<typeof waitingRow>;
+export type LandedRow = z.output<typeof landedRow>;
+export type AccountRow = z.output<typeof accountRow>;
+export type Vitals = z.output<typeof vitals>;
+export type RowList = (typeof rowLists)[number];

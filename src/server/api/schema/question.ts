@@ -1,0 +1,33 @@
+import { z } from 'zod';
+import { author, issueName, text, textOrNone, time, timeOrNone } from './common.ts';
+
+export const question = issueName.extend({
+  id: text,
+  run_id: text,
+  kind: z.enum(['command', 'file_change', 'permission', 'tool', 'input']),
+  text,
+  /** What a person has to know for it; several lines, or empty. */
+  detail: text,
+  fields: z.array(
+    z.object({
+      name: text,
+      label: text,
+      options: z.array(text),
+      allows_other: z.boolean(),
+      /** Not answered through Baton: it would be written down. */
+      is_secret: z.boolean(),
+    }),
+  ),
+  asked_at: time,
+  /** Open: nobody answered yet, and somebody should. */
+  state: z.enum(['open', 'answered', 'closed']),
+  /** Until when a live agent waits; null where none does, and the answer is for the next run. */
+  waits_until: timeOrNone,
+  answer: z
+    .object({ decision: text, values: z.record(text, text), at: time, author, delivered_to: textOrNone })
+    .nullable(),
+});
+
+export const questionList = z.object({ questions: z.array(question) });
+
+export type Question = z.output<typeof question>;

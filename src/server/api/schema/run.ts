@@ -1,0 +1,110 @@
+import { z } from 'zod';
+import { count, issueName, nextPage, text, textOrNone, time, timeOrNone, usage } from './common.ts';
+
+const gitEvidence = z.object({
+  head: textOrNone,
+  branch: textOrNone,
+  /** Commits beyond the base; null where no base is known. */
+  ahead: count.nullable(),
+  changed: count,
+  untracked: count,
+  conflicts: count,
+});
+
+export const run = issueName.extend({
+  run_id: text,
+  role: text,
+  attempt: count.nullable(),
+  retry_kind: textOrNone,
+  recovery: textOrNone,
+  backend: text,
+  account: textOrNone,
+  host: text,
+  pid: count.nullable(),
+  workspace_path: textOrNone,
+  session_id: textOrNone,
+  turns: count,
+  started_at: time,
+  ended_at: timeOrNone,
+  /** Null while it is in progress. */
+  outcome: textOrNone,
+  error_code: textOrNone,
+  error_message: textOrNone,
+  last_message: textOrNone,
+  usage,
+  /** What it left in its workspace, in words and in facts. */
+  evidence: z.object({ text, changed: z.boolean().nullable(), git: gitEvidence.nullable() }).nullable(),
+  delivery: textOrNone,
+});
+
+export const runList = z.object({ runs: z.array(run), next: nextPage });
+
+/** One stage or turn of a run, for the waterfall. */
+export const span = z.object({
+  kind: z.enum(['stage', 'turn', 'tool', 'question']),
+  name: text,
+  started_at: time,
+  /** Null while it lasts. */
+  ended_at: timeOrNone,
+  /** Whether it ended well; null while it lasts, or where nobody knows. */
+  is_ok: z.boolean().nullable(),
+});
+
+export const runDetail = run.extend({
+  /** In their order; of a long run the first and the last. */
+  spans: z.array(span),
+  are_spans_cut: z.boolean(),
+  /** The command that opens its conversation by hand; null where there is none. */
+  resume_command: textOrNone,
+});
+
+/** One event: in the index one line, with `payload` the whole of it. */
+export const runEvent = z.object({
+  seq: count,
+  at: time,
+  event: text,
+  message: text,
+  payload: z.unknown().optional(),
+});
+
+export const runEventList = z.object({
+  events: z.array(runEvent),
+  /** The number to go on after; the same as before when there was nothing new. */
+  after: count,
+  /** Whether more is there already. */
+  has_more: z.boolean(),
+});
+
+/** What the agent was told, in parts; those by people who are not trusted are marked. */
+export const prompt = z.object({
+  turns: z.array(z.object({ turn: count, at: time, parts: z.array(z.object({ text, is_untrusted: z.boolean() })) })),
+});
+
+export const diff = z.object({
+  /** What it is compared with: a commit, or a branch; null where nothing is known to compare with. */
+  base: textOrNone,
+  head: textOrNone,
+  branch: textOrNone,
+  files: z.array(
+    z.object({
+      path: text,
+      old_path: textOrNone,
+      status: z.enum(['added', 'modified', 'deleted', 'renamed', 'untracked', 'conflict']),
+      added: count.nullable(),
+      removed: count.nullable(),
+      /** The unified diff of the file; null when it is binary or too large. */
+      patch: textOrNone,
+    }),
+  ),
+  /** Some files are left out, there are too many. */
+  is_cut: z.boolean(),
+  /** Why there is none; null when there is. */
+  why_none: textOrNone,
+});
+
+export type Run = z.output<typeof run>;
+export type RunDetail = z.output<typeof runDetail>;
+export type RunEvent = z.output<typeof runEvent>;
+export type Span = z.output<typeof span>;
+export type Prompt = z.output<typeof prompt>;
+export type Diff = z.output<typeof diff>;

@@ -1,0 +1,100 @@
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { Hono, type MiddlewareHandler } from 'hono';
+
+interface KeptFile {
+  readonly type: string;
+  readonly etag: string;
+  readonly plain: Uint8Array<ArrayBuffer>;
+  readonly packed: Uint8Array<ArrayBuffer>;
+  /** Its name changes with its content. */
+  readonly isHashed: boolean;
+}
+
+const types: Readonly<Record<string, string>> = {
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.svg': 'image/svg+xml',
+  '.png': 'image/png',
+  '.woff2': 'font/woff2',
+};
+
+/** The addresses that the page itself makes sense of. */
+const pages = ['/', '/board', '/queue', '/costs', '/system', '/search', '/issue/:project/:issue', '/run/:project/:run'];
+
+export interface StaticFiles {
+  readonly files: Hono;
+  /** A person who mistyped is told by the page, with the way on; a program by the listener. */
+  readonly lostPage: MiddlewareHandler;
+}
+
+/**
+ * The built dashboard, read once at the start and served from memory: nobody names a path of the disk. Null where it was
+ * not built.
+ */
+export function staticFiles(folder: string): StaticFiles | null {
+  const files = readAll(folder);
+  const index = files.get('/index.html');
+  if (index === undefined) return null;
+  const app = new Hono();
+  for (const page of pages) app.get(page, (context) => answer(context.req.raw, index));
+  for (const [name, file] of files) app.get(name, (context) => answer(context.req.raw, file));
+  const lostPage: MiddlewareHandler = async (context, next) => {
+    await next();
+    if (context.res.status !== 404 || !isForPerson(context.req.raw)) return;
+    // What was there has headers, which would stay on the new one.
+    context.res = undefined;
+    context.res = answer(context.req.raw, index, 404);
+  };
+  return { files: app, lostPage };
+}
+
+function isForPerson(request: Request): boolean {
+  return (
+    ['GET', 'HEAD'].includes(request.method) &&
+    (request.headers.get('accept') ?? '').includes('text/html') &&
+    !new URL(request.url).pathname.startsWith('/api/')
+  );
+}
+
+function answer(
+  request: Request,
+  { type, etag, plain, packed, isHashed }: KeptFile,
+  status: 200 | 404 = 200,
+): Response {
+  const headers = {
+    'content-type': type,
+    etag,
+    vary: 'accept-encoding',
+    'cache-control': isHashed ? 'public, max-age=31536000, immutable' : 'no-cache',
+  };
+  if (status === 200 && request.headers.get('if-none-match') === etag)
+    return new Response(null, { status: 304, headers });
+  const isPacked = /\bgzip\b/.test(request.headers.get('accept-encoding') ?? '');
+  return isPacked
+    ? new Response(packed, { status, headers: { ...headers, 'content-encoding': 'gzip' } })
+    : new Response(plain, { status, headers });
+}
+
+function readAll(folder: string): ReadonlyMap<string, KeptFile> {
+  let entries: string[];
+  try {
+    entries = readdirSync(folder, { recursive: true, encoding: 'utf8' });
+  } catch {
+    // It was not built.
+    return new Map();
+  }
+  const files = entries.flatMap((entry) => {
+    const type = types[path.extname(entry)];
+    if (type === undefined) return [];
+    const plain = Uint8Array.from(readFileSync(path.join(folder, entry)));
+    const etag = `"${createHash('sha256').update(plain).digest('base64url').slice(0, 22)}"`;
+    const isHashed = /-[\w-]{8,}\.\w+$/.test(entry);
+    const file: KeptFile = { type, etag, plain, packed: Uint8Array.from(gzipSync(plain)), isHashed };
+    return [[`/${entry.split(path.sep).join('/')}`, file] as const];
+  });
+  return new Map(files);
+}

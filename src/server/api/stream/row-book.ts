@@ -1,0 +1,50 @@
+import { type Now, type RowList, rowLists } from '../schema/now.ts';
+
+/** What listeners were last told of a project: each row as the text that was sent. */
+export interface ToldProject {
+  readonly vitals: string;
+  readonly lists: Readonly<Record<RowList, ReadonlyMap<string, string>>>;
+}
+
+export function toldOf(now: Now): ToldProject {
+  const listOf = (list: RowList): ReadonlyMap<string, string> =>
+    new Map(now[list].map((row) => [row.key, JSON.stringify(row)]));
+  return {
+    vitals: JSON.stringify(now.vitals),
+    lists: {
+      needs_you: listOf('needs_you'),
+      running: listOf('running'),
+      waiting: listOf('waiting'),
+      landed: listOf('landed'),
+      accounts: listOf('accounts'),
+    },
+  };
+}
+
+/**
+ * What has to be told after `before` so that a listener knows `after`, as the JSON text of a patch; null when nothing
+ * changed. Order within a list is not told: whoever shows one sorts it.
+ */
+export function patchText(project: string, at: string, before: ToldProject, after: ToldProject): string | null {
+  const set: string[] = [];
+  const drop: string[] = [];
+  for (const list of rowLists) {
+    const [old, fresh] = [before.lists[list], after.lists[list]];
+    const changed = [...fresh].filter(([key, text]) => old.get(key) !== text).map(([, text]) => text);
+    const gone = [...old.keys()].filter((key) => !fresh.has(key));
+    if (changed.length > 0) set.push(`"${list}":[${changed.join(',')}]`);
+    if (gone.length > 0) drop.push(`"${list}":${JSON.stringify(gone)}`);
+  }
+  const hasNewVitals = before.vitals !== after.vitals;
+  if (set.length === 0 && drop.length === 0 && !hasNewVitals) return null;
+  const head = `"project":${JSON.stringify(project)},"at":${JSON.stringify(at)}`;
+  const vitals = hasNewVitals ? `,"vitals":${after.vitals}` : '';
+  return `{${head}${vitals},"set":{${set.join(',')}},"drop":{${drop.join(',')}}}`;
+}
+
+/** Everything that listeners were told of a project, as the JSON text of a `Now`. */
+export function snapshotText(project: string, at: string, { vitals, lists }: ToldProject): string {
+  const rows = rowLists.map((list) => `"${list}":[${[...lists[list].values()].join(',')}]`);
+  const head = `"project":${JSON.stringify(project)},"generated_at":${JSON.stringify(at)}`;
+  return `{${head},"vitals":${vitals},${rows.join(',')}}`;
+}

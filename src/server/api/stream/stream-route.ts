@@ -1,0 +1,72 @@
+import type { HttpBindings } from '@hono/node-server';
+import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
+import { Hono } from 'hono';
+import { refuse } from '../../refusal.ts';
+import type { ApiProjects } from '../api-project.ts';
+import { starting } from '../api-refusal.ts';
+import type { MountParts } from '../mount-routes.ts';
+import type { EventStream } from './event-stream.ts';
+
+/** More than any team opens. */
+const mostListeners = 1_000;
+/** What a listener has not taken yet; one that has more does not read. */
+const mostWaitingBytes = 4 * 1_024 * 1_024;
+const mostRuns = 20;
+
+/**
+ * `GET /api/v1/events`. Written on Node's own response: the same text goes to hundreds, and each of the platform's streams
+ * would copy it.
+ */
+export function streamRoute(
+  stream: EventStream,
+  { identify, projects }: Pick<MountParts, 'identify'> & { readonly projects: Pick<ApiProjects, 'isStarting'> },
+): Hono {
+  const app = new Hono<{ Bindings: HttpBindings }>();
+  const inBytes = rememberLast((text) => Buffer.from(text));
+  app.get('/api/v1/events', async (context) => {
+    const caller = await identify(context.req.raw, context.env);
+    if (caller instanceof Response) return caller;
+    if (!caller.scopes.has('read')) return refuse('forbidden');
+    if (projects.isStarting) return starting();
+    if (stream.listeners >= mostListeners) return refuse('too_many_requests', { headers: { 'retry-after': '5' } });
+    const { outgoing } = context.env;
+    outgoing.writeHead(200, {
+      'content-type': 'text/event-stream',
+      'cache-control': 'no-store',
+      // A proxy in between must not wait for more.
+      'x-accel-buffering': 'no',
+    });
+    const runs = new Set((context.req.queries('run') ?? []).slice(0, mostRuns));
+    const lastId = context.req.header('last-event-id') ?? context.req.query('last_event_id') ?? null;
+    const leave = stream.listen(
+      {
+        send: (text) => {
+          // Whoever came with a token is asked for it again at each sign of life.
+          if (isSignOfLife(text) && caller.isRevoked?.()) return false;
+          if (outgoing.destroyed || outgoing.writableLength > mostWaitingBytes) return false;
+          outgoing.write(inBytes(text));
+          return true;
+        },
+        end: () => outgoing.destroy(),
+      },
+      { lastId, runs },
+    );
+    outgoing.on('close', leave);
+    return RESPONSE_ALREADY_SENT;
+  });
+  return app as unknown as Hono;
+}
+
+/** What a listener does not hear as an event. */
+function isSignOfLife(text: string): boolean {
+  return text.startsWith(':');
+}
+
+/** The same text goes to hundreds in a row, and is made into bytes once. */
+function rememberLast(make: (text: string) => Buffer): (text: string) => Buffer {
+  let last: { readonly text: string; readonly bytes: Buffer } | null = null;
+  return (text) => {
+    if (last?.text !== text) last = { text, bytes: make(text) };
+    return last.bytes;
+  };
+}

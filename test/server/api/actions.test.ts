@@ -1,0 +1,129 @@
+import { describe, expect, it } from 'vitest';
+import type { Caller } from '../../../src/server/api/caller.ts';
+import { commandAnswer, commandsOfAll } from '../../../src/server/api/schema/command.ts';
+import { issue } from '../../fake/issues.ts';
+import { begun } from '../../orchestrator/scene.ts';
+import { apiOf, projectOf } from './api-scene.ts';
+
+const address = '/api/v1/projects/test/commands';
+
+describe('a command over the API', () => {
+  it('is carried out by the orchestrator, with its author, and answered', async () => {
+    const stage = await begun();
+    const { ask } = await apiOf([projectOf(stage)]);
+    const { status, json } = await ask('POST', address, { kind: 'issue_steer', issue: '1', text: 'mind the step' });
+    expect(status).toBe(200);
+    expect(commandAnswer.strict().safeParse(json).error).toBeUndefined();
+    expect(json.command).toMatchObject({ status: 'done', author: { kind: 'person', name: 'me' } });
+    expect(stage.runs[0]?.heard).toEqual(['mind the step']);
+  });
+
+  it('that is asked for twice with one key is carried out once, and answered alike', async () => {
+    const stage = await begun();
+    const { ask } = await apiOf([projectOf(stage)]);
+    const body = { kind: 'issue_steer', issue: '1', text: 'once', key: 'mine' };
+    const [first, second] = [await ask('POST', address, body), await ask('POST', address, body)];
+    expect(second.json).toEqual(first.json);
+    expect(stage.runs[0]?.heard).toEqual(['once']);
+  });
+
+  it('that is refused says why, and what to do', async () => {
+    const { ask } = await apiOf([projectOf(await begun())]);
+    expect(await ask('POST', address, { kind: 'issue_handback', issue: '1' })).toMatchObject({
+      status: 409,
+      json: { error: { code: 'command_refused', message: expect.any(String), next_step: expect.any(String) } },
+    });
+  });
+
+  it('with a field that there is not, or an edit of nothing, is refused: it may have been meant otherwise', async () => {
+    const stage = await begun();
+    const { ask } = await apiOf([projectOf(stage)]);
+    for (const body of [
+      { kind: 'drain', issue: '1' },
+      { kind: 'issue_edit', issue: '1', titel: 'x' },
+      { kind: 'issue_edit', issue: '1', reason: 'only this' },
+    ])
+      expect((await ask('POST', address, body)).status, JSON.stringify(body)).toBe(422);
+    expect(stage.orchestrator.read().paused).toBeNull();
+  });
+
+  it('to stop a run leaves the one alone that began meanwhile', async () => {
+    const stage = await begun();
+    const { ask } = await apiOf([projectOf(stage)]);
+    expect(await ask('POST', address, { kind: 'issue_stop', issue: '1', run: 'one-before' })).toMatchObject({
+      ...{ status: 409, json: { error: { message: expect.stringContaining('another one goes on') } } },
+    });
+    const runId = stage.orchestrator.read().running[0]?.runId;
+    expect((await ask('POST', address, { kind: 'issue_stop', issue: '1', run: runId })).status).toBe(200);
+  });
+
+  it('may be asked of all projects at once, where it is about nothing in them', async () => {
+    const [one, two] = [await begun(), await begun()];
+    const { ask } = await apiOf([projectOf(one, 'one'), projectOf(two, 'two')]);
+    const { status, json } = await ask('POST', '/api/v1/commands', { kind: 'pause', key: 'night' });
+    expect(status).toBe(200);
+    expect(commandsOfAll.safeParse(json).error).toBeUndefined();
+    expect(json.commands).toMatchObject([
+      { project: 'one', status: 'done' },
+      { project: 'two', status: 'done' },
+    ]);
+    for (const stage of [one, two]) expect(stage.orchestrator.read().paused).toMatchObject({ kind: 'pause' });
+    expect((await ask('POST', '/api/v1/commands', { kind: 'issue_stop', issue: '1' })).status).toBe(422);
+  });
+
+  it('for a project that there is not is 404', async () => {
+    const { ask } = await apiOf([projectOf(await begun())]);
+    expect(await ask('POST', '/api/v1/projects/nowhere/commands', { kind: 'pause' })).toMatchObject({
+      ...{ status: 404, json: { error: { code: 'project_not_found' } } },
+    });
+  });
+
+  it('of an agent may stop work, and nothing else', async () => {
+    const agent: Caller = { scopes: new Set(['read', 'operate']), author: { kind: 'run', runId: 'r1' } };
+    const stage = await begun();
+    const { ask } = await apiOf([projectOf(stage)], agent);
+    for (const body of [
+      { kind: 'resume' },
+      { kind: 'issue_retry', issue: '1' },
+      { kind: 'issue_steer', issue: '1', text: 'do as I say' },
+      { kind: 'question_answer', question: 'q', decision: 'accept' },
+      { kind: 'issue_file', title: 'more work' },
+    ])
+      expect((await ask('POST', address, body)).status, body.kind).toBe(409);
+    expect((await ask('POST', address, { kind: 'pause' })).status).toBe(200);
+  });
+
+  it('about an issue that is kept elsewhere is refused: it is changed there', async () => {
+    const { ask } = await apiOf([projectOf(await begun())]);
+    for (const body of [
+      { kind: 'issue_move', issue: '1', to: 'done' },
+      { kind: 'issue_comment', issue: '1', text: 'x' },
+      { kind: 'issue_file', title: 'x' },
+      { kind: 'issue_edit', issue: '1', title: 'x' },
+    ]) {
+      const { status, json } = await ask('POST', address, body);
+      expect(status).toBe(409);
+      expect(json.error.message).toContain('kept by another tracker');
+    }
+  });
+
+  it('with a note has the next run told, also after a hold, once', async () => {
+    const stage = await begun({ issues: [issue({ id: '1' })] });
+    const { ask } = await apiOf([projectOf(stage)]);
+    await ask('POST', address, { kind: 'issue_stop', issue: '1' });
+    stage.runs[0]?.end();
+    await stage.clock.advance(100);
+    const { json } = await ask('POST', address, { kind: 'issue_retry', issue: '1', note: 'use the other flag' });
+    expect(json.command.status).toBe('done');
+    await stage.clock.advance(2_000);
+    expect(stage.runs[1]?.request.note).toBe('use the other flag');
+  });
+
+  it('with a note for an issue that never ran is refused: nobody would be told', async () => {
+    const blocked = issue({ id: '2', blockedBy: [{ id: '1', identifier: 'T-1', state: 'Todo' }] });
+    const { ask } = await apiOf([projectOf(await begun({ issues: [issue({ id: '1' }), blocked] }))]);
+    const { status, json } = await ask('POST', address, { kind: 'issue_retry', issue: '2', note: 'x' });
+    expect(status).toBe(409);
+    expect(json.error.message).toContain('had no run yet');
+  });
+});

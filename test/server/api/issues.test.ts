@@ -1,0 +1,376 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { BatonError } from '../../../src/core/baton-error.ts';
+import type { BoardStatus } from '../../../src/core/board-status.ts';
+import { draft } from '../../conformance/store.ts';
+import { issue } from '../../fake/issues.ts';
+import { settings } from '../../fake/settings.ts';
+import { begun, type Scene } from '../../orchestrator/scene.ts';
+import { projectOf } from './api-scene.ts';
+import { boardProject, readsOf } from './read-scene.ts';
+
+const at = '/api/v1/projects/test/issues';
+const me = { kind: 'person', name: 'me' } as const;
+
+async function onBoard(stage: Scene, id: string, over: Parameters<typeof draft>[1] = {}, when = 1_000): Promise<void> {
+  await stage.store.boardIssues.create(stage.project, draft(id, over), when);
+}
+
+const idsOf = (list: { issues: readonly { id: string }[] }): string[] => list.issues.map(({ id }) => id);
+
+/** Every page after the other; a page may be empty. */
+async function walk(
+  get: (address: string) => Promise<{ issues: { id: string }[]; next: string | null }>,
+  query: string,
+) {
+  const seen: string[] = [];
+  let cursor: string | null = '';
+  for (let pages = 0; cursor !== null; pages += 1) {
+    if (pages > 500) throw new Error('the pages do not end');
+    const page: { issues: { id: string }[]; next: string | null } = await get(
+      `${at}?${query}${cursor === '' ? '' : `&cursor=${cursor}`}`,
+    );
+    seen.push(...idsOf(page));
+    cursor = page.next;
+  }
+  return seen;
+}
+
+describe('the list of issues of our own board', () => {
+  it('comes from the store, filtered, and knows what Baton does with each', async () => {
+    const stage = await begun({ issues: [issue({ id: 'run', identifier: 'BAT-9' })] });
+    await onBoard(stage, 'run', { status: 'in_progress', title: 'Mend the door', labels: ['ui'], priority: 1 }, 5);
+    await onBoard(stage, 'old', { status: 'done', title: '100% done', description: 'A door too' }, 9);
+    await onBoard(stage, 'new', { blockerIds: ['run'] }, 7);
+    const { get, refused } = readsOf([boardProject(stage)]);
+    const list = await get(at);
+    expect(idsOf(list)).toEqual(['old', 'new', 'run']);
+    expect(list.issues[1]).toMatchObject({ blockers: [{ id: 'run', state: 'in_progress' }], activity: null });
+    expect(list.issues[2]).toMatchObject({ activity: 'running', priority: 1, labels: ['ui'], state: 'in_progress' });
+    expect(idsOf(await get(`${at}?state=In%20Progress`))).toEqual(['run']);
+    expect(idsOf(await get(`${at}?state=done&state=todo`))).toEqual(['old', 'new']);
+    expect(idsOf(await get(`${at}?q=DOOR`))).toEqual(['old', 'run']);
+    expect(idsOf(await get(`${at}?q=0%25%20d`))).toEqual(['old']);
+    expect(idsOf(await get(`${at}?label=UI`))).toEqual(['run']);
+    expect(idsOf(await get(`${at}?priority=1`))).toEqual(['run']);
+    expect(idsOf(await get(`${at}?priority=none`))).toEqual(['old', 'new']);
+    expect(idsOf(await get(`${at}?activity=running`))).toEqual(['run']);
+    expect(idsOf(await get(`${at}?activity=held`))).toEqual([]);
+    expect(await refused(`${at}?state=nowhere`)).toEqual([422, 'invalid_request']);
+  });
+
+  it('gives each issue once over all its pages, and nothing twice while issues come and change', async () => {
+    const stage = await begun({ issues: [] });
+    for (let n = 0; n < 23; n += 1) await onBoard(stage, `i${n}`, { status: n % 3 === 0 ? 'done' : 'todo' }, n % 4);
+    const { get } = readsOf([boardProject(stage)]);
+    const all = idsOf(await get(`${at}?limit=500`));
+    expect(new Set(all).size).toBe(23);
+    for (const limit of [1, 2, 5, 22, 23, 24]) expect(await walk(get, `limit=${limit}`)).toEqual(all);
+    let page = await get(`${at}?limit=5`);
+    const seen = idsOf(page);
+    for (let n = 0; page.next !== null; n += 1) {
+      await onBoard(stage, `late${n}`, {}, 1_000 + n);
+      page = await get(`${at}?limit=5&cursor=${page.next}`);
+      seen.push(...idsOf(page));
+    }
+    expect(seen).toEqual(all);
+  });
+
+  it('asks the store one question for a page of a column, and never for a board as a whole', async () => {
+    const stage = await begun({ issues: [] });
+    await onBoard(stage, 'first');
+    const asked: Parameters<Scene['store']['boardIssues']['list']>[1][] = [];
+    const boardIssues = new Proxy(stage.store.boardIssues, {
+      get: (target, name) => {
+        // Whatever reads a whole board is not called.
+        if (name === 'byStatuses' || name === 'page') throw new Error(`${String(name)} reads too much`);
+        if (name !== 'list') return Reflect.get(target, name);
+        return (project: string, query: (typeof asked)[number]) => {
+          asked.push(query);
+          return target.list(project, query);
+        };
+      },
+    });
+    const project = boardProject(stage);
+    const { get } = readsOf([{ ...project, tables: { ...tablesOf(stage), boardIssues } }]);
+    await get(`${at}?state=todo&limit=100`);
+    expect(asked).toHaveLength(1);
+    expect(asked[0]).toMatchObject({ statuses: ['todo'], limit: 100, match: {}, after: null });
+    await get(`${at}?state=todo&limit=100&q=nothing`);
+    expect(asked.every(({ scan }) => scan <= 500)).toBe(true);
+  });
+});
+
+function tablesOf({ store }: Scene) {
+  const { runs, runEvents, questions, retries, boardIssues, boardHistory, boardComments, commands, usage } = store;
+  return { runs, runEvents, questions, retries, boardIssues, boardHistory, boardComments, commands, usage };
+}
+
+describe('the list of issues of another tracker', () => {
+  it('is what Baton sees: what runs, waits, is held or is over, each once', async () => {
+    const issues = ['1', '2', '3'].map((id) => issue({ id, title: `Title ${id}`, updatedAt: Number(id) }));
+    const stage = await begun({ issues, settings: settings({ intervalMs: 100, agent: { maxConcurrentAgents: 2 } }) });
+    await stage.command('issue_hold', { issue: 'T-3', reason: 'not yet' });
+    stage.runs[1]?.fail('agent_exited');
+    await stage.clock.advance(10);
+    const { get } = readsOf([projectOf(stage)]);
+    const list = await get(at);
+    expect(list.issues.map((each: { id: string; activity: string }) => [each.id, each.activity])).toEqual([
+      ['3', 'held'],
+      ['2', 'retrying'],
+      ['1', 'running'],
+    ]);
+    expect(idsOf(await get(`${at}?state=TODO&q=title%202`))).toEqual(['2']);
+    expect(idsOf(await get(`${at}?activity=held`))).toEqual(['3']);
+    // A state that nobody has is no mistake: trackers have their own.
+    expect(idsOf(await get(`${at}?state=nowhere`))).toEqual([]);
+  });
+
+  it('walks over each issue once, in the order of changes, whatever their times are', async () => {
+    const stage = await begun({ issues: [] });
+    const anIssue = fc.record({ updatedAt: fc.option(fc.nat(3), { nil: null }) });
+    const walked = fc.asyncProperty(
+      fc.array(anIssue, { maxLength: 20 }),
+      fc.integer({ min: 1, max: 6 }),
+      async (some, limit) => {
+        const candidates = some.map(({ updatedAt }, n) => issue({ id: `i${n}`, updatedAt }));
+        const project = projectOf(stage, 'test', { read: () => ({ ...stage.orchestrator.read(), candidates }) });
+        const { get } = readsOf([project]);
+        const seen = await walk(get, `limit=${limit}`);
+        expect(seen.toSorted()).toEqual(candidates.map(({ id }) => id).toSorted());
+        const times = seen.map((id) => candidates.find((each) => each.id === id)?.updatedAt ?? -1);
+        expect(times).toEqual(times.toSorted((one, other) => other - one));
+      },
+    );
+    await fc.assert(walked, { numRuns: 40 });
+  });
+});
+
+describe('one issue', () => {
+  it('is found by its id, and by its identifier in any case; nobody else is', async () => {
+    const stage = await begun({ issues: [issue({ id: 'x1', identifier: 'Abc-7', title: 'Seen' })] });
+    const { get, refused } = readsOf([projectOf(stage)]);
+    for (const name of ['x1', 'Abc-7', 'ABC-7', 'abc-7']) expect((await get(`${at}/${name}`)).id).toBe('x1');
+    expect(await refused(`${at}/X1`)).toEqual([404, 'issue_not_found']);
+    expect(await refused(`${at}/nobody`)).toEqual([404, 'issue_not_found']);
+    expect(await refused(`${at}/nobody/diff`)).toEqual([404, 'issue_not_found']);
+    expect(await refused(`/api/v1/projects/other/issues/x1`)).toEqual([404, 'project_not_found']);
+  });
+
+  it('tells why it is where it is, gate by gate, with its run, its usage and what can be done', async () => {
+    const stage = await begun({ issues: [issue({ id: '1', title: 'The door' })] });
+    const { get } = readsOf([projectOf(stage)]);
+    const found = await get(`${at}/T-1`);
+    expect(found.explanation.reason).toMatchObject({ code: 'claimed' });
+    expect(found.explanation.gates.find(({ gate }: { gate: string }) => gate === 'free_here')).toMatchObject({
+      passed: false,
+      code: 'claimed',
+    });
+    expect(found).toMatchObject({ why_unknown: null, activity: 'running', moves: [], held: null, retry: null });
+    expect(found.actions).toEqual(['issue_steer', 'issue_stop', 'issue_takeover', 'issue_hold']);
+    expect(found.runs).toMatchObject([{ issue_identifier: 'T-1', outcome: null }]);
+    expect(found.usage).toMatchObject({ runs: 0, total_tokens: 0 });
+  });
+
+  it('is told although nobody could explain it, with the reason', async () => {
+    const stage = await begun();
+    const explain = async (): Promise<never> => {
+      throw new BatonError('tracker_issue_not_found', 'Linear does not answer.');
+    };
+    const { get } = readsOf([projectOf(stage, 'test', { explain })]);
+    expect(await get(`${at}/T-1`)).toMatchObject({ explanation: null, why_unknown: 'Linear does not answer.' });
+  });
+
+  it('does not wait for a tracker that is silent', async () => {
+    const stage = await begun();
+    const project = projectOf(stage, 'test', { explain: () => new Promise(() => {}) });
+    const { get } = readsOf([project], stage.clock);
+    const answer = get(`${at}/T-1`);
+    // Once the store has answered.
+    for (let turn = 0; turn < 20; turn += 1) await stage.clock.advance(500);
+    expect(await answer).toMatchObject({ explanation: null, why_unknown: expect.stringContaining('did not answer') });
+  });
+
+  it('that waits for its retry tells when, why and what a person noted', async () => {
+    const stage = await begun();
+    stage.runs[0]?.fail('agent_exited');
+    await stage.clock.advance(10);
+    const key = { project: stage.project, issueId: '1' };
+    const stored = await stage.store.retries.read(key);
+    if (stored === null) throw new Error('there is no retry');
+    await stage.store.retries.put({ ...stored, note: 'look at the door' });
+    const { get } = readsOf([projectOf(stage)]);
+    const found = await get(`${at}/1`);
+    expect(found.retry).toMatchObject({ kind: 'failure', attempt: 1, note: 'look at the door' });
+    expect(found.retry.error).toContain('agent_exited');
+    expect(found.actions[0]).toBe('issue_retry');
+  });
+
+  it('that is held tells why, since when, and what to do about it', async () => {
+    const stage = await begun();
+    await stage.command('issue_stop', { issue: 't-1', reason: 'look at it first' });
+    stage.runs[0]?.end();
+    await stage.clock.advance(10);
+    const { get } = readsOf([projectOf(stage)]);
+    const found = await get(`${at}/1`);
+    expect(found.held).toMatchObject({ code: 'person', text: expect.stringContaining('look at it first') });
+    expect(found.actions).toEqual(['issue_release', 'issue_retry', 'issue_takeover']);
+    expect(found.history).toMatchObject([
+      { what: 'issue_stop', author: { kind: 'person', name: 'me' }, reason: 'look at it first', from: null },
+    ]);
+  });
+
+  it('offers to say something only to an agent that can hear it', async () => {
+    const stage = await begun();
+    const project = projectOf(stage);
+    const hearing = (canHear: boolean) =>
+      readsOf([
+        {
+          ...project,
+          read: () => {
+            const model = project.read();
+            return { ...model, running: model.running.map((each) => ({ ...each, canHear })) };
+          },
+        },
+      ]).get(`${at}/1`);
+    expect((await hearing(true)).actions).toEqual(['issue_steer', 'issue_stop', 'issue_takeover', 'issue_hold']);
+    expect((await hearing(false)).actions).toEqual(['issue_stop', 'issue_takeover', 'issue_hold']);
+  });
+
+  it('of which only its runs are left is found by them, and its words come from the explanation', async () => {
+    const stage = await begun();
+    const base = { project: stage.project, generation: 1, role: 'worker', attempt: null, retryKind: null };
+    await stage.store.runs.start({
+      ...{ ...base, runId: 'r-old', issueId: 'gone', identifier: 'OLD-1', backend: 'b', account: null, host: 'h' },
+      startedAt: 1,
+    });
+    const explain: Parameters<typeof projectOf>[2] = {
+      explain: async () => ({
+        ...{ issue: { id: 'gone', identifier: 'OLD-1', title: 'An old door', state: 'Done' }, gates: [], reason: null },
+        ...{ startsBefore: 0, next: 'it is left alone' },
+      }),
+    };
+    expect(await readsOf([projectOf(stage, 'test', explain)]).get(`${at}/old-1`)).toMatchObject({
+      ...{ id: 'gone', title: 'An old door', state: 'Done' },
+    });
+    const silent = await readsOf([projectOf(stage)]).get(`${at}/old-1`);
+    expect(silent).toMatchObject({ id: 'gone', title: 'OLD-1', state: 'unknown', explanation: null });
+  });
+});
+
+describe('an issue of the board', () => {
+  it('tells the moves that a person may make, and why not the others', async () => {
+    const stage = await begun({ issues: [] });
+    await onBoard(stage, 'a', { status: 'review' as BoardStatus });
+    const { get } = readsOf([boardProject(stage)]);
+    const found = await get(`${at}/bat-1`);
+    const moves = new Map(found.moves.map((move: { to: string }) => [move.to, move]));
+    expect([...moves.keys()].toSorted()).toEqual(['backlog', 'blocked', 'cancelled', 'done', 'in_progress', 'todo']);
+    expect(moves.get('done')).toEqual({ to: 'done', is_allowed: true, why_not: null });
+    expect(moves.get('backlog')).toMatchObject({ is_allowed: false, why_not: expect.stringContaining('only') });
+    expect(found.actions).toEqual(['issue_hold', 'issue_takeover', 'issue_move', 'issue_comment', 'issue_edit']);
+  });
+
+  it('has its comments, and a history of changes and commands by time, none told twice', async () => {
+    const stage = await begun({ issues: [] });
+    await onBoard(stage, 'a');
+    const key = { project: stage.project, issueId: 'a' };
+    const { boardHistory, boardComments, commands } = stage.store;
+    const change = { author: { kind: 'run', runId: 'r1' } as const, reason: null };
+    await boardHistory.add(key, { ...change, at: 10, field: 'status', from: 'todo', to: 'in_progress' });
+    await boardHistory.add(key, { ...change, at: 30, field: 'title', from: null, to: '<b>\u202e' });
+    await boardComments.add(key, { author: me, body: 'Hello </script>', at: 15 });
+    const asked = async (id: string, kind: string, payload: Record<string, unknown>, status: 'done' | 'refused') => {
+      await commands.submit({ id, project: stage.project, kind, payload, author: me, at: 20, key: null });
+      await commands.finish(id, { at: 21, status, text: `${kind} was ${status}` });
+    };
+    await asked('c1', 'issue_hold', { issue: 'bat-1', reason: 'wait' }, 'done');
+    await asked('c2', 'issue_move', { issue: 'BAT-1', to: 'done' }, 'done');
+    await asked('c3', 'issue_release', { issue: 'a' }, 'refused');
+    await asked('c4', 'issue_hold', { issue: 'BAT-10' }, 'done');
+    const { get } = readsOf([boardProject(stage)]);
+    const found = await get(`${at}/a`);
+    expect(found.history.map((entry: { what: string }) => entry.what)).toEqual(['status', 'issue_hold', 'title']);
+    expect(found.history[0]).toMatchObject({ author: { kind: 'run', run_id: 'r1' }, from: 'todo', to: 'in_progress' });
+    expect(found.history[1]).toMatchObject({ to: 'issue_hold was done', reason: 'wait' });
+    // Every text is told as it is.
+    expect(found.history[2].to).toBe('<b>\u202e');
+    expect(found.comments).toEqual([{ at: '1970-01-01T00:00:00.015Z', author: me, body: 'Hello </script>' }]);
+  });
+
+  it('keeps its history, however much others asked for and were refused', async () => {
+    const stage = await begun({ issues: [] });
+    await onBoard(stage, 'a');
+    const { commands } = stage.store;
+    const payload = { issue: 'BAT-1', reason: 'wait', text: 'x'.repeat(10_000) };
+    for (let count = 0; count <= 1_200; count += 1) {
+      const id = `c${count}`;
+      const draft = { id, project: stage.project, kind: 'issue_hold', payload, author: me, at: 20, key: null };
+      await commands.submit(draft);
+      await commands.finish(id, { at: 21, status: count === 0 ? 'done' : 'refused', text: 'x' });
+    }
+    const { get } = readsOf([boardProject(stage)]);
+    // More than a thousand newer ones do not hide it; by which index they are left out, the plans tell.
+    expect((await get(`${at}/a`)).history).toMatchObject([{ what: 'issue_hold', reason: 'wait' }]);
+  });
+
+  it('has what was asked about it, and the answer is part of its history', async () => {
+    const stage = await begun({ issues: [] });
+    await onBoard(stage, 'a');
+    const { questions, commands } = stage.store;
+    const question = { kind: 'input', text: 'Which door?', detail: '', fields: [] } as const;
+    await questions.ask({
+      ...{ id: 'q1', project: stage.project, issueId: 'a', identifier: 'BAT-1', runId: 'r1', askedAt: 1, question },
+    });
+    await questions.answer('q1', { at: 2, author: me, answer: { decision: 'decline', values: {} } });
+    const payload = { question: 'q1' };
+    await commands.submit({
+      id: 'c',
+      project: stage.project,
+      kind: 'question_answer',
+      payload,
+      author: me,
+      at: 2,
+      key: null,
+    });
+    await commands.finish('c', { at: 3, status: 'done', text: 'told' });
+    const found = await readsOf([boardProject(stage)]).get(`${at}/a`);
+    expect(found.questions).toMatchObject([
+      { id: 'q1', state: 'answered', answer: { decision: 'decline', author: me } },
+    ]);
+    expect(found.history).toMatchObject([{ what: 'question_answer', to: 'told: “no”' }]);
+  });
+
+  it('has what a person said in its history, harmless and cut, and nothing secret', async () => {
+    const stage = await begun({ issues: [] });
+    await onBoard(stage, 'a');
+    const { questions, commands } = stage.store;
+    const done = async (kind: string, payload: Record<string, unknown>): Promise<void> => {
+      const id = `c ${kind}`;
+      await commands.submit({ id, project: stage.project, kind, payload, author: me, at: 2, key: null });
+      await commands.finish(id, { at: 3, status: 'done', text: 'it is told' });
+    };
+    const field = { label: '', options: [], allowsOther: true };
+    const fields = [
+      { ...field, name: 'colour', isSecret: false },
+      { ...field, name: 'word', isSecret: true },
+    ];
+    await questions.ask({
+      ...{ id: 'q1', project: stage.project, issueId: 'a', identifier: 'BAT-1', runId: 'r1', askedAt: 1 },
+      question: { kind: 'input', text: 'Which?', detail: '', fields },
+    });
+    const values = { colour: 'green', word: 'swordfish' };
+    await questions.answer('q1', { at: 2, author: me, answer: { decision: 'accept', values } });
+    await done('issue_steer', { issue: 'BAT-1', text: 'Use the\n\u001b[31mother\u202e door.' });
+    await done('issue_retry', { issue: 'a', note: 'x'.repeat(90_000) });
+    await done('issue_handback', { issue: 'a' });
+    await done('question_answer', { question: 'q1', values });
+    const { history } = await readsOf([boardProject(stage)]).get(`${at}/a`);
+    expect(history.map((entry: { what: string; to: string }) => [entry.what, entry.to])).toEqual([
+      ['issue_steer', 'it is told: “Use the other door.”'],
+      ['issue_retry', expect.stringMatching(/^it is told: “x{400}…”$/)],
+      ['issue_handback', 'it is told'],
+      ['question_answer', 'it is told: “green, [secret]”'],
+    ]);
+  });
+});

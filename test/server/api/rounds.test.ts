@@ -1,0 +1,73 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Clock } from '../../../src/clock/clock.ts';
+import { SimulatedClock } from '../../../src/clock/simulated-clock.ts';
+import { Rounds } from '../../../src/server/api/stream/rounds.ts';
+
+/** A clock on which each text that is handed out takes some time. */
+function slowHand(clock: SimulatedClock, handMs: number) {
+  const heard = new Map<number, string[]>();
+  let spentMs = 0;
+  const working: Clock = {
+    now: () => clock.now() + spentMs,
+    monotonic: () => clock.monotonic() + spentMs,
+    schedule: (delayMs, action) => clock.schedule(delayMs, action),
+  };
+  let handed = 0;
+  const rounds = new Rounds<number>(working, (taker, text) => {
+    spentMs += handMs;
+    handed += 1;
+    heard.set(taker, [...(heard.get(taker) ?? []), text]);
+  });
+  return { rounds, heard, handed: () => handed };
+}
+
+describe('rounds', () => {
+  it('give each taker its texts in the order in which they were added, whatever came between', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.record({ takers: fc.uniqueArray(fc.nat(20)), waitMs: fc.nat(10) }), { maxLength: 15 }),
+        fc.double({ min: 0, max: 5, noNaN: true }),
+        async (adds, handMs) => {
+          const clock = new SimulatedClock();
+          const { rounds, heard } = slowHand(clock, handMs);
+          const expected = new Map<number, string[]>();
+          for (const [at, { takers, waitMs }] of adds.entries()) {
+            rounds.add(`text ${at}`, takers);
+            for (const taker of takers) expected.set(taker, [...(expected.get(taker) ?? []), `text ${at}`]);
+            await clock.advance(waitMs);
+          }
+          await clock.advance(10_000);
+          expect(rounds.isBusy).toBe(false);
+          expect(heard).toEqual(expected);
+        },
+      ),
+      { numRuns: 100 },
+    );
+  });
+
+  it('leave the thread to others after a slice, however many takers there are', async () => {
+    const clock = new SimulatedClock();
+    const { rounds, handed } = slowHand(clock, 1);
+    rounds.add(
+      'text',
+      Array.from({ length: 500 }, (_, at) => at),
+    );
+    expect(handed()).toBeGreaterThan(0);
+    expect(handed()).toBeLessThan(10);
+    expect(rounds.isBusy).toBe(true);
+  });
+
+  it('hand out nothing more once they are closed', async () => {
+    const clock = new SimulatedClock();
+    const { rounds, handed } = slowHand(clock, 1);
+    rounds.add(
+      'text',
+      Array.from({ length: 500 }, (_, at) => at),
+    );
+    const before = handed();
+    rounds.close();
+    await clock.advance(10_000);
+    expect(handed()).toBe(before);
+  });
+});

@@ -1,0 +1,196 @@
+import { describe, expect, it } from 'vitest';
+import { symphonyIssue, symphonyRefresh, symphonyState } from '../../../src/server/api/schema/symphony.ts';
+import { issue } from '../../fake/issues.ts';
+import { settings } from '../../fake/settings.ts';
+import { begun, type Scene } from '../../orchestrator/scene.ts';
+import { apiOf, projectOf } from './api-scene.ts';
+
+/** One issue runs, one waits for its retry, one is held. */
+async function threeOfAKind(): Promise<Scene> {
+  const issues = ['MT-RUN', 'MT-RETRY', 'MT-BLOCKED'].map((identifier, at) => issue({ id: `${at + 1}`, identifier }));
+  const stage = await begun({ issues, settings: settings({ intervalMs: 100 }) });
+  const runOf = (identifier: string) => stage.runs.find(({ request }) => request.issue.identifier === identifier);
+  runOf('MT-RETRY')?.fail('agent_exited');
+  await stage.command('issue_stop', { issue: 'MT-BLOCKED', reason: 'look at it first' });
+  runOf('MT-BLOCKED')?.end();
+  await stage.clock.advance(10);
+  return stage;
+}
+
+const tokens = {
+  input_tokens: expect.any(Number),
+  output_tokens: expect.any(Number),
+  total_tokens: expect.any(Number),
+};
+
+describe('the addresses of Symphony', () => {
+  it('H1: GET /api/v1/state has exactly the keys of the reference, and the counts', async () => {
+    const stage = await threeOfAKind();
+    const { ask } = await apiOf([projectOf(stage)]);
+    const { status, json } = await ask('GET', '/api/v1/state');
+    expect(status).toBe(200);
+    expect(symphonyState.strict().safeParse(json).error).toBeUndefined();
+    expect(json.counts).toEqual({ running: 1, retrying: 1, blocked: 1 });
+    expect(Object.keys(json.running[0]).toSorted()).toEqual(
+      [
+        ...['issue_id', 'issue_identifier', 'issue_url', 'last_event', 'last_event_at', 'last_message', 'session_id'],
+        ...['started_at', 'state', 'tokens', 'turn_count', 'worker_host', 'workspace_path'],
+      ].toSorted(),
+    );
+    expect(json.running[0]).toMatchObject({
+      issue_identifier: 'MT-RUN',
+      worker_host: null,
+      workspace_path: null,
+      tokens,
+    });
+    expect(json.retrying).toEqual([
+      {
+        ...{ issue_id: '2', issue_identifier: 'MT-RETRY', issue_url: null, attempt: 1, worker_host: null },
+        ...{ due_at: expect.any(String), error: expect.stringContaining('agent_exited'), workspace_path: null },
+      },
+    ]);
+    expect(json.blocked).toMatchObject([
+      { issue_identifier: 'MT-BLOCKED', error: expect.stringContaining('look at it first'), last_event: null },
+    ]);
+    expect(json.codex_totals).toEqual({ ...tokens, seconds_running: expect.any(Number) });
+  });
+
+  it('H2: GET of an issue that runs', async () => {
+    const { ask } = await apiOf([projectOf(await threeOfAKind())]);
+    const { status, json } = await ask('GET', '/api/v1/mt-run');
+    expect(status).toBe(200);
+    expect(symphonyIssue.strict().safeParse(json).error).toBeUndefined();
+    expect(json).toMatchObject({
+      ...{ issue_identifier: 'MT-RUN', status: 'running', retry: null, blocked: null, tracked: {}, recent_events: [] },
+      ...{ attempts: { restart_count: 0, current_retry_attempt: 0 }, logs: { codex_session_logs: [] } },
+    });
+  });
+
+  it('H3: GET of an issue that is retried', async () => {
+    const { ask } = await apiOf([projectOf(await threeOfAKind())]);
+    const { json } = await ask('GET', '/api/v1/MT-RETRY');
+    expect(json).toMatchObject({
+      ...{ status: 'retrying', running: null, attempts: { restart_count: 0, current_retry_attempt: 1 } },
+      last_error: expect.stringContaining('agent_exited'),
+    });
+  });
+
+  it('H4: GET of an issue that is held tells why', async () => {
+    const { ask } = await apiOf([projectOf(await threeOfAKind())]);
+    const { json } = await ask('GET', '/api/v1/MT-BLOCKED');
+    expect(json).toMatchObject({ status: 'blocked', last_error: expect.stringContaining('look at it first') });
+  });
+
+  it('H5: GET of an issue that nobody knows', async () => {
+    const { ask } = await apiOf([projectOf(await threeOfAKind())]);
+    expect(await ask('GET', '/api/v1/MT-MISSING')).toMatchObject({
+      status: 404,
+      json: { error: { code: 'issue_not_found', message: 'Issue not found' } },
+    });
+  });
+
+  it('H6: POST /api/v1/refresh looks at the tracker', async () => {
+    const stage = await threeOfAKind();
+    const { ask } = await apiOf([projectOf(stage)]);
+    const before = stage.calls.length;
+    const { status, json } = await ask('POST', '/api/v1/refresh');
+    expect(status).toBe(202);
+    expect(symphonyRefresh.strict().parse(json)).toMatchObject({ queued: true, operations: ['poll', 'reconcile'] });
+    await stage.clock.advance(2_000);
+    expect(stage.calls.length).toBeGreaterThan(before);
+  });
+
+  it.each([
+    ['POST', '/api/v1/state'],
+    ['GET', '/api/v1/refresh'],
+    ['POST', '/api/v1/MT-1'],
+    ['DELETE', '/api/v1/MT-1'],
+    ['POST', '/api/v1/events'],
+  ])('H7: %s %s is refused', async (method, path) => {
+    const { ask } = await apiOf([projectOf(await begun())]);
+    expect(await ask(method, path)).toMatchObject({
+      status: 405,
+      json: { error: { code: 'method_not_allowed', message: 'Method not allowed' } },
+    });
+  });
+
+  it('H8: an address that there is not', async () => {
+    const { ask } = await apiOf([projectOf(await begun())]);
+    expect(await ask('GET', '/unknown')).toMatchObject({
+      status: 404,
+      json: { error: { code: 'not_found', message: 'Route not found' } },
+    });
+  });
+
+  it('H14: without a project it says so, and is not broken', async () => {
+    const { ask } = await apiOf([]);
+    expect(await ask('GET', '/api/v1/state')).toMatchObject({
+      status: 200,
+      json: { generated_at: expect.any(String), error: { code: 'snapshot_unavailable' } },
+    });
+    expect(await ask('POST', '/api/v1/refresh')).toMatchObject({
+      status: 503,
+      json: { error: { code: 'orchestrator_unavailable', message: 'Orchestrator is unavailable' } },
+    });
+  });
+
+  it('asks whoever comes before its projects to come again: nothing is gone that is on its way', async () => {
+    const { ask, registry } = await apiOf([]);
+    registry.expect(2);
+    const again = { status: 503, json: { error: { code: 'starting' } } };
+    expect(await ask('GET', '/api/v1/projects/test/queue')).toMatchObject(again);
+    expect(await ask('POST', '/api/v1/projects/test/commands', { kind: 'pause' })).toMatchObject(again);
+    expect(await ask('GET', '/api/v1/events')).toMatchObject(again);
+    registry.add(projectOf(await begun()));
+    expect((await ask('GET', '/api/v1/projects/test/queue')).status).toBe(200);
+    expect(await ask('GET', '/api/v1/events')).toMatchObject(again);
+    registry.cannotCome();
+    expect((await ask('GET', '/api/v1/projects/other/queue')).json.error.code).toBe('project_not_found');
+  });
+
+  it('tells of what waits where its last run worked, in which session, and what that said last', async () => {
+    const issues = ['MT-RETRY', 'MT-BLOCKED'].map((identifier, at) => issue({ id: `${at + 1}`, identifier }));
+    const stage = await begun({ issues, settings: settings({ intervalMs: 100 }) });
+    for (const {
+      request: { issue: of, watcher },
+    } of stage.runs) {
+      watcher.onWorkspace(`/w/${of.identifier}`);
+      watcher.onSession('thread-7');
+      watcher.onEvent({ at: stage.clock.now(), name: 'notification', summary: 'half way', pid: 1 });
+    }
+    await stage.clock.advance(1_000);
+    const runOf = (identifier: string) => stage.runs.find(({ request }) => request.issue.identifier === identifier);
+    runOf('MT-RETRY')?.fail('agent_exited');
+    await stage.command('issue_stop', { issue: 'MT-BLOCKED', reason: 'look at it first' });
+    runOf('MT-BLOCKED')?.end();
+    await stage.clock.advance(10);
+    const { ask } = await apiOf([projectOf(stage)]);
+    const { json } = await ask('GET', '/api/v1/state');
+    expect(json.retrying).toMatchObject([{ workspace_path: '/w/MT-RETRY' }]);
+    expect(json.blocked).toMatchObject([
+      { workspace_path: '/w/MT-BLOCKED', session_id: 'thread-7', last_message: expect.any(String) },
+    ]);
+    const held = (await ask('GET', '/api/v1/MT-BLOCKED')).json;
+    expect(held.workspace).toEqual({ path: '/w/MT-BLOCKED', host: null });
+    expect(held.recent_events).toHaveLength(1);
+  });
+
+  it('counts the seconds of runs that ended and of those that go on', async () => {
+    const stage = await begun({ issues: [issue({ id: '1' })] });
+    const { ask } = await apiOf([projectOf(stage)]);
+    await stage.clock.advance(30_000);
+    stage.runs[0]?.succeed();
+    await stage.clock.advance(10);
+    const first = (await ask('GET', '/api/v1/state')).json;
+    expect(first.codex_totals.seconds_running).toBe(30);
+  });
+
+  it('X15: answers while the tracker does not', async () => {
+    const stage = await begun();
+    stage.tracker.fetchByStates = () => new Promise(() => {});
+    stage.orchestrator.refresh();
+    await stage.clock.advance(5_000);
+    const { ask } = await apiOf([projectOf(stage)]);
+    expect((await ask('GET', '/api/v1/state')).json.polling).toMatchObject([{ poll_check_in_progress: true }]);
+  });
+});
