@@ -1,0 +1,140 @@
+import type { NotifyCause } from '../../core/notify-cause.ts';
+import { isOfOtherDaemon, wellMs } from '../../core/notify-cause.ts';
+import type { MessageKey, Notifications, StoredNotification } from '../../store/notifications.ts';
+
+/** A cause that stays is written down as still there so often, so that it is not taken for long over and removed. */
+const seenAgainMs = 24 * 3_600_000;
+
+/** A target that wants to know. */
+export interface Listener {
+  readonly id: string;
+  readonly wants: (cause: NotifyCause) => boolean;
+}
+
+/** One cause for one target. */
+export interface Entry {
+  row: StoredNotification;
+  /** When the store was last told that it is there. */
+  readonly seenAt: number;
+  /** It is being sent, or what came of that is being written down: nobody else touches it. */
+  isUnderWay: boolean;
+}
+
+interface BookOptions {
+  readonly notifications: Notifications;
+  readonly project: string;
+  readonly daemon: string;
+}
+
+/**
+ * What the notifier knows of what was told to whom: all causes that are there, and happenings that nobody was told of yet.
+ * The store knows it too, always before anything is sent. What is over and settled is forgotten here; should it come
+ * again, the store is asked.
+ */
+export class NotificationBook {
+  readonly #options: BookOptions;
+  readonly #entries = new Map<string, Entry>();
+  #isLoaded = false;
+  #present: ReadonlyMap<string, NotifyCause> = new Map();
+
+  constructor(options: BookOptions) {
+    this.#options = options;
+  }
+
+  /** Writes down what is new and what is over. Rejects as the store does; the next call does what is left. */
+  async bringUpToDate(
+    causes: readonly NotifyCause[],
+    listeners: readonly Listener[],
+    { at, isComplete }: { readonly at: number; readonly isComplete: boolean },
+  ): Promise<void> {
+    await this.#load(at);
+    this.#present = new Map(causes.map((cause) => [cause.key, cause]));
+    if (isComplete) await this.#noteOver(at);
+    await this.#noteSeen(causes, listeners, at);
+    this.#forget(new Set(listeners.map(({ id }) => id)));
+  }
+
+  /** What may be sent to a target some time, those seen first first: it is still so, and was not sent. */
+  unsent(target: string): readonly Entry[] {
+    return [...this.#entries.values()]
+      .filter(({ row }) => row.target === target && row.sentAt === null && row.nextTryAt !== null)
+      .filter(({ row, isUnderWay }) => !isUnderWay && this.#isStillSo(row))
+      .sort((a, b) => a.row.firstSeenAt - b.row.firstSeenAt);
+  }
+
+  /** What a message says of it: how it stands now, where somebody looked; else what was written down when it was first seen. */
+  factsOf({ row: { cause } }: Entry): NotifyCause {
+    const now = this.#present.get(cause.key);
+    return now?.event === cause.event ? now : cause;
+  }
+
+  /** Somebody else has it: what became of it is to be read again. */
+  forget(entries: readonly Entry[]): void {
+    for (const { row } of entries) this.#entries.delete(nameOf(row.cause.key, row.target));
+  }
+
+  /** How the store calls the causes of a message. */
+  messageKey(target: string, entries: readonly Entry[]): MessageKey {
+    return { project: this.#options.project, target, causes: entries.map(({ row }) => row.cause.key) };
+  }
+
+  async #load(at: number): Promise<void> {
+    if (this.#isLoaded) return;
+    const { notifications, project, daemon } = this.#options;
+    for (const row of await notifications.open(project)) {
+      if (isOfOtherDaemon(row.cause.key, daemon)) continue;
+      // It was seen by an earlier life; whether it is still there is told by the facts.
+      this.#entries.set(nameOf(row.cause.key, row.target), { row, seenAt: at - seenAgainMs, isUnderWay: false });
+    }
+    this.#isLoaded = true;
+  }
+
+  async #noteOver(at: number): Promise<void> {
+    const gone = [...this.#entries.values()].filter(({ row }) => !this.#isStillSo(row) && !this.#isUsed(row));
+    if (gone.length === 0) return;
+    const { notifications, project } = this.#options;
+    await notifications.over(project, [...new Set(gone.map(({ row }) => row.cause.key))], at);
+    this.forget(gone);
+  }
+
+  async #noteSeen(causes: readonly NotifyCause[], listeners: readonly Listener[], at: number): Promise<void> {
+    const drafts = listeners.flatMap(({ id, wants }) =>
+      causes
+        .filter((cause) => wants(cause) && this.#isNews(nameOf(cause.key, id), at))
+        .map((cause) => ({ target: id, cause })),
+    );
+    if (drafts.length === 0) return;
+    const { notifications, project } = this.#options;
+    for (const row of await notifications.see(project, drafts, at, wellMs)) {
+      this.#entries.set(nameOf(row.cause.key, row.target), { row, seenAt: at, isUnderWay: false });
+    }
+  }
+
+  #isNews(name: string, at: number): boolean {
+    const entry = this.#entries.get(name);
+    return entry === undefined || (!entry.isUnderWay && at - entry.seenAt >= seenAgainMs);
+  }
+
+  /** Happenings that are settled, and whatever was for a target that is not in the file any more. */
+  #forget(targets: ReadonlySet<string>): void {
+    const settled = [...this.#entries.values()].filter(({ row, isUnderWay }) => {
+      if (isUnderWay) return false;
+      const isSettled = row.sentAt !== null || row.nextTryAt === null;
+      return !targets.has(row.target) || (isSettled && !this.#present.has(row.cause.key));
+    });
+    this.forget(settled.filter(({ row }) => row.cause.nature === 'happening' || !targets.has(row.target)));
+  }
+
+  #isStillSo({ cause }: StoredNotification): boolean {
+    return cause.nature === 'happening' || this.#present.has(cause.key);
+  }
+
+  /** Another target is being told of the same cause. */
+  #isUsed({ cause }: StoredNotification): boolean {
+    return [...this.#entries.values()].some(({ row, isUnderWay }) => isUnderWay && row.cause.key === cause.key);
+  }
+}
+
+function nameOf(cause: string, target: string): string {
+  return JSON.stringify([cause, target]);
+}

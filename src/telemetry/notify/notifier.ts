@@ -1,0 +1,170 @@
+import type { Chance } from '../../clock/chance.ts';
+import type { Clock, Timer } from '../../clock/clock.ts';
+import type { Logger } from '../../core/logger.ts';
+import {
+  causesIn,
+  type NotifyCause,
+  type NotifyFacts,
+  type ProblemSightings,
+  problemSightings,
+  steadyMs,
+} from '../../core/notify-cause.ts';
+import { isQuiet, quietChangesAt } from '../../core/quiet-hours.ts';
+import { createRedactor, type Redactor, secretsIn } from '../../core/redact.ts';
+import type { Settings } from '../../core/settings.ts';
+import type { Notifications } from '../../store/notifications.ts';
+import { clientsByAddress } from './clients-by-address.ts';
+import { type Entry, NotificationBook } from './notification-book.ts';
+import { targetId } from './notify-target.ts';
+import type { WaysOut } from './send-message.ts';
+import { storeRestMs, TargetSender } from './target-sender.ts';
+
+/** A wait is looked at again so often, because somebody may set the clock meanwhile. */
+const longestSleepMs = 60_000;
+
+export interface NotifierOptions extends WaysOut {
+  readonly store: { readonly notifications: Notifications };
+  readonly project: string;
+  /** Tells daemons on one store apart, and is the same in every life. */
+  readonly daemon: string;
+  readonly clock: Clock;
+  readonly chance: Chance;
+  /** As the workflow file has them now. */
+  readonly settings: () => Settings;
+  readonly logger: Logger;
+  /** Where a person sees more; null where there is no such place. */
+  readonly dashboardUrl?: () => string | null;
+}
+
+export interface Notifier {
+  /** Takes in what is so now; to be called whenever that changes. Cheap, and never throws. */
+  look(facts: NotifyFacts): void;
+  /** Ends what is under way. Nothing is lost: the next life goes on with it. */
+  close(): Promise<void>;
+}
+
+/**
+ * Tells people elsewhere what they should know. What must hold:
+ *
+ * - Each target is told once of each cause that it wants to know of, also over restarts, and by one daemon of many: the
+ *   store remembers it before anything is sent. A try of which nobody knows how it ended is made again, with the same id.
+ * - What is over is not told any more; a happening is told however late.
+ * - In quiet hours nothing is sent. What waits then, or for a target that does not answer, waits for no other target.
+ * - No secret of the settings leaves in a message. Nothing here can hold up or break whoever looks.
+ */
+export function createNotifier(options: NotifierOptions): Notifier {
+  const { clock, project, daemon, settings } = options;
+  const logger = options.logger.child({ part: 'notify' });
+  const book = new NotificationBook({ notifications: options.store.notifications, project, daemon });
+  const ways: WaysOut = { ...options, http: clientsByAddress(options.http) };
+  const redactor = redactorOf(settings);
+  const senders = new Map<string, TargetSender>();
+  const ending = new AbortController();
+  let latest: NotifyFacts | null = null;
+  let sightings: ProblemSightings = new Map();
+  /** Happenings that the store was not told of yet: they may be old news before it is there again. */
+  let unwritten: readonly NotifyCause[] = [];
+  let round: Promise<void> | null = null;
+  let isAskedAgain = false;
+  let isStoreFailing = false;
+  /** While the store rests nobody asks it, however often somebody looks; on the monotonic clock. */
+  let restsUntil = 0;
+  let timer: Timer | null = null;
+
+  function look(facts: NotifyFacts): void {
+    latest = facts;
+    wake();
+  }
+
+  /** One round at a time; whatever comes meanwhile is in the next one. */
+  function wake(): void {
+    if (ending.signal.aborted || clock.monotonic() < restsUntil) return;
+    if (round !== null) {
+      isAskedAgain = true;
+      return;
+    }
+    timer?.cancel();
+    round = work()
+      .catch((error: unknown) => {
+        // Told once, until it works again.
+        if (!isStoreFailing)
+          logger.warn('Notifications wait: what was told to whom cannot be written down.', { error });
+        isStoreFailing = true;
+        restsUntil = clock.monotonic() + storeRestMs;
+        return storeRestMs;
+      })
+      .then((sleepMs) => {
+        round = null;
+        const isAsked = isAskedAgain && clock.monotonic() >= restsUntil;
+        if (isAsked) wake();
+        else if (sleepMs !== null && !ending.signal.aborted) timer = clock.schedule(sleepMs, wakeRested);
+        isAskedAgain = false;
+      });
+  }
+
+  /** A timer of the machine may come a moment early. */
+  function wakeRested(): void {
+    restsUntil = 0;
+    wake();
+  }
+
+  /** Gives how long there is nothing to do; null: until somebody looks. */
+  async function work(): Promise<number | null> {
+    const { notify } = settings();
+    if (latest === null || notify.targets.length === 0) return null;
+    const at = clock.now();
+    const facts = latest;
+    sightings = problemSightings(sightings, facts, at);
+    const found = causesIn(facts, { at, problems: sightings, daemon }).map((cause) => ({
+      ...redactor().redact(cause),
+      key: cause.key,
+    }));
+    const causes = [...new Map([...unwritten, ...found].map((cause) => [cause.key, cause])).values()];
+    unwritten = causes.filter(({ nature }) => nature === 'happening');
+    const listeners = notify.targets.map((target) => ({
+      id: targetId(target),
+      wants: ({ event }: { readonly event: (typeof target.events)[number] }) => target.events.includes(event),
+    }));
+    await book.bringUpToDate(causes, listeners, { at, isComplete: facts.isComplete });
+    unwritten = [];
+    if (isStoreFailing) logger.info('Notifications go on.');
+    isStoreFailing = false;
+    const wakeAt = [...sightings.values()].map((since) => since + steadyMs).filter((time) => time > at);
+    const quiet = notify.quietHours !== null && isQuiet(at, notify.quietHours);
+    if (quiet && notify.quietHours !== null) wakeAt.push(quietChangesAt(at, notify.quietHours));
+    const mayGo = ({ row }: Entry): boolean => !quiet || (notify.evenInQuietHours && row.cause.event === 'unhealthy');
+    for (const target of notify.targets) {
+      const next = senderOf(targetId(target)).send(target, mayGo);
+      if (next !== null) wakeAt.push(next);
+    }
+    return wakeAt.length === 0 ? null : Math.min(longestSleepMs, Math.max(0, Math.min(...wakeAt) - at));
+  }
+
+  function senderOf(id: string): TargetSender {
+    const known = senders.get(id) ?? new TargetSender({ ...options, ways, book, id, logger, redactor, ending, wake });
+    senders.set(id, known);
+    return known;
+  }
+
+  return {
+    look,
+    close: async () => {
+      ending.abort(new Error('notifications end'));
+      timer?.cancel();
+      await round;
+      await Promise.all([...senders.values()].map((sender) => sender.closed()));
+    },
+  };
+}
+
+/** Takes out every secret that the settings have now; made anew only when they are others. */
+function redactorOf(settings: () => Settings): () => Redactor {
+  let of: Settings | null = null;
+  let made = createRedactor([]);
+  return () => {
+    const now = settings();
+    if (now !== of) made = createRedactor(secretsIn(now));
+    of = now;
+    return made;
+  };
+}

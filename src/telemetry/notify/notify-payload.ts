@@ -1,0 +1,73 @@
+import type { NotifyCause, NotifyEvent, NotifyIssue } from '../../core/notify-cause.ts';
+
+/** One message to one target, about one cause or about several. */
+export interface NotifyMessage {
+  /** The same for every try. */
+  readonly id: string;
+  readonly project: string;
+  /** At least one; the one that was seen first is the first. */
+  readonly causes: readonly [NotifyCause, ...NotifyCause[]];
+  readonly dashboardUrl: string | null;
+}
+
+/** So many causes are told in a message about several; the others are counted. */
+export const mostTold = 10;
+
+/** What a webhook gets, and a command on its input; docs/notifications.md describes it, and a test compares. */
+export type NotifyPayload = PayloadHead & (CausePayload | SeveralPayload);
+
+interface PayloadHead {
+  /** Of this form. It grows when a field changes its meaning or goes, not when one comes. */
+  readonly version: 1;
+  readonly id: string;
+  readonly project: string;
+  readonly dashboard_url: string | null;
+}
+
+interface CausePayload {
+  readonly event: NotifyEvent;
+  readonly issue: NotifyIssue | null;
+  readonly run_id: string | null;
+  readonly code: string;
+  readonly reason: string;
+  /** UTC, with milliseconds. */
+  readonly since: string | null;
+  readonly actions: readonly string[];
+}
+
+interface SeveralPayload {
+  readonly event: 'several';
+  readonly count: number;
+  readonly notifications: readonly CausePayload[];
+  /** How many of `count` are not in `notifications`. */
+  readonly more: number;
+}
+
+export function payloadOf({ id, project, causes, dashboardUrl }: NotifyMessage): NotifyPayload {
+  const [first, ...others] = causes;
+  const about: CausePayload | SeveralPayload =
+    others.length === 0
+      ? causePayload(first)
+      : {
+          event: 'several',
+          count: causes.length,
+          notifications: causes.slice(0, mostTold).map(causePayload),
+          more: Math.max(0, causes.length - mostTold),
+        };
+  return { version: 1, id, project, ...about, dashboard_url: wholeAddress(dashboardUrl) };
+}
+
+/** With the slash that ends the address of a host. */
+function wholeAddress(address: string | null): string | null {
+  return address === null ? null : (URL.parse(address)?.href ?? null);
+}
+
+function causePayload({ event, issue, runId, code, reason, since, actions }: NotifyCause): CausePayload {
+  return { event, issue, run_id: runId, code, reason, since: timeText(since), actions };
+}
+
+/** A time that is none, from wherever, must not keep a message from being sent. */
+function timeText(at: number | null): string | null {
+  const time = at === null ? null : new Date(at);
+  return time === null || Number.isNaN(time.getTime()) ? null : time.toISOString();
+}

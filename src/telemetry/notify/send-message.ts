@@ -1,0 +1,147 @@
+import type { Clock } from '../../clock/clock.ts';
+import { BatonError } from '../../core/baton-error.ts';
+import { harmlessLine } from '../../core/harmless-line.ts';
+import type { Secret } from '../../core/secret.ts';
+import type { NotifyTarget } from '../../core/settings.ts';
+import type { HttpAnswer, HttpClient, HttpProvider } from '../../http/http.ts';
+import { type NotifyMessage, type NotifyPayload, payloadOf } from './notify-payload.ts';
+import { commandOf, targetLabel } from './notify-target.ts';
+import { signatureOf } from './signature.ts';
+import { slackMessage } from './slack-message.ts';
+
+/** The longest that a command may take. */
+const commandTimeoutMs = 30_000;
+/** So much a command may write to each of its outputs: nobody reads more than the end of what went wrong. */
+export const longestOutputBytes = 64 * 1024;
+
+/** Every receiver is a service of its own: what one refuses does not hold the others back. */
+export const notifyProvider: HttpProvider = { name: 'notify', announced: () => [], refusal: () => null };
+
+/**
+ * Runs shell text with this environment beside the usual variables, and none of Baton's secrets. Whatever writes more than
+ * `longestOutputBytes` to an output is ended.
+ */
+export type RunCommand = (request: {
+  readonly command: string;
+  readonly env: Readonly<Record<string, string>>;
+  readonly stdin: string;
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+}) => Promise<CommandEnd>;
+
+interface CommandEnd {
+  readonly code: number | null;
+  readonly timedOut: boolean;
+  readonly stderr: string;
+  /** It wrote too much; however it exited. */
+  readonly isTooLong: boolean;
+}
+
+export interface WaysOut {
+  /** The client of one address: a limit that a receiver sets is for that receiver alone. */
+  readonly http: (url: Secret, allowInsecure: boolean) => HttpClient;
+  readonly runCommand: RunCommand;
+  readonly clock: Clock;
+}
+
+/**
+ * One try. Rejects with the signal's reason, or with a BatonError whose `retryable` says whether another try makes sense:
+ * no answer, 429 and 5xx may pass, any other answer but 2xx does not.
+ */
+export async function sendMessage(
+  target: NotifyTarget,
+  message: NotifyMessage,
+  { http, runCommand, clock }: WaysOut,
+  signal: AbortSignal,
+): Promise<void> {
+  const payload = payloadOf(message);
+  if (target.kind === 'command') return await runWith(target, payload, runCommand, signal);
+  const isSlack = target.kind === 'slack';
+  const body = JSON.stringify(isSlack ? slackMessage(message) : payload);
+  const headers = isSlack ? {} : webhookHeaders(target.secret, payload, body, clock);
+  const answer = await http(target.url, target.allowInsecure).send({
+    method: 'POST',
+    url: target.url.reveal(),
+    route: target.kind,
+    headers: { 'content-type': 'application/json; charset=utf-8', ...headers },
+    body,
+    dropsBody: true,
+    caller: { job: 'notify', cause: 'person' },
+    signal,
+  });
+  refuseUnless2xx(target, answer);
+}
+
+function webhookHeaders(
+  secret: Secret,
+  { id, event }: NotifyPayload,
+  body: string,
+  clock: Clock,
+): Record<string, string> {
+  const timestamp = String(Math.floor(clock.now() / 1000));
+  return {
+    'baton-event': event,
+    'baton-delivery': id,
+    'baton-timestamp': timestamp,
+    'baton-signature': signatureOf(secret, timestamp, body),
+  };
+}
+
+function refuseUnless2xx(target: NotifyTarget, { status }: HttpAnswer): void {
+  if (status >= 200 && status < 300) return;
+  const code = status === 429 || status >= 500 ? 'notification_failed' : 'notification_refused';
+  throw new BatonError(code, `The ${targetLabel(target)} answered ${status}`, { details: { status } });
+}
+
+async function runWith(
+  target: Extract<NotifyTarget, { readonly kind: 'command' }>,
+  payload: NotifyPayload,
+  runCommand: RunCommand,
+  signal: AbortSignal,
+): Promise<void> {
+  const { code, timedOut, stderr, isTooLong } = await runCommand({
+    command: commandOf(target),
+    env: environmentOf(payload),
+    stdin: `${JSON.stringify(payload)}\n`,
+    timeoutMs: commandTimeoutMs,
+    signal,
+  });
+  signal.throwIfAborted();
+  // It would do so again, and nobody knows how far it came.
+  if (isTooLong) {
+    throw new BatonError(
+      'notification_refused',
+      `The command wrote more than ${longestOutputBytes / 1024} KB and was ended`,
+    );
+  }
+  if (code === 0 && !timedOut) return;
+  const how = timedOut ? `took longer than ${commandTimeoutMs / 1000} s` : `ended with ${code ?? 'a signal'}`;
+  const said = harmlessLine(stderr.slice(-300));
+  throw new BatonError('notification_failed', `The command ${how}${said === '' ? '' : `: ${said}`}`, {
+    details: { exit: code },
+  });
+}
+
+/** The same facts as variables, for scripts that read no JSON. What there is none of is empty. */
+function environmentOf(payload: NotifyPayload): Record<string, string> {
+  const one = payload.event === 'several' ? null : payload;
+  const facts = {
+    ID: payload.id,
+    EVENT: payload.event,
+    PROJECT: payload.project,
+    COUNT: payload.event === 'several' ? String(payload.count) : '1',
+    ISSUE: one?.issue?.identifier,
+    ISSUE_ID: one?.issue?.id,
+    TITLE: one?.issue?.title,
+    URL: one?.issue?.url,
+    RUN_ID: one?.run_id,
+    CODE: one?.code,
+    REASON: one?.reason,
+    SINCE: one?.since,
+    DASHBOARD_URL: payload.dashboard_url,
+  };
+  // A variable cannot hold NUL, and one line is easier to handle than several.
+  return Object.fromEntries(
+    Object.entries(facts).map(([name, value]) => [`BATON_NOTIFY_${name}`, harmlessLine(value ?? '')]),
+  );
+}

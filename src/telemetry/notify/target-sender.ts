@@ -1,0 +1,214 @@
+import type { Chance } from '../../clock/chance.ts';
+import { type Clock, sleep } from '../../clock/clock.ts';
+import { failureDelayMs } from '../../core/backoff.ts';
+import { type BatonError, toBatonError } from '../../core/baton-error.ts';
+import type { Logger } from '../../core/logger.ts';
+import { nothingSent, planBurst, type SentLately, withSent } from '../../core/notify-burst.ts';
+import type { Redactor } from '../../core/redact.ts';
+import type { NotifyTarget } from '../../core/settings.ts';
+import type { Notifications } from '../../store/notifications.ts';
+import type { Entry, NotificationBook } from './notification-book.ts';
+import type { NotifyMessage } from './notify-payload.ts';
+import { targetLabel } from './notify-target.ts';
+import { sendMessage, type WaysOut } from './send-message.ts';
+
+const hourMs = 3_600_000;
+/** After the store failed it is asked again so soon. */
+export const storeRestMs = 10_000;
+/** A message is tried for so long after its first try. */
+const keepTryingMs = 24 * hourMs;
+/** Longer than any try takes: who finds one begun that nobody ended waits at least so long. */
+const tryTakesMs = 90_000;
+
+export interface SenderOptions {
+  readonly id: string;
+  readonly project: string;
+  readonly store: { readonly notifications: Notifications };
+  readonly book: NotificationBook;
+  readonly ways: WaysOut;
+  readonly clock: Clock;
+  readonly chance: Chance;
+  readonly redactor: () => Redactor;
+  readonly logger: Logger;
+  readonly ending: AbortController;
+  readonly dashboardUrl?: () => string | null;
+  /** Something ended: there may be more to do. */
+  readonly wake: () => void;
+}
+
+type Entries = readonly [Entry, ...Entry[]];
+
+interface Choice {
+  /** Null: nothing is to be sent now. */
+  readonly next: Entries | null;
+  /** When something waits for the end of a burst, wall time. */
+  readonly until: number | null;
+  /** By which plan it is sent; null when it was tried before. */
+  readonly plan: 'each' | 'together' | null;
+}
+
+/** Sends to one target, one message after the other, and writes down what became of each. */
+export class TargetSender {
+  readonly #options: SenderOptions;
+  #sent: SentLately = nothingSent;
+  #work: Promise<void> | null = null;
+
+  constructor(options: SenderOptions) {
+    this.#options = options;
+  }
+
+  /** Begins with the next message, if one is due. Gives when to call again; null: when something happens. */
+  send(target: NotifyTarget, mayGo: (entry: Entry) => boolean): number | null {
+    const { book, clock, id, wake, ending } = this.#options;
+    if (this.#work !== null || ending.signal.aborted) return null;
+    const waiting = book.unsent(id).filter((entry) => target.events.includes(entry.row.cause.event) && mayGo(entry));
+    const now = clock.now();
+    const due = waiting.filter(({ row }) => (row.nextTryAt ?? 0) <= now);
+    const { next, until, plan } = this.#choose(due);
+    if (next === null) {
+      const later = waiting.map(({ row }) => row.nextTryAt ?? 0).filter((at) => at > now);
+      return [...later, ...(until === null ? [] : [until])].reduce<number | null>(earlier, null);
+    }
+    for (const entry of next) entry.isUnderWay = true;
+    if (plan !== null) this.#sent = withSent(this.#sent, plan, clock.monotonic());
+    this.#work = this.#deliver(target, next).finally(() => {
+      for (const entry of next) entry.isUnderWay = false;
+      this.#work = null;
+      wake();
+    });
+    return null;
+  }
+
+  async closed(): Promise<void> {
+    await this.#work;
+  }
+
+  /** What was tried before goes first and as it was; of what is new, one after the other or all at once. */
+  #choose(due: readonly Entry[]): Choice {
+    const { clock } = this.#options;
+    const [begun] = due.filter(({ row }) => row.message !== null);
+    if (begun !== undefined) {
+      const { message, tries } = begun.row;
+      const others = due.filter(({ row }) => row.message === message && row.tries === tries && row !== begun.row);
+      return { next: [begun, ...others], until: null, plan: null };
+    }
+    const [first, ...others] = due;
+    if (first === undefined) return { next: null, until: null, plan: null };
+    const now = clock.monotonic();
+    const plan = planBurst(due.length, this.#sent, now);
+    if (plan.send === 'nothing') return { next: null, until: clock.now() + (plan.until - now), plan: null };
+    return { next: plan.send === 'each' ? [first] : [first, ...others], until: null, plan: plan.send };
+  }
+
+  /** One try from its beginning in the store to its outcome there. Never rejects. */
+  async #deliver(target: NotifyTarget, entries: Entries): Promise<void> {
+    const { store, book, clock, chance, id, ways, ending, logger } = this.#options;
+    const { row } = entries[0];
+    const at = clock.now();
+    const message = row.message ?? chance.id();
+    const key = book.messageKey(id, entries);
+    const nextTryAt = at + Math.max(tryTakesMs, this.#delayMs(row.tries + 1));
+    try {
+      if (!(await store.notifications.begin(key, { message, triesBefore: row.tries, at, nextTryAt }))) {
+        return book.forget(entries);
+      }
+    } catch (error) {
+      logger.warn('A notification is not sent yet: that could not be written down.', { error });
+      return putOff(entries, clock.now() + this.#delayMs(row.tries + 1));
+    }
+    const begun = { message, tries: row.tries + 1, firstTryAt: row.firstTryAt ?? at, nextTryAt };
+    for (const entry of entries) entry.row = { ...entry.row, ...begun };
+    try {
+      await sendMessage(target, this.#message(message, entries), ways, ending.signal);
+    } catch (error) {
+      // Who is being ended does not know whether it arrived; the next life tries again.
+      if (!ending.signal.aborted) await this.#failed(target, entries, toBatonError(error, 'notification_failed'));
+      return;
+    }
+    await this.#arrived(target, entries);
+  }
+
+  #message(id: string, entries: Entries): NotifyMessage {
+    const { project, redactor, dashboardUrl, book } = this.#options;
+    const clean = (entry: Entry) => redactor().redact(book.factsOf(entry));
+    const [first, ...others] = entries;
+    return { id, project, causes: [clean(first), ...others.map(clean)], dashboardUrl: dashboardUrl?.() ?? null };
+  }
+
+  async #arrived(target: NotifyTarget, entries: Entries): Promise<void> {
+    const { store, book, clock, id, logger } = this.#options;
+    const at = clock.now();
+    for (const entry of entries) entry.row = { ...entry.row, sentAt: at, nextTryAt: null, error: null };
+    const key = book.messageKey(id, entries);
+    // Until it is written down it stays under way here: nobody sends it again. Should this life end before, the next one
+    // cannot know, and the receiver is told again, by the same id.
+    await untilWritten(() => store.notifications.sent(key, at), this.#options);
+    logger.info('A notification was sent.', { target: targetLabel(target), ...this.#named(entries) });
+  }
+
+  async #failed(target: NotifyTarget, entries: Entries, thrown: BatonError): Promise<void> {
+    const { store, book, id, logger, redactor } = this.#options;
+    const error = redactor().redact(thrown);
+    const nextTryAt = this.#nextTry(target, entries[0], thrown);
+    for (const entry of entries) entry.row = { ...entry.row, nextTryAt, error: error.message };
+    const about = { target: targetLabel(target), error, next_try_at: nextTryAt, ...this.#named(entries) };
+    if (nextTryAt === null) logger.warn('A notification was not delivered, and is not tried again.', about);
+    else if (entries[0].row.tries === 1) logger.warn('A notification was not delivered; it is tried again.', about);
+    else logger.debug('A notification was not delivered; it is tried again.', about);
+    try {
+      await store.notifications.failed(book.messageKey(id, entries), { error: error.message, nextTryAt });
+    } catch (failure) {
+      // What was written when the try began holds: it is tried again, at another time.
+      logger.warn('That a notification failed could not be written down.', { error: failure });
+    }
+  }
+
+  /** Null when it makes no sense, or was tried for long enough. */
+  #nextTry(target: NotifyTarget, { row }: Entry, error: BatonError): number | null {
+    if (!error.retryable) return null;
+    const now = this.#options.clock.now();
+    const opensAt = this.#opensAt(target, error);
+    const at = Math.max(now + this.#delayMs(row.tries), opensAt);
+    return at - (row.firstTryAt ?? now) > keepTryingMs ? null : at;
+  }
+
+  /** When the receiver lets requests in again, by its own word or by the budget; in the past when it does now. */
+  #opensAt(target: NotifyTarget, { details }: BatonError): number {
+    if (typeof details.until === 'number') return details.until;
+    if (target.kind === 'command') return 0;
+    const { step, until } = this.#options.ways.http(target.url, target.allowInsecure).pressure();
+    return step === 'closed' ? (until ?? 0) : 0;
+  }
+
+  #delayMs(tries: number): number {
+    return failureDelayMs(tries, hourMs, this.#options.chance.next());
+  }
+
+  #named([{ row }, ...others]: Entries): Record<string, unknown> {
+    const { cause, message, tries } = row;
+    const issue = cause.issue === null ? {} : { issue_id: cause.issue.id, issue_identifier: cause.issue.identifier };
+    const several = others.length === 0 ? { event: cause.event, ...issue } : { causes: others.length + 1 };
+    return { notification_id: message, tries, ...several };
+  }
+}
+
+/** Asks the store again and again; without it nothing else could be sent either. Ends with the notifier. */
+async function untilWritten(write: () => Promise<void>, { clock, logger, ending }: SenderOptions): Promise<void> {
+  for (let failures = 0; ; failures += 1) {
+    try {
+      return await write();
+    } catch (error) {
+      if (failures === 0) logger.warn('That a notification was sent could not be written down yet.', { error });
+    }
+    await sleep(clock, storeRestMs, ending.signal).catch(() => {});
+    if (ending.signal.aborted) return;
+  }
+}
+
+function putOff(entries: readonly Entry[], nextTryAt: number): void {
+  for (const entry of entries) entry.row = { ...entry.row, nextTryAt };
+}
+
+function earlier(one: number | null, other: number): number {
+  return one === null ? other : Math.min(one, other);
+}

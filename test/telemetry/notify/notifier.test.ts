@@ -1,0 +1,443 @@
+import { describe, expect, it } from 'vitest';
+import { SimulatedClock } from '../../../src/clock/simulated-clock.ts';
+import { BatonError } from '../../../src/core/baton-error.ts';
+import { type NeedsYouFact, type NotifyFacts, notifyEvents } from '../../../src/core/notify-cause.ts';
+import type { NotifySettings } from '../../../src/core/settings.ts';
+import { scratchStore } from '../../fake/scratch-store.ts';
+import { storeThrough } from '../../orchestrator/faulty-store.ts';
+import {
+  begin,
+  dayLimit,
+  facts,
+  held,
+  midDay,
+  nobodyNeeded,
+  quietly,
+  receiver,
+  type SceneOptions,
+  until,
+  webhook,
+  wire,
+} from './notify-scene.ts';
+
+const minute = 60_000;
+const hour = 60 * minute;
+const url = 'http://127.0.0.1:9/hook';
+const targets = [webhook(url)];
+const trouble = held(0, { kind: 'daemon', code: 'no_room', issue: null, since: null, runId: null, actions: [] });
+const landed = (at: number, number = 1): NotifyFacts['landed'][number] => ({
+  ...{ issue: { id: `i${number}`, identifier: `SHOP-${number}`, title: null, url: null }, state: 'Done', at },
+});
+
+/** A scene whose receiver takes everything, unless it is said otherwise, and what it was told. */
+async function told(
+  notify: Partial<NotifySettings> = { targets },
+  over: Partial<SceneOptions> & { readonly transport?: ReturnType<typeof wire> } = {},
+) {
+  const clock = over.clock ?? midDay();
+  const out = over.transport ?? wire(() => 204);
+  const store = over.store ?? (await scratchStore(clock));
+  const scene = begin({ ...over, store, notify, clock, transport: out });
+  const events = (): string[] => out.bodies.map((body) => JSON.parse(body).event);
+  return { ...scene, store, out, events };
+}
+
+describe('a restart', () => {
+  it('tells nobody again of what they were told', async () => {
+    const first = await told();
+    const now = { ...facts(held(1), trouble), landed: [landed(first.clock.now())] };
+    first.notifier.look(now);
+    await first.clock.advance(2 * minute);
+    expect(first.events().toSorted()).toEqual(['finished', 'held', 'unhealthy']);
+    await first.notifier.close();
+    const second = await told({ targets }, { store: first.store, clock: first.clock, seed: 2 });
+    second.notifier.look(now);
+    await second.clock.advance(20 * minute);
+    expect(second.events()).toEqual([]);
+    second.notifier.look(facts(held(1), held(2)));
+    await second.clock.advance(minute);
+    expect(second.events()).toEqual(['held']);
+  });
+
+  it('in the middle of a try tries again later, by the same id', async () => {
+    const there = await receiver();
+    there.next.push(() => {});
+    const store = await scratchStore(midDay());
+    const first = begin({ store, notify: { targets: [webhook(there.url)] } });
+    first.notifier.look(facts(held(1)));
+    await until(first.clock, () => there.received.length === 1);
+    await first.notifier.close();
+    const second = begin({ store, notify: { targets: [webhook(there.url)] }, clock: first.clock, seed: 2 });
+    second.notifier.look(facts(held(1)));
+    await quietly(second.clock);
+    expect(there.received).toHaveLength(1);
+    await second.clock.advance(2 * minute);
+    await until(second.clock, () => there.received.length === 2);
+    const [one, two] = there.received.map(({ headers }) => headers['baton-delivery']);
+    expect(two).toBe(one);
+  });
+
+  it('before a happening was told tells it all the same; of what is over nobody hears', async () => {
+    const clock = midDay();
+    const store = await scratchStore(clock);
+    const dead = await told({ targets }, { store, clock, transport: wire(() => 500) });
+    dead.notifier.look({ ...facts(held(1)), landed: [landed(clock.now())] });
+    await clock.advance(minute);
+    await dead.notifier.close();
+    await clock.advance(3 * hour);
+    const next = await told({ targets }, { store, clock, seed: 2 });
+    next.notifier.look(nobodyNeeded);
+    await clock.advance(minute);
+    expect(next.events()).toEqual(['finished']);
+  });
+});
+
+describe('what comes and goes', () => {
+  it('is told again only after it was well for five minutes', async () => {
+    const { notifier, clock, events } = await told();
+    const during = async (now: NotifyFacts, ms: number) => {
+      notifier.look(now);
+      await clock.advance(ms);
+    };
+    await during(facts(trouble), 59_000);
+    expect(events()).toEqual([]);
+    await during(facts(trouble), 2 * minute);
+    expect(events()).toEqual(['unhealthy']);
+    await during(nobodyNeeded, 2 * minute);
+    await during(facts(trouble), 10 * minute);
+    expect(events()).toHaveLength(1);
+    await during(nobodyNeeded, 6 * minute);
+    await during(facts(trouble), 2 * minute);
+    expect(events()).toEqual(['unhealthy', 'unhealthy']);
+  });
+
+  it('is not over while nobody knows, as before the first poll', async () => {
+    const review = held(3, { kind: 'review', since: null });
+    const { notifier, clock, events } = await told();
+    notifier.look(facts(review));
+    await clock.advance(minute);
+    notifier.look({ ...nobodyNeeded, isComplete: false });
+    await clock.advance(hour);
+    notifier.look(facts(review));
+    await clock.advance(minute);
+    expect(events()).toEqual(['needs_you']);
+    notifier.look(nobodyNeeded);
+    await clock.advance(hour);
+    notifier.look(facts(review));
+    await clock.advance(minute);
+    expect(events()).toEqual(['needs_you', 'needs_you']);
+  });
+
+  it('is not told while nobody knows whether it is still so', async () => {
+    const answers = [500];
+    const out = wire(() => answers.shift() ?? 200);
+    const { notifier, clock } = await told({ targets }, { transport: out });
+    notifier.look(facts(held(1)));
+    await clock.advance(1_000);
+    notifier.look({ ...nobodyNeeded, isComplete: false });
+    await clock.advance(hour);
+    expect(out.bodies).toHaveLength(1);
+    notifier.look(facts(held(1)));
+    await clock.advance(minute);
+    expect(out.bodies).toHaveLength(2);
+  });
+
+  it('is not told when it is over before its turn', async () => {
+    const { notifier, clock, out } = await told({ targets }, { transport: wire(() => 500) });
+    notifier.look(facts(held(1)));
+    await clock.advance(15_000);
+    const before = out.bodies.length;
+    notifier.look(nobodyNeeded);
+    await clock.advance(2 * hour);
+    expect(out.bodies.length).toBe(before);
+  });
+
+  it('stays told for longer than the memory of what is over', async () => {
+    const { notifier, clock, store, events } = await told();
+    notifier.look(facts(held(1)));
+    for (let day = 0; day < 40; day += 1) {
+      await clock.advance(24 * hour);
+      notifier.look(facts(held(1)));
+      await clock.settle();
+    }
+    expect(await store.notifications.prune(clock.now() - 30 * 24 * hour, 9)).toBe(0);
+    expect(events()).toEqual(['held']);
+  });
+});
+
+describe('a limit of the day', () => {
+  const beforeMidnight = (ms: number) => new SimulatedClock({ startAt: Date.UTC(2026, 0, 6) - ms });
+  const on = (clock: SimulatedClock, ...needsYou: readonly NeedsYouFact[]): NotifyFacts => ({
+    ...{ ...facts(...needsYou), at: clock.now() },
+  });
+
+  it('is told once, and once more when another allowance is used up too', async () => {
+    const { notifier, clock, out, events } = await told();
+    for (const allowedAfter of [0, 0, 700, 700, 1_400]) {
+      notifier.look(on(clock, dayLimit('2026-01-05', allowedAfter)));
+      await clock.advance(10 * minute);
+      notifier.look(on(clock));
+      await clock.advance(10 * minute);
+    }
+    expect(events()).toEqual(['limit_reached', 'limit_reached', 'limit_reached']);
+    expect(JSON.parse(out.bodies[0] ?? '')).toMatchObject({
+      ...{ issue: null, code: 'tokens_per_day', actions: ['baton resume'] },
+    });
+  });
+
+  it('that waited for the end of quiet hours is not told as one of the next day, and that one is told', async () => {
+    const clock = beforeMidnight(minute);
+    const quietHours = { fromMinute: 22 * 60, toMinute: 0, timeZone: 'UTC' };
+    const { notifier, events } = await told({ targets, quietHours }, { clock });
+    notifier.look(on(clock, dayLimit('2026-01-05')));
+    await clock.advance(5 * minute);
+    expect(events()).toEqual([]);
+    notifier.look(on(clock, dayLimit('2026-01-06')));
+    await clock.advance(minute);
+    expect(events()).toEqual(['limit_reached']);
+  });
+
+  it('is tried no longer than its day lasts, by one id', async () => {
+    const clock = beforeMidnight(minute);
+    const out = wire(() => 500);
+    const { notifier } = await told({ targets }, { clock, transport: out });
+    notifier.look(on(clock, dayLimit('2026-01-05')));
+    await clock.advance(minute - 1);
+    const before = out.bodies.length;
+    expect(before).toBeGreaterThan(1);
+    await clock.advance(2 * hour);
+    expect(out.bodies).toHaveLength(before);
+    expect(new Set(out.bodies.map((body) => JSON.parse(body).id)).size).toBe(1);
+  });
+});
+
+describe('a question', () => {
+  const question = (id: string, repeats: string | null = null) =>
+    held(1, {
+      ...{ kind: 'question', code: 'input', questionId: id, repeats, runId: `run-of-${id}` },
+      actions: ['question_answer'],
+    });
+
+  it('that each new run asks once more is told once, over every restart', async () => {
+    const first = await told();
+    first.notifier.look(facts(question('q1')));
+    await first.clock.advance(minute);
+    expect(first.events()).toEqual(['needs_you']);
+    let { notifier } = first;
+    for (const again of ['q2', 'q3']) {
+      await notifier.close();
+      const next = await told({ targets }, { store: first.store, clock: first.clock, transport: first.out });
+      next.notifier.look({ ...nobodyNeeded, isComplete: false });
+      await first.clock.advance(minute);
+      next.notifier.look(nobodyNeeded);
+      await first.clock.advance(hour);
+      next.notifier.look(facts(question(again, 'q1')));
+      await first.clock.advance(minute);
+      notifier = next.notifier;
+    }
+    expect(first.events()).toEqual(['needs_you']);
+    notifier.look(facts(question('q4')));
+    await first.clock.advance(minute);
+    expect(first.events()).toEqual(['needs_you', 'needs_you']);
+  });
+
+  it('that was not delivered before it was asked once more is told as it stands now', async () => {
+    const answers = [500];
+    const out = wire(() => answers.shift() ?? 200);
+    const { notifier, clock } = await told({ targets }, { transport: out });
+    notifier.look(facts(question('q1')));
+    await clock.advance(1_000);
+    notifier.look(nobodyNeeded);
+    await clock.advance(minute);
+    notifier.look(facts(question('q2', 'q1')));
+    await clock.advance(2 * minute);
+    expect(out.bodies.map((body) => JSON.parse(body).actions)).toEqual([['baton ask show q1'], ['baton ask show q2']]);
+    expect(new Set(out.bodies.map((body) => JSON.parse(body).id)).size).toBe(1);
+  });
+});
+
+describe('quiet hours', () => {
+  // From 11:30 to 13:30 in UTC, and it is 12:00.
+  const quietHours = { fromMinute: 690, toMinute: 810, timeZone: 'UTC' };
+
+  it('keep everything back; at their end what is still so is told, and what is over is not', async () => {
+    const { notifier, clock, events } = await told({ targets, quietHours });
+    notifier.look({ ...facts(held(1), held(2), trouble), landed: [landed(clock.now())] });
+    await clock.advance(hour);
+    notifier.look(facts(held(2), trouble));
+    await clock.advance(hour / 2 - 1);
+    expect(events()).toEqual([]);
+    await clock.advance(minute);
+    expect(events().toSorted()).toEqual(['finished', 'held', 'unhealthy']);
+  });
+
+  it('let what is wrong with the daemon through where that is wanted', async () => {
+    const { notifier, clock, events } = await told({ targets, quietHours, evenInQuietHours: true });
+    notifier.look(facts(held(1), trouble));
+    await clock.advance(2 * minute);
+    expect(events()).toEqual(['unhealthy']);
+    await clock.advance(2 * hour);
+    expect(events()).toEqual(['unhealthy', 'held']);
+  });
+
+  it('hold over a restart, and a retry waits for their end too', async () => {
+    const clock = midDay();
+    clock.jumpWall(-31 * minute);
+    const store = await scratchStore(clock);
+    const first = await told({ targets, quietHours }, { store, clock, transport: wire(() => 500) });
+    first.notifier.look({ ...nobodyNeeded, landed: [landed(clock.now())] });
+    await clock.advance(2 * minute);
+    const before = first.out.bodies.length;
+    await clock.advance(hour);
+    expect(first.out.bodies.length).toBe(before);
+    await first.notifier.close();
+    const second = await told({ targets, quietHours }, { store, clock, seed: 2 });
+    second.notifier.look(nobodyNeeded);
+    await clock.advance(30 * minute);
+    expect(second.events()).toEqual([]);
+    await clock.advance(31 * minute);
+    expect(second.events()).toEqual(['finished']);
+  });
+});
+
+describe('a burst', () => {
+  it('is one message about all, with ten of them in words, and goes out once', async () => {
+    const { notifier, clock, out } = await told();
+    const many = Array.from({ length: 25 }, (_, number) => held(number));
+    notifier.look(facts(...many));
+    await clock.advance(10 * minute);
+    expect(out.bodies).toHaveLength(1);
+    const body = JSON.parse(out.bodies[0] ?? '');
+    expect(body).toMatchObject({ event: 'several', count: 25, more: 15 });
+    expect(body.notifications).toHaveLength(10);
+  });
+
+  it('that fails is tried again as it was, without what is over meanwhile', async () => {
+    const answers = [500, 500];
+    const ids: (string | undefined)[] = [];
+    const out = wire(({ headers }) => {
+      ids.push(headers['baton-delivery']);
+      return answers.shift() ?? 200;
+    });
+    const { notifier, clock } = await told({ targets }, { transport: out });
+    notifier.look(facts(...Array.from({ length: 12 }, (_, number) => held(number))));
+    await clock.advance(minute / 4);
+    notifier.look(facts(...Array.from({ length: 9 }, (_, number) => held(number)), held(50)));
+    await clock.advance(5 * minute);
+    const counts = out.bodies.map((body) => JSON.parse(body).count ?? 1);
+    expect(counts).toEqual([12, 12, 1, 9]);
+    expect(new Set([ids[0], ids[1], ids[3]]).size).toBe(1);
+    expect(ids[2]).not.toBe(ids[0]);
+  });
+
+  it('after ten messages waits for those that come one by one', async () => {
+    const { notifier, clock, out } = await told();
+    const all = [];
+    for (let number = 0; number < 40; number += 1) {
+      all.push(held(number));
+      notifier.look(facts(...all));
+      await clock.advance(1_000);
+    }
+    await clock.advance(2 * minute);
+    expect(out.bodies.length).toBeLessThanOrEqual(12);
+    const causes = out.bodies.map((body) => JSON.parse(body).count ?? 1).reduce((sum, each) => sum + each, 0);
+    expect(causes).toBe(40);
+  });
+});
+
+describe('the store', () => {
+  const broken = new BatonError('store_unavailable', 'the store is away');
+
+  it('is asked before anything is sent: without it nothing is, and later everything', async () => {
+    const clock = midDay();
+    let isAway = true;
+    const store = storeThrough(await scratchStore(clock), {
+      before: () => (isAway ? Promise.reject(broken) : undefined),
+    });
+    const { notifier, events, logger } = await told({ targets }, { store, clock });
+    for (let look = 0; look < 50; look += 1) {
+      notifier.look(facts(held(1)));
+      await clock.advance(1_000);
+    }
+    expect(events()).toEqual([]);
+    expect(logger.lines.filter(({ level }) => level === 'warn')).toHaveLength(1);
+    isAway = false;
+    await clock.advance(11_000);
+    expect(events()).toEqual(['held']);
+  });
+
+  it('that is away for hours loses no happening', async () => {
+    const clock = midDay();
+    let isAway = true;
+    const store = storeThrough(await scratchStore(clock), {
+      before: () => (isAway ? Promise.reject(broken) : undefined),
+    });
+    const { notifier, events } = await told({ targets }, { store, clock });
+    notifier.look({ ...nobodyNeeded, landed: [landed(clock.now())] });
+    await clock.advance(minute);
+    notifier.look(nobodyNeeded);
+    await clock.advance(3 * hour);
+    isAway = false;
+    await clock.advance(minute);
+    expect(events()).toEqual(['finished']);
+  });
+
+  it('that loses the word that it was sent gets it again, and nobody is told twice', async () => {
+    const clock = midDay();
+    let failures = 3;
+    const real = await scratchStore(clock);
+    const store = storeThrough(real, {
+      before: (call) => (call === 'notifications.sent' && failures-- > 0 ? Promise.reject(broken) : undefined),
+    });
+    const { notifier, events } = await told({ targets }, { store, clock });
+    notifier.look(facts(held(1)));
+    await clock.advance(1_000);
+    notifier.look(nobodyNeeded);
+    await clock.advance(5_000);
+    notifier.look(facts(held(1)));
+    await clock.advance(hour);
+    expect(events()).toEqual(['held']);
+    expect(await real.notifications.open('shop')).toEqual([]);
+  });
+
+  it('shared by two daemons lets each cause be told once, and each daemon tell of itself', async () => {
+    const clock = midDay();
+    const store = await scratchStore(clock);
+    const [one, two] = [
+      await told({ targets }, { store, clock, daemon: 'd1' }),
+      await told({ targets }, { store, clock, daemon: 'd2', seed: 2 }),
+    ];
+    for (const { notifier } of [one, two]) notifier.look(facts(held(1, { kind: 'review', since: null }), trouble));
+    await clock.advance(3 * minute);
+    expect([...one.events(), ...two.events()].toSorted()).toEqual(['needs_you', 'unhealthy', 'unhealthy']);
+  });
+});
+
+describe('the settings', () => {
+  it('decide who hears of what, also when they change', async () => {
+    const { notifier, clock, events, change } = await told({ targets: [webhook(url, ['finished', 'unhealthy'])] });
+    notifier.look({ ...facts(held(1)), landed: [landed(clock.now())] });
+    await clock.advance(minute);
+    expect(events()).toEqual(['finished']);
+    change({ targets: [webhook(url, notifyEvents)] });
+    notifier.look(facts(held(1)));
+    await clock.advance(minute);
+    expect(events()).toEqual(['finished', 'held']);
+    change({ targets: [] });
+    notifier.look(facts(held(1), held(2)));
+    await clock.advance(minute);
+    expect(events()).toHaveLength(2);
+  });
+
+  it('that cannot be read break nobody who looks', async () => {
+    const explode = (): never => {
+      throw new Error('no settings');
+    };
+    const { notifier, clock, logger } = await told({ targets }, { more: { settings: explode } });
+    expect(() => notifier.look(facts(held(1)))).not.toThrow();
+    await clock.advance(minute);
+    expect(logger.lines.length).toBeGreaterThan(0);
+    await notifier.close();
+    await notifier.close();
+  });
+});
