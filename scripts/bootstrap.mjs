@@ -4,11 +4,12 @@
 //   node scripts/bootstrap.mjs --print-node    prepare, then print the path of the Node to use
 //
 // Plain JavaScript without dependencies, because it runs before anything is installed and on any Node from 20 on.
-// When nothing has to be prepared it reads two small files and is silent. What it prepares:
+// When nothing has to be prepared it reads some small files and is silent. What it prepares:
 //   1. Node 24, when the Node that runs this file is older: the platform's package from the npm registry, pinned with its
 //      checksum by scripts/node-runtime/package-lock.json, kept in a cache folder that all clones of one user share.
 //   2. node_modules, when it is missing or was made from another lockfile.
-// Both are made under a lock, so that several starts at once prepare once; an interrupted preparation is redone.
+//   3. dist/dashboard, the web page that the daemon serves, when it is missing or was made from other sources.
+// All are made under a lock, so that several starts at once prepare once; an interrupted preparation is redone.
 
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -38,6 +39,7 @@ function main() {
   }
   const node = prepareNode();
   prepareDependencies(node);
+  prepareDashboard(node);
   if (file === '--print-node') {
     process.stdout.write(`${node}\n`);
     return;
@@ -98,6 +100,35 @@ function prepareDependencies(node) {
     npm(node, ['ci', '--include=dev'], root);
     fs.writeFileSync(stamp, wanted);
   });
+}
+
+/** A page that cannot be built is no reason not to start: everything else works without it. */
+function prepareDashboard(node) {
+  const sources = path.join(root, 'dashboard');
+  if (!fs.existsSync(sources)) return;
+  const target = path.join(root, 'dist', 'dashboard');
+  const stamp = path.join(target, '.sources');
+  const wanted = sourcesFingerprint(sources);
+  const isReady = () => fs.existsSync(stamp) && fs.readFileSync(stamp, 'utf8') === wanted;
+  if (isReady()) return;
+  underLock(() => {
+    if (isReady()) return;
+    const vite = path.join(root, 'node_modules', 'vite', 'bin', 'vite.js');
+    const args = [vite, 'build', '--config', path.join(root, 'dashboard', 'vite.config.ts'), '--logLevel', 'error'];
+    const done = spawnSync(node, args, { cwd: root, env: environmentFor(node), encoding: 'utf8' });
+    if (done.status === 0) fs.writeFileSync(stamp, wanted);
+    else say(`the dashboard could not be built:\n${done.stderr}`);
+  });
+}
+
+function sourcesFingerprint(folder) {
+  const hash = createHash('sha256').update(fs.readFileSync(path.join(root, 'package-lock.json')));
+  const names = fs.readdirSync(folder, { recursive: true }).sort();
+  for (const name of names) {
+    const file = path.join(folder, name);
+    if (fs.statSync(file).isFile()) hash.update(`${name}\0`).update(fs.readFileSync(file));
+  }
+  return hash.digest('hex');
 }
 
 function run(node, args) {

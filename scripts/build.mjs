@@ -4,6 +4,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { build } from 'esbuild';
+import { build as buildPage } from 'vite';
 
 const root = path.resolve(import.meta.dirname, '..');
 const dist = path.join(root, 'dist');
@@ -23,6 +24,8 @@ await build({
   sourcemap: true,
   logLevel: 'warning',
 });
+
+await buildPage({ configFile: path.join(root, 'dashboard', 'vite.config.ts'), logLevel: 'warn' });
 
 // The entry is apart and old-fashioned, so that an older Node says what is wrong instead of failing on syntax.
 fs.writeFileSync(

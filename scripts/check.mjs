@@ -14,12 +14,13 @@ const checks = {
   lint: () =>
     command([...tool('@biomejs/biome/bin/biome'), 'check', '--formatter-enabled=false', '--error-on-warnings', '.']),
   types: () => command([...tool('typescript/bin/tsc'), '--project', root]),
+  page: () => command([...tool('typescript/bin/tsc'), '--project', path.join(root, 'dashboard')]),
   unused: () => command([...tool('knip/bin/knip.js'), '--no-progress']),
   rooms: () => tests(['test/architecture']),
   unit: () => tests([]),
 };
 // `unit` includes the room rules; `rooms` alone is for looking at them.
-const inOrder = ['format', 'lint', 'types', 'unused', 'unit'];
+const inOrder = ['format', 'lint', 'types', 'page', 'unused', 'unit'];
 
 const wanted = process.argv.slice(2);
 const unknown = wanted.filter((name) => !(name in checks));

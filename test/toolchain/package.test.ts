@@ -18,6 +18,8 @@ describe('the published package', () => {
     await npm(['pack', '--pack-destination', folder], clone);
     const app = path.join(folder, 'app');
     fs.mkdirSync(app);
+    // Without one npm looks for a project further up.
+    fs.writeFileSync(path.join(app, 'package.json'), '{ "private": true }\n');
     await npm(['install', '--prefer-offline', path.join(folder, `baton-${version}.tgz`)], app);
   }, 120_000);
 

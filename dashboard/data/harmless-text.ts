@@ -1,0 +1,31 @@
+/**
+ * Text of tickets, comments and agents comes from anybody. As text it cannot run; it can still lie: a control character
+ * turns the order of a line around or hides a part of it. Those are made visible here, everything else is left as it is.
+ *
+ * - Control characters become their pictures (`␛`), but a tab and the end of a line stay.
+ * - What reorders, joins or has no width becomes its name (`⟦U+202E⟧`).
+ */
+export function harmlessText(text: string): string {
+  return text.replaceAll('\r\n', '\n').replace(suspicious, named);
+}
+
+/** Controls, formats, half pairs, other ends of lines, and what a font may leave out (`Default_Ignorable_Code_Point`). */
+const suspicious = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{DI}]/gu;
+
+/** A tab, the end of a line; and whether a sign is drawn as text or in colour, which hides nothing. */
+const innocent: ReadonlySet<number> = new Set([0x09, 0x0a, 0xfe0e, 0xfe0f]);
+const pictures = 0x2400;
+const deletePicture = '\u2421';
+
+function named(character: string): string {
+  const code = character.codePointAt(0) ?? 0;
+  if (innocent.has(code)) return character;
+  if (code < 0x20) return String.fromCodePoint(pictures + code);
+  if (code === 0x7f) return deletePicture;
+  return `⟦U+${code.toString(16).toUpperCase().padStart(4, '0')}⟧`;
+}
+
+/** The same on one line, for a place that has no more room. */
+export function harmlessLine(text: string): string {
+  return harmlessText(text.replace(/\s+/gu, ' ').trim());
+}

@@ -1,0 +1,56 @@
+/**
+ * The focus is never nowhere. What has it may be taken away by news, or by what it was pressed for: then the focus goes
+ * back to where that stood. What must hold:
+ *
+ * - Who has left a field on purpose is not brought back to it or to its neighbours.
+ * - Something that was only put elsewhere, such as a row in a new order, keeps the focus.
+ */
+export function startKeepingFocus(): void {
+  let last: HTMLElement | null = null;
+  let home: Element | null = null;
+  document.addEventListener('focusin', ({ target }) => {
+    last = target instanceof HTMLElement ? target : null;
+    home = last?.closest('[data-row-of], [data-home]') ?? null;
+  });
+  document.addEventListener('focusout', ({ target }) => {
+    // What is taken away or put elsewhere has been seen to by then.
+    requestAnimationFrame(() => {
+      if (target === last && last?.isConnected && document.activeElement !== last) last = null;
+    });
+  });
+  const watcher = new MutationObserver((records) => {
+    if (last === null || isSomewhere()) return;
+    const lost = records.findLast(({ removedNodes }) => [...removedNodes].some((node) => node.contains(last)));
+    if (lost === undefined) return;
+    const next = last.isConnected ? last : (within(home) ?? rowNear(lost) ?? document.querySelector('h1'));
+    // What has gone stood where the person looks, and what is next stands there now: nothing has to move.
+    next?.focus({ preventScroll: true });
+  });
+  watcher.observe(document.body, { childList: true, subtree: true });
+}
+
+function isSomewhere(): boolean {
+  return document.activeElement !== null && document.activeElement !== document.body;
+}
+
+/** The row that is left of what had the focus, or the first thing to press there. */
+function within(home: Element | null): HTMLElement | null {
+  if (home === null || !home.isConnected) return null;
+  return home.querySelector<HTMLElement>('[data-row]') ?? home.querySelector<HTMLElement>('button, a[href]');
+}
+
+/** The row after the place where something was taken away, or the last one before it. */
+function rowNear({ target, nextSibling }: MutationRecord): HTMLElement | null {
+  const rows = [...document.querySelectorAll<HTMLElement>('main [data-row]')];
+  const mark = nextSibling?.isConnected ? nextSibling : null;
+  const isAfter = (row: HTMLElement): boolean =>
+    mark !== null
+      ? mark.contains(row) || isBefore(mark, row)
+      : target.isConnected && !target.contains(row) && isBefore(target, row);
+  const index = rows.findIndex(isAfter);
+  return (index === -1 ? rows.at(-1) : rows[index]) ?? null;
+}
+
+function isBefore(one: Node, other: Node): boolean {
+  return (one.compareDocumentPosition(other) & Node.DOCUMENT_POSITION_FOLLOWING) !== 0;
+}

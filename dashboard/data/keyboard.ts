@@ -1,0 +1,121 @@
+import { type ReadonlySignal, signal } from '@preact/signals';
+import { useEffect, useRef } from 'preact/hooks';
+import { later } from './clock.ts';
+import { startKeepingFocus } from './keep-focus.ts';
+
+/** A key, or two after each other: `j`, `g n`, `mod+k` (Ctrl, or Cmd on a Mac). */
+export interface KeyBinding {
+  readonly keys: string;
+  /** What it does, for the list of all keys. */
+  readonly label: string;
+  readonly run: () => void;
+}
+
+const bound = signal<readonly (readonly KeyBinding[])[]>([]);
+
+/** Everything that has a key on this screen, before what has one everywhere; what came last goes first. */
+export const keyBindings: ReadonlySignal<readonly (readonly KeyBinding[])[]> = bound;
+
+/** Binds keys as long as the component is there. */
+export function useKeys(bindings: readonly KeyBinding[], reach: 'screen' | 'everywhere' = 'screen'): void {
+  const latest = useRef(bindings);
+  latest.current = bindings;
+  useEffect(() => {
+    const mine = latest.current.map((binding, index) => ({
+      ...binding,
+      run: () => latest.current[index]?.run(),
+    }));
+    // What surrounds a screen binds its keys after it, and must not win over it.
+    bound.value = reach === 'screen' ? [mine, ...bound.peek()] : [...bound.peek(), mine];
+    return () => {
+      bound.value = bound.peek().filter((each) => each !== mine);
+    };
+  }, []);
+}
+
+/** A second key belongs to a first one for so long. */
+const sequenceMs = 1_200;
+
+/** Who was typing when his field was taken away has not noticed yet; a pause says that he has. */
+const unnoticedMs = 1_000;
+
+/** Says of each key whether it was meant for a field that is not there any more. */
+function createStrayKeys(): (event: KeyboardEvent) => boolean {
+  let field: Element | null = null;
+  let at = 0;
+  addEventListener('pointerdown', () => {
+    field = null;
+  });
+  return (event) => {
+    if (isTyping(event.target)) {
+      // Enter, Esc and Tab end it: what goes then was meant to go.
+      const goesOn = event.key.length === 1 || event.key === 'Backspace';
+      field = goesOn && event.target instanceof Element ? event.target : null;
+      at = event.timeStamp;
+      return false;
+    }
+    const isCommand = event.ctrlKey || event.metaKey;
+    if (field === null || field.isConnected || isCommand || event.timeStamp - at > unnoticedMs) {
+      field = null;
+      return false;
+    }
+    at = event.timeStamp;
+    return true;
+  };
+}
+
+export function startKeyboard(): void {
+  startKeepingFocus();
+  const isStray = createStrayKeys();
+  let first: string | null = null;
+  let forget = (): void => {};
+  addEventListener('keydown', (event) => {
+    if (isStray(event)) return event.preventDefault();
+    const key = nameOf(event);
+    const hasModifier = key.startsWith('mod+');
+    if (event.defaultPrevented || key === '' || (!hasModifier && isTyping(event.target))) return;
+    // An open dialog has the keyboard to itself.
+    if (!hasModifier && document.querySelector('dialog[open]') !== null) return;
+    const keys = first === null ? key : `${first} ${key}`;
+    forget();
+    first = null;
+    const all = bound.peek().flat();
+    const binding = all.find((each) => each.keys === keys) ?? all.find((each) => each.keys === key);
+    if (binding !== undefined) {
+      event.preventDefault();
+      binding.run();
+    } else if (all.some((each) => each.keys.startsWith(`${key} `))) {
+      first = key;
+      forget = later(sequenceMs, () => {
+        first = null;
+      });
+    }
+  });
+}
+
+function nameOf(event: KeyboardEvent): string {
+  if (event.altKey || event.isComposing) return '';
+  const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
+  return event.ctrlKey || event.metaKey ? `mod+${key}` : key;
+}
+
+function isTyping(target: EventTarget | null): boolean {
+  if (!(target instanceof HTMLElement)) return false;
+  return target.isContentEditable || target.matches('input:not([type=checkbox], [type=radio]), textarea, select');
+}
+
+/**
+ * Goes to the next or the previous row: an element with `data-row`. Within a group (`data-rows`) it stays there; from
+ * nowhere it begins at the first. A row that is not drawn yet is drawn when its neighbour has the focus.
+ */
+export function moveToRow(step: 1 | -1): void {
+  const here = document.activeElement?.closest('[data-row-of], [data-row]') ?? null;
+  const current = here?.matches('[data-row]') ? here : (here?.querySelector('[data-row]') ?? null);
+  const scope = current?.closest('[data-rows]') ?? document;
+  const rows = [...scope.querySelectorAll<HTMLElement>('[data-row]')];
+  const index = current === null ? -1 : rows.indexOf(current as HTMLElement);
+  const next = index === -1 ? (step === 1 ? 0 : rows.length - 1) : index + step;
+  const row = rows[next];
+  row?.focus();
+  row?.scrollIntoView({ block: 'nearest' });
+}

@@ -1,0 +1,25 @@
+import { type ReadonlySignal, signal } from '@preact/signals';
+import { later } from './clock.ts';
+
+/** What came of an action that has no row to tell it at. */
+export interface Notice {
+  readonly text: string;
+  readonly isRefusal: boolean;
+}
+
+const shown = signal<Notice | null>(null);
+const readableMs = 8_000;
+let forget = (): void => {};
+
+export const notice: ReadonlySignal<Notice | null> = shown;
+
+/** A refusal stays until it is dismissed; what went well goes by itself. */
+export function tellNotice(told: Notice): void {
+  forget();
+  shown.value = told;
+  forget = told.isRefusal ? () => {} : later(readableMs, dismissNotice);
+}
+
+export function dismissNotice(): void {
+  shown.value = null;
+}

@@ -1,0 +1,34 @@
+import { render } from 'preact';
+import { startClock } from './data/clock.ts';
+import { startKeyboard } from './data/keyboard.ts';
+import { startQuestions } from './data/questions.ts';
+import { startRouter } from './data/router.ts';
+import { keepReading } from './data/stream.ts';
+import { startTheme } from './data/theme.ts';
+import { Shell } from './parts/shell.tsx';
+import './style/tokens.css';
+import './style/base.css';
+import './style/parts.css';
+import './style/forms.css';
+import './style/shell.css';
+import './style/rows.css';
+import './style/board.css';
+import './style/queue.css';
+import './style/costs.css';
+import './style/system.css';
+import './style/search.css';
+import './style/issue.css';
+import './style/waterfall.css';
+import './style/diff.css';
+import './style/transcript.css';
+import './style/run.css';
+
+startTheme();
+startClock();
+startRouter();
+startKeyboard();
+startQuestions();
+void keepReading();
+
+const app = document.getElementById('app');
+if (app !== null) render(<Shell />, app);

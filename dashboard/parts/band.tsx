@@ -1,0 +1,26 @@
+import type { ComponentChildren, VNode } from 'preact';
+import { useId } from 'preact/hooks';
+
+interface BandProps {
+  readonly title: string;
+  readonly count: number;
+  /** Whether there are rows; some are shown that do not count any more. */
+  readonly hasRows?: boolean;
+  /** What is said when there is no row. */
+  readonly empty: ComponentChildren;
+  readonly children: ComponentChildren;
+}
+
+/** A part of a screen with a heading and rows, each on the same columns. */
+export function Band({ title, count, hasRows = count > 0, empty, children }: BandProps): VNode {
+  const id = useId();
+  return (
+    <section class="band" aria-labelledby={id}>
+      <h2 id={id}>
+        {title} {count > 0 && <span class="count">{count}</span>}
+      </h2>
+      {count === 0 && <p class="empty">{empty}</p>}
+      {hasRows && <ul class="rows">{children}</ul>}
+    </section>
+  );
+}

@@ -1,0 +1,39 @@
+import type { VNode } from 'preact';
+
+interface BulkBarProps {
+  readonly count: number;
+  /** How many of them are not on the screen: a filter leaves them out, or their column is folded. */
+  readonly hidden: number;
+  readonly label: string;
+  readonly canMove: boolean;
+  readonly onMove: () => void;
+  readonly onHold: () => void;
+  readonly onRelease: () => void;
+  readonly onClear: () => void;
+}
+
+/** What can be done with the issues that are selected. */
+export function BulkBar(props: BulkBarProps): VNode | null {
+  const { count, hidden, label, canMove, onMove, onHold, onRelease, onClear } = props;
+  if (count === 0) return null;
+  return (
+    <div class="bulk" role="toolbar" aria-label={label}>
+      <strong>{count} selected</strong>
+      {hidden > 0 && <span>{hidden} of them not shown</span>}
+      {canMove && (
+        <button type="button" onClick={onMove}>
+          Move to…
+        </button>
+      )}
+      <button type="button" onClick={onHold}>
+        Hold
+      </button>
+      <button type="button" onClick={onRelease}>
+        Release
+      </button>
+      <button type="button" class="quiet" onClick={onClear}>
+        Clear
+      </button>
+    </div>
+  );
+}

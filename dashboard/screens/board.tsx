@@ -1,0 +1,28 @@
+import type { VNode } from 'preact';
+import type { Project } from '../../src/server/api/schema/system.ts';
+import { apiRoot } from '../data/api.ts';
+import { useResource } from '../data/resource.ts';
+import { queryWord } from '../data/router.ts';
+import { BoardList } from '../parts/board-list.tsx';
+import { EmptyLine } from '../parts/empty-line.tsx';
+import { ProblemLine } from '../parts/problem-line.tsx';
+
+/** The issues by status. Baton's own board can be changed here; another's is only shown as Baton sees it. */
+export function BoardScreen(): VNode {
+  const { resource } = useResource<{ readonly projects: readonly Project[] }>(`${apiRoot}/projects`);
+  const { value, problem } = resource.value;
+  const all = value?.projects ?? [];
+  const chosen = all.filter(({ name }) => name === queryWord('project'));
+  const shown = chosen.length > 0 ? chosen : all;
+  return (
+    <div class={shown.length > 1 ? 'screen board-screen several' : 'screen board-screen'}>
+      <h1 tabIndex={-1} class="unseen">
+        Board
+      </h1>
+      {problem !== null && <ProblemLine problem={problem} />}
+      {value === null && problem === null && <EmptyLine>Asking the daemon for its boards.</EmptyLine>}
+      {value?.projects.length === 0 && <EmptyLine>There is no project.</EmptyLine>}
+      {shown.length > 0 && <BoardList key={JSON.stringify(shown.map(({ name }) => name))} projects={shown} />}
+    </div>
+  );
+}

@@ -1,0 +1,64 @@
+import type { ComponentChildren, VNode } from 'preact';
+import { isCostUnknown, type Sum } from '../data/usage-sums.ts';
+import { tokenWords } from '../data/words.ts';
+import { Cost, Tokens } from '../parts/amount.tsx';
+
+interface CostsSumsProps {
+  readonly total: Sum;
+  /** Some days have tokens without a price: then the sum is less than it was. */
+  readonly hasUnpriced: boolean;
+}
+
+/** The sums on top. */
+export function CostsSums({ total, hasUnpriced }: CostsSumsProps): VNode {
+  const { input_tokens, cached_input_tokens, output_tokens, reasoning_tokens, total_tokens, runs } = total;
+  return (
+    <section aria-label="Sums">
+      <dl class="sums">
+        <SumFact label="Cost">
+          <Cost of={total} />
+        </SumFact>
+        <SumFact label="Runs">{runs.toLocaleString()}</SumFact>
+        <SumFact label="Tokens">
+          <Tokens count={total_tokens} />
+        </SumFact>
+        <SumFact label="Input" part={partWords(cached_input_tokens, input_tokens, 'cached')}>
+          <Tokens count={input_tokens} />
+        </SumFact>
+        <SumFact label="Output" part={partWords(reasoning_tokens, output_tokens, 'reasoning')}>
+          <Tokens count={output_tokens} />
+        </SumFact>
+      </dl>
+      {hasUnpriced && (
+        <p class="quiet-text">
+          Cost is known only where the agent or a price table tells it
+          {isCostUnknown(total) ? '.' : '; some tokens of these days have none, so it was more.'}
+        </p>
+      )}
+    </section>
+  );
+}
+
+interface SumFactProps {
+  readonly label: string;
+  readonly part?: string | null;
+  readonly children: ComponentChildren;
+}
+
+function SumFact({ label, part = null, children }: SumFactProps): VNode {
+  return (
+    <div>
+      <dt>{label}</dt>
+      <dd>
+        <strong>{children}</strong>
+        {part !== null && <small> {part}</small>}
+      </dd>
+    </div>
+  );
+}
+
+/** What is counted in the number before already: `15.0M cached, 62 %`. */
+function partWords(part: number, whole: number, what: string): string {
+  const share = whole > 0 ? Math.round((part / whole) * 100) : 0;
+  return `${tokenWords(part)} ${what}, ${share} %`;
+}

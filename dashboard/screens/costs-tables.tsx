@@ -1,0 +1,154 @@
+import type { ComponentChildren, VNode } from 'preact';
+import { useId } from 'preact/hooks';
+import type { DayRange } from '../data/day-range.ts';
+import { harmlessLine } from '../data/harmless-text.ts';
+import { hasSeveralProjects } from '../data/live.ts';
+import { issueHref } from '../data/router.ts';
+import { type IssueSum, isCostUnknown, type NamedSum, type Sum, type UsageSums } from '../data/usage-sums.ts';
+import { Cost, Tokens } from '../parts/amount.tsx';
+import { DayChart, dayWords } from '../parts/chart-days.tsx';
+import { ShareBar } from '../parts/chart-share.tsx';
+import { CsvButton } from '../parts/csv-button.tsx';
+import { type Column, Table } from '../parts/table.tsx';
+import { Text } from '../parts/text.tsx';
+
+const amounts: readonly Column<Sum>[] = [
+  { label: 'Input', isNumber: true, cell: ({ input_tokens }) => <Tokens count={input_tokens} /> },
+  { label: 'Cached', isNumber: true, cell: ({ cached_input_tokens }) => <Tokens count={cached_input_tokens} /> },
+  { label: 'Output', isNumber: true, cell: ({ output_tokens }) => <Tokens count={output_tokens} /> },
+  { label: 'Reasoning', isNumber: true, cell: ({ reasoning_tokens }) => <Tokens count={reasoning_tokens} /> },
+  {
+    label: 'Cost',
+    isNumber: true,
+    cell: (sum) => <Cost of={sum} />,
+  },
+  { label: 'Runs', isNumber: true, cell: ({ runs }) => runs },
+];
+
+/** The chart, and the same as a table, the newest day first. */
+export function CostsByDay({ sums: { days, range } }: { readonly sums: UsageSums }): VNode {
+  const columns: readonly Column<NamedSum>[] = [
+    { label: 'Day', cell: ({ name }) => <time dateTime={name}>{dayWords(name)}</time> },
+    ...amounts,
+  ];
+  return (
+    <CostsSection title="By day" what="day" range={range} rows={days} nameOf={({ name }) => [name]}>
+      <div class="beside">
+        <DayChart days={days} />
+        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard. */}
+        <section class="scrolls" tabIndex={0} aria-label="By day, as a table">
+          <Table caption="Usage by day" columns={columns} rows={[...days].reverse()} keyOf={({ name }) => name} />
+        </section>
+      </div>
+    </CostsSection>
+  );
+}
+
+interface CostsByNameProps {
+  readonly title: string;
+  readonly what: string;
+  readonly rows: readonly NamedSum[];
+  readonly range: DayRange;
+}
+
+export function CostsByName({ title, what, rows, range }: CostsByNameProps): VNode {
+  return (
+    <CostsSection title={title} what={what.toLowerCase()} range={range} rows={rows} nameOf={({ name }) => [name]}>
+      <Table
+        caption={`Usage ${title.toLowerCase()}`}
+        rows={rows}
+        keyOf={({ name }) => name}
+        columns={[{ label: what, cell: ({ name }) => <Text text={name} /> }, barColumn(rows), ...amounts]}
+      />
+    </CostsSection>
+  );
+}
+
+/** Those that used the most, with the way to them. */
+export function CostsByIssue({ sums: { issues, range } }: { readonly sums: UsageSums }): VNode {
+  const name: Column<IssueSum> = {
+    label: 'Issue',
+    cell: ({ project, issue_identifier }) => (
+      <>
+        <a href={issueHref(project, issue_identifier)} data-row>
+          <Text text={issue_identifier} />
+        </a>
+        {hasSeveralProjects.value && (
+          <small>
+            {' '}
+            <Text text={project} />
+          </small>
+        )}
+      </>
+    ),
+  };
+  return (
+    <CostsSection
+      title="By issue"
+      what="issue"
+      range={range}
+      rows={issues}
+      nameOf={({ issue_identifier, project }) => [issue_identifier, project]}
+      more={['project']}
+    >
+      <Table
+        caption="Usage by issue, those that used the most"
+        rows={issues}
+        keyOf={({ project, issue_id }) => `${project}/${issue_id}`}
+        columns={[name, barColumn(issues), ...amounts]}
+      />
+    </CostsSection>
+  );
+}
+
+function barColumn(rows: readonly Sum[]): Column<Sum> {
+  const longest = Math.max(...rows.map(({ total_tokens }) => total_tokens));
+  return { label: 'Tokens', isWide: true, cell: (sum) => <ShareBar sum={sum} longest={longest} /> };
+}
+
+interface CostsSectionProps<R extends Sum> {
+  readonly title: string;
+  readonly what: string;
+  readonly range: DayRange;
+  readonly rows: readonly R[];
+  readonly nameOf: (row: R) => readonly string[];
+  readonly more?: readonly string[];
+  readonly children: ComponentChildren;
+}
+
+const csvNames = [
+  'input_tokens',
+  'cached_input_tokens',
+  'output_tokens',
+  'reasoning_tokens',
+  'total_tokens',
+  'cost_usd',
+  'runs',
+] as const;
+
+function CostsSection<R extends Sum>(props: CostsSectionProps<R>): VNode {
+  const { title, what, range, rows, nameOf, more = [], children } = props;
+  const id = useId();
+  return (
+    <section class="band" aria-labelledby={id}>
+      <header class="band-head">
+        <h2 id={id}>{title}</h2>
+        <CsvButton
+          name={title.toLowerCase()}
+          fileName={`baton-usage-by-${what}-${range.from}-to-${range.to}.csv`}
+          header={[what, ...more, ...csvNames]}
+          rows={() =>
+            rows.map((row) => [...nameOf(row).map(harmlessLine), ...csvNames.map((name) => cellOf(row, name))])
+          }
+        />
+      </header>
+      {children}
+    </section>
+  );
+}
+
+/** An unknown cost is left out: a zero would be summed. A known one is told to a millionth of a dollar. */
+function cellOf(sum: Sum, name: (typeof csvNames)[number]): number | string {
+  if (name === 'cost_usd' && isCostUnknown(sum)) return '';
+  return Math.round(sum[name] * 1_000_000) / 1_000_000;
+}

@@ -1,0 +1,34 @@
+import type { ComponentType } from 'preact';
+import { BoardScreen } from './board.tsx';
+import { CostsScreen } from './costs.tsx';
+import { IssueScreen } from './issue.tsx';
+import { NowScreen } from './now.tsx';
+import { QueueScreen } from './queue.tsx';
+import { RunScreen } from './run.tsx';
+import { SearchScreen } from './search.tsx';
+import { SystemScreen } from './system.tsx';
+
+/** A screen and its address. Its named parts come in as `params`; whatever else it shows is in the query. */
+export interface Screen {
+  readonly path: string;
+  readonly label: string;
+  /** The key after `g`; null for a screen that is about one thing, and is reached by a link to it. */
+  readonly key: string | null;
+  readonly component: ComponentType<ScreenProps>;
+}
+
+export interface ScreenProps {
+  readonly params: Readonly<Record<string, string>>;
+}
+
+/** All screens, in the order of the navigation. */
+export const screens: readonly Screen[] = [
+  { path: '/', label: 'Now', key: 'n', component: NowScreen },
+  { path: '/board', label: 'Board', key: 'b', component: BoardScreen },
+  { path: '/queue', label: 'Queue', key: 'q', component: QueueScreen },
+  { path: '/costs', label: 'Costs', key: 'c', component: CostsScreen },
+  { path: '/system', label: 'System', key: 's', component: SystemScreen },
+  { path: '/search', label: 'Search', key: null, component: SearchScreen },
+  { path: '/issue/:project/:id', label: 'Issue', key: null, component: IssueScreen },
+  { path: '/run/:project/:run', label: 'Run', key: null, component: RunScreen },
+];

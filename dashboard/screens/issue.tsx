@@ -1,0 +1,133 @@
+import type { VNode } from 'preact';
+import { useMemo } from 'preact/hooks';
+import type { IssueDetail } from '../../src/server/api/schema/issue.ts';
+import { projectPath } from '../data/api.ts';
+import { createIssueNews } from '../data/issue-news.ts';
+import { projects } from '../data/live.ts';
+import { useResource } from '../data/resource.ts';
+import { DiffView } from '../parts/diff-view.tsx';
+import { EmptyLine } from '../parts/empty-line.tsx';
+import { IssueCommands } from '../parts/issue-commands.tsx';
+import { IssueCost } from '../parts/issue-cost.tsx';
+import { IssueHeading } from '../parts/issue-heading.tsx';
+import { IssueHistory } from '../parts/issue-history.tsx';
+import { IssueLive } from '../parts/issue-live.tsx';
+import { OpenQuestions, PastQuestions } from '../parts/issue-questions.tsx';
+import { useIssueRuns } from '../parts/issue-runs.tsx';
+import { TakenOver } from '../parts/issue-takeover.tsx';
+import { IssueTranscript } from '../parts/issue-transcript.tsx';
+import { IssueWhy } from '../parts/issue-why.tsx';
+import { Markdown } from '../parts/markdown.tsx';
+import { ProblemLine } from '../parts/problem-line.tsx';
+import { Tabs } from '../parts/tabs.tsx';
+import { Text } from '../parts/text.tsx';
+import { Waterfall } from '../parts/waterfall.tsx';
+import type { ScreenProps } from './index.ts';
+
+/** One issue: why it is where it is, what was tried, what came of it, and what can be done. */
+export function IssueScreen({ params: { project = '', id = '' } }: ScreenProps): VNode {
+  return <IssueOf key={`${project}/${id}`} project={project} id={id} />;
+}
+
+interface IssueOfProps {
+  readonly project: string;
+  readonly id: string;
+}
+
+function IssueOf({ project, id }: IssueOfProps): VNode {
+  const isNews = useMemo(() => createIssueNews(project, id, projects.peek()?.get(project)), [project, id]);
+  const { resource } = useResource<IssueDetail>(projectPath(project, 'issues', id), isNews);
+  const { value, problem } = resource.value;
+  return (
+    <div class="screen issue-screen">
+      {value === null && (
+        <h1 tabIndex={-1}>
+          <Text text={id} />
+        </h1>
+      )}
+      {problem !== null && <ProblemLine problem={problem} />}
+      {value === null && problem === null && <EmptyLine>Asking the daemon about it.</EmptyLine>}
+      {value !== null && <IssuePage project={project} issue={value} />}
+    </div>
+  );
+}
+
+function IssuePage({ project, issue }: { readonly project: string; readonly issue: IssueDetail }): VNode {
+  const { runs, more } = useIssueRuns(project, issue);
+  const isDiffNews = useMemo(
+    () => createIssueNews(project, issue.id, projects.peek()?.get(project)),
+    [project, issue.id],
+  );
+  const answered = issue.questions.filter(({ state }) => state !== 'open').length;
+  return (
+    <>
+      <IssueHeading project={project} issue={issue} />
+      <IssueCommands project={project} issue={issue} />
+      <TakenOver project={project} issue={issue} />
+      <OpenQuestions project={project} issue={issue} />
+      <div class="issue-now">
+        <IssueWhy project={project} issue={issue} />
+        <IssueLive project={project} issueId={issue.id} />
+      </div>
+      <Tabs
+        label="About the issue"
+        tabs={[
+          {
+            name: 'timeline',
+            label: 'Timeline',
+            // The usage counts runs that ended.
+            count: Math.max(issue.usage.runs, runs.length),
+            content: () => (
+              <section aria-label="Timeline of attempts">
+                {runs.length === 0 ? <EmptyLine>No run yet.</EmptyLine> : <Waterfall project={project} runs={runs} />}
+                {more}
+              </section>
+            ),
+          },
+          {
+            name: 'transcript',
+            label: 'Transcript',
+            content: () => <IssueTranscript project={project} runs={runs} more={more} />,
+          },
+          {
+            name: 'diff',
+            label: 'Diff',
+            content: () => (
+              <DiffView path={projectPath(project, 'issues', issue.id, 'diff')} changesWith={isDiffNews} />
+            ),
+          },
+          {
+            name: 'ticket',
+            label: 'Ticket',
+            content: () =>
+              issue.description === null || issue.description.trim() === '' ? (
+                <EmptyLine>It has no description.</EmptyLine>
+              ) : (
+                <div class="ticket">
+                  <h3 class="unseen">Description</h3>
+                  <Markdown source={issue.description} />
+                </div>
+              ),
+          },
+          { name: 'questions', label: 'Questions', count: answered, content: () => <PastQuestions issue={issue} /> },
+          {
+            name: 'history',
+            label: 'History',
+            count: issue.history.length + issue.comments.length,
+            content: () => <IssueHistory issue={issue} />,
+          },
+          {
+            name: 'cost',
+            label: 'Cost',
+            content: () => (
+              <>
+                <IssueCost project={project} usage={issue.usage} runs={runs} />
+                {more}
+              </>
+            ),
+          },
+        ]}
+      />
+    </>
+  );
+}

@@ -1,0 +1,142 @@
+import type { VNode } from 'preact';
+import type { NeedsYou } from '../../src/server/api/schema/now.ts';
+import { type KeptRow, withKept } from '../data/issue-rows.ts';
+import { landed, needsYou, type Placed, projects, running, shownProjects, waiting } from '../data/live.ts';
+import { placesInUse } from '../data/open-forms.ts';
+import { linkTo } from '../data/router.ts';
+import { countWords } from '../data/words.ts';
+import { Band } from '../parts/band.tsx';
+import { NeedsYouRow } from '../parts/needs-you-row.tsx';
+import { Row } from '../parts/row.tsx';
+import { RunningRow } from '../parts/running-row.tsx';
+import { ClockTime, Countdown } from '../parts/time.tsx';
+import { VitalsLine } from '../parts/vitals-line.tsx';
+import { WaitingRow } from '../parts/waiting-row.tsx';
+
+/** What goes on at this moment; what needs a person first. */
+export function NowScreen(): VNode {
+  if (projects.value === null) {
+    return (
+      <div class="screen">
+        <h1 tabIndex={-1}>Now</h1>
+        <p class="empty">Asking the daemon what goes on.</p>
+      </div>
+    );
+  }
+  const asked = byTime(
+    withKept('needs_you', needsYou.value),
+    ({ row }) => `${urgency.indexOf(row.kind)} ${row.since ?? ''}`,
+  );
+  const active = byTime(withKept('running', running.value), ({ row }) => row.started_at);
+  const later = byTime(withKept('waiting', waiting.value), ({ row }) => row.next_look_at);
+  const done = byTime(
+    landed.value.map((placed) => ({ placed })),
+    ({ row }) => row.at,
+  ).reverse();
+  return (
+    <div class="screen now">
+      <h1 tabIndex={-1} class="unseen">
+        Now
+      </h1>
+      {shownProjects.value.map((rows) => (
+        <VitalsLine key={rows.project} rows={rows} />
+      ))}
+      <Band title="Needs you" count={needsYou.value.length} hasRows={asked.length > 0} empty="Nothing waits for you.">
+        {shownOf(asked).map((kept) => (
+          <NeedsYouRow key={kept.place} {...kept} />
+        ))}
+        <More count={asked.length} path="/board" where="on the board" />
+      </Band>
+      <Band title="Running" count={running.value.length} hasRows={active.length > 0} empty={<NothingRuns />}>
+        {active.map((kept) => (
+          <RunningRow key={kept.place} {...kept} />
+        ))}
+      </Band>
+      <Band
+        title="Waiting"
+        count={waiting.value.length}
+        hasRows={later.length > 0}
+        empty="Nothing waits: whatever may run is running."
+      >
+        {shownOf(later).map((kept) => (
+          <WaitingRow key={kept.place} {...kept} />
+        ))}
+        <More count={later.length} path="/queue" where="in the queue" />
+      </Band>
+      <Band title="Landed today" count={done.length} empty="Nothing has landed yet today.">
+        {done.slice(0, mostShown).map(({ placed: { project, row } }) => (
+          <Row
+            key={`${project}/${row.key}`}
+            project={project}
+            row={row}
+            tone="landed"
+            word={row.state}
+            time={<ClockTime at={row.at} />}
+          />
+        ))}
+        <More count={done.length} path="/board" where="on the board" />
+      </Band>
+    </div>
+  );
+}
+
+/** A band is for a glance: thousands of rows would take seconds to draw, and nobody reads them here. */
+const mostShown = 50;
+
+/** A row that somebody types in is shown, however many come before it. */
+function shownOf<R>(rows: readonly KeptRow<R>[]): readonly KeptRow<R>[] {
+  const inUse = placesInUse();
+  return rows.filter(({ place }, index) => index < mostShown || inUse.has(place));
+}
+
+interface MoreProps {
+  readonly count: number;
+  readonly path: string;
+  readonly where: string;
+}
+
+function More({ count, path, where }: MoreProps): VNode | null {
+  if (count <= mostShown) return null;
+  return (
+    <li class="more">
+      <a href={linkTo(path)}>
+        {countWords(count - mostShown, 'more is', 'more are')} {where}
+      </a>
+    </li>
+  );
+}
+
+/** Agents that wait come first, then what stops everything. */
+const urgency: readonly NeedsYou['kind'][] = ['question', 'daemon', 'account', 'limit', 'held', 'review'];
+
+/** The earliest first; what has no time comes last. Patches come in any order, so rows are put in order here. */
+function byTime<R extends { readonly key: string }, K extends { readonly placed: Placed<R> }>(
+  rows: readonly (K & { readonly placed: Placed<R> })[],
+  timeOf: (placed: Placed<R>) => string | null,
+): K[] {
+  const end = '9';
+  return rows
+    .map((row) => ({ row, key: row.placed.row.key, at: timeOf(row.placed) ?? end }))
+    .sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : a.key < b.key ? -1 : 1))
+    .map(({ row }) => row);
+}
+
+/** Nothing runs: how much could, and when that is looked at. */
+function NothingRuns(): VNode {
+  const all = shownProjects.value;
+  const paused = all.find(({ vitals }) => vitals.paused !== null);
+  if (paused !== undefined && all.length === 1) return <>No run; and nothing new starts while it is paused.</>;
+  const free = all.reduce((sum, { vitals }) => sum + vitals.slots.limit - vitals.slots.used, 0);
+  const next = all.flatMap(({ vitals }) => vitals.polling.next_poll_at ?? []).sort()[0] ?? null;
+  return (
+    <>
+      No run. {countWords(free, 'slot is', 'slots are')} free
+      {next !== null && (
+        <>
+          ; the next look is <Countdown at={next} />
+        </>
+      )}
+      .
+    </>
+  );
+}

@@ -1,0 +1,118 @@
+import { useComputed } from '@preact/signals';
+import type { VNode } from 'preact';
+import type { StreamEvent } from '../../src/server/api/schema/event.ts';
+import type { Queue } from '../../src/server/api/schema/system.ts';
+import { useEachProject } from '../data/each-project.ts';
+import { useKeys } from '../data/keyboard.ts';
+import { projects } from '../data/live.ts';
+import { isNarrow } from '../data/narrow.ts';
+import { actOnRow, queueActions } from '../data/queue-actions.ts';
+import {
+  matchingRows,
+  type QueueRow as QueueRowFacts,
+  queueRows,
+  reasonCounts,
+  startsNext,
+} from '../data/queue-rows.ts';
+import { linkTo, queryWord } from '../data/router.ts';
+import { countWords, plainWords } from '../data/words.ts';
+import { EmptyLine } from '../parts/empty-line.tsx';
+import { ProblemLine } from '../parts/problem-line.tsx';
+import { QueueRow, queueRowHeight } from '../parts/queue-row.tsx';
+import { Countdown } from '../parts/time.tsx';
+import { TypedFilter } from '../parts/typed-filter.tsx';
+import { VirtualList } from '../parts/virtual-list.tsx';
+
+/** A long queue is much to read: not more often than this. */
+const settleMs = 1_000;
+
+/** Every candidate in the order in which it would start, and in the planner's words why it does not yet. */
+export function QueueScreen(): VNode {
+  const { answers } = useEachProject<Queue>('queue', { changesWith: isAboutQueue, settleMs });
+  const all = useComputed(() => queueRows(answers.value));
+  const counts = useComputed(() => reasonCounts(all.value));
+  const reason = queryWord('reason');
+  const text = queryWord('q');
+  const rows = reason === '' && text === '' ? all.value : matchingRows(all.value, { reason, text });
+  useKeys([
+    { keys: 'r', label: 'retry the row', run: () => onFocused(all.peek(), 'issue_retry') },
+    { keys: 'p', label: 'hold the row', run: () => onFocused(all.peek(), 'issue_hold') },
+    { keys: 'u', label: 'release the row', run: () => onFocused(all.peek(), 'issue_release') },
+  ]);
+  const next = answers.value.flatMap(({ value }) => value?.next_poll_at ?? []).sort()[0] ?? null;
+  const isRead = answers.value.length > 0;
+  return (
+    <div class="screen queue-screen">
+      <header class="queue-head">
+        <h1 tabIndex={-1}>Queue</h1>
+        {isRead && (
+          <p>
+            {countWords(all.value.length, 'candidate', 'candidates')}
+            {next !== null && (
+              <>
+                ; the next look is <Countdown at={next} />
+              </>
+            )}
+          </p>
+        )}
+        <search>
+          <TypedFilter name="q" label="Search the queue" placeholder="Search the queue" />
+        </search>
+      </header>
+      {answers.value.map(({ project, problem }) => problem !== null && <ProblemLine key={project} problem={problem} />)}
+      <nav class="reasons" aria-label="Why they wait">
+        <Reason code="" count={all.value.length} chosen={reason} text={text} />
+        {counts.value.map(([code, count]) => (
+          <Reason key={code} code={code} count={count} chosen={reason} text={text} />
+        ))}
+      </nav>
+      {rows.length === 0 ? (
+        <EmptyLine>{emptyWords(isRead, all.value.length)}</EmptyLine>
+      ) : (
+        <VirtualList
+          label="Candidates, in the order in which they would start"
+          rows={rows}
+          keyOf={({ key }) => key}
+          rowHeight={isNarrow.value ? queueRowHeight.narrow : queueRowHeight.wide}
+          render={(row, isTabStop) => <QueueRow row={row} isTabStop={isTabStop} />}
+        />
+      )}
+    </div>
+  );
+}
+
+interface ReasonProps {
+  readonly code: string;
+  readonly count: number;
+  readonly chosen: string;
+  readonly text: string;
+}
+
+function Reason({ code, count, chosen, text }: ReasonProps): VNode {
+  const words = { ...(code === '' ? {} : { reason: code }), ...(text === '' ? {} : { q: text }) };
+  return (
+    <a href={linkTo('/queue', words)} aria-current={code === chosen ? 'true' : undefined}>
+      {code === '' ? 'all' : code === startsNext ? 'starts next' : plainWords(code)} <span class="count">{count}</span>
+    </a>
+  );
+}
+
+function emptyWords(isRead: boolean, count: number): string {
+  if (projects.value?.size === 0) return 'There is no project.';
+  if (!isRead) return projects.value === null ? 'Asking the daemon what goes on.' : 'Asking for the queue.';
+  return count === 0 ? 'Nothing waits to be started.' : 'No candidate is like that.';
+}
+
+/** What waits or was held changed, or a run ended; what a run does meanwhile changes no queue. */
+function isAboutQueue(event: StreamEvent): boolean {
+  if (event.name !== 'patch') return event.name === 'issue_changed';
+  const { set, drop } = event.data;
+  return [set.waiting, drop.waiting, set.needs_you, drop.needs_you, drop.running].some((rows) => rows !== undefined);
+}
+
+function onFocused(rows: readonly QueueRowFacts[], name: string): void {
+  const key = document.activeElement?.closest<HTMLElement>('[data-key]')?.dataset.key;
+  const row = rows.find((each) => each.key === key);
+  const action = row === undefined ? undefined : queueActions(row).find((each) => each.name === name);
+  if (row !== undefined && action !== undefined) void actOnRow(row, action);
+}

@@ -1,0 +1,125 @@
+import type { VNode } from 'preact';
+import type { Found } from '../../src/server/api/schema/system.ts';
+import { useEachProject } from '../data/each-project.ts';
+import { type FoundGroup, type FoundResult, groupFound } from '../data/found-groups.ts';
+import { harmlessLine } from '../data/harmless-text.ts';
+import { hasSeveralProjects } from '../data/live.ts';
+import { eventHref, issueHref, queryWord } from '../data/router.ts';
+import { countWords } from '../data/words.ts';
+import { EmptyLine } from '../parts/empty-line.tsx';
+import { FoundText } from '../parts/found-text.tsx';
+import { ProblemLine } from '../parts/problem-line.tsx';
+import { Text } from '../parts/text.tsx';
+import { TimeAgo } from '../parts/time.tsx';
+import { TypedFilter } from '../parts/typed-filter.tsx';
+
+/** One letter is everywhere. */
+const shortest = 2;
+
+/** Looks through the issues and what agents said, of every project. What is looked for is in the address. */
+export function SearchScreen(): VNode {
+  const wanted = queryWord('q').trim();
+  const question = wanted.length < shortest ? null : `search?q=${encodeURIComponent(wanted)}`;
+  const { answers } = useEachProject<Found>(question);
+  const groups = groupFound(answers.value);
+  const isAnswered = answers.value.length > 0 && answers.value.every(({ asked }) => asked === question);
+  const isCut = answers.value.some(({ value }) => value?.is_cut === true);
+  return (
+    <div class="screen search-screen">
+      <h1 tabIndex={-1}>Search</h1>
+      <search>
+        <TypedFilter name="q" label="Search issues and transcripts" placeholder="A text in issues and transcripts" />
+      </search>
+      {answers.value.map(({ project, problem }) => problem !== null && <ProblemLine key={project} problem={problem} />)}
+      <output class="quiet-text">{summaryOf({ wanted, groups, isAnswered, isCut })}</output>
+      {groups.length === 0 && isAnswered && (
+        <EmptyLine>
+          Nothing has <Text text={`“${wanted}”`} /> in it.
+        </EmptyLine>
+      )}
+      <ul class="found">
+        {groups.map((group) => (
+          <Group key={group.key} group={group} wanted={wanted} />
+        ))}
+      </ul>
+    </div>
+  );
+}
+
+interface Summary {
+  readonly wanted: string;
+  readonly groups: readonly FoundGroup[];
+  readonly isAnswered: boolean;
+  readonly isCut: boolean;
+}
+
+function summaryOf({ wanted, groups, isAnswered, isCut }: Summary): string {
+  if (wanted.length < shortest) return 'Type two letters or more.';
+  if (!isAnswered) return 'Looking.';
+  const cut = isCut ? ' Not everything was looked through; a longer text narrows it.' : '';
+  if (groups.length === 0) return cut.trim();
+  return `Found in ${countWords(groups.length, 'issue', 'issues')}.${cut}`;
+}
+
+interface GroupProps {
+  readonly group: FoundGroup;
+  readonly wanted: string;
+}
+
+function Group({ group, wanted }: GroupProps): VNode {
+  const { project, identifier, title, inIssue, inRuns } = group;
+  return (
+    <li data-row-of>
+      <h2>
+        <a href={issueHref(project, identifier)} data-row aria-label={harmlessLine(`${identifier}: ${title ?? ''}`)}>
+          <FoundText text={identifier} wanted={wanted} />
+        </a>{' '}
+        {title !== null && <FoundText text={title} wanted={wanted} />}
+        {hasSeveralProjects.value && (
+          <small>
+            {' '}
+            <Text text={project} />
+          </small>
+        )}
+      </h2>
+      {inIssue
+        .filter(({ excerpt }) => ![identifier, title, ''].includes(excerpt))
+        .map((result) => (
+          <p key={result.excerpt}>
+            <FoundText text={result.excerpt} wanted={wanted} />
+          </p>
+        ))}
+      {inRuns.length > 0 && (
+        <ul aria-label={`In what agents said on ${harmlessLine(identifier)}`}>
+          {inRuns.map((result) => (
+            <Said key={`${result.run_id} ${result.seq}`} project={project} result={result} wanted={wanted} />
+          ))}
+        </ul>
+      )}
+    </li>
+  );
+}
+
+interface SaidProps {
+  readonly project: string;
+  readonly result: FoundResult;
+  readonly wanted: string;
+}
+
+function Said({ project, result: { run_id, at, seq, excerpt }, wanted }: SaidProps): VNode {
+  return (
+    <li>
+      <span class="when">
+        {run_id === null ? (
+          <TimeAgo at={at} />
+        ) : (
+          <a href={eventHref(project, run_id, seq)}>
+            <span class="unseen">Run, </span>
+            {at === null ? `event ${seq ?? ''}` : <TimeAgo at={at} />}
+          </a>
+        )}
+      </span>
+      <FoundText text={excerpt} wanted={wanted} />
+    </li>
+  );
+}

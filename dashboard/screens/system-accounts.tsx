@@ -1,0 +1,73 @@
+import type { VNode } from 'preact';
+import type { AccountRow } from '../../src/server/api/schema/now.ts';
+import { accounts, hasSeveralProjects, type Placed } from '../data/live.ts';
+import { countWords } from '../data/words.ts';
+import { EmptyLine } from '../parts/empty-line.tsx';
+import { QuotaBar } from '../parts/quota-bar.tsx';
+import { Status, type Tone } from '../parts/status.tsx';
+import { Text } from '../parts/text.tsx';
+import { Countdown } from '../parts/time.tsx';
+
+const hourMinutes = 60;
+const dayMinutes = 24 * hourMinutes;
+
+/** The accounts that agents work with, and how much of each is left. These rows come with the stream. */
+export function SystemAccounts(): VNode {
+  if (accounts.value.length === 0) return <EmptyLine>No account is known.</EmptyLine>;
+  return (
+    <>
+      {accounts.value.map((placed) => (
+        <Account key={`${placed.project}/${placed.row.key}`} placed={placed} />
+      ))}
+    </>
+  );
+}
+
+function Account({ placed: { project, row } }: { readonly placed: Placed<AccountRow> }): VNode {
+  const { backend, name, windows, parked_for, parked_until, waits_for } = row;
+  const tone: Tone = parked_for === 'auth' ? 'needs' : waits_for !== null ? 'waiting' : 'landed';
+  return (
+    <section class={`band provider tone ${tone}`}>
+      <h2>
+        <Text text={name === backend ? backend : `${backend} ${name}`} />{' '}
+        {hasSeveralProjects.value && (
+          <small>
+            <Text text={project} />
+          </small>
+        )}
+      </h2>
+      <p>
+        <Status tone={tone} word={parked_for === 'auth' ? 'signed out' : waits_for !== null ? 'waits' : 'ready'} />{' '}
+        {waits_for !== null && <Text text={waits_for} />}
+        {waits_for !== null && parked_until !== null && (
+          <>
+            {' '}
+            <Countdown at={parked_until} />
+          </>
+        )}
+      </p>
+      {windows.length === 0 ? (
+        <p class="quiet-text">It tells nothing of its quota.</p>
+      ) : (
+        <ul class="quota-bars">
+          {windows.map(({ name: window, used_percent, window_minutes, resets_at }) => (
+            <QuotaBar
+              key={window}
+              name={window_minutes === null ? window : `${window}, of ${windowWords(window_minutes)}`}
+              used={used_percent}
+              amount={`${Math.round(used_percent)} % used`}
+              resetsAt={resets_at}
+            />
+          ))}
+        </ul>
+      )}
+    </section>
+  );
+}
+
+/** A window has a round length: `5 hours`, `7 days`. */
+function windowWords(minutes: number): string {
+  if (minutes % dayMinutes === 0) return countWords(minutes / dayMinutes, 'day', 'days');
+  if (minutes % hourMinutes === 0) return countWords(minutes / hourMinutes, 'hour', 'hours');
+  return countWords(minutes, 'minute', 'minutes');
+}

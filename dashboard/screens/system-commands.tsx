@@ -1,0 +1,82 @@
+import type { VNode } from 'preact';
+import type { Command } from '../../src/server/api/schema/command.ts';
+import { projectPath } from '../data/api.ts';
+import { useBeat } from '../data/beat.ts';
+import { useResource } from '../data/resource.ts';
+import { issueHref, runHref } from '../data/router.ts';
+import { plainWords } from '../data/words.ts';
+import { EmptyLine } from '../parts/empty-line.tsx';
+import { ProblemLine } from '../parts/problem-line.tsx';
+import { Status, type Tone } from '../parts/status.tsx';
+import { Table } from '../parts/table.tsx';
+import { Text } from '../parts/text.tsx';
+import { TimeAgo } from '../parts/time.tsx';
+
+const againMs = 5_000;
+const tones: Readonly<Record<Command['status'], Tone>> = { done: 'landed', refused: 'needs', waiting: 'waiting' };
+
+/** What was asked of Baton lately, by whom, and what came of it. */
+export function SystemCommands({ project }: { readonly project: string }): VNode {
+  const path = projectPath(project, 'commands');
+  const { resource, reload } = useResource<{ readonly commands: readonly Command[] }>(path);
+  useBeat(againMs, reload);
+  const { value, problem } = resource.value;
+  return (
+    <>
+      {problem !== null && <ProblemLine problem={problem} />}
+      {value === null && problem === null && <EmptyLine>Asking the daemon for its commands.</EmptyLine>}
+      {value?.commands.length === 0 && <EmptyLine>Nothing was asked yet.</EmptyLine>}
+      {value !== null && value.commands.length > 0 && (
+        <Table
+          caption={`Latest commands of ${project}`}
+          rows={value.commands}
+          keyOf={({ id }) => id}
+          toneOf={({ status }) => tones[status]}
+          columns={[
+            { label: 'When', cell: ({ at }) => <TimeAgo at={at} /> },
+            { label: 'Who', cell: ({ author }) => <Who project={project} author={author} /> },
+            { label: 'What', cell: ({ kind }) => plainWords(kind.replace(/^issue_/u, '')) },
+            {
+              label: 'Issue',
+              cell: ({ issue }) =>
+                issue === null ? (
+                  <span class="none">–</span>
+                ) : (
+                  <a href={issueHref(project, issue)} data-row>
+                    <Text text={issue} />
+                  </a>
+                ),
+            },
+            { label: 'Answer', cell: ({ status }) => <Status tone={tones[status]} word={status} /> },
+            {
+              label: 'In words',
+              isWide: true,
+              cell: ({ text, reason }) => (
+                <span>
+                  <Text text={text} />
+                  {reason !== null && (
+                    <small>
+                      {' '}
+                      because: <Text text={reason} />
+                    </small>
+                  )}
+                </span>
+              ),
+            },
+          ]}
+        />
+      )}
+    </>
+  );
+}
+
+interface WhoProps {
+  readonly project: string;
+  readonly author: Command['author'];
+}
+
+function Who({ project, author }: WhoProps): VNode {
+  if (author.kind === 'person') return <Text text={author.name} />;
+  if (author.kind === 'orchestrator') return <>Baton</>;
+  return <a href={runHref(project, author.run_id)}>its agent</a>;
+}

@@ -1,0 +1,189 @@
+import type { VNode } from 'preact';
+import type { Health, Project } from '../../src/server/api/schema/system.ts';
+import { apiRoot, projectPath } from '../data/api.ts';
+import { useBeat } from '../data/beat.ts';
+import { useResource } from '../data/resource.ts';
+import { plainWords } from '../data/words.ts';
+import { EmptyLine } from '../parts/empty-line.tsx';
+import { FactList } from '../parts/fact-list.tsx';
+import { IssueLink } from '../parts/issue-link.tsx';
+import { ProblemLine } from '../parts/problem-line.tsx';
+import { SaidList } from '../parts/said-list.tsx';
+import { Table } from '../parts/table.tsx';
+import { Text } from '../parts/text.tsx';
+import { TimeAgo } from '../parts/time.tsx';
+
+/** No event tells of these. */
+const againMs = 5_000;
+
+/** Whether the daemon is well, and if not, what is wrong. */
+export function SystemHealth({ project }: { readonly project: string }): VNode {
+  const { resource, reload } = useResource<Health>(projectPath(project, 'health'));
+  useBeat(againMs, reload);
+  const { value, problem } = resource.value;
+  return (
+    <>
+      {problem !== null && <ProblemLine problem={problem} />}
+      {value === null && problem === null && <EmptyLine>Asking the daemon how it is.</EmptyLine>}
+      {value !== null && (
+        <>
+          <HealthFacts health={value} />
+          <Problems problems={value.problems} />
+          {value.findings.length > 0 && <Findings project={project} findings={value.findings} />}
+          {value.tick !== null && <TickSteps tick={value.tick} />}
+        </>
+      )}
+      <About project={project} />
+    </>
+  );
+}
+
+function HealthFacts({ health }: { readonly health: Health }): VNode {
+  const { is_healthy, version, started_at, tick, loop_delay_ms, memory_mb, store } = health;
+  const { p50, p99, max } = loop_delay_ms;
+  return (
+    <FactList
+      facts={[
+        { label: 'Health', value: is_healthy ? <span class="well">well</span> : <span class="ill">not well</span> },
+        {
+          label: 'Last tick',
+          value:
+            tick === null ? (
+              'none yet'
+            ) : (
+              <>
+                <TimeAgo at={tick.started_at} /> <small>took {msWords(tick.duration_ms)}</small>
+              </>
+            ),
+        },
+        {
+          label: 'Loop delay',
+          value: (
+            <>
+              {msWords(p50)}{' '}
+              <small>
+                p99 {msWords(p99)}, most {msWords(max)}
+              </small>
+            </>
+          ),
+        },
+        { label: 'Memory', value: <span class="number">{Math.round(memory_mb)} MB</span> },
+        { label: 'Store', value: store.engine === 'sqlite' ? 'SQLite' : 'PostgreSQL' },
+        { label: 'Started', value: <TimeAgo at={started_at} /> },
+        { label: 'Version', value: <Text text={version} /> },
+      ]}
+    />
+  );
+}
+
+function Problems({ problems }: { readonly problems: Health['problems'] }): VNode {
+  if (problems.length === 0) return <EmptyLine>Nothing is wrong.</EmptyLine>;
+  return <SaidList said={problems} tone="broken" />;
+}
+
+interface FindingsProps {
+  readonly project: string;
+  readonly findings: Health['findings'];
+}
+
+/** What a look over everything found not to be as it should. */
+function Findings({ project, findings }: FindingsProps): VNode {
+  return (
+    <section class="band">
+      <h2>Findings</h2>
+      <Table
+        caption="Findings"
+        rows={findings}
+        keyOf={({ code, issue_id, text }) => `${code} ${issue_id} ${text}`}
+        toneOf={() => 'needs'}
+        columns={[
+          {
+            label: 'Issue',
+            cell: ({ issue_identifier }) => <IssueLink project={project} identifier={issue_identifier} />,
+          },
+          { label: 'What', isWide: true, cell: ({ text }) => <Text text={text} /> },
+          { label: 'Code', cell: ({ code }) => <code>{code}</code> },
+          { label: 'Since', cell: ({ since }) => <TimeAgo at={since} /> },
+        ]}
+      />
+    </section>
+  );
+}
+
+function TickSteps({ tick }: { readonly tick: NonNullable<Health['tick']> }): VNode {
+  return (
+    <section class="band">
+      <h2>
+        Last tick <span class="count">number {tick.number}</span>
+      </h2>
+      <Table
+        caption={`The steps of tick ${tick.number}`}
+        rows={tick.steps}
+        keyOf={({ step }) => step}
+        toneOf={({ error }) => (error === null ? null : 'broken')}
+        columns={[
+          { label: 'Step', cell: ({ step }) => plainWords(step) },
+          { label: 'Took', isNumber: true, cell: ({ duration_ms }) => msWords(duration_ms) },
+          {
+            label: 'Outcome',
+            isWide: true,
+            cell: ({ error }) =>
+              error === null ? (
+                'ok'
+              ) : (
+                <span class="ill">
+                  <Text text={error} />
+                </span>
+              ),
+          },
+        ]}
+      />
+    </section>
+  );
+}
+
+const document = `${apiRoot}/openapi.json`;
+
+/** Which Baton this is, and where a program finds the same. */
+function About({ project }: { readonly project: string }): VNode {
+  const { resource } = useResource<{ readonly projects: readonly Project[] }>(`${apiRoot}/projects`);
+  const found = resource.value.value?.projects.find(({ name }) => name === project);
+  const facts = [
+    {
+      label: 'API document',
+      value: (
+        <a href={document} target="_blank" rel="noopener">
+          {document}
+        </a>
+      ),
+    },
+    {
+      label: 'Metrics',
+      value: (
+        <a href="/metrics" target="_blank" rel="noopener">
+          /metrics
+        </a>
+      ),
+    },
+  ];
+  const own =
+    found === undefined
+      ? []
+      : [
+          { label: 'Tracker', value: <Text text={found.tracker} /> },
+          { label: 'Workflow', value: <Text text={found.workflow_path} /> },
+          { label: 'Version of the project', value: <Text text={found.version} /> },
+        ];
+  return (
+    <section class="band">
+      <h2>About</h2>
+      <FactList facts={[...own, ...facts]} />
+    </section>
+  );
+}
+
+/** `0.4 ms`, `12 ms`, `3.2 s`. */
+function msWords(ms: number): string {
+  if (ms >= 1_000) return `${(ms / 1_000).toFixed(1)} s`;
+  return `${ms < 10 ? ms.toFixed(1) : Math.round(ms)} ms`;
+}

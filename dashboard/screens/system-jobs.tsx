@@ -1,0 +1,74 @@
+import type { VNode } from 'preact';
+import type { Job } from '../../src/server/api/schema/system.ts';
+import { projectPath } from '../data/api.ts';
+import { useBeat } from '../data/beat.ts';
+import { useResource } from '../data/resource.ts';
+import { durationWords, plainWords } from '../data/words.ts';
+import { EmptyLine } from '../parts/empty-line.tsx';
+import { ProblemLine } from '../parts/problem-line.tsx';
+import { Status } from '../parts/status.tsx';
+import { Table } from '../parts/table.tsx';
+import { Text } from '../parts/text.tsx';
+import { Countdown, TimeAgo } from '../parts/time.tsx';
+
+const againMs = 5_000;
+/** Later than this is worth a word; less is how a busy machine is. */
+const noticeableMs = 1_000;
+
+/** What Baton does again and again. */
+export function SystemJobs({ project }: { readonly project: string }): VNode {
+  const { resource, reload } = useResource<{ readonly jobs: readonly Job[] }>(projectPath(project, 'jobs'));
+  useBeat(againMs, reload);
+  const { value, problem } = resource.value;
+  return (
+    <>
+      {problem !== null && <ProblemLine problem={problem} />}
+      {value === null && problem === null && <EmptyLine>Asking the daemon for its jobs.</EmptyLine>}
+      {value !== null && (
+        <Table
+          caption={`Jobs of ${project}`}
+          rows={value.jobs}
+          keyOf={({ name }) => name}
+          toneOf={({ outcome, is_running }) => (outcome === 'failed' ? 'broken' : is_running ? 'running' : null)}
+          columns={[
+            { label: 'Job', cell: ({ name }) => plainWords(name) },
+            { label: 'Where', cell: ({ kind }) => kind },
+            {
+              label: 'Every',
+              isNumber: true,
+              cell: ({ interval_ms }) =>
+                interval_ms === null ? <span class="none">–</span> : durationWords(interval_ms),
+            },
+            { label: 'Last', cell: ({ last_run_at }) => <TimeAgo at={last_run_at} /> },
+            { label: 'Outcome', isWide: true, cell: (job) => <Outcome job={job} /> },
+            {
+              label: 'Late',
+              isNumber: true,
+              cell: ({ late_ms }) =>
+                late_ms < noticeableMs ? (
+                  <span class="none">–</span>
+                ) : (
+                  <span class="high">{durationWords(late_ms)}</span>
+                ),
+            },
+            { label: 'Next', cell: ({ next_due_at }) => <Countdown at={next_due_at} /> },
+          ]}
+        />
+      )}
+    </>
+  );
+}
+
+function Outcome({ job: { outcome, is_running, duration_ms, failures, error } }: { readonly job: Job }): VNode {
+  if (is_running) return <Status tone="running" word="running" />;
+  if (outcome === null) return <span class="none">not yet run</span>;
+  if (outcome === 'ok') {
+    return <span>ok {duration_ms !== null && <small>took {Math.round(duration_ms)} ms</small>}</span>;
+  }
+  return (
+    <span>
+      <Status tone="broken" word={failures > 1 ? `failed ${failures}×` : 'failed'} />{' '}
+      {error !== null && <Text text={error} />}
+    </span>
+  );
+}

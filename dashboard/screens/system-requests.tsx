@@ -1,0 +1,157 @@
+import type { VNode } from 'preact';
+import type { RequestReport } from '../../src/server/api/schema/system.ts';
+import { projectPath } from '../data/api.ts';
+import { useBeat } from '../data/beat.ts';
+import { harmlessLine } from '../data/harmless-text.ts';
+import { useResource } from '../data/resource.ts';
+import { linkTo, place, queryWord } from '../data/router.ts';
+import { durationWords, plainWords, sentences } from '../data/words.ts';
+import { EmptyLine } from '../parts/empty-line.tsx';
+import { ProblemLine } from '../parts/problem-line.tsx';
+import { QuotaBar } from '../parts/quota-bar.tsx';
+import { Table } from '../parts/table.tsx';
+import { Text } from '../parts/text.tsx';
+import { Countdown } from '../parts/time.tsx';
+
+const againMs = 10_000;
+const choices: readonly (readonly [hours: string, label: string])[] = [
+  ['1', 'last hour'],
+  ['24', 'last day'],
+  ['168', 'last week'],
+];
+
+/** What is asked of others, who asks it, and how much of it may still be asked. */
+export function SystemRequests({ project }: { readonly project: string }): VNode {
+  const wanted = queryWord('hours');
+  const [hours] = choices.find(([each]) => each === wanted) ?? (['24'] as const);
+  const path = `${projectPath(project, 'requests')}?hours=${hours}`;
+  const { resource, reload } = useResource<RequestReport>(path);
+  useBeat(againMs, reload);
+  const { value, problem } = resource.value;
+  return (
+    <>
+      {problem !== null && <ProblemLine problem={problem} />}
+      {value === null && problem === null && <EmptyLine>Asking the daemon for its requests.</EmptyLine>}
+      {value?.providers.map((provider) => (
+        <Provider key={provider.provider} provider={provider} />
+      ))}
+      {value?.providers.length === 0 && <EmptyLine>Nothing is asked of any service.</EmptyLine>}
+      <section class="band">
+        <header class="band-head">
+          <h2>Who asked</h2>
+          <nav class="range" aria-label={`Who asked in ${harmlessLine(project)}, of which time`}>
+            {choices.map(([each, label]) => (
+              <a
+                key={each}
+                href={linkTo(place.value.path, { ...Object.fromEntries(place.value.query), hours: each })}
+                aria-current={each === hours ? 'true' : undefined}
+              >
+                {label}
+              </a>
+            ))}
+          </nav>
+        </header>
+        {value !== null && <Spenders spenders={value.spenders} />}
+      </section>
+    </>
+  );
+}
+
+type ProviderFacts = RequestReport['providers'][number];
+
+function Provider({ provider: facts }: { readonly provider: ProviderFacts }): VNode {
+  const { provider, last_hour, today, rate_per_hour, projected_today, step, text, until, windows } = facts;
+  const isFree = step === 'free';
+  return (
+    <section class={`band provider tone ${isFree ? '' : 'needs'}`}>
+      <h2>
+        <Text text={provider} />
+      </h2>
+      <p>
+        <strong class="number">{last_hour.toLocaleString()}</strong> requests in the last hour,{' '}
+        <strong class="number">{today.toLocaleString()}</strong> today; at {Math.round(rate_per_hour).toLocaleString()}{' '}
+        an hour it will be <strong class="number">{Math.round(projected_today).toLocaleString()}</strong> by the end of
+        the day.
+      </p>
+      <p class={isFree ? 'quiet-text' : 'high'}>
+        {!isFree && <strong>{plainWords(step)}: </strong>}
+        <Text text={text === '' && isFree ? 'There is enough.' : sentences(text)} />
+        {until !== null && (
+          <>
+            {' '}
+            It ends <Countdown at={until} />.
+          </>
+        )}
+      </p>
+      {windows.length > 0 && (
+        <ul class="quota-bars">
+          {windows.map(({ name, source, limit, used, reset_at }) => (
+            <QuotaBar
+              key={`${name} ${source}`}
+              name={`${plainWords(name)}, ${plainWords(source)}`}
+              used={limit > 0 ? (used / limit) * 100 : 100}
+              amount={`${used.toLocaleString()} of ${limit.toLocaleString()}`}
+              resetsAt={reset_at}
+            />
+          ))}
+        </ul>
+      )}
+    </section>
+  );
+}
+
+function Spenders({ spenders }: { readonly spenders: RequestReport['spenders'] }): VNode {
+  if (spenders.length === 0) return <EmptyLine>Nobody asked anything in this time.</EmptyLine>;
+  const all = spenders.reduce((sum, { requests }) => sum + requests, 0);
+  return (
+    <Table
+      caption="Requests, by who made them"
+      rows={[...spenders].sort((a, b) => b.requests - a.requests)}
+      keyOf={({ provider, job, cause, route }) => JSON.stringify([provider, job, cause, route])}
+      toneOf={({ failed }) => (failed > 0 ? 'broken' : null)}
+      columns={[
+        { label: 'Job', cell: ({ job }) => <Text text={plainWords(job)} /> },
+        { label: 'Cause', cell: ({ cause }) => <Text text={plainWords(cause)} /> },
+        {
+          label: 'Route',
+          isWide: true,
+          cell: ({ provider, route }) => (
+            <span>
+              <code>
+                <Text text={route} />
+              </code>{' '}
+              <small>
+                <Text text={provider} />
+              </small>
+            </span>
+          ),
+        },
+        {
+          label: 'Requests',
+          isNumber: true,
+          cell: ({ requests }) => (
+            <span>
+              {requests.toLocaleString()} <small>{all > 0 ? `${Math.round((requests / all) * 100)} %` : ''}</small>
+            </span>
+          ),
+        },
+        {
+          label: 'Failed',
+          isNumber: true,
+          cell: ({ failed }) => (failed > 0 ? <span class="ill">{failed}</span> : <span class="none">–</span>),
+        },
+        { label: 'Bytes', isNumber: true, cell: ({ bytes }) => byteWords(bytes) },
+        {
+          label: 'Takes',
+          isNumber: true,
+          cell: ({ mean_latency_ms: ms }) => (ms < 1_000 ? `${Math.round(ms)} ms` : durationWords(ms)),
+        },
+      ]}
+    />
+  );
+}
+
+function byteWords(bytes: number): string {
+  if (bytes < 1_000) return `${bytes} B`;
+  return bytes < 1_000_000 ? `${Math.round(bytes / 1_000)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`;
+}

@@ -1,0 +1,58 @@
+import type { VNode } from 'preact';
+import type { Salvage } from '../../src/server/api/schema/system.ts';
+import { projectPath } from '../data/api.ts';
+import { useResource } from '../data/resource.ts';
+import { CopyButton } from '../parts/copy-button.tsx';
+import { EmptyLine } from '../parts/empty-line.tsx';
+import { IssueLink } from '../parts/issue-link.tsx';
+import { ProblemLine } from '../parts/problem-line.tsx';
+import { Table } from '../parts/table.tsx';
+import { Text } from '../parts/text.tsx';
+import { TimeAgo } from '../parts/time.tsx';
+
+/** Work that was saved before its workspace was removed, and the command that brings it back. */
+export function SystemSalvage({ project }: { readonly project: string }): VNode {
+  // A workspace is removed when its issue is over: then it lands, or its row goes.
+  const { resource } = useResource<Salvage>(
+    projectPath(project, 'salvage'),
+    (event) => event.name === 'patch' && event.data.project === project && event.data.set.landed !== undefined,
+  );
+  const { value, problem } = resource.value;
+  return (
+    <>
+      {problem !== null && <ProblemLine problem={problem} />}
+      {value === null && problem === null && <EmptyLine>Asking the daemon for saved work.</EmptyLine>}
+      {value?.saved.length === 0 && (
+        <EmptyLine>Nothing had to be saved: no workspace was removed with work that is nowhere else.</EmptyLine>
+      )}
+      {value !== null && value.saved.length > 0 && (
+        <Table
+          caption={`Saved work of ${project}`}
+          rows={value.saved}
+          keyOf={({ name }) => name}
+          columns={[
+            {
+              label: 'Issue',
+              cell: ({ issue_identifier }) => <IssueLink project={project} identifier={issue_identifier} />,
+            },
+            { label: 'Saved', cell: ({ at }) => <TimeAgo at={at} /> },
+            { label: 'Commits', isNumber: true, cell: ({ commits }) => commits },
+            { label: 'Files', isNumber: true, cell: ({ files }) => files },
+            {
+              label: 'Bring it back',
+              isWide: true,
+              cell: ({ restore }) => (
+                <span>
+                  <code>
+                    <Text text={restore} />
+                  </code>{' '}
+                  <CopyButton text={restore} />
+                </span>
+              ),
+            },
+          ]}
+        />
+      )}
+    </>
+  );
+}

@@ -1,0 +1,51 @@
+import type { VNode } from 'preact';
+import { EachShown } from '../parts/each-shown.tsx';
+import { Tabs } from '../parts/tabs.tsx';
+import { SystemAccounts } from './system-accounts.tsx';
+import { SystemCommands } from './system-commands.tsx';
+import { SystemConfiguration } from './system-configuration.tsx';
+import { SystemHealth } from './system-health.tsx';
+import { SystemJobs } from './system-jobs.tsx';
+import { SystemRequests } from './system-requests.tsx';
+import { SystemSalvage } from './system-salvage.tsx';
+
+/** How Baton itself is: what it does at which times, what it spends on it, and by which settings. */
+export function SystemScreen(): VNode {
+  return (
+    <div class="screen system">
+      <h1 tabIndex={-1}>System</h1>
+      <Tabs
+        label="Parts of the system"
+        tabs={[
+          {
+            name: 'health',
+            label: 'Health',
+            content: () => <EachShown render={(name) => <SystemHealth project={name} />} />,
+          },
+          {
+            name: 'jobs',
+            label: 'Jobs',
+            content: () => <EachShown render={(name) => <SystemJobs project={name} />} />,
+          },
+          {
+            name: 'requests',
+            label: 'Requests',
+            content: () => <EachShown render={(name) => <SystemRequests project={name} />} />,
+          },
+          { name: 'accounts', label: 'Accounts', content: () => <SystemAccounts /> },
+          { name: 'configuration', label: 'Configuration', content: () => <SystemConfiguration /> },
+          {
+            name: 'salvage',
+            label: 'Salvage',
+            content: () => <EachShown render={(name) => <SystemSalvage project={name} />} />,
+          },
+          {
+            name: 'commands',
+            label: 'Commands',
+            content: () => <EachShown render={(name) => <SystemCommands project={name} />} />,
+          },
+        ]}
+      />
+    </div>
+  );
+}

@@ -1,0 +1,36 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { csvOf } from '../../dashboard/data/csv.ts';
+
+describe('a file for a spreadsheet', () => {
+  it('has a header, a line a row, and quotes only where they are needed', () => {
+    expect(csvOf(['day', 'runs'], [['2026-11-15', 3]])).toBe('day,runs\r\n2026-11-15,3\r\n');
+    expect(csvOf(['a'], [['x,"y"\nz']])).toBe('a\r\n"x,""y""\nz"\r\n');
+  });
+
+  it('lets no text of others begin a formula, also not behind blanks or in wide letters', () => {
+    const cells = ['=1+1', '+1', '-1', '@SUM(A1)', '\t=cmd', ' \u200B=cmd', '\uFF1D1'];
+    for (const cell of cells) expect(parse(csvOf([], [[cell]]))[1]).toEqual([`'${cell}`]);
+    expect(csvOf([], [[-1, 'BAT-1']])).toBe('\r\n-1,BAT-1\r\n');
+  });
+
+  it('gives back every cell as it was, whatever is in it', () => {
+    const cell = fc.string({ unit: fc.constantFrom('a', '"', ',', '\n', '\r', ' ', '=', '-', '\u202E', 'ü') });
+    fc.assert(
+      fc.property(fc.array(fc.array(cell, { minLength: 2, maxLength: 2 })), (rows) => {
+        const read = parse(csvOf(['x', 'y'], rows)).slice(1);
+        expect(read.map((cells) => cells.map((each) => each.replace(/^'/u, '')))).toEqual(rows);
+      }),
+    );
+  });
+});
+
+/** As RFC 4180 says; made of a pattern, so not as it was written. */
+function parse(text: string): string[][] {
+  const rows: string[][] = [[]];
+  for (const { groups } of text.matchAll(/(?:"(?<quoted>(?:[^"]|"")*)"|(?<plain>[^,\r\n"]*))(?<end>,|\r\n)/gu)) {
+    rows.at(-1)?.push(groups?.quoted?.replaceAll('""', '"') ?? groups?.plain ?? '');
+    if (groups?.end === '\r\n') rows.push([]);
+  }
+  return rows.slice(0, -1);
+}

@@ -1,0 +1,51 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { harmlessLine, harmlessText } from '../../dashboard/data/harmless-text.ts';
+
+/** What a browser draws with no width, or draws other text differently for. */
+const dangerous = /\p{Cc}|\p{Cf}|\p{Cs}|\p{Zl}|\p{Zp}/u;
+
+describe('text of others', () => {
+  it('never has a control or format character, but for a tab and the end of a line', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), (text) => {
+        const shown = harmlessText(text).replace(/[\t\n]/gu, '');
+        expect(dangerous.exec(shown)?.[0].codePointAt(0)?.toString(16)).toBeUndefined();
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  it('has none of them for every character there is', () => {
+    const left: string[] = [];
+    for (let code = 0; code <= 0x10_ffff; code += 1) {
+      if (code === 9 || code === 10) continue;
+      const character = String.fromCodePoint(code);
+      if (dangerous.test(character) && dangerous.test(harmlessText(character))) left.push(code.toString(16));
+    }
+    expect(left).toEqual([]);
+  });
+
+  it('names what turns a line around, what has no width, and shows the picture of an escape', () => {
+    expect(harmlessText('a\u202eb\u200bc\u001b[31m\u007f\ufeff')).toBe('a⟦U+202E⟧b⟦U+200B⟧c␛[31m␡⟦U+FEFF⟧');
+    expect(harmlessText('\u{e0041}\u2066\ud800\u3164\ufe00')).toBe('⟦U+E0041⟧⟦U+2066⟧⟦U+D800⟧⟦U+3164⟧⟦U+FE00⟧');
+  });
+
+  it('leaves every other text as it is', () => {
+    for (const text of ['Grüße, 世界', 'שלום', 'a\tb\nc', '😀 é ⚠️', '<b>&amp;</b>'])
+      expect(harmlessText(text)).toBe(text);
+    expect(harmlessText('a\r\nb')).toBe('a\nb');
+  });
+
+  it('is harmless a second time too', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), (text) => {
+        expect(harmlessText(harmlessText(text))).toBe(harmlessText(text));
+      }),
+    );
+  });
+
+  it('is one line where there is room for one', () => {
+    expect(harmlessLine('  a\n\n b\tc ')).toBe('a b c');
+  });
+});

@@ -1,0 +1,48 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { createdWords, keysOf } from '../../dashboard/data/history-words.ts';
+
+const past = fc.array(fc.record({ at: fc.constantFrom('1', '2', '3'), what: fc.constantFrom('comment', 'status') }));
+
+describe('the history of an issue', () => {
+  it('names each entry once, and keeps the names when others come after it', () => {
+    fc.assert(
+      fc.property(past, past, (before, more) => {
+        const keys = keysOf(before);
+        expect(new Set(keys).size).toBe(before.length);
+        expect(keysOf([...before, ...more]).slice(0, before.length)).toEqual(keys);
+      }),
+    );
+  });
+
+  it('keeps the names also when entries of another kind come between', () => {
+    const [one, two] = [
+      { at: '1', what: 'status' },
+      { at: '1', what: 'comment' },
+    ];
+    expect(keysOf([one, one, two]).at(-1)).toBe(keysOf([one, two]).at(-1));
+  });
+
+  it('tells in words what was created', () => {
+    const facts = {
+      title: 'A door',
+      description: 'long',
+      status: 'in_review',
+      priority: 2,
+      labels: ['a', 'b'],
+      url: null,
+    };
+    expect(createdWords(facts)).toBe('as “A door”, in in review, with priority 2, with the labels a, b');
+    expect(createdWords({ title: 'A door', status: 'todo', priority: null, labels: [] })).toBe('as “A door”, in todo');
+  });
+
+  it('has words for whatever was written down, and never JSON of it', () => {
+    const garbage = fc.oneof(fc.object(), fc.boolean(), fc.constant(null), fc.array(fc.object()));
+    const facts = fc.record({ title: garbage, status: garbage, priority: garbage, labels: garbage });
+    fc.assert(
+      fc.property(fc.oneof(facts, garbage, fc.string()), (each) => {
+        expect(createdWords(each)).not.toMatch(/[{}]|object Object/);
+      }),
+    );
+  });
+});
