@@ -1,0 +1,433 @@
+import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import type { Locator, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { leaveNoPlaces, Place, startBaton } from '../cli/run-baton.ts';
+import { until } from '../process/real-children.ts';
+import { describeInChromium } from './chromium.ts';
+import { BoardScene, waitFor } from './scenes.ts';
+import { openWindow, patient, reads, rowOf, type Window } from './window.ts';
+
+leaveNoPlaces();
+
+describeInChromium('the board at the dashboard', (browser) => {
+  const scene = new BoardScene();
+  let window: Window;
+  let page: Page;
+  let other: Window;
+  beforeAll(async () => {
+    await scene.start();
+    for (const title of ['One', 'Two', 'Three']) await scene.file(title, [], '--status', 'backlog', '--label', 'small');
+    window = await openWindow(browser(), scene.url);
+    other = await openWindow(browser(), scene.url);
+    page = window.page;
+    await window.go('/board?open=done');
+    await other.go('/board?open=done');
+  }, 60_000);
+  afterAll(async () => {
+    await window?.[Symbol.asyncDispose]();
+    await other?.[Symbol.asyncDispose]();
+    scene[Symbol.dispose]();
+  });
+  const column = (name: string, of: Page = page): Locator => of.getByRole('region', { name, exact: true });
+  const card = (id: string, name: string, of: Page = page): Locator =>
+    column(name, of).locator('.card', { has: of.locator('a', { hasText: new RegExp(`^${id}$`) }) });
+  const link = (id: string, name: string): Locator => card(id, name).getByRole('link');
+
+  it('takes a new issue by the keyboard alone, and another window has it without a reload', async () => {
+    await card('BAT-1', 'backlog').waitFor();
+    await page.keyboard.press('n');
+    await page.keyboard.type('A new wish');
+    await page.keyboard.press('Tab');
+    await page.keyboard.type('Told in a *few* words');
+    // Closed by mistake: what was typed is there again.
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('n');
+    const dialog = page.getByRole('dialog');
+    expect(await dialog.getByLabel('Title').inputValue()).toBe('A new wish');
+    await dialog.getByLabel('Priority').selectOption('2');
+    await dialog.getByLabel('Labels, with commas between').fill('large, urgent');
+    await page.keyboard.press('Enter');
+    await dialog.waitFor({ state: 'detached' });
+    // Its agent has no script, so it asks: what it does not matter here.
+    const anywhere = (of: Page): Locator => of.locator('.card', { hasText: 'A new wish' });
+    await anywhere(page).waitFor();
+    await anywhere(other.page).waitFor();
+    await reads(anywhere(other.page), /BAT-4\s+P2[\s\S]*large, urgent/);
+    window.expectNothingWrong();
+  });
+
+  it('moves an issue by a key and a number, and by the mouse', async () => {
+    await link('BAT-1', 'backlog').focus();
+    await page.keyboard.press('m');
+    const dialog = page.getByRole('dialog', { name: 'Move BAT-1 to' });
+    await reads(dialog, /done/);
+    const number = await dialog.getByRole('button', { name: /done$/ }).locator('kbd').innerText();
+    await page.keyboard.press(number);
+    await card('BAT-1', 'done').waitFor();
+    await card('BAT-1', 'done', other.page).waitFor();
+    await card('BAT-2', 'backlog').dragTo(column('done'));
+    await card('BAT-2', 'done').waitFor();
+    await card('BAT-2', 'done', other.page).waitFor();
+    await card('BAT-2', 'backlog').waitFor({ state: 'detached' });
+    window.expectNothingWrong();
+  });
+
+  it('refuses a move that is not allowed, tells why, and leaves the issue where it was', async () => {
+    await link('BAT-3', 'backlog').focus();
+    await page.keyboard.press('m');
+    const dialog = page.getByRole('dialog', { name: 'Move BAT-3 to' });
+    const refused = dialog.getByRole('listitem').filter({ hasText: 'review' });
+    await reads(refused, /review\s+\S+/);
+    expect(await refused.getByRole('button').getAttribute('aria-disabled')).toBe('true');
+    await page.keyboard.press('Escape');
+    await card('BAT-3', 'backlog').dragTo(column('review'));
+    await reads(page.locator('output.notice'), /Refused: [\s\S]*BAT-3[\s\S]*(todo|backlog|done)/);
+    await card('BAT-3', 'backlog').waitFor();
+    expect(await card('BAT-3', 'review').count()).toBe(0);
+    // The daemon says no by its status, and the browser notes that by itself.
+    expect(window.wrong.splice(0).filter((text) => !/the server responded with a status of 4\d\d/.test(text))).toEqual(
+      [],
+    );
+  });
+
+  it('keeps its filters in the address: a reload, and whoever gets the link, see the same', async () => {
+    await page.getByRole('searchbox', { name: 'Search the board' }).fill('Three');
+    await page.getByRole('combobox', { name: 'Priority' }).selectOption('none');
+    await page.waitForURL(/q=Three/);
+    await expect.poll(() => page.locator('.card').count(), patient).toBe(1);
+    await page.reload();
+    await card('BAT-3', 'backlog').waitFor();
+    await expect.poll(() => page.locator('.card').count(), patient).toBe(1);
+    expect(await page.getByRole('searchbox', { name: 'Search the board' }).inputValue()).toBe('Three');
+    await page.getByRole('button', { name: 'Clear' }).click();
+    await expect.poll(() => page.locator('.card').count(), patient).toBe(4);
+    window.expectNothingWrong();
+  });
+
+  it('does one thing to several issues at once', async () => {
+    await page.getByRole('checkbox', { name: 'Select BAT-1' }).click();
+    await link('BAT-2', 'done').focus();
+    await page.keyboard.press('x');
+    const bar = page.getByRole('toolbar', { name: 'Selected issues' });
+    await reads(bar, /2 selected/);
+    await bar.getByRole('button', { name: 'Move to…' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: /todo$/ }).click();
+    await expect.poll(() => column('done').locator('.card').count(), patient).toBe(0);
+    await reads(page.locator('output.notice'), /2 issues are moved to todo/);
+    window.expectNothingWrong();
+  });
+
+  it('counts as selected what it acts on, also what a filter hides, and selects nothing where nothing has the focus', async () => {
+    const hidden = await Promise.all(
+      ['One', 'Two'].map((name) => scene.file(`Hidden ${name}`, [], '--status', 'backlog')),
+    );
+    for (const id of hidden) await card(id, 'backlog').waitFor();
+    await page.locator('body').click({ position: { x: 2, y: 2 } });
+    await page.evaluate(`document.activeElement.blur()`);
+    await page.keyboard.press('x');
+    const bar = page.getByRole('toolbar', { name: 'Selected issues' });
+    expect(await bar.count()).toBe(0);
+    for (const id of hidden) await page.getByRole('checkbox', { name: `Select ${id}` }).click();
+    await page.getByRole('searchbox', { name: 'Search the board' }).fill('Three');
+    await expect.poll(() => page.locator('.card').count(), patient).toBe(1);
+    await reads(bar, /2 selected\s+2 of them not shown/);
+    await bar.getByRole('button', { name: 'Move to…' }).click();
+    await page.getByRole('dialog', { name: 'Move 2 issues to' }).getByRole('button', { name: /done$/ }).click();
+    await reads(page.locator('output.notice'), /2 issues are moved to done/);
+    expect(await bar.count()).toBe(0);
+    await page.getByRole('button', { name: 'Clear' }).click();
+    for (const id of hidden) await card(id, 'done').waitFor();
+    window.expectNothingWrong();
+  });
+
+  it('keeps what is shown while another filter is asked for, and says so', async () => {
+    const hold = Promise.withResolvers<void>();
+    await page.route(/\/issues\?/, async (route) => {
+      await hold.promise;
+      await route.continue();
+    });
+    const before = await page.locator('.card').count();
+    await page.getByRole('searchbox', { name: 'Search the board' }).fill('Three');
+    await reads(page.locator('.toolbar output'), /Asking the daemon/);
+    expect(await page.locator('.card').count()).toBe(before);
+    hold.resolve();
+    await expect.poll(() => page.locator('.card').count(), patient).toBe(1);
+    await reads(page.locator('.toolbar output'), /^$/);
+    await page.unroute(/\/issues\?/);
+    await page.getByRole('button', { name: 'Clear' }).click();
+    await expect.poll(() => page.locator('.card').count(), patient).toBe(before);
+    window.expectNothingWrong();
+  });
+
+  it('never sends another move than was read: the list stays when the issue moves elsewhere', async () => {
+    const id = await scene.file('Moves elsewhere', [], '--status', 'backlog');
+    await link(id, 'backlog').focus();
+    await page.keyboard.press('m');
+    const dialog = page.getByRole('dialog', { name: `Move ${id} to` });
+    const choices = (): Promise<string[]> => dialog.getByRole('button').allInnerTexts();
+    await reads(dialog, /review\s+\S+/);
+    const before = await choices();
+    const done = dialog.getByRole('button', { name: /done$/ });
+    const number = await done.locator('kbd').innerText();
+    await tell(scene, 'live', { kind: 'issue_move', issue: id, to: 'done' });
+    await reads(dialog, /Meanwhile it has moved: it is in done now/);
+    expect(await choices()).toEqual(before);
+    // It is there already: the number sends nothing, and nothing else either.
+    await page.keyboard.press(number);
+    expect(await dialog.count()).toBe(1);
+    await page.keyboard.press('Escape');
+    await card(id, 'done').waitFor();
+    window.expectNothingWrong();
+  });
+
+  it('holds an issue, and lets it go again', async () => {
+    await window.go('/issue/live/BAT-3');
+    await page.getByRole('button', { name: 'Hold: BAT-3' }).click();
+    await reads(page.locator('.why-here'), /Held/);
+    await window.go('/');
+    await rowOf(page, 'Needs you', 'BAT-3').getByRole('button', { name: 'Release: BAT-3' }).click();
+    await rowOf(page, 'Needs you', 'BAT-3').waitFor({ state: 'detached' });
+    window.expectNothingWrong();
+  });
+
+  it('takes a comment and an edit, and the history has both with their author', async () => {
+    await window.go('/issue/live/BAT-3?tab=history');
+    await page.getByRole('button', { name: 'Comment: BAT-3' }).click();
+    await page.getByRole('textbox', { name: 'Comment' }).fill('This one is *mine*');
+    await page.keyboard.press('Enter');
+    await reads(page.locator('.past-list'), /said\s+This one is mine/);
+    await page.keyboard.press('Escape');
+    await page.locator('h1').click();
+    await page.keyboard.press('e');
+    const dialog = page.getByRole('dialog', { name: 'Edit BAT-3' });
+    await dialog.getByLabel('Title').fill('Three, said better');
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('heading', { name: 'BAT-3 Three, said better' }).waitFor();
+    await reads(page.locator('.past-list'), /title Three → Three, said better by \S+/);
+    await card('BAT-3', 'backlog', other.page).getByText('Three, said better').waitFor();
+    other.expectNothingWrong();
+    window.expectNothingWrong();
+  });
+
+  it('drains after a second press, and takes that back', async () => {
+    await window.go('/');
+    const drain = page.getByRole('button', { name: /Drain live: runs go on/ });
+    await drain.click();
+    await expect.poll(() => pressAgain(drain), patient).toBe(true);
+    await reads(page.locator('main'), /Draining since/);
+    await page.getByRole('button', { name: /^Resume/ }).click();
+    await drain.waitFor();
+    window.expectNothingWrong();
+  });
+
+  it('starts at once from the queue what waits to be tried again', async () => {
+    const id = await scene.file('Fails once', ['spend 1000', 'fail on purpose']);
+    await window.go('/queue');
+    await page.getByRole('button', { name: `Retry now: ${id}` }).click();
+    await reads(page.locator('output.notice'), new RegExp(id));
+    window.expectNothingWrong();
+  });
+
+  it('gives a table of costs as a file', async () => {
+    await window.go('/costs');
+    const button = page.getByRole('button', { name: /^CSV: / }).first();
+    const [file] = await Promise.all([page.waitForEvent('download'), button.click()]);
+    expect(file.suggestedFilename()).toMatch(/\.csv$/);
+    expect(readFileSync(await file.path(), 'utf8')).toMatch(/^\S+,.*tokens/im);
+    window.expectNothingWrong();
+  });
+
+  it('tells another time at each mark of a timeline, and none over another, however wide the window is', async () => {
+    await window.go('/queue');
+    await page.getByRole('link', { name: /Fails once/ }).click();
+    await page.locator('.waterfall .axis span').first().waitFor();
+    const size = page.viewportSize();
+    for (const width of [1280, 1024, 920, 700, 390]) {
+      await page.setViewportSize({ width, height: 860 });
+      const marks = await page.evaluate<readonly Mark[]>(seenMarks);
+      expect(marks.length, `at ${width}`).toBeGreaterThan(1);
+      expect(new Set(marks.map(({ text }) => text)).size).toBe(marks.length);
+      for (const [index, { left }] of marks.entries())
+        if (index > 0) expect(left, `at ${width}`).toBeGreaterThanOrEqual(marks[index - 1]?.right ?? 0);
+    }
+    if (size !== null) await page.setViewportSize(size);
+    window.expectNothingWrong();
+  });
+
+  it('declines a question, and its agent goes on without an answer', async () => {
+    const id = await scene.file('Asks', ['ask Which way?', '| left', '| right', 'say I decide it', waitFor('ever')]);
+    await window.go('/');
+    await rowOf(page, 'Needs you', id)
+      .getByRole('button', { name: `Decline: ${id}` })
+      .click();
+    await rowOf(page, 'Running', id).getByText('I decide it').waitFor();
+    await rowOf(page, 'Needs you', id).waitFor({ state: 'detached' });
+    window.expectNothingWrong();
+  });
+
+  it('says of an address that leads nowhere that there is no such page', async () => {
+    await page.evaluate(`history.pushState(null, '', '/nowhere/at/all')`);
+    await page.evaluate(`dispatchEvent(new PopStateEvent('popstate'))`);
+    await page.getByRole('heading', { name: 'There is no such page' }).waitFor();
+    await page.getByRole('link', { name: 'What goes on now' }).click();
+    await page.getByRole('heading', { name: /^Needs you/ }).waitFor();
+    await window.go('/issue/live/BAT-999');
+    await page
+      .getByText(/BAT-999/)
+      .first()
+      .waitFor();
+    await page.locator('.problem').waitFor();
+  });
+});
+
+describeInChromium('the boards of several projects at the dashboard', (browser) => {
+  const place = new Place();
+  const scene = { url: '' };
+  let window: Window;
+  let page: Page;
+  beforeAll(async () => {
+    // Nobody has the label: nothing starts.
+    const boards = ['left', 'right'].map((name) => workflow(name, '{kind: board, required_labels: [nobody-has-it]}'));
+    const mirror = workflow(
+      'mirror',
+      '{kind: memory, required_labels: [nobody-has-it], provider: {issues_file: i.json}}',
+    );
+    place.write('mirror/i.json', JSON.stringify([{ identifier: 'M-1', title: 'Of another', state: 'Todo' }]));
+    const files = ['left', 'right', 'mirror'].map((name) => `${name}/WORKFLOW.md`);
+    for (const [index, text] of [...boards, mirror].entries()) place.write(files[index] ?? '', text);
+    const daemon = startBaton(place, 'start', ...files);
+    const address = (): string | undefined => /"dashboard":"(?<url>http:[^"]+)"/.exec(daemon.stderr())?.groups?.url;
+    const started = (): number => daemon.stderr().split('The orchestrator starts.').length - 1;
+    await until(() => address() !== undefined && started() === files.length, 'every project works', 60_000);
+    scene.url = address() ?? '';
+    for (const project of ['left', 'right']) {
+      const asked = { kind: 'issue_file', title: `First of ${project}` };
+      expect(await tell(scene, project, asked)).toMatchObject({ command: { status: 'done' } });
+    }
+    window = await openWindow(browser(), scene.url);
+    page = window.page;
+  }, 90_000);
+  afterAll(async () => {
+    await window?.[Symbol.asyncDispose]();
+    place[Symbol.dispose]();
+  });
+  const board = (project: string): Locator => page.getByRole('region', { name: `Board of ${project}`, exact: true });
+  const inTodo = (project: string): Locator => page.getByRole('region', { name: `todo of ${project}`, exact: true });
+
+  it('shows each under its name, and the same key of two projects is two issues', async () => {
+    await window.go('/board');
+    await reads(inTodo('left'), /BAT-1[\s\S]*First of left/);
+    await reads(inTodo('right'), /BAT-1[\s\S]*First of right/);
+    await inTodo('right').getByRole('link', { name: 'BAT-1: First of right' }).focus();
+    await page.keyboard.press('x');
+    await reads(page.getByRole('toolbar', { name: 'Selected issues of right' }), /1 selected/);
+    expect(await page.getByRole('toolbar', { name: 'Selected issues of left' }).count()).toBe(0);
+    await page.keyboard.press('m');
+    await page
+      .getByRole('dialog')
+      .getByRole('button', { name: /backlog$/ })
+      .click();
+    await reads(page.getByRole('region', { name: 'backlog of right' }), /First of right/);
+    await reads(inTodo('left'), /First of left/);
+    window.expectNothingWrong();
+  });
+
+  it('files into the board whose button is pressed, or that has the focus', async () => {
+    await board('right').getByRole('button', { name: 'New issue in right' }).click();
+    await page.getByRole('dialog').getByLabel('Title').fill('By the button');
+    await page.keyboard.press('Enter');
+    await reads(inTodo('right'), /By the button/);
+    await inTodo('right')
+      .getByRole('link', { name: /By the button/ })
+      .focus();
+    await page.keyboard.press('n');
+    await page.getByRole('dialog').getByLabel('Title').fill('By the key');
+    await page.keyboard.press('Enter');
+    await reads(inTodo('right'), /By the key/);
+    expect(await inTodo('left').locator('.card').count()).toBe(1);
+    window.expectNothingWrong();
+  });
+
+  it('shows the board of another tracker without moves, and takes no new issue for it', async () => {
+    await reads(board('mirror'), /These issues live in memory/);
+    const card = board('mirror').locator('.card', { hasText: 'Of another' });
+    await card.waitFor();
+    expect(await card.getAttribute('draggable')).toBe('false');
+    expect(
+      await board('mirror')
+        .getByRole('button', { name: /^New issue/ })
+        .count(),
+    ).toBe(0);
+    await card.getByRole('link').focus();
+    await page.keyboard.press('m');
+    expect(await page.getByRole('dialog').count()).toBe(0);
+    await board('mirror').getByRole('link', { name: 'mirror', exact: true }).click();
+    await page.waitForURL(/project=mirror/);
+    await page.locator('.card', { hasText: 'Of another' }).waitFor();
+    expect(await page.locator('.card').count()).toBe(1);
+    window.expectNothingWrong();
+  });
+
+  it('tells in the palette whose an issue is, and opens its dialog for a new one', async () => {
+    await tell(scene, 'right', { kind: 'issue_move', issue: 'BAT-1', to: 'todo' });
+    await window.go('/board');
+    await inTodo('left').locator('.card').first().waitFor();
+    await page.keyboard.press('Control+k');
+    await page.getByRole('combobox', { name: /^Search issues/ }).fill('hold bat-1');
+    const options = page.getByRole('option', { name: /Actions\s+Hold BAT-1\b/ });
+    await expect.poll(() => options.count(), patient).toBe(2);
+    expect((await options.allInnerTexts()).map((text) => /left|right/.exec(text)?.[0]).sort()).toEqual([
+      'left',
+      'right',
+    ]);
+    await page.getByRole('combobox', { name: /^Search issues/ }).fill('new issue right');
+    await page.getByRole('option', { name: /New issue in right/ }).waitFor();
+    await page.keyboard.press('Enter');
+    await page
+      .getByRole('dialog', { name: /^New issue/ })
+      .getByLabel('Title')
+      .fill('By the palette');
+    await page.keyboard.press('Enter');
+    await reads(inTodo('right'), /By the palette/);
+    window.expectNothingWrong();
+  });
+});
+
+function workflow(name: string, tracker: string): string {
+  return [
+    '---',
+    `project: {name: ${name}}`,
+    `tracker: ${tracker}`,
+    'polling: {interval_ms: 500}',
+    'workspace: {root: workspaces}',
+    'agent: {backend: rehearsal}',
+    '---',
+    'Work on {{ issue.identifier }}.',
+  ].join('\n');
+}
+
+/** A command from elsewhere. */
+async function tell({ url }: { readonly url: string }, project: string, asked: object): Promise<unknown> {
+  const body = JSON.stringify({ ...asked, key: randomUUID() });
+  const headers = { 'content-type': 'application/json' };
+  return (await fetch(`${url}/api/v1/projects/${project}/commands`, { method: 'POST', headers, body })).json();
+}
+
+/** Presses a button that asks; true when it has gone. A press that was too soon is none. */
+async function pressAgain(button: Locator): Promise<boolean> {
+  if ((await button.count()) === 0) return true;
+  await button.click({ timeout: 1_000 }).catch(() => {});
+  return (await button.count()) === 0;
+}
+
+interface Mark {
+  readonly text: string;
+  readonly left: number;
+  readonly right: number;
+}
+
+/** Runs in the page: the labels of the axis that can be seen. */
+const seenMarks = `[...document.querySelectorAll('.waterfall .axis span')]
+  .filter((mark) => mark.textContent !== '' && getComputedStyle(mark).color !== 'rgba(0, 0, 0, 0)')
+  .map((mark) => ({ text: mark.textContent, left: mark.getBoundingClientRect().left, right: mark.getBoundingClientRect().right }))`;

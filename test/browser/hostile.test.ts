@@ -1,0 +1,192 @@
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { systemChance } from '../../src/clock/system-chance.ts';
+import { systemClock } from '../../src/clock/system-clock.ts';
+import { createBoard } from '../../src/tracker/board/board.ts';
+import { inStore } from '../cli/asked-question.ts';
+import { soon } from '../cli/live-daemon.ts';
+import { leaveNoPlaces } from '../cli/run-baton.ts';
+import { describeInChromium } from './chromium.ts';
+import { ask, BoardScene, script } from './scenes.ts';
+import { openWindow, reads, rowOf, settled, type Window } from './window.ts';
+
+leaveNoPlaces();
+
+/** Each would set `hit`, ask elsewhere, or open something, if it were more than text. */
+const attacks = [
+  '<script>window.hit = 1</script>',
+  '<img src=x onerror="window.hit=1">',
+  '<svg onload=window.hit=1>',
+  '<iframe srcdoc="<script>parent.hit=1</script>"></iframe>',
+  '<a href="javascript:window.hit=1">press</a>',
+  '<form action="https://elsewhere.invalid/"><button>send</button></form>',
+  '<meta http-equiv="refresh" content="0;url=https://elsewhere.invalid/">',
+  '<link rel="stylesheet" href="https://elsewhere.invalid/x.css">',
+  '<style>body { display: none }</style>',
+  '<base href="https://elsewhere.invalid/">',
+  '"><script>window.hit=1</script>',
+];
+const inMarkdown = [
+  '![seen](https://elsewhere.invalid/pixel.png)',
+  '[press](javascript:window.hit=1)',
+  '[press](JaVaScRiPt&colon;window.hit=1)',
+  '[press](data:text/html,<script>window.hit=1</script>)',
+  '<javascript:window.hit=1>',
+  '[ref]: javascript:window.hit=1',
+  '[ref]',
+  'https://elsewhere.invalid/auto',
+];
+/** What turns a line around, or is not seen; of the last a terminal makes colours, a title and a link. */
+const tricks = 'abc\u202Efed\u202C zero\u200B\u2060width \u2066isolate\u2069 \uFEFF soft\u00ADhyphen \u{E0041}';
+const escapes = '\u001B[31mred\u001B]0;title\u0007\u001B]8;;https://elsewhere.invalid/\u0007link \u009B2J';
+const deep = `${'> '.repeat(1_000)}deep\n\n${'- a\n'.repeat(10)}${'*_'.repeat(10_000)}\n${'['.repeat(20_000)}\n${'<b>'.repeat(10_000)}`;
+const oneLine = `${attacks.slice(0, 3).join(' ')} ${tricks}`;
+const raw = [
+  '\u202E',
+  '\u202C',
+  '\u2066',
+  '\u2069',
+  '\u200B',
+  '\u2060',
+  '\uFEFF',
+  '\u00AD',
+  '\u{E0041}',
+  '\u0007',
+  '\u001B',
+  '\u009B',
+];
+
+describeInChromium('a hostile ticket', (browser) => {
+  const scene = new BoardScene({ agent: ['  max_retry_backoff_ms: 600000'] });
+  let window: Window;
+  let page: Page;
+  beforeAll(async () => {
+    await scene.start();
+    window = await openWindow(browser(), scene.url);
+    page = window.page;
+    const said = [...attacks, ...inMarkdown, tricks, escapes].flatMap((text) => [`say ${text}`]);
+    const steps = [
+      ...said,
+      `comment ${[...attacks, ...inMarkdown, tricks].join(' ')}`,
+      'write <img src=x onerror=window.hit=1>.txt',
+      ...attacks.map((text) => `| ${text}`),
+      `| ${tricks} ${escapes}`,
+      `ask ${oneLine}`,
+      `| <img src=x onerror=window.hit=1>`,
+      `| ${tricks}`,
+    ];
+    const whole = [script(steps), ...attacks, ...inMarkdown, tricks, escapes].join('\n\n');
+    await fileByStranger(scene, oneLine, whole);
+    await scene.file(`${oneLine} fails`, ['say it fails', `fail ${oneLine} ${escapes}`]);
+    await scene.fileText('Deep', `${whole}\n\n${deep}`, '--status', 'backlog');
+    await scene.file(`${oneLine} waits`, [], '--blocked-by', 'BAT-1');
+  }, 60_000);
+  afterAll(async () => {
+    await window?.[Symbol.asyncDispose]();
+    scene[Symbol.dispose]();
+  });
+  const expectHarmless = async (where: string): Promise<void> => {
+    const found = await page.evaluate(`(${lookAround})(${JSON.stringify(raw)})`);
+    expect({ where, found }).toEqual({
+      where,
+      found: { hit: false, elements: [], links: [], handlers: [], hidden: [] },
+    });
+    window.expectNothingWrong();
+  };
+
+  it('runs nothing and hides nothing on any screen, in no title, and asks nobody elsewhere', async () => {
+    await window.go('/');
+    const question = rowOf(page, 'Needs you', 'BAT-1');
+    await question.getByRole('button', { name: 'Answer: BAT-1' }).waitFor();
+    await reads(question, /<script>window\.hit = 1<\/script>/);
+    await reads(question, /abc⟦U\+202E⟧fed/);
+    await rowOf(page, 'Waiting', 'BAT-2').waitFor();
+    await expectHarmless('now');
+    const { runs } = await ask(scene, 'projects/live/runs?limit=10');
+    const runOf = (id: string): string =>
+      runs.find((run: { issue_identifier: string }) => run.issue_identifier === id)?.run_id ?? '';
+    const tabs = {
+      '/issue/live/BAT-1': ['timeline', 'transcript', 'diff', 'ticket', 'questions', 'history', 'cost'],
+      '/issue/live/BAT-2': ['timeline', 'transcript'],
+      '/issue/live/BAT-3': ['ticket'],
+      [`/run/live/${runOf('BAT-1')}`]: ['events', 'transcript', 'tools', 'diff', 'prompt'],
+      [`/run/live/${runOf('BAT-2')}`]: ['events', 'transcript'],
+      '/system': ['health', 'jobs', 'requests', 'accounts', 'configuration', 'salvage', 'commands'],
+    };
+    const shown = Object.entries(tabs).flatMap(([path, names]) => names.map((name) => `${path}?tab=${name}`));
+    for (const path of ['/board', '/queue', '/costs', ...shown]) {
+      await window.go(path);
+      await settled(page);
+      await expectHarmless(path);
+    }
+  });
+
+  it('is a ticket like any other: its words are there, its links too, and an image is only named', async () => {
+    await window.go('/issue/live/BAT-1?tab=ticket');
+    const ticket = page.locator('.ticket');
+    await reads(ticket, /<svg onload=window\.hit=1>/);
+    await reads(ticket, /image: seen/);
+    await reads(ticket, /␛\[31mred/);
+    const link = ticket.getByRole('link', { name: 'https://elsewhere.invalid/auto' });
+    expect(await link.getAttribute('rel')).toMatch(/noopener/);
+    await window.go(`/issue/live/BAT-1?tab=diff`);
+    await reads(page.locator('.diff-view'), /<img src=x onerror=window\.hit=1>\.txt/);
+    await window.go('/issue/live/BAT-1?tab=transcript');
+    await reads(page.getByRole('region', { name: 'Transcript' }), /<iframe srcdoc/);
+    await expectHarmless('transcript');
+  });
+
+  it('is marked in the prompt as what nobody trusts, and is answered and found like others', async () => {
+    const { runs } = await ask(scene, 'projects/live/runs?limit=10');
+    const run = runs.find((each: { issue_identifier: string }) => each.issue_identifier === 'BAT-1');
+    await window.go(`/run/live/${run.run_id}?tab=prompt`);
+    await reads(page.getByRole('region', { name: 'Untrusted text' }), /<script>window\.hit = 1<\/script>/);
+    await page.keyboard.press('Control+k');
+    await page.getByRole('combobox').fill('window.hit');
+    await page.getByRole('option', { name: /BAT-1/ }).first().waitFor();
+    await expectHarmless('palette');
+    await page.getByRole('option', { name: /Search everything for/ }).click();
+    await reads(page.locator('.found'), /BAT-1/);
+    await expectHarmless('search');
+    await window.go('/');
+    const question = rowOf(page, 'Needs you', 'BAT-1');
+    await question.getByText('<img src=x onerror=window.hit=1>', { exact: true }).click();
+    await question.getByRole('button', { name: 'Answer: BAT-1' }).click();
+    await soon(async () => {
+      const { questions } = await ask(scene, 'projects/live/issues/BAT-1');
+      expect(questions[0]).toMatchObject({ state: 'answered' });
+    });
+    await expectHarmless('answered');
+  });
+});
+
+/** What an agent has filed is nobody's text that could be trusted. */
+async function fileByStranger({ place }: BoardScene, title: string, description: string): Promise<void> {
+  await inStore(place, async (store, project) => {
+    const parts = { store, project, prefix: 'BAT', clock: systemClock, chance: systemChance, onChange: () => {} };
+    const fields = { title, description, priority: 1, labels: ['<img src=x onerror=window.hit=1>'] };
+    await createBoard(parts).create(fields, { author: { kind: 'run', runId: 'run-of-a-stranger' }, reason: oneLine });
+  });
+}
+
+/** Finds what a page must not have; it runs there. */
+const lookAround = `(raw) => {
+  const all = [...document.querySelectorAll('body, body *')];
+  const attributes = all.flatMap((element) => [...element.attributes].map(({ name, value }) => ({ element, name, value })));
+  const isOdd = (text) => raw.some((each) => text.includes(each));
+  const texts = all.flatMap(({ childNodes }) => [...childNodes].filter((node) => node instanceof Text));
+  const foreign = 'main :is(script, img, iframe, object, embed, form[action], meta, link, style, base)';
+  return {
+    hit: 'hit' in globalThis,
+    elements: [...document.querySelectorAll(foreign)].map(({ outerHTML }) => outerHTML),
+    links: [...document.querySelectorAll('a')]
+      .filter(({ protocol }) => !['http:', 'https:', 'mailto:'].includes(protocol))
+      .map(({ outerHTML }) => outerHTML),
+    handlers: attributes.filter(({ name }) => name.startsWith('on')).map(({ name }) => name),
+    // The value of a field is what is sent, and is shown to nobody.
+    hidden: [
+      ...[document.title, ...texts.map(({ data }) => data)].filter(isOdd),
+      ...attributes.filter(({ name, value }) => name !== 'value' && isOdd(value)).map(({ element }) => element.outerHTML),
+    ].map((text) => text.slice(0, 300)),
+  };
+}`;

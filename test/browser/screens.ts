@@ -1,0 +1,49 @@
+import { mkdirSync } from 'node:fs';
+import { hostname } from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { AxeBuilder } from '@axe-core/playwright';
+import type { Page } from 'playwright-core';
+import { expect } from 'vitest';
+import type { Scene } from './scenes.ts';
+
+const images = fileURLToPath(new URL('../../docs/images/', import.meta.url));
+
+/**
+ * Takes a picture for the documents, with the names of this machine left out. It is kept with `BATON_SCREENSHOTS=1` only:
+ * a test run changes no file.
+ */
+export async function picture(page: Page, name: string, { place }: Scene): Promise<void> {
+  const isKept = process.env.BATON_SCREENSHOTS === '1';
+  if (isKept) mkdirSync(images, { recursive: true });
+  const names = { folder: place.folder, host: hostname() };
+  await page.evaluate(`(${rename})(${JSON.stringify(names)})`);
+  const taken = await page.screenshot(isKept ? { path: path.join(images, `${name}.png`) } : {});
+  expect(taken.length).toBeGreaterThan(1_000);
+}
+
+/** Runs in the page. */
+const rename = `({ folder, host }) => {
+  const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  for (let node = texts.nextNode(); node !== null; node = texts.nextNode())
+    node.nodeValue = node.nodeValue === host ? 'this-machine' : node.nodeValue.replaceAll(folder, '/home/you');
+}`;
+
+/** What keeps people out who do not see well, or have no mouse; in light, and what the colours do in dark. */
+export async function barriersOf(page: Page): Promise<readonly string[]> {
+  const found = [...(await barriers(page, 'light')), ...(await barriers(page, 'dark'))];
+  await page.emulateMedia({ colorScheme: 'light' });
+  return found.map((each) => `${new URL(page.url()).pathname}${new URL(page.url()).search} ${each}`);
+}
+
+async function barriers(page: Page, colorScheme: 'light' | 'dark'): Promise<readonly string[]> {
+  await page.emulateMedia({ colorScheme });
+  // In the old way it opens no window of its own; there is only one frame.
+  const check = new AxeBuilder({ page }).setLegacyMode(true);
+  const { violations } = await (colorScheme === 'dark' ? check.withRules('color-contrast') : check).analyze();
+  return violations
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .flatMap(({ id, nodes }) =>
+      nodes.map(({ target, any }) => `${colorScheme} ${id}: ${target} ${any[0]?.message ?? ''}`),
+    );
+}

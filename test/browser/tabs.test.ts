@@ -1,0 +1,57 @@
+import type { BrowserContext, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { leaveNoPlaces } from '../cli/run-baton.ts';
+import { describeInChromium } from './chromium.ts';
+import { BoardScene } from './scenes.ts';
+import { reads } from './window.ts';
+
+leaveNoPlaces();
+
+/** More than the connections that a browser opens to one address. */
+const tabs = 9;
+
+describeInChromium('a browser with many tabs of the dashboard', (browser) => {
+  const scene = new BoardScene();
+  let context: BrowserContext;
+  const pages: Page[] = [];
+  beforeAll(async () => {
+    await scene.start();
+    context = await browser().newContext();
+    context.setDefaultTimeout(20_000);
+  }, 60_000);
+  afterAll(async () => {
+    await context?.close();
+    scene[Symbol.dispose]();
+  });
+
+  /** Chromium without a screen shows every page; this one is told otherwise. */
+  const show = (page: Page, state: 'visible' | 'hidden') =>
+    page.evaluate(
+      `Object.defineProperty(document, 'visibilityState', { configurable: true, get: () => '${state}' });
+       document.dispatchEvent(new Event('visibilitychange'));`,
+    );
+
+  it('loads each of them, and acts in the last, as those that nobody sees let their connection go', async () => {
+    for (let count = 0; count < tabs; count += 1) {
+      const page = await context.newPage();
+      await page.goto(scene.url, { waitUntil: 'domcontentloaded' });
+      await page.getByRole('heading', { name: /^Needs you/ }).waitFor();
+      pages.push(page);
+      if (count < tabs - 1) await show(page, 'hidden');
+    }
+    const last = pages.at(-1) ?? expect.fail('there is no page');
+    await last.getByRole('button', { name: /^Pause/ }).click();
+    await reads(last.locator('main'), /paused/i);
+  });
+
+  it('shows what is so when one is seen again', async () => {
+    const [first] = pages;
+    if (first === undefined) return expect.fail('there is no page');
+    await show(pages.at(-1) ?? first, 'hidden');
+    const id = await scene.file('Filed meanwhile', ['say nothing']);
+    await show(first, 'visible');
+    await reads(first.locator('main'), /paused/i);
+    await reads(first.locator('main'), new RegExp(id));
+    expect(await first.locator('.away').count()).toBe(0);
+  });
+});
