@@ -14,6 +14,7 @@ import { registerRunCommands } from './runs/register.ts';
 import { registerSalvageCommands } from './salvage/register.ts';
 import { registerStoreCommands } from './store/register.ts';
 import type { Surroundings } from './surroundings.ts';
+import { registerTokenCommands } from './token/register.ts';
 import { registerWorkspaceCommands } from './workspace/register.ts';
 
 /** Runs one command and answers with its exit code: 0 normal, 1 error, 2 usage. Never throws. */
@@ -75,6 +76,7 @@ function commandLine(surroundings: Surroundings, json: boolean, finish: (exitCod
   registerStoreCommands(program, parts);
   registerWorkspaceCommands(program, parts);
   registerSalvageCommands(program, parts);
+  registerTokenCommands(program, parts);
   return program;
 }
 

@@ -1,10 +1,14 @@
 import path from 'node:path';
+import { rehearsalHaste } from '../agent/rehearsal/haste.ts';
 import { systemClock } from '../clock/system-clock.ts';
 import type { Logger } from '../core/logger.ts';
 import type { Orchestrator } from '../orchestrator/orchestrator.ts';
 import type { ReadModel } from '../orchestrator/read-model.ts';
 import { createLogger } from '../telemetry/create-logger.ts';
 import type { Board } from '../tracker/board/board.ts';
+import { loadWorkflow } from '../workflow/load-workflow.ts';
+import { workflowContext } from './adapters.ts';
+import { type OpenedApi, openApi } from './api/open-api.ts';
 import { createDaemon, type Daemon } from './daemon.ts';
 import { answerInPlace } from './demo/answer-in-place.ts';
 import { type AskingIssue, askingIssues } from './demo/asking-issues.ts';
@@ -30,13 +34,18 @@ export interface DemoFlags {
 }
 
 /** `baton demo`: the real daemon with its own board on a scratch repository, with the stand-in agent. */
-export async function demo(flags: DemoFlags, surroundings: Surroundings): Promise<number> {
+export async function demo(flags: DemoFlags, given: Surroundings): Promise<number> {
+  const surroundings = flags.once ? inHaste(given) : given;
   using signals = listenForStop(systemClock, surroundings);
-  const folder = await openDemoFolder(flags.dir, surroundings);
+  const { folder, keptOther } = await openDemoFolder(flags.dir, surroundings);
   const json = flags.json === true;
+  if (keptOther !== null && !json)
+    surroundings.stdout.write(`The demo that was here is of another version of Baton; it is kept in ${keptOther}\n`);
   const { logger, close } = createLogger({ clock: systemClock, file: { logsRoot: folder.root }, terminal: null });
   try {
-    await using daemon = await openDemo(folder, logger, surroundings);
+    const { server } = loadWorkflow(folder.workflow, workflowContext(surroundings)).settings;
+    await using api = await openApi({ server, port: undefined, stateDir: folder.stateDir }, logger, surroundings);
+    await using daemon = await openDemo({ folder, logger, api }, surroundings);
     const { orchestrator } = daemon;
     const board = daemon.board();
     await fileTickets(board);
@@ -45,7 +54,7 @@ export async function demo(flags: DemoFlags, surroundings: Surroundings): Promis
       await daemon[Symbol.asyncDispose]();
       return await beginAnew(flags, folder, surroundings);
     }
-    if (!json) surroundings.stdout.write(introduction(folder, flags.once === true));
+    if (!json) surroundings.stdout.write(introduction(folder, flags.once === true, api.address.url));
     const isRunning = (id: string): boolean => orchestrator.read().running.some(({ issue }) => issue.id === id);
     await using workplace = await openWorkplace(folder, surroundings);
     const screen = openScreen({ rows, footer: () => footer(orchestrator.read()), json, output: surroundings });
@@ -53,7 +62,10 @@ export async function demo(flags: DemoFlags, surroundings: Surroundings): Promis
     const asking = (): AskingIssue[] => (flags.once ? askingIssues(orchestrator.read()) : []);
     const answer = (asked: AskingIssue): Promise<void> =>
       answerInPlace(asked, { workplace, say, name: personName }, surroundings);
-    const person = playPerson({ board, folder, logger, isRunning, asking, answer }, surroundings);
+    const person = playPerson(
+      { board, folder, logger, clock: systemClock, say, isRunning, asking, answer },
+      surroundings,
+    );
     const { batonPath } = surroundings;
     const tell = flags.once ? () => {} : tellQuestions({ workplace, folder, batonPath, say, logger });
     const unwatch = orchestrator.onChange(() => {
@@ -68,7 +80,7 @@ export async function demo(flags: DemoFlags, surroundings: Surroundings): Promis
     unwatch();
     await person.rest();
     await screen.close();
-    const last = await rows();
+    const last = (await rows()).map((row) => ({ ...row, detail: person.whyRefused(row.identifier) ?? row.detail }));
     const outOfQuota = await countOutOfQuota(workplace, orchestrator.read().startedAt);
     surroundings.stdout.write(summary({ rows: last, daemon, folder, json, outOfQuota, batonPath }));
     return flags.once && last.some(({ status }) => status !== 'done') ? exitCodes.error : exitCodes.ok;
@@ -77,9 +89,20 @@ export async function demo(flags: DemoFlags, surroundings: Surroundings): Promis
   }
 }
 
-function openDemo(folder: DemoFolder, logger: Logger, surroundings: Surroundings): Promise<Daemon> {
+/** Nobody watches: the agents wait a tenth of what their scripts say, unless somebody wants it otherwise. */
+function inHaste(surroundings: Surroundings): Surroundings {
+  return { ...surroundings, env: { [rehearsalHaste]: '10', ...surroundings.env } };
+}
+
+interface DemoParts {
+  readonly folder: DemoFolder;
+  readonly logger: Logger;
+  readonly api: OpenedApi;
+}
+
+function openDemo({ folder, logger, api }: DemoParts, surroundings: Surroundings): Promise<Daemon> {
   const { workflow: workflowPath, stateDir } = folder;
-  return createDaemon({ workflowPath, stateDir, trial: null, role: 'daemon', logger }, surroundings);
+  return createDaemon({ workflowPath, stateDir, trial: null, role: 'daemon', logger, api }, surroundings);
 }
 
 /** A demo whose tickets are all done shows nothing; the next one begins with new ones. */
@@ -141,13 +164,16 @@ function stopWhenIdle({ orchestrator, board, person, asking, logger }: IdleWatch
   });
 }
 
-function introduction({ root }: DemoFolder, isOnce: boolean): string {
+function introduction({ root }: DemoFolder, isOnce: boolean, url: string): string {
   return [
     'Baton demo: ten tickets on the board, three agents at a time. The agent is "rehearsal", a scripted stand-in:',
     'it edits files, runs tests and commits for real, but no model is asked and nothing leaves this machine.',
     `The demo also plays the person who merges a reviewed branch${isOnce ? ' and answers what an agent asks' : ''}.`,
-    ...(isOnce ? [] : ['One of the agents will ask you something.']),
+    ...(isOnce
+      ? []
+      : ['One of the agents will ask you something; WORDS-1 works for two minutes, and hears what you tell it.']),
     `Everything is in ${root}`,
+    `The dashboard is at ${url}`,
     '',
   ].join('\n');
 }

@@ -29,6 +29,8 @@ process.exitCode = await runCommandLine(process.argv.slice(2), {
   platform: process.platform,
   version: JSON.parse(readFileSync(packageFile, 'utf8')).version,
   rehearsalProgram: new URL(`../agent/rehearsal/program.${extension}`, import.meta.url),
+  dashboardFolder: new URL(extension === 'ts' ? '../../dist/dashboard/' : '../dashboard/', import.meta.url),
+  interrupt: () => void process.kill(process.pid, 'SIGINT'),
   onSignal: (signal, listener) => {
     process.on(signal, listener);
     return () => process.off(signal, listener);

@@ -11,7 +11,9 @@ import type { StartFlags } from './start.ts';
 import type { Surroundings } from './surroundings.ts';
 import type { WorkplaceFlags } from './workplace.ts';
 
-/** Adds `start`, `status`, `explain`, `demo` and `doctor`. */
+const tokenHint = '`baton token create --scope read`, or `operate` to act';
+
+/** Adds `start`, `status`, `top`, `explain`, `demo` and `doctor`. */
 export function registerDaemonCommands(program: Command, { surroundings, finish, addBeside }: CommandParts): void {
   program
     .command('start', { isDefault: true })
@@ -25,7 +27,8 @@ export function registerDaemonCommands(program: Command, { surroundings, finish,
       'at most so many agents at once over all projects (default: the largest agent.max_concurrent_agents)',
       count,
     )
-    .option('--port <number>', 'port of the HTTP API', port)
+    .option('--port <number>', 'port of the API and the dashboard; 0: any that is free', port)
+    .option('--no-view', 'show the log on a terminal, and not what is going on')
     .option('--logs-root <dir>', 'folder for log/baton.log (default: the state folder, of the first file)', folder)
     .option('--state-dir <dir>', 'folder for what Baton keeps; with one file only', folder)
     .addOption(jsonOption())
@@ -43,6 +46,13 @@ export function registerDaemonCommands(program: Command, { surroundings, finish,
       finish(await status(options, surroundings));
     },
   );
+
+  addBeside(program, 'top', 'what the daemon of a workflow file is doing, full screen')
+    .addHelpText('after', `\nWhere the daemon wants a token (server.host), it is taken from BATON_TOKEN: ${tokenHint}.`)
+    .action(async (options: WorkplaceFlags) => {
+      const { top } = await import('./top/top.ts');
+      finish(await top(options, surroundings));
+    });
 
   addBeside(program, 'explain <issue>', 'why an issue starts or does not, gate by gate, and what happens next').action(
     async (issue: string, options: ExplainFlags) => {

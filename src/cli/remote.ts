@@ -46,6 +46,8 @@ export interface RemoteParts {
   /** As the workflow file has it now. */
   readonly budget: () => Settings['polling']['budget'];
   readonly surroundings: Pick<Surroundings, 'env' | 'version'>;
+  /** Hears of each request that was answered, or was not. It must be quick, and not throw. */
+  readonly onSent?: (sent: SentRequest) => void;
   /** Another way out than the network, for a simulation. */
   readonly transport?: Transport;
 }
@@ -97,6 +99,7 @@ export class Remote implements AsyncDisposable {
       source: this.#storeKey,
       budget: () => this.#budgetOf(provider.name),
       onSent: (sent) => {
+        this.#parts.onSent?.(sent);
         void this.#doors?.keep();
         return this.#count(sent);
       },

@@ -2,22 +2,32 @@ import path from 'node:path';
 import { systemClock } from '../clock/system-clock.ts';
 import { BatonError } from '../core/baton-error.ts';
 import type { Logger } from '../core/logger.ts';
+import type { Settings } from '../core/settings.ts';
 import type { Trial } from '../orchestrator/context.ts';
 import { createSlotPool } from '../orchestrator/slot-pool.ts';
 import { createLogger } from '../telemetry/create-logger.ts';
+import type { TerminalStream } from '../telemetry/log-terminal.ts';
+import { loadWorkflow } from '../workflow/load-workflow.ts';
+import { workflowContext } from './adapters.ts';
+import { type OpenedApi, openApi } from './api/open-api.ts';
 import { createDaemon } from './daemon.ts';
 import { exitCodes } from './exit-codes.ts';
 import { reportError } from './report-error.ts';
 import { type DaemonEnd, runDaemon } from './run-daemon.ts';
+import { LogTail } from './start/log-tail.ts';
 import { refuseClashes } from './start/refuse-clashes.ts';
+import { showView } from './start/show-view.ts';
 import { startSeveral } from './start/start-several.ts';
 import { stateFolder } from './state-folder.ts';
 import { listenForStop, type StopSignals } from './stop-on-signal.ts';
 import type { Surroundings } from './surroundings.ts';
+import { openTerminalWriter } from './top/terminal-writer.ts';
 
 export interface StartFlags {
   readonly json?: boolean;
   readonly port?: number;
+  /** False with `--no-view`. */
+  readonly view?: boolean;
   readonly logsRoot?: string;
   readonly stateDir?: string;
   readonly dryRun?: boolean;
@@ -46,13 +56,22 @@ export async function start(
   const ownFolder = stateFolder(path.resolve(surroundings.cwd, workflows[0]), flags.stateDir, surroundings);
   const logsRoot = path.resolve(surroundings.cwd, flags.logsRoot ?? ownFolder);
   const { stderr, env } = surroundings;
+  const { server, observability } = looksOf(paths[0] ?? '', surroundings);
+  // A terminal that nobody reads from any more must not stop a daemon.
+  await using writer = openTerminalWriter(stderr, systemClock);
+  const terminal = writer?.stream ?? stderr;
+  const tail = isViewed(flags, observability, surroundings) ? new LogTail(terminal) : null;
   const { logger, close } = createLogger({
     clock: systemClock,
     file: { logsRoot },
-    terminal: { stream: flags.json ? asPipe(stderr) : stderr, color: !env.NO_COLOR },
+    terminal: { stream: tail?.stream ?? (flags.json ? asPipe(terminal) : terminal), color: !env.NO_COLOR },
   });
   try {
-    const parts = { flags, signals, logger, logsRoot };
+    await using api = await openApi({ server, port: flags.port, stateDir: ownFolder }, logger, surroundings);
+    const { refreshMs } = observability;
+    const viewParts = { api, refreshMs, placeFlags: placeFlagsOf(workflows[0], flags) };
+    await using _view = tail === null ? null : showView({ ...viewParts, tail }, surroundings);
+    const parts = { flags, signals, logger, logsRoot, api };
     const [first, ...more] = paths;
     if (first !== undefined && more.length === 0) return await startOne(first, parts, surroundings);
     return await startAll(paths, parts, surroundings);
@@ -61,34 +80,53 @@ export async function start(
   }
 }
 
+/** How the first file wants Baton to be looked at. One that cannot be read is told of when it is started. */
+function looksOf(workflow: string, surroundings: Surroundings): Pick<Settings, 'server' | 'observability'> {
+  try {
+    return loadWorkflow(workflow, workflowContext(surroundings)).settings;
+  } catch {
+    return {
+      server: { port: null, host: '127.0.0.1', allowedHosts: [] },
+      observability: { isViewShown: false, refreshMs: 500 },
+    };
+  }
+}
+
+function isViewed(flags: StartFlags, { isViewShown }: Settings['observability'], surroundings: Surroundings): boolean {
+  const { stdin, stdout, stderr, env } = surroundings;
+  const isTerminal = stdin.isTTY === true && stdout.isTTY === true && stderr.isTTY === true && env.TERM !== 'dumb';
+  return isTerminal && isViewShown && flags.view !== false && flags.json !== true;
+}
+
 interface StartParts {
   readonly flags: StartFlags;
   readonly signals: StopSignals;
   readonly logger: Logger;
   readonly logsRoot: string;
+  readonly api: OpenedApi;
 }
 
 async function startOne(workflowPath: string, parts: StartParts, surroundings: Surroundings): Promise<number> {
-  const { flags, signals, logger, logsRoot: logs } = parts;
+  const { flags, signals, logger, logsRoot: logs, api } = parts;
   const { stateDir, maxAgents } = flags;
   const shared = maxAgents === undefined ? {} : { pool: createSlotPool(() => maxAgents) };
-  const options = { workflowPath, stateDir, trial: trialOf(flags), role: 'daemon', ...shared, logger } as const;
+  const options = { workflowPath, stateDir, trial: trialOf(flags), role: 'daemon', ...shared, logger, api } as const;
   await using daemon = await createDaemon(options, surroundings);
   const { version } = surroundings;
-  logger.info('Baton starts.', { version, workflow: workflowPath, custody: daemon.custody.custody, logs });
-  warnOfPort(parts);
+  const dashboard = api.address.url;
+  logger.info('Baton starts.', { version, workflow: workflowPath, custody: daemon.custody.custody, logs, dashboard });
   return tellEnd(await runDaemon(daemon, signals), logger);
 }
 
 async function startAll(workflows: readonly string[], parts: StartParts, surroundings: Surroundings): Promise<number> {
-  const { flags, signals, logger, logsRoot: logs } = parts;
+  const { flags, signals, logger, logsRoot: logs, api } = parts;
   const maxAgents = flags.maxAgents ?? null;
   const onFirst = (): void => {
-    logger.info('Baton starts.', { version: surroundings.version, workflows, max_agents: maxAgents, logs });
-    warnOfPort(parts);
+    const facts = { version: surroundings.version, workflows, max_agents: maxAgents, logs };
+    logger.info('Baton starts.', { ...facts, dashboard: api.address.url });
   };
   const { how, hasWorked, broken } = await startSeveral(
-    { workflows, maxAgents, trial: trialOf(flags), signals, logger, onFirst },
+    { workflows, maxAgents, trial: trialOf(flags), signals, logger, onFirst, api },
     surroundings,
   );
   if (!hasWorked && broken.length === workflows.length) {
@@ -106,11 +144,6 @@ function tellEnd(how: DaemonEnd, logger: Logger): number {
   return how === 'at_once' ? exitCodes.error : exitCodes.ok;
 }
 
-function warnOfPort({ flags: { port }, logger }: StartParts): void {
-  if (port === undefined) return;
-  logger.warn('The HTTP API is not in this version; --port has no effect.', { code: 'unsupported_setting', port });
-}
-
 /** The commands beside a daemon find its folder by the workflow file; a folder for several would hide each from them. */
 function refuseOneStateFolder({ stateDir }: StartFlags): void {
   if (stateDir === undefined) return;
@@ -125,7 +158,13 @@ export function trialOf({ only, maxRuns }: StartFlags): Trial | null {
   return { only: only ?? null, maxRuns: maxRuns ?? null };
 }
 
+/** How a command beside the daemon finds it. */
+function placeFlagsOf(workflow: string, { stateDir }: StartFlags): readonly string[] {
+  const file = workflow === 'WORKFLOW.md' ? [] : ['--workflow', workflow];
+  return stateDir === undefined ? file : [...file, '--state-dir', stateDir];
+}
+
 /** The same stream, told as no terminal, so that the log writes JSON. */
-function asPipe(stream: Surroundings['stderr']): Surroundings['stderr'] {
+function asPipe(stream: TerminalStream): TerminalStream {
   return Object.create(stream, { isTTY: { value: false } });
 }

@@ -8,9 +8,16 @@ import type { Surroundings } from './surroundings.ts';
  */
 export function stateFolder(workflowPath: string, flag: string | undefined, surroundings: Surroundings): string {
   if (flag !== undefined) return path.resolve(surroundings.cwd, flag);
-  const { XDG_STATE_HOME } = surroundings.env;
-  const home = XDG_STATE_HOME || path.join(surroundings.homeDir, '.local', 'state');
   const hash = createHash('sha256').update(workflowPath).digest('hex').slice(0, 12);
   const name = path.basename(path.dirname(workflowPath)).replaceAll(/[^A-Za-z0-9._-]/g, '_');
-  return path.join(home, 'baton', `${name}-${hash}`);
+  return path.join(userFolder(surroundings), `${name}-${hash}`);
+}
+
+/** The tokens for the API of all Batons of this user. */
+export function tokenFile(surroundings: Surroundings): string {
+  return path.join(userFolder(surroundings), 'tokens.json');
+}
+
+function userFolder({ env, homeDir }: Surroundings): string {
+  return path.join(env.XDG_STATE_HOME || path.join(homeDir, '.local', 'state'), 'baton');
 }

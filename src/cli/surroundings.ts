@@ -22,6 +22,10 @@ export interface Surroundings {
   readonly version: string;
   /** The scripted stand-in agent, a program of its own beside this one. */
   readonly rehearsalProgram: URL;
+  /** Where the built dashboard is, if it was built. */
+  readonly dashboardFolder: URL;
+  /** As Ctrl-C does, where the terminal does not make a signal of it. */
+  readonly interrupt: () => void;
   /** Calls the listener at each such signal until the returned function is called. */
   readonly onSignal: (signal: 'SIGINT' | 'SIGTERM' | 'SIGHUP', listener: () => void) => () => void;
 }

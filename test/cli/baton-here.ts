@@ -41,6 +41,8 @@ export async function batonHere(place: Place, ...args: string[]): Promise<Ended>
     platform: process.platform,
     version: '0.0.0',
     rehearsalProgram: new URL('src/agent/rehearsal/program.ts', root),
+    dashboardFolder: new URL('dist/dashboard/', root),
+    interrupt: () => {},
     onSignal: () => () => {},
   });
   return { code, signal: null, ...texts };

@@ -6,6 +6,9 @@ import { baton, jsonLines, leaveNoPlaces, Place, type RunningBaton, startBaton }
 
 leaveNoPlaces();
 
+/** As `--once` has it: these tests watch the question, and not the agents that take their time. */
+const inHaste = { BATON_REHEARSAL_HASTE: '10' };
+
 const shell = promisify(execFile);
 
 /** The line that a person is told to type, as it stands there. */
@@ -24,7 +27,7 @@ const wholeDemo = { timeout: 180_000 };
 
 describe('the question in the demo', wholeDemo, () => {
   it('waits for a person, while the others go on, and is answered by the line that is shown', async () => {
-    using place = new Place();
+    using place = new Place(inHaste);
     const demo = startBaton(place, 'demo', '--dir', "it's a demo");
     await soon(() => expect(lineToType(demo.stdout())).not.toBe(''));
     await soon(() =>
@@ -47,7 +50,7 @@ describe('the question in the demo', wholeDemo, () => {
   });
 
   it('that nobody answers holds its ticket, is told again, and is answered by the next demo that plays the person', async () => {
-    using place = new Place();
+    using place = new Place(inHaste);
     const demo = startBaton(place, 'demo', '--dir', 'demo');
     await soon(() => expect(demo.stdout()).toContain('WORDS-2 running'));
     place.replace(
@@ -72,7 +75,7 @@ describe('the question in the demo', wholeDemo, () => {
   });
 
   it('that waits when the demo is stopped is asked again by the next one, and answered there', async () => {
-    using place = new Place();
+    using place = new Place(inHaste);
     const demo = startBaton(place, 'demo');
     await soon(() => expect(lineToType(demo.stdout())).not.toBe(''));
     await stop(demo);

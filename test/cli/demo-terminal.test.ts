@@ -50,6 +50,10 @@ describe('the tickets of a demo', () => {
   const model = (retryError: string, more: Partial<ReadModel> = {}): ReadModel => ({
     at: 0,
     startedAt: 0,
+    candidates: [],
+    isPolled: true,
+    reviews: [],
+    today: { tokens: 0, microUsd: 0, tokenLimit: 0, usdLimit: 0 },
     polling: {
       mode: 'fixed',
       intervalMs: 1,
@@ -83,7 +87,7 @@ describe('the tickets of a demo', () => {
     paused: null,
     skipped: [],
     completed: [],
-    totals: { runs: 0, inputTokens: 0, outputTokens: 0, totalTokens: 0, runsByEnd: {} },
+    totals: { runs: 0, runMs: 0, inputTokens: 0, outputTokens: 0, totalTokens: 0, runsByEnd: {} },
     workflowProblem: null,
     noRoom: null,
     errors: [],

@@ -191,9 +191,12 @@ describe('baton demo --once --json', () => {
   });
 });
 
+/** As `--once` has it. */
+const inHaste = { BATON_REHEARSAL_HASTE: '10' };
+
 describe('baton demo in the middle', () => {
   it('stops in order at Ctrl-C: exit code 0, a summary, nothing left', async () => {
-    using place = new Place();
+    using place = new Place(inHaste);
     mkdirSync(path.join(place.folder, 'empty'));
     const running = startBaton(place, 'demo', '--dir', 'empty');
     await expect.poll(() => running.stdout(), { timeout: 25_000 }).toContain('WORDS-2 running');
@@ -209,7 +212,7 @@ describe('baton demo in the middle', () => {
   });
 
   it('goes on where it was killed, twice, with one commit a ticket, and begins anew when all is done', async () => {
-    using place = new Place();
+    using place = new Place(inHaste);
     const folder = path.join(place.state, 'baton', 'demo');
     // Killed when work was committed and not handed over: whoever begins again would commit it again.
     await killWhen(place, () => expect(committedIn(folder)).not.toEqual([]));
@@ -247,7 +250,7 @@ describe('baton demo in the middle', () => {
   }, 120_000);
 
   it('stops when whoever reads its output has gone', async () => {
-    using place = new Place();
+    using place = new Place(inHaste);
     const running = startBaton(place, 'demo');
     await expect.poll(() => running.stdout(), { timeout: 25_000 }).toContain('WORDS-2 running');
     running.child.stdout?.destroy();

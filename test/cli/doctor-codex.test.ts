@@ -61,6 +61,8 @@ function surroundingsOf(place: Place): Surroundings {
     platform: process.platform,
     version: '0.0.0',
     rehearsalProgram: new URL('file:///nowhere'),
+    dashboardFolder: new URL('file:///nowhere'),
+    interrupt: () => {},
     onSignal: () => () => {},
   };
 }

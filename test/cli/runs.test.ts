@@ -149,7 +149,7 @@ describe('the runs of a daemon', liveTest, () => {
     letEnd(place, 'BAT-1');
     const { code, stdout, stderr } = await follow.ended;
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    expect(stdout.trimEnd().split('\n').at(-1)).toMatch(/turn_completed/);
+    expect(stdout.trimEnd().split('\n').slice(-3).join('\n')).toMatch(/turn_completed.*\n.*stage_changed +finishing/);
     expect((await batonHere(place, 'runs', 'log', 'BAT-1', '-f')).stdout).toBe(stdout);
   });
 });

@@ -73,7 +73,9 @@ describe.concurrent('baton start', () => {
     expect(jsonLines(stderr).map(({ msg }) => msg)).toEqual(
       lines.filter(({ level }) => level !== 'debug').map(({ msg }) => msg),
     );
-    expect(lines.find(({ port }) => port === 0)).toMatchObject({ level: 'warn', code: 'unsupported_setting' });
+    expect(lines.find(({ msg }) => msg === 'Baton starts.')).toMatchObject({
+      dashboard: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
+    });
   });
 
   it('keeps its log below the state folder of the user when no other is named', async () => {

@@ -1,21 +1,12 @@
+import { presentAsked } from '../../server/api/present/present-question.ts';
 import type { StoredQuestion } from '../../store/questions.ts';
 import type { QuestionState } from './question-state.ts';
 
 /** A question as other programs get it. */
 export function presentQuestion(stored: StoredQuestion, { state, waitsUntil }: QuestionState): Record<string, unknown> {
-  const { question, given } = stored;
+  const { given } = stored;
   return {
-    id: stored.id,
-    issue_id: stored.issueId,
-    issue_identifier: stored.identifier,
-    run_id: stored.runId,
-    kind: question.kind,
-    text: question.text,
-    detail: question.detail,
-    fields: question.fields.map(({ name, label, options, allowsOther, isSecret }) => ({
-      ...{ name, label, options, allows_other: allowsOther, is_secret: isSecret },
-    })),
-    asked_at: iso(stored.askedAt),
+    ...presentAsked(stored),
     state,
     waits_until: iso(waitsUntil),
     answered_at: iso(given?.at ?? null),

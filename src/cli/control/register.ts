@@ -44,7 +44,7 @@ function registerHandCommands(program: Command, { surroundings, finish, addBesid
 
 /** Adds `retry`, `hold`, `release` and `stop` to the command `issue`. */
 export function registerIssueControlCommands(issue: Command, { surroundings, finish, addBeside }: CommandParts): void {
-  const add = (name: 'retry' | 'hold' | 'release' | 'stop', description: string): void => {
+  const add = (name: 'hold' | 'release' | 'stop', description: string): void => {
     withCommandFlags(addBeside(issue, `${name} <issue>`, description)).action(
       async (id: string, flags: CommandFlags) => {
         const { submitCommand } = await import('./submit-command.ts');
@@ -52,7 +52,13 @@ export function registerIssueControlCommands(issue: Command, { surroundings, fin
       },
     );
   };
-  add('retry', 'look at an issue now: lifts a hold, cuts a wait short');
+  withCommandFlags(addBeside(issue, 'retry <issue>', 'look at an issue now: lifts a hold, cuts a wait short'))
+    .option('--note <text>', 'what its agent is told')
+    .action(async (id: string, { note, ...flags }: CommandFlags & { readonly note?: string }) => {
+      const { submitCommand } = await import('./submit-command.ts');
+      const payload = { issue: id, ...(note === undefined ? {} : { note }) };
+      finish(await submitCommand('issue_retry', payload, flags, surroundings));
+    });
   add('hold', 'start no new run on an issue; one in progress goes on to its end');
   add('release', 'lift a hold');
   add('stop', 'end the run of an issue, and hold the issue');

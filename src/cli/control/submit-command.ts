@@ -1,8 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
-import { sleep } from '../../clock/clock.ts';
-import { systemChance } from '../../clock/system-chance.ts';
-import { systemClock } from '../../clock/system-clock.ts';
-import { BatonError } from '../../core/baton-error.ts';
 import type { CommandKind } from '../../core/command.ts';
 import type { QuestionAnswer } from '../../core/question.ts';
 import type { Command } from '../../store/commands.ts';
@@ -11,6 +6,7 @@ import { exitCodes } from '../exit-codes.ts';
 import { jsonLine } from '../json-line.ts';
 import type { Surroundings } from '../surroundings.ts';
 import { openWorkplace, type Workplace, type WorkplaceFlags } from '../workplace.ts';
+import { giveCommand } from './give-command.ts';
 
 export interface CommandFlags extends WorkplaceFlags {
   readonly json?: boolean;
@@ -32,10 +28,6 @@ export interface CommandPayload {
   readonly values?: QuestionAnswer['values'];
 }
 
-/** How long an answer is waited for; the daemon may be in the middle of a slow read of the tracker. */
-const answerMs = 15_000;
-const lookEveryMs = 50;
-
 /** Writes a command, wakes the daemon and tells its answer. Without a daemon the command waits, and that is told. */
 export async function submitCommand(
   kind: CommandKind,
@@ -51,27 +43,17 @@ export async function submitCommand(
 }
 
 /** The same without telling anybody. One that is refused throws; one without a result waits for a daemon. */
-export async function sendCommand(
-  workplace: Workplace,
+export function sendCommand(
+  { store, project, wake }: Workplace,
   { kind, payload }: { readonly kind: CommandKind; readonly payload: CommandPayload },
-  flags: CommandFlags,
+  { key, reason, as }: CommandFlags,
   surroundings: Surroundings,
 ): Promise<Command> {
-  const { command, created } = await workplace.store.commands.submit({
-    id: systemChance.id(),
-    project: workplace.project.id,
-    kind,
-    payload: { ...payload, ...(flags.reason === undefined ? {} : { reason: flags.reason }) },
-    author: authorOf(flags.as, surroundings),
-    at: systemClock.now(),
-    key: flags.key ?? null,
-  });
-  if (!created) refuseOther(command, kind, payload);
-  const answered =
-    (await workplace.wake()) || command.result !== null ? await waitForAnswer(workplace, command) : command;
-  if (answered.result?.status !== 'refused') return answered;
-  const { id, result } = answered;
-  throw new BatonError('command_refused', `The command was refused: ${result.text}.`, { details: { id, kind } });
+  const author = authorOf(as, surroundings);
+  return giveCommand(
+    { store, project: project.id, wake },
+    { kind, payload: { ...payload }, author, key: key ?? null, reason: reason ?? null },
+  );
 }
 
 /** A command as other programs get it, with words for people. */
@@ -83,24 +65,4 @@ export function presentCommand({ id, kind, result }: Command): {
 } {
   const waits = 'no daemon has answered; the command waits in the store and is carried out when one runs';
   return { id, kind, status: result?.status ?? 'waiting', text: result?.text ?? waits };
-}
-
-/** The answer to another command would be taken for the answer to this one. */
-function refuseOther({ id, key, ...earlier }: Command, kind: CommandKind, payload: CommandPayload): void {
-  // Why it was asked for changes nothing.
-  const { reason: _reason, ...asked } = earlier.payload;
-  if (earlier.kind === kind && isDeepStrictEqual(asked, payload)) return;
-  throw new BatonError('command_refused', `The key "${key}" was used for another command (${earlier.kind}).`, {
-    nextStep: 'Choose another key.',
-    details: { id, kind: earlier.kind },
-  });
-}
-
-async function waitForAnswer({ store }: Workplace, command: Command): Promise<Command> {
-  const deadline = systemClock.monotonic() + answerMs;
-  for (;;) {
-    const found = (await store.commands.read(command.id)) ?? command;
-    if (found.result !== null || systemClock.monotonic() > deadline) return found;
-    await sleep(systemClock, lookEveryMs);
-  }
 }

@@ -8,19 +8,30 @@ export interface DemoTicket {
   readonly script: readonly string[];
 }
 
+/** How long one of the agents works and listens to a person, where somebody watches. */
+const listenMs = 120_000;
+
 /** How long an account of the demo is without quota: long enough to be seen, and to need the other account. */
 const noQuotaMs = 6_000;
 
 /**
  * Ten tickets: four priorities, one that waits for another, one whose first run fails, one that runs out of quota on both
- * accounts, and one that asks a person.
+ * accounts, one that asks a person, and one that works for long and writes down what it is told. They wait as long as it
+ * takes to watch them; `baton demo --once` is in haste (`agent/rehearsal/haste.ts`).
  */
 export const demoTickets: readonly DemoTicket[] = [
-  ticket('WORDS-1', 3, 'Describe the project in the README', 'Say in one sentence what the library is for.', [
-    'append README.md',
-    '|',
-    '| It exists so that nobody writes these six lines again.',
-  ]),
+  ticket(
+    'WORDS-1',
+    1,
+    'Describe the project in the README',
+    'Say in one sentence what the library is for. The agent takes two minutes; what you tell it meanwhile ("Steer") it writes down too, and "go on" ends its wait.',
+    [
+      'append README.md',
+      '|',
+      '| It exists so that nobody writes these six lines again.',
+      `listen ${listenMs} README.md`,
+    ],
+  ),
   ticket('WORDS-2', 1, 'Add slugify', 'Turn a title into a part of an address: lower case, dashes, nothing else.', [
     ...addFunction(
       'slugify',
@@ -108,12 +119,12 @@ function ticket(
 ): DemoTicket {
   const script = [
     'say Reading the ticket and the code',
-    'wait 400',
+    'wait 4000',
     ...work,
     'spend 1200',
-    'wait 400',
+    'wait 4000',
     'run node --test',
-    'wait 200',
+    'wait 2000',
     `commit ${identifier}: ${title}`,
     'spend 2300',
     'comment The work is committed and its tests pass.',

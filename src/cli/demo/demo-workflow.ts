@@ -1,4 +1,7 @@
-/** The workflow file of the demo, as somebody would write it: a worktree and a branch for each ticket, work, hand over. */
+/**
+ * The workflow file of the demo, as somebody would write it: a worktree and a branch for each ticket, work, hand over. A
+ * ticket that a person files has no script; it gets a small one, so that it runs through as the others do.
+ */
 export const demoWorkflow = `---
 tracker:
   kind: board
@@ -32,6 +35,23 @@ agent:
 You are working on {{ issue.identifier }}: {{ issue.title }}
 
 {{ issue.description }}
+{% unless issue.description contains '\`\`\`rehearsal' %}
+\`\`\`rehearsal
+say Reading the ticket and the code
+wait 4000
+write notes/{{ issue.identifier | downcase }}.md
+| # {{ issue.title | strip_newlines }}
+|
+| A stand-in cannot do what this ticket asks; a real agent would.
+spend 1200
+wait 4000
+run node --test
+commit {{ issue.identifier }}: {{ issue.title | strip_newlines }}
+spend 2300
+comment The stand-in wrote a note: only tickets with a script have more.
+move review
+\`\`\`
+{% endunless %}
 {% if retry_kind %}
 An earlier run ended before the ticket did ({{ retry_kind }}); go on from what is there.
 {% endif %}

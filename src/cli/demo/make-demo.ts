@@ -1,9 +1,12 @@
+import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdir, readdir, rename, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { BatonError } from '../../core/baton-error.ts';
 import type { Surroundings } from '../surroundings.ts';
+import { daemonStatus } from '../workplace.ts';
 import { demoProject } from './demo-project.ts';
+import { demoTickets } from './demo-tickets.ts';
 import { demoWorkflow } from './demo-workflow.ts';
 import { demoAuthor, git } from './git.ts';
 
@@ -14,14 +17,42 @@ export interface DemoFolder {
   readonly stateDir: string;
 }
 
-/** Written last: a folder that has it holds a whole demo. */
+/** Written last: a folder that has it holds a whole demo, and it says of which files. */
 const mark = '.baton-demo';
+const markText = [
+  'A folder of `baton demo`. It may be removed when no demo runs.',
+  `Made of ${createHash('sha256')
+    .update(JSON.stringify([demoWorkflow, demoProject, demoTickets]))
+    .digest('hex')}`,
+  '',
+].join('\n');
 
-/** The folder of the demo: the one that is there, to go on with it, or a new one with a git repository of real files. */
-export async function openDemoFolder(wanted: string | undefined, surroundings: Surroundings): Promise<DemoFolder> {
+export interface OpenedDemo {
+  readonly folder: DemoFolder;
+  /** Where the demo of another version of Baton is kept that was there. */
+  readonly keptOther: string | null;
+}
+
+/**
+ * The folder of the demo: the one that is there, to go on with it, or a new one with a git repository of real files. One
+ * that another version of Baton made cannot be gone on with: its tickets and settings are others. It is put aside.
+ */
+export async function openDemoFolder(wanted: string | undefined, surroundings: Surroundings): Promise<OpenedDemo> {
   const folder = demoFolder(wanted, surroundings);
-  if (existsSync(path.join(folder.root, mark))) return folder;
-  const { root, project, workflow } = folder;
+  const found = await readFile(path.join(folder.root, mark), 'utf8').catch(() => null);
+  if (found === markText) return { folder, keptOther: null };
+  const keptOther = found === null ? null : await putOtherAside(folder, surroundings);
+  await makeDemo(folder, surroundings);
+  return { folder, keptOther };
+}
+
+async function putOtherAside(folder: DemoFolder, surroundings: Surroundings): Promise<string> {
+  if ((await daemonStatus(folder, surroundings)) === null) return putAside(folder);
+  const nextStep = 'Stop it first, or choose another folder with --dir.';
+  throw new BatonError('demo_failed', `A demo of another version of Baton runs in ${folder.root}.`, { nextStep });
+}
+
+async function makeDemo({ root, project, workflow }: DemoFolder, surroundings: Surroundings): Promise<void> {
   await makeEmptyFolder(root);
   await mkdir(project);
   await writeTree(project, demoProject);
@@ -29,8 +60,7 @@ export async function openDemoFolder(wanted: string | undefined, surroundings: S
   await git(project, ['add', '--all'], surroundings);
   await git(project, [...demoAuthor, 'commit', '--quiet', '--message=Begin'], surroundings);
   await writeFile(workflow, demoWorkflow);
-  await writeFile(path.join(root, mark), 'A folder of `baton demo`. It may be removed when no demo runs.\n');
-  return folder;
+  await writeFile(path.join(root, mark), markText);
 }
 
 /** Puts a demo that is over aside, so that the next one begins anew; gives its new name. Nothing is removed. */

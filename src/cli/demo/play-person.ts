@@ -1,4 +1,7 @@
+import type { Clock } from '../../clock/clock.ts';
+import { durationText } from '../../core/amount-text.ts';
 import { toBatonError } from '../../core/baton-error.ts';
+import { harmlessLine } from '../../core/harmless-line.ts';
 import type { Logger } from '../../core/logger.ts';
 import type { BoardIssue } from '../../store/board-issues.ts';
 import type { Board } from '../../tracker/board/board.ts';
@@ -6,6 +9,10 @@ import type { Surroundings } from '../surroundings.ts';
 import type { AskingIssue } from './asking-issues.ts';
 import { demoAuthor, git } from './git.ts';
 import type { DemoFolder } from './make-demo.ts';
+import type { Announcement } from './screen.ts';
+
+/** A branch comes a moment after its ticket; one that has not come by then does not come. */
+const patienceMs = 60_000;
 
 /** In whose name it acts. */
 export const personName = 'baton demo, in the place of a person';
@@ -18,12 +25,17 @@ export interface PlayedPerson {
   rest(): Promise<void>;
   /** Whether it has given up this ticket, or this question by its key. */
   hasRefused(key: string): boolean;
+  /** Why it has given up the ticket with this identifier; null when it has not. */
+  whyRefused(identifier: string): string | null;
 }
 
 export interface PersonParts {
   readonly board: Board;
   readonly folder: DemoFolder;
   readonly logger: Logger;
+  readonly clock: Clock;
+  /** Told of each ticket that it gives up. */
+  readonly say: (announcement: Announcement) => void;
   /** Whether an agent still works on this ticket. */
   readonly isRunning: (id: string) => boolean;
   /** The issues that wait for an answer of its; none where the answers are left to others. */
@@ -37,10 +49,12 @@ export interface PersonParts {
  * it is asked. Only a person may do that, and the demo says that it does.
  */
 export function playPerson(parts: PersonParts, surroundings: Surroundings): PlayedPerson {
-  const { board, folder, logger } = parts;
+  const { board, folder, logger, clock } = parts;
   let working: Promise<void> | null = null;
   let lookAgain = false;
   const refused = new Set<string>();
+  const reasons = new Map<string, string>();
+  const missingSince = new Map<string, number>();
   const answered = new Set<string>();
   const work = async (): Promise<void> => {
     do {
@@ -49,13 +63,23 @@ export function playPerson(parts: PersonParts, surroundings: Surroundings): Play
       const found = await board.list({ statuses: ['review'], labels: [], limit: 100 });
       // A person lets the agent finish its sentence.
       for (const issue of found.filter(({ id }) => !refused.has(id) && !parts.isRunning(id))) {
-        if (!(await hasBranch(issue))) continue;
-        await merge(issue).catch((thrown) => {
-          refused.add(issue.id);
-          logger.warn('The demo could not merge a branch; it stays in review.', { error: toBatonError(thrown) });
-        });
+        if (await hasBranch(issue)) await merge(issue).catch((thrown) => giveUp(issue, toBatonError(thrown).message));
+        else waitForBranch(issue);
       }
     } while (lookAgain);
+  };
+  const waitForBranch = (issue: BoardIssue): void => {
+    const since = missingSince.get(issue.id) ?? clock.monotonic();
+    missingSince.set(issue.id, since);
+    if (clock.monotonic() - since < patienceMs) return;
+    giveUp(issue, `its branch ${branchOf(issue)} did not come within ${durationText(patienceMs)}`);
+  };
+  const giveUp = ({ id, identifier }: BoardIssue, why: string): void => {
+    refused.add(id);
+    const reason = `the demo cannot merge it: ${harmlessLine(why)}`;
+    reasons.set(identifier, reason);
+    logger.warn('The demo could not merge a branch; it stays in review.', { issue_identifier: identifier, why });
+    parts.say({ lines: [`${identifier} stays in review: ${reason}`], json: { identifier, given_up: reason } });
   };
   const answerAll = async (): Promise<void> => {
     for (const asking of parts.asking()) {
@@ -95,6 +119,7 @@ export function playPerson(parts: PersonParts, surroundings: Surroundings): Play
       while (working !== null) await working;
     },
     hasRefused: (key) => refused.has(key),
+    whyRefused: (identifier) => reasons.get(identifier) ?? null,
   };
 }
 

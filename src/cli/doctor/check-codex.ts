@@ -11,7 +11,7 @@ import { BatonError, toBatonError } from '../../core/baton-error.ts';
 import { harmlessLine } from '../../core/harmless-line.ts';
 import type { AccountSettings, Settings } from '../../core/settings.ts';
 import type { ProcessDeps } from '../../process/start-child.ts';
-import { probe } from '../daemon.ts';
+import { probe } from '../run-custody.ts';
 import { shellArgument } from '../shell-argument.ts';
 import type { Surroundings } from '../surroundings.ts';
 import { checkCodexCommit } from './check-codex-commit.ts';

@@ -5,7 +5,7 @@ import { harmlessLine } from '../../core/harmless-line.ts';
 import { childEnvironment, usualVariables } from '../../process/child-environment.ts';
 import type { Custody } from '../../process/custody.ts';
 import { runToEnd } from '../../process/run-to-end.ts';
-import { probe } from '../daemon.ts';
+import { probe } from '../run-custody.ts';
 import type { Surroundings } from '../surroundings.ts';
 import { checkFolder } from './check-folder.ts';
 import { type Finding, ill, well } from './finding.ts';

@@ -1,23 +1,13 @@
 import { systemClock } from '../../clock/system-clock.ts';
 import { countText } from '../../core/amount-text.ts';
 import type { PollingSettings } from '../../core/settings.ts';
-import type { Store } from '../../store/store.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { jsonLine } from '../json-line.ts';
 import type { Surroundings } from '../surroundings.ts';
 import { daemonStatus, openWorkplace, type WorkplaceFlags } from '../workplace.ts';
+import { readRequests } from './read-requests.ts';
 import { budgetLines, type DaemonRequests, daemonLines, providerLines, spenderLines } from './request-lines.ts';
-import {
-  type Amounts,
-  dayMs,
-  hourMs,
-  minuteMs,
-  type ProviderReport,
-  providerReports,
-  type RequestFacts,
-  type Spender,
-  spenders,
-} from './request-report.ts';
+import { type Amounts, type ProviderReport, providerReports, type Spender, spenders } from './request-report.ts';
 
 export interface RequestsFlags extends WorkplaceFlags {
   readonly json?: boolean;
@@ -31,7 +21,7 @@ export async function showRequests(flags: RequestsFlags, surroundings: Surroundi
   const { hours } = flags;
   const status = await daemonStatus(flags, surroundings);
   const limiter = limiterOf(status);
-  const counts = await readCounts(store, hours);
+  const counts = await readRequests(store.requestCounts, hours, systemClock.now());
   const { budget } = settings.polling;
   const providers = providerReports({ ...counts, budget, alsoProviders: limiter.map(({ provider }) => provider) });
   const spent = spenders(counts.window);
@@ -57,22 +47,6 @@ export async function showRequests(flags: RequestsFlags, surroundings: Surroundi
   ];
   surroundings.stdout.write(`${lines.join('\n')}\n`);
   return exitCodes.ok;
-}
-
-async function readCounts(
-  { requestCounts }: Store,
-  hours: number,
-): Promise<Omit<RequestFacts, 'budget' | 'alsoProviders'>> {
-  const now = systemClock.now();
-  // Buckets of whole minutes: the one that is not over yet and those before it.
-  const since = (ms: number): number => now - (now % minuteMs) + minuteMs - ms;
-  const to = now + 1;
-  return {
-    now,
-    hour: await requestCounts.series({ bucket: 'minute', from: since(hourMs), to }),
-    today: await requestCounts.series({ bucket: 'day', from: now - (now % dayMs), to }),
-    window: await requestCounts.sum({ bucket: 'minute', from: since(hours * hourMs), to }),
-  };
 }
 
 /** Our own daemon made it; one of another version may not have it. */

@@ -5,6 +5,7 @@ import type { Trial } from '../../orchestrator/context.ts';
 import { createSlotPool } from '../../orchestrator/slot-pool.ts';
 import { loadWorkflow } from '../../workflow/load-workflow.ts';
 import { workflowContext } from '../adapters.ts';
+import type { OpenedApi } from '../api/open-api.ts';
 import { createDaemon } from '../daemon.ts';
 import { runDaemon } from '../run-daemon.ts';
 import type { StopSignals } from '../stop-on-signal.ts';
@@ -24,6 +25,7 @@ export interface SeveralParts {
   readonly logger: Logger;
   /** Called once, before the first project works. */
   readonly onFirst: () => void;
+  readonly api: OpenedApi;
 }
 
 const messages = {
@@ -40,12 +42,16 @@ export function startSeveral(parts: SeveralParts, surroundings: Surroundings): P
   const limiters = createLimiterRegistry(systemClock);
   const failures = afterFirst(parts);
   const names = new Map<string, string>();
+  parts.api.projects.expect(parts.workflows.length);
 
   const projectOf = (workflow: string): KeptProject => {
     const once = toldOnce(logger);
     return {
       workflow,
-      tellFailure: (error, when) => failures.tell(messages[when], { workflow, error }),
+      tellFailure: (error, when) => {
+        if (when === 'start') parts.api.projects.cannotCome();
+        failures.tell(messages[when], { workflow, error });
+      },
       run: async (onStarted) => {
         using own = signals.share();
         using neighbour = neighbours.join(workflow);
@@ -63,6 +69,7 @@ export function startSeveral(parts: SeveralParts, surroundings: Surroundings): P
             role: 'daemon',
             pool,
             limiters,
+            api: parts.api,
             guard: (source) => neighbour.guard(source, named),
             logger: named,
           },

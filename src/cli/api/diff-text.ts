@@ -1,0 +1,68 @@
+import type { BytePath } from '../../workspace/folders-of.ts';
+
+/** A changed file, as `git diff --raw -z` lists it. */
+export interface ChangedFile {
+  readonly path: BytePath;
+  readonly oldPath: BytePath | null;
+  /** A, C, D, M, R, T, U or what else git may say. */
+  readonly letter: string;
+}
+
+export function readRaw(raw: string): readonly ChangedFile[] {
+  const fields = raw.split('\0');
+  const files: ChangedFile[] = [];
+  for (let at = 0; at + 1 < fields.length; ) {
+    const letter = /^:\S+ \S+ \S+ \S+ ([A-Z])/.exec(fields[at] ?? '')?.[1] ?? '?';
+    const isTwo = letter === 'R' || letter === 'C';
+    const [first = '', second = ''] = [fields[at + 1], fields[at + 2]];
+    files.push({ letter, path: isTwo ? second : first, oldPath: isTwo ? first : null });
+    at += isTwo ? 3 : 2;
+  }
+  return files;
+}
+
+/**
+ * The patch of each file, cut out of the patch of all; null when they do not fit together. Every line of content begins
+ * with a sign, so that no file can hold the beginning of another. A file that became a link, or ceased to be one, is told
+ * by git as one that goes and one that comes.
+ */
+export function splitPatch(patch: string, files: readonly ChangedFile[]): readonly string[] | null {
+  const parts = patch.split(/^(?=diff --git )/m).filter((part) => part !== '');
+  const found: string[] = [];
+  let at = 0;
+  for (const { letter } of files) {
+    const count = letter === 'T' ? 2 : 1;
+    found.push(parts.slice(at, at + count).join(''));
+    at += count;
+  }
+  return at === parts.length ? found : null;
+}
+
+export interface PatchFacts {
+  readonly added: number | null;
+  readonly removed: number | null;
+  /** Null when it is binary or too large. */
+  readonly patch: string | null;
+}
+
+export const noPatch: PatchFacts = { added: null, removed: null, patch: null };
+
+/** What a person sees of a patch; `bytes` is one character a byte. */
+export function patchFacts(bytes: string, mostBytes: number): PatchFacts {
+  if (bytes.includes('\0')) return noPatch;
+  const [added, removed] = countLines(bytes);
+  const patch = bytes.length > mostBytes ? null : Buffer.from(bytes, 'latin1').toString('utf8');
+  return { added, removed, patch };
+}
+
+/** The lines of the hunks; what stands before the first one is about the file. */
+function countLines(patch: string): readonly [added: number, removed: number] {
+  let [added, removed, isInside] = [0, 0, false];
+  for (const line of patch.split('\n')) {
+    if (line.startsWith('diff --git ')) isInside = false;
+    else if (line.startsWith('@@ ')) isInside = true;
+    else if (isInside && line.startsWith('+')) added += 1;
+    else if (isInside && line.startsWith('-')) removed += 1;
+  }
+  return [added, removed];
+}

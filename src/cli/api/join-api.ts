@@ -1,0 +1,75 @@
+import type { Timer } from '../../clock/clock.ts';
+import { systemChance } from '../../clock/system-chance.ts';
+import { systemClock } from '../../clock/system-clock.ts';
+import type { Logger } from '../../core/logger.ts';
+import type { Settings } from '../../core/settings.ts';
+import { childEnvironment, usualVariables } from '../../process/child-environment.ts';
+import type { ProcessDeps } from '../../process/start-child.ts';
+import { createNotifier, type Notifier } from '../../telemetry/notify/notifier.ts';
+import { notifyProvider, type RunCommand } from '../../telemetry/notify/send-message.ts';
+import type { Surroundings } from '../surroundings.ts';
+import { type ApiProjectParts, composeApiProject } from './compose-project.ts';
+import { notifyFacts } from './notify-facts.ts';
+import type { OpenedApi } from './open-api.ts';
+import { runNotifyCommand } from './run-notify-command.ts';
+
+/** Shows a daemon to whoever looks at this Baton; gives what ends that. */
+export function joinApi(
+  api: OpenedApi,
+  parts: Omit<ApiProjectParts, 'delay'>,
+  { daemonId }: { readonly daemonId: string },
+): () => void {
+  api.knowDaemon(daemonId);
+  return api.projects.add(composeApiProject({ ...parts, delay: api.delay }));
+}
+
+export interface NotifyParts extends Pick<ApiProjectParts, 'orchestrator' | 'store' | 'project' | 'remote'> {
+  readonly settings: () => Settings;
+  /** Who this daemon is in the store. */
+  readonly owner: string;
+  readonly process: ProcessDeps;
+  readonly cwd: string;
+  readonly logger: Logger;
+  readonly dashboardUrl: () => string | null;
+}
+
+const lookEveryMs = 1_000;
+
+/** Tells people elsewhere what they should know, as long as it is not disposed. */
+export function startNotifying(parts: NotifyParts, surroundings: Surroundings): AsyncDisposable {
+  const { orchestrator, store, project, remote, settings } = parts;
+  const notifier: Notifier = createNotifier({
+    ...{ store, project, daemon: parts.owner, clock: systemClock, chance: systemChance, settings },
+    ...{ logger: parts.logger, dashboardUrl: parts.dashboardUrl, runCommand: runCommandFor(parts, surroundings) },
+    http: (url, allowInsecure) => remote.client(notifyProvider, url, allowInsecure),
+  });
+  let timer: Timer | null = null;
+  const look = (): void => {
+    timer = null;
+    if (settings().notify.targets.length === 0) return;
+    notifier.look(notifyFacts(settings().project.name, orchestrator.read()));
+  };
+  const unwatch = orchestrator.onChange(() => {
+    // Agents change something hundreds of times a second.
+    timer ??= systemClock.schedule(lookEveryMs, look);
+  });
+  return {
+    [Symbol.asyncDispose]: async () => {
+      unwatch();
+      timer?.cancel();
+      await notifier.close();
+    },
+  };
+}
+
+/** The text is the workflow file's; what happened comes in variables and on the input, never in the text. */
+function runCommandFor({ process, cwd, settings }: NotifyParts, { env }: Surroundings): RunCommand {
+  return ({ env: add, ...request }) =>
+    runNotifyCommand(
+      {
+        ...{ ...request, cwd, runId: `notify-${systemChance.id()}` },
+        env: childEnvironment({ from: env, allow: usualVariables, deny: settings().secretEnvironment, add }),
+      },
+      process,
+    );
+}

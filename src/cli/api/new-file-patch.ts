@@ -1,0 +1,37 @@
+import { readlink, realpath } from 'node:fs/promises';
+import path from 'node:path';
+import { type BytePath, fromBytePath } from '../../workspace/folders-of.ts';
+import { lookAt } from '../../workspace/look-at.ts';
+import { readSmallFile } from '../../workspace/read-small-file.ts';
+import { noPatch, type PatchFacts, patchFacts } from './diff-text.ts';
+
+/**
+ * The patch of a file that git does not know yet, as git would write it. No link is followed, neither at the end of the
+ * path nor on the way, and what is no file is not opened.
+ */
+export async function newFilePatch(root: BytePath, file: BytePath, mostBytes: number): Promise<PatchFacts> {
+  const at = `${root}/${file}`;
+  const folder = path.posix.dirname(at);
+  const real = await realpath(fromBytePath(folder), { encoding: 'latin1' }).catch(() => null);
+  if (real !== folder) return noPatch;
+  const found = await lookAt(fromBytePath(at));
+  if (found?.isSymbolicLink() === true) {
+    const target = await readlink(fromBytePath(at), 'latin1');
+    return patchFacts(patchOf(file, '120000', target), mostBytes);
+  }
+  if (found?.isFile() !== true) return noPatch;
+  const text = (await readSmallFile(at, mostBytes).catch(() => null))?.text ?? null;
+  if (text === null) return noPatch;
+  return patchFacts(patchOf(file, (found.mode & 0o100) === 0 ? '100644' : '100755', text), mostBytes);
+}
+
+function patchOf(file: BytePath, mode: string, text: string): string {
+  const head = `diff --git a/${file} b/${file}\nnew file mode ${mode}\n`;
+  if (text === '') return head;
+  const isEnded = text.endsWith('\n');
+  const lines = (isEnded ? text.slice(0, -1) : text).split('\n');
+  const body = lines.map((line) => `+${line}\n`).join('');
+  const range = lines.length === 1 ? '+1' : `+1,${lines.length}`;
+  const end = isEnded ? '' : '\\ No newline at end of file\n';
+  return `${head}--- /dev/null\n+++ b/${file}\n@@ -0,0 ${range} @@\n${body}${end}`;
+}

@@ -1,0 +1,28 @@
+import type { AgentEvent } from '../../agent/agent.ts';
+import type { RunEvent } from '../../server/api/schema/run.ts';
+import { runEventOf } from './compose-project.ts';
+
+/** What agents do, told to whoever watches, as it is noted. */
+export interface RunEvents {
+  tell(runId: string, seq: number, event: AgentEvent): void;
+  watch(watcher: (runId: string, event: () => RunEvent) => void): () => void;
+}
+
+export function createRunEvents(): RunEvents {
+  const watchers = new Set<(runId: string, event: () => RunEvent) => void>();
+  return {
+    tell: (runId, seq, event) => {
+      if (watchers.size === 0) return;
+      let made: RunEvent | null = null;
+      const make = (): RunEvent => {
+        made ??= runEventOf(seq, event);
+        return made;
+      };
+      for (const watcher of watchers) watcher(runId, make);
+    },
+    watch: (watcher) => {
+      watchers.add(watcher);
+      return () => watchers.delete(watcher);
+    },
+  };
+}

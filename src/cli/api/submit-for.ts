@@ -1,0 +1,69 @@
+import type { Author } from '../../core/author.ts';
+import { whyNotForRuns } from '../../core/command.ts';
+import type { Settings } from '../../core/settings.ts';
+import type { Orchestrator } from '../../orchestrator/orchestrator.ts';
+import type { SubmittedCommand } from '../../server/api/api-project.ts';
+import type { CommandRequest } from '../../server/api/schema/command.ts';
+import type { Command } from '../../store/commands.ts';
+import type { RunRecord } from '../../store/runs.ts';
+import type { Store } from '../../store/store.ts';
+import { commandRefused, giveCommand } from '../control/give-command.ts';
+import type { BoardDesk } from './issue-desk.ts';
+import { resumeLine } from './resume-line.ts';
+
+export interface SubmitParts {
+  readonly store: Store;
+  readonly project: string;
+  readonly orchestrator: Orchestrator;
+  readonly desk: BoardDesk;
+  readonly settings: () => Settings;
+  readonly stateDir: string;
+}
+
+/** Gives a command that came over the API, and tells what a person needs to know besides its answer. */
+export async function submitFor(
+  parts: SubmitParts,
+  { kind, key, reason, ...payload }: CommandRequest,
+  author: Author,
+): Promise<SubmittedCommand> {
+  const { store, project, orchestrator } = parts;
+  // Before it is written: what is refused anyway must not fill the store.
+  const notForRuns = author.kind === 'run' ? whyNotForRuns(kind) : null;
+  if (notForRuns !== null) throw commandRefused(notForRuns, { kind });
+  const command = await giveCommand(
+    {
+      store,
+      project,
+      wake: async () => {
+        orchestrator.wake();
+        return true;
+      },
+      refusal: commandRefused,
+    },
+    { kind, payload, author, key: key ?? null, reason: reason ?? null },
+  );
+  return { command, facts: await factsOf(parts, command) };
+}
+
+async function factsOf(parts: SubmitParts, command: Command): Promise<Readonly<Record<string, unknown>>> {
+  if (command.result?.status !== 'done') return {};
+  if (command.kind === 'issue_file') return { identifier: parts.desk.filedBy(command.id) };
+  if (command.kind !== 'issue_takeover' || typeof command.payload.issue !== 'string') return {};
+  const run = await latestRunOf(parts, command.payload.issue);
+  if (run === null) return { workspace_path: null, resume_command: null, run_ended: null };
+  return {
+    run_id: run.runId,
+    workspace_path: run.workspace,
+    resume_command: await resumeLine(parts.settings(), run, parts.stateDir),
+    // An agent is given time to end by itself: the stream tells when it has.
+    run_ended: run.finish !== null,
+  };
+}
+
+const runsSearched = 1_000;
+
+async function latestRunOf({ store, project }: SubmitParts, issue: string): Promise<RunRecord | null> {
+  const runs = await store.runs.list(project, { limit: runsSearched });
+  const wanted = issue.trim().toLowerCase();
+  return runs.find((run) => run.issueId === issue.trim() || run.identifier.toLowerCase() === wanted) ?? null;
+}

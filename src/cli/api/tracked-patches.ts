@@ -1,0 +1,58 @@
+import { BatonError } from '../../core/baton-error.ts';
+import { type BytePath, fromBytePath } from '../../workspace/folders-of.ts';
+import type { Git } from '../../workspace/git/git.ts';
+import type { Look } from '../../workspace/git/look-through.ts';
+import { bytesAFile, diffArguments } from './diff-arguments.ts';
+import { type ChangedFile, noPatch, type PatchFacts, patchFacts, splitPatch } from './diff-text.ts';
+
+/** So much is read at once; where there is more, file by file, and of so many. */
+const bytesAtOnce = 4 * 1024 * 1024;
+const filesOneByOne = 40;
+
+/** The patches of the shown ones among all that changed, in their order. */
+export async function trackedPatches(
+  base: string,
+  all: readonly ChangedFile[],
+  shown: readonly ChangedFile[],
+  look: Look,
+  git: Git,
+): Promise<readonly PatchFacts[]> {
+  if (shown.length === 0) return [];
+  // As text always: whether it is binary is seen by what is in it, and not by what its repository says.
+  const patchOf = (paths: readonly string[], maxOutputBytes: number): Promise<string | null> =>
+    unlessTooMuch(
+      git.run({
+        ...look.call,
+        args: ['--literal-pathspecs', 'diff', '--patch', '--text', ...diffArguments, base, '--', ...paths],
+        maxOutputBytes,
+      }),
+    );
+  const together = await patchOf([], bytesAtOnce);
+  const parts = together === null ? null : splitPatch(together, all);
+  if (parts !== null) return shown.map((_, at) => patchFacts(parts[at] ?? '', bytesAFile));
+  const found: PatchFacts[] = [];
+  for (const file of shown.slice(0, filesOneByOne)) {
+    const paths = [file.path, ...(file.oldPath === null ? [] : [file.oldPath])].map(asArgument);
+    const patch = paths.every((each) => each !== null) ? await patchOf(paths, 2 * bytesAFile) : null;
+    found.push(patch === null ? noPatch : patchFacts(patch, bytesAFile));
+  }
+  return found;
+}
+
+/** A name that is no text cannot be handed to a program as it is. */
+function asArgument(file: BytePath): string | null {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(fromBytePath(file));
+  } catch {
+    return null;
+  }
+}
+
+async function unlessTooMuch(patch: Promise<string>): Promise<string | null> {
+  try {
+    return await patch;
+  } catch (error) {
+    if (error instanceof BatonError && error.code === 'git_failed') return null;
+    throw error;
+  }
+}

@@ -1,0 +1,46 @@
+import { systemChance } from '../clock/system-chance.ts';
+import { systemClock } from '../clock/system-clock.ts';
+import type { Logger } from '../core/logger.ts';
+import type { Settings } from '../core/settings.ts';
+import type { ToolHost } from '../core/tool-door.ts';
+import { createRunner, type RunnerParts } from '../runner/run-issue.ts';
+import { createAccessTokens } from '../server/access-tokens.ts';
+import { openListener } from '../server/listener.ts';
+import { createToolHost } from '../server/tool-host.ts';
+import { openToolDoor } from '../tools/registry.ts';
+import type { Tracker } from '../tracker/tracker.ts';
+import { createAgent } from './adapters.ts';
+import type { Surroundings } from './surroundings.ts';
+
+const betweenTurns = { job: 'run', cause: 'turn' } as const;
+
+export interface RunnerComposition extends Pick<RunnerParts, 'workspacesFor' | 'toolHost'> {
+  readonly process: Parameters<typeof createAgent>[2];
+  readonly trackerFor: (settings: Settings) => Tracker;
+  readonly logger: Logger;
+}
+
+/** What carries out one run, with the agents, workspaces and tools that its settings name. */
+export function composeRunner(
+  { process, trackerFor, workspacesFor, toolHost, logger }: RunnerComposition,
+  surroundings: Surroundings,
+): ReturnType<typeof createRunner> {
+  const parts = { clock: systemClock, chance: systemChance };
+  return createRunner({
+    ...{ ...parts, logger, workspacesFor, toolHost },
+    agentFor: (wanted, account) => createAgent(wanted, account, process, surroundings),
+    toolDoorFor: (wanted, run) =>
+      openToolDoor({
+        ...{ ...run, ...parts, tracker: trackerFor(wanted), trustedAuthors: wanted.tracker.trustedAuthors },
+      }),
+    readIssue: async (wanted, id, signal) =>
+      (await trackerFor(wanted).fetchByIds([id], { signal, caller: betweenTurns }))[0] ?? null,
+  });
+}
+
+/** Where agents reach their tools over HTTP: on this machine only, each with the token of its run. */
+export async function openTools(opened: AsyncDisposableStack, logger: Logger): Promise<ToolHost> {
+  const parts = { clock: systemClock, chance: systemChance };
+  const listener = opened.use(await openListener({ host: '127.0.0.1', port: 0, logger, ...parts }));
+  return createToolHost({ listener, tokens: createAccessTokens(), ...parts });
+}

@@ -1,0 +1,48 @@
+import { systemClock } from '../../clock/system-clock.ts';
+import type { OpenedApi } from '../api/open-api.ts';
+import { shellArgument } from '../shell-argument.ts';
+import type { Surroundings } from '../surroundings.ts';
+import { httpSource } from '../top/http-source.ts';
+import { runTop } from '../top/run-top.ts';
+import type { LogTail } from './log-tail.ts';
+
+export interface ViewParts {
+  readonly api: Pick<OpenedApi, 'address' | 'ownToken'>;
+  readonly tail: LogTail;
+  readonly refreshMs: number;
+  /** What `baton top` needs to find this daemon. */
+  readonly placeFlags: readonly string[];
+}
+
+/**
+ * Shows what is going on on the terminal of a daemon. Whoever leaves the view sees the log from then on; Ctrl-C ends
+ * Baton in order, as without the view. Disposing gives the terminal back.
+ */
+export function showView({ api, tail, refreshMs, placeFlags }: ViewParts, surroundings: Surroundings): AsyncDisposable {
+  const stop = new AbortController();
+  const dashboard = api.address.url;
+  // Wherever the API listens, and whoever needs a token there, the view has its own.
+  const source = httpSource({ address: async () => dashboard, token: api.ownToken, log: () => tail.take() });
+  const again = [surroundings.batonPath, 'top', ...placeFlags].map(shellArgument).join(' ');
+  const leftWords = [
+    '',
+    `Baton goes on, and its log is shown here. Ctrl-C ends it in order; \`${again}\` shows the view again.`,
+    `Dashboard: ${dashboard}`,
+    '',
+  ];
+  const shown = runTop(source, surroundings, systemClock, { stop: stop.signal, refreshMs })
+    .then((how) => {
+      tail.show(how === 'quit' ? leftWords : []);
+      // The view reads the keys itself, so that this one never became a signal.
+      if (how === 'interrupted') surroundings.interrupt();
+    })
+    .catch((error: unknown) => {
+      tail.show([`The view ended: ${error instanceof Error ? error.message : String(error)}`]);
+    });
+  return {
+    [Symbol.asyncDispose]: async () => {
+      stop.abort();
+      await shown;
+    },
+  };
+}

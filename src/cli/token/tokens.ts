@@ -1,0 +1,70 @@
+import { systemChance } from '../../clock/system-chance.ts';
+import { systemClock } from '../../clock/system-clock.ts';
+import { BatonError } from '../../core/baton-error.ts';
+import { harmlessLine } from '../../core/harmless-line.ts';
+import { isInsideRun } from '../../process/inside-run.ts';
+import { type KeptToken, TokenFile } from '../../server/token-file.ts';
+import { columns } from '../columns.ts';
+import { exitCodes } from '../exit-codes.ts';
+import { jsonLine } from '../json-line.ts';
+import { tokenFile } from '../state-folder.ts';
+import type { Surroundings } from '../surroundings.ts';
+
+interface JsonFlag {
+  readonly json?: boolean;
+}
+
+export interface NewTokenFlags extends JsonFlag {
+  readonly scope: 'read' | 'operate';
+  readonly name?: string;
+}
+
+const longestName = 100;
+
+/** `baton token create`: the one moment at which the token is known. */
+export async function createToken({ scope, name, json }: NewTokenFlags, surroundings: Surroundings): Promise<number> {
+  if (surroundings.env.BATON_RUN_ID || (await isInsideRun(systemClock)))
+    throw new BatonError('usage_error', 'An agent cannot make a token: it would be a person to Baton.');
+  const shown = harmlessLine(name ?? surroundings.userName).slice(0, longestName);
+  if (shown === '') throw new BatonError('usage_error', 'The name must not be blank.');
+  const kept = { id: systemChance.id().slice(0, 8), name: shown, scope, createdAt: systemClock.now() };
+  const token = await tokensOf(surroundings).create(kept);
+  surroundings.stdout.write(
+    json
+      ? jsonLine({ token, ...presentToken(kept) })
+      : `${token}\n\nIt is shown this once. Send it as "Authorization: Bearer …"; baton token revoke ${kept.id} ends it.\n`,
+  );
+  return exitCodes.ok;
+}
+
+/** `baton token list`. */
+export function listTokens({ json }: JsonFlag, surroundings: Surroundings): number {
+  const tokens = tokensOf(surroundings).list().map(presentToken);
+  const rows = tokens.map(({ id, scope, created_at, name }) => [id, scope, created_at, name]);
+  const text = rows.length === 0 ? ['There are no tokens.'] : columns(['ID', 'SCOPE', 'CREATED', 'NAME'], rows);
+  surroundings.stdout.write(json ? jsonLine({ tokens }) : `${text.join('\n')}\n`);
+  return exitCodes.ok;
+}
+
+/** `baton token revoke`. */
+export async function revokeToken(id: string, { json }: JsonFlag, surroundings: Surroundings): Promise<number> {
+  if (!(await tokensOf(surroundings).revoke(id)))
+    throw new BatonError('usage_error', `There is no token ${harmlessLine(id)}.`, {
+      nextStep: 'See `baton token list`.',
+    });
+  surroundings.stdout.write(json ? jsonLine({ revoked: id }) : `The token ${id} is refused from now on.\n`);
+  return exitCodes.ok;
+}
+
+function tokensOf(surroundings: Surroundings): TokenFile {
+  return new TokenFile(tokenFile(surroundings), systemClock);
+}
+
+function presentToken({ id, name, scope, createdAt }: Omit<KeptToken, 'digest'>): {
+  readonly id: string;
+  readonly name: string;
+  readonly scope: string;
+  readonly created_at: string;
+} {
+  return { id, name, scope, created_at: new Date(createdAt).toISOString() };
+}

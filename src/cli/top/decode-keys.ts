@@ -1,0 +1,116 @@
+/** What a person pressed. Text is what came as text; a paste is text that nobody typed, and is never a command. */
+export type Key =
+  | { readonly name: 'text' | 'paste'; readonly text: string }
+  | { readonly name: Exclude<NamedKey, 'text' | 'paste'> };
+
+type NamedKey =
+  | 'up'
+  | 'down'
+  | 'left'
+  | 'right'
+  | 'home'
+  | 'end'
+  | 'page_up'
+  | 'page_down'
+  | 'enter'
+  | 'escape'
+  | 'backspace'
+  | 'delete'
+  | 'tab'
+  | 'back_tab'
+  | 'clear'
+  | 'word'
+  | 'redraw'
+  | 'interrupt';
+
+export interface Decoded {
+  readonly keys: readonly Key[];
+  /** The beginning of something whose end has not come. */
+  readonly rest: string;
+}
+
+const sequences: Readonly<Record<string, NamedKey>> = {
+  A: 'up',
+  B: 'down',
+  C: 'right',
+  D: 'left',
+  H: 'home',
+  F: 'end',
+  Z: 'back_tab',
+  '1~': 'home',
+  '3~': 'delete',
+  '4~': 'end',
+  '5~': 'page_up',
+  '6~': 'page_down',
+  '7~': 'home',
+  '8~': 'end',
+};
+
+const controls: Readonly<Record<string, NamedKey>> = {
+  '\r': 'enter',
+  '\n': 'enter',
+  '\t': 'tab',
+  '\u007f': 'backspace',
+  '\b': 'backspace',
+  '\u0001': 'home',
+  '\u0003': 'interrupt',
+  '\u0005': 'end',
+  '\u000c': 'redraw',
+  '\u0015': 'clear',
+  '\u0017': 'word',
+};
+
+export const pasteBegins = '\u001b[200~';
+export const pasteEnds = '\u001b[201~';
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what a terminal sends.
+const sequence = /^\u001b(?:\[|O)(?<body>[0-?]*[ -/]*[@-~])/;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what a terminal sends.
+const begunSequence = /^\u001b(?:(?:\[|O)[0-?]*[ -/]*)?$/;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what a terminal sends.
+const typed = /^[^\u0000-\u001f\u007f-\u009f]+/;
+
+/**
+ * The keys in what a terminal sent. `isAll`: nothing more of it will come, so an escape that nothing follows is the key
+ * of that name. What is not known is left out.
+ */
+export function decodeKeys(sent: string, isAll: boolean): Decoded {
+  const keys: Key[] = [];
+  let rest = sent;
+  while (rest !== '') {
+    const { key, length } = firstKey(rest, isAll);
+    if (length === 0) return { keys, rest };
+    if (key !== null) keys.push(key);
+    rest = rest.slice(length);
+  }
+  return { keys, rest };
+}
+
+/** The length is 0 when its end has not come. */
+function firstKey(sent: string, isAll: boolean): { readonly key: Key | null; readonly length: number } {
+  if (sent.startsWith(pasteBegins)) return pasted(sent, isAll);
+  const text = typed.exec(sent)?.[0];
+  if (text !== undefined) {
+    // One key a character, so that each can be a command of its own.
+    const first = String.fromCodePoint(text.codePointAt(0) ?? 0);
+    return { key: { name: 'text', text: first }, length: first.length };
+  }
+  if (!sent.startsWith('\u001b')) return { key: named(controls[sent[0] ?? '']), length: 1 };
+  if (begunSequence.test(sent) && !isAll) return { key: null, length: 0 };
+  const found = sequence.exec(sent);
+  if (found === null) return { key: { name: 'escape' }, length: 1 };
+  // Held modifiers, as in `1;5A`, change nothing here.
+  const body = (found.groups?.body ?? '').replace(/^1?;\d+(?=[A-Z]$)/, '').replace(/;\d+~$/, '~');
+  return { key: named(sequences[body]), length: found[0].length };
+}
+
+function pasted(sent: string, isAll: boolean): { readonly key: Key | null; readonly length: number } {
+  const end = sent.indexOf(pasteEnds);
+  if (end === -1) return { key: null, length: isAll ? sent.length : 0 };
+  const text = sent.slice(pasteBegins.length, end);
+  return { key: { name: 'paste', text }, length: end + pasteEnds.length };
+}
+
+function named(name: NamedKey | undefined): Key | null {
+  return name === undefined ? null : { name };
+}

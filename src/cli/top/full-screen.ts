@@ -1,0 +1,123 @@
+import type { Chance } from '../../clock/chance.ts';
+import type { Clock, Timer } from '../../clock/clock.ts';
+import { drawFrame, type Size } from './frame.ts';
+import type { Ends } from './listen-for-end.ts';
+import { colours, noColours } from './paint-line.ts';
+import { pressKey } from './press-key.ts';
+import type { Effect } from './pressed.ts';
+import { readKeys } from './read-keys.ts';
+import type { TopTerminal } from './run-top.ts';
+import { openScreen } from './screen.ts';
+import { openTerminalWriter } from './terminal-writer.ts';
+import { openTopLife } from './top-life.ts';
+import type { TopSource } from './top-source.ts';
+
+/** Frames that only data asks for are so far apart at least, whatever is wished. */
+const leastFrameMs = 250;
+/** What a person does is seen at once; several keys of one moment are one frame. */
+const keyFrameMs = 16;
+/** Times go on while nothing comes. */
+const idleFrameMs = 1_000;
+
+const usualSize: Size = { columns: 80, rows: 24 };
+
+export interface FullScreenParts {
+  readonly source: TopSource;
+  readonly terminal: TopTerminal;
+  readonly clock: Clock;
+  readonly chance: Chance;
+  readonly ends: Ends;
+  /** How far frames are apart. */
+  readonly refreshMs: number;
+}
+
+/**
+ * Draws what is known and does what is typed, until the end is reached. What must hold: an error in anything that is
+ * called later is an end too, so that the terminal is as it was before whichever way it ends.
+ */
+export async function showFullScreen(parts: FullScreenParts): Promise<void> {
+  const { source, terminal, clock, chance, ends } = parts;
+  const { stdin, stdout, env } = terminal;
+  const frameMs = Math.max(leastFrameMs, parts.refreshMs);
+  await using writer = openTerminalWriter(stdout, clock);
+  writer?.stream.on('error', () => ends.end('terminal_gone'));
+  using undo = new DisposableStack();
+  const screen = undo.use(openScreen(writer?.stream ?? stdout, env.NO_COLOR ? noColours : colours));
+  const guarded = <A extends readonly unknown[]>(act: (...args: A) => void): ((...args: A) => void) => {
+    return (...args) => {
+      try {
+        act(...args);
+      } catch (error) {
+        ends.fail(error);
+      }
+    };
+  };
+  let pageRows = 1;
+  let drawnAt = Number.NEGATIVE_INFINITY;
+  let next: { readonly at: number; readonly timer: Timer } | null = null;
+  /** A frame at that time, or sooner when one is on its way. */
+  const drawBy = (at: number): void => {
+    if (next !== null && next.at <= at) return;
+    next?.timer.cancel();
+    next = { at, timer: clock.schedule(at - clock.monotonic(), guarded(draw)) };
+  };
+  const draw = (): void => {
+    next?.timer.cancel();
+    next = null;
+    // The terminal still has the last one to take; the next shows what is then.
+    if (!screen.isFree()) {
+      drawBy(clock.monotonic() + leastFrameMs);
+      return;
+    }
+    drawnAt = clock.monotonic();
+    const size = { columns: stdout.columns || usualSize.columns, rows: stdout.rows || usualSize.rows };
+    const frame = drawFrame(life.state(), size, clock.now());
+    pageRows = Math.max(1, frame.height - 1);
+    life.update((state) => ({ ...state, listTop: frame.listTop, pageTop: frame.pageTop }));
+    screen.show(frame.lines);
+    drawBy(drawnAt + Math.max(frameMs, idleFrameMs));
+  };
+  const onData = (): void => drawBy(Math.max(clock.monotonic(), drawnAt + frameMs));
+  const life = undo.use(openTopLife({ source, clock, chance, onChange: onData, fail: ends.fail, refreshMs: frameMs }));
+  undo.defer(() => next?.timer.cancel());
+  const carryOut = (effect: Effect): void => {
+    if (effect.do === 'quit') ends.end('quit');
+    else if (effect.do === 'interrupt') ends.end('interrupted');
+    else if (effect.do === 'redraw') screen.forget();
+    else if (effect.do === 'look') life.look(effect.row, effect.thenAnswer);
+    else life.submit(effect.wish);
+  };
+  const onResize = guarded(() => {
+    screen.forget();
+    draw();
+  });
+  stdout.on('resize', onResize);
+  undo.defer(() => stdout.off('resize', onResize));
+  if (stdin.isTTY === true) {
+    const wasRaw = stdin.isRaw;
+    undo.defer(() => {
+      stdin.setRawMode(wasRaw);
+      stdin.pause();
+    });
+    stdin.setRawMode(true);
+    undo.defer(
+      readKeys(
+        stdin,
+        clock,
+        guarded((keys) => {
+          for (const key of keys) {
+            // What was typed after the end is for nobody.
+            if (ends.signal.aborted) return;
+            const { state, effect } = pressKey(life.state(), key, pageRows);
+            life.update(() => state);
+            if (effect !== null) carryOut(effect);
+          }
+          drawBy(clock.monotonic() + keyFrameMs);
+        }),
+      ),
+    );
+    stdin.resume();
+  }
+  guarded(draw)();
+  await ends.reached;
+}

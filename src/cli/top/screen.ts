@@ -1,0 +1,54 @@
+import type { Output } from '../surroundings.ts';
+import type { Line } from './line.ts';
+import { type Palette, paintLine } from './paint-line.ts';
+
+/** Other screen, no cursor, nothing runs over the edge, a paste is marked as one. */
+const enter = '\u001b[?1049h\u001b[?25l\u001b[?7l\u001b[?2004h';
+const leave = '\u001b[m\u001b[?2004l\u001b[?7h\u001b[?25h\u001b[?1049l';
+
+/** A terminal that knows these shows what is between them at once (DEC 2026); others let them pass. */
+const begin = '\u001b[?2026h';
+const end = '\u001b[?2026l';
+
+/**
+ * The whole screen of a terminal. What must hold: a frame is one write and has only the lines that changed, none when
+ * none did; there is never more than one under way; after `close` the terminal is as it was before, however often it is
+ * called.
+ */
+export interface Screen extends Disposable {
+  /** Whether the terminal has taken the last frame. Until then there is no other: one that comes is left out. */
+  isFree(): boolean;
+  show(lines: readonly Line[]): void;
+  /** The next frame is drawn in full: whatever is there now is not known. */
+  forget(): void;
+}
+
+export function openScreen(output: Pick<Output, 'write' | 'writableLength'>, palette: Palette): Screen {
+  let shown: readonly string[] | null = null;
+  let isOpen = true;
+  const isFree = (): boolean => !(output.writableLength > 0);
+  output.write(enter);
+  return {
+    isFree,
+    show(lines) {
+      if (!isOpen || !isFree()) return;
+      const painted = lines.map((line) => paintLine(line, palette));
+      const before = shown;
+      const changed = painted.flatMap((line, row) => {
+        if (before?.[row] === line) return [];
+        return [`\u001b[${row + 1};1H\u001b[2K${line}`];
+      });
+      // It is taken whole, sooner or later: the next one begins from it.
+      shown = painted;
+      if (changed.length > 0) output.write(`${begin}${before === null ? '\u001b[2J' : ''}${changed.join('')}${end}`);
+    },
+    forget() {
+      shown = null;
+    },
+    [Symbol.dispose]() {
+      if (!isOpen) return;
+      isOpen = false;
+      output.write(leave);
+    },
+  };
+}

@@ -1,0 +1,175 @@
+import type { Chance } from '../../clock/chance.ts';
+import type { Clock, Timer } from '../../clock/clock.ts';
+import type { Now } from '../../server/api/schema/now.ts';
+import { beginAnswer } from './answer-prompt.ts';
+import { askNow, type NoAnswer, problemText } from './ask-now.ts';
+import { throughput, withSample } from './throughput.ts';
+import { isOf, type Selection, type TopRow } from './top-rows.ts';
+import type { TopAnswer, TopSource } from './top-source.ts';
+import { type Details, type Message, startState, type TopState, type Wish, withRows } from './top-state.ts';
+
+/** So often the daemon is asked at most, one question after the other. */
+const leastAskMs = 500;
+/** The details of an issue are more to read, and change less. */
+const detailsEvery = 4;
+const mostLog = 50;
+
+export interface TopLifeParts {
+  readonly source: TopSource;
+  readonly clock: Clock;
+  readonly chance: Chance;
+  /** The state may look different now: something came, or time passed. */
+  readonly onChange: () => void;
+  readonly fail: (error: unknown) => void;
+  /** What is drawn less often is asked for less often. */
+  readonly refreshMs: number;
+}
+
+/**
+ * The state of the view and what changes it beside keys: answers of the daemon, and time. A daemon that does not answer
+ * is asked again and again; what was known stays.
+ */
+export interface TopLife extends Disposable {
+  state(): TopState;
+  update(change: (state: TopState) => TopState): void;
+  look(row: TopRow, thenAnswer: boolean): void;
+  submit(wish: Wish): void;
+}
+
+export function openTopLife(parts: TopLifeParts): TopLife {
+  const { source, clock, chance, onChange, fail } = parts;
+  const askEveryMs = Math.max(leastAskMs, parts.refreshMs);
+  let state = startState();
+  let timer: Timer | null = null;
+  let isOpen = true;
+  let asked = 0;
+  let isReading = false;
+  const update = (change: (before: TopState) => TopState): void => {
+    state = change(state);
+  };
+  /** Work that nobody waits for. */
+  const begin = (work: () => Promise<void>): void => {
+    work().then(() => (isOpen ? onChange() : undefined), fail);
+  };
+  const ask = async (): Promise<void> => {
+    const answer = await askNow(source, clock);
+    if (!isOpen) return;
+    update((before) =>
+      withLog(
+        'nows' in answer
+          ? // Who answers is known only now, and may be another one than before.
+            answered({ ...before, address: source.address }, answer.nows, clock)
+          : silent(before, answer, clock),
+        source.log(),
+      ),
+    );
+    timer = clock.schedule(askEveryMs, () => begin(ask));
+    asked += 1;
+    const { details, screen } = state;
+    const isDue = screen === 'details' && asked % detailsEvery === 0;
+    if (!isDue || isReading || details === null || details.issueId === null) return;
+    isReading = true;
+    await readDetails(details.project, details.issueId);
+    isReading = false;
+  };
+  const readDetails = async (project: string, issueId: string): Promise<Details> => {
+    const read = await detailsOf(source, project, issueId, runOf(state, { project, issueId }));
+    // By now the person may look at another one.
+    const isWanted = state.screen === 'details' && isSelected(state, { project, issueId });
+    if (isWanted) update((before) => ({ ...before, details: read }));
+    return read;
+  };
+  const lookAt = async ({ project, issueId, identifier, list, of }: TopRow, thenAnswer: boolean): Promise<void> => {
+    // What is not about an issue has no details but its reason.
+    if (issueId === null) return update((before) => ({ ...before, details: nothingMore(project) }));
+    const { issue, problem } = await readDetails(project, issueId);
+    if (!thenAnswer || state.prompt !== null || !isSelected(state, { project, issueId })) return;
+    const open = (issue?.questions ?? []).filter((question) => question.state === 'open');
+    const wanted = list === 'needs_you' ? of.question_id : null;
+    const question = open.find(({ id }) => id === wanted) ?? open[0];
+    const text = problem ?? `${identifier} asks nothing.`;
+    if (question !== undefined) update((before) => beginAnswer(before, project, identifier, question));
+    else update((before) => ({ ...before, message: { text, tone: 'warn' } }));
+  };
+  begin(ask);
+  return {
+    state: () => state,
+    update,
+    look: (row, thenAnswer) => begin(() => lookAt(row, thenAnswer)),
+    submit: (wish) => {
+      update((before) => ({ ...before, message: { text: `${wish.name}…`, tone: 'plain' } }));
+      begin(async () => {
+        const message = await source.submit(wish.project, { ...wish.request, key: chance.id() }).then(
+          (answer) => answerMessage(wish, answer),
+          (error: unknown): Message => ({ text: `${wish.name}: ${problemText(error)}`, tone: 'bad' }),
+        );
+        update((before) => ({ ...before, message }));
+      });
+    },
+    [Symbol.dispose]: () => {
+      isOpen = false;
+      timer?.cancel();
+    },
+  };
+}
+
+function answered(before: TopState, nows: readonly Now[], clock: Clock): TopState {
+  const sample = { at: clock.monotonic(), tokens: nows.reduce((sum, { vitals }) => sum + vitals.today.tokens, 0) };
+  const samples = withSample(before.samples, sample);
+  const tokensPerSecond = throughput(samples, sample);
+  const state = withRows({ ...before, nows, answeredAt: clock.now(), gone: null, samples, tokensPerSecond });
+  const { selection } = state;
+  // Nobody shall act on another issue than the one he reads about.
+  if (state.screen !== 'details' || selection === null || isSelected(state, selection)) return state;
+  return {
+    ...state,
+    screen: 'list',
+    details: null,
+    message: { text: 'What you looked at is not listed any more.', tone: 'warn' },
+  };
+}
+
+function silent(before: TopState, { problem: text, isRefusal }: NoAnswer, clock: Clock): TopState {
+  const since = before.gone?.since ?? clock.now();
+  return { ...before, gone: { since, text, isRefusal }, samples: [], tokensPerSecond: 0 };
+}
+
+function withLog(state: TopState, lines: readonly string[]): TopState {
+  return lines.length === 0 ? state : { ...state, log: [...state.log, ...lines].slice(-mostLog) };
+}
+
+function answerMessage({ name }: Wish, { status, text }: TopAnswer): Message {
+  const tone = ({ done: 'good', refused: 'bad', waiting: 'warn' } as const)[status];
+  return { text: `${name}: ${text}`, tone };
+}
+
+function nothingMore(project: string): Details {
+  return { project, issueId: null, issue: null, events: [], problem: null };
+}
+
+/** Never rejects: what cannot be read now is told in its place. */
+async function detailsOf(source: TopSource, project: string, issueId: string, runId: string | null): Promise<Details> {
+  const known = { project, issueId };
+  try {
+    const events = runId === null ? [] : source.events(project, runId);
+    const [issue, messages] = await Promise.all([source.issue(project, issueId), events]);
+    return { ...known, issue, events: messages, problem: null };
+  } catch (error) {
+    return { ...known, issue: null, events: [], problem: problemText(error) };
+  }
+}
+
+type Which = Pick<Selection, 'project' | 'issueId'>;
+
+/** Whether a row of the issue is there, and selected. */
+function isSelected({ rows, selection }: TopState, { project, issueId }: Which): boolean {
+  if (selection?.project !== project || selection.issueId !== issueId) return false;
+  return rows.some((row) => row.key === selection.key || isOf(row, selection));
+}
+
+/** The run in progress, or the last one that something waits for. */
+function runOf({ rows }: TopState, which: Which): string | null {
+  const ofIssue = rows.filter((row) => isOf(row, which));
+  const running = ofIssue.find(({ list }) => list === 'running') ?? ofIssue.find(({ list }) => list === 'needs_you');
+  return running?.list === 'running' || running?.list === 'needs_you' ? running.of.run_id : null;
+}

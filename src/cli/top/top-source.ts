@@ -1,0 +1,25 @@
+import type { CommandRequest } from '../../server/api/schema/command.ts';
+import type { IssueDetail } from '../../server/api/schema/issue.ts';
+import type { Now } from '../../server/api/schema/now.ts';
+import type { RunEvent } from '../../server/api/schema/run.ts';
+
+/** What the terminal view shows and asks for. Each read rejects when the daemon does not answer; none changes anything. */
+export interface TopSource {
+  /** Where the dashboard is; null where there is none, or nobody knows. */
+  readonly address: string | null;
+  /** Everything that is going on, of every project. */
+  now(): Promise<readonly Now[]>;
+  /** Why an issue is where it is, and what it asks. */
+  issue(project: string, issueId: string): Promise<IssueDetail>;
+  /** The last of what happened in a run, oldest first. */
+  events(project: string, runId: string): Promise<readonly RunEvent[]>;
+  /** Lines of the daemon's own log that came since the last call, where it is shown with it; empty elsewhere. */
+  log(): readonly string[];
+  /** Asks for something; its key is the caller's. Rejects where it cannot be known whether it was taken. */
+  submit(project: string, request: CommandRequest): Promise<TopAnswer>;
+}
+
+export interface TopAnswer {
+  readonly status: 'done' | 'refused' | 'waiting';
+  readonly text: string;
+}

@@ -1,0 +1,38 @@
+import { execFileSync } from 'node:child_process';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { soon } from '../live-daemon.ts';
+import { baton, leaveNoPlaces, Place, startBaton } from '../run-baton.ts';
+
+leaveNoPlaces();
+
+const inHaste = { BATON_REHEARSAL_HASTE: '10' };
+const where = ['--workflow', 'demo/WORKFLOW.md', '--state-dir', 'demo/state'];
+
+describe('a folder with a demo of another version of Baton', () => {
+  it('is put aside and kept, and a new demo begins, in which also a ticket runs through that a person files', async () => {
+    using place = new Place(inHaste);
+    place.write('demo/.baton-demo', 'A folder of `baton demo`. It may be removed when no demo runs.\n');
+    place.write('demo/WORKFLOW.md', 'of another time');
+    const demo = startBaton(place, 'demo', '--dir', 'demo');
+    const kept = path.join(place.folder, 'demo-finished-1');
+    await soon(() => expect(demo.stdout()).toContain(`of another version of Baton; it is kept in ${kept}\n`));
+    expect(place.read('demo-finished-1/WORKFLOW.md')).toBe('of another time');
+    await soon(() => expect(demo.stdout()).toContain('WORDS-2 running'));
+
+    // And while that one runs nobody takes its folder away, whatever its mark says.
+    place.write('demo/.baton-demo', 'another mark');
+    const other = await baton(place, 'demo', '--once', '--dir', 'demo');
+    expect(other).toMatchObject({ code: 1, stderr: expect.stringContaining('another version of Baton runs in') });
+
+    const title = 'Sing `a` "song" $(touch owned)';
+    const filed = await baton(place, 'issue', 'add', title, '--priority', '1', ...where);
+    expect(filed).toMatchObject({ code: 0 });
+    await soon(() => expect(demo.stdout()).toContain(' WORDS-11 done'));
+    const show = ['-C', path.join(place.folder, 'demo/project'), 'show', 'main:notes/words-11.md'];
+    expect(execFileSync('git', show, { encoding: 'utf8' })).toContain(`# ${title}\n`);
+    demo.child.kill('SIGINT');
+    expect(await demo.ended).toMatchObject({ code: 0, stderr: '' });
+    expect(place.pids()).toEqual([]);
+  }, 120_000);
+});

@@ -1,0 +1,484 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { cellText, cut, padded, reasonText, widthOf } from '../../../src/cli/top/cell-text.ts';
+import { drawFrame, type Frame, type Size } from '../../../src/cli/top/frame.ts';
+import { cell, lineText, lineWidth } from '../../../src/cli/top/line.ts';
+import { colours, noColours, paintLine } from '../../../src/cli/top/paint-line.ts';
+import { countdown, shortDuration } from '../../../src/cli/top/short-duration.ts';
+import { throughput, withSample } from '../../../src/cli/top/throughput.ts';
+import { startState, type TopState, withRows } from '../../../src/cli/top/top-state.ts';
+import type { Now } from '../../../src/server/api/schema/now.ts';
+import { ago, busy, colourQuestion, landed, needsYou, now, running, sceneAt, waiting } from './now-scene.ts';
+
+const usual: Size = { columns: 80, rows: 24 };
+
+function stateOf(nows: readonly Now[], more: Partial<TopState> = {}): TopState {
+  return withRows({ ...startState(), nows, answeredAt: sceneAt, ...more });
+}
+
+function textOf({ lines }: Frame): string[] {
+  return lines.map(lineText);
+}
+
+function seen(nows: readonly Now[], more: Partial<TopState> = {}, size: Size = usual): string[] {
+  return textOf(drawFrame(stateOf(nows, more), size, sceneAt));
+}
+
+/** Pieces of text that somebody would try. */
+const nasty = [
+  ...[
+    '\u001b[2J',
+    '\u001b]0;owned\u0007',
+    '\u009b31m',
+    '\u202e',
+    '\u2066',
+    '\u200b',
+    '\u200d',
+    '\ufeff',
+    '\u0000',
+    '\r\n',
+    '\t',
+  ],
+  ...[
+    '漢字',
+    'ｆｕｌｌ',
+    '한글',
+    'e\u0301',
+    '\u0301\u0302\u0303\u0304\u0305',
+    '👩‍👧‍👦',
+    '🇩🇪',
+    '❤\ufe0f',
+    '👍🏽',
+    '\ud800',
+    '\udc00x',
+  ],
+  ...['שלום', 'نص', '\u{e0041}', '\u{1f3fb}', '\u2028', '\\n', 'x', ' ', 'a long word', '…', '\u001b', '\u001b['],
+];
+const hostile = fc
+  .array(fc.oneof(fc.constantFrom(...nasty), fc.string({ unit: 'binary', maxLength: 8 })), { maxLength: 30 })
+  .map((parts) => parts.join(''));
+const harmless = /^[^\p{Cc}\p{Cf}\p{Cs}\u2028\u2029]*$/u;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: only these may reach a terminal.
+const ours = /^(?:\u001b\[(?:[\d;]*m|\d+G)|[^\p{Cc}\p{Cf}\p{Cs}\u2028\u2029])*$/u;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: finding it is the purpose.
+const colour = /\u001b\[(?:\d;)?[34]\dm/;
+
+describe('a cell', () => {
+  it.each([
+    ['plain', 5],
+    ['漢字', 4],
+    ['한글', 4],
+    ['ｆ', 2],
+    ['👍', 2],
+    ['e\u0301', 1],
+    ['漢\u0301', 2],
+    ['🇩🇪', 2],
+    ['…', 1],
+    ['', 0],
+  ])('counts %j as %d columns', (text, width) => {
+    expect(widthOf(text)).toBe(width);
+  });
+
+  it.each([
+    ['a\n  b\t c', 'a b c'],
+    ['\u001b[31mred\u001b[0m', 'red'],
+    ['\u0301x', 'x'],
+    ['a \u0301\u0302b', 'a b'],
+    ['e\u0301\u0302\u0303\u0304\u0305', 'e\u0301\u0302\u0303'],
+    ['❤\ufe0f', '❤'],
+    ['\ud800', '\ufffd'],
+    ['\u202eabc\u202c', 'abc'],
+  ])('of %j is %j', (text, shown) => {
+    expect(cellText(text)).toBe(shown);
+  });
+
+  it('takes a line break that was written out for one, in reasons alone (S5)', () => {
+    expect(reasonText('worker crashed\\nrestarting cleanly')).toBe('worker crashed restarting cleanly');
+    expect(cellText('C:\\new')).toBe('C:\\new');
+  });
+
+  it('is exactly as wide as it is asked to be, whatever it says', () => {
+    fc.assert(
+      fc.property(hostile, fc.nat(60), (text, width) => {
+        const shown = cellText(text);
+        expect(shown).toMatch(harmless);
+        expect(cellText(shown)).toBe(shown);
+        const blanks = width - widthOf(cut(shown, width));
+        expect(padded(shown, width)).toBe(cut(shown, width) + ' '.repeat(blanks));
+        expect(padded(shown, width, 'right')).toBe(' '.repeat(blanks) + cut(shown, width));
+        expect(widthOf(cut(shown, width))).toBeLessThanOrEqual(width);
+        if (widthOf(shown) <= width) expect(cut(shown, width)).toBe(shown);
+      }),
+    );
+  });
+});
+
+describe('a painted line', () => {
+  it('puts what comes after a character of doubtful width at its column', () => {
+    const line = [cell('漢字'), cell('  '), cell('next', 'good'), cell('   ')];
+    expect(paintLine(line, colours)).toBe('漢字\u001b[5G  \u001b[32mnext\u001b[m');
+    expect(paintLine([cell('plain '), cell('next')], colours)).toBe('plain next');
+  });
+
+  it('lets no control character through, even where a cell was not cleaned', () => {
+    expect(paintLine([cell('a\u001b[2J\u202e\n')], noColours)).toBe('a\ufffd[2J\ufffd');
+  });
+
+  it('shows by more than colour what is selected', () => {
+    expect(paintLine([cell('▸x  ', 'selected')], noColours)).toBe('\u001b[7m▸x  \u001b[m');
+  });
+});
+
+describe('times and rates', () => {
+  it.each([
+    [-5, '0s'],
+    [999, '0s'],
+    [2_000, '2s'],
+    [1_225_000, '20m 25s'],
+    [3_600_000, '1h 0m'],
+    [86_399_000, '23h 59m'],
+    [190_800_000, '2d 5h'],
+  ])('%d ms is %s', (ms, text) => {
+    expect(shortDuration(ms)).toBe(text);
+  });
+
+  it('count down to nothing only when the time has come', () => {
+    expect([2_000, 1_999, 1, 0, -3_000].map(countdown)).toEqual(['2s', '2s', '1s', '0s', '0s']);
+  });
+
+  it.each([
+    [[{ at: 9_000, tokens: 20 }], 40, 20],
+    [[{ at: 4_900, tokens: 20 }], 40, 0],
+    [
+      [
+        { at: 9_500, tokens: 10 },
+        { at: 9_000, tokens: 40 },
+        { at: 8_000, tokens: 80 },
+      ],
+      95,
+      7.5,
+    ],
+    [[], 40, 0],
+    [[{ at: 9_000, tokens: 50 }], 40, 0],
+    [[{ at: 10_000, tokens: 10 }], 40, 0],
+  ])('tokens a second are those of the last five (S8): %j', (samples, tokens, rate) => {
+    expect(throughput(samples, { at: 10_000, tokens })).toBe(rate);
+  });
+
+  it('keep the samples of five seconds, and none of the day before', () => {
+    let samples: readonly { at: number; tokens: number }[] = [];
+    for (let at = 0; at <= 20_000; at += 500) samples = withSample(samples, { at, tokens: at });
+    expect(samples).toHaveLength(11);
+    expect(withSample(samples, { at: 20_500, tokens: 3 })).toEqual([{ at: 20_500, tokens: 3 }]);
+  });
+});
+
+describe('a frame', () => {
+  it('has what needs a person first, then what runs, waits and landed', () => {
+    const lines = seen([busy()]);
+    const places = ['Needs you 2', 'Running 3', 'Waiting 3', 'Landed today 2'].map((text) =>
+      lines.findIndex((line) => line.includes(text)),
+    );
+    expect(places).toEqual(places.toSorted((a, b) => a - b));
+    expect(places[0]).toBeGreaterThan(0);
+    expect(lines).toContainEqual(
+      expect.stringMatching(/^ ● WORDS-1 {3}streaming turn {2}20m 25s \/ 7 {7}14,200 {2}runs npm test and waits …$/),
+    );
+    expect(lines).toContainEqual(
+      expect.stringMatching(/^▸\? WORDS-7 {3}question {8}4m 12s left {3}The agent asks: Which/),
+    );
+    expect(lines).toContainEqual(
+      expect.stringMatching(/^ ↻ WORDS-9 {3}retry 2 {9}in 42s {8}worker crashed restarting cleanly *$/),
+    );
+    expect(lines).toContainEqual(expect.stringMatching(/^ ✓ WORDS-2 {3}done {12}10m 0s {8}What WORDS-2 was about *$/));
+  });
+
+  it.each([40, 80, 115, 120, 140, 200])(
+    'fills %d columns with each row, and its columns stand below their titles (S13)',
+    (columns) => {
+      const lines = seen([busy()], {}, { columns, rows: 40 });
+      expect(new Set(lines.map(widthOf))).toEqual(new Set([columns]));
+      const title = lines.find((line) => line.includes('Running 3')) ?? '';
+      const row = lines.find((line) => line.startsWith(' ● WORDS-1 ')) ?? '';
+      expect(row.indexOf('20m 25s / 7')).toBe(title.indexOf('AGE / TURN'));
+      expect(row.indexOf('runs npm')).toBe(title.indexOf('LAST MESSAGE'));
+      if (columns >= 80) expect(row.indexOf('14,200') + 6).toBe(title.indexOf('TOKENS') + 6);
+      expect(title.includes('TITLE')).toBe(columns >= 150);
+    },
+  );
+
+  it('says when nothing is there', () => {
+    const text = seen([now()]).join('\n');
+    for (const words of ['nothing waits for you', 'no agent is at work', 'nothing waits', 'nothing yet'])
+      expect(text).toContain(words);
+  });
+
+  it('says with a filter how much it hides, and never that nothing is there', () => {
+    const lines = seen([busy(), now({ project: 'numbers' })], { filter: 'words-12' }).map((line) => line.trimEnd());
+    expect(lines).toContain(' Needs you 0 of 2 with this filter');
+    expect(lines).toContainEqual(expect.stringMatching(/^ Running 1 of 3 /));
+    expect(lines).toContain(' Waiting 0 of 3 with this filter');
+    expect(lines.join('\n')).not.toMatch(/nothing|no agent/);
+    const none = seen([now()], { filter: 'x' }).join('\n');
+    expect(none).toContain('nothing waits for you');
+  });
+
+  it('shows the filter also while an answer stands at the bottom', () => {
+    const message = { text: 'retry WORDS-12: it was done', tone: 'good' as const };
+    const lines = seen([busy()], { filter: 'words-12', message });
+    expect(lines.at(-2)).toContain('it was done');
+    expect(lines.at(-1)).toMatch(/filter: words-12 {2}Esc show all +1 of 1 $/);
+    expect(seen([busy()], { filter: 'words-12' }).at(-1)).toMatch(/filter: words-12 {2}Esc show all.*q quit/);
+  });
+
+  it('tells every key on 80 columns and 24 rows, also with a log, and on less that there are more', () => {
+    const log = ['one', 'two', 'three', 'four', 'five'];
+    const vitals = { paused: { kind: 'drain' as const, since: ago(3), reason: null } };
+    const help = seen([now({}, vitals)], { screen: 'help', log });
+    for (const key of ['?', 'q', '↑ ↓  j k', 'Tab', 'Enter', 'a', 't', 'r  R', 's', 'o', 'h', 'p', 'd', '/'])
+      expect(help).toContainEqual(expect.stringMatching(new RegExp(`^ {2}${key.replaceAll('?', '\\?')} +\\w`)));
+    expect(help.join('')).not.toMatch(/…|more lines/);
+    const small = seen([now()], { screen: 'help' }, { columns: 80, rows: 12 });
+    expect(small.join('\n')).toMatch(/↓ \d+ more lines/);
+    const end = seen([now()], { screen: 'help', pageTop: 1e6 }, { columns: 80, rows: 12 }).join('\n');
+    expect(end).not.toContain('more lines');
+    expect(end).toContain('Esc shows all again');
+  });
+
+  it('says for how long it drains, and what the times of a list are', () => {
+    const paused = { kind: 'drain' as const, since: ago(3), reason: 'the evening' };
+    const lines = seen([busy(), now({ project: 'numbers' }, { paused })]);
+    expect(lines.join('\n')).toContain('numbers: draining for 3s, ends with the last run: the evening');
+    const title = lines.find((line) => line.includes('Needs you')) ?? '';
+    expect(title).toContain('SINCE / LEFT');
+  });
+
+  it('says nothing of the kind before the daemon has answered', () => {
+    const lines = textOf(drawFrame(startState(), usual, sceneAt));
+    expect(lines[0]).toMatch(/^ Baton +○ asking $/);
+    expect(lines.join('')).not.toContain('nothing');
+  });
+
+  it.each([
+    [{ next_poll_at: ago(-2) }, 'next look 2s'],
+    [{ is_polling: true }, 'checking now…'],
+    [{ next_poll_at: null }, 'no look planned'],
+  ])('tells when the tracker is looked at next (S7): %j', (polling, text) => {
+    const base = now();
+    const [first] = seen([now({}, { polling: { ...base.vitals.polling, ...polling } })]);
+    expect(first).toMatch(new RegExp(`${text} $`));
+  });
+
+  it.each([
+    [120, 0],
+    [80, 0],
+    [50, 3],
+  ])('tells where the dashboard is on %d columns (S2)', (columns, row) => {
+    const lines = seen([now()], { address: 'http://127.0.0.1:4000/' }, { columns, rows: 24 });
+    expect(lines[row]).toContain('http://127.0.0.1:4000/');
+    expect(seen([now()]).join('')).not.toContain('http');
+  });
+
+  it('tells what is wrong, whether it is paused, and what is short', () => {
+    const vitals = {
+      problems: [{ code: 'x', text: 'The tracker does not\nanswer.' }],
+      paused: { kind: 'pause' as const, since: ago(300), reason: 'lunch' },
+      budget: { step: 'stretched', text: '90 % of the requests are used', until: null },
+    };
+    const account = {
+      key: 'main',
+      backend: 'codex',
+      name: 'main',
+      parked_until: ago(-60),
+      parked_for: 'quota' as const,
+      waits_for: 'no quota left',
+      windows: [],
+    };
+    const lines = seen([now({ accounts: [account] }, vitals)]);
+    expect(lines[0]).toContain('● 1 problem');
+    expect(lines.slice(2, 6).map((line) => line.trimEnd())).toEqual([
+      ' ! The tracker does not answer.',
+      ' ! paused for 5m 0s: lunch',
+      ' ! requests: 90 % of the requests are used',
+      ' ! account main: no quota left (1m 0s left)',
+    ]);
+  });
+
+  it('never tells more money than was spent', () => {
+    const today = { tokens: 1, cost_usd: 19.999_9, token_limit: 5_000_000, cost_limit_usd: 20 };
+    expect(seen([now({}, { today })])[1]).toContain('1 tokens today of 5,000,000 · $19.99 of $20.00');
+    expect(seen([now({}, { today: { ...today, cost_usd: 0.29 } })])[1]).toContain('$0.29');
+  });
+
+  it('stands still while the daemon is gone, and says since when', () => {
+    const state = stateOf([busy()], { gone: { since: sceneAt + 1_000, text: 'connect ENOENT', isRefusal: false } });
+    const lines = textOf(drawFrame(state, usual, sceneAt + 61_000));
+    expect(lines[0]).toContain('○ no answer');
+    expect(lines[2]).toContain('The daemon does not answer since 12:00:01Z (1m 0s); it is asked again. conne…');
+    expect(lines.join('\n')).toContain('20m 25s / 7');
+  });
+
+  it('names the project of each row when there are several', () => {
+    const lines = seen([now({ running: [running('A-1')] }), now({ project: 'numbers', running: [running('B-1')] })]);
+    expect(lines[0]).toContain('Baton · words · numbers');
+    expect(lines).toContainEqual(expect.stringMatching(/^ ● B-1 {7}numbers /));
+    expect(lines[1]).toContain('slots 0/6 · 2 runs · 40,400 tokens today');
+  });
+
+  it('shows a question with its fields and options, why it waits and the last messages', () => {
+    const issue = {
+      ...{ questions: [colourQuestion], retry: null, why_unknown: null, title: 'T' },
+      explanation: {
+        gates: [
+          { gate: 'slot', passed: false, code: 'no_slot', text: 'no slot (3 of 3)' },
+          { gate: 'state', passed: true, code: null, text: 'active' },
+        ],
+        ...{ reason: null, starts_before: 0, next: 'It starts when a slot is free.' },
+      },
+    } as unknown as NonNullable<NonNullable<TopState['details']>['issue']>;
+    const events = [1, 2].map((seq) => ({ seq, at: ago(10 - seq), event: 'message', message: `said ${seq}` }));
+    const details = { project: 'words', issueId: 'id-WORDS-7', issue, events, problem: null };
+    const text = seen([busy()], { screen: 'details', details }, { columns: 80, rows: 40 }).join('\n');
+    for (const words of [
+      '× no slot (3 of 3)',
+      'It starts when a slot',
+      'Which colour',
+      'It is seen by',
+      '1  red',
+      '2  blue',
+    ])
+      expect(text).toContain(words);
+    expect(text).not.toContain('× active');
+    expect(text.indexOf('said 2')).toBeLessThan(text.indexOf('said 1'));
+    const other = seen([busy()], { screen: 'details', details: { ...details, issueId: 'id-WORDS-3' } });
+    expect(other.join('\n')).toContain('Reading…');
+    expect(other.join('\n')).not.toContain('said 2');
+  });
+
+  it('keeps the selected row in sight, and the title over the first', () => {
+    const nows = [now({ running: Array.from({ length: 60 }, (_, at) => running(`W-${at}`)) })];
+    let state = stateOf(nows);
+    for (const at of [59, 30, 0, 17, 59, 58]) {
+      const row = state.rows[at];
+      const selection = { key: row?.key ?? '', project: 'words', issueId: row?.issueId ?? null, at };
+      const frame = drawFrame({ ...state, selection }, usual, sceneAt);
+      state = { ...state, listTop: frame.listTop };
+      const lines = textOf(frame);
+      expect(lines.filter((line) => line.startsWith('▸'))).toHaveLength(1);
+      expect(lines).toContainEqual(expect.stringMatching(new RegExp(`^▸● W-${at} `)));
+      if (at === 0) expect(lines.join('\n')).toContain('Running 60');
+    }
+  });
+
+  const anyNow: fc.Arbitrary<Now> = fc
+    .record({ words: fc.array(hostile, { minLength: 8, maxLength: 8 }), rows: fc.nat(30), number: fc.nat() })
+    .map(({ words, rows, number }) => {
+      const [a = '', b = '', c = '', d = '', e = '', f = '', g = '', h = ''] = words;
+      const each = <T>(make: (key: string) => T): T[] => Array.from({ length: rows }, (_, at) => make(`${at}`));
+      const many = { issue_identifier: a, title: b, issue_url: c };
+      return now(
+        {
+          project: d,
+          needs_you: each((key) => needsYou(key, { ...many, reason: e, waits_until: ago(-number % 1e6) })),
+          running: each((key) =>
+            running(key, {
+              ...many,
+              stage: f,
+              last_message: g,
+              turn: number,
+              session_id: h,
+              workspace_path: h,
+              account: h,
+              warnings: [{ limit: 'x', level: 'warning', text: h }],
+            }),
+          ),
+          waiting: each((key) => waiting(key, { ...many, reason: h, attempt: number })),
+          landed: each((key) => landed(key, { ...many, state: a })),
+        },
+        {
+          problems: [{ code: a, text: b }],
+          paused: { kind: 'drain', since: ago(1), reason: c },
+          slots: { used: number, limit: number },
+        },
+      );
+    });
+  const anyState = fc
+    .record({
+      nows: fc.array(anyNow, { maxLength: 2 }),
+      screen: fc.constantFrom<TopState['screen'][]>('list', 'details', 'help'),
+      address: fc.option(hostile),
+      message: fc.option(hostile.map((text) => ({ text, tone: 'bad' as const }))),
+      gone: fc.option(
+        fc.tuple(hostile, fc.boolean()).map(([text, isRefusal]) => ({ since: sceneAt, text, isRefusal })),
+      ),
+      log: fc.array(hostile, { maxLength: 3 }),
+      filter: fc.oneof(fc.constant(''), hostile),
+      at: fc.nat(100),
+      typed: fc.tuple(hostile, hostile),
+      asked: fc.constantFrom('filter', 'steer', 'field', 'decision', 'confirm', null),
+    })
+    .map(({ nows, at, typed: [before, after], asked, ...more }) => {
+      const input = { before, after };
+      const question = {
+        ...colourQuestion,
+        text: before,
+        detail: after,
+        fields: colourQuestion.fields.map((field) => ({ ...field, label: before, options: [after, before] })),
+      };
+      const answering = { project: 'words', identifier: cellText(before), question, values: {} };
+      const prompts = {
+        filter: { kind: 'filter', input },
+        steer: { kind: 'text', what: 'steer', project: 'words', issueId: 'x', identifier: cellText(after), input },
+        field: { kind: 'field', answering, input },
+        decision: { kind: 'decision', answering },
+        confirm: {
+          kind: 'confirm',
+          label: cellText(before),
+          wish: { project: '', name: '', request: { kind: 'drain' } },
+        },
+      } as const;
+      const issue = {
+        questions: [question],
+        explanation: null,
+        why_unknown: before,
+        retry: null,
+        title: after,
+      } as unknown as null;
+      const details = {
+        project: nows[0]?.project ?? '',
+        issueId: 'id-0',
+        issue,
+        events: [{ seq: 1, at: ago(1), event: before, message: after }],
+        problem: before,
+      };
+      const prompt = asked === null ? null : prompts[asked];
+      return stateOf(nows, {
+        ...more,
+        prompt,
+        details,
+        selection: { key: 'gone', project: 'gone', issueId: null, at },
+        pageTop: at,
+      });
+    });
+
+  it('is exactly as large as its terminal, with no control characters but ours, whatever is shown', () => {
+    fc.assert(
+      fc.property(
+        anyState,
+        fc.integer({ min: 1, max: 220 }),
+        fc.integer({ min: 1, max: 70 }),
+        (state, columns, rows) => {
+          const { lines } = drawFrame(state, { columns, rows }, sceneAt);
+          expect(lines).toHaveLength(rows);
+          for (const line of lines) {
+            expect(lineWidth(line)).toBe(columns);
+            expect(lineText(line)).toMatch(harmless);
+            expect(paintLine(line, colours)).toMatch(ours);
+            expect(paintLine(line, noColours)).not.toMatch(colour);
+          }
+        },
+      ),
+      { numRuns: 300 },
+    );
+  });
+});
