@@ -3,8 +3,8 @@ import path from 'node:path';
 import type { Agent } from '../src/agent/agent.ts';
 import { createAgent, workflowContext } from '../src/cli/adapters.ts';
 import { composeWorkspaces } from '../src/cli/compose-workspaces.ts';
-import { probe } from '../src/cli/daemon.ts';
 import { roomLeft } from '../src/cli/room-left.ts';
+import { probe } from '../src/cli/run-custody.ts';
 import type { Surroundings } from '../src/cli/surroundings.ts';
 import { workableSource } from '../src/cli/workable-source.ts';
 import { systemChance } from '../src/clock/system-chance.ts';
@@ -145,5 +145,7 @@ const surroundings: Surroundings = {
   platform: process.platform,
   version: '0.0.0',
   rehearsalProgram: new URL('../src/agent/rehearsal/program.ts', import.meta.url),
+  dashboardFolder: new URL('../dist/dashboard/', import.meta.url),
+  interrupt: () => {},
   onSignal: () => () => {},
 };

@@ -4,6 +4,7 @@ import { benchCodex } from './codex.ts';
 import { benchDecision } from './decision.ts';
 import { benchDrain } from './drain.ts';
 import { benchEvents } from './events.ts';
+import { benchListeners } from './listeners.ts';
 import { benchReaction } from './reaction.ts';
 import { asMarkdown, asText, type Figure, machine } from './report.ts';
 import { benchResponsiveness } from './responsiveness.ts';
@@ -22,6 +23,7 @@ const parts: Readonly<Record<string, () => Promise<readonly Figure[]>>> = {
   workspaces: benchWorkspaces,
   codex: benchCodex,
   events: benchEvents,
+  listeners: benchListeners,
   store: benchStore,
 };
 
