@@ -8,6 +8,7 @@ const longest = [
   'fault/workspaces.test.ts',
   'cli/demo-question.test.ts',
   'cli/demo.test.ts',
+  'browser/demo.test.ts',
   'fault/kill-points.test.ts',
   'fault/linear.test.ts',
   'daemon/questions.test.ts',
