@@ -128,26 +128,28 @@ describe.concurrent('baton doctor on Codex', () => {
   });
 
   it.each([
-    ['is not there', 'no-such-codex app-server', 'no-such-codex', 'npm install --global @openai/codex@0.166.0'],
+    ['is not there', 'no-such-codex app-server', 'no-such-codex', 'npm install --global @openai/codex@0.166.0', 20_000],
     [
       'ends at once',
       'sh -c "echo no luck >&2; exit 3"',
       'exited with code 3 in the middle of its session: no luck',
       'mend codex.command',
+      20_000,
     ],
-    ['only prints', 'echo Welcome', 'exited with code 0', 'mend codex.command'],
-    ['says nothing', 'sleep 60', 'did not answer initialize and said nothing for 1000 ms', 'mend codex.command'],
+    ['only prints', 'echo Welcome', 'exited with code 0', 'mend codex.command', 20_000],
+    ['says nothing', 'sleep 60', 'did not answer initialize and said nothing for 1000 ms', 'mend codex.command', 1_000],
     [
       'talks without end',
       'sh -c "while sleep 0.4; do echo so; done"',
       'did not answer initialize',
       'mend codex.command',
+      1_000,
     ],
   ])(
     'has one line for a command that %s, and tells what mends it',
-    async (_what, command, told, mend) => {
+    async (_what, command, told, mend, readMs) => {
       using place = new Place();
-      const { isHealthy, lines } = await examine(place, command, 'agent: {read_timeout_ms: 1000}');
+      const { isHealthy, lines } = await examine(place, command, `agent: {read_timeout_ms: ${readMs}}`);
       expect(isHealthy).toBe(false);
       expect(lines).toEqual([
         { name: 'codex', ok: false, detail: expect.stringContaining(told), mend: expect.stringContaining(mend) },
@@ -168,8 +170,8 @@ describe.concurrent('baton doctor on Codex', () => {
   });
 
   it.each([
-    ['thread/start', 'agent: {read_timeout_ms: 1000}'],
-    ['account/read', 'agent: {read_timeout_ms: 1000}'],
+    ['thread/start', 'agent: {read_timeout_ms: 5000}'],
+    ['account/read', 'agent: {read_timeout_ms: 5000}'],
   ])('does not wait for a Codex that never answers %s', async (method, more) => {
     using place = new Place();
     const { isHealthy, lines } = await examine(place, fake(place, withAnswers({ [method]: 'silence' })).command, more);

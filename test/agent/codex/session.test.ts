@@ -128,11 +128,11 @@ describe('a Codex session begins', () => {
   });
 
   it('slowly, as long as lines come: the read timeout is a silence', async () => {
-    const chatter = Array.from({ length: 8 }, () => [
+    const chatter = Array.from({ length: 14 }, () => [
       { waitMs: 500 },
       { send: { method: 'warning', params: {} } },
     ]).flat();
-    const { names } = await openCodex({ before: { initialize: chatter } }, { options: { readTimeoutMs: 2_500 } });
+    const { names } = await openCodex({ before: { initialize: chatter } }, { options: { readTimeoutMs: 6_000 } });
     expect(names()[0]).toBe('session_started');
   });
 });
