@@ -87,7 +87,7 @@ describe('an account that nobody is logged in to', liveTest, () => {
     expect(stdout).toMatch(/^ +BAT-1 .*see the account above\. To go on: baton issue retry BAT-1$/m);
     expect(stdout).toMatch(/^ +BAT-2 .*\(see the account above\.\); it is tried again at/m);
     // However many wait for it.
-    expect(stdout.match(/401/g)).toHaveLength(1);
+    expect(stdout.match(/401 Unauthorized/g)).toHaveLength(1);
     await daemon().tell('issue', 'retry', daemon().idOf('refused'));
     await soon(() => expect(daemon().fake('refused').answerTo(900)).toBeDefined());
     expect(await daemon().endedRuns('refused')).toMatchObject([

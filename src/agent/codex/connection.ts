@@ -84,6 +84,9 @@ export interface ConnectionEars {
 
 /** So much of one session before anybody else is served: ten that flood come one after the other. More is faster for one. */
 const linesInOneGo = 100;
+/** A program that ends without a word is waited for so long. */
+const lastWordsMs = 500;
+const lookAgainMs = 20;
 const shownTail = 2_048;
 /** Characters that wait to be read: more than any prompt with all the answers of a turn. */
 const mostUnwritten = 32 * 1024 * 1024;
@@ -193,12 +196,20 @@ export class CodexConnection {
     }
     const exit = await this.#process.exited;
     const how = exit.code === null ? `was ended by ${exit.signal}` : `exited with code ${exit.code}`;
+    await this.#lastWords();
     const stderr = this.#process.stderrTail().trim().slice(-shownTail);
     const lastLine = eventLine(stderr.split('\n').at(-1) ?? '');
     const message = `Codex ${how} in the middle of its session${lastLine === '' ? '.' : `: ${lastLine}`}`;
     this.#end(
       new BatonError('agent_exited', message, { details: { exit_code: exit.code, signal: exit.signal, stderr } }),
     );
+  }
+
+  /** That a program has ended may be known a moment before what it said last was read. */
+  async #lastWords(): Promise<void> {
+    const { clock } = this.#parts;
+    const until = clock.monotonic() + lastWordsMs;
+    while (this.#process.stderrTail() === '' && clock.monotonic() < until) await sleep(clock, lookAgainMs);
   }
 
   #hear(text: string, isTruncated: boolean): void {

@@ -39,9 +39,11 @@ await describeWithCodex('turns of a real Codex that nobody asked for', (codex) =
     const scene = await makeScene({ scenario: { rules } });
     const { complete } = await scene.open();
     expect(await complete('MAIN')).toBe('main is done');
-    const asked = scene.model.requests.length;
     // The helper was at work.
-    expect(asked).toBeGreaterThan(3);
+    expect(scene.model.requests.length).toBeGreaterThan(3);
+    // What it had begun to ask may still arrive.
+    await sleep(aWhileMs);
+    const asked = scene.model.requests.length;
     await sleep(aWhileMs);
     expect(scene.model.requests).toHaveLength(asked);
   });
