@@ -6,6 +6,7 @@ import type { HeldEntry } from '../../../orchestrator/scheduling-state.ts';
 import type { NeedsYou, Vitals } from '../schema/now.ts';
 import { timeText } from '../time-text.ts';
 import { actionsOfHold } from './issue-actions.ts';
+import { rowName } from './row-name.ts';
 
 /**
  * What waits for a person, the most urgent first: agents that ask, what is wrong with Baton, what stops all work, what is
@@ -24,7 +25,7 @@ export function needsYou(model: ReadModel, known: ReadonlyMap<string, Issue>): N
 
 function questions(model: ReadModel, known: ReadonlyMap<string, Issue>): NeedsYou[] {
   return model.questions.map(({ id, issue, runId, question, askedAt, until }) => ({
-    ...about(issue, known),
+    ...rowName(issue, known),
     key: `question:${id}`,
     kind: 'question',
     code: question.kind,
@@ -40,7 +41,7 @@ function questions(model: ReadModel, known: ReadonlyMap<string, Issue>): NeedsYo
 /** An issue whose run asks is no case of its own: the question is above. */
 function holds(model: ReadModel, known: ReadonlyMap<string, Issue>): NeedsYou[] {
   return model.held.map((entry) => ({
-    ...about(entry.issue, known),
+    ...rowName(entry.issue, known),
     key: `held:${entry.issue.id}`,
     kind: isLimit(entry) ? 'limit' : 'held',
     code: entry.code,
@@ -62,7 +63,7 @@ function reviews({ reviews: waiting, held, running, retrying }: ReadModel): Need
   return waiting
     .filter(({ id }) => !busy.has(id))
     .map((issue) => ({
-      ...about(issue, new Map([[issue.id, issue]])),
+      ...rowName(issue, new Map([[issue.id, issue]])),
       key: `review:${issue.id}`,
       kind: 'review',
       code: 'review',
@@ -144,16 +145,3 @@ const aboutNone = {
   waits_until: null,
   actions: [],
 };
-
-function about(
-  issue: { readonly id: string; readonly identifier: string; readonly url?: string | null },
-  known: ReadonlyMap<string, Issue>,
-): Pick<NeedsYou, 'issue_id' | 'issue_identifier' | 'title' | 'issue_url'> {
-  const seen = known.get(issue.id);
-  return {
-    issue_id: issue.id,
-    issue_identifier: issue.identifier,
-    title: seen?.title ?? null,
-    issue_url: issue.url ?? seen?.url ?? null,
-  };
-}

@@ -5,6 +5,7 @@ import type { AccountRow, LandedRow, Now, RunningRow, Vitals, WaitingRow } from 
 import { timeText } from '../time-text.ts';
 import { needsYou, problemsOf } from './needs-you.ts';
 import { presentUsage } from './present-usage.ts';
+import { rowName } from './row-name.ts';
 
 /** What is going on in a project: pure, and cheap enough to be made several times a second. */
 export function presentNow(project: string, model: ReadModel): Now {
@@ -53,7 +54,7 @@ function runningRow({ issue, usage, warnings, ...run }: RunningView): RunningRow
 function waitingRows(model: ReadModel, known: ReadonlyMap<string, Issue>): WaitingRow[] {
   const looks = (kind: 'retry' | 'quota', views: ReadModel['retrying']): WaitingRow[] =>
     views.map(({ issue, attempt, dueAt, error, waitReason, waitCode, ...look }) => ({
-      ...name(issue, known),
+      ...rowName(issue, known),
       key: `${kind}:${issue.id}`,
       kind,
       state: known.get(issue.id)?.state ?? null,
@@ -66,7 +67,7 @@ function waitingRows(model: ReadModel, known: ReadonlyMap<string, Issue>): Waiti
   const queue = model.skipped
     .filter(({ reason }) => reason.code !== 'claimed')
     .map(({ issue, reason }) => ({
-      ...name(issue, known),
+      ...rowName(issue, known),
       key: `queue:${issue.id}`,
       kind: 'queue' as const,
       state: issue.state,
@@ -97,7 +98,7 @@ export function landedSince(
     .filter((entry) => entry.at >= since)
     .toReversed()
     .map((entry) => ({
-      ...name(entry.issue, known),
+      ...rowName(entry.issue, known),
       key: `landed:${entry.issue.id}`,
       state: entry.state,
       at: timeText(entry.at),
@@ -143,18 +144,5 @@ function vitalsOf(model: ReadModel): Vitals {
     },
     budget: { step: polling.pressure.step, text: polling.pressure.text, until: timeText(polling.pressure.until) },
     problems: problemsOf(model),
-  };
-}
-
-function name(
-  issue: { readonly id: string; readonly identifier: string; readonly title?: string; readonly url?: string | null },
-  known: ReadonlyMap<string, Issue>,
-): { issue_id: string; issue_identifier: string; title: string | null; issue_url: string | null } {
-  const seen = known.get(issue.id);
-  return {
-    issue_id: issue.id,
-    issue_identifier: issue.identifier,
-    title: seen?.title ?? issue.title ?? null,
-    issue_url: issue.url ?? seen?.url ?? null,
   };
 }
