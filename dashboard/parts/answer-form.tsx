@@ -1,3 +1,4 @@
+import { useSignal } from '@preact/signals';
 import type { VNode } from 'preact';
 import { useMemo } from 'preact/hooks';
 import type { CommandRequest } from '../../src/server/api/schema/command.ts';
@@ -68,6 +69,7 @@ function Decision({ question, spot }: AnswerFormProps): VNode {
 }
 
 function Values({ question, spot, place, isOpen }: AnswerFormProps): VNode {
+  const missing = useSignal<Field | null>(null);
   const secrets = question.fields.filter(({ is_secret }) => is_secret);
   const decline: CommandRequest = { kind: 'question_answer', question: question.id, decision: 'decline' };
   const draft = (field: Field): string => `question/${question.id}/${field.name}`;
@@ -81,6 +83,8 @@ function Values({ question, spot, place, isOpen }: AnswerFormProps): VNode {
   const send = async (form: HTMLFormElement): Promise<void> => {
     const given = new FormData(form);
     const values = Object.fromEntries(question.fields.map((field) => [field.name, valueIn(given, field)]));
+    missing.value = question.fields.find(({ name }) => (values[name] ?? '').trim() === '') ?? null;
+    if (missing.value !== null) return;
     const isDone = await act(spot, { kind: 'question_answer', question: question.id, values });
     if (isDone !== null) forget();
   };
@@ -108,6 +112,11 @@ function Values({ question, spot, place, isOpen }: AnswerFormProps): VNode {
             }}
           />
         ),
+      )}
+      {missing.value !== null && (
+        <p class="problem" role="alert">
+          {missing.value.options.length === 0 ? 'Write an answer first.' : 'Choose an answer first.'}
+        </p>
       )}
       <div class="actions">
         {!isOpen && (

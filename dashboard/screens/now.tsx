@@ -110,15 +110,26 @@ function More({ count, path, where }: MoreProps): VNode | null {
 const urgency: readonly NeedsYou['kind'][] = ['question', 'daemon', 'account', 'limit', 'held', 'review'];
 
 /** The earliest first; what has no time comes last. Patches come in any order, so rows are put in order here. */
-function byTime<R extends { readonly key: string }, K extends { readonly placed: Placed<R> }>(
-  rows: readonly (K & { readonly placed: Placed<R> })[],
-  timeOf: (placed: Placed<R>) => string | null,
-): K[] {
+function byTime<
+  R extends { readonly key: string; readonly issue_identifier: string | null },
+  K extends { readonly placed: Placed<R> },
+>(rows: readonly (K & { readonly placed: Placed<R> })[], timeOf: (placed: Placed<R>) => string | null): K[] {
   const end = '9';
   return rows
-    .map((row) => ({ row, key: row.placed.row.key, at: timeOf(row.placed) ?? end }))
-    .sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : a.key < b.key ? -1 : 1))
+    .map((row) => ({ row, name: nameOf(row.placed.row), at: timeOf(row.placed) ?? end }))
+    .sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : a.name.localeCompare(b.name, 'en', { numeric: true })))
     .map(({ row }) => row);
+}
+
+/** Where the time is the same, they are in order of the numbers that people know them by. */
+function nameOf({
+  issue_identifier: identifier,
+  key,
+}: {
+  readonly issue_identifier: string | null;
+  readonly key: string;
+}): string {
+  return `${identifier ?? ''} ${key}`;
 }
 
 /** Nothing runs: how much could, and when that is looked at. */

@@ -54,7 +54,8 @@ export async function demo(flags: DemoFlags, given: Surroundings): Promise<numbe
       await daemon[Symbol.asyncDispose]();
       return await beginAnew(flags, folder, surroundings);
     }
-    if (!json) surroundings.stdout.write(introduction(folder, flags.once === true, api.address.url));
+    if (!json)
+      surroundings.stdout.write(introduction(folder, flags.once === true, api.address.url, surroundings.batonPath));
     const isRunning = (id: string): boolean => orchestrator.read().running.some(({ issue }) => issue.id === id);
     await using workplace = await openWorkplace(folder, surroundings);
     const screen = openScreen({ rows, footer: () => footer(orchestrator.read()), json, output: surroundings });
@@ -164,7 +165,8 @@ function stopWhenIdle({ orchestrator, board, person, asking, logger }: IdleWatch
   });
 }
 
-function introduction({ root }: DemoFolder, isOnce: boolean, url: string): string {
+function introduction(folder: DemoFolder, isOnce: boolean, url: string, batonPath: string): string {
+  const top = [batonPath, 'top', '--workflow', folder.workflow, '--state-dir', folder.stateDir].map(shellArgument);
   return [
     'Baton demo: ten tickets on the board, three agents at a time. The agent is "rehearsal", a scripted stand-in:',
     'it edits files, runs tests and commits for real, but no model is asked and nothing leaves this machine.',
@@ -172,8 +174,9 @@ function introduction({ root }: DemoFolder, isOnce: boolean, url: string): strin
     ...(isOnce
       ? []
       : ['One of the agents will ask you something; WORDS-1 works for two minutes, and hears what you tell it.']),
-    `Everything is in ${root}`,
+    `Everything is in ${folder.root}`,
     `The dashboard is at ${url}`,
+    ...(isOnce ? [] : [`The same in another terminal: ${top.join(' ')}`]),
     '',
   ].join('\n');
 }

@@ -27,7 +27,11 @@ export function httpSource({ address, token, log = () => [] }: HttpSourceOptions
   const ask = async (path: string, body?: unknown): Promise<Response> => {
     const url = known ?? (await address());
     known = url;
-    if (url === null) throw new BatonError('daemon_unreachable', 'No daemon answers.');
+    if (url === null)
+      throw new BatonError(
+        'daemon_unreachable',
+        'No daemon answers here; `--workflow` and `--state-dir` name another.',
+      );
     const over = new AbortController();
     const timer = systemClock.schedule(body === undefined ? answerMs : commandMs, () => over.abort());
     try {
