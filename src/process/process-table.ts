@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { type Clock, sleep } from '../clock/clock.ts';
+import { sharedRead } from './shared-read.ts';
 
 /** The variable that every child carries, and that its own children inherit: whose run it is. */
 export const runMarker = 'BATON_RUN_ID';
@@ -37,26 +38,16 @@ const readInOneGo = 128;
  * All live processes. Markers are read wherever the kernel lets us: of our own user, and as root of everybody, for an
  * agent run by root may start things under other users. Empty where there is no /proc.
  *
- * One read at a time: when many runs end together, each of them wants to look. Who asks while a read is under way shares
- * the next one, so what he gets was read after he asked.
+ * Shared: when many runs end together, each of them wants to look.
  */
 export function readProcessTable(clock: Clock): Promise<readonly ProcessEntry[]> {
-  const reader = readers.get(clock) ?? { underWay: Promise.resolve(), next: null };
-  readers.set(clock, reader);
-  reader.next ??= reader.underWay.then(() => {
-    reader.next = null;
-    const table = readNow(clock);
-    reader.underWay = table.then(
-      () => {},
-      () => {},
-    );
-    return table;
-  });
-  return reader.next;
+  const read = readers.get(clock) ?? sharedRead(() => readNow(clock));
+  readers.set(clock, read);
+  return read();
 }
 
 /** By clock, because a read waits on it. */
-const readers = new WeakMap<Clock, { underWay: Promise<void>; next: Promise<readonly ProcessEntry[]> | null }>();
+const readers = new WeakMap<Clock, () => Promise<readonly ProcessEntry[]>>();
 
 async function readNow(clock: Clock): Promise<readonly ProcessEntry[]> {
   const pids = listNumbers('/proc');

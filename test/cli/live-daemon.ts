@@ -82,6 +82,11 @@ export async function refusal(place: Place, ...args: string[]): Promise<Record<s
   return JSON.parse(stdout).error;
 }
 
+/** What the stand-in acts out, as it stands in the description of a ticket. */
+export function rehearsal(...steps: readonly string[]): string {
+  return ['```rehearsal', ...steps, '```'].join('\n');
+}
+
 /** Files an issue whose run does what the script says, and gives its identifier. */
 export async function addIssue(place: Place, script: string, ...args: string[]): Promise<string> {
   const { issue } = await answer(place, 'issue', 'add', 'A title', '--description', script, ...args);

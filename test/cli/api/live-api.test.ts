@@ -7,6 +7,7 @@ import {
   addIssue,
   boardWorkflow,
   liveTest,
+  rehearsal,
   soon,
   startDaemon,
   statusOf,
@@ -16,8 +17,6 @@ import {
 import { baton, leaveNoPlaces, Place, startBaton, startProgram } from '../run-baton.ts';
 
 leaveNoPlaces();
-
-const rehearsal = (...steps: string[]): string => ['```rehearsal', ...steps, '```'].join('\n');
 
 function livePlace(more = ''): Place {
   const place = new Place();

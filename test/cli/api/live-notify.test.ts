@@ -3,6 +3,7 @@ import {
   addIssue,
   boardWorkflow,
   liveTest,
+  rehearsal,
   soon,
   startDaemon,
   statusOf,
@@ -12,8 +13,6 @@ import {
 import { baton, leaveNoPlaces, Place } from '../run-baton.ts';
 
 leaveNoPlaces();
-
-const rehearsal = (...steps: string[]): string => ['```rehearsal', ...steps, '```'].join('\n');
 
 // biome-ignore lint/suspicious/noExplicitAny: each test checks the part it is about.
 function told(place: Place): any[] {
