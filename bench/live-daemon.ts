@@ -4,6 +4,7 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { sleep } from '../src/clock/clock.ts';
 import { systemClock } from '../src/clock/system-clock.ts';
+import type { LogEvent } from '../src/core/log-events.ts';
 import { askDaemon } from '../src/server/ask-daemon.ts';
 import type { BuiltBaton } from './built-baton.ts';
 import type { LoopReport } from './watch-loop.ts';
@@ -33,10 +34,10 @@ export class LiveDaemon implements AsyncDisposable {
     if (stderr !== null) createInterface({ input: stderr }).on('line', (line) => this.#hear(line));
   }
 
-  /** Resolves to the milliseconds from the start of the process until it logged this message. */
-  async told(message: string): Promise<number> {
-    await this.until(async () => this.#told.has(message), `it never said "${message}"`);
-    return this.#told.get(message) ?? 0;
+  /** Resolves to the milliseconds from the start of the process until it logged this event. */
+  async told(event: LogEvent): Promise<number> {
+    await this.until(async () => this.#told.has(event), `it never said "${event}"`);
+    return this.#told.get(event) ?? 0;
   }
 
   /** What the process took since the last time it was asked. */
@@ -74,8 +75,8 @@ export class LiveDaemon implements AsyncDisposable {
   #hear(line: string): void {
     const at = performance.now() - this.#began;
     try {
-      const { msg, level } = JSON.parse(line) as { msg?: string; level?: string };
-      if (msg !== undefined && !this.#told.has(msg)) this.#told.set(msg, at);
+      const { event, level } = JSON.parse(line) as { event?: string; level?: string };
+      if (event !== undefined && !this.#told.has(event)) this.#told.set(event, at);
       if (level === 'error') this.#errors += `${line}\n`;
     } catch {
       this.#errors += `${line}\n`;

@@ -190,7 +190,7 @@ async function watchAdditions(scratch: Scratch, built: BuiltBaton): Promise<Addi
   };
   const workflow = scratch.write('additions/WORKFLOW.md', `---\n${JSON.stringify(settings)}\n---\nWork.\n`);
   await using daemon = new LiveDaemon(built, workflow, folder);
-  await daemon.told('The orchestrator starts.');
+  await daemon.told('orchestrator_started');
   const seen: { kept: number; ended: number; begun: number; process: number }[] = [];
   for (let index = 0; index < additions; index += 1) {
     const beganAt = now();

@@ -47,7 +47,7 @@ async function firstDispatch(baton: BuiltBaton, scratch: Scratch, name: string, 
   const workflowPath = scratch.write(`${name}/WORKFLOW.md`, workflow);
   if (isFull) await fill(`sqlite:${path.join(folder, 'state', 'baton.db')}`);
   await using daemon = new LiveDaemon(baton, workflowPath, folder);
-  return await daemon.told('A run starts.');
+  return await daemon.told('run_started');
 }
 
 /** What a daemon that stopped in order leaves: finished runs, promises that are due later, and what waits for a person. */

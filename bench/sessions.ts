@@ -60,7 +60,7 @@ async function watchIdle(baton: BuiltBaton, scratch: Scratch): Promise<LoopRepor
     scratch.write('idle/WORKFLOW.md', workflow),
     path.join(scratch.folder, 'idle'),
   );
-  await daemon.told('The orchestrator starts.');
+  await daemon.told('orchestrator_started');
   await sleep(systemClock, 1_000);
   await daemon.report();
   await sleep(systemClock, idleMs);

@@ -89,7 +89,7 @@ function ownerOf(file: string, markerId: string, { chance, logger }: StateFolder
   if (found !== null) {
     const [, id, place] = /^([A-Za-z0-9-]{8,64})\n([0-9a-f]{24})\n$/.exec(found) ?? [];
     if (id !== undefined && place === markerId) return id;
-    logger.warn('The id of the daemon was made elsewhere or is damaged; it gets a new one.', { file });
+    logger.warn('daemon_id_replaced', { file });
   }
   const id = chance.id();
   replaceFile(file, `${id}\n${markerId}\n`);

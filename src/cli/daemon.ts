@@ -117,7 +117,7 @@ export async function createDaemon(options: DaemonOptions, surroundings: Surroun
   let lastTick: Health['tick'] | null = null;
   const health = new HealthFile({
     path: path.join(stateDir, 'health.json'),
-    onError: (error) => logger.warn('The health file could not be written.', { error }),
+    onError: (error) => logger.warn('health_file_write_failed', { error }),
   });
   const orchestrator: Orchestrator = opened.use(
     new Orchestrator({
@@ -153,7 +153,7 @@ export async function createDaemon(options: DaemonOptions, surroundings: Surroun
         health.put(presentHealth(record));
         boardWatch.look();
         if (isHeld()) return;
-        logger.error('The state folder was taken away; another daemon may have its place. Baton stops.');
+        logger.error('state_folder_lost');
         void orchestrator.stop();
       },
     }),

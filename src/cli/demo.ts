@@ -158,7 +158,7 @@ function stopWhenIdle({ orchestrator, board, person, asking, logger }: IdleWatch
     if (checking) return;
     checking = true;
     void check()
-      .catch((error) => logger.error('The demo could not see whether it is over.', { error }))
+      .catch((error) => logger.error('demo_check_failed', { error }))
       .finally(() => {
         checking = false;
       });

@@ -25,7 +25,7 @@ export function guardedSource(
           last = workflow;
         } catch (thrown) {
           refused = { revision: workflow.revision, problem: toBatonError(thrown) };
-          logger.error('The workflow file asks for what this daemon cannot do; the last good one stays in force.', {
+          logger.error('workflow_change_refused', {
             error: refused.problem,
           });
         }

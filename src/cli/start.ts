@@ -114,7 +114,7 @@ async function startOne(workflowPath: string, parts: StartParts, surroundings: S
   await using daemon = await createDaemon(options, surroundings);
   const { version } = surroundings;
   const dashboard = api.address.url;
-  logger.info('Baton starts.', { version, workflow: workflowPath, custody: daemon.custody.custody, logs, dashboard });
+  logger.info('baton_starting', { version, workflow: workflowPath, custody: daemon.custody.custody, logs, dashboard });
   return tellEnd(await runDaemon(daemon, signals), logger);
 }
 
@@ -123,7 +123,7 @@ async function startAll(workflows: readonly string[], parts: StartParts, surroun
   const maxAgents = flags.maxAgents ?? null;
   const onFirst = (): void => {
     const facts = { version: surroundings.version, workflows, max_agents: maxAgents, logs };
-    logger.info('Baton starts.', { ...facts, dashboard: api.address.url });
+    logger.info('baton_starting', { ...facts, dashboard: api.address.url });
   };
   const { how, hasWorked, broken } = await startSeveral(
     { workflows, maxAgents, trial: trialOf(flags), signals, logger, onFirst, api },
@@ -133,14 +133,13 @@ async function startAll(workflows: readonly string[], parts: StartParts, surroun
     for (const { error } of broken) reportError(error, { json: flags.json === true, surroundings });
     return exitCodes.error;
   }
-  for (const { workflow, error } of broken)
-    logger.warn('A project could not start until the end.', { workflow, code: error.code });
+  for (const { workflow, error } of broken) logger.warn('project_start_failed', { workflow, code: error.code });
   return tellEnd(how, logger);
 }
 
 function tellEnd(how: DaemonEnd, logger: Logger): number {
-  if (how === 'at_once') logger.warn('Baton was ended by a second signal.');
-  else logger.info('Baton has stopped; nothing is left running.');
+  if (how === 'at_once') logger.warn('baton_killed_by_signal');
+  else logger.info('baton_stopped');
   return how === 'at_once' ? exitCodes.error : exitCodes.ok;
 }
 

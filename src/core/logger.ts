@@ -1,14 +1,16 @@
+import type { LogEvent } from './log-events.ts';
+
 /**
- * The logger as the rooms see it; `telemetry/` makes it, `cli/` hands it on. Messages are constant sentences, what
- * varies goes into the fields: `issue_id` and `issue_identifier` always together, `run_id`, `session_id` where they
- * apply. `warn` means that somebody should look, `error` that something did not happen that should have.
+ * The logger as every module sees it. An entry is an event of the catalogue; what varies goes into its fields:
+ * `issue_id` and `issue_identifier` always together, `run_id`, `session_id` where they apply. `warn` means that a
+ * person should look, `error` that something failed to happen.
  */
 export interface Logger {
-  debug(message: string, fields?: LogFields): void;
-  info(message: string, fields?: LogFields): void;
-  warn(message: string, fields?: LogFields): void;
-  error(message: string, fields?: LogFields): void;
-  /** The same logger with these fields on every line. */
+  debug(event: LogEvent, fields?: LogFields): void;
+  info(event: LogEvent, fields?: LogFields): void;
+  warn(event: LogEvent, fields?: LogFields): void;
+  error(event: LogEvent, fields?: LogFields): void;
+  /** The same logger with these fields on every entry. */
   child(fields: LogFields): Logger;
 }
 

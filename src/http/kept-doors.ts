@@ -80,7 +80,7 @@ export class KeptDoors {
         await work();
         this.#isFailing = false;
       } catch (error) {
-        if (!this.#isFailing) this.#logger.warn('When a service may be asked again could not be kept', { error });
+        if (!this.#isFailing) this.#logger.warn('retry_after_not_saved', { error });
         this.#isFailing = true;
       }
     };

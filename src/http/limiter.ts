@@ -214,7 +214,7 @@ export class Limiter {
     if (until <= longest) return until;
     if (!this.#isFarResetTold) {
       this.#isFarResetTold = true;
-      logger.warn('A service names a time more than a day away; it is asked again after a day', { until });
+      logger.warn('retry_after_capped', { until });
     }
     return longest;
   }
@@ -226,7 +226,7 @@ export class Limiter {
     } catch (error) {
       // Its kind alone: the message may quote the answer.
       const kind = error instanceof Error ? error.name : typeof error;
-      if (!this.#isProviderToldBroken) logger.error('The limits in an answer could not be read', { error: kind });
+      if (!this.#isProviderToldBroken) logger.error('rate_limit_unreadable', { error: kind });
       this.#isProviderToldBroken = true;
       return otherwise;
     }

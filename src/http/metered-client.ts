@@ -160,7 +160,7 @@ function counter(
       departure.written();
       isFailing = false;
     } catch (error) {
-      if (!isFailing) logger.warn('A request could not be counted', { error });
+      if (!isFailing) logger.warn('request_not_counted', { error });
       isFailing = true;
     }
   };

@@ -1,4 +1,5 @@
 import type { Clock } from '../clock/clock.ts';
+import type { LogEvent } from '../core/log-events.ts';
 import type { Logger } from '../core/logger.ts';
 import type { PressureStep, RequestPressure } from '../core/request-pressure.ts';
 
@@ -7,11 +8,11 @@ const quietMs = 10 * 60_000;
 
 type Shortage = Exclude<PressureStep, 'free'>;
 
-const sentences: Readonly<Record<Shortage, string>> = {
-  warned: 'Most requests of a window are used',
-  stretched: 'Requests get short: polls are stretched and background reads wait',
-  custody_only: 'Requests are nearly used up: only live runs are served',
-  closed: 'Requests are not allowed just now',
+const eventOf: Readonly<Record<Shortage, LogEvent>> = {
+  warned: 'requests_running_low',
+  stretched: 'requests_stretched',
+  custody_only: 'requests_essential_only',
+  closed: 'requests_closed',
 };
 
 /** Tells in the log when requests get short and when they are allowed again: a change once, not with every request. */
@@ -28,11 +29,10 @@ export class StepTeller {
     const before = this.#step;
     if (step === before) return;
     this.#step = step;
-    if (before === 'closed') logger.info('Requests are allowed again', { step, text });
-    else if (step === 'free' && before !== 'warned')
-      this.#tellOnce(step, () => logger.info('Requests are plenty again'));
+    if (before === 'closed') logger.info('requests_resumed', { step, text });
+    else if (step === 'free' && before !== 'warned') this.#tellOnce(step, () => logger.info('requests_recovered'));
     if (step === 'free') return;
-    this.#tellOnce(step, () => logger.warn(sentences[step], { step, until: timeText(until), text }));
+    this.#tellOnce(step, () => logger.warn(eventOf[step], { step, until: timeText(until), text }));
   }
 
   #tellOnce(step: PressureStep, say: () => void): void {

@@ -158,7 +158,7 @@ export class AccountBook {
       const state = await this.#change(account, (known) => parkAfter({ ...refusal, state: known }));
       const until = state.parked === null ? null : new Date(state.parked.until).toISOString();
       const { name, backend } = account;
-      logger.warn('An account is parked.', { account: name, backend, why: error.why, until });
+      logger.warn('account_parked', { account: name, backend, why: error.why, until });
       return state;
     }
     const hasProved = outcome.end === 'succeeded' && outcome.turns > 0;
@@ -223,7 +223,7 @@ export class AccountBook {
       this.#set(this.#withPending(next));
     } catch (error) {
       // It goes with the next change, and the next run on it finds out again.
-      logger.error('What is known of an account could not be written down.', { account: account.name, error });
+      logger.error('account_write_failed', { account: account.name, error });
     }
     return this.#of(account);
   }

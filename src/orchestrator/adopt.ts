@@ -63,7 +63,7 @@ async function adopt(context: OrchestratorContext, issueId: string): Promise<voi
     // The next tick finds it again.
     state.generations.delete(issueId);
     state.lookedAt.orphansLookedForAt = Number.NEGATIVE_INFINITY;
-    logger.error('An issue could not be taken over yet.', { issue_id: issueId, error });
+    logger.error('claim_inherit_failed', { issue_id: issueId, error });
   } finally {
     state.adopting.delete(issueId);
     context.notify();
@@ -73,7 +73,7 @@ async function adopt(context: OrchestratorContext, issueId: string): Promise<voi
 function keepHeld({ state, logger }: OrchestratorContext, hold: HeldEntry): void {
   const { issue, code, reason } = hold;
   state.held.set(issue.id, hold);
-  logger.warn('An issue is held for a person.', {
+  logger.warn('issue_held', {
     issue_id: issue.id,
     issue_identifier: issue.identifier,
     code,
@@ -90,7 +90,7 @@ async function endRuns(context: OrchestratorContext, runs: readonly RunRecord[])
     // Another machine cannot be reached; there the daemon ended its agents before its lease did, or the kernel with it.
     const { ended, left } =
       run.host === host ? await processes.endRun(run.runId, processOf(run)) : { ended: 0, left: 0 };
-    logger.warn('A run of an earlier life is ended.', { ...named, processes_ended: ended, processes_left: left });
+    logger.warn('inherited_run_ended', { ...named, processes_ended: ended, processes_left: left });
     if (left === 0) continue;
     const issue = { id: run.issueId, identifier: run.identifier };
     const what = left === 1 ? '1 process of an earlier agent' : `${left} processes of an earlier agent`;
@@ -111,7 +111,7 @@ async function bringHome(context: OrchestratorContext, runs: readonly RunRecord[
   try {
     await context.store.runs.noteEvidence(last.runId, { ...(last.evidence ?? unseen), delivery });
   } catch (error) {
-    context.logger.warn('What became of a branch could not be written down.', { run_id: last.runId, error });
+    context.logger.warn('publish_write_failed', { run_id: last.runId, error });
   }
 }
 

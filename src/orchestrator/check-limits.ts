@@ -20,7 +20,7 @@ export function checkLimits(context: OrchestratorContext, entry: RunningEntry): 
   const named = { issue_id: id, issue_identifier: identifier, run_id: entry.runId };
   for (const { limit, level, text } of findings) {
     if (entry.warnings.some((known) => known.limit === limit && known.level === level)) continue;
-    logger.warn(level === 'warning' ? 'A limit is near.' : 'A limit is reached.', {
+    logger.warn(level === 'warning' ? 'limit_near' : 'limit_reached', {
       ...named,
       limit: `limits.${limit}`,
       why: text,
@@ -30,7 +30,7 @@ export function checkLimits(context: OrchestratorContext, entry: RunningEntry): 
   const reached = findings.find(({ level }) => level === 'reached');
   if (reached === undefined) return;
   if (isDayLimit(reached)) {
-    logger.error('The limit of the day is reached; every run is interrupted.', { why: reached.text });
+    logger.error('day_limit_reached', { why: reached.text });
     for (const running of state.running.values()) stopRun(context, running, 'day_limit_reached');
     return;
   }

@@ -40,8 +40,7 @@ async function readFinished({ source, reads, logger, stopping }: OrchestratorCon
     return await reads.byStates(terminalStates, { job: 'start', cause: 'sweep' });
   } catch (thrown) {
     const error = toBatonError(thrown);
-    if (!stopping.aborted)
-      logger.warn('The finished issues could not be read; their workspaces stay for now.', { error });
+    if (!stopping.aborted) logger.warn('finished_issues_unreadable', { error });
     return [];
   }
 }

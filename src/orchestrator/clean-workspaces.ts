@@ -49,7 +49,7 @@ export async function cleanWorkspace(context: OrchestratorContext, cleanup: Clea
     await note(context, runId, removal);
     result = removal;
   } catch (error) {
-    logger.warn('The workspace of a finished issue could not be removed.', { ...named, error });
+    logger.warn('workspace_removal_failed', { ...named, error });
     result = { outcome: 'kept', reason: toBatonError(error).message };
     await note(context, cleanup.runId, result);
   } finally {
@@ -83,13 +83,12 @@ async function whoElse(
 }
 
 function tell({ logger }: OrchestratorContext, removal: Removal, named: Record<string, unknown>): void {
-  if (removal.outcome === 'kept')
-    logger.info('The workspace of a finished issue is kept.', { ...named, reason: removal.reason });
+  if (removal.outcome === 'kept') logger.info('workspace_kept', { ...named, reason: removal.reason });
   if (removal.outcome !== 'removed') return;
   const { saved } = removal;
-  if (saved.length === 0) logger.info('The workspace of a finished issue was removed.', named);
+  if (saved.length === 0) logger.info('workspace_removed', named);
   else
-    logger.info('The workspace of a finished issue was removed; its work is saved.', {
+    logger.info('workspace_removed_and_saved', {
       ...named,
       saved: saved.map(({ name }) => name),
       restore: saved.map(({ restore }) => restore),
@@ -114,7 +113,7 @@ export async function noteRemoval(
   try {
     await store.runs.noteRemoval(runId, { at: clock.now(), keptBecause, saved });
   } catch (error) {
-    logger.warn('What became of a workspace could not be written down.', { run_id: runId, error });
+    logger.warn('workspace_write_failed', { run_id: runId, error });
   }
 }
 

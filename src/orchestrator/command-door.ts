@@ -49,7 +49,7 @@ export class CommandDoor {
       } catch (error) {
         // What was carried out and not answered may have asked for a tick: without a rest it would come again at once.
         this.#restsUntil = clock.monotonic() + restMs;
-        logger.error('The waiting commands could not be read or answered; the next tick tries again.', { error });
+        logger.error('commands_stuck', { error });
       }
     }
   }
@@ -82,7 +82,7 @@ export class CommandDoor {
     } catch (thrown) {
       const error = toBatonError(thrown);
       if (error.retryable) {
-        logger.warn('A command cannot be carried out yet; it waits.', { command_id: command.id, error });
+        logger.warn('command_postponed', { command_id: command.id, error });
         return false;
       }
       answer = { status: 'refused', text: error.message };
@@ -92,7 +92,7 @@ export class CommandDoor {
     this.#unwritten.delete(command.id);
     if (state.unansweredPause === command.id) state.unansweredPause = null;
     if (answer.status === 'done') this.#context.activity.note();
-    logger.info('A command was answered.', { command_id: command.id, kind: command.kind, ...answer });
+    logger.info('command_answered', { command_id: command.id, kind: command.kind, ...answer });
     return true;
   }
 }

@@ -91,8 +91,7 @@ async function startCandidates(context: OrchestratorContext): Promise<boolean> {
       for (const id of await refresh(context, plan, stale)) asked.add(id);
     } catch (thrown) {
       const error = toBatonError(thrown);
-      if (!stopping.aborted)
-        logger.warn('Issues could not be read again before their start; they wait for the next poll.', { error });
+      if (!stopping.aborted) logger.warn('candidates_unreadable', { error });
       const reason = { code: 'not_read', text: `it could not be read again: ${error.message}` } as const;
       for (const { issue } of stale) state.skipped.set(issue.id, { issue, reason });
       return false;

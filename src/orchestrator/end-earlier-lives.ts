@@ -8,7 +8,7 @@ import type { OrchestratorContext } from './context.ts';
  */
 export async function endEarlierLives({ processes, store, project, logger }: OrchestratorContext): Promise<void> {
   const { ended, left } = await processes.endEarlierLives();
-  if (ended > 0) logger.warn('Processes of an earlier life were ended.', { processes: ended });
+  if (ended > 0) logger.warn('leftover_processes_ended', { processes: ended });
   const held = (await store.held.list(project)).filter(({ code }) => code === 'agent_survives');
   const known = new Set([...(await store.runs.unfinished(project)), ...held].map(({ runId }) => runId));
   const strangers = left.filter(({ runId }) => runId === null || !known.has(runId));

@@ -129,7 +129,7 @@ async function askForRuns({ state, store, project, logger }: OrchestratorContext
       if (entry?.hasRun === null) state.followed.set(id, { ...entry, hasRun: starts.has(id) });
     }
   } catch (error) {
-    logger.warn('Whether issues in review had a run could not be read; the next poll asks again.', { error });
+    logger.warn('review_runs_unreadable', { error });
   }
 }
 

@@ -63,7 +63,7 @@ export function tellHealth(context: OrchestratorContext, facts: TickFacts): void
   try {
     context.onHealth(healthOf(context, facts));
   } catch (error) {
-    context.logger.error('The health record could not be told.', { error });
+    context.logger.error('health_publish_failed', { error });
   }
 }
 

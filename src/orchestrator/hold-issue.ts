@@ -29,7 +29,7 @@ export async function holdIssue(context: OrchestratorContext, entry: HeldEntry):
   state.held.set(issue.id, entry);
   context.notify();
   const named = { issue_id: issue.id, issue_identifier: issue.identifier };
-  logger.warn('An issue is held for a person.', { ...named, code, reason });
+  logger.warn('issue_held', { ...named, code, reason });
 }
 
 /** Holds the issue of a run when that has ended. It is written down now: a crash before that end must not forget it. */

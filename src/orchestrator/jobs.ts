@@ -56,7 +56,7 @@ export class Jobs {
   async start(): Promise<void> {
     const { clock, logger, store, project, stopping } = this.#parts;
     const remembered = await store.jobTimers.list(project).catch((error: unknown): readonly JobTimer[] => {
-      logger.warn('What the jobs did last could not be read; they begin anew.', { error });
+      logger.warn('job_history_unreadable', { error });
       return [];
     });
     if (stopping.aborted) return;
@@ -88,7 +88,7 @@ export class Jobs {
     }
     if ((await within(clock, stopMs, Promise.all(this.#runs))) !== timedOut) return;
     const left = [...this.#entries.values()].filter(({ isRunning }) => isRunning).map(({ job }) => job.name);
-    logger.warn('Jobs that do not end are left behind.', { jobs: left });
+    logger.warn('jobs_abandoned', { jobs: left });
   }
 
   isRunning(name: JobName): boolean {
@@ -208,7 +208,7 @@ export class Jobs {
       entry.outcome = 'failed';
       entry.failures += 1;
       entry.error = error.message;
-      logger.warn('A job failed; it is tried again when it is due next.', {
+      logger.warn('job_failed', {
         job: job.name,
         failures: entry.failures,
         error,
@@ -255,9 +255,7 @@ export class Jobs {
     };
     await store.jobTimers
       .put(timer)
-      .catch((problem: unknown) =>
-        logger.warn('What a job did could not be written down.', { job: job.name, error: problem }),
-      );
+      .catch((problem: unknown) => logger.warn('job_write_failed', { job: job.name, error: problem }));
   }
 
   #ownerOf({ job }: Entry): string {

@@ -140,7 +140,7 @@ export class Journal {
     notes.lines.done(lost);
     if (lost.items.length === 0) return;
     const facts = { run_id: runId, lines: lost.items.length };
-    this.#parts.logger.error('The end of the transcript of a run could not be written; it is lost.', facts);
+    this.#parts.logger.error('transcript_lost', facts);
   }
 
   /** Writes down what was noted so far; resolves when it was tried. One write at a time, in order. */
@@ -228,11 +228,10 @@ export class Journal {
     try {
       await transcripts.append(runId, taken.items);
       lines.done(taken);
-      if (this.#transcriptsFail) logger.info('Transcripts can be written again.', { run_id: runId });
+      if (this.#transcriptsFail) logger.info('transcript_recovered', { run_id: runId });
       this.#transcriptsFail = false;
     } catch (error) {
-      if (!this.#transcriptsFail)
-        logger.error('A transcript could not be written; it is kept and tried again.', { run_id: runId, error });
+      if (!this.#transcriptsFail) logger.error('transcript_write_failed', { run_id: runId, error });
       this.#transcriptsFail = true;
       this.#isFailing = true;
       // A run that was forgotten meanwhile has nobody who would try again.
@@ -248,10 +247,10 @@ export class Journal {
     const { runId } = notes;
     if (!toBatonError(error).retryable || !this.#runs.has(runId)) {
       notes.rows.done(rows);
-      logger.error('Events of a run could not be written down; they are lost.', { run_id: runId, error });
+      logger.error('run_events_lost', { run_id: runId, error });
       return;
     }
-    logger.error('Events of a run could not be written down; they are kept and tried again.', { run_id: runId, error });
+    logger.error('run_events_write_failed', { run_id: runId, error });
     notes.facts = mergeFacts(facts, notes.facts);
     notes.rows.putBack(rows);
     this.#isFailing = true;

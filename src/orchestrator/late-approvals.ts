@@ -49,7 +49,7 @@ export class LateApprovals {
     try {
       await store.questions.deliver([found.id], runId);
     } catch (error) {
-      logger.warn('That an earlier answer is used could not be written down; the agent asks again.', {
+      logger.warn('late_approval_write_failed', {
         ...named,
         error,
       });
@@ -59,7 +59,7 @@ export class LateApprovals {
     const summary = `${harmlessLine(asked.text)} (${by} allowed it earlier, for this once)`;
     const pid = entry.process?.pid ?? null;
     journal.note(runId, {}, { name: 'approval_auto_approved', at: clock.now(), pid, summary });
-    logger.info('An agent is told what a person allowed earlier.', { ...named, author: by });
+    logger.info('late_approval_used', { ...named, author: by });
     // The session for which it may have been meant is over.
     return { decision: 'accept', values: {} };
   }

@@ -61,7 +61,7 @@ export class LeaseKeeper {
       this.#watchDeadline();
       for (const issueId of lost) this.#lose(issueId);
     } catch (error) {
-      logger.error('Our claims could not be renewed.', { since_ms: clock.monotonic() - this.#renewedAt, error });
+      logger.error('lease_renewal_failed', { since_ms: clock.monotonic() - this.#renewedAt, error });
     } finally {
       this.#renewing = false;
     }
@@ -82,7 +82,7 @@ export class LeaseKeeper {
     this.#deadline = clock.schedule(this.#safeMs(), () => this.#endWhatIsOver());
     if (runs.length === 0) return;
     const sinceMs = clock.monotonic() - this.#renewedAt;
-    logger.error('The store was out of reach for too long; the agents are ended before their lease is.', {
+    logger.error('lease_lost', {
       since_ms: sinceMs,
       runs: runs.length,
     });
@@ -93,7 +93,7 @@ export class LeaseKeeper {
   /** Somebody else has the issue: whatever we know or promised about it is not true any more. */
   #lose(issueId: string): void {
     const { state, processes, logger } = this.#context;
-    logger.warn('A claim is not ours any more.', { issue_id: issueId });
+    logger.warn('claim_lost', { issue_id: issueId });
     state.generations.delete(issueId);
     forgetLook(this.#context, issueId);
     state.held.delete(issueId);

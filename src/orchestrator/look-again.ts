@@ -105,7 +105,7 @@ async function look(context: OrchestratorContext, entry: RetryEntry): Promise<vo
 function waitForTracker(context: OrchestratorContext, entry: RetryEntry, error: BatonError): void {
   const { reads, clock, source, logger } = context;
   const { id, identifier } = entry.issue;
-  logger.warn('A retry could not read its issue; it looks again.', {
+  logger.warn('retry_read_failed', {
     issue_id: id,
     issue_identifier: identifier,
     error,
@@ -153,7 +153,7 @@ async function giveBack(
     await ledger.release(id, { byPerson: false });
   } catch (thrown) {
     const error = toBatonError(thrown);
-    logger.error('A claim could not be given back; the issue is looked at again.', { issue_id: id, error });
+    logger.error('claim_release_failed', { issue_id: id, error });
     if (state.retrying.get(id) === entry)
       postpone(context, entry, {
         delayMs: nextLookMs,
@@ -166,7 +166,7 @@ async function giveBack(
     countReview(context, id, fresh.state);
     followGivenBack(context, fresh);
   }
-  logger.info('An issue is given back.', { issue_id: id, issue_identifier: identifier, reason });
+  logger.info('claim_released', { issue_id: id, issue_identifier: identifier, reason });
   if (fresh !== null && stateClass(fresh.state, settings.tracker) === 'terminal') {
     noteCompleted(context, fresh);
     context.own('cleanup', cleanAfterLastRun(context, fresh));

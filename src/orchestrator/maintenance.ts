@@ -26,14 +26,14 @@ export async function maintainStore(context: OrchestratorContext): Promise<void>
   );
   await transcripts.remove(runIds);
   if (runIds.length + events + commands + requestMinutes > 0) {
-    logger.info('What is older than wanted was removed from the store.', {
+    logger.info('store_pruned', {
       runs: runIds.length,
       events,
       commands,
       requestMinutes,
     });
   }
-  logger.debug('The store was looked after.', { ...(await store.maintain()) });
+  logger.debug('store_maintained', { ...(await store.maintain()) });
 }
 
 /** Drops saved work that is older than wanted. */
@@ -41,5 +41,5 @@ export async function pruneSalvage(context: OrchestratorContext): Promise<void> 
   const { settings } = context.source.read().workflow;
   if (settings.workspace.salvageRetentionDays === 0) return;
   const dropped = await context.pruneSalvage(settings);
-  if (dropped > 0) context.logger.info('Salvaged work that is older than wanted was dropped.', { dropped });
+  if (dropped > 0) context.logger.info('salvage_pruned', { dropped });
 }

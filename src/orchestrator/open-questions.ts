@@ -81,7 +81,7 @@ export class OpenQuestions {
     const { issue, runId } = run;
     const open = this.#open.get(runId) ?? 0;
     if (open >= mostOpen) {
-      logger.warn('An agent asks too much at once; it is told no.', { issue_id: issue.id, run_id: runId });
+      logger.warn('question_refused', { issue_id: issue.id, run_id: runId });
       return null;
     }
     this.#open.set(runId, open + 1);
@@ -118,11 +118,11 @@ export class OpenQuestions {
       if (!isAsked) return null;
     } catch (error) {
       // Nobody could see it, so nobody would answer.
-      logger.error('A question of an agent could not be written down; its run ends.', { ...named, error });
+      logger.error('question_write_failed', { ...named, error });
       this.#giveUp(issue.id, runId, unwritten(question, issue.identifier));
       return null;
     }
-    logger.warn('An agent asks a person.', { ...named, kind: question.kind, question: harmlessLine(question.text) });
+    logger.warn('question_asked', { ...named, kind: question.kind, question: harmlessLine(question.text) });
     return this.#wait({ id, issue, runId, question, askedAt, ...(repeats === null ? {} : { repeats }) }, signal);
   }
 

@@ -143,9 +143,8 @@ export class Orchestrator {
 
   async #start(): Promise<void> {
     const { logger, source } = this.#context;
-    logger.info('The orchestrator starts.');
-    for (const limit of limitsSwitchedOff(source.read().workflow.settings))
-      logger.warn('A limit is switched off: nothing bounds what this costs.', { limit });
+    logger.info('orchestrator_started');
+    for (const limit of limitsSwitchedOff(source.read().workflow.settings)) logger.warn('limit_off', { limit });
     this.#lease.start();
     await endEarlierLives(this.#context);
     await this.#takeUp();
@@ -219,7 +218,7 @@ export class Orchestrator {
   async stop(): Promise<void> {
     if (!this.#stop.signal.aborted) {
       const { logger, journal, pool } = this.#context;
-      logger.info('The orchestrator stops.', { running: this.#state.running.size });
+      logger.info('orchestrator_stopping', { running: this.#state.running.size });
       this.#stop.abort();
       this.#ticks.stop();
       const jobsEnd = this.#jobs.stop();

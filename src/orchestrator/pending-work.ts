@@ -17,7 +17,7 @@ export class PendingWork {
     const owned: Promise<void> = work
       .then(
         () => {},
-        (error) => this.#logger.error('Work beside the ticks failed.', { what, error }),
+        (error) => this.#logger.error('background_work_failed', { what, error }),
       )
       .finally(() => this.#work.delete(owned));
     this.#work.add(owned);

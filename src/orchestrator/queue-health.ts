@@ -116,7 +116,7 @@ function tell({ state, clock, logger }: OrchestratorContext, findings: QueueFind
   const { news, told, untold } = whatToTell(findings, memory.told, { at: clock.monotonic(), most: mostLines });
   memory.told = told;
   for (const { code, issueId, identifier, text, since } of news) {
-    logger.warn('Something in the queue does not go on.', {
+    logger.warn('queue_stuck', {
       issue_id: issueId,
       issue_identifier: identifier,
       finding: code,
@@ -126,7 +126,7 @@ function tell({ state, clock, logger }: OrchestratorContext, findings: QueueFind
   }
   const counts: Record<string, number> = {};
   for (const { code } of findings) counts[code] = (counts[code] ?? 0) + 1;
-  logger.info('The queue was looked at.', { findings: findings.length, ...counts, untold });
+  logger.info('queue_checked', { findings: findings.length, ...counts, untold });
 }
 
 function memoryOf(state: SchedulingState): QueueMemory {

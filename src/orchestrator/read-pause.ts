@@ -14,7 +14,7 @@ export async function readPause(context: OrchestratorContext): Promise<void> {
   if (state.paused?.kind === 'drain' || state.paused !== before || state.unansweredPause !== null) return;
   const paused = last?.kind === 'pause' ? pauseOf(last) : null;
   if (paused !== null && state.paused === null)
-    logger.warn('Baton was paused and still is.', { since: paused.since, reason: paused.reason });
+    logger.warn('still_paused', { since: paused.since, reason: paused.reason });
   state.paused = paused;
 }
 

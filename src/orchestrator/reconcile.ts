@@ -89,7 +89,7 @@ async function liftHold(context: OrchestratorContext, issueId: string, issue: Is
     noteCompleted(context, issue);
     context.own('cleanup', cleanAfterLastRun(context, issue));
   } catch (error) {
-    context.logger.warn('A hold could not be lifted yet.', { issue_id: issueId, error });
+    context.logger.warn('hold_release_failed', { issue_id: issueId, error });
   }
 }
 

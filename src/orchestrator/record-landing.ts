@@ -33,7 +33,7 @@ export async function recordLanding(
       return;
     } catch (error) {
       const { id: issue_id, identifier: issue_identifier } = entry.issue;
-      logger.warn('That an issue landed could not be written down yet.', { issue_id, issue_identifier, error });
+      logger.warn('merge_write_failed', { issue_id, issue_identifier, error });
     }
     if (!isRemembered) remember(context, entry);
     isRemembered = true;

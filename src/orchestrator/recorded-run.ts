@@ -106,7 +106,7 @@ export function startRecordedRun(context: OrchestratorContext, request: Recorded
 function writeStart(context: OrchestratorContext, request: RecordedRunRequest): Promise<RunAnswer> {
   const { runId, issue, workflow, attempt, retryKind, recovery } = request;
   const { settings } = workflow;
-  context.logger.debug('A run is written down.', { issue_id: issue.id, run_id: runId, attempt });
+  context.logger.debug('run_recorded', { issue_id: issue.id, run_id: runId, attempt });
   return context.ledger.beginRun({
     record: {
       runId,
@@ -131,7 +131,7 @@ function writeStart(context: OrchestratorContext, request: RecordedRunRequest): 
 function refusedBy({ logger }: OrchestratorContext, request: RecordedRunRequest, thrown: unknown): RunAnswer {
   const error = toBatonError(thrown);
   const { id, identifier } = request.issue;
-  logger.error('The start of a run could not be written down; nothing was started.', {
+  logger.error('run_start_write_failed', {
     issue_id: id,
     issue_identifier: identifier,
     error,
@@ -215,7 +215,7 @@ async function beginWork(
   signal: AbortSignal,
 ): Promise<Issue> {
   const { issue, workflow } = request;
-  context.logger.info('A run starts.', {
+  context.logger.info('run_started', {
     issue_id: issue.id,
     issue_identifier: issue.identifier,
     run_id: request.runId,

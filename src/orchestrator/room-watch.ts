@@ -74,7 +74,7 @@ export class RoomWatch {
     this.#left = null;
     if (!this.#isDeaf) {
       this.#isDeaf = true;
-      this.#parts.logger.warn('The free disk and memory could not be read; nothing waits for them.', { error });
+      this.#parts.logger.warn('headroom_unreadable', { error });
     }
     this.#tell();
   }
@@ -86,8 +86,8 @@ export class RoomWatch {
     this.#wasTight = why !== null;
     const { logger, onRoomAgain } = this.#parts;
     if (why === null) {
-      logger.info('There is room again; new work starts.');
+      logger.info('headroom_back');
       onRoomAgain();
-    } else logger.warn('Nothing new starts: there is too little room.', { why: why.text });
+    } else logger.warn('headroom_low', { why: why.text });
   }
 }

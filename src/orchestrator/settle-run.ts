@@ -48,7 +48,7 @@ export async function settleRun(context: OrchestratorContext, entry: RunningEntr
       return;
     } catch (problem) {
       entry.settlingSince = null;
-      logger.error('The end of a run could not be written down.', { ...named(entry), error: problem });
+      logger.error('run_end_write_failed', { ...named(entry), error: problem });
     }
     if (isLast) break;
     await sleep(clock, waitMs, stopping).catch(() => {
@@ -169,12 +169,12 @@ function leave(context: OrchestratorContext, entry: RunningEntry, outcome: RunOu
   }
   if (next === null) {
     state.generations.delete(issue.id);
-    if (!context.stopping.aborted) logger.warn('The end of a run was not ours to write any more.', named(entry));
+    if (!context.stopping.aborted) logger.warn('run_end_not_ours', named(entry));
   } else if (next.step.action === 'retry') {
     scheduleLook(context, next.step.look, { delayMs: Math.max(0, next.step.look.dueAt - clock.now()) });
   } else if (next.step.action === 'hold') {
     state.held.set(issue.id, next.step.hold);
-    logger.warn('An issue is held for a person.', { ...named(entry), ...reasonOf(next.step.hold) });
+    logger.warn('issue_held', { ...named(entry), ...reasonOf(next.step.hold) });
   } else if (entry.stopRequested === 'terminal_state') complete(context, entry);
   else followGivenBack(context, issue);
   // Somebody asked to hold the issue while its end was being written.
@@ -198,10 +198,10 @@ function isHeldFor(step: NextStep, code: string): boolean {
 }
 
 function tell({ logger }: OrchestratorContext, entry: RunningEntry, outcome: RunOutcome): void {
-  if (outcome.end === 'succeeded') logger.info('A run ended well.', { ...named(entry), turns: outcome.turns });
+  if (outcome.end === 'succeeded') logger.info('run_succeeded', { ...named(entry), turns: outcome.turns });
   else if (outcome.end === 'canceled_by_reconciliation' || outcome.end === 'interrupted')
-    logger.info('A run was ended.', { ...named(entry), reason: entry.stopRequested });
-  else logger.warn('A run failed.', { ...named(entry), end: outcome.end, error: outcome.error });
+    logger.info('run_stopped', { ...named(entry), reason: entry.stopRequested });
+  else logger.warn('run_failed', { ...named(entry), end: outcome.end, error: outcome.error });
 }
 
 function reasonOf({ code, reason }: { code: string; reason: string }): Record<string, unknown> {

@@ -16,7 +16,7 @@ export async function endRuns(context: OrchestratorContext, ticking: Promise<voi
   for (const entry of runs) stopRun(context, entry, 'shutdown');
   const gone = Promise.all(runs.map(({ run }) => run.over));
   if ((await within(clock, shutdownTimeoutMs, gone)) === timedOut) {
-    logger.warn('Some agents did not stop in time; they are ended.');
+    logger.warn('agents_killed_at_stop');
     await processes.endAtOnce(runs.map(({ runId }) => runId));
   }
   await gone;
@@ -27,6 +27,6 @@ export async function giveClaimsBack({ ledger, logger }: OrchestratorContext): P
   try {
     await ledger.releaseClaims();
   } catch (error) {
-    logger.warn('Our claims could not be given back; they end with their lease.', { error });
+    logger.warn('claims_release_failed', { error });
   }
 }

@@ -7,6 +7,6 @@ export function stopRun(context: OrchestratorContext, entry: RunningEntry, reaso
   if (entry.stopRequested !== null) return;
   entry.stopRequested = reason;
   const { id, identifier } = entry.issue;
-  context.logger.info('A run is stopped.', { issue_id: id, issue_identifier: identifier, run_id: entry.runId, reason });
+  context.logger.info('run_stopping', { issue_id: id, issue_identifier: identifier, run_id: entry.runId, reason });
   entry.run.stop(reason);
 }

@@ -54,7 +54,7 @@ export async function sweepWorkspaces(context: OrchestratorContext, wish: SweepW
     return report;
   } catch (thrown) {
     const error = toBatonError(thrown);
-    if (!stopping.aborted) logger.warn('The workspaces could not be looked through; they stay for now.', { error });
+    if (!stopping.aborted) logger.warn('workspaces_unreadable', { error });
     for (const issueId of wish.issueIds ?? []) await noteStay(context, issueId, error.message);
     return { found: 0, due: 0, removed: 0 };
   }
@@ -168,11 +168,11 @@ async function removeOne(context: OrchestratorContext, { entry, run, issue }: Du
 function tell({ logger }: OrchestratorContext, report: SweepReport, due: readonly Due[]): void {
   if (report.due === 0) return;
   if (report.removed > 0) {
-    logger.info('Workspaces of finished issues were swept.', { ...report });
+    logger.info('workspaces_swept', { ...report });
     return;
   }
   const oldest = Math.min(...due.map(({ idleSince }) => idleSince));
-  logger.warn('Workspaces of finished issues should be gone, and none could be removed.', {
+  logger.warn('workspace_sweep_stuck', {
     ...report,
     oldest_since: new Date(oldest).toISOString(),
     workspaces: due.slice(0, mostNamed).map(({ entry }) => entry.path),

@@ -87,7 +87,7 @@ export class TickLoop {
       jobs.review();
       this.#steps = await runTick(context);
     } catch (error) {
-      logger.error('A tick failed.', { error });
+      logger.error('tick_failed', { error });
     } finally {
       this.#number += 1;
       this.#ticking = null;
@@ -112,7 +112,7 @@ export class TickLoop {
     const before = this.#seenAt;
     this.#seenAt = now;
     if (before === null || now.wall - before.wall - (now.monotonic - before.monotonic) < sleptMs) return;
-    this.#parts.context.logger.info('The machine has slept, or its clock was set; the tracker is looked at now.');
+    this.#parts.context.logger.info('clock_jumped');
     this.#parts.jobs.ask('tracker_poll');
   }
 }

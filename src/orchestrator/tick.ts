@@ -76,8 +76,7 @@ export async function runTick(context: OrchestratorContext): Promise<StepReport[
       if (!context.stopping.aborted) {
         error = toBatonError(thrown);
         // What is wrong with the workflow file was told when it appeared.
-        if (error !== context.source.read().problem)
-          context.logger.error('A step of the tick failed.', { step, error });
+        if (error !== context.source.read().problem) context.logger.error('tick_step_failed', { step, error });
       }
     }
     reports.push({ step, durationMs: context.clock.monotonic() - startedAt, error });

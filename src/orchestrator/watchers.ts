@@ -20,7 +20,7 @@ export class Watchers {
       try {
         watcher();
       } catch (error) {
-        this.#logger.error('A watcher of the orchestrator failed.', { error });
+        this.#logger.error('orchestrator_watcher_failed', { error });
       }
     }
   }

@@ -27,7 +27,7 @@ export function askPerson({ ask, over, pause, onAnswer, logger }: AskingParts): 
       if (answer !== null) onAnswer(question, answer);
       return answer;
     } catch (error) {
-      logger.error('A question could not be asked.', { error });
+      logger.error('question_failed', { error });
       return null;
     } finally {
       until.removeEventListener('abort', onAbort);

@@ -7,7 +7,7 @@ export function guardWatcher(watcher: RunWatcher, logger: Logger): RunWatcher {
     try {
       tell();
     } catch (error) {
-      logger.error('A watcher of a run failed.', { error });
+      logger.error('run_watcher_failed', { error });
     }
   };
   return {

@@ -72,7 +72,7 @@ function startRun(request: RunRequest, parts: RunnerParts): LiveRun {
   };
   const endSteering = (): void => {
     const untold = steering.close().length;
-    if (untold > 0) logger.warn('The run ended before the agent could be told what a person said.', { texts: untold });
+    if (untold > 0) logger.warn('message_not_delivered', { texts: untold });
   };
   const conclude = (error: BatonError | null): RunOutcome => {
     endSteering();
@@ -172,7 +172,7 @@ async function haveSession(run: RunParts, ground: Ground): Promise<void> {
   const tellSaid = (words: PersonWords): void => watcher.onEvent(personEvent(words, parts.clock.now(), redactor));
   const opened = parts.toolDoorFor(workflow.settings, {
     ...{ runId, issueId: request.issue.id, ask, isStillOurs: request.isStillOurs },
-    onProgress: (text) => logger.info('The agent reports progress.', { progress: text }),
+    onProgress: (text) => logger.info('agent_progress', { progress: text }),
     onMove: (state) => watcher.onMove(state),
     onNotMoved: () => watcher.onNotMoved(),
   });
@@ -269,7 +269,7 @@ async function isRoutable({ request, parts, logger, signal }: RunParts): Promise
     const fresh = await parts.readIssue(settings, request.issue.id, signal);
     return fresh !== null && whyNotRoutable(fresh, settings.tracker) === null;
   } catch (error) {
-    logger.warn('The issue could not be read between two turns; the run ends here.', { error });
+    logger.warn('issue_reread_failed', { error });
     return false;
   }
 }

@@ -85,14 +85,14 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
     (request, response) => {
       for (const [name, value] of Object.entries(secureHeaders)) response.setHeader(name, value);
       serve(request, response).catch((error) => {
-        logger.error('An answer of the listener could not be given.', { error });
+        logger.error('response_failed', { error });
         response.destroy();
       });
     },
   );
   keepConnections(server, { ...usualConnections, ...options.connections });
   const address = await listen(server, options);
-  server.on('error', (error) => logger.warn('The listener has a problem.', { error }));
+  server.on('error', (error) => logger.warn('listener_error', { error }));
   app = compose(mounted, address, options);
   const close = async (): Promise<void> => {
     const closed = new Promise<void>((resolve) => server.close(() => resolve()));
@@ -151,7 +151,7 @@ function compose(
     if (announcesTooMuch(raw.headers)) return refuse('body_too_large', atEnd);
     const startedAt = clock.monotonic();
     await next();
-    logger.debug('A request was answered.', {
+    logger.debug('request_answered', {
       method: context.req.method,
       route: [...mounted.keys()].find((path) => isBelow(context.req.path, path)) ?? null,
       status: context.res.status,
@@ -177,7 +177,7 @@ function compose(
 
 function failed(error: unknown, { logger, chance }: ListenerOptions): Response {
   const requestId = chance.id();
-  logger.error('A request failed.', { request_id: requestId, error });
+  logger.error('request_failed', { request_id: requestId, error });
   return refuse('internal_error', { facts: { request_id: requestId } });
 }
 

@@ -81,7 +81,7 @@ export class LocalSocket implements AsyncDisposable {
     } catch (cause) {
       throw new BatonError('local_socket_failed', `The local socket ${path} cannot be opened.`, { cause });
     }
-    this.#server.on('error', (error) => logger.warn('The local socket has a problem.', { error }));
+    this.#server.on('error', (error) => logger.warn('local_socket_error', { error }));
   }
 
   #receive(visitor: Socket): void {
@@ -92,7 +92,7 @@ export class LocalSocket implements AsyncDisposable {
       end.cancel();
       if (!visitor.destroyed) end = clock.schedule(limitMs, () => visitor.destroy());
     };
-    visitor.on('error', (error) => logger.debug('A visitor of the local socket left badly.', { error }));
+    visitor.on('error', (error) => logger.debug('local_socket_client_error', { error }));
     visitor.on('close', () => {
       end.cancel();
       this.#visitors.delete(visitor);
@@ -129,7 +129,7 @@ export class LocalSocket implements AsyncDisposable {
       throw new BatonError('tracker_request', 'The daemon still waits for its tracker.');
     } catch (thrown) {
       const failure = toBatonError(thrown);
-      if (failure.code === 'internal_error') logger.error('A request on the local socket failed.', { error: thrown });
+      if (failure.code === 'internal_error') logger.error('local_socket_request_failed', { error: thrown });
       return { ok: false, error: failure.message, failure };
     }
   }

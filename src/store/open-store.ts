@@ -33,7 +33,7 @@ export async function openMigrated(location: StoreLocation, options: Omit<OpenSt
   try {
     const place = describeLocation(location);
     const { from, to } = await migrate(engine, place, options.clock);
-    if (from !== to) options.logger?.info('The store was brought to a new version.', { store: place, from, to });
+    if (from !== to) options.logger?.info('store_migrated', { store: place, from, to });
     return engine;
   } catch (thrown) {
     await engine.close();

@@ -1,5 +1,6 @@
 import { type LevelWithSilent, pino } from 'pino';
 import type { Clock } from '../clock/clock.ts';
+import { type LogEvent, logEvents } from '../core/log-events.ts';
 import type { LogFields, Logger } from '../core/logger.ts';
 import { GuardedSink } from './guarded-sink.ts';
 import { escapeInvisible } from './harmless-text.ts';
@@ -60,16 +61,16 @@ export function createLogger(options: CreateLoggerOptions): CreatedLogger {
 
   // `bound` is plain already.
   const loggerWith = (bound: LogFields): Logger => {
-    const write = (level: LogLevel, message: string, fields?: LogFields): void => {
+    const write = (level: LogLevel, event: LogEvent, fields?: LogFields): void => {
       if (!writer.isLevelEnabled(level)) return;
       // Merged here, not by pino's children, which write a field twice when both have it.
-      writer[level]({ ...bound, ...plainFields(fields, level) }, message);
+      writer[level]({ event, ...bound, ...plainFields(fields, level) }, logEvents[event]);
     };
     return {
-      debug: (message, fields) => write('debug', message, fields),
-      info: (message, fields) => write('info', message, fields),
-      warn: (message, fields) => write('warn', message, fields),
-      error: (message, fields) => write('error', message, fields),
+      debug: (event, fields) => write('debug', event, fields),
+      info: (event, fields) => write('info', event, fields),
+      warn: (event, fields) => write('warn', event, fields),
+      error: (event, fields) => write('error', event, fields),
       child: (fields) => loggerWith({ ...bound, ...plainFields(fields, 'info') }),
     };
   };
@@ -84,10 +85,10 @@ export function createLogger(options: CreateLoggerOptions): CreatedLogger {
 
 /** Opens the sinks so that each tells its trouble on the other. */
 function openBranches({ clock, file, terminal, retryAfterMs = defaultRetryAfterMs }: CreateLoggerOptions): Branch[] {
-  const guard = { clock, retryAfterMs, notice: (message: string, fields: LogFields) => notice(clock, message, fields) };
+  const guard = { clock, retryAfterMs, notice: (event: LogEvent, fields: LogFields) => notice(clock, event, fields) };
   const branches: Branch[] = [];
-  const tellOthers = (teller: () => GuardedSink | undefined) => (message: string, fields: LogFields) => {
-    for (const { sink } of branches) if (sink !== teller()) sink.write(notice(clock, message, fields));
+  const tellOthers = (teller: () => GuardedSink | undefined) => (event: LogEvent, fields: LogFields) => {
+    for (const { sink } of branches) if (sink !== teller()) sink.write(notice(clock, event, fields));
   };
   if (file !== null) {
     const tell = tellOthers(() => sink);
@@ -121,8 +122,8 @@ function lowestLevel(branches: readonly Branch[]): LevelWithSilent {
 }
 
 /** A line of the log about itself, in the shape that pino gives the others. */
-function notice(clock: Clock, message: string, fields: LogFields): string {
-  const line = { level: 'warn', time: isoTime(clock), ...plainFields(fields, 'warn'), msg: message };
+function notice(clock: Clock, event: LogEvent, fields: LogFields): string {
+  const line = { level: 'warn', time: isoTime(clock), event, ...plainFields(fields, 'warn'), msg: logEvents[event] };
   return `${escapeInvisible(JSON.stringify(line))}\n`;
 }
 

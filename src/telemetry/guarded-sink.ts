@@ -1,4 +1,5 @@
 import type { Clock } from '../clock/clock.ts';
+import type { LogEvent } from '../core/log-events.ts';
 import type { LogFields } from '../core/logger.ts';
 import type { LogSink } from './log-sink.ts';
 
@@ -6,9 +7,9 @@ export interface GuardedSinkOptions {
   readonly clock: Clock;
   readonly retryAfterMs: number;
   /** Makes a line about the log itself. */
-  notice(message: string, fields: LogFields): string;
+  notice(event: LogEvent, fields: LogFields): string;
   /** Tells the other sinks. */
-  tell(message: string, fields: LogFields): void;
+  tell(event: LogEvent, fields: LogFields): void;
 }
 
 /**
@@ -54,7 +55,7 @@ export class GuardedSink {
     const lost = this.#lost;
     if (lost === 0) return true;
     this.#lost = 0;
-    this.#deliver(this.#options.notice('Log lines were lost', { sink: this.#sink.name, lost_lines: lost }), lost);
+    this.#deliver(this.#options.notice('log_lines_lost', { sink: this.#sink.name, lost_lines: lost }), lost);
     return this.#notBefore === null;
   }
 
@@ -71,6 +72,6 @@ export class GuardedSink {
     this.#notBefore = clock.monotonic() + retryAfterMs;
     if (this.#isTold) return;
     this.#isTold = true;
-    tell('A log sink failed; its lines are dropped until it works again', { sink: this.#sink.name, error });
+    tell('log_sink_failed', { sink: this.#sink.name, error });
   }
 }

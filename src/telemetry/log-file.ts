@@ -1,5 +1,6 @@
 import path from 'node:path';
 import type { Clock } from '../clock/clock.ts';
+import type { LogEvent } from '../core/log-events.ts';
 import type { LogFields } from '../core/logger.ts';
 import type { LogSink } from './log-sink.ts';
 import { RotatingFile } from './rotating-file.ts';
@@ -10,7 +11,7 @@ export interface LogFileOptions {
   readonly maxBytes?: number;
   readonly maxFiles?: number;
   /** Writes a line about the log itself to every sink, this one included. */
-  tell(message: string, fields: LogFields): void;
+  tell(event: LogEvent, fields: LogFields): void;
 }
 
 /** Symphony's log wraps at the same size and count (symphony.md 1.16). */
@@ -24,7 +25,7 @@ export function openLogFile({ clock, logsRoot, maxBytes, maxFiles, tell }: LogFi
     maxBytes: maxBytes ?? defaultMaxBytes,
     maxFiles: maxFiles ?? defaultMaxFiles,
     now: () => clock.now(),
-    onRotationFailure: (error) => tell('The log file could not be rotated and grows', { error }),
+    onRotationFailure: (error) => tell('log_rotation_failed', { error }),
   });
   return {
     name: 'file',

@@ -4,7 +4,7 @@ import type { LogLevel } from './log-level.ts';
 import { plainError } from './plain-error.ts';
 
 /** The names that the line itself uses; a field of that name gets an underscore behind it. */
-const reservedNames = new Set(['level', 'time', 'msg']);
+const reservedNames = new Set(['level', 'time', 'event', 'msg']);
 
 /** A line is for reading. What is longer, wider or deeper than this belongs into a file of its own. */
 const maxTextLength = 8 * 1024;

@@ -12,7 +12,8 @@ const colorOf: Readonly<Record<LogLevel, string>> = {
 
 /** A JSON line of the log as a person reads it: time, level, message, `key=value`; a stack follows on its own lines. */
 export function terminalLine(json: string, color: boolean): string {
-  const { time, level, msg, ...fields } = JSON.parse(json);
+  // The sentence says what the code says.
+  const { time, level, msg, event: _, ...fields } = JSON.parse(json);
   const paint = (style: string, text: string): string => (color ? `${style}${text}${plain}` : text);
   const pairs = flatten(fields).filter(([key]) => !isStack(key));
   const parts = [

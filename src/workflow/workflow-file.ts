@@ -122,7 +122,7 @@ export class WorkflowFile implements WorkflowSource, AsyncDisposable {
       if (before.revision !== this.#seen) this.#workflow = parseWorkflow(content, path, context);
       const mended = this.#problem !== null;
       this.#problem = null;
-      logger.info(mended ? 'The workflow file is mended.' : 'The workflow file was read again.', {
+      logger.info(mended ? 'workflow_recovered' : 'workflow_reloaded', {
         path,
         revision: this.#workflow.revision,
       });
@@ -130,7 +130,7 @@ export class WorkflowFile implements WorkflowSource, AsyncDisposable {
     } catch (thrown) {
       this.#problem = toBatonError(thrown);
       const { code, message, nextStep } = this.#problem;
-      logger.error('The workflow file is not usable; the last good reading stays in force.', {
+      logger.error('workflow_invalid', {
         path,
         code,
         reason: message,
@@ -146,7 +146,7 @@ export class WorkflowFile implements WorkflowSource, AsyncDisposable {
     const told = new Set(before.map((warning) => warning.message));
     for (const { code, key, message } of this.#workflow.warnings) {
       if (told.has(message)) continue;
-      this.#options.logger.warn('A setting needs a look.', { path: this.#options.path, code, key, reason: message });
+      this.#options.logger.warn('workflow_warning', { path: this.#options.path, code, key, reason: message });
     }
   }
 
@@ -156,7 +156,7 @@ export class WorkflowFile implements WorkflowSource, AsyncDisposable {
       try {
         listener(reading);
       } catch (thrown) {
-        this.#options.logger.error('A listener of the workflow file failed.', { reason: toBatonError(thrown).message });
+        this.#options.logger.error('workflow_listener_failed', { reason: toBatonError(thrown).message });
       }
     }
   }
@@ -174,7 +174,7 @@ export class WorkflowFile implements WorkflowSource, AsyncDisposable {
     this.#watcher = watcher;
     watcher.on('all', () => this.#lookSoon());
     watcher.on('error', (error) => {
-      logger.warn('The workflow file cannot be watched; changes are found at the next use.', {
+      logger.warn('workflow_not_watched', {
         path,
         reason: toBatonError(error).message,
       });

@@ -1,3 +1,4 @@
+import type { LogEvent } from '../core/log-events.ts';
 import type { Logger } from '../core/logger.ts';
 import type { Delivery } from '../core/run-evidence.ts';
 import { reasonOf } from './error-reason.ts';
@@ -23,11 +24,10 @@ export async function deliverBranch(
   if (delivery === null) return null;
   const { outcome, branch, commit, before, reason, elsewhere } = delivery;
   const named = { issue_id: issue.id, issue_identifier: issue.identifier, run_id: runId, workspace: path, branch };
-  if (outcome === 'brought')
-    logger.info('The branch of an issue was brought into the repository.', { ...named, commit, before });
+  if (outcome === 'brought') logger.info('branch_published', { ...named, commit, before });
   if (outcome === 'refused') logger.warn(refusals[afterwards], { ...named, commit, reason });
   if (elsewhere !== null)
-    logger.warn('An agent has left the branch of its issue; the commits it made there are not brought over.', {
+    logger.warn('branch_left', {
       ...named,
       head: elsewhere.commit,
       head_branch: elsewhere.branch,
@@ -35,9 +35,9 @@ export async function deliverBranch(
   return delivery;
 }
 
-const refusals: Readonly<Record<Afterwards, string>> = {
-  stays: 'The branch of an issue was not brought into the repository; what is in the workspace stays there.',
-  goes: 'The branch of an issue was not brought into the repository; its commits are saved with the rest.',
+const refusals: Readonly<Record<Afterwards, LogEvent>> = {
+  stays: 'branch_not_published',
+  goes: 'branch_not_published_but_saved',
 };
 
 /** Nobody knows how far it came; the next time finds out. */

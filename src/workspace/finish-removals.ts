@@ -20,7 +20,7 @@ export async function finishRemovals(root: string, parts: WorkspaceParts): Promi
       await parts.ground.oneAtATime(path.join(real, key), finishOne);
     }
   } catch (error) {
-    parts.logger.warn('Removals that were begun could not be looked for.', { root, error });
+    parts.logger.warn('unfinished_removals_unreadable', { root, error });
   }
 }
 
@@ -41,9 +41,8 @@ export async function finishLeftovers(
     if (removal?.key !== key) continue;
     const doomed = path.join(root, name);
     const one = await finish({ doomed, root, ...removal }, parts, visit);
-    if (one.outcome === 'kept')
-      parts.logger.warn('A removal that was begun could not be finished.', { path: doomed, reason: one.reason });
-    else parts.logger.info('A removal that was begun is finished.', { path: doomed, ...savedIn(one) });
+    if (one.outcome === 'kept') parts.logger.warn('unfinished_removal_failed', { path: doomed, reason: one.reason });
+    else parts.logger.info('unfinished_removal_done', { path: doomed, ...savedIn(one) });
     all = together(all, one);
   }
   await dropLoneNotes(root, key, names);

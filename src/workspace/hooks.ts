@@ -30,7 +30,8 @@ export async function runHookAnyway(
     await runHook(name, script, place, parts);
   } catch (error) {
     const { issue, runId } = place.visit;
-    parts.logger.warn(`The hook ${name} failed; that changes nothing.`, {
+    parts.logger.warn('hook_failed', {
+      hook: name,
       issue_id: issue.id,
       issue_identifier: issue.identifier,
       ...(runId === null ? {} : { run_id: runId }),

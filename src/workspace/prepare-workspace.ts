@@ -93,7 +93,7 @@ async function unlock(path: string, { issue, runId }: WorkspaceVisit, parts: Wor
   const removed = await parts.checkouts.unlock(path);
   if (removed.length === 0) return;
   const named = { issue_id: issue.id, issue_identifier: issue.identifier, run_id: runId };
-  parts.logger.info('Locks that a killed run had left in git were removed.', { ...named, files: removed });
+  parts.logger.info('git_locks_removed', { ...named, files: removed });
 }
 
 /** What is known of it; a record that nobody can read is none, and keeps no agent from working. */
@@ -102,7 +102,7 @@ async function findReadable(path: string, { checkouts, logger }: WorkspaceParts)
     return await checkouts.find(path);
   } catch (error) {
     if (!(error instanceof BatonError) || error.code !== 'workspace_unavailable') throw error;
-    logger.warn('The record of a workspace cannot be read.', { workspace: path, error });
+    logger.warn('workspace_record_unreadable', { workspace: path, error });
     return null;
   }
 }

@@ -24,14 +24,11 @@ export async function refuseOneOfAnother(workspace: string, parts: WorkspacePart
   if (strange !== undefined) throw refused(workspace, `uses ${strange}, which belongs to another workspace`);
   if (told.has(workspace)) return;
   told.add(workspace);
-  logger.warn(
-    'A workspace is there that Baton has not filled. It is used as it is, and its branch is not brought home.',
-    {
-      workspace,
-      strategy: settings.strategy,
-      git: kind,
-    },
-  );
+  logger.warn('foreign_workspace_used', {
+    workspace,
+    strategy: settings.strategy,
+    git: kind,
+  });
 }
 
 interface FoundGit {

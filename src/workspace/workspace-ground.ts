@@ -32,6 +32,6 @@ export async function clearEarlierLife({ places }: WorkspaceGround, logger: Logg
     for (const name of names.filter((each) => /^salvage.*\.git$/.test(each)))
       await clearLeftovers(path.join(folder, name));
   } catch (error) {
-    logger.warn('What an earlier life left in the state folder could not be cleared.', { error });
+    logger.warn('leftover_files_kept', { error });
   }
 }

@@ -298,7 +298,7 @@ describeInChromium('the boards of several projects at the dashboard', (browser) 
     for (const [index, text] of [...boards, mirror].entries()) place.write(files[index] ?? '', text);
     const daemon = startBaton(place, 'start', ...files);
     const address = (): string | undefined => /"dashboard":"(?<url>http:[^"]+)"/.exec(daemon.stderr())?.groups?.url;
-    const started = (): number => daemon.stderr().split('The orchestrator starts.').length - 1;
+    const started = (): number => daemon.stderr().split('orchestrator_started').length - 1;
     await until(() => address() !== undefined && started() === files.length, 'every project works', 60_000);
     scene.url = address() ?? '';
     for (const project of ['left', 'right']) {

@@ -65,7 +65,7 @@ export class BoardScene implements Scene {
     const daemon = startBaton(this.place, 'start');
     this.#daemon = daemon;
     this.#url = await urlIn(() => daemon.stderr(), daemon, /"dashboard":"(?<url>http:[^"]+)"/);
-    await until(() => daemon.stderr().includes('The orchestrator starts.'), 'the daemon works', patienceMs);
+    await until(() => daemon.stderr().includes('orchestrator_started'), 'the daemon works', patienceMs);
   }
 
   /** As the machine does when it has no memory left. */

@@ -8,13 +8,13 @@ const file = {
 };
 
 const steps = {
-  warned: 'Most requests of a window are used',
-  stretched: 'Requests get short: polls are stretched and background reads wait',
-  custody_only: 'Requests are nearly used up: only live runs are served',
+  warned: 'requests_running_low',
+  stretched: 'requests_stretched',
+  custody_only: 'requests_essential_only',
 };
 
 function timesTold({ logger }: Day, message: string): number {
-  return logger.messages().filter((each) => each === message).length;
+  return logger.events().filter((each) => each === message).length;
 }
 
 /** A person who asks again and again, until next to nothing is left. */

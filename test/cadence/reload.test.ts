@@ -17,7 +17,7 @@ describe('a workflow file that is saved anew', { timeout: 60_000 }, () => {
   it('changes the interval of a job at once, to a shorter and to a longer one', async () => {
     const day = await beginDay({ file: polling({ mode: 'adaptive' }) });
     await day.clock.advance(11 * minute);
-    const looks = (): number => day.logger.messages().filter((each) => each === 'The store was looked after.').length;
+    const looks = (): number => day.logger.events().filter((each) => each === 'store_maintained').length;
     expect(looks()).toBe(1);
     day.save(polling({ mode: 'adaptive', jobs: { store_maintenance: { interval_ms: 60_000 } } }));
     await day.clock.advance(second);

@@ -80,8 +80,8 @@ describe('baton demo --once --json', () => {
     expect(all[failure]).toMatchObject({ detail: expect.stringContaining('connection reset') });
     expect(all.slice(failure).some(({ detail }) => String(detail).startsWith('retry 1: '))).toBe(true);
     const log = jsonLines(place.read('demo/log/baton.log')).filter((line) => line.issue_identifier === 'WORDS-4');
-    expect(log.filter(({ msg }) => msg === 'A run failed.')).toHaveLength(1);
-    expect(log.filter(({ msg }) => msg === 'A run ended well.')).toHaveLength(1);
+    expect(log.filter(({ event }) => event === 'run_failed')).toHaveLength(1);
+    expect(log.filter(({ event }) => event === 'run_succeeded')).toHaveLength(1);
   });
 
   it('starts WORDS-5 only when WORDS-2 is done, and on top of it', () => {

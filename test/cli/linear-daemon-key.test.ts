@@ -8,7 +8,7 @@ import { baton, leaveNoPlaces } from './run-baton.ts';
 leaveNoPlaces();
 
 const wrongKey = 'lin_api_WrongWrongWrongWrongWrongWrongWrong';
-const jobFailed = 'A job failed; it is tried again when it is due next.';
+const jobFailed = 'job_failed';
 
 /** What a process was given: its environment and its arguments. Empty when it has ended since it was found. */
 function givenTo(pid: number): string {

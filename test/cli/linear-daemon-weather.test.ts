@@ -9,7 +9,7 @@ leaveNoPlaces();
 const intervalMs = 200;
 /** A tracker that fails is left alone for twice as long each time, at most for `dormant_interval_ms`. */
 const polling = `mode: adaptive, active_interval_ms: ${intervalMs}, dormant_interval_ms: 1500`;
-const jobFailed = 'A job failed; it is tried again when it is due next.';
+const jobFailed = 'job_failed';
 
 describe.concurrent('the daemon while Linear', liveTest, () => {
   it('is down: the run goes on, nothing restarts, little is asked and told, and what was filed meanwhile starts afterwards', async () => {

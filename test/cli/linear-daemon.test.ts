@@ -43,7 +43,7 @@ describe.concurrent('the daemon on Linear', liveTest, () => {
     expect(linear.counts()).toMatchObject({ BatonMoveIssue: 2, BatonComment: 1 });
     expect(linear.commentsOf(ticket)).toHaveLength(1);
     await stopDaemon(daemon);
-    expect(linesAbout(daemon, 'A job failed; it is tried again when it is due next.')).toEqual([]);
+    expect(linesAbout(daemon, 'job_failed')).toEqual([]);
   });
 
   it('leaves a blocked ticket alone until its blocker is done, also one elsewhere, or is none any more', async () => {

@@ -133,8 +133,8 @@ export function logOf(daemon: RunningBaton): Record<string, unknown>[] {
   return jsonLines(daemon.stderr().slice(0, daemon.stderr().lastIndexOf('\n') + 1));
 }
 
-export function linesAbout(daemon: RunningBaton, msg: string): Record<string, unknown>[] {
-  return logOf(daemon).filter((line) => line.msg === msg);
+export function linesAbout(daemon: RunningBaton, event: string): Record<string, unknown>[] {
+  return logOf(daemon).filter((line) => line.event === event);
 }
 
 /** The files below a folder that have this text in them, however deep, whatever they are. */

@@ -53,7 +53,7 @@ export function labelledWorkflow(slots: number): string {
 export async function startDaemon(place: Place, ...args: string[]): Promise<RunningBaton> {
   const daemon = startBaton(place, 'start', ...args);
   await until(
-    () => daemon.stderr().includes('The orchestrator starts.') || daemon.child.exitCode !== null,
+    () => daemon.stderr().includes('orchestrator_started') || daemon.child.exitCode !== null,
     'the daemon listens',
     patienceMs,
   );

@@ -333,7 +333,7 @@ describe('a store that fails', () => {
     }
     expect(await ask(life, 3)).toBe(3);
     await life.remote[Symbol.asyncDispose]();
-    expect(logger.messages().filter((message) => message.includes('could not be kept'))).toHaveLength(1);
+    expect(logger.events().filter((event) => event === 'retry_after_not_saved')).toHaveLength(1);
   });
 
   it('and works again knows what is closed then', async () => {

@@ -296,13 +296,13 @@ describe('the log of a project that is tried again', () => {
     const circle: Record<string, unknown> = {};
     circle.circle = circle;
     for (let attempt = 0; attempt < 3; attempt += 1) {
-      logger.child({ project: 'a' }).warn('A setting needs a look.', { key: 'x' });
-      logger.warn('A setting needs a look.', { key: 'y' });
-      logger.info('Odd.', circle);
+      logger.child({ project: 'a' }).warn('workflow_warning', { key: 'x' });
+      logger.warn('workflow_warning', { key: 'y' });
+      logger.info('agent_progress', circle);
     }
     expect(log.lines).toHaveLength(3);
     tellAll();
-    for (const _each of [1, 2]) logger.warn('A setting needs a look.', { key: 'x' });
+    for (const _each of [1, 2]) logger.warn('workflow_warning', { key: 'x' });
     expect(log.lines).toHaveLength(5);
   });
 });
@@ -335,11 +335,11 @@ function environmentOf(pid: number): string {
 
 const lines = (running: RunningBaton): Record<string, unknown>[] =>
   jsonLines(running.stderr().slice(0, running.stderr().lastIndexOf('\n') + 1));
-const about = (running: RunningBaton, msg: string): Record<string, unknown>[] =>
-  lines(running).filter((line) => line.msg === msg);
+const about = (running: RunningBaton, event: string): Record<string, unknown>[] =>
+  lines(running).filter((line) => line.event === event);
 
-async function untilLogged(running: RunningBaton, msg: string, times = 1): Promise<void> {
-  await until(() => about(running, msg).length >= times || running.child.exitCode !== null, msg);
+async function untilLogged(running: RunningBaton, event: string, times = 1): Promise<void> {
+  await until(() => about(running, event).length >= times || running.child.exitCode !== null, event);
   expect(running.child.exitCode, running.stderr()).toBeNull();
 }
 
@@ -363,21 +363,21 @@ describe.concurrent('baton start with several files', liveTest, () => {
     for (const issue of ['BAT-1', 'BAT-2', 'BAT-3'])
       if (readdirSync(path.join(place.folder, 'a/workspaces')).includes(issue))
         place.write(`a/workspaces/${issue}/done`, '');
-    await untilLogged(running, 'A project has ended; nothing of it is left running.');
+    await untilLogged(running, 'project_stopped');
     expect(liveRuns(place)).toEqual({ a: 0, b: 1 });
     running.child.kill('SIGTERM');
     expect(await running.ended).toMatchObject({ code: 0, stdout: '' });
     expect(place.pids()).toEqual([]);
 
     const log = lines(running);
-    expect(log.at(-1)).toMatchObject({ msg: 'Baton has stopped; nothing is left running.' });
-    for (const msg of ['A run starts.', 'The orchestrator starts.', 'The orchestrator stops.'])
-      expect(new Set(about(running, msg).map(({ project }) => project))).toEqual(new Set(['a', 'b']));
-    const [start] = about(running, 'Baton starts.');
+    expect(log.at(-1)).toMatchObject({ event: 'baton_stopped' });
+    for (const event of ['run_started', 'orchestrator_started', 'orchestrator_stopping'])
+      expect(new Set(about(running, event).map(({ project }) => project))).toEqual(new Set(['a', 'b']));
+    const [start] = about(running, 'baton_starting');
     const logs = String(start?.logs);
     expect(path.basename(logs)).toMatch(/^a-[0-9a-f]{12}$/);
     expect(jsonLines(readFileSync(path.join(logs, 'log', 'baton.log'), 'utf8')).at(-1)).toMatchObject({
-      msg: 'Baton has stopped; nothing is left running.',
+      event: 'baton_stopped',
     });
   });
 
@@ -434,10 +434,7 @@ describe.concurrent('baton start with several files', liveTest, () => {
     expect(about(running, cannot)).toHaveLength(2);
     // An edit under way that would mix their tickets is a bad edit.
     place.replace(b, named(boardWorkflow(), 'b').replace('root: workspaces', 'root: ../a'));
-    await untilLogged(
-      running,
-      'The workflow file asks for what this daemon cannot do; the last good one stays in force.',
-    );
+    await untilLogged(running, 'workflow_change_refused');
     running.child.kill('SIGINT');
     expect(await running.ended).toMatchObject({ code: 0 });
     expect(place.pids()).toEqual([]);
@@ -454,16 +451,16 @@ describe.concurrent('baton start with several files', liveTest, () => {
       { workflow: path.join(place.folder, b), error: { code: 'store_in_use', details: { pid: other.child.pid } } },
     ]);
     await stopDaemon(other);
-    await untilLogged(running, 'A project starts.', 2);
+    await untilLogged(running, 'project_starting', 2);
     const [folder] = readdirSync(path.join(place.state, 'baton')).filter((name) => name.startsWith('a-'));
     renameSync(path.join(place.state, 'baton', String(folder)), path.join(place.folder, 'taken'));
-    const hasEnded = 'A project has ended; nothing of it is left running.';
+    const hasEnded = 'project_stopped';
     await untilLogged(running, hasEnded);
     expect(about(running, hasEnded)).toMatchObject([{ project: 'a' }]);
     await answer(place, 'drain', ...of(b));
     expect(await running.ended).toMatchObject({ code: 0, signal: null });
     expect(place.pids()).toEqual([]);
-    expect(lines(running).at(-1)).toMatchObject({ msg: 'Baton has stopped; nothing is left running.' });
+    expect(lines(running).at(-1)).toMatchObject({ event: 'baton_stopped' });
   });
 
   it('a second signal ends the agents of all of them at once, with exit code 1', async () => {
@@ -475,7 +472,7 @@ describe.concurrent('baton start with several files', liveTest, () => {
     const running = startBaton(place, a, b);
     await soon(() => expect(liveRuns(place)).toEqual({ a: 1, b: 1 }));
     running.child.kill('SIGTERM');
-    await untilLogged(running, 'A run is stopped.', 2);
+    await untilLogged(running, 'run_stopping', 2);
     // A signal that comes sooner is taken for the same wish, heard twice.
     await sleep(systemClock, 600);
     running.child.kill('SIGTERM');

@@ -18,7 +18,7 @@ async function untilExists(file: string): Promise<void> {
 }
 
 const logged = (running: RunningBaton): string[] =>
-  jsonLines(wholeLines(running.stderr())).map(({ msg }) => String(msg));
+  jsonLines(wholeLines(running.stderr())).map(({ event }) => String(event));
 const wholeLines = (text: string): string => text.slice(0, text.lastIndexOf('\n') + 1);
 
 leaveNoPlaces();
@@ -65,15 +65,15 @@ describe.concurrent('baton start', () => {
 
     const lines = jsonLines(place.read('logs/log/baton.log'));
     const names = { issue_id: 'id-1', issue_identifier: 'T-1', run_id: expect.stringMatching(/^[0-9a-f-]{36}$/) };
-    for (const msg of ['A run starts.', 'A run is stopped.', 'A run was ended.'])
-      expect(lines.find((line) => line.msg === msg)).toMatchObject({ level: 'info', ...names });
+    for (const event of ['run_started', 'run_stopping', 'run_stopped'])
+      expect(lines.find((line) => line.event === event)).toMatchObject({ level: 'info', ...names });
     expect(new Set(lines.filter(({ run_id }) => run_id !== undefined).map(({ run_id }) => run_id)).size).toBe(1);
-    expect(lines.at(-1)).toMatchObject({ msg: 'Baton has stopped; nothing is left running.' });
+    expect(lines.at(-1)).toMatchObject({ event: 'baton_stopped' });
     // Not a terminal: the same lines as JSON on stderr.
-    expect(jsonLines(stderr).map(({ msg }) => msg)).toEqual(
-      lines.filter(({ level }) => level !== 'debug').map(({ msg }) => msg),
+    expect(jsonLines(stderr).map(({ event }) => event)).toEqual(
+      lines.filter(({ level }) => level !== 'debug').map(({ event }) => event),
     );
-    expect(lines.find(({ msg }) => msg === 'Baton starts.')).toMatchObject({
+    expect(lines.find(({ event }) => event === 'baton_starting')).toMatchObject({
       dashboard: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
     });
   });
@@ -116,14 +116,14 @@ describe.concurrent('baton start', () => {
     const running = startBaton(place);
     await untilExists(path.join(place.folder, 'workspaces', 'T-1', 'started'));
     running.child.kill('SIGTERM');
-    await until(() => logged(running).includes('A run is stopped.'), 'the run is stopped');
+    await until(() => logged(running).includes('run_stopping'), 'the run is stopped');
     const stoppedAt = performance.now();
     // A signal that comes sooner is taken for the same wish, heard twice.
     await until(() => performance.now() - stoppedAt > 600, 'the next signal is a second one');
     running.child.kill('SIGTERM');
     expect(await running.ended).toMatchObject({ code: 1, signal: null });
     expect(place.pids()).toEqual([]);
-    expect(logged(running).at(-1)).toBe('Baton was ended by a second signal.');
+    expect(logged(running).at(-1)).toBe('baton_killed_by_signal');
   });
 
   it('a signal while it is still starting stops it in order', async () => {
@@ -141,7 +141,7 @@ describe.concurrent('baton start', () => {
 });
 
 describe.concurrent('an edit of the workflow file while Baton runs', () => {
-  const notUsable = 'The workflow file is not usable; the last good reading stays in force.';
+  const notUsable = 'workflow_invalid';
 
   it.each([['is bad', 'interval_ms: 100', 'interval_ms: never', notUsable]])(
     'that %s is told once and changes nothing; mended, it is in force',
@@ -158,7 +158,7 @@ describe.concurrent('an edit of the workflow file while Baton runs', () => {
       place.replace('WORKFLOW.md', text.replace('Work on', 'Mended'));
       await until(() => place.read('workspaces/prompts.txt').includes('Mended T-1'), 'the mended file is in force');
       expect(place.read('workspaces/prompts.txt')).not.toContain('Broken');
-      expect(logged(running).filter((msg) => msg === message)).toHaveLength(1);
+      expect(logged(running).filter((event) => event === message)).toHaveLength(1);
       running.child.kill('SIGTERM');
       expect(await running.ended).toMatchObject({ code: 0 });
       expect(place.pids()).toEqual([]);

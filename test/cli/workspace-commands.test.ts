@@ -137,7 +137,7 @@ describe('the workspaces of finished issues beside a daemon', liveTest, () => {
       'nobodys',
       'plain',
     ]);
-    expect(daemon.stderr()).toContain('The workspace of a finished issue was removed.');
+    expect(daemon.stderr()).toContain('workspace_removed');
     const { run } = await answer(place, 'runs', 'show', 'BAT-2');
     expect(run).toMatchObject({
       workspace_evidence: { changed: true, git: null },

@@ -248,7 +248,7 @@ async function untilBegun({ place }: WorktreeScene, daemon: RunningBaton): Promi
 async function restoreCommandIn(daemon: RunningBaton): Promise<string> {
   let commands: unknown[] = [];
   await patiently(() => {
-    const lines = logged(daemon, 'The workspace of a finished issue was removed; its work is saved.');
+    const lines = logged(daemon, 'workspace_removed_and_saved');
     expect(lines, daemon.stderr()).toHaveLength(1);
     commands = lines[0]?.restore as unknown[];
   });

@@ -1,8 +1,9 @@
+import type { LogEvent } from '../../src/core/log-events.ts';
 import type { LogFields, Logger } from '../../src/core/logger.ts';
 
 interface MemoryLine {
   readonly level: 'debug' | 'info' | 'warn' | 'error';
-  readonly message: string;
+  readonly event: LogEvent;
   /** The fields of the call and of every `child` before it. */
   readonly fields: LogFields;
 }
@@ -10,8 +11,8 @@ interface MemoryLine {
 export interface MemoryLogger extends Logger {
   /** Everything logged so far, also through children; the oldest first. */
   readonly lines: readonly MemoryLine[];
-  /** The messages alone, for looking at an order of events. */
-  messages(): string[];
+  /** The codes alone, for looking at an order of events. */
+  events(): LogEvent[];
 }
 
 /** A logger that keeps its lines for a test to look at. */
@@ -20,8 +21,8 @@ export function memoryLogger(): MemoryLogger {
   const loggerWith = (bound: LogFields): Logger => {
     const keep =
       (level: MemoryLine['level']) =>
-      (message: string, fields: LogFields = {}): void =>
-        void lines.push({ level, message, fields: { ...bound, ...fields } });
+      (event: LogEvent, fields: LogFields = {}): void =>
+        void lines.push({ level, event, fields: { ...bound, ...fields } });
     return {
       debug: keep('debug'),
       info: keep('info'),
@@ -30,5 +31,5 @@ export function memoryLogger(): MemoryLogger {
       child: (fields) => loggerWith({ ...bound, ...fields }),
     };
   };
-  return { ...loggerWith({}), lines, messages: () => lines.map(({ message }) => message) };
+  return { ...loggerWith({}), lines, events: () => lines.map(({ event }) => event) };
 }

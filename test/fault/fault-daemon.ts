@@ -27,7 +27,7 @@ export async function untilKilled(daemon: RunningBaton): Promise<void> {
 /** Starts a daemon; resolves when it is at work. */
 export async function startLive(place: Place, ...flags: string[]): Promise<RunningBaton> {
   const daemon = startProgram(place, process.execPath, [program, 'start', ...flags]);
-  await patiently(() => expect(hasEnded(daemon) || daemon.stderr().includes('The orchestrator starts.')).toBe(true));
+  await patiently(() => expect(hasEnded(daemon) || daemon.stderr().includes('orchestrator_started')).toBe(true));
   expect(hasEnded(daemon), daemon.stderr()).toBe(false);
   return daemon;
 }

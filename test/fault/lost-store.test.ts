@@ -54,7 +54,7 @@ describe.concurrent('a daemon that was killed in a turn and has lost', faultTest
     });
     await patiently(() => expect(readStore(place, 'select run_id from runs where ended_at is null')).toEqual([]));
     await stopDaemon(next);
-    expect(next.stderr()).toContain('Processes of an earlier life were ended.');
+    expect(next.stderr()).toContain('leftover_processes_ended');
     const runs = readStore(place, 'select run_id, identifier, outcome from runs order by identifier');
     expect(runs).toMatchObject(identifiers.map((identifier) => ({ identifier, outcome: 'succeeded' })));
     for (const { identifier, run_id } of runs) {

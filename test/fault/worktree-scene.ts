@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { expect } from 'vitest';
+import type { LogEvent } from '../../src/core/log-events.ts';
 import { answer, stateFolderOf } from '../cli/live-daemon.ts';
 import { jsonLines, Place, type RunningBaton } from '../cli/run-baton.ts';
 import { git, scratchRepository } from '../workspace/git/scratch-repository.ts';
@@ -145,9 +146,9 @@ export function reachable(repository: string): string {
   return execFileSync('git', ['cat-file', '--batch'], { cwd: repository, input }).toString('latin1');
 }
 
-/** The log lines of a daemon that have this message. */
-export function logged(daemon: RunningBaton, message: string): Record<string, unknown>[] {
-  return jsonLines(daemon.stderr()).filter((line) => line.msg === message);
+/** The log lines of a daemon that have this code. */
+export function logged(daemon: RunningBaton, event: LogEvent): Record<string, unknown>[] {
+  return jsonLines(daemon.stderr()).filter((line) => line.event === event);
 }
 
 function locksIn(folder: string): string[] {

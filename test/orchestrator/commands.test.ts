@@ -243,7 +243,7 @@ describe('the door', () => {
       ['resume', 'done'],
       ['pause', 'done'],
     ]);
-    const answers = stage.logger.lines.filter(({ message }) => message === 'A command was answered.');
+    const answers = stage.logger.lines.filter(({ event }) => event === 'command_answered');
     expect(answers).toHaveLength(3);
   });
 

@@ -29,7 +29,7 @@ describe('under the floor for free disk or memory', () => {
     expect(stage.orchestrator.read().skipped).toMatchObject([{ reason: { code: 'no_room', text } }]);
     expect((await stage.orchestrator.explain('1')).next).toBe(`it waits: ${text}`);
     expect(stage.health.at(-1)?.noRoom).toBe(text);
-    expect(stage.logger.lines.filter(({ message }) => message.includes('too little room'))).toHaveLength(1);
+    expect(stage.logger.lines.filter(({ event }) => event === 'headroom_low')).toHaveLength(1);
   });
 
   it('memory counts as disk does', async () => {
@@ -57,7 +57,7 @@ describe('under the floor for free disk or memory', () => {
     await stage.clock.advance(1_200);
     expect(stage.started()).toEqual(['1', '2']);
     expect(stage.health.at(-1)?.noRoom).toBeNull();
-    expect(stage.logger.lines.filter(({ message }) => message.includes('room again'))).toHaveLength(1);
+    expect(stage.logger.lines.filter(({ event }) => event === 'headroom_back')).toHaveLength(1);
   });
 
   it('there is room again soon, also for a new issue and with the ticks far apart', async () => {
@@ -139,7 +139,7 @@ describe('a reading of the room', () => {
     await stage.clock.advance(11_000);
     expect(stage.started()).toEqual(['1', '2', '1']);
     expect(reads).toBe(1);
-    const told = stage.logger.lines.filter(({ message }) => message.includes('could not be read; nothing waits'));
+    const told = stage.logger.lines.filter(({ event }) => event === 'headroom_unreadable');
     expect(told).toHaveLength(1);
   });
 

@@ -266,7 +266,7 @@ describe('a stop', () => {
     expect(isOver).toBe(false);
     await clock.advance(1_000);
     expect(isOver).toBe(true);
-    const told = stage.logger.lines.filter(({ message }) => message === 'Jobs that do not end are left behind.');
+    const told = stage.logger.lines.filter(({ event }) => event === 'jobs_abandoned');
     expect(told).toMatchObject([{ fields: { jobs: ['salvage_pruning'] } }]);
   });
 });

@@ -8,7 +8,7 @@ import { begun, gate, type Scene, spend } from './scene.ts';
 
 const hour = 3_600_000;
 const limited = (limits: Partial<LimitSettings>, intervalMs = 100) => settings({ intervalMs, limits });
-const warnings = ({ logger }: Scene) => logger.lines.filter(({ message }) => message === 'A limit is near.');
+const warnings = ({ logger }: Scene) => logger.lines.filter(({ event }) => event === 'limit_near');
 
 describe('a limit of an issue', () => {
   it('on tokens warns once at four fifths, stops the run at the limit and holds the issue with the command', async () => {

@@ -373,5 +373,5 @@ it('a watcher that throws does not stop the orchestrator', async () => {
   await stage.orchestrator.start();
   await stage.clock.advance(0);
   expect(started(stage)).toEqual(['1']);
-  expect(stage.logger.messages()).toContain('A watcher of the orchestrator failed.');
+  expect(stage.logger.events()).toContain('orchestrator_watcher_failed');
 });

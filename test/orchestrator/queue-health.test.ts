@@ -79,8 +79,8 @@ describe('a look at the queue', () => {
     state.candidates = [issue({ id: '1' })];
     expect(await look()).toEqual([]);
     expect(logger.lines).toEqual([
-      { level: 'info', message: 'The queue was looked at.', fields: { findings: 0, untold: 0 } },
-      { level: 'info', message: 'The queue was looked at.', fields: { findings: 0, untold: 0 } },
+      { level: 'info', event: 'queue_checked', fields: { findings: 0, untold: 0 } },
+      { level: 'info', event: 'queue_checked', fields: { findings: 0, untold: 0 } },
     ]);
   });
 

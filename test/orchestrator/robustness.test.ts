@@ -59,9 +59,9 @@ describe('between two awaits', () => {
     };
     stage.orchestrator.reload();
     await stage.clock.advance(0);
-    expect(stage.logger.lines.find(({ message }) => message === 'Work beside the ticks failed.')?.fields).toMatchObject(
-      { what: 'reload' },
-    );
+    expect(stage.logger.lines.find(({ event }) => event === 'background_work_failed')?.fields).toMatchObject({
+      what: 'reload',
+    });
   });
 
   it('a run that is stopped before it began does not begin', async () => {

@@ -68,7 +68,7 @@ describe('a start', () => {
     await stage.clock.advance(0);
     expect(stage.started()).toEqual(['1']);
     expect(stage.logger.lines.filter(({ level }) => level === 'warn')).toMatchObject([
-      { message: 'The finished issues could not be read; their workspaces stay for now.' },
+      { event: 'finished_issues_unreadable' },
     ]);
   });
 
@@ -120,7 +120,7 @@ describe('a start', () => {
 
   it('says loudly which limits are switched off', async () => {
     const stage = await begun({ settings: settings({ limits: { tokensPerIssue: 0 }, agent: { maxRetries: 0 } }) });
-    const told = stage.logger.lines.filter(({ message }) => message.startsWith('A limit is switched off'));
+    const told = stage.logger.lines.filter(({ event }) => event === 'limit_off');
     expect(told.map(({ level, fields }) => [level, fields.limit])).toEqual([
       ['warn', 'limits.tokens_per_issue'],
       ['warn', 'agent.max_retries'],

@@ -10,8 +10,8 @@ const author = { kind: 'person', name: 'Ada' } as const;
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 const dayMs = 24 * hourMs;
-const removedInfo = 'The workspace of a finished issue was removed.';
-const nothingGone = 'Workspaces of finished issues should be gone, and none could be removed.';
+const removedInfo = 'workspace_removed';
+const nothingGone = 'workspace_sweep_stuck';
 
 /** Looks once a minute, so that a sweep comes within the minute it is due. */
 function swept(workspace: Partial<Settings['workspace']> = {}): Settings {
@@ -74,7 +74,7 @@ describe('a sweep of the workspaces', () => {
     await finish(stage, '1', '2', '3');
     await stage.clock.advance(11 * minuteMs);
     expect(stage.workspaces.removed).toEqual(paths('1', '2', '3'));
-    const told = stage.logger.lines.filter(({ message }) => message === 'Workspaces of finished issues were swept.');
+    const told = stage.logger.lines.filter(({ event }) => event === 'workspaces_swept');
     expect(told.map(({ fields }) => fields)).toEqual([{ found: 4, due: 3, removed: 3 }]);
   });
 
@@ -244,7 +244,7 @@ describe('a sweep of the workspaces', () => {
     stage.runs[0]?.end();
     await stage.clock.advance(dayMs);
     expect(stage.workspaces.removed).toEqual([]);
-    expect(stage.logger.messages()).not.toContain(nothingGone);
+    expect(stage.logger.events()).not.toContain(nothingGone);
     await stage.store.pins.remove({ project: stage.project, issueId: '1' });
     await stage.clock.advance(11 * minuteMs);
     expect(stage.workspaces.removed).toEqual(paths('1'));
@@ -255,7 +255,7 @@ describe('a sweep of the workspaces', () => {
     stage.workspaces.answers.removal = { outcome: 'kept', reason: 'the disk is full' };
     await finish(stage, '1', '2');
     await stage.clock.advance(22 * minuteMs);
-    const told = stage.logger.lines.filter(({ message }) => message === nothingGone);
+    const told = stage.logger.lines.filter(({ event }) => event === nothingGone);
     expect(told).toHaveLength(2);
     expect(told[0]).toMatchObject({
       level: 'warn',
@@ -273,8 +273,7 @@ describe('a sweep of the workspaces', () => {
     const { list } = stage.workspaces.as;
     Object.assign(stage.workspaces.as, { list: () => Promise.reject(new Error('EIO')) });
     await stage.clock.advance(11 * minuteMs);
-    const failed = () =>
-      stage.logger.lines.filter(({ message }) => message.startsWith('The workspaces could not be looked'));
+    const failed = () => stage.logger.lines.filter(({ event }) => event === 'workspaces_unreadable');
     expect(failed()).toMatchObject([{ level: 'warn', fields: { error: { message: 'EIO' } } }]);
     Object.assign(stage.workspaces.as, { list });
     const { fetchByIds } = stage.tracker;
@@ -361,9 +360,7 @@ describe('work that was saved before a removal', () => {
     stage.workspaces.answers.removal = { outcome: 'removed', saved };
     await finish(stage, '1');
     await stage.clock.advance(11 * minuteMs);
-    const told = stage.logger.lines.filter(
-      ({ message }) => message === `${removedInfo.slice(0, -1)}; its work is saved.`,
-    );
+    const told = stage.logger.lines.filter(({ event }) => event === 'workspace_removed_and_saved');
     expect(told).toMatchObject([
       {
         level: 'info',
@@ -388,8 +385,8 @@ describe('work that was saved before a removal', () => {
     await finish(stage, '1');
     await stage.clock.advance(11 * minuteMs);
     expect(stage.workspaces.removed).toEqual(paths('1'));
-    expect(stage.logger.messages()).toContain('What became of a workspace could not be written down.');
-    expect(stage.logger.messages()).toContain(removedInfo);
+    expect(stage.logger.events()).toContain('workspace_write_failed');
+    expect(stage.logger.events()).toContain(removedInfo);
   });
 
   it('is dropped at the pace of its job when it is older than wanted, and never when it is kept for ever', async () => {
@@ -405,7 +402,7 @@ describe('work that was saved before a removal', () => {
     await stage.clock.advance(3 * hourMs + minuteMs);
     expect(asked).toEqual([7, 7, 7]);
     const told = stage.logger.lines.filter(
-      ({ message, fields }) => fields.job === 'salvage_pruning' || message.includes('alvaged work'),
+      ({ event, fields }) => fields.job === 'salvage_pruning' || event === 'salvage_pruned',
     );
     expect(told.map(({ level }) => level)).toEqual(['info', 'warn', 'info']);
     await started({ settings: hourly(0), pruneSalvage }).then((other) => other.clock.advance(2 * hourMs + minuteMs));

@@ -123,7 +123,7 @@ describe('a tick', () => {
     };
     await stage.clock.advance(300);
     expect(stage.orchestrator.read().polling.ticks).toBe(4);
-    expect(stage.logger.messages()).toContain('The health record could not be told.');
+    expect(stage.logger.events()).toContain('health_publish_failed');
   });
 
   it('comes by the interval while a poll hangs', async () => {

@@ -198,12 +198,12 @@ describe('whatever two daemons do, the day has used what its runs have used:', (
         await play(at, all);
         await at[0].clock.advance(70_000);
         // Whoever was in flight is stopped, and nobody else starts.
-        const said = at.flatMap(({ logger }) => logger.messages());
+        const said = at.flatMap(({ logger }) => logger.events());
         const waits = at.flatMap(({ orchestrator }) =>
           orchestrator.read().retrying.map(({ waitReason }) => waitReason),
         );
         const isOver = waits.some((why) => why?.startsWith('The limit of the day is reached'));
-        expect(said.includes('The limit of the day is reached; every run is interrupted.') || isOver).toBe(true);
+        expect(said.includes('day_limit_reached') || isOver).toBe(true);
       }),
       { numRuns: 25 },
     );

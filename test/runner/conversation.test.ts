@@ -102,7 +102,7 @@ describe('an agent that asks a person', () => {
       left: 0,
       error: { message: expect.stringContaining('nobody') },
     });
-    expect(staged.logger.messages()).toContain('A question could not be asked.');
+    expect(staged.logger.events()).toContain('question_failed');
   });
 });
 

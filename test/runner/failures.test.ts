@@ -125,7 +125,7 @@ describe('the outcome of a run never rejects', () => {
     const staged = stageRun(script('write made.txt', '| made', 'move Done'), { watcher });
     expect(await staged.end()).toEqual({ end: 'succeeded', turns: 1, left: 0 });
     expect(staged.file('made.txt')).toBe('made\n');
-    expect(new Set(staged.logger.messages())).toEqual(new Set(['A watcher of a run failed.']));
+    expect(new Set(staged.logger.events())).toEqual(new Set(['run_watcher_failed']));
   });
 
   it('for something thrown that is no error of ours', async () => {

@@ -1,33 +1,35 @@
 import fs from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { SimulatedClock } from '../../src/clock/simulated-clock.ts';
+import { logEvents } from '../../src/core/log-events.ts';
 import { createLogger } from '../../src/telemetry/create-logger.ts';
 import { logPath, readLines, ScratchStream, scratchFolder } from './scratch-log.ts';
 
 describe('createLogger', () => {
-  it('writes one JSON line an event: time of the clock, level as a word, constant message, fields', async () => {
+  it('writes one JSON line an event: time of the clock, level as a word, code, fields, sentence of the catalogue', async () => {
     const { logger, logsRoot, clock } = fileOnly();
-    logger.info('Dispatching issue to agent', { issue_id: '1', issue_identifier: 'ABC-1' });
+    logger.info('run_started', { issue_id: '1', issue_identifier: 'ABC-1' });
     await clock.advance(1_500);
-    logger.warn('100% of %s\nis literal');
+    logger.warn('job_failed');
     expect(readLines(logPath(logsRoot))).toEqual([
       {
         level: 'info',
         time: '2026-01-01T00:00:00.000Z',
+        event: 'run_started',
         issue_id: '1',
         issue_identifier: 'ABC-1',
-        msg: 'Dispatching issue to agent',
+        msg: logEvents.run_started,
       },
-      { level: 'warn', time: '2026-01-01T00:00:01.500Z', msg: '100% of %s\nis literal' },
+      { level: 'warn', time: '2026-01-01T00:00:01.500Z', event: 'job_failed', msg: logEvents.job_failed },
     ]);
   });
 
   it('puts the fields of a child on every line, once, and the call may replace them', () => {
     const { logger, logsRoot, text } = fileOnly();
     const child = logger.child({ issue_id: '1', issue_identifier: 'ABC-1' }).child({ run_id: 'r1', session_id: 's1' });
-    child.info('a');
-    child.info('b', { session_id: 's2' });
-    logger.info('c');
+    child.info('run_recorded');
+    child.info('run_started', { session_id: 's2' });
+    logger.info('run_stopped');
     const bound = { issue_id: '1', issue_identifier: 'ABC-1', run_id: 'r1' };
     expect(readLines(logPath(logsRoot))).toMatchObject([
       { ...bound, session_id: 's1' },
@@ -42,11 +44,18 @@ describe('createLogger', () => {
     expect(readLines(logPath(logsRoot))[2]).not.toHaveProperty('issue_id');
   });
 
-  it('keeps its own time, level and message apart from fields of those names', () => {
+  it('keeps its own time, level, code and message apart from fields of those names', () => {
     const { logger, logsRoot } = fileOnly();
-    logger.info('m', { level: 'high', time: 1, msg: 'x' });
+    logger.info('tick_failed', { level: 'high', time: 1, event: 'y', msg: 'x' });
     expect(readLines(logPath(logsRoot))).toEqual([
-      { level: 'info', time: '2026-01-01T00:00:00.000Z', msg: 'm', level_: 'high', time_: 1, msg_: 'x' },
+      expect.objectContaining({
+        level: 'info',
+        event: 'tick_failed',
+        level_: 'high',
+        time_: 1,
+        event_: 'y',
+        msg_: 'x',
+      }),
     ]);
   });
 
@@ -58,35 +67,35 @@ describe('createLogger', () => {
       file: { logsRoot, level: 'info' },
       terminal: { stream, level: 'error' },
     });
-    for (const level of ['debug', 'info', 'warn', 'error'] as const) logger[level](level);
-    expect(readLines(logPath(logsRoot)).map(({ msg }) => msg)).toEqual(['info', 'warn', 'error']);
-    expect(stream.lines().map(({ msg }) => msg)).toEqual(['error']);
+    for (const level of ['debug', 'info', 'warn', 'error'] as const) logger[level]('tick_failed');
+    expect(readLines(logPath(logsRoot)).map(({ level }) => level)).toEqual(['info', 'warn', 'error']);
+    expect(stream.lines().map(({ level }) => level)).toEqual(['error']);
   });
 
   it('takes everything into the file and from info on to the terminal unless told otherwise', () => {
     const stream = new ScratchStream({ isTTY: false });
     const logsRoot = scratchFolder();
     const { logger } = createLogger({ clock: new SimulatedClock(), file: { logsRoot }, terminal: { stream } });
-    logger.debug('debug');
-    logger.info('info');
+    logger.debug('run_recorded');
+    logger.info('run_started');
     expect(readLines(logPath(logsRoot))).toHaveLength(2);
-    expect(stream.lines()).toEqual([{ level: 'info', time: '2026-01-01T00:00:00.000Z', msg: 'info' }]);
+    expect(stream.lines()).toMatchObject([{ level: 'info', event: 'run_started' }]);
   });
 
   it('is quiet without sinks', async () => {
     const { logger, close } = createLogger({ clock: new SimulatedClock(), file: null, terminal: null });
-    logger.error('nobody hears this');
+    logger.error('tick_failed');
     await close();
   });
 
   it('writes a line that comes after close, and closes twice', async () => {
     const { logger, logsRoot, close } = fileOnly();
-    logger.info('before');
+    logger.info('baton_starting');
     await close();
     await close();
-    logger.info('after');
+    logger.info('baton_stopped');
     await close();
-    expect(readLines(logPath(logsRoot)).map(({ msg }) => msg)).toEqual(['before', 'after']);
+    expect(readLines(logPath(logsRoot)).map(({ event }) => event)).toEqual(['baton_starting', 'baton_stopped']);
   });
 });
 

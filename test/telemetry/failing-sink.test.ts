@@ -7,8 +7,8 @@ import { SimulatedClock } from '../../src/clock/simulated-clock.ts';
 import { createLogger } from '../../src/telemetry/create-logger.ts';
 import { logPath, readLines, ScratchStream, scratchFolder } from './scratch-log.ts';
 
-const failed = 'A log sink failed; its lines are dropped until it works again';
-const lost = 'Log lines were lost';
+const failed = 'log_sink_failed';
+const lost = 'log_lines_lost';
 const retryAfterMs = 10_000;
 
 describe('a failing file', () => {
@@ -20,22 +20,22 @@ describe('a failing file', () => {
     const logsRoot = scratchFolder();
     const mend = spoil(logsRoot);
     const { logger, stream, clock } = bothSinks(logsRoot);
-    for (const number of [1, 2, 3]) logger.info('m', { number });
+    for (const number of [1, 2, 3]) logger.info('tick_failed', { number });
     await clock.advance(retryAfterMs);
-    logger.info('m', { number: 4 });
-    const told = stream.lines().filter(({ msg }) => msg !== 'm');
-    expect(told).toMatchObject([{ level: 'warn', msg: failed, sink: 'file', error: { code } }]);
-    expect(stream.lines().filter(({ msg }) => msg === 'm')).toHaveLength(4);
+    logger.info('tick_failed', { number: 4 });
+    const told = stream.lines().filter(({ event }) => event !== 'tick_failed');
+    expect(told).toMatchObject([{ level: 'warn', event: failed, sink: 'file', error: { code } }]);
+    expect(stream.lines().filter(({ event }) => event === 'tick_failed')).toHaveLength(4);
 
     mend();
-    logger.info('m', { number: 5 });
+    logger.info('tick_failed', { number: 5 });
     await clock.advance(retryAfterMs);
-    logger.info('m', { number: 6 });
-    logger.info('m', { number: 7 });
+    logger.info('tick_failed', { number: 6 });
+    logger.info('tick_failed', { number: 7 });
     expect(readLines(logPath(logsRoot))).toMatchObject([
-      { msg: lost, level: 'warn', sink: 'file', lost_lines: 5 },
-      { msg: 'm', number: 6 },
-      { msg: 'm', number: 7 },
+      { event: lost, level: 'warn', sink: 'file', lost_lines: 5 },
+      { event: 'tick_failed', number: 6 },
+      { event: 'tick_failed', number: 7 },
     ]);
   });
 
@@ -44,23 +44,23 @@ describe('a failing file', () => {
     const { logger, stream, clock } = bothSinks(logsRoot);
     for (let round = 0; round < 2; round++) {
       const mend = fileForFolder(logsRoot);
-      logger.info('lost');
+      logger.info('tick_failed');
       mend();
       await clock.advance(retryAfterMs);
-      logger.info('kept');
+      logger.info('run_started');
       fs.rmSync(path.join(logsRoot, 'log'), { recursive: true });
     }
-    expect(stream.lines().filter(({ msg }) => msg === failed)).toHaveLength(2);
+    expect(stream.lines().filter(({ event }) => event === failed)).toHaveLength(2);
   });
 
   it('confesses at close when nothing more was logged', async () => {
     const logsRoot = scratchFolder();
     const mend = fileForFolder(logsRoot);
     const { logger, close } = bothSinks(logsRoot);
-    logger.info('m');
+    logger.info('tick_failed');
     mend();
     await close();
-    expect(readLines(logPath(logsRoot))).toMatchObject([{ msg: lost, lost_lines: 1 }]);
+    expect(readLines(logPath(logsRoot))).toMatchObject([{ event: lost, lost_lines: 1 }]);
   });
 });
 
@@ -69,18 +69,18 @@ describe('a failing terminal', () => {
     const logsRoot = scratchFolder();
     const { logger, stream, clock } = bothSinks(logsRoot);
     stream.failure = Object.assign(new Error('write EPIPE'), { code: 'EPIPE' });
-    for (const number of [1, 2, 3]) logger.info('m', { number });
+    for (const number of [1, 2, 3]) logger.info('tick_failed', { number });
     await clock.advance(retryAfterMs);
-    logger.info('m', { number: 4 });
+    logger.info('tick_failed', { number: 4 });
     await clock.advance(retryAfterMs);
     stream.failure = null;
-    logger.info('m', { number: 5 });
+    logger.info('tick_failed', { number: 5 });
     await clock.settle();
-    const told = readLines(logPath(logsRoot)).filter(({ msg }) => msg !== 'm');
-    expect(told).toMatchObject([{ msg: failed, sink: 'terminal', error: { code: 'EPIPE' } }]);
+    const told = readLines(logPath(logsRoot)).filter(({ event }) => event !== 'tick_failed');
+    expect(told).toMatchObject([{ event: failed, sink: 'terminal', error: { code: 'EPIPE' } }]);
     expect(stream.lines()).toMatchObject([
-      { msg: lost, sink: 'terminal', lost_lines: 4 },
-      { msg: 'm', number: 5 },
+      { event: lost, sink: 'terminal', lost_lines: 4 },
+      { event: 'tick_failed', number: 5 },
     ]);
   });
 
@@ -88,9 +88,9 @@ describe('a failing terminal', () => {
     const logsRoot = scratchFolder();
     const { logger, stream } = bothSinks(logsRoot);
     stream.isStalled = true;
-    for (let number = 0; number < 1_000; number++) logger.info('m', { text: 'x'.repeat(8_000) });
+    for (let number = 0; number < 1_000; number++) logger.info('tick_failed', { text: 'x'.repeat(8_000) });
     expect(stream.writableLength).toBeLessThan(2 * 1024 * 1024);
-    const told = readLines(logPath(logsRoot)).filter(({ msg }) => msg === failed);
+    const told = readLines(logPath(logsRoot)).filter(({ event }) => event === failed);
     expect(told).toMatchObject([{ sink: 'terminal', error: { message: 'nobody reads the stream' } }]);
   });
 
@@ -108,9 +108,9 @@ describe('a failing terminal', () => {
       });
       process.stdout.write('ready');
       await once(process.stdin, 'data');
-      logger.info('into nothing');
+      logger.info('tick_failed');
       await new Promise((resolve) => systemClock.schedule(0, resolve));
-      logger.info('still alive');
+      logger.info('run_started');
       await close();
       process.exit(7);
     `;
@@ -122,7 +122,7 @@ describe('a failing terminal', () => {
     await once(child.stderr, 'close');
     child.stdin.write('go');
     expect(await once(child, 'exit')).toEqual([7, null]);
-    expect(readLines(logPath(logsRoot)).map(({ msg }) => msg)).toEqual(['into nothing', failed, 'still alive']);
+    expect(readLines(logPath(logsRoot)).map(({ event }) => event)).toEqual(['tick_failed', failed, 'run_started']);
   });
 });
 
@@ -132,15 +132,18 @@ describe('both sinks failing', () => {
     const mend = fileForFolder(logsRoot);
     const { logger, stream, clock } = bothSinks(logsRoot);
     stream.failure = new Error('gone');
-    logger.error('m');
+    logger.error('tick_failed');
     await clock.advance(retryAfterMs);
     mend();
     stream.failure = null;
-    logger.error('back');
+    logger.error('transcript_recovered');
     await clock.settle();
     // The announcements count: each was a line that its sink did not get.
-    expect(readLines(logPath(logsRoot))).toMatchObject([{ msg: lost, lost_lines: 2 }, { msg: 'back' }]);
-    expect(stream.lines()).toMatchObject([{ msg: lost, lost_lines: 2 }, { msg: 'back' }]);
+    expect(readLines(logPath(logsRoot))).toMatchObject([
+      { event: lost, lost_lines: 2 },
+      { event: 'transcript_recovered' },
+    ]);
+    expect(stream.lines()).toMatchObject([{ event: lost, lost_lines: 2 }, { event: 'transcript_recovered' }]);
   });
 });
 

@@ -15,7 +15,7 @@ describe('the log file', () => {
   it('turns over when it is full and keeps as many files as told, the newest first', () => {
     const logsRoot = scratchFolder();
     const { logger } = rotating(logsRoot, { maxBytes: 300, maxFiles: 3 });
-    for (let number = 1; number <= 30; number++) logger.info('m', { number });
+    for (let number = 1; number <= 30; number++) logger.info('tick_failed', { number });
     const files = [0, 1, 2].map((index) => logPath(logsRoot, index));
     for (const file of files) expect(fs.statSync(file).size).toBeLessThanOrEqual(300);
     const numbers = files.toReversed().flatMap((file) => readLines(file).map(({ number }) => number));
@@ -26,31 +26,31 @@ describe('the log file', () => {
   it('writes a line that is longer than a whole file', () => {
     const logsRoot = scratchFolder();
     const { logger } = rotating(logsRoot, { maxBytes: 100, maxFiles: 2 });
-    logger.info('m', { text: 'x'.repeat(200) });
-    logger.info('n', { text: 'y'.repeat(200) });
-    expect(readLines(logPath(logsRoot, 1))).toMatchObject([{ msg: 'm' }]);
-    expect(readLines(logPath(logsRoot))).toMatchObject([{ msg: 'n' }]);
+    logger.info('tick_failed', { text: 'x'.repeat(200) });
+    logger.info('run_started', { text: 'y'.repeat(200) });
+    expect(readLines(logPath(logsRoot, 1))).toMatchObject([{ event: 'tick_failed' }]);
+    expect(readLines(logPath(logsRoot))).toMatchObject([{ event: 'run_started' }]);
   });
 
   it('goes on after the file of an earlier start, and ends a line that was cut off there', () => {
     const logsRoot = scratchFolder();
     fs.mkdirSync(path.join(logsRoot, 'log'));
     fs.writeFileSync(logPath(logsRoot), '{"msg":"cut o');
-    rotating(logsRoot, {}).logger.info('m');
-    expect(fs.readFileSync(logPath(logsRoot), 'utf8')).toMatch(/^\{"msg":"cut o\n\{.*"msg":"m"\}\n$/);
+    rotating(logsRoot, {}).logger.info('tick_failed');
+    expect(fs.readFileSync(logPath(logsRoot), 'utf8')).toMatch(/^\{"msg":"cut o\n\{.*"event":"tick_failed".*\}\n$/);
   });
 
   it('makes the file anew when somebody removed or replaced it', () => {
     const logsRoot = scratchFolder();
     const { logger } = rotating(logsRoot, {});
-    logger.info('a');
+    logger.info('run_recorded');
     fs.rmSync(path.join(logsRoot, 'log'), { recursive: true });
-    logger.info('b');
-    expect(readLines(logPath(logsRoot))).toMatchObject([{ msg: 'b' }]);
+    logger.info('run_started');
+    expect(readLines(logPath(logsRoot))).toMatchObject([{ event: 'run_started' }]);
     fs.renameSync(logPath(logsRoot), path.join(logsRoot, 'moved'));
     fs.writeFileSync(logPath(logsRoot), '');
-    logger.info('c');
-    expect(readLines(logPath(logsRoot))).toMatchObject([{ msg: 'c' }]);
+    logger.info('run_stopped');
+    expect(readLines(logPath(logsRoot))).toMatchObject([{ event: 'run_stopped' }]);
   });
 
   it('grows and says so, once, on both sinks, when it cannot be turned over', () => {
@@ -58,15 +58,15 @@ describe('the log file', () => {
     const stream = new ScratchStream({ isTTY: false });
     fs.mkdirSync(path.join(logPath(logsRoot, 1), 'occupied'), { recursive: true });
     const { logger } = rotating(logsRoot, { maxBytes: 150, maxFiles: 2 }, stream);
-    for (let number = 1; number <= 9; number++) logger.debug('m', { number });
+    for (let number = 1; number <= 9; number++) logger.debug('tick_failed', { number });
     const lines = readLines(logPath(logsRoot));
-    expect(lines.filter(({ msg }) => msg === 'm')).toHaveLength(9);
-    const notices = [...lines.filter(({ msg }) => msg !== 'm'), ...stream.lines()];
-    expect(notices.map(({ msg }) => msg)).toEqual(Array(2).fill('The log file could not be rotated and grows'));
+    expect(lines.filter(({ event }) => event === 'tick_failed')).toHaveLength(9);
+    const notices = [...lines.filter(({ event }) => event !== 'tick_failed'), ...stream.lines()];
+    expect(notices.map(({ event }) => event)).toEqual(Array(2).fill('log_rotation_failed'));
     fs.rmdirSync(path.join(logPath(logsRoot, 1), 'occupied'));
     fs.rmdirSync(logPath(logsRoot, 1));
-    logger.info('turned over');
-    expect(readLines(logPath(logsRoot))).toMatchObject([{ msg: 'turned over' }]);
+    logger.info('run_started');
+    expect(readLines(logPath(logsRoot))).toMatchObject([{ event: 'run_started' }]);
   });
 
   it('takes over the lock of a process that died while turning over, and respects a fresh one', () => {
@@ -74,14 +74,14 @@ describe('the log file', () => {
     const clock = new SimulatedClock({ startAt: Date.now() });
     const file = { logsRoot, maxBytes: 150, maxFiles: 9 };
     const { logger } = createLogger({ clock, file, terminal: null });
-    logger.info('m', { number: 1 });
+    logger.info('tick_failed', { number: 1 });
     const lock = `${logPath(logsRoot)}.lock`;
     fs.writeFileSync(lock, '');
-    for (const number of [2, 3]) logger.info('m', { number });
+    for (const number of [2, 3]) logger.info('tick_failed', { number });
     expect(readLines(logPath(logsRoot))).toHaveLength(3);
     fs.utimesSync(lock, 0, 0);
     // The first of these finds and removes the lock, the second turns over.
-    for (const number of [4, 5]) logger.info('m', { number });
+    for (const number of [4, 5]) logger.info('tick_failed', { number });
     expect(readLines(logPath(logsRoot))).toMatchObject([{ number: 5 }]);
     expect(fs.existsSync(lock)).toBe(false);
   });
@@ -92,7 +92,7 @@ describe('the log file', () => {
       const { logger } = createLogger({
         clock: systemClock, file: { logsRoot: process.env.ROOT, maxBytes: 2000, maxFiles: 500 }, terminal: null,
       });
-      for (let number = 0; number < 1000; number++) logger.info('m', { writer: process.env.WRITER, number });
+      for (let number = 0; number < 1000; number++) logger.info('tick_failed', { writer: process.env.WRITER, number });
     `;
     const ends = await Promise.all(['a', 'b'].map((writer) => runProgram(program, { ROOT: logsRoot, WRITER: writer })));
     expect(ends).toEqual([
@@ -110,11 +110,11 @@ describe('the log file', () => {
     const logsRoot = scratchFolder();
     const program = `
       const { logger } = createLogger({ clock: systemClock, file: { logsRoot: process.env.ROOT }, terminal: null });
-      logger.error('the last words');
+      logger.error('baton_stopped');
       process.kill(process.pid, 'SIGKILL');
     `;
     expect(await runProgram(program, { ROOT: logsRoot })).toMatchObject({ signal: 'SIGKILL' });
-    expect(readLines(logPath(logsRoot))).toMatchObject([{ msg: 'the last words' }]);
+    expect(readLines(logPath(logsRoot))).toMatchObject([{ event: 'baton_stopped' }]);
   });
 });
 

@@ -63,7 +63,7 @@ describe('a secret', () => {
     const token = new Secret('hunter2');
     const root = scratchFolder();
     const { logger } = createLogger({ clock: new SimulatedClock(), file: { logsRoot: root }, terminal: null });
-    logger.child({ bound: token }).error('m', {
+    logger.child({ bound: token }).error('tick_failed', {
       token,
       list: [token],
       map: new Map([['k', token]]),
@@ -108,7 +108,7 @@ describe('a value that is hard to print', () => {
   });
 
   it('may even be the fields themselves', () => {
-    expect(logged(revoked.proxy as LogFields)).toMatchObject({ msg: 'm', fields: '[unreadable]' });
+    expect(logged(revoked.proxy as LogFields)).toMatchObject({ event: 'tick_failed', fields: '[unreadable]' });
     expect(logged(circle)).toMatchObject({ name: 'circle', self: '[circular]' });
   });
 
@@ -129,7 +129,7 @@ describe('a value that is hard to print', () => {
     const root = scratchFolder();
     const { logger } = createLogger({ clock: new SimulatedClock(), file: { logsRoot: root }, terminal: null });
     const text = 'a\u009b31m\u202eb\u2028c\u007f';
-    logger.info('m', { text });
+    logger.info('tick_failed', { text });
     expect(readLines(logPath(root))[0]?.text).toBe(text);
     expect(fs.readFileSync(logPath(root), 'utf8')).toMatch(/^[\u0020-\u007e]+\n$/);
   });
@@ -138,7 +138,7 @@ describe('a value that is hard to print', () => {
 function logged(fields: LogFields, level: LogLevel = 'info'): ReadLine {
   const logsRoot = scratchFolder();
   const { logger } = createLogger({ clock: new SimulatedClock(), file: { logsRoot }, terminal: null });
-  logger[level]('m', fields);
+  logger[level]('tick_failed', fields);
   const [line] = readLines(logPath(logsRoot));
   if (line === undefined) throw new Error('nothing was logged');
   return line;

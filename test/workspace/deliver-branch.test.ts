@@ -26,7 +26,7 @@ describe('the branch of a workspace', () => {
     const second = git(made.path, 'rev-parse', 'HEAD');
     const home = await workspaces.bringHome(made.path, visit({}, { runId: 'r-2' }));
     expect(home).toMatchObject({ outcome: 'brought', commit: second, before: first });
-    const message = 'The branch of an issue was brought into the repository.';
+    const message = 'branch_published';
     expect(logger.lines).toMatchObject([
       { message, fields: { branch, commit: first, before: null } },
       { message, fields: { branch, commit: second, before: first, run_id: 'r-2', issue_identifier: 'T-1' } },

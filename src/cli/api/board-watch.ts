@@ -49,7 +49,7 @@ export function createBoardWatch({ news, project, logger }: BoardWatchParts): Bo
       }
     } catch (error) {
       place = null;
-      logger.warn('What changed on the board could not be read.', { error });
+      logger.warn('board_changes_unreadable', { error });
     }
     isLooking = false;
   };

@@ -120,7 +120,7 @@ function keepPort(file: string, port: number, logger: Logger): void {
     mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
     writeFileSync(file, `${port}\n`, { mode: 0o600 });
   } catch (error) {
-    logger.warn('The port of the API could not be kept for the next start.', { error });
+    logger.warn('api_port_not_saved', { error });
   }
 }
 

@@ -78,7 +78,7 @@ export function playPerson(parts: PersonParts, surroundings: Surroundings): Play
     refused.add(id);
     const reason = `the demo cannot merge it: ${harmlessLine(why)}`;
     reasons.set(identifier, reason);
-    logger.warn('The demo could not merge a branch; it stays in review.', { issue_identifier: identifier, why });
+    logger.warn('demo_merge_failed', { issue_identifier: identifier, why });
     parts.say({ lines: [`${identifier} stays in review: ${reason}`], json: { identifier, given_up: reason } });
   };
   const answerAll = async (): Promise<void> => {
@@ -89,7 +89,7 @@ export function playPerson(parts: PersonParts, surroundings: Surroundings): Play
       await parts.answer(asking).catch((thrown) => {
         refused.add(key);
         const error = toBatonError(thrown);
-        logger.warn('The demo could not answer a question.', { issue_identifier: issue.identifier, error });
+        logger.warn('demo_answer_failed', { issue_identifier: issue.identifier, error });
       });
     }
   };
@@ -110,7 +110,7 @@ export function playPerson(parts: PersonParts, surroundings: Surroundings): Play
     look: () => {
       lookAgain = true;
       working ??= work()
-        .catch((error) => logger.error('The demo could not play its person.', { error }))
+        .catch((error) => logger.error('demo_person_failed', { error }))
         .finally(() => {
           working = null;
         });

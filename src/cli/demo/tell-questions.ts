@@ -48,7 +48,7 @@ export function tellQuestions({ workplace, folder, batonPath, say, logger }: Tel
     for (const asking of askingIssues(model)) {
       if (told.has(asking.key)) continue;
       told.add(asking.key);
-      tell(asking, model.at).catch((error) => logger.warn('The demo could not tell what is asked.', { error }));
+      tell(asking, model.at).catch((error) => logger.warn('demo_questions_unreadable', { error }));
     }
   };
 }

@@ -1,4 +1,5 @@
 import { systemClock } from '../../clock/system-clock.ts';
+import type { LogEvent } from '../../core/log-events.ts';
 import type { LogFields, Logger } from '../../core/logger.ts';
 import { createLimiterRegistry } from '../../http/limiter-registry.ts';
 import type { Trial } from '../../orchestrator/context.ts';
@@ -28,10 +29,10 @@ export interface SeveralParts {
   readonly api: OpenedApi;
 }
 
-const messages = {
-  start: 'A project cannot start; it is tried again until it can, beside the others.',
-  end: 'A project could not be closed in order.',
-} as const;
+const failureEvents = { start: 'project_waiting', end: 'project_close_failed' } as const satisfies Record<
+  string,
+  LogEvent
+>;
 
 /** Works on several projects in one process, each with a daemon of its own, under one limit, until none is left. */
 export function startSeveral(parts: SeveralParts, surroundings: Surroundings): Promise<ProjectsEnd> {
@@ -50,7 +51,7 @@ export function startSeveral(parts: SeveralParts, surroundings: Surroundings): P
       workflow,
       tellFailure: (error, when) => {
         if (when === 'start') parts.api.projects.cannotCome();
-        failures.tell(messages[when], { workflow, error });
+        failures.tell(failureEvents[when], { workflow, error });
       },
       run: async (onStarted) => {
         using own = signals.share();
@@ -76,12 +77,12 @@ export function startSeveral(parts: SeveralParts, surroundings: Surroundings): P
           surroundings,
         );
         failures.first();
-        named.info('A project starts.', { workflow, custody: daemon.custody.custody });
+        named.info('project_starting', { workflow, custody: daemon.custody.custody });
         const how = await runDaemon(daemon, own, () => {
           once.tellAll();
           onStarted();
         });
-        named.info('A project has ended; nothing of it is left running.', { workflow });
+        named.info('project_stopped', { workflow });
         return how;
       },
     };
@@ -93,7 +94,7 @@ export function startSeveral(parts: SeveralParts, surroundings: Surroundings): P
 /** Where none can start, each error is told at the end and nothing is logged; so failures wait for the first that can. */
 function afterFirst({ logger, onFirst }: SeveralParts): {
   first(): void;
-  tell(message: string, fields: LogFields): void;
+  tell(event: LogEvent, fields: LogFields): void;
 } {
   let waiting: (() => void)[] | null = [];
   return {
@@ -104,8 +105,8 @@ function afterFirst({ logger, onFirst }: SeveralParts): {
       onFirst();
       for (const tell of before) tell();
     },
-    tell: (message, fields) => {
-      const tell = (): void => logger.error(message, fields);
+    tell: (event, fields) => {
+      const tell = (): void => logger.error(event, fields);
       if (waiting === null) tell();
       else waiting.push(tell);
     },

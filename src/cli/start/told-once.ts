@@ -1,3 +1,4 @@
+import type { LogEvent } from '../../core/log-events.ts';
 import type { LogFields, Logger } from '../../core/logger.ts';
 
 /** More different lines than any start has; who has more is told again. */
@@ -13,9 +14,9 @@ export interface ToldOnce {
 export function toldOnce(logger: Logger): ToldOnce {
   const told = new Set<string>();
   let isOpen = false;
-  const isNew = (level: string, message: string, fields: LogFields | undefined): boolean => {
+  const isNew = (level: string, event: LogEvent, fields: LogFields | undefined): boolean => {
     if (isOpen) return true;
-    const line = textOf([level, message, fields]);
+    const line = textOf([level, event, fields]);
     if (told.has(line)) return false;
     if (told.size >= mostRemembered) told.clear();
     told.add(line);
@@ -24,8 +25,8 @@ export function toldOnce(logger: Logger): ToldOnce {
   const over = (inner: Logger): Logger => {
     const write =
       (level: 'debug' | 'info' | 'warn' | 'error') =>
-      (message: string, fields?: LogFields): void => {
-        if (isNew(level, message, fields)) inner[level](message, fields);
+      (event: LogEvent, fields?: LogFields): void => {
+        if (isNew(level, event, fields)) inner[level](event, fields);
       };
     return {
       debug: write('debug'),

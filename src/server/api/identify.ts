@@ -98,7 +98,7 @@ function findCarefully({ tokens, logger }: IdentifyParts): (token: string) => Ke
       isBroken = false;
       return found;
     } catch (error) {
-      if (!isBroken) logger.error('The file of tokens cannot be read, so every token is refused.', { error });
+      if (!isBroken) logger.error('token_file_unreadable', { error });
       isBroken = true;
       return null;
     }

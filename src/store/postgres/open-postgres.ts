@@ -51,7 +51,7 @@ function makePool(url: string, place: string, logger?: Logger): pg.Pool {
     keepAlive: true,
     types: { getTypeParser: parserOf },
   });
-  const lost = (error: Error): void => logger?.warn('A connection to the store was lost.', { store: place, error });
+  const lost = (error: Error): void => logger?.warn('store_connection_lost', { store: place, error });
   // An error event that nobody hears would end the daemon. Each connection tells of its own end, idle or in use; of the
   // idle ones the pool tells once more. A question that was under way fails by itself.
   pool.on('connect', (client) => client.on('error', lost));

@@ -87,8 +87,7 @@ export function createNotifier(options: NotifierOptions): Notifier {
     round = work()
       .catch((error: unknown) => {
         // Told once, until it works again.
-        if (!isStoreFailing)
-          logger.warn('Notifications wait: what was told to whom cannot be written down.', { error });
+        if (!isStoreFailing) logger.warn('notifications_waiting', { error });
         isStoreFailing = true;
         restsUntil = clock.monotonic() + storeRestMs;
         return storeRestMs;
@@ -127,7 +126,7 @@ export function createNotifier(options: NotifierOptions): Notifier {
     }));
     await book.bringUpToDate(causes, listeners, { at, isComplete: facts.isComplete });
     unwritten = [];
-    if (isStoreFailing) logger.info('Notifications go on.');
+    if (isStoreFailing) logger.info('notifications_resumed');
     isStoreFailing = false;
     const wakeAt = [...sightings.values()].map((since) => since + steadyMs).filter((time) => time > at);
     const quiet = notify.quietHours !== null && isQuiet(at, notify.quietHours);

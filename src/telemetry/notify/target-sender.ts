@@ -113,7 +113,7 @@ export class TargetSender {
         return book.forget(entries);
       }
     } catch (error) {
-      logger.warn('A notification is not sent yet: that could not be written down.', { error });
+      logger.warn('notification_intent_write_failed', { error });
       return putOff(entries, clock.now() + this.#delayMs(row.tries + 1));
     }
     const begun = { message, tries: row.tries + 1, firstTryAt: row.firstTryAt ?? at, nextTryAt };
@@ -143,7 +143,7 @@ export class TargetSender {
     // Until it is written down it stays under way here: nobody sends it again. Should this life end before, the next one
     // cannot know, and the receiver is told again, by the same id.
     await untilWritten(() => store.notifications.sent(key, at), this.#options);
-    logger.info('A notification was sent.', { target: targetLabel(target), ...this.#named(entries) });
+    logger.info('notification_sent', { target: targetLabel(target), ...this.#named(entries) });
   }
 
   async #failed(target: NotifyTarget, entries: Entries, thrown: BatonError): Promise<void> {
@@ -152,14 +152,14 @@ export class TargetSender {
     const nextTryAt = this.#nextTry(target, entries[0], thrown);
     for (const entry of entries) entry.row = { ...entry.row, nextTryAt, error: error.message };
     const about = { target: targetLabel(target), error, next_try_at: nextTryAt, ...this.#named(entries) };
-    if (nextTryAt === null) logger.warn('A notification was not delivered, and is not tried again.', about);
-    else if (entries[0].row.tries === 1) logger.warn('A notification was not delivered; it is tried again.', about);
-    else logger.debug('A notification was not delivered; it is tried again.', about);
+    if (nextTryAt === null) logger.warn('notification_given_up', about);
+    else if (entries[0].row.tries === 1) logger.warn('notification_failed', about);
+    else logger.debug('notification_failed', about);
     try {
       await store.notifications.failed(book.messageKey(id, entries), { error: error.message, nextTryAt });
     } catch (failure) {
       // What was written when the try began holds: it is tried again, at another time.
-      logger.warn('That a notification failed could not be written down.', { error: failure });
+      logger.warn('notification_failure_write_failed', { error: failure });
     }
   }
 
@@ -198,7 +198,7 @@ async function untilWritten(write: () => Promise<void>, { clock, logger, ending 
     try {
       return await write();
     } catch (error) {
-      if (failures === 0) logger.warn('That a notification was sent could not be written down yet.', { error });
+      if (failures === 0) logger.warn('notification_write_failed', { error });
     }
     await sleep(clock, storeRestMs, ending.signal).catch(() => {});
     if (ending.signal.aborted) return;

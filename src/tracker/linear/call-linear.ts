@@ -32,7 +32,7 @@ export function createCallLinear({ settings, http, clock, logger }: LinearParts)
     const refused = whyRefused(operation, answer, told, clock.now(), http);
     if (refused !== null) {
       if (refused.code === 'tracker_status') {
-        logger.warn('Linear refused a request.', { operation: operation.name, status: answer.status, body: told });
+        logger.warn('tracker_request_refused', { operation: operation.name, status: answer.status, body: told });
       }
       throw refused;
     }

@@ -51,7 +51,7 @@ export function createLinearTracker({ settings, http, clock, logger }: LinearTra
       const sighted = nothingSighted();
       takeListed(sighted, await readCandidates([...wished.values()], parts, ask));
       const { records, order, malformed } = sighted;
-      if (malformed > 0) logger.warn('Dropping malformed Linear issue records.', { count: malformed });
+      if (malformed > 0) logger.warn('tracker_records_dropped', { count: malformed });
       const found = order.flatMap((id) => records.get(id) ?? []);
       return found
         .filter(({ isPutAway, state }) => !isPutAway && wished.has(normalizeState(state)))

@@ -73,7 +73,7 @@ export function createReadSnapshot(parts: SnapshotParts): (wish: SnapshotWish, a
     kept = keptAfter(found, snapshot, wanted, kept, now);
     if (found.kind === 'all') isInDoubt = false;
     if (sighted.malformed > 0 && sighted.malformed !== malformedBefore) {
-      parts.logger.warn('Dropping malformed Linear issue records.', { count: sighted.malformed });
+      parts.logger.warn('tracker_records_dropped', { count: sighted.malformed });
     }
     malformedBefore = sighted.malformed;
     return { ...snapshot, watchedProblem: problem };

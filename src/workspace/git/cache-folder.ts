@@ -24,7 +24,7 @@ const asideMark = '+damaged-';
 export async function putAside({ folder, clock, logger, repo }: CacheParts, damage: string): Promise<void> {
   const aside = `${folder}${asideMark}${clock.now()}`;
   await rename(folder, aside);
-  logger.warn('The cache of a repository was damaged. It is put aside and made again.', {
+  logger.warn('repository_cache_replaced', {
     repository: repo.shown,
     kept: aside,
     reason: harmlessLine(damage),

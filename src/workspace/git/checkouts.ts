@@ -141,7 +141,7 @@ async function reviveOrPutAside(work: CheckoutWork, { clock, logger }: Checkouts
     if (earlier.repository === repo.shown && earlier.workspace === workspace) {
       try {
         const revived = await reviveCheckout(earlier, work);
-        if (revived !== null) logger.info('A workspace that was gone is filled from its own commits.', { workspace });
+        if (revived !== null) logger.info('workspace_refilled', { workspace });
         return revived;
       } catch (error) {
         if (!(error instanceof BatonError) || !unreadable.includes(error.code)) throw error;
@@ -152,7 +152,7 @@ async function reviveOrPutAside(work: CheckoutWork, { clock, logger }: Checkouts
   }
   const kept = `${folders.folder}+earlier-${clock.now()}`;
   await rename(folders.folder, kept);
-  logger.warn('What was kept of an earlier workspace cannot be gone on with. It is kept aside.', {
+  logger.warn('checkout_moved_aside', {
     workspace,
     kept,
     reason,

@@ -74,10 +74,10 @@ async function matchesOf({ patterns, from, logger, signal }: CopyRequest): Promi
         throw refused(match, 'it lies outside of the folder');
       found += 1;
       if (await isBehindLink(inside, from)) {
-        logger.warn('A file of workspace.copy lies behind a link and is left out.', { file: match, pattern });
+        logger.warn('copy_behind_link', { file: match, pattern });
       } else matches.add(inside);
     }
-    if (found === 0) logger.warn('A pattern of workspace.copy matches nothing.', { pattern, folder: from });
+    if (found === 0) logger.warn('copy_matches_nothing', { pattern, folder: from });
   }
   return matches;
 }
@@ -100,7 +100,7 @@ async function copyEntry(inside: BytePath, request: CopyRequest): Promise<'file'
   if (found.isSymbolicLink()) await copyLink(inside, source, target, request);
   else if (found.isFile()) await copyFile(source, target, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
   else {
-    logger.warn('A file of workspace.copy is neither a file nor a folder nor a link and is left out.', {
+    logger.warn('copy_odd_file', {
       file: inside,
     });
     return null;

@@ -80,7 +80,7 @@ async function tellOfEarlierWork(
   // It is only told: what is made stays made.
   const ahead = await git.run(call).then(Number, () => null);
   const named = { workspace, branch, commit: start, base, ahead };
-  logger.info('The branch is in the repository already; the workspace goes on with it.', named);
+  logger.info('branch_reused', named);
 }
 
 /** The files of `workspace.copy`; gives the patterns by which they are no part of the work, and tells them to the lens. */

@@ -96,7 +96,7 @@ export async function listArchives(parts: ArchiveParts): Promise<SavedWork[]> {
       const work = parse(await readFile(note, 'utf8'), project);
       // The folder may have been moved since.
       if (work !== null) works.push({ ...work, repository: note.replace(/\.json$/, '.tar.gz') });
-      else logger.warn('The note of an archive cannot be read.', { file: note });
+      else logger.warn('archive_note_unreadable', { file: note });
     }
   }
   return works;

@@ -26,7 +26,7 @@ export async function chooseTarget(
     const local = await localTarget(git, repo).catch((error: unknown) => {
       // Only when git says that it is not there; whoever gives up or runs out of time comes back to it.
       if (!(error instanceof BatonError) || error.code !== 'git_failed') throw error;
-      logger.warn('The local repository cannot take the work; it is saved in the state folder.', {
+      logger.warn('salvage_redirected', {
         repository: repo.shown,
         error,
       });

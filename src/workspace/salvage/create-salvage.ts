@@ -175,7 +175,7 @@ async function allCommits(parts: SalvageParts): Promise<SavedCommit[]> {
   const folders = new Set([...own, ...local]);
   if (repo?.isLocal === true) {
     const today = await localTarget(git, repo).catch((error: unknown) => {
-      logger.warn('The repository that keeps saved work cannot be read.', { repository: repo.shown, error });
+      logger.warn('salvage_unreadable', { repository: repo.shown, error });
       return null;
     });
     if (today !== null) folders.add(today.gitDir);
@@ -187,7 +187,7 @@ async function allCommits(parts: SalvageParts): Promise<SavedCommit[]> {
       const project = own.includes(gitDir) ? parts.project : null;
       found.push(...saved.map(({ work, note }) => ({ note, work: { ...work, project: work.project ?? project } })));
     } catch (error) {
-      logger.warn('The repository that keeps saved work cannot be read.', { repository: gitDir, error });
+      logger.warn('salvage_unreadable', { repository: gitDir, error });
     }
   }
   return found;

@@ -59,7 +59,7 @@ export async function readHistory(git: Git, request: HistoryRequest): Promise<Hi
 
   const tips = directory.tips.filter(({ id }) => held.has(id));
   const lost = directory.tips.filter(({ id }) => !held.has(id)).map(({ name }) => name);
-  if (lost.length > 0) logger.warn('Names in a workspace hold objects that are nowhere.', { names: lost.slice(0, 20) });
+  if (lost.length > 0) logger.warn('refs_point_nowhere', { names: lost.slice(0, 20) });
   const commits: Tip[] = [];
   for (const { name, id } of tips) {
     const { type, commit } = held.get(id) ?? {};
@@ -141,7 +141,7 @@ async function withPast(
     return await missingIn(git, { ...request, starts: all, known, salvageCounts: false });
   } catch (error) {
     if (!(error instanceof BatonError) || error.code !== 'git_failed' || all.length === starts.length) throw error;
-    request.logger.warn('Commits that no name holds any more could not be read; they are not saved.', { error });
+    request.logger.warn('unreachable_commits_lost', { error });
     return missingIn(git, { ...request, starts, known, salvageCounts: false });
   }
 }

@@ -36,8 +36,7 @@ export async function savedCommits(git: Git, gitDir: string, logger: Logger, key
   for (const { reference, commit } of entries) {
     const note = noteIn(messages.get(commit) ?? '');
     const name = reference.slice(salvageReferences.length);
-    if (note === null)
-      logger.warn('A reference that looks like saved work is none.', { repository: gitDir, reference });
+    if (note === null) logger.warn('salvage_ref_foreign', { repository: gitDir, reference });
     else found.push({ note, work: savedWork(note, { name, repository: gitDir, reference, commit }) });
   }
   return found;

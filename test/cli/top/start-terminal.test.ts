@@ -49,10 +49,10 @@ describe.skipIf(!existsSync(makeTerminal))('baton start on a terminal', () => {
     await using terminal = new PseudoTerminal(place, size, leavingPid('start', '--port', `${port}`));
     await terminal.sees(/● T-1 .*at work/);
     await terminal.sees(`http://127.0.0.1:${port}`);
-    await terminal.sees('Baton starts.');
+    await terminal.sees('baton_starting');
     terminal.type('\u0003');
     expect(await hasEnded(place, terminal)).toBe(0);
-    await terminal.sees('Baton has stopped; nothing is left running.');
+    await terminal.sees('baton_stopped');
     expect(terminal.isAlternate()).toBe(false);
     await terminal.ended();
     expect(place.read('after')).toMatch(/ icanon .* echo /s);
@@ -69,7 +69,7 @@ describe.skipIf(!existsSync(makeTerminal))('baton start on a terminal', () => {
     await terminal.sees('Baton goes on');
     const seen = terminal.lines().join('\n');
     expect(terminal.isAlternate()).toBe(false);
-    for (const words of ['before', 'Baton starts.', 'Ctrl-C ends it', ' top`', `Dashboard: ${address}`])
+    for (const words of ['before', 'baton_starting', 'Ctrl-C ends it', ' top`', `Dashboard: ${address}`])
       expect(seen).toContain(words);
     expect((await fetch(`${address}/healthz`)).ok).toBe(true);
     // From now on a terminal makes a signal of it again.
@@ -146,7 +146,7 @@ describe.skipIf(!existsSync(makeTerminal))('baton top beside a daemon', () => {
   it('shows over its API what goes on and where the dashboard is, and filters it', patient, async () => {
     using place = givenProject(working);
     await using daemon = new PseudoTerminal(place, size, leavingPid('start', '--no-view', '--port', '0'));
-    await daemon.sees('A run starts.');
+    await daemon.sees('run_started');
     using beside = new Place(inPlace(place));
     await using terminal = new PseudoTerminal(
       beside,

@@ -228,7 +228,7 @@ describe('who sends a request', () => {
     expect(caller.isRevoked?.()).toBe(true);
     expect(await ask()).toMatchObject(person('ada'));
     const told = logger.lines.filter(({ level }) => level === 'error');
-    expect(told).toMatchObject([{ message: 'The file of tokens cannot be read, so every token is refused.' }]);
+    expect(told).toMatchObject([{ event: 'token_file_unreadable' }]);
     writeFileSync(file, whole);
     expect(await ask(`Bearer ${token}`)).toMatchObject(person('phone'));
   });

@@ -45,7 +45,7 @@ it('runs a command with the facts as variables and as JSON, and reads nothing in
   });
   const issue = { id: 'i1', identifier: 'SHOP-1', title: hostile, url: null };
   notifier.look(facts(held(1, { issue, reason: hostile })));
-  await until(clock, () => logger.messages().includes('A notification was sent.'));
+  await until(clock, () => logger.events().includes('notification_sent'));
   const names = (file: string): string => readFileSync(path.join(folder, file), 'utf8');
   const payload = JSON.parse(names('SHOP-1.json'));
   expect(payload).toMatchObject({ event: 'held', project: 'shop', issue: { identifier: 'SHOP-1' } });
@@ -80,12 +80,12 @@ it('tries a command again that fails, with the same id, and tells what it said',
     ...{ store: await scratchStore(midDay()), notify: { targets: [command(run)] }, runCommand: inBash(folder) },
   });
   notifier.look({ ...nobodyNeeded, landed: [{ issue: held(1).issue ?? never(), state: 'Done', at: clock.now() }] });
-  const failures = () => logger.messages().filter((message) => message.includes('not delivered')).length;
+  const failures = () => logger.events().filter((event) => event === 'notification_failed').length;
   await until(clock, () => failures() === 1);
   await clock.advance(11_000);
   await until(clock, () => failures() === 2);
   await clock.advance(22_000);
-  await until(clock, () => logger.messages().includes('A notification was sent.'));
+  await until(clock, () => logger.events().includes('notification_sent'));
   const ids = readFileSync(path.join(folder, 'ids'), 'utf8').trimEnd().split('\n');
   expect([ids.length, new Set(ids).size]).toEqual([3, 1]);
   expect(logger.lines.find(({ level }) => level === 'warn')?.fields.error).toMatchObject({
@@ -118,7 +118,7 @@ it.each(['1', '2'])('ends a command that floods its output %s at once, and does 
   });
   const began = performance.now();
   notifier.look(facts(held(1)));
-  await until(clock, () => logger.messages().includes('A notification was not delivered, and is not tried again.'));
+  await until(clock, () => logger.events().includes('notification_given_up'));
   expect(performance.now() - began).toBeLessThan(5_000);
   expect(logger.lines.find(({ level }) => level === 'warn')?.fields.error).toMatchObject({
     ...{ code: 'notification_refused', message: 'The command wrote more than 64 KB and was ended' },
@@ -129,8 +129,8 @@ it.each(['1', '2'])('ends a command that floods its output %s at once, and does 
 });
 
 it.each([
-  [64 * 1024, 'A notification was sent.'],
-  [64 * 1024 + 1, 'A notification was not delivered, and is not tried again.'],
+  [64 * 1024, 'notification_sent'],
+  [64 * 1024 + 1, 'notification_given_up'],
 ])('lets a command write %i bytes to an output: %s', async (bytes, said) => {
   for (const output of ['1', '2']) {
     const { notifier, clock, logger } = begin({
@@ -140,7 +140,7 @@ it.each([
     });
     notifier.look(facts(held(1)));
     await until(clock, () => logger.lines.some(({ level }) => level === 'info' || level === 'warn'));
-    expect(logger.messages()).toEqual([said]);
+    expect(logger.events()).toEqual([said]);
   }
 });
 
@@ -153,7 +153,7 @@ it('ends a command with the notifier, and says nothing of what became of it', as
   notifier.look(facts(held(1)));
   await until(clock, () => existsSync(path.join(folder, 'begun')));
   await notifier.close();
-  expect(logger.messages()).toEqual([]);
+  expect(logger.events()).toEqual([]);
 });
 
 function never(): never {

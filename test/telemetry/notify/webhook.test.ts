@@ -124,8 +124,8 @@ describe('a webhook', () => {
       ...{ store: await scratchStore(midDay()), notify: { targets: [webhook(there.url)] } },
     });
     notifier.look(facts(held(1)));
-    await until(clock, () => logger.messages().length > 0);
-    expect(logger.messages()).toEqual(['A notification was sent.']);
+    await until(clock, () => logger.events().length > 0);
+    expect(logger.events()).toEqual(['notification_sent']);
     await clock.advance(60 * minute);
     await quietly(clock);
     expect(there.received).toHaveLength(1);
@@ -141,7 +141,7 @@ describe('a webhook', () => {
       ...{ store: await scratchStore(midDay()), notify: { targets: [webhook(there.url)] } },
     });
     notifier.look(facts(held(1)));
-    await until(clock, () => logger.messages().length > 0);
+    await until(clock, () => logger.events().length > 0);
     expect(logger.lines[0]?.fields).toMatchObject({
       error: { code: 'notification_refused', details: { status: 404 } },
     });
@@ -154,7 +154,7 @@ describe('a webhook', () => {
       ...{ store: await scratchStore(midDay()), notify: { targets: [webhook(there.url)] } },
     });
     notifier.look(facts(held(1)));
-    await until(clock, () => logger.messages().includes('A notification was not delivered, and is not tried again.'));
+    await until(clock, () => logger.events().includes('notification_given_up'));
     await clock.advance(25 * 60 * minute);
     await quietly(clock);
     expect(there.received).toHaveLength(1);
@@ -184,7 +184,7 @@ describe('a webhook', () => {
     const before = sent;
     await clock.advance(48 * 60 * minute);
     expect(sent - before).toBeLessThan(2);
-    expect(logger.messages().filter((message) => message.includes('not tried again'))).toHaveLength(1);
+    expect(logger.events().filter((event) => event === 'notification_given_up')).toHaveLength(1);
     expect(await store.notifications.open('shop')).toEqual([]);
   });
 

@@ -110,7 +110,7 @@ describe('candidates', () => {
     }
     expect(ids(await tracker.fetchByStates(['Todo'])).toSorted()).toEqual(added.slice(4).toSorted());
     expect(logger.lines.filter(({ level }) => level === 'warn')).toMatchObject([
-      { message: 'Dropping malformed Linear issue records.', fields: { count: 4 } },
+      { event: 'tracker_records_dropped', fields: { count: 4 } },
     ]);
   });
 

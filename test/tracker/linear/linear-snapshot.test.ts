@@ -472,7 +472,7 @@ describe('malformed records', () => {
     await poll();
     linear.faults.malformed.set(worse, malformations.nullNode);
     await poll();
-    const warnings = logger.lines.filter(({ message }) => message.includes('malformed'));
+    const warnings = logger.lines.filter(({ event }) => event === 'tracker_records_dropped');
     expect(warnings.map(({ fields }) => fields.count)).toEqual([1, 2]);
     linear.faults.malformed.clear();
     expect((await poll()).issues).toHaveLength(3);

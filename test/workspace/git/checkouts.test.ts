@@ -51,7 +51,7 @@ describe.each(strategies)('a workspace by strategy %s', (strategy) => {
     expect(logger.lines).toEqual([
       {
         level: 'info',
-        message: 'The branch is in the repository already; the workspace goes on with it.',
+        event: 'branch_reused',
         fields: { workspace: workspace('T-1'), branch: 'baton/t-1', commit: work, base: 'main', ahead: 1 },
       },
     ]);

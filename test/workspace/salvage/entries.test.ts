@@ -148,7 +148,7 @@ describe('saved work', () => {
     const [work] = savedBy(await salvage.save(requestFor(workspace)));
     expect(work?.name).toBe('T-1/run-1-2');
     expect(await salvage.list()).toEqual([work]);
-    expect(logger.messages()).toContain('A reference that looks like saved work is none.');
+    expect(logger.events()).toContain('salvage_ref_foreign');
   });
 
   it('goes to the state folder when the local repository is gone', async () => {

@@ -318,7 +318,7 @@ describe('an entry', () => {
       gitIn(places.salvage, 'update-ref', `refs/baton/salvage/LONG-${number}/run`, long);
     }
     expect((await salvage.list()).map(({ name }) => name)).toEqual(['T-1/run-1']);
-    expect(logger.messages()).toContain('A reference that looks like saved work is none.');
+    expect(logger.events()).toContain('salvage_ref_foreign');
   }, 60_000);
 
   it('takes the next number where a lock was left for its name', async () => {

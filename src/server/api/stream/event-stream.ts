@@ -192,7 +192,7 @@ export class EventStream {
         this.#told.set(project, after);
         if (text !== null) chars += this.#tell('patch', text);
       } catch (error) {
-        logger.error('What is going on could not be told.', { error });
+        logger.error('event_publish_failed', { error });
       }
     }
     this.#changed.clear();
