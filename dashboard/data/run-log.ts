@@ -7,6 +7,7 @@ import { link, watchRun } from './stream.ts';
 import {
   type EventPage,
   type EventSource,
+  type LogListener,
   type LogStart,
   openTranscript,
   type TranscriptLog,
@@ -24,9 +25,6 @@ interface RunLogParts {
   readonly isWhole: boolean;
   readonly most: number;
 }
-
-/** What happened is told at once, and written down a little later. */
-const writtenMs = 600;
 
 /**
  * The events of a run, as long as the component is there. Where they begin, and whether they go on, is looked at once: a
@@ -56,20 +54,18 @@ function sourceOf({ project, runId, isLive, isWhole }: RunLogParts): EventSource
       });
       return read<EventPage>(`${projectPath(project, 'runs', runId, 'events')}?${query}`, signal);
     },
-    listen: isLive ? ({ events, connected }) => listen(project, runId, events, connected) : null,
-    whenWritten: (act) => later(writtenMs, act),
+    listen: isLive ? (listener) => listen(project, runId, listener) : null,
+    later,
     isWhole,
   };
 }
 
-type Told = Parameters<NonNullable<EventSource<Problem>['listen']>>[0];
-
-function listen(project: string, runId: string, tell: Told['events'], connected: Told['connected']): () => void {
+function listen(project: string, runId: string, { events, connected }: LogListener): () => void {
   const ends = [
     watchRun(project, runId),
     onStreamEvent((event) => {
       if (event.name !== 'run_events') return;
-      if (event.data.project === project && event.data.run_id === runId) tell(event.data.events);
+      if (event.data.project === project && event.data.run_id === runId) events(event.data.events, event.data.after);
     }),
     effect(() => {
       if (link.value.is === 'open') connected();

@@ -5,7 +5,8 @@ import { cutEvents, mergeEvents } from './transcript-merge.ts';
 /**
  * A part of the events of a run, without a gap, that grows at both ends. What must hold:
  *
- * - Whatever the stream leaves out is read: it tells the newest events, and only while it is connected.
+ * - The stream tells how far the run has come, at once when it is connected and with every event. Whatever is missing up
+ *   to there is read, again and again until it is there: an event is told before it is written, and nobody knows how long before.
  * - It is bounded: where it grows at one end beyond `most`, it gets shorter at the other, and can be read again there.
  * - One answer at a time is waited for, so that pages come in their order.
  */
@@ -38,14 +39,18 @@ export interface EventSource<P> {
     query: { readonly after?: number; readonly isBackwards?: boolean },
     signal: AbortSignal,
   ) => Promise<{ readonly value: EventPage } | { readonly problem: P }>;
-  /** Tells events as they happen, and each time that it is connected anew; null for a run that is over. */
-  readonly listen:
-    | ((told: { readonly events: (more: readonly RunEvent[]) => void; readonly connected: () => void }) => () => void)
-    | null;
-  /** Calls when what was just told is written down, and a page has it. What comes back takes it away. */
-  readonly whenWritten: (act: () => void) => () => void;
+  /** Tells events as they happen, and each time that it is connected; null for a run that is over. */
+  readonly listen: ((listener: LogListener) => () => void) | null;
+  /** Calls after this time; what comes back cancels it. */
+  readonly later: (ms: number, act: () => void) => () => void;
   /** Whether a page has more of an event than what is told of it. */
   readonly isWhole: boolean;
+}
+
+export interface LogListener {
+  /** The number of the newest event of the run is `upTo`; `more` may be none, and need not begin where the last ones ended. */
+  readonly events: (more: readonly RunEvent[], upTo: number) => void;
+  readonly connected: () => void;
 }
 
 interface LogParts<P> {
@@ -57,6 +62,10 @@ interface LogParts<P> {
 /** What is further away than so many pages is left out: the end is what counts. */
 const mostPages = 10;
 
+/** Most events are written this long after they were told. One that takes longer is asked for less and less often. */
+const firstWaitMs = 600;
+const longestWaitMs = 10_000;
+
 export function openTranscript<P>({ source, start, most }: LogParts<P>): TranscriptLog<P> {
   const events = signal<readonly RunEvent[]>([]);
   const [hasEarlier, hasLater, isReading] = [signal(false), signal(false), signal(false)];
@@ -66,6 +75,9 @@ export function openTranscript<P>({ source, start, most }: LogParts<P>): Transcr
   let inLine = 0;
   /** Up to here what was told by the stream is known whole too. */
   let wholeUpTo = 0;
+  /** Up to here the run has come, as far as the stream told. */
+  let toldUpTo = 0;
+  let waitMs = firstWaitMs;
   let cancelCatchUp: (() => void) | null = null;
 
   const inTurn = (act: () => Promise<void>): Promise<void> => {
@@ -75,6 +87,7 @@ export function openTranscript<P>({ source, start, most }: LogParts<P>): Transcr
       if (!closed.signal.aborted) await act();
       inLine -= 1;
       isReading.value = inLine > 0;
+      if (inLine === 0 && isBehind()) catchUpSoon();
     });
     return waiting;
   };
@@ -95,6 +108,9 @@ export function openTranscript<P>({ source, start, most }: LogParts<P>): Transcr
     else hasEarlier.value = true;
   };
   const lastSeq = (): number => events.peek().at(-1)?.seq ?? 0;
+  const knownUpTo = (): number => (source.isWhole ? Math.min(wholeUpTo, lastSeq()) : lastSeq());
+  /** Where the person reads somewhere else, nothing is missing at the end. */
+  const isBehind = (): boolean => !hasLater.peek() && knownUpTo() < toldUpTo;
 
   const forwards = (after: number): Promise<void> =>
     ask({ after }, (answer) => {
@@ -115,28 +131,27 @@ export function openTranscript<P>({ source, start, most }: LogParts<P>): Transcr
       if (events.peek().length === 0) return open(start);
       if (hasLater.peek()) return;
       for (let pages = 0; pages < mostPages; pages += 1) {
-        await forwards(source.isWhole ? Math.min(wholeUpTo, lastSeq()) : lastSeq());
+        await forwards(knownUpTo());
         if (!hasLater.peek() || problem.peek() !== null || closed.signal.aborted) return;
       }
       await open('end');
     });
   const catchUpSoon = (): void => {
-    cancelCatchUp ??= source.whenWritten(() => {
+    if (closed.signal.aborted) return;
+    cancelCatchUp ??= source.later(waitMs, () => {
       cancelCatchUp = null;
+      waitMs = Math.min(waitMs * 2, longestWaitMs);
       void catchUp();
     });
   };
-  const takeLive = (more: readonly RunEvent[]): void => {
-    // While a page is on its way, what is told may not belong to what will be there.
-    if (isReading.peek()) {
-      catchUpSoon();
-      return;
-    }
+  const takeLive = (more: readonly RunEvent[], upTo: number): void => {
+    if (!isBehind()) waitMs = firstWaitMs;
+    toldUpTo = Math.max(toldUpTo, upTo);
+    // While a page is on its way, what is told may not belong to what will be there; then what is missing is read.
+    if (isReading.peek()) return;
     const first = more[0]?.seq;
-    if (first === undefined || hasLater.peek()) return;
-    const isNext = first <= lastSeq() + 1;
-    if (isNext) put(more, 'last');
-    if (!isNext || source.isWhole) catchUpSoon();
+    if (first !== undefined && !hasLater.peek() && first <= lastSeq() + 1) put(more, 'last');
+    if (isBehind()) catchUpSoon();
   };
 
   const openAt = (from: LogStart): Promise<void> => inTurn(() => open(from));

@@ -92,6 +92,11 @@ export class Journal {
     this.#runs.set(runId, { runId, generation, facts: {}, seq: 0, rows, lines });
   }
 
+  /** The number of the newest event of a run in progress; null for any other run. */
+  lastSeqOf(runId: string): number | null {
+    return this.#runs.get(runId)?.seq ?? null;
+  }
+
   generationOf(runId: string): number {
     return this.#runs.get(runId)?.generation ?? 0;
   }

@@ -1,20 +1,21 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type EventSource, openTranscript } from '../../dashboard/data/transcript-log.ts';
+import { type EventSource, type LogListener, openTranscript } from '../../dashboard/data/transcript-log.ts';
 import { mergeEvents } from '../../dashboard/data/transcript-merge.ts';
 import type { RunEvent } from '../../src/server/api/schema/run.ts';
+import { runs } from '../property-runs.ts';
 
 const event = (seq: number, payload?: unknown): RunEvent => ({
   ...{ seq, at: '2026-01-01T00:00:00.000Z', event: 'notification', message: `event ${seq}` },
   ...(payload === undefined ? {} : { payload }),
 });
 
-/** A run whose events are written later than they are told, and told only to who is connected. */
+/** A run whose events are written some time after they are told, and told only to a page that is connected. */
 function fakeRun({ count, pageSize, isWhole }: { count: number; pageSize: number; isWhole: boolean }) {
   let happened = count;
   let written = count;
   let isAway = false;
-  let told: Parameters<NonNullable<EventSource<string>['listen']>>[0] | null = null;
+  let told: LogListener | null = null;
   const waiting = new Set<() => void>();
   const source: EventSource<string> = {
     isWhole,
@@ -32,7 +33,7 @@ function fakeRun({ count, pageSize, isWhole }: { count: number; pageSize: number
         told = null;
       };
     },
-    whenWritten: (act) => {
+    later: (_ms, act) => {
       waiting.add(act);
       return () => waiting.delete(act);
     },
@@ -42,15 +43,22 @@ function fakeRun({ count, pageSize, isWhole }: { count: number; pageSize: number
     happens: (more: number, isHeard: boolean) => {
       const events = Array.from({ length: more }, (_, index) => event(happened + index + 1));
       happened += more;
-      if (isHeard) told?.events(events);
+      if (isHeard) told?.events(events, happened);
     },
-    connects: () => told?.connected(),
+    /** The stream says how far the run has come. */
+    connects: () => {
+      told?.connected();
+      told?.events([], happened);
+    },
     goesAway: (now: boolean) => {
       isAway = now;
     },
     isHeard: () => told !== null,
     write: () => {
       written = happened;
+    },
+    /** The time that the page waits before it reads is over, whether or not anything was written meanwhile. */
+    timePasses: () => {
       const all = [...waiting];
       waiting.clear();
       for (const act of all) act();
@@ -63,13 +71,13 @@ const settled = () => new Promise<void>((resolve) => setImmediate(resolve));
 const seqs = (events: readonly RunEvent[]): number[] => events.map(({ seq }) => seq);
 const range = (from: number, to: number): number[] => Array.from({ length: to - from + 1 }, (_, index) => from + index);
 
-type Step = { readonly happens: number; readonly isHeard: boolean } | 'written' | 'earlier' | 'settled';
+type Step = { readonly happens: number; readonly isHeard: boolean } | 'written' | 'waited' | 'earlier' | 'settled';
 /** What comes last: the stream is connected anew, or tells one more event, or nothing. */
 type End = 'connects' | 'hears' | 'nothing';
 
 const step: fc.Arbitrary<Step> = fc.oneof(
   fc.record({ happens: fc.integer({ min: 1, max: 8 }), isHeard: fc.boolean() }),
-  fc.constantFrom<Step>('written', 'earlier', 'settled'),
+  fc.constantFrom<Step>('written', 'waited', 'earlier', 'settled'),
 );
 
 async function goesThrough(drawn: readonly Step[], end: End, isWhole: boolean, count: number): Promise<void> {
@@ -79,16 +87,18 @@ async function goesThrough(drawn: readonly Step[], end: End, isWhole: boolean, c
   const steps = drawn.map((each) =>
     typeof each === 'object' && end === 'nothing' ? { ...each, isHeard: true } : each,
   );
-  const acts = { written: run.write, earlier: () => void log.readEarlier(), settled };
+  const acts = { written: run.write, waited: run.timePasses, earlier: () => void log.readEarlier(), settled };
   for (const each of steps) {
     if (typeof each === 'object') run.happens(each.happens, each.isHeard);
     else await acts[each]();
   }
   if (end === 'connects') run.connects();
   if (end === 'hears') run.happens(1, true);
-  for (let round = 0; round < 3; round += 1) {
+  // Whatever is read before it is written is read again.
+  for (let round = 0; round < 4; round += 1) {
     await settled();
-    run.write();
+    run.timePasses();
+    if (round === 1) run.write();
   }
   await settled();
   const known = seqs(log.events.peek());
@@ -100,12 +110,40 @@ async function goesThrough(drawn: readonly Step[], end: End, isWhole: boolean, c
 }
 
 describe('the events of a run that a page shows', () => {
+  it('include one that was told while a page was on its way, however late it is written', async () => {
+    const run = fakeRun({ count: 1, pageSize: 5, isWhole: false });
+    const log = openTranscript({ source: run.source, start: 'end', most: 100 });
+    run.happens(1, true);
+    await settled();
+    run.timePasses();
+    await settled();
+    expect(seqs(log.events.peek())).toEqual([1]);
+    run.write();
+    run.timePasses();
+    await settled();
+    expect(seqs(log.events.peek())).toEqual([1, 2]);
+  });
+
   it('have no gap and reach the end, whatever the stream told and left out', async () => {
     const end = fc.constantFrom<End>('connects', 'hears', 'nothing');
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 25 }), end, fc.boolean(), fc.nat({ max: 30 }), goesThrough),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     );
+  });
+
+  it('include one that happened before the stream was connected and was written after the page had been read', async () => {
+    const run = fakeRun({ count: 1, pageSize: 5, isWhole: true });
+    const log = openTranscript({ source: run.source, start: 'end', most: 100 });
+    run.happens(1, false);
+    await settled();
+    run.connects();
+    run.timePasses();
+    await settled();
+    run.write();
+    run.timePasses();
+    await settled();
+    expect(seqs(log.events.peek())).toEqual([1, 2]);
   });
 
   it('can be read back to the beginning, page by page', async () => {
@@ -125,6 +163,7 @@ describe('the events of a run that a page shows', () => {
     run.happens(3, true);
     run.connects();
     run.write();
+    run.timePasses();
     await settled();
     expect(seqs(log.events.peek())).toEqual(range(1, 12));
     expect(log.hasLater.peek()).toBe(true);

@@ -37,6 +37,8 @@ export interface ApiProject {
   watch(watcher: () => void): () => void;
   /** Calls the watcher with what agents do, as it is noted; the event is made for those who want it. */
   watchRuns(watcher: (runId: string, event: () => RunEvent) => void): () => void;
+  /** The number of the newest event of a run in progress, written or not; null for any other run. */
+  lastSeqOf(runId: string): number | null;
   /** Calls the watcher with each issue of the board that was changed, by whomever. */
   watchIssues(watcher: (issue: { readonly id: string; readonly identifier: string }) => void): () => void;
   explain(issue: string): Promise<Explanation>;

@@ -12,6 +12,7 @@ import { FrameRing } from '../../../src/server/api/stream/frame-ring.ts';
 import { issue } from '../../fake/issues.ts';
 import { memoryLogger } from '../../fake/memory-logger.ts';
 import { begun } from '../../orchestrator/scene.ts';
+import { runs } from '../../property-runs.ts';
 import { projectOf } from './api-scene.ts';
 
 interface Heard {
@@ -181,7 +182,7 @@ describe('the event stream', () => {
           stream.close();
         },
       ),
-      { numRuns: 60 },
+      { numRuns: runs(60) },
     );
   });
 
@@ -220,6 +221,18 @@ describe('the event stream', () => {
     const chars = one.heard.join('').length;
     expect(chars / 10).toBeLessThan(300_000);
     expect(one.events().length).toBeGreaterThan(3);
+  });
+
+  it('tells at once how far a wanted run has come, and nothing of a run that is not in progress', async () => {
+    const { stream, model, stage } = await staged();
+    const runId = model().running[0]?.runId ?? expect.fail('a run is there');
+    const one = listener();
+    stream.listen(one, { lastId: null, runs: new Set([`test/${runId}`, 'test/gone', `other/${runId}`]) });
+    const after = stage.orchestrator.lastSeqOf(runId);
+    expect(one.events().filter(({ name }) => name === 'run_events')).toEqual([
+      { id: null, name: 'run_events', data: { project: 'test', run_id: runId, events: [], after } },
+    ]);
+    expect(after).toEqual(expect.any(Number));
   });
 
   it('tells of a project that comes or goes with a new snapshot', async () => {

@@ -97,7 +97,8 @@ export class EventStream {
     this.#seats.add(seat);
     for (const run of runs) this.#ofRun.set(run, (this.#ofRun.get(run) ?? new Set()).add(seat));
     this.#signs ??= this.#parts.clock.schedule(signOfLifeMs, () => this.#giveSigns());
-    this.#hand(seat, missed === null ? this.#welcomeText() : `${retryText}${missed.map(({ text }) => text).join('')}`);
+    const start = missed === null ? this.#welcomeText() : `${retryText}${missed.map(({ text }) => text).join('')}`;
+    this.#hand(seat, `${start}${this.#howFar(runs)}`);
     return () => this.#letGo(seat);
   }
 
@@ -212,6 +213,24 @@ export class EventStream {
     this.#runEvents.clear();
     // One write for each, however many runs it wants to hear of.
     for (const [seat, texts] of heard) this.#rounds.add(texts.join(''), [seat]);
+  }
+
+  /**
+   * How far the wanted runs have come. An event is told before it is written: a listener that reads the transcript when it
+   * connects would otherwise never hear of one that happened just before and was written just after.
+   */
+  #howFar(runs: ReadonlySet<string>): string {
+    let text = '';
+    for (const { name, lastSeqOf } of this.#watching.keys()) {
+      for (const run of runs) {
+        if (!run.startsWith(`${name}/`)) continue;
+        const runId = run.slice(name.length + 1);
+        const after = lastSeqOf(runId);
+        if (after === null) continue;
+        text += frameText('run_events', JSON.stringify({ project: name, run_id: runId, events: [], after }), null);
+      }
+    }
+    return text;
   }
 
   #tell(name: StreamEventName, data: string): number {

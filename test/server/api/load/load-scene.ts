@@ -324,6 +324,7 @@ function projectOf({
     read: () => orchestrator.read(),
     watch: (watcher) => orchestrator.onChange(watcher),
     watchRuns: (watcher) => runEvents.watch(watcher),
+    lastSeqOf: (runId) => orchestrator.lastSeqOf(runId),
     watchIssues: () => () => {},
     ...{ describe: nothing, explain: nothing, poll: nothing, submit: nothing, resumeCommand: nothing, diff: nothing },
     ...{ configuration: nothing, health: nothing, requests: nothing, salvage: nothing },
