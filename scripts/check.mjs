@@ -1,7 +1,13 @@
-// Every check of the house. `npm test` runs all of them; `npm test -- lint types` (or `npm run lint`) only those named.
+// Every check of the project.
+//
+//   npm test                      the static checks and the quick tests: what to run before every commit
+//   npm run test:all              the static checks and all tests; with `-- --record` their durations are recorded
+//   npm run test:rest             the tests that `npm test` leaves out; CI runs both
+//   npm test -- lint types        only the checks that are named
+//
 // The last line is always `N passed, N failed, N skipped`: each check counts as one, each test as one.
 
-import { spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -9,20 +15,29 @@ import path from 'node:path';
 const root = path.resolve(import.meta.dirname, '..');
 const tool = (file) => [process.execPath, path.join(root, 'node_modules', file)];
 
-const checks = {
-  format: () => command([...tool('@biomejs/biome/bin/biome'), 'format', '.']),
+/** By the tags of test/tiers.ts. */
+const tagsFilter = { quick: '!full || smoke', rest: 'full && !smoke', all: null };
+
+const staticChecks = {
+  types: () => command([...tool('typescript/bin/tsc'), '--project', root]),
   lint: () =>
     command([...tool('@biomejs/biome/bin/biome'), 'check', '--formatter-enabled=false', '--error-on-warnings', '.']),
-  types: () => command([...tool('typescript/bin/tsc'), '--project', root]),
-  page: () => command([...tool('typescript/bin/tsc'), '--project', path.join(root, 'dashboard')]),
   unused: () => command([...tool('knip/bin/knip.js'), '--no-progress']),
-  rooms: () => tests(['test/architecture']),
-  unit: () => tests([]),
+  page: () => command([...tool('typescript/bin/tsc'), '--project', path.join(root, 'dashboard')]),
+  format: () => command([...tool('@biomejs/biome/bin/biome'), 'format', '.']),
 };
-// `unit` includes the room rules; `rooms` alone is for looking at them.
-const inOrder = ['format', 'lint', 'types', 'page', 'unused', 'unit'];
+const checks = {
+  ...staticChecks,
+  static: null,
+  rooms: () => tests('all', ['test/architecture']),
+  quick: () => tests('quick', []),
+  rest: () => tests('rest', []),
+  all: () => tests('all', []),
+};
 
-const wanted = process.argv.slice(2);
+const args = process.argv.slice(2);
+const isRecording = args.includes('--record');
+const wanted = args.filter((name) => name !== '--record');
 const unknown = wanted.filter((name) => !(name in checks));
 if (unknown.length > 0) {
   console.error(`no check named ${unknown.join(', ')}; there are: ${Object.keys(checks).join(', ')}`);
@@ -30,41 +45,63 @@ if (unknown.length > 0) {
 }
 
 const total = { passed: 0, failed: 0, skipped: 0 };
-for (const name of wanted.length > 0 ? wanted : inOrder) {
+const names = (wanted.length > 0 ? wanted : ['static', 'quick']).flatMap((name) =>
+  name === 'static' ? Object.keys(staticChecks) : [name],
+);
+// The static checks share the cores; tests have them for themselves.
+await Promise.all(names.filter((name) => name in staticChecks).map(run));
+for (const name of names) if (!(name in staticChecks)) await run(name);
+console.log(`${total.passed} passed, ${total.failed} failed, ${total.skipped} skipped`);
+process.exitCode = total.failed === 0 ? 0 : 1;
+
+async function run(name) {
   const started = performance.now();
-  const result = checks[name]();
+  const result = await checks[name]();
   const seconds = ((performance.now() - started) / 1000).toFixed(1);
   console.log(`${result.failed === 0 ? 'ok    ' : 'FAILED'} ${name} (${seconds} s)`);
   for (const key of Object.keys(total)) total[key] += result[key];
 }
-console.log(`${total.passed} passed, ${total.failed} failed, ${total.skipped} skipped`);
-process.exitCode = total.failed === 0 ? 0 : 1;
 
 /** Runs one tool; its output is shown only when it fails. */
-function command([file, ...args]) {
-  const done = spawnSync(file, args, { cwd: root, encoding: 'utf8', maxBuffer: 64 * 1024 * 1024 });
-  if (done.status === 0) return { passed: 1, failed: 0, skipped: 0 };
-  process.stdout.write(`${done.stdout ?? ''}${done.stderr ?? ''}${done.error ? `${done.error.message}\n` : ''}`);
+async function command([file, ...rest]) {
+  const { code, output } = await runProgram(file, rest, { stdio: ['ignore', 'pipe', 'pipe'] });
+  if (code === 0) return { passed: 1, failed: 0, skipped: 0 };
+  process.stdout.write(output);
   return { passed: 0, failed: 1, skipped: 0 };
 }
 
-function tests(filters) {
+async function tests(tier, filters) {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'baton-check-'));
-  const report = path.join(folder, 'report.json');
+  const counts = path.join(folder, 'counts.json');
   const [file, ...front] = tool('vitest/vitest.mjs');
-  const args = [...front, 'run', ...filters, '--reporter=default', '--reporter=json', `--outputFile.json=${report}`];
-  const done = spawnSync(file, args, { cwd: root, stdio: ['ignore', 'inherit', 'inherit'] });
+  const reporters = ['--reporter=default', `--reporter=${path.join(root, 'test', 'summary-reporter.ts')}`];
+  const wantedTags = tagsFilter[tier] === null ? [] : ['--tags-filter', tagsFilter[tier]];
+  const env = { ...process.env, BATON_TEST_TIER: tier, BATON_TEST_COUNTS: counts };
+  if (isRecording) env.BATON_TEST_RECORD = '1';
+  const stdio = ['ignore', 'inherit', 'inherit'];
+  const { code } = await runProgram(file, [...front, 'run', ...filters, ...wantedTags, ...reporters], { stdio, env });
   try {
-    const { numPassedTests, numFailedTests, numPendingTests, numTodoTests } = JSON.parse(
-      fs.readFileSync(report, 'utf8'),
-    );
+    const { passed, failed, skipped } = JSON.parse(fs.readFileSync(counts, 'utf8'));
     // A file that does not load, or a rejection without an owner, fails the run without failing a test.
-    const failed = done.status === 0 ? numFailedTests : Math.max(numFailedTests, 1);
-    return { passed: numPassedTests, failed, skipped: numPendingTests + numTodoTests };
+    return { passed, failed: code === 0 ? failed : Math.max(failed, 1), skipped };
   } catch (error) {
-    console.error(`the tests left no report: ${error.message}`);
+    console.error(`the tests left no counts: ${error.message}`);
     return { passed: 0, failed: 1, skipped: 0 };
   } finally {
     fs.rmSync(folder, { recursive: true, force: true });
   }
+}
+
+function runProgram(file, rest, options) {
+  return new Promise((resolve) => {
+    const child = spawn(file, rest, { cwd: root, ...options });
+    let output = '';
+    for (const stream of [child.stdout, child.stderr]) {
+      stream?.setEncoding('utf8').on('data', (text) => {
+        output += text;
+      });
+    }
+    child.once('error', (error) => resolve({ code: 1, output: `${output}${error.message}\n` }));
+    child.once('close', (code) => resolve({ code, output }));
+  });
 }

@@ -1,3 +1,4 @@
+// @module-tag full
 import path from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { copyParts, lendPackages, makeFolder, removeFolder, writeFiles } from './project-copy.ts';
@@ -6,7 +7,14 @@ import { type Ended, runProgram } from './run-program.ts';
 const lastLine = /(?:^|\n)(\d+) passed, (\d+) failed, (\d+) skipped\n$/;
 const configuration = [
   ...['package.json', 'biome.json', 'tsconfig.json', 'vitest.config.ts', '.gitignore', 'scripts'],
-  ...['test/longest-first.ts', 'test/temporary-folder.ts'],
+  ...[
+    'by-duration.ts',
+    'durations.json',
+    'property-runs.ts',
+    'summary-reporter.ts',
+    'temporary-folder.ts',
+    'tiers.ts',
+  ].map((name) => `test/${name}`),
 ];
 const folders: string[] = [];
 afterAll(() => folders.forEach(removeFolder));
@@ -38,12 +46,12 @@ describe('scripts/check.mjs', () => {
   });
 
   it('counts each test: passed, failed, skipped and still to come', async () => {
-    expect(summary(await check(good, 'unit'))).toEqual({ code: 0, counts: [1, 0, 0] });
-    expect(summary(await check(bad, 'unit'))).toEqual({ code: 1, counts: [1, 1, 2] });
+    expect(summary(await check(good, 'quick'))).toEqual({ code: 0, counts: [1, 0, 0] });
+    expect(summary(await check(bad, 'quick'))).toEqual({ code: 1, counts: [1, 1, 2] });
   });
 
   it('fails when a test file does not load', async () => {
-    expect(summary(await check(unloadable, 'unit'))).toEqual({ code: 1, counts: [0, 1, 0] });
+    expect(summary(await check(unloadable, 'quick'))).toEqual({ code: 1, counts: [0, 1, 0] });
   });
 
   it('fails when there is nothing to test', async () => {

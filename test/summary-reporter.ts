@@ -1,0 +1,55 @@
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import type { Reporter, TestModule } from 'vitest/node';
+import { durationsFile } from './by-duration.ts';
+import { type Tier, tierOf } from './tiers.ts';
+
+const slowestShown = 10;
+
+/**
+ * Prints the slowest files, and hands the counts to `scripts/check.mjs` in the file that BATON_TEST_COUNTS names. With
+ * BATON_TEST_RECORD the durations are recorded.
+ */
+export default class SummaryReporter implements Reporter {
+  onTestRunEnd(modules: readonly TestModule[]): void {
+    const counts = { passed: 0, failed: 0, skipped: 0 };
+    for (const module of modules) {
+      for (const test of module.children.allTests()) {
+        const { state } = test.result();
+        if (state === 'skipped' && isOfAnotherTier(test.tags, tierOf(process.env.BATON_TEST_TIER))) continue;
+        if (state !== 'pending') counts[state] += 1;
+      }
+    }
+    const durations = modules
+      .map((module) => ({ file: nameOf(module), seconds: secondsOf(module) }))
+      .toSorted((one, other) => other.seconds - one.seconds);
+    console.log(`\nThe slowest of ${durations.length} files:`);
+    for (const { file, seconds } of durations.slice(0, slowestShown))
+      console.log(`${seconds.toFixed(1).padStart(7)} s  ${file}`);
+    const { BATON_TEST_COUNTS, BATON_TEST_RECORD } = process.env;
+    if (BATON_TEST_COUNTS !== undefined) writeFileSync(BATON_TEST_COUNTS, JSON.stringify(counts));
+    if (BATON_TEST_RECORD !== undefined) record(durations);
+  }
+}
+
+function isOfAnotherTier(tags: readonly string[], tier: Tier): boolean {
+  const isRest = tags.includes('full') && !tags.includes('smoke');
+  return tier !== 'all' && isRest !== (tier === 'rest');
+}
+
+function nameOf({ moduleId }: TestModule): string {
+  return path.relative(import.meta.dirname, moduleId);
+}
+
+function secondsOf(module: TestModule): number {
+  const { duration, collectDuration, setupDuration } = module.diagnostic();
+  return (duration + collectDuration + setupDuration) / 1_000;
+}
+
+/** By name and in whole seconds, so that a new recording changes few lines. */
+function record(durations: readonly { readonly file: string; readonly seconds: number }[]): void {
+  const rows = durations
+    .map(({ file, seconds }) => [file, Math.round(seconds)] as const)
+    .toSorted(([one], [other]) => one.localeCompare(other));
+  writeFileSync(durationsFile, `${JSON.stringify(Object.fromEntries(rows), null, 2)}\n`);
+}
