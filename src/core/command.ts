@@ -35,19 +35,12 @@ export const commandKinds = [
 
 export type CommandKind = (typeof commandKinds)[number];
 
-/** What came of a command: carried out, or refused with the reason. */
-export interface CommandAnswer {
-  readonly status: 'done' | 'refused';
-  /** One sentence for whoever asked. */
-  readonly text: string;
-}
-
 /** What a run, its agent or a hook of it, may ask for too: nothing starts, and nothing costs more, because of it. */
 const onlyStopsWork: ReadonlySet<CommandKind> = new Set(['pause', 'drain', 'issue_hold', 'issue_stop']);
 
 /** Why a run may not ask for this; null when it may. */
 export function whyNotForRuns(kind: CommandKind): string | null {
-  return onlyStopsWork.has(kind) ? null : 'this is for a person to decide; an agent has its tools';
+  return onlyStopsWork.has(kind) ? null : 'Only a person may give this command; an agent has its tools.';
 }
 
 export function isCommandKind(kind: string): kind is CommandKind {

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { BatonError } from '../core/baton-error.ts';
-import type { CommandAnswer } from '../core/command.ts';
+import { type CommandAnswer, done, refused } from '../core/command-answers.ts';
 import { checkAnswer } from '../core/question.ts';
 import type { Command } from '../store/commands.ts';
 import type { StoredQuestion } from '../store/questions.ts';
@@ -15,29 +15,33 @@ import { leaveToItsOwner } from './leave-to-owner.ts';
  */
 export async function answerQuestion(context: OrchestratorContext, command: Command): Promise<CommandAnswer> {
   const { store, clock, questions } = context;
-  if (command.author.kind === 'run') return refused('an agent cannot answer a question: it was asked of a person');
+  if (command.author.kind === 'run') return refused('not_for_agents', 'Only a person may answer a question.');
   const id = command.payload.question;
   const question = typeof id === 'string' ? await store.questions.read(id) : null;
-  if (question === null || question.project !== context.project) return refused('there is no such question');
+  if (question === null || question.project !== context.project)
+    return refused('question_not_found', 'There is no such question.');
   const { given, identifier } = question;
   await leaveToItsOwner(context, { id: question.issueId, identifier });
   if (given === null && question.closedAt !== null)
-    return refused('the question is closed: nobody waits for an answer');
+    return refused('question_closed', 'The question is closed; no agent waits for an answer.');
   const checked = checkAnswer(question.question, wishIn(command));
-  if ('problem' in checked) return refused(checked.problem);
+  if ('problem' in checked)
+    return refused('invalid_answer', checked.problem, { problem: checked.code, field: checked.field });
   const { answer } = checked;
   // One that was carried out and could not be answered comes again; another answer comes too late.
-  if (given !== null && !isDeepStrictEqual(given.answer, answer)) return refused('the question is answered already');
-  if (question.deliveredTo !== null) return done(`the agent of ${identifier} was told`);
+  const alreadyAnswered = refused('question_answered', 'The question is already answered.');
+  if (given !== null && !isDeepStrictEqual(given.answer, answer)) return alreadyAnswered;
+  const delivered = done('answer_delivered', `Delivered the answer to the agent of ${identifier}.`);
+  if (question.deliveredTo !== null) return delivered;
   if (
     given === null &&
     !(await store.questions.answer(question.id, { at: clock.now(), author: command.author, answer }))
   )
-    return refused('the question is answered already');
+    return alreadyAnswered;
   if (!questions.answer(question.id, answer)) return goOn(context, question);
   await store.questions.deliver([question.id], question.runId);
   questions.forgetTold(question.id);
-  return done(`the agent of ${identifier} is told`);
+  return delivered;
 }
 
 /** Nobody waits for it any more: the issue goes on with it, or its next run is told. */
@@ -51,11 +55,12 @@ async function goOn(context: OrchestratorContext, question: StoredQuestion): Pro
   // What is about to be held for it, or was and is not ours yet, goes on with it a moment later.
   if (!isHeld && (isEnding || state.adopting.has(issueId) || holds.some(({ code }) => code === needsAnswer)))
     throw new BatonError('claim_lost', `The run of ${identifier} that asked is still being ended.`);
-  if (!isHeld) return done('the answer is kept for the next run of the issue');
+  if (!isHeld) return done('answer_kept', `The next run of ${identifier} gets the answer.`);
   const others = (await store.questions.open(project)).filter((each) => each.issueId === issueId);
-  if (others.length > 0) return done(`the answer is kept; ${identifier} still waits for another one`);
+  if (others.length > 0)
+    return done('answer_kept_others_open', `Kept the answer; ${identifier} still waits for another one.`);
   await lookInsteadOfHold(context, issueId, { kind: 'answered', note: null });
-  return done(`${identifier} goes on with the answer`);
+  return done('continues_with_answer', `${identifier} continues with the answer.`);
 }
 
 /** What an issue is held for while its question is open. */
@@ -70,12 +75,4 @@ function wishIn({ payload }: Command): Parameters<typeof checkAnswer>[1] {
     ...(typeof text === 'string' ? { text } : {}),
     values: Object.fromEntries(texts.filter((entry): entry is [string, string] => typeof entry[1] === 'string')),
   };
-}
-
-function done(text: string): CommandAnswer {
-  return { status: 'done', text };
-}
-
-function refused(text: string): CommandAnswer {
-  return { status: 'refused', text };
 }

@@ -1,5 +1,6 @@
 import { toBatonError } from '../core/baton-error.ts';
-import type { CommandAnswer, CommandKind } from '../core/command.ts';
+import type { CommandKind } from '../core/command.ts';
+import { type CommandAnswer, done, refused } from '../core/command-answers.ts';
 import type { Command } from '../store/commands.ts';
 import type { OrchestratorContext } from './context.ts';
 
@@ -19,29 +20,37 @@ export async function changeIssue(
   kind: DeskKind,
 ): Promise<CommandAnswer> {
   const desk = context.issueDesk?.() ?? null;
-  if (desk === null) return refused('these issues are kept by another tracker, and are changed there');
+  if (desk === null) return refused('tracker_elsewhere', 'Another tracker keeps these issues. Change them there.');
   const { issue, to, text, reason, ...fields } = payload;
   const by = { commandId: id, author, reason: typeof reason === 'string' ? reason : null };
   try {
-    if (kind === 'issue_file') return done(await desk.file(fields, by));
-    if (typeof issue !== 'string') return refused('the command names no issue');
-    if (kind === 'issue_edit') return done(await desk.edit(issue, fields, by));
-    if (kind === 'issue_move') return done(await desk.move(issue, String(to ?? ''), by));
+    if (kind === 'issue_file') {
+      const filed = await desk.file(fields, by);
+      return done('issue_filed', `Filed ${filed}.`, { issue: filed });
+    }
+    if (typeof issue !== 'string') return refused('no_issue_named', 'The command names no issue.');
+    if (kind === 'issue_edit') {
+      const edited = await desk.edit(issue, fields, by);
+      return done('issue_edited', `Changed ${edited}.`, { issue: edited });
+    }
+    if (kind === 'issue_move') {
+      const state = String(to ?? '');
+      const moved = await desk.move(issue, state, by);
+      return done('issue_moved', `${moved} is now in ${state}.`, { issue: moved, state });
+    }
     // A comment is the one that could be there twice: that it is about to be written is noted before.
-    if (begun !== null) return done(`the comment on ${issue} was being written when the daemon ended; see the issue`);
+    if (begun !== null)
+      return done(
+        'comment_uncertain',
+        `The daemon stopped while it wrote the comment on ${issue}. Look at the issue to see whether it is there.`,
+        { issue },
+      );
     await context.store.commands.begin(id, 'it is written');
-    return done(await desk.comment(issue, String(text ?? ''), by));
+    const commented = await desk.comment(issue, String(text ?? ''), by);
+    return done('comment_added', `Added the comment to ${commented}.`, { issue: commented });
   } catch (thrown) {
     const error = toBatonError(thrown);
     if (error.retryable) throw error;
-    return refused(error.message);
+    return refused(error.code, error.message);
   }
-}
-
-function done(text: string): CommandAnswer {
-  return { status: 'done', text };
-}
-
-function refused(text: string): CommandAnswer {
-  return { status: 'refused', text };
 }

@@ -50,7 +50,7 @@ export async function cleanWorkspace(context: OrchestratorContext, cleanup: Clea
     result = removal;
   } catch (error) {
     logger.warn('workspace_removal_failed', { ...named, error });
-    result = { outcome: 'kept', reason: toBatonError(error).message };
+    result = { outcome: 'kept', code: 'failed', reason: toBatonError(error).message };
     await note(context, cleanup.runId, result);
   } finally {
     state.cleaning.delete(issue.id);
@@ -83,7 +83,9 @@ async function whoElse(
 }
 
 function tell({ logger }: OrchestratorContext, removal: Removal, named: Record<string, unknown>): void {
-  if (removal.outcome === 'kept') logger.info('workspace_kept', { ...named, reason: removal.reason });
+  if (removal.outcome === 'kept') {
+    logger.info('workspace_kept', { ...named, code: removal.code, reason: removal.reason });
+  }
   if (removal.outcome !== 'removed') return;
   const { saved } = removal;
   if (saved.length === 0) logger.info('workspace_removed', named);

@@ -1,5 +1,5 @@
 import { toBatonError } from '../core/baton-error.ts';
-import type { CommandAnswer } from '../core/command.ts';
+import { type CommandAnswer, refused } from '../core/command-answers.ts';
 import type { Command } from '../store/commands.ts';
 import type { OrchestratorContext } from './context.ts';
 import { executeCommand } from './execute-command.ts';
@@ -85,7 +85,7 @@ export class CommandDoor {
         logger.warn('command_postponed', { command_id: command.id, error });
         return false;
       }
-      answer = { status: 'refused', text: error.message };
+      answer = refused(error.code, error.message);
     }
     this.#unwritten.set(command.id, answer);
     await store.commands.finish(command.id, { at: clock.now(), ...answer });

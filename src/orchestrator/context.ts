@@ -87,7 +87,7 @@ export interface Processes {
 }
 
 /**
- * Changes of the issues themselves. Each gives one sentence for whoever asked, and rejects with the reason when it is not
+ * Changes of the issues themselves. Each gives the identifier of the issue, and rejects with the reason when it is not
  * allowed. Carried out a second time, with the same command, it changes nothing more.
  */
 export interface IssueDesk {

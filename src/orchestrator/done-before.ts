@@ -30,7 +30,7 @@ export async function lastChange(
       typeof payload.issue === 'string' &&
       isMeantBy(issue, payload.issue),
   );
-  return found === undefined ? null : { kind: found.kind, by: ` by ${nameOf(found.author)}` };
+  return found === undefined ? null : { kind: found.kind, by: nameOf(found.author) };
 }
 
 /** How it stands with an issue, as the end of a sentence. */

@@ -1,7 +1,8 @@
 import { askedHold, isAskedHold } from '../core/asked-hold.ts';
 import type { Author } from '../core/author.ts';
 import { BatonError } from '../core/baton-error.ts';
-import { type CommandAnswer, type CommandKind, isCommandKind, whyNotForRuns } from '../core/command.ts';
+import { type CommandKind, isCommandKind, whyNotForRuns } from '../core/command.ts';
+import { type CommandAnswer, done, refused } from '../core/command-answers.ts';
 import type { Command } from '../store/commands.ts';
 import { answerQuestion } from './answer-question.ts';
 import { changeIssue, type DeskKind, isDeskKind } from './change-issue.ts';
@@ -24,9 +25,9 @@ import { nobodyHears, noSuchIssue, whyLeftAlone } from './why-left-alone.ts';
 /** Carries out one command. A command that cannot be carried out is refused with the reason; nothing is half done. */
 export async function executeCommand(context: OrchestratorContext, command: Command): Promise<CommandAnswer> {
   const { kind } = command;
-  if (!isCommandKind(kind)) return refused(`this version knows no command "${kind}"`);
+  if (!isCommandKind(kind)) return refused('unknown_command', `This version of Baton has no command "${kind}".`);
   const notForRuns = command.author.kind === 'run' ? whyNotForRuns(kind) : null;
-  if (notForRuns !== null) return refused(notForRuns);
+  if (notForRuns !== null) return refused('not_for_agents', notForRuns);
   const reason = textIn(command, 'reason');
   if (kind === 'pause' || kind === 'drain') return pause(context, command.id, kind, reason);
   if (kind === 'resume') return resume(context, command.id);
@@ -34,19 +35,19 @@ export async function executeCommand(context: OrchestratorContext, command: Comm
   if (kind === 'question_answer') return answerQuestion(context, command);
   if (isDeskKind(kind)) return changeIssue(context, command, kind);
   const reference = textIn(command, 'issue');
-  if (reference === null) return refused('the command names no issue');
+  if (reference === null) return refused('no_issue_named', 'The command names no issue.');
   const found = await findIssue(context, reference);
-  if (found === null) return refused(noSuchIssue(context, reference));
+  if (found === null) return noSuchIssue(context, reference);
   const { issue } = found;
   await leaveToItsOwner(context, issue);
   if (context.state.adopting.has(issue.id))
     throw new BatonError('claim_lost', `${issue.identifier} is being taken over from an earlier life.`);
   const leftAlone = await whyLeftAlone(context, found);
-  if (leftAlone !== null && needsWork.has(kind) && command.begun === null) return refused(leftAlone);
+  if (leftAlone !== null && needsWork.has(kind) && command.begun === null) return leftAlone;
   const answer = await aboutIssue(context, kind, issue, command);
   // One that was done before is told so; otherwise the state says more than that it is in nobody's hands.
   const isHandback = kind === 'issue_handback' && answer.status === 'refused';
-  return isHandback && leftAlone !== null ? refused(leftAlone) : answer;
+  return isHandback && leftAlone !== null ? leftAlone : answer;
 }
 
 /** Commands that mean nothing for an issue that nobody will work on. */
@@ -61,17 +62,23 @@ async function aboutIssue(
   if (kind === 'issue_steer') {
     const text = textIn(command, 'text');
     if (text !== null && command.begun === null && !context.state.running.has(issue.id))
-      return refused(nobodyHears(context, issue));
+      return nobodyHears(context, issue);
     return steerRun(context, issue, { ...command, text });
   }
   if (kind === 'issue_handback') return handBack(context, issue, { ...command, note: textIn(command, 'note') });
   const wanted = kind === 'issue_stop' ? textIn(command, 'run') : null;
   const running = context.state.running.get(issue.id);
   if (wanted !== null && running !== undefined && running.runId !== wanted)
-    return refused(`the run ${wanted} of ${issue.identifier} has ended; another one goes on, and is left alone`);
+    return refused(
+      'run_already_ended',
+      `The run ${wanted} of ${issue.identifier} has ended. Another run is in progress and was not stopped.`,
+    );
   const note = kind === 'issue_retry' ? textIn(command, 'note') : null;
   if (note !== null && !(await leaveNote(context, issue, note)))
-    return refused(`${issue.identifier} had no run yet, so nobody would be told; say it on the issue itself`);
+    return refused(
+      'no_run_for_note',
+      `${issue.identifier} has had no run yet, so no agent would read the note. Write it in the issue itself.`,
+    );
   return issueCommands[kind](context, issue, textIn(command, 'reason'), command.author);
 }
 
@@ -88,13 +95,13 @@ const issueCommands: Record<IssueCommandKind, IssueCommand> = {
 
   async issue_retry(context, issue) {
     const { state } = context;
-    if (state.running.has(issue.id)) return refused(`${issue.identifier} is running`);
+    if (state.running.has(issue.id)) return refused('already_running', `${issue.identifier} is already running.`);
     const waiting = state.retrying.get(issue.id);
     if (waiting !== undefined) {
       const waitsForAccount = waiting.kind === 'quota' || waiting.wait?.code === 'waiting_quota';
       await (waitsForAccount ? tryAccounts(context) : tryLogins(context));
       scheduleLook(context, waiting, { delayMs: 0 });
-      return done(`${issue.identifier} is looked at now`);
+      return done('retry_now', `Retrying ${issue.identifier} now.`);
     }
     // Whoever asks for it has seen to what held it.
     const held = state.held.get(issue.id);
@@ -105,25 +112,29 @@ const issueCommands: Record<IssueCommandKind, IssueCommand> = {
     if (!wasHeld && waitsForAccount) await tryAccounts(context);
     context.requestTick();
     if (!wasHeld && why !== undefined && !waitsForAccount)
-      return refused(`${issue.identifier} is not waiting for a retry: ${why.text}`);
-    return done(`${issue.identifier} is looked at now`);
+      return refused('not_waiting', `${issue.identifier} is not waiting for a retry: ${why.text}`, {
+        reason_code: why.code,
+      });
+    return done('retry_now', `Retrying ${issue.identifier} now.`);
   },
 
   async issue_hold(context, issue, reason, author) {
     const { state, clock } = context;
     const held = state.held.get(issue.id);
     const { code, who } = askedHold(author);
-    if (isAskedHold(held?.code) && held !== undefined)
-      return done(`${issue.identifier} is held already: ${held.reason}`);
-    if (held !== undefined) return refused(`${issue.identifier} is held already: ${held.reason}`);
+    if (held !== undefined) {
+      const text = `${issue.identifier} is already on hold: ${held.reason}`;
+      const data = { hold_code: held.code, reason: held.reason };
+      return isAskedHold(held.code) ? done('already_held', text, data) : refused('held_for_another_reason', text, data);
+    }
     const why = reason ?? `${who} asked for it`;
     const running = state.running.get(issue.id);
     if (running !== undefined) {
       await holdAfterRun(context, running, { code, reason: why });
-      return done(`${issue.identifier} is held when its run has ended`);
+      return done('held_after_run', `${issue.identifier} goes on hold when its run ends.`);
     }
     await holdIssue(context, { issue, code, reason: why, since: clock.now(), runId: null });
-    return done(`${issue.identifier} is held`);
+    return done('held', `${issue.identifier} is on hold.`);
   },
 
   async issue_release(context, issue) {
@@ -131,22 +142,24 @@ const issueCommands: Record<IssueCommandKind, IssueCommand> = {
     if (context.state.held.has(issue.id)) await tryLogins(context);
     if (!(await releaseHold(context, issue.id, { byPerson: true }))) {
       const before = await lastChange(context, issue);
-      if (before?.kind !== 'issue_release') return refused(`${issue.identifier} is not held`);
-      return done(`${issue.identifier} was released already${before.by}: ${howItStands(context, issue)}`);
+      if (before?.kind !== 'issue_release') return refused('not_held', `${issue.identifier} is not on hold.`);
+      const text = `${issue.identifier} was already released by ${before.by}: ${howItStands(context, issue)}`;
+      return done('already_released', text, { by: before.by });
     }
     context.requestTick();
-    return done(`${issue.identifier} is not held ${isRunning ? 'when its run has ended' : 'any more'}`);
+    if (isRunning) return done('released_after_run', `${issue.identifier} no longer goes on hold when its run ends.`);
+    return done('released', `${issue.identifier} is no longer on hold.`);
   },
 
   async issue_stop(context, issue, reason, author) {
     const running = context.state.running.get(issue.id);
     if (running === undefined) return noRunToStop(context, issue);
     const isBeingEnded = running.stopRequested === 'stopped_by_person' && reason === null;
-    if (isBeingEnded) return done(`the run of ${issue.identifier} is being ended already`);
+    if (isBeingEnded) return done('already_stopping', `The run of ${issue.identifier} is already being stopped.`);
     const { code, who } = askedHold(author);
     await holdAfterRun(context, running, { code, reason: reason ?? `${who} stopped its run` });
     stopRun(context, running, 'stopped_by_person');
-    return done(`the run of ${issue.identifier} is being ended; the issue is held afterwards`);
+    return done('stopping', `Stopping the run of ${issue.identifier}; then the issue goes on hold.`);
   },
 };
 
@@ -157,9 +170,12 @@ async function noRunToStop(context: OrchestratorContext, issue: IssueName): Prom
   const before = await lastChange(context, issue);
   const isStopped =
     before?.kind === 'issue_stop' || (held !== undefined && isAskedHold(held.code) && held.runId !== null);
-  if (!isStopped) return refused(`${identifier} is not running`);
-  const by = before?.kind === 'issue_stop' ? before.by : '';
-  return done(`the run of ${identifier} was ended already${by}: ${howItStands(context, issue)}`);
+  if (!isStopped) return refused('not_running', `${identifier} is not running.`);
+  const by = before?.kind === 'issue_stop' ? before.by : null;
+  const who = by === null ? '' : ` by ${by}`;
+  return done('already_stopped', `The run of ${identifier} was already stopped${who}: ${howItStands(context, issue)}`, {
+    by,
+  });
 }
 
 /** Whoever asked has gone by then, and may have changed his mind. */
@@ -169,13 +185,15 @@ const pruneWithinMs = 3_600_000;
 function pruneWorkspaces(context: OrchestratorContext, { payload, at }: Command): CommandAnswer {
   const { issues, host, ignores_retention } = payload;
   if (!Array.isArray(issues) || !issues.every((id) => typeof id === 'string'))
-    return refused('the command names no issues');
-  if (context.clock.now() - at > pruneWithinMs) return refused('nobody could carry it out for an hour');
+    return refused('no_issue_named', 'The command names no issues.');
+  if (context.clock.now() - at > pruneWithinMs)
+    return refused('command_expired', 'No daemon could carry out the command for an hour.');
   // The directories are on that machine.
   if (host !== context.host) throw new BatonError('claim_lost', `The workspaces are on ${String(host)}.`);
   const wish = { issueIds: issues, ignoresRetention: ignores_retention === true };
   context.own('sweep', sweepWorkspaces(context, wish));
-  return done(issues.length === 1 ? '1 workspace is being removed' : `${issues.length} workspaces are being removed`);
+  const count = issues.length === 1 ? '1 workspace' : `${issues.length} workspaces`;
+  return done('workspaces_being_removed', `Removing ${count}.`, { workspaces: issues.length });
 }
 
 function pause(
@@ -186,38 +204,36 @@ function pause(
 ): CommandAnswer {
   // One that was carried out and could not be answered comes again.
   if (state.paused?.kind === kind && state.unansweredPause !== commandId)
-    return refused(kind === 'pause' ? 'it is paused already' : 'it is draining already');
+    return kind === 'pause'
+      ? refused('already_paused', 'Baton is already paused.')
+      : refused('already_draining', 'Baton is already draining.');
   state.paused = { since: clock.now(), kind, reason };
   state.unansweredPause = commandId;
   notify();
   requestTick();
   const { size } = state.running;
-  const runs = size === 1 ? '1 run goes' : `${size} runs go`;
-  return done(`nothing new starts; ${runs} on${kind === 'drain' ? ', then Baton ends' : ''}`);
+  const text = `No new work starts; ${size === 1 ? '1 run continues' : `${size} runs continue`}`;
+  const data = { runs: size };
+  return kind === 'pause' ? done('paused', `${text}.`, data) : done('draining', `${text}, then Baton stops.`, data);
 }
 
 /** Lifts a pause; and where the limit of the day has stopped work, gives it another allowance. */
 async function resume(context: OrchestratorContext, commandId: string): Promise<CommandAnswer> {
   const { state, notify, requestTick } = context;
   const isDayOver = whyDayIsOver(context) !== null;
-  if (state.paused === null && !isDayOver && state.unansweredPause !== commandId) return refused('it is not paused');
+  if (state.paused === null && !isDayOver && state.unansweredPause !== commandId)
+    return refused('not_paused', 'Baton is not paused.');
   if (isDayOver) await allowMoreToday(context);
   state.paused = null;
   state.unansweredPause = commandId;
   notify();
   requestTick();
-  return done(isDayOver ? 'new work starts again, with another allowance for today' : 'new work starts again');
+  return isDayOver
+    ? done('resumed_with_allowance', 'New work starts again, with another allowance for today.')
+    : done('resumed', 'New work starts again.');
 }
 
 function textIn({ payload }: Command, name: string): string | null {
   const value = payload[name];
   return typeof value === 'string' && value.trim() !== '' ? value.trim() : null;
-}
-
-function done(text: string): CommandAnswer {
-  return { status: 'done', text };
-}
-
-function refused(text: string): CommandAnswer {
-  return { status: 'refused', text };
 }

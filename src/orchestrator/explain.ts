@@ -19,9 +19,26 @@ export interface Explanation {
   readonly reason: SkipReason | null;
   /** How many issues start before it. */
   readonly startsBefore: number;
+  readonly nextCode: NextCode;
   /** What happens next, as a sentence. */
   readonly next: string;
 }
+
+/** What happens next with an issue, for programs. */
+export type NextCode =
+  | 'starts_next_tick'
+  | 'starts_with_daemon'
+  | 'run_continues'
+  | 'run_asks'
+  | 'held'
+  /** Its retry is due, and something keeps it from starting. */
+  | 'retry_waits'
+  | 'retry_scheduled'
+  /** Its retry is scheduled, and as it stands it would not start. */
+  | 'retry_obstructed'
+  /** It starts only when somebody changes the issue. */
+  | 'left_alone'
+  | 'waits';
 
 /** Who explains: the daemon that would start the issue, or somebody who looks at its store while none runs. */
 export type Explainer = 'daemon' | 'visitor';
@@ -59,12 +76,14 @@ export async function explainIssue(
   });
   const reason = found.answers.find(({ refusal }) => refusal !== null)?.refusal ?? null;
   const { id, identifier, title, state: issueState } = issue;
+  const [nextCode, next] = whatFollows(context, issue, found, by);
   return {
     issue: { id, identifier, title, state: issueState },
-    gates: saidOnce(found.answers),
+    gates: saidOnce(found.answers, state.retrying.get(id)?.wait?.code),
     reason,
     startsBefore: found.startsBefore,
-    next: whatFollows(context, issue, found, by),
+    nextCode,
+    next,
   };
 }
 
@@ -73,17 +92,20 @@ function leftByLastLife({ state }: OrchestratorContext): OutsideGate {
   const left = new Set(state.elsewhere.map(({ issueId }) => issueId));
   const text = 'the daemon that had it no longer answers; the next start goes on with it';
   return {
-    refuse: ({ id }) => (left.has(id) ? { code: 'claimed_elsewhere', text } : null),
+    refuse: ({ id }) => (left.has(id) ? { code: 'left_by_previous_daemon', text } : null),
     passed: () => 'no other daemon has it',
   };
 }
 
-/** A look that waits for what a later gate asks: that one tells it. */
-function saidOnce(answers: DispatchExplanation['answers']): Explanation['gates'] {
-  return answers.map((answer, at) => {
-    const isSaidLater = answer.refusal !== null && answers.slice(at + 1).some(({ text }) => text === answer.text);
-    return isSaidLater ? { ...answer, text: 'its look is due and waits' } : answer;
-  });
+/** A retry that waits for what a later gate asks: that one tells it. */
+function saidOnce(
+  answers: DispatchExplanation['answers'],
+  waitCode: SkipReason['code'] | undefined,
+): Explanation['gates'] {
+  if (!answers.some(({ refusal }) => refusal !== null && refusal.code === waitCode)) return answers;
+  return answers.map((answer) =>
+    answer.gate === 'free_here' ? { ...answer, text: 'its look is due and waits' } : answer,
+  );
 }
 
 /** The store asks this when a run begins; here it is asked before. */
@@ -133,34 +155,44 @@ function whatFollows(
   { id, identifier }: Issue,
   { answers, startsBefore }: DispatchExplanation,
   by: Explainer,
-): string {
+): readonly [NextCode, string] {
   const { running, retrying, held, paused } = context.state;
   const refusals = answers.flatMap(({ refusal }) => refusal ?? []);
   // What ends only when somebody changes the issue says more than what it would wait for besides.
   const [earliest] = refusals;
-  const first = earliest?.code === 'claimed_elsewhere' ? earliest : (refusals.find(isLasting) ?? earliest);
-  if (first === undefined) return by === 'daemon' ? 'it starts at the next tick' : 'it starts when a daemon runs';
+  const isElsewhere = earliest?.code === 'claimed_elsewhere' || earliest?.code === 'left_by_previous_daemon';
+  const first = isElsewhere ? earliest : (refusals.find(isLasting) ?? earliest);
+  if (first === undefined)
+    return by === 'daemon'
+      ? ['starts_next_tick', 'it starts at the next tick']
+      : ['starts_with_daemon', 'it starts when a daemon runs'];
   const run = running.get(id);
-  if (run !== undefined) return runText(context, run);
+  if (run !== undefined) return afterRun(context, run);
   const hold = held.get(id);
-  if (hold !== undefined) return `it is held: ${withCommand(hold.reason, retryCommand(identifier))}`;
+  if (hold !== undefined) return ['held', `it is held: ${withCommand(hold.reason, retryCommand(identifier))}`];
   const look = retrying.get(id);
   if (look !== undefined) {
-    if (look.wait !== null) return `its look is due and waits: ${look.wait.text}`;
+    if (look.wait !== null) return ['retry_waits', `its look is due and waits: ${look.wait.text}`];
     const at = `it is looked at again at ${new Date(look.dueAt).toISOString()}`;
     const obstacle = refusals.find(({ code }) => code !== 'claimed');
     return obstacle === undefined
-      ? `${at} and started then`
-      : `${at}; as it stands it would not start: ${obstacle.text}`;
+      ? ['retry_scheduled', `${at} and started then`]
+      : ['retry_obstructed', `${at}; as it stands it would not start: ${obstacle.text}`];
   }
   const before = startsBefore > 0 && isAboutSlots(first) ? `; ${othersBefore(startsBefore)}` : '';
   const remedy = paused?.kind === 'pause' && first.code === 'paused' ? '; baton resume lets it start' : '';
-  return `${leftAlone.has(first.code) ? 'it is left alone' : 'it waits'}: ${first.text}${before}${remedy}`;
+  const why = `${first.text}${before}${remedy}`;
+  return isLasting(first) ? ['left_alone', `it is left alone: ${why}`] : ['waits', `it waits: ${why}`];
 }
 
-function runText({ questions }: OrchestratorContext, { runId, holdAfterwards }: RunningEntry): string {
-  const now = `its run ${runId} ${questions.isAsking(runId) ? "waits for a person's answer" : 'goes on'}`;
-  return holdAfterwards === null ? now : `${now}; then it is held: ${holdAfterwards.reason}`;
+function afterRun(
+  { questions }: OrchestratorContext,
+  { runId, holdAfterwards }: RunningEntry,
+): readonly [NextCode, string] {
+  const isAsking = questions.isAsking(runId);
+  const now = `its run ${runId} ${isAsking ? "waits for a person's answer" : 'goes on'}`;
+  const then = holdAfterwards === null ? '' : `; then it is held: ${holdAfterwards.reason}`;
+  return [isAsking ? 'run_asks' : 'run_continues', `${now}${then}`];
 }
 
 /** Some reasons name the command themselves. */

@@ -1,5 +1,5 @@
 import { BatonError } from '../core/baton-error.ts';
-import type { CommandAnswer } from '../core/command.ts';
+import { type CommandAnswer, done, refused } from '../core/command-answers.ts';
 import { handbackCommand, survivesReason } from '../core/retry-command.ts';
 import type { Command } from '../store/commands.ts';
 import type { OrchestratorContext } from './context.ts';
@@ -29,16 +29,17 @@ export async function takeOverByHand(
   };
   // Beside an agent that may be alive nobody works by hand.
   if (state.held.get(issue.id)?.code === 'agent_survives')
-    return refused(survivesReason(`an agent of ${identifier} may still be alive.`, identifier));
-  if (state.held.get(issue.id)?.code === takenOver) return done(`${identifier} is in your hands already`);
+    return refused('agent_survives', survivesReason(`An agent of ${identifier} may still be alive.`, identifier));
+  if (state.held.get(issue.id)?.code === takenOver)
+    return done('already_taken_over', `${identifier} is already taken over.`);
   const running = state.running.get(issue.id);
   if (running === undefined) {
     await holdIssue(context, { ...hold, issue, since: clock.now(), runId: state.held.get(issue.id)?.runId ?? null });
-    return done(`${identifier} is in your hands; no agent works on it`);
+    return done('taken_over', `${identifier} is taken over; no agent works on it.`);
   }
   await holdAfterRun(context, running, hold);
   stopRun(context, running, 'taken_over');
-  return done(`the run of ${identifier} is being ended; then it is in your hands`);
+  return done('taking_over_after_run', `Stopping the run of ${identifier}; then the issue is taken over.`);
 }
 
 /** A command, and what was begun of it before the daemon ended that was carrying it out. */
@@ -53,20 +54,21 @@ export async function handBack(
   const { state } = context;
   const running = state.running.get(issue.id);
   if (running?.holdAfterwards?.code === takenOver)
-    return refused(`the run of ${issue.identifier} is still being ended`);
+    return refused('run_ending', `The run of ${issue.identifier} is still being stopped.`);
   if (state.held.get(issue.id)?.code !== takenOver) {
     const stored = (await context.store.held.list(context.project)).find(({ issueId }) => issueId === issue.id);
     // Of a daemon that is gone, and not taken over yet: a moment later it is ours.
     if (stored?.code === takenOver) throw new BatonError('claim_lost', `${issue.identifier} is being taken over.`);
     const before = await lastChange(context, issue);
-    const by = before?.kind === 'issue_handback' ? before.by : '';
-    if (begun !== null || by !== '')
-      return done(`${issue.identifier} was given back already${by}: ${howItStands(context, issue)}`);
-    return refused(`${issue.identifier} is in nobody's hands`);
+    const by = before?.kind === 'issue_handback' ? before.by : null;
+    if (begun === null && by === null) return refused('not_taken_over', `${issue.identifier} is not taken over.`);
+    const who = by === null ? '' : ` by ${by}`;
+    const text = `${issue.identifier} was already handed back${who}: ${howItStands(context, issue)}`;
+    return done('already_handed_back', text, { by });
   }
-  await context.store.commands.begin(id, 'it is given back');
+  await context.store.commands.begin(id, 'it is handed back');
   await lookInsteadOfHold(context, issue.id, { kind: 'handed_back', note });
-  return done(`${issue.identifier} is given back; an agent goes on with it`);
+  return done('handed_back', `${issue.identifier} is handed back; an agent continues the work.`);
 }
 
 /**
@@ -79,32 +81,25 @@ export async function steerRun(
   { id, begun, text }: CommandOnce & { readonly text: string | null },
 ): Promise<CommandAnswer> {
   const { identifier } = issue;
-  if (text === null) return refused('the command says nothing');
+  if (text === null) return refused('nothing_to_say', 'The command has no text for the agent.');
   if (begun !== null)
     return done(
-      `it was being said to ${identifier} when the daemon ended, and is not said twice; say it anew if it was not heard`,
+      'message_uncertain',
+      `The daemon stopped while it delivered the message to the agent of ${identifier}. It is not sent twice; send it again if the agent does not have it.`,
     );
   const running = state.running.get(issue.id);
-  if (running === undefined) return refused(`${identifier} is not running`);
-  if (running.stopRequested !== null) return refused(`the run of ${identifier} is being ended`);
-  if (!(await store.commands.begin(id, running.runId))) return done(`the agent of ${identifier} was told`);
+  if (running === undefined) return refused('not_running', `${identifier} is not running.`);
+  if (running.stopRequested !== null) return refused('run_ending', `The run of ${identifier} is being stopped.`);
+  const delivered = done('message_delivered', `Delivered to the agent of ${identifier}.`);
+  if (!(await store.commands.begin(id, running.runId))) return delivered;
   try {
-    if (state.running.get(issue.id) !== running) throw new BatonError('command_refused', 'its run has just ended');
+    if (state.running.get(issue.id) !== running) throw new BatonError('command_refused', 'The run has just ended.');
     const how = await running.run.steer(text);
-    return done(
-      how === 'told' ? `the agent of ${identifier} is told` : `the agent of ${identifier} is told at its next turn`,
-    );
+    if (how === 'told') return delivered;
+    return done('message_waits_for_turn', `The agent of ${identifier} gets the message at its next turn.`);
   } catch (thrown) {
     // It was not said.
     await store.commands.begin(id, null);
     throw thrown;
   }
-}
-
-function done(text: string): CommandAnswer {
-  return { status: 'done', text };
-}
-
-function refused(text: string): CommandAnswer {
-  return { status: 'refused', text };
 }

@@ -23,7 +23,10 @@ export function backupStore(url: string, file: string): void {
       nextStep: 'Run `pg_dump --format=custom --file=FILE` with the address of the store.',
     });
   }
-  if (!existsSync(location.file)) throw new BatonError('store_backup_failed', `there is no store ${location.file}`);
+  if (!existsSync(location.file)) {
+    const details = { problem: 'no_store', file: location.file };
+    throw new BatonError('store_backup_failed', `there is no store ${location.file}`, { details });
+  }
   refuseExisting(file);
   const partial = `${file}.partial-${process.pid}`;
   try {
@@ -63,5 +66,8 @@ function nameIt(partial: string, file: string): void {
 }
 
 function refuseExisting(file: string): void {
-  if (existsSync(file)) throw new BatonError('store_backup_failed', `${file} exists already and is not written over`);
+  if (existsSync(file)) {
+    const details = { problem: 'file_exists', file };
+    throw new BatonError('store_backup_failed', `${file} exists already and is not written over`, { details });
+  }
 }

@@ -1,4 +1,5 @@
 import type { Author } from '../core/author.ts';
+import type { CommandAnswer } from '../core/command-answers.ts';
 
 /**
  * Requests to change scheduling state, written by anybody, executed by the orchestrator alone, once, in the order of
@@ -52,9 +53,6 @@ export interface Command extends CommandDraft {
   readonly result: CommandResult | null;
 }
 
-export interface CommandResult {
+export interface CommandResult extends CommandAnswer {
   readonly at: number;
-  readonly status: 'done' | 'refused';
-  /** One sentence for the person who asked. */
-  readonly text: string;
 }

@@ -1,5 +1,6 @@
 import type { Generated } from 'kysely';
 import type { BoardStatus } from '../core/board-status.ts';
+import type { CommandAnswer } from '../core/command-answers.ts';
 import type { RecoveryStep } from '../core/context-recovery.ts';
 import type { NotifyCause } from '../core/notify-cause.ts';
 import type { RetryKind } from '../core/workflow.ts';
@@ -111,6 +112,8 @@ export interface Database {
     result_at: number | null;
     result_status: 'done' | 'refused' | null;
     result_text: string | null;
+    result_code: CommandAnswer['code'] | null;
+    result_data_json: string | null;
   };
   notifications: {
     project: string;

@@ -1,4 +1,5 @@
 import { appendFile, rm, truncate } from 'node:fs/promises';
+import { BatonError } from '../core/baton-error.ts';
 import {
   endsTorn,
   isFileName,
@@ -26,7 +27,11 @@ export interface TranscriptEnd {
 }
 
 export async function findEnd(folder: string, runId: string): Promise<TranscriptEnd> {
-  if (!isFileName(runId)) throw new Error(`a transcript cannot be named after ${JSON.stringify(runId)}`);
+  if (!isFileName(runId)) {
+    throw new BatonError('internal_error', `a transcript cannot be named after ${JSON.stringify(runId)}`, {
+      details: { run_id: runId },
+    });
+  }
   const gap = await readGap(folder, runId);
   // A crash between writing the gap and removing the segment left that behind.
   if (gap.next > 2) await rm(segmentFile(folder, runId, gap.next - 1), { force: true });

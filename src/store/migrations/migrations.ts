@@ -8,6 +8,7 @@ import { orderOfRuns } from './0006-order-of-runs/order-of-runs.ts';
 import { notesOfRuns } from './0007-notes-of-runs/notes-of-runs.ts';
 import { notifications } from './0008-notifications/notifications.ts';
 import { landed } from './0009-landed/landed.ts';
+import { answerCodes } from './0010-answer-codes/answer-codes.ts';
 import type { ColumnTypes } from './column-types.ts';
 
 /**
@@ -30,4 +31,5 @@ export const migrations: readonly Migration[] = [
   notesOfRuns,
   notifications,
   landed,
+  answerCodes,
 ];

@@ -1,7 +1,8 @@
 import type { Kysely, Selectable } from 'kysely';
-import type { Command, Commands } from '../commands.ts';
+import type { Command, CommandResult, Commands } from '../commands.ts';
 import type { Engine } from '../engine.ts';
 import { authorFrom } from '../json-text.ts';
+import { recordIn, valueFromText } from '../read-json.ts';
 import type { Database } from '../schema.ts';
 import { outlineRows } from './outline-commands.ts';
 
@@ -68,7 +69,13 @@ export function commandsTable(db: Kysely<Database>, engine: Engine): Commands {
     finish: async (id, result) => {
       const done = await db
         .updateTable('commands')
-        .set({ result_at: result.at, result_status: result.status, result_text: result.text })
+        .set({
+          result_at: result.at,
+          result_status: result.status,
+          result_code: result.code,
+          result_text: result.text,
+          result_data_json: JSON.stringify(result.data),
+        })
         .where('id', '=', id)
         .where('result_at', 'is', null)
         .executeTakeFirst();
@@ -142,9 +149,17 @@ function commandFrom(row: Selectable<Database['commands']>): Command {
     seq: row.seq,
     // Until there is a result, its text is what was begun.
     begun: row.result_at === null ? row.result_text : null,
-    result:
-      row.result_at === null || row.result_status === null
-        ? null
-        : { at: row.result_at, status: row.result_status, text: row.result_text ?? '' },
+    result: resultFrom(row),
+  };
+}
+
+function resultFrom(row: Selectable<Database['commands']>): CommandResult | null {
+  if (row.result_at === null || row.result_status === null) return null;
+  return {
+    at: row.result_at,
+    status: row.result_status,
+    code: row.result_code ?? 'answered_without_code',
+    text: row.result_text ?? '',
+    data: recordIn(valueFromText(row.result_data_json)),
   };
 }

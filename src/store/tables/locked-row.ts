@@ -1,4 +1,5 @@
 import type { Kysely, SelectQueryBuilder } from 'kysely';
+import { BatonError } from '../../core/baton-error.ts';
 import type { Engine } from '../engine.ts';
 import type { Database } from '../schema.ts';
 
@@ -12,6 +13,6 @@ export async function lockedRow<Table extends keyof Database, Row>(
   wanted: SelectQueryBuilder<Database, Table, Row>,
 ): Promise<Row | undefined> {
   // Outside, the lock would end with the statement and whoever relied on it would not notice.
-  if (!db.isTransaction) throw new Error('a lock holds only inside a transaction');
+  if (!db.isTransaction) throw new BatonError('internal_error', 'a lock holds only inside a transaction');
   return (await (engine === 'postgres' ? wanted.forUpdate() : wanted).executeTakeFirst()) as Row | undefined;
 }

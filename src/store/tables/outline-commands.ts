@@ -21,7 +21,8 @@ export async function outlineRows(
   if (doneKinds?.length === 0) return [];
   const rows = await db
     .selectFrom('commands')
-    .select(['seq', 'id', 'project', 'kind', 'author_json', 'at', 'key', 'result_at', 'result_status', 'result_text'])
+    .select(['seq', 'id', 'project', 'kind', 'author_json', 'at', 'key'])
+    .select(['result_at', 'result_status', 'result_text', 'result_code', 'result_data_json'])
     .select(outlined.map((name) => textIn(engine, name).as(name)))
     .where('seq', 'in', newest(db, project, { limit, ...(doneKinds === undefined ? {} : { doneKinds }) }))
     .orderBy('seq', 'desc')
