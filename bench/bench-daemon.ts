@@ -128,6 +128,8 @@ export async function openBenchDaemon(options: BenchDaemonOptions): Promise<Benc
 }
 
 const surroundings: Surroundings = {
+  clock: systemClock,
+  chance: systemChance,
   env: process.env,
   cwd: process.cwd(),
   homeDir: os.homedir(),

@@ -13,13 +13,16 @@ interface ActionButtonProps {
   /** Asked by the first press; the second one does it. */
   readonly confirm?: string;
   readonly isMain?: boolean;
+  /** Which action it is, whatever it is called on the page (`data-part`). */
+  readonly part?: string;
 }
 
 /** A second press sooner than this belongs to a double click, which is no answer to a question. */
 const doubleClickMs = 350;
 
 /** A button that sends a command. What came of it is told by `ActionFeedback` at the same spot. */
-export function ActionButton({ spot, request, label, name, confirm, isMain = false }: ActionButtonProps): VNode {
+export function ActionButton(props: ActionButtonProps): VNode {
+  const { spot, request, label, name, confirm, isMain = false, part = request.kind } = props;
   const isArmed = useSignal(false);
   const armedAt = useRef(0);
   const isSending = isSendingAt(spot);
@@ -36,6 +39,7 @@ export function ActionButton({ spot, request, label, name, confirm, isMain = fal
   return (
     <button
       type="button"
+      data-part={part}
       class={[isMain ? 'main' : '', isArmed.value ? 'armed' : ''].join(' ').trim()}
       aria-label={isArmed.value ? `${confirm} ${name}` : name}
       aria-disabled={isSending}

@@ -15,7 +15,13 @@ export function ActionFeedback({ spot }: { readonly spot: Spot }): VNode | null 
       {phase === 'refused' && <strong>Refused: </strong>}
       <Text text={phase === 'sending' ? text : sentences(text, nextStep)} />
       {phase !== 'sending' && (
-        <button type="button" class="quiet" aria-label="Dismiss" onClick={() => dismissFeedback(spot)}>
+        <button
+          type="button"
+          class="quiet"
+          data-part="dismiss"
+          aria-label="Dismiss"
+          onClick={() => dismissFeedback(spot)}
+        >
           ×
         </button>
       )}

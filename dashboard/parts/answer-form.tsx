@@ -61,9 +61,22 @@ function Decision({ question, spot }: AnswerFormProps): VNode {
   const of = question.issue_identifier;
   return (
     <div class="actions">
-      <ActionButton spot={spot} request={request('accept')} label="Yes" name={`Yes: ${of}`} isMain />
-      <ActionButton spot={spot} request={request('accept_for_session')} label="Always" name={`Always: ${of}`} />
-      <ActionButton spot={spot} request={request('decline')} label="No" name={`No: ${of}`} />
+      <ActionButton
+        spot={spot}
+        request={request('accept')}
+        label="Yes"
+        name={`Yes: ${of}`}
+        part="question_accept"
+        isMain
+      />
+      <ActionButton
+        spot={spot}
+        request={request('accept_for_session')}
+        label="Always"
+        name={`Always: ${of}`}
+        part="question_accept_for_session"
+      />
+      <ActionButton spot={spot} request={request('decline')} label="No" name={`No: ${of}`} part="question_decline" />
     </div>
   );
 }
@@ -120,17 +133,28 @@ function Values({ question, spot, place, isOpen }: AnswerFormProps): VNode {
       )}
       <div class="actions">
         {!isOpen && (
-          <button type="button" onClick={forget}>
+          <button type="button" data-part="discard" onClick={forget}>
             Discard
           </button>
         )}
         {isOpen && secrets.length === 0 && (
-          <button type="submit" class="main" aria-label={`Answer: ${question.issue_identifier}`}>
+          <button
+            type="submit"
+            class="main"
+            data-part="question_answer"
+            aria-label={`Answer: ${question.issue_identifier}`}
+          >
             Answer
           </button>
         )}
         {isOpen && (
-          <ActionButton spot={spot} request={decline} label="Decline" name={`Decline: ${question.issue_identifier}`} />
+          <ActionButton
+            spot={spot}
+            request={decline}
+            label="Decline"
+            name={`Decline: ${question.issue_identifier}`}
+            part="question_decline"
+          />
         )}
       </div>
     </form>

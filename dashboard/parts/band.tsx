@@ -2,6 +2,8 @@ import type { ComponentChildren, VNode } from 'preact';
 import { useId } from 'preact/hooks';
 
 interface BandProps {
+  /** Which part of the screen it is, whatever its title says (`data-part`). */
+  readonly part: string;
   readonly title: string;
   readonly count: number;
   /** Whether there are rows; some are shown that do not count any more. */
@@ -12,10 +14,10 @@ interface BandProps {
 }
 
 /** A part of a screen with a heading and rows, each on the same columns. */
-export function Band({ title, count, hasRows = count > 0, empty, children }: BandProps): VNode {
+export function Band({ part, title, count, hasRows = count > 0, empty, children }: BandProps): VNode {
   const id = useId();
   return (
-    <section class="band" aria-labelledby={id}>
+    <section class="band" data-part={part} aria-labelledby={id}>
       <h2 id={id}>
         {title} {count > 0 && <span class="count">{count}</span>}
       </h2>

@@ -5,6 +5,7 @@ import type { IssueSummary, Move } from '../../src/server/api/schema/issue.ts';
 import { type BoardColumn as ColumnFacts, shiftOf } from '../data/board-columns.ts';
 import { plainWords } from '../data/words.ts';
 import { BoardCard, cardHeight } from './board-card.tsx';
+import { EmptyLine } from './empty-line.tsx';
 import { VirtualList } from './virtual-list.tsx';
 
 interface ColumnProps {
@@ -47,6 +48,7 @@ export function BoardColumn(props: ColumnProps): VNode {
   return (
     <section
       ref={section}
+      data-part={state}
       class={['column', isOver.value ? 'over' : '', isRefused ? 'refuses' : ''].join(' ')}
       aria-label={label}
       onDragOver={(event) => {
@@ -73,7 +75,7 @@ export function BoardColumn(props: ColumnProps): VNode {
         )}
       </h2>
       {isRefused && <p class="why-not">{move.why_not ?? 'not allowed'}</p>}
-      {!column.isRead && <p class="empty">Asking the daemon.</p>}
+      {!column.isRead && <EmptyLine isAsking>Asking the daemon.</EmptyLine>}
       {column.isRead && issues.length === 0 && column.next === null && <p class="empty">none</p>}
       <VirtualList
         label={label}

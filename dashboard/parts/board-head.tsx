@@ -18,7 +18,7 @@ export function BoardHead({ project, onNew }: BoardHeadProps): VNode {
         </a>
       </h2>
       {onNew !== null && (
-        <button type="button" class="main" onClick={onNew}>
+        <button type="button" class="main" data-part="issue_file" onClick={onNew}>
           <Text text={`New issue in ${project}`} />
         </button>
       )}

@@ -23,6 +23,7 @@ export function BoardToolbar({ labels, isAsking, onNew }: ToolbarProps): VNode {
         ))}
       </datalist>
       <select
+        data-part="priority"
         aria-label="Priority"
         value={queryWord('priority')}
         onChange={({ currentTarget }) => setQuery({ priority: currentTarget.value })}
@@ -49,14 +50,17 @@ export function BoardToolbar({ labels, isAsking, onNew }: ToolbarProps): VNode {
         <button
           type="button"
           class="quiet"
+          data-part="clear_filters"
           onClick={() => setQuery({ q: null, label: null, priority: null, activity: null })}
         >
           Clear
         </button>
       )}
-      <output class="quiet-text">{isAsking ? 'Asking the daemon.' : ''}</output>
+      <output class="quiet-text" aria-busy={isAsking}>
+        {isAsking ? 'Asking the daemon.' : ''}
+      </output>
       {onNew !== null && (
-        <button type="button" class="main new" onClick={onNew}>
+        <button type="button" class="main new" data-part="issue_file" onClick={onNew}>
           New issue
         </button>
       )}

@@ -21,14 +21,14 @@ export function BulkBar(props: BulkBarProps): VNode | null {
       <strong>{count} selected</strong>
       {hidden > 0 && <span>{hidden} of them not shown</span>}
       {canMove && (
-        <button type="button" onClick={onMove}>
+        <button type="button" data-part="issue_move" onClick={onMove}>
           Move to…
         </button>
       )}
-      <button type="button" onClick={onHold}>
+      <button type="button" data-part="issue_hold" onClick={onHold}>
         Hold
       </button>
-      <button type="button" onClick={onRelease}>
+      <button type="button" data-part="issue_release" onClick={onRelease}>
         Release
       </button>
       <button type="button" class="quiet" onClick={onClear}>

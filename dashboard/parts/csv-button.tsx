@@ -24,7 +24,7 @@ export function CsvButton({ fileName, name, header, rows }: CsvButtonProps): VNo
     later(takenMs, () => URL.revokeObjectURL(address));
   };
   return (
-    <button type="button" class="quiet" aria-label={`CSV: ${name}`} onClick={download}>
+    <button type="button" class="quiet" data-part="csv" aria-label={`CSV: ${name}`} onClick={download}>
       CSV
     </button>
   );

@@ -2,6 +2,8 @@ import type { ComponentChildren, VNode } from 'preact';
 import { useId, useLayoutEffect, useRef } from 'preact/hooks';
 
 interface DialogProps {
+  /** Which dialog it is, whatever its title says (`data-part`). */
+  readonly part: string;
   readonly title: string;
   readonly onClose: () => void;
   readonly children: ComponentChildren;
@@ -10,7 +12,7 @@ interface DialogProps {
 }
 
 /** A dialog over the page. Esc, and a click beside it, close it; the focus goes back to where it was. */
-export function Dialog({ title, onClose, children, isBare = false }: DialogProps): VNode {
+export function Dialog({ part, title, onClose, children, isBare = false }: DialogProps): VNode {
   const element = useRef<HTMLDialogElement>(null);
   const id = useId();
   /** Who marks a text and lets go beside the dialog has not pressed there. */
@@ -33,6 +35,7 @@ export function Dialog({ title, onClose, children, isBare = false }: DialogProps
     <dialog
       ref={element}
       class={isBare ? 'dialog bare' : 'dialog'}
+      data-part={part}
       aria-labelledby={id}
       onClose={() => {
         // Not for one that has gone: who opened it knows.

@@ -20,7 +20,11 @@ export function DiffView({ path, changesWith }: DiffViewProps): VNode {
   const id = useId();
   const { value, problem } = resource.value;
   if (value === null)
-    return problem === null ? <EmptyLine>Reading the workspace.</EmptyLine> : <ProblemLine problem={problem} />;
+    return problem === null ? (
+      <EmptyLine isAsking>Reading the workspace.</EmptyLine>
+    ) : (
+      <ProblemLine problem={problem} />
+    );
   const { files, base, branch, is_cut, why_none } = value;
   const added = files.reduce((sum, file) => sum + (file.added ?? 0), 0);
   const removed = files.reduce((sum, file) => sum + (file.removed ?? 0), 0);

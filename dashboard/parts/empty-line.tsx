@@ -1,6 +1,16 @@
 import type { ComponentChildren, VNode } from 'preact';
 
+interface EmptyLineProps {
+  /** What is to be shown here is on its way. */
+  readonly isAsking?: boolean;
+  readonly children: ComponentChildren;
+}
+
 /** Where a list is empty: one line that says something useful. */
-export function EmptyLine({ children }: { readonly children: ComponentChildren }): VNode {
-  return <p class="empty">{children}</p>;
+export function EmptyLine({ isAsking = false, children }: EmptyLineProps): VNode {
+  return (
+    <p class="empty" aria-busy={isAsking}>
+      {children}
+    </p>
+  );
 }

@@ -15,6 +15,7 @@ export function FoldedColumn({ state, canMove, onOpen, onDrop }: FoldedColumnPro
   return (
     <button
       type="button"
+      data-part={state}
       class={isOver.value ? 'folded over' : 'folded'}
       aria-label={`Open ${plainWords(state)}`}
       onClick={onOpen}

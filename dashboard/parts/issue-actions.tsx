@@ -64,6 +64,7 @@ export function useIssueActions(input: IssueActionsInput): IssueActionsParts {
     return (
       <button
         type="button"
+        data-part={action.name}
         class={common.isMain ? 'main' : ''}
         aria-label={common.name}
         aria-expanded={isOpen}

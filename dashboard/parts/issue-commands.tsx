@@ -58,12 +58,12 @@ export function IssueCommands({ project, issue }: IssueCommandsProps): VNode {
       <div class="actions">
         {buttons}
         {canMove && (
-          <button type="button" aria-label={`Move: ${name}`} onClick={() => show('move', true)}>
+          <button type="button" data-part="issue_move" aria-label={`Move: ${name}`} onClick={() => show('move', true)}>
             Move…
           </button>
         )}
         {canEdit && (
-          <button type="button" aria-label={`Edit: ${name}`} onClick={() => show('edit', true)}>
+          <button type="button" data-part="issue_edit" aria-label={`Edit: ${name}`} onClick={() => show('edit', true)}>
             Edit…
           </button>
         )}

@@ -18,6 +18,8 @@ export type IssueWords = Readonly<Record<IssueField, string>>;
 
 interface IssueDialogProps {
   readonly project: string;
+  /** Which dialog it is (`data-part`): the command that it asks for. */
+  readonly part: 'issue_file' | 'issue_edit';
   readonly heading: string;
   /** What was typed is kept under this name when the dialog is closed by mistake. */
   readonly draft: string;
@@ -30,7 +32,8 @@ interface IssueDialogProps {
 }
 
 /** The fields of an issue, new or not. A refusal is told in the dialog, and nothing typed is lost by it. */
-export function IssueDialog({ project, heading, draft, button, request, onClose, ...props }: IssueDialogProps): VNode {
+export function IssueDialog(props: IssueDialogProps): VNode {
+  const { project, part, heading, draft, button, request, onClose } = props;
   const refused = useSignal<string | null>(null);
   const isSending = useSignal(false);
   // What others change meanwhile does not change what was meant here.
@@ -62,7 +65,7 @@ export function IssueDialog({ project, heading, draft, button, request, onClose,
     onClose();
   };
   return (
-    <Dialog title={heading} onClose={onClose}>
+    <Dialog part={part} title={heading} onClose={onClose}>
       <form
         class="fields"
         onSubmit={(event) => {

@@ -14,6 +14,7 @@ export function IssueEditDialog({ project, issue, onClose }: IssueEditDialogProp
   return (
     <IssueDialog
       project={project}
+      part="issue_edit"
       heading={`Edit ${issue.identifier}`}
       draft={`edit/${project}/${issue.id}`}
       before={wordsOf(issue)}

@@ -49,7 +49,7 @@ export function IssueTranscript({ project, runs, more }: IssueTranscriptProps): 
           {runId !== newest.run_id && (
             <output>
               {newest.outcome === null ? 'A newer run has begun: ' : 'There is a newer run: '}
-              <button type="button" onClick={() => setQuery({ run: newest.run_id })}>
+              <button type="button" data-part="newest_run" onClick={() => setQuery({ run: newest.run_id })}>
                 Show it
               </button>
             </output>

@@ -22,7 +22,7 @@ export function IssueWhy({ project, issue }: { readonly project: string; readonl
           <Text text={next} />
         </p>
         {held !== null && (
-          <p>
+          <p data-part="held">
             Held <TimeAgo at={held.since} />: <Text text={held.text} lines />
             {held.run_id !== null && (
               <>
@@ -33,7 +33,7 @@ export function IssueWhy({ project, issue }: { readonly project: string; readonl
           </p>
         )}
         {retry !== null && (
-          <p>
+          <p data-part="retry">
             Looked at again <Countdown at={retry.due_at} />
             {retry.attempt !== null && `, retry ${retry.attempt}`}
             {retry.error !== null && (

@@ -20,7 +20,7 @@ const helpKey = '?';
 export function KeyList({ onClose }: { readonly onClose: () => void }): VNode {
   const { here, everywhere } = groupsOf(keyBindings.value);
   return (
-    <Dialog title="Keys" onClose={onClose}>
+    <Dialog part="keys" title="Keys" onClose={onClose}>
       {here.length > 0 && <Keys title="On this screen" keys={here} />}
       <Keys title="Everywhere" keys={[...everywhere, ...native]} />
     </Dialog>

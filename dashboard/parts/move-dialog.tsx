@@ -43,7 +43,7 @@ export function MoveDialog({ project, issues, states, onMove, onClose }: MoveDia
     onClose();
   };
   return (
-    <Dialog title={title} onClose={onClose}>
+    <Dialog part="issue_move" title={title} onClose={onClose}>
       {isOne && first !== null && (
         <p class="quiet-text">
           <Text text={first.title} />

@@ -13,6 +13,7 @@ export function NewIssueDialog({ project, onClose }: NewIssueDialogProps): VNode
   return (
     <IssueDialog
       project={project}
+      part="issue_file"
       heading={hasSeveralProjects.value ? `New issue in ${project}` : 'New issue'}
       draft={`new/${project}`}
       before={nothing}

@@ -58,6 +58,7 @@ export function NoteForm({
   return (
     <form
       class="note"
+      data-part={action.name}
       onSubmit={(event) => {
         event.preventDefault();
         void submit();
@@ -96,6 +97,7 @@ export function NoteForm({
               <button
                 key={other.name}
                 type="button"
+                data-part={other.name}
                 onClick={() => {
                   onTurn(other);
                   field.current?.focus();

@@ -83,7 +83,7 @@ export function Palette({ onClose }: { readonly onClose: () => void }): VNode {
     event.preventDefault();
   };
   return (
-    <Dialog title="Search or act" onClose={onClose} isBare>
+    <Dialog part="palette" title="Search or act" onClose={onClose} isBare>
       <input
         type="text"
         role="combobox"
@@ -105,6 +105,7 @@ export function Palette({ onClose }: { readonly onClose: () => void }): VNode {
           // biome-ignore lint/a11y/useKeyWithClickEvents: the field above has the keyboard.
           <div
             key={item.id}
+            data-part={item.id}
             id={`palette-${index}`}
             role="option"
             tabIndex={-1}

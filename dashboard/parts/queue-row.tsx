@@ -72,6 +72,7 @@ export function QueueRow({ row, isTabStop }: QueueRowProps): VNode {
         ))}
         <a
           class="button"
+          data-part="explain"
           href={issueHref(project, identifier)}
           tabIndex={tabIndex}
           aria-label={harmlessLine(`Explain ${identifier}`)}
@@ -101,6 +102,7 @@ function QueueButton({ row, action, tabIndex }: QueueButtonProps): VNode {
   return (
     <button
       type="button"
+      data-part={action.name}
       tabIndex={tabIndex}
       aria-label={harmlessLine(`${label}: ${row.candidate.issue_identifier}`)}
       aria-disabled={isSending.value}

@@ -39,7 +39,7 @@ export function RunEventDetail({ project, runId, seq }: RunEventDetailProps): VN
         </button>
       </header>
       {problem !== null && <ProblemLine problem={problem} />}
-      {value === null && problem === null && <EmptyLine>Reading it.</EmptyLine>}
+      {value === null && problem === null && <EmptyLine isAsking>Reading it.</EmptyLine>}
       {value !== null && event === null && <EmptyLine>There is no event with this number.</EmptyLine>}
       {event !== null && <Whole key={seq} event={event} />}
     </aside>

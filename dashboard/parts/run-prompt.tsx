@@ -22,7 +22,7 @@ export function RunPrompt({ project, runId, changesWith }: RunPromptProps): VNod
   const { resource } = useResource<Prompt>(projectPath(project, 'runs', runId, 'prompt'), changesWith);
   const { value, problem } = resource.value;
   if (value === null)
-    return problem === null ? <EmptyLine>Reading the prompt.</EmptyLine> : <ProblemLine problem={problem} />;
+    return problem === null ? <EmptyLine isAsking>Reading the prompt.</EmptyLine> : <ProblemLine problem={problem} />;
   if (value.turns.length === 0) return <EmptyLine>No prompt is written down of this run.</EmptyLine>;
   return (
     <div class="prompts">

@@ -78,6 +78,7 @@ export function RunningRow({ placed, place, isGone }: KeptRow<RunningFacts>): VN
           {buttons}
           <a
             class="button"
+            data-part="watch"
             href={runHref(project, row.run_id)}
             aria-label={`Watch the run of ${harmlessLine(row.issue_identifier)}`}
           >

@@ -182,7 +182,7 @@ function ProjectChoice(): VNode | null {
 
 function NotFound(): VNode {
   return (
-    <section class="screen">
+    <section class="screen" data-part="not_found">
       <h1 tabIndex={-1}>There is no such page</h1>
       <p>
         <a href={linkTo('/')}>What goes on now</a>

@@ -20,6 +20,7 @@ export function Tabs({ label, tabs }: { readonly label: string; readonly tabs: r
         {tabs.map(({ name, label: text, count }) => (
           <a
             key={name}
+            data-part={name}
             href={linkTo(place.value.path, { ...others, tab: name })}
             aria-current={name === chosen?.name ? 'page' : undefined}
           >

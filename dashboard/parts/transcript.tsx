@@ -6,6 +6,7 @@ import { queryWord, setQuery } from '../data/router.ts';
 import { type RunLog, useRunLog } from '../data/run-log.ts';
 import { tellEvent } from '../data/transcript-kinds.ts';
 import { countWords } from '../data/words.ts';
+import { EmptyLine } from './empty-line.tsx';
 import { ProblemLine } from './problem-line.tsx';
 import { TranscriptEntry } from './transcript-entry.tsx';
 import { useStayInPlace } from './transcript-scroll.ts';
@@ -130,7 +131,8 @@ function isAside(event: RunEvent): boolean {
 }
 
 function Beginning({ log }: { readonly log: RunLog }): VNode | null {
-  if (log.isReading.value && log.events.value.length === 0) return <p class="empty">Reading the transcript.</p>;
+  if (log.isReading.value && log.events.value.length === 0)
+    return <EmptyLine isAsking>Reading the transcript.</EmptyLine>;
   if (!log.hasEarlier.value)
     return log.events.value.length === 0 ? null : <p class="quiet-text begin">This is where it began.</p>;
   return (
@@ -152,6 +154,7 @@ function FollowButton({
   return (
     <button
       type="button"
+      data-part="follow"
       aria-pressed={follows}
       class={follows ? 'main' : ''}
       onClick={async () => {

@@ -83,7 +83,7 @@ export function VitalsLine({ rows }: { readonly rows: ProjectRows }): VNode {
         )}
       </div>
       {paused !== null && (
-        <p class="paused">
+        <p class="paused" data-part={paused.kind}>
           <strong>{paused.kind === 'pause' ? 'Paused' : 'Draining'}</strong> since <TimeAgo at={paused.since} />:
           nothing new starts. {paused.reason !== null && <Text text={paused.reason} />}
         </p>

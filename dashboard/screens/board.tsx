@@ -20,7 +20,7 @@ export function BoardScreen(): VNode {
         Board
       </h1>
       {problem !== null && <ProblemLine problem={problem} />}
-      {value === null && problem === null && <EmptyLine>Asking the daemon for its boards.</EmptyLine>}
+      {value === null && problem === null && <EmptyLine isAsking>Asking the daemon for its boards.</EmptyLine>}
       {value?.projects.length === 0 && <EmptyLine>There is no project.</EmptyLine>}
       {shown.length > 0 && <BoardList key={JSON.stringify(shown.map(({ name }) => name))} projects={shown} />}
     </div>

@@ -46,7 +46,7 @@ function IssueOf({ project, id }: IssueOfProps): VNode {
         </h1>
       )}
       {problem !== null && <ProblemLine problem={problem} />}
-      {value === null && problem === null && <EmptyLine>Asking the daemon about it.</EmptyLine>}
+      {value === null && problem === null && <EmptyLine isAsking>Asking the daemon about it.</EmptyLine>}
       {value !== null && <IssuePage project={project} issue={value} />}
     </div>
   );

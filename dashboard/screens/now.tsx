@@ -6,6 +6,7 @@ import { placesInUse } from '../data/open-forms.ts';
 import { linkTo } from '../data/router.ts';
 import { countWords } from '../data/words.ts';
 import { Band } from '../parts/band.tsx';
+import { EmptyLine } from '../parts/empty-line.tsx';
 import { NeedsYouRow } from '../parts/needs-you-row.tsx';
 import { Row } from '../parts/row.tsx';
 import { RunningRow } from '../parts/running-row.tsx';
@@ -19,7 +20,7 @@ export function NowScreen(): VNode {
     return (
       <div class="screen">
         <h1 tabIndex={-1}>Now</h1>
-        <p class="empty">Asking the daemon what goes on.</p>
+        <EmptyLine isAsking>Asking the daemon what goes on.</EmptyLine>
       </div>
     );
   }
@@ -41,18 +42,31 @@ export function NowScreen(): VNode {
       {shownProjects.value.map((rows) => (
         <VitalsLine key={rows.project} rows={rows} />
       ))}
-      <Band title="Needs you" count={needsYou.value.length} hasRows={asked.length > 0} empty="Nothing waits for you.">
+      <Band
+        part="needs_you"
+        title="Needs you"
+        count={needsYou.value.length}
+        hasRows={asked.length > 0}
+        empty="Nothing waits for you."
+      >
         {shownOf(asked).map((kept) => (
           <NeedsYouRow key={kept.place} {...kept} />
         ))}
         <More count={asked.length} path="/board" where="on the board" />
       </Band>
-      <Band title="Running" count={running.value.length} hasRows={active.length > 0} empty={<NothingRuns />}>
+      <Band
+        part="running"
+        title="Running"
+        count={running.value.length}
+        hasRows={active.length > 0}
+        empty={<NothingRuns />}
+      >
         {active.map((kept) => (
           <RunningRow key={kept.place} {...kept} />
         ))}
       </Band>
       <Band
+        part="waiting"
         title="Waiting"
         count={waiting.value.length}
         hasRows={later.length > 0}
@@ -63,7 +77,7 @@ export function NowScreen(): VNode {
         ))}
         <More count={later.length} path="/queue" where="in the queue" />
       </Band>
-      <Band title="Landed today" count={done.length} empty="Nothing has landed yet today.">
+      <Band part="landed" title="Landed today" count={done.length} empty="Nothing has landed yet today.">
         {done.slice(0, mostShown).map(({ placed: { project, row } }) => (
           <Row
             key={`${project}/${row.key}`}

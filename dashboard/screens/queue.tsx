@@ -67,7 +67,7 @@ export function QueueScreen(): VNode {
         ))}
       </nav>
       {rows.length === 0 ? (
-        <EmptyLine>{emptyWords(isRead, all.value.length)}</EmptyLine>
+        <EmptyLine isAsking={!isRead && projects.value?.size !== 0}>{emptyWords(isRead, all.value.length)}</EmptyLine>
       ) : (
         <VirtualList
           label="Candidates, in the order in which they would start"

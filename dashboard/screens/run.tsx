@@ -58,7 +58,7 @@ function RunOf({ project, runId }: RunOfProps): VNode {
         </p>
       )}
       {problem !== null && <ProblemLine problem={problem} />}
-      {value === null && problem === null && <EmptyLine>Asking the daemon about it.</EmptyLine>}
+      {value === null && problem === null && <EmptyLine isAsking>Asking the daemon about it.</EmptyLine>}
       {value !== null && <RunPage project={project} run={value} />}
     </div>
   );

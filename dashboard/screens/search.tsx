@@ -31,7 +31,9 @@ export function SearchScreen(): VNode {
         <TypedFilter name="q" label="Search issues and transcripts" placeholder="A text in issues and transcripts" />
       </search>
       {answers.value.map(({ project, problem }) => problem !== null && <ProblemLine key={project} problem={problem} />)}
-      <output class="quiet-text">{summaryOf({ wanted, groups, isAnswered, isCut })}</output>
+      <output class="quiet-text" aria-busy={wanted.length >= shortest && !isAnswered}>
+        {summaryOf({ wanted, groups, isAnswered, isCut })}
+      </output>
       {groups.length === 0 && isAnswered && (
         <EmptyLine>
           Nothing has <Text text={`“${wanted}”`} /> in it.

@@ -24,7 +24,7 @@ export function SystemCommands({ project }: { readonly project: string }): VNode
   return (
     <>
       {problem !== null && <ProblemLine problem={problem} />}
-      {value === null && problem === null && <EmptyLine>Asking the daemon for its commands.</EmptyLine>}
+      {value === null && problem === null && <EmptyLine isAsking>Asking the daemon for its commands.</EmptyLine>}
       {value?.commands.length === 0 && <EmptyLine>Nothing was asked yet.</EmptyLine>}
       {value !== null && value.commands.length > 0 && (
         <Table

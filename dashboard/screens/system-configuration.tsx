@@ -46,7 +46,7 @@ function Settings({ project, isChanged }: SettingsProps): VNode {
   const { resource, reload } = useResource<Configuration>(projectPath(project, 'configuration'));
   useBeat(againMs, reload);
   const { value, problem } = resource.value;
-  if (value === null && problem === null) return <EmptyLine>Asking the daemon for its settings.</EmptyLine>;
+  if (value === null && problem === null) return <EmptyLine isAsking>Asking the daemon for its settings.</EmptyLine>;
   if (value === null) return <>{problem !== null && <ProblemLine problem={problem} />}</>;
   const words = queryWord('q').toLowerCase().split(/\s+/u).filter(Boolean);
   const shown = value.settings.filter(({ key, value: set, origin }) => {

@@ -24,7 +24,7 @@ export function SystemHealth({ project }: { readonly project: string }): VNode {
   return (
     <>
       {problem !== null && <ProblemLine problem={problem} />}
-      {value === null && problem === null && <EmptyLine>Asking the daemon how it is.</EmptyLine>}
+      {value === null && problem === null && <EmptyLine isAsking>Asking the daemon how it is.</EmptyLine>}
       {value !== null && (
         <>
           <HealthFacts health={value} />

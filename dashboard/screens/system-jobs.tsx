@@ -23,7 +23,7 @@ export function SystemJobs({ project }: { readonly project: string }): VNode {
   return (
     <>
       {problem !== null && <ProblemLine problem={problem} />}
-      {value === null && problem === null && <EmptyLine>Asking the daemon for its jobs.</EmptyLine>}
+      {value === null && problem === null && <EmptyLine isAsking>Asking the daemon for its jobs.</EmptyLine>}
       {value !== null && (
         <Table
           caption={`Jobs of ${project}`}

@@ -31,7 +31,7 @@ export function SystemRequests({ project }: { readonly project: string }): VNode
   return (
     <>
       {problem !== null && <ProblemLine problem={problem} />}
-      {value === null && problem === null && <EmptyLine>Asking the daemon for its requests.</EmptyLine>}
+      {value === null && problem === null && <EmptyLine isAsking>Asking the daemon for its requests.</EmptyLine>}
       {value?.providers.map((provider) => (
         <Provider key={provider.provider} provider={provider} />
       ))}

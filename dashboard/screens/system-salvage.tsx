@@ -21,7 +21,7 @@ export function SystemSalvage({ project }: { readonly project: string }): VNode 
   return (
     <>
       {problem !== null && <ProblemLine problem={problem} />}
-      {value === null && problem === null && <EmptyLine>Asking the daemon for saved work.</EmptyLine>}
+      {value === null && problem === null && <EmptyLine isAsking>Asking the daemon for saved work.</EmptyLine>}
       {value?.saved.length === 0 && (
         <EmptyLine>Nothing had to be saved: no workspace was removed with work that is nowhere else.</EmptyLine>
       )}

@@ -1,5 +1,3 @@
-import { systemChance } from '../clock/system-chance.ts';
-import { systemClock } from '../clock/system-clock.ts';
 import type { Logger } from '../core/logger.ts';
 import type { Settings } from '../core/settings.ts';
 import type { ToolHost } from '../core/tool-door.ts';
@@ -25,7 +23,8 @@ export function composeRunner(
   { process, trackerFor, workspacesFor, toolHost, logger }: RunnerComposition,
   surroundings: Surroundings,
 ): ReturnType<typeof createRunner> {
-  const parts = { clock: systemClock, chance: systemChance };
+  const { clock, chance } = surroundings;
+  const parts = { clock, chance };
   return createRunner({
     ...{ ...parts, logger, workspacesFor, toolHost },
     agentFor: (wanted, account) => createAgent(wanted, account, process, surroundings),
@@ -39,8 +38,12 @@ export function composeRunner(
 }
 
 /** Where agents reach their tools over HTTP: on this machine only, each with the token of its run. */
-export async function openTools(opened: AsyncDisposableStack, logger: Logger): Promise<ToolHost> {
-  const parts = { clock: systemClock, chance: systemChance };
+export async function openTools(
+  opened: AsyncDisposableStack,
+  logger: Logger,
+  { clock, chance }: Surroundings,
+): Promise<ToolHost> {
+  const parts = { clock, chance };
   const listener = opened.use(await openListener({ host: '127.0.0.1', port: 0, logger, ...parts }));
   return createToolHost({ listener, tokens: createAccessTokens(), ...parts });
 }

@@ -1,5 +1,4 @@
 import path from 'node:path';
-import { systemClock } from '../clock/system-clock.ts';
 import type { Logger } from '../core/logger.ts';
 import { LocalSocket } from '../server/local-socket.ts';
 import { presentStatus } from '../server/present-status.ts';
@@ -44,7 +43,7 @@ export async function openDoors(
     }),
     explain: (issue: string) => orchestrator.explain(issue),
   };
-  opened.use(await LocalSocket.open({ path: place.socket, answers, clock: systemClock, logger }));
+  opened.use(await LocalSocket.open({ path: place.socket, answers, clock: surroundings.clock, logger }));
   const dashboardUrl = (): string | null => api?.address.url ?? null;
   opened.use(startNotifying({ ...parts, cwd: path.dirname(parts.workflowPath), dashboardUrl }, surroundings));
   if (api === undefined) return;

@@ -1,6 +1,4 @@
 import path from 'node:path';
-import { systemChance } from '../clock/system-chance.ts';
-import { systemClock } from '../clock/system-clock.ts';
 import type { Logger } from '../core/logger.ts';
 import type { Settings } from '../core/settings.ts';
 import type { WorkflowSource } from '../core/workflow.ts';
@@ -68,7 +66,7 @@ export interface Daemon extends AsyncDisposable {
 export async function createDaemon(options: DaemonOptions, surroundings: Surroundings): Promise<Daemon> {
   const { workflowPath, logger } = options;
   const isDaemon = options.role === 'daemon';
-  const clock = systemClock;
+  const { clock, chance } = surroundings;
   // What is opened is closed in the opposite order, also when something after it cannot be opened.
   await using opened = new AsyncDisposableStack();
   const source = opened.use(
@@ -94,7 +92,7 @@ export async function createDaemon(options: DaemonOptions, surroundings: Surroun
   );
   const boardWatch = createBoardWatch({ news: store.boardNews, project, logger });
   const trackerParts: TrackerParts = {
-    ...{ clock, chance: systemChance, store, project, remote, logger },
+    ...{ clock, chance, store, project, remote, logger },
     onBoardChange: () => {
       orchestrator.refresh();
       boardWatch.look();
@@ -110,7 +108,7 @@ export async function createDaemon(options: DaemonOptions, surroundings: Surroun
   const process = { clock, custody: custody.custody, daemonId: markerId, daemonEnv: surroundings.env };
   const workspaceParts = { ...process, workflowPath, stateDir, logger };
   const { ground, workspacesFor, pruneSalvage } = composeWorkspaces(workspaceParts);
-  const toolHost = isDaemon ? await openTools(opened, logger) : null;
+  const toolHost = isDaemon ? await openTools(opened, logger, surroundings) : null;
   const runEvents = createRunEvents();
   const desk = createBoardDesk(board);
   const transcripts = transcriptFiles(path.join(stateDir, 'transcripts'));
@@ -123,7 +121,7 @@ export async function createDaemon(options: DaemonOptions, surroundings: Surroun
     new Orchestrator({
       ...{
         clock,
-        chance: systemChance,
+        chance,
         logger,
         source: workable,
         trackerFor,
@@ -140,7 +138,7 @@ export async function createDaemon(options: DaemonOptions, surroundings: Surroun
       onRunEvent: (runId, seq, event) => runEvents.tell(runId, seq, event),
       onRunEnd: ({ usage, ...run }) =>
         options.api?.metrics.runEnded({ project: settings.project.name, ...run, ...usage }),
-      processes: processesOf(markerId, ground, logger),
+      processes: processesOf(markerId, ground, { clock, logger }),
       pruneSalvage,
       refreshRequests: () => remote.refresh(),
       touchedAt: lastTouch(workflowPath),
@@ -161,7 +159,7 @@ export async function createDaemon(options: DaemonOptions, surroundings: Surroun
   opened.defer(() => health.flush());
   opened.defer(source.onChange(() => orchestrator.refresh()));
   if (isDaemon) {
-    const facts = { source, transcripts, runEvents, desk, ground, version: surroundings.version };
+    const facts = { clock, source, transcripts, runEvents, ground, version: surroundings.version };
     const known = { orchestrator, store, project, remote, settings: settingsNow, owner: ownerId, process, logger };
     const reached = { ...known, place, workflowPath, boardWatch, api: options.api, daemonId: markerId };
     await openDoors(
@@ -182,7 +180,7 @@ export async function createDaemon(options: DaemonOptions, surroundings: Surroun
     orchestrator,
     custody,
     board,
-    endAtOnce: () => endAllAtOnce(orchestrator),
+    endAtOnce: () => endAllAtOnce(orchestrator, clock),
     [Symbol.asyncDispose]: () => kept.disposeAsync(),
   };
 }
@@ -192,10 +190,10 @@ function takeIdentity(
   opened: AsyncDisposableStack,
   stateDir: string,
   { role, logger }: DaemonOptions,
-  { hostName }: Surroundings,
+  { chance, hostName }: Surroundings,
 ): Pick<StateFolder, 'ownerId' | 'markerId' | 'isHeld'> {
-  if (role === 'visitor') return { ownerId: 'visitor', markerId: systemChance.id(), isHeld: () => true };
-  const folder = takeStateFolder(stateDir, { hostName, chance: systemChance, logger });
+  if (role === 'visitor') return { ownerId: 'visitor', markerId: chance.id(), isHeld: () => true };
+  const folder = takeStateFolder(stateDir, { hostName, chance, logger });
   opened.defer(() => folder.release());
   return folder;
 }

@@ -36,7 +36,7 @@ export interface DemoFlags {
 /** `baton demo`: the real daemon with its own board on a scratch repository, with the stand-in agent. */
 export async function demo(flags: DemoFlags, given: Surroundings): Promise<number> {
   const surroundings = flags.once ? inHaste(given) : given;
-  using signals = listenForStop(systemClock, surroundings);
+  using signals = listenForStop(surroundings);
   const { folder, keptOther } = await openDemoFolder(flags.dir, surroundings);
   const json = flags.json === true;
   if (keptOther !== null && !json)
@@ -49,13 +49,15 @@ export async function demo(flags: DemoFlags, given: Surroundings): Promise<numbe
     const { orchestrator } = daemon;
     const board = daemon.board();
     await fileTickets(board);
-    const rows = async (): Promise<TicketRow[]> => ticketRows(await allTickets(board), orchestrator.read());
+    const { batonPath } = surroundings;
+    const askHere = (identifier: string): string =>
+      `${[batonPath, 'ask', 'show', identifier].map(shellArgument).join(' ')} ${placeFlags(folder)}`;
+    const rows = async (): Promise<TicketRow[]> => ticketRows(await allTickets(board), orchestrator.read(), askHere);
     if ((await rows()).every(({ status }) => status === 'done')) {
       await daemon[Symbol.asyncDispose]();
       return await beginAnew(flags, folder, surroundings);
     }
-    if (!json)
-      surroundings.stdout.write(introduction(folder, flags.once === true, api.address.url, surroundings.batonPath));
+    if (!json) surroundings.stdout.write(introduction(folder, flags.once === true, api.address.url, batonPath));
     const isRunning = (id: string): boolean => orchestrator.read().running.some(({ issue }) => issue.id === id);
     await using workplace = await openWorkplace(folder, surroundings);
     const screen = openScreen({ rows, footer: () => footer(orchestrator.read()), json, output: surroundings });
@@ -67,7 +69,6 @@ export async function demo(flags: DemoFlags, given: Surroundings): Promise<numbe
       { board, folder, logger, clock: systemClock, say, isRunning, asking, answer },
       surroundings,
     );
-    const { batonPath } = surroundings;
     const tell = flags.once ? () => {} : tellQuestions({ workplace, folder, batonPath, say, logger });
     const unwatch = orchestrator.onChange(() => {
       tell(orchestrator.read());

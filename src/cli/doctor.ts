@@ -12,13 +12,15 @@ export async function doctor(
 ): Promise<number> {
   const findings: Finding[] = [...(await checkMachine(surroundings))];
   if (workflow !== null) findings.push(...(await checkWorkflow(workflow, surroundings)));
-  const healthy = findings.every(({ ok }) => ok);
-  const { stdout } = surroundings;
-  stdout.write(flags.json ? `${JSON.stringify({ healthy, findings }, null, 2)}\n` : findings.map(line).join(''));
+  const healthy = findings.every(({ status }) => status !== 'failed');
+  const json = { healthy, findings: findings.map(({ nextStep, ...rest }) => ({ ...rest, next_step: nextStep })) };
+  surroundings.stdout.write(flags.json ? `${JSON.stringify(json, null, 2)}\n` : findings.map(line).join(''));
   return healthy ? exitCodes.ok : exitCodes.error;
 }
 
-function line({ name, ok, detail, mend }: Finding): string {
-  const first = `${ok ? (mend === null ? 'ok  ' : 'warn') : 'FAIL'} ${name.padEnd(16)} ${detail}\n`;
-  return mend === null ? first : `${first}     mend it with:    ${mend}\n`;
+const signs = { ok: 'ok  ', warning: 'warn', failed: 'FAIL' };
+
+function line({ check, status, message, nextStep }: Finding): string {
+  const first = `${signs[status]} ${check.replaceAll('_', ' ').padEnd(16)} ${message}\n`;
+  return nextStep === null ? first : `${first}     mend it with:    ${nextStep}\n`;
 }

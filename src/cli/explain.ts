@@ -114,7 +114,7 @@ function text({ issue, gates, next }: Explanation, isDaemon: boolean): string {
 }
 
 function presented(explanation: Explanation, isDaemon: boolean): Record<string, unknown> {
-  const { issue, gates, reason, startsBefore, next } = explanation;
+  const { issue, gates, reason, startsBefore, nextCode, next } = explanation;
   return {
     daemon: isDaemon,
     issue_id: issue.id,
@@ -131,6 +131,7 @@ function presented(explanation: Explanation, isDaemon: boolean): Record<string, 
       code: gate.refusal?.code ?? null,
       text: gate.text,
     })),
+    next_code: nextCode,
     next,
   };
 }

@@ -9,7 +9,7 @@ import { workflowContext } from './adapters.ts';
 import { exitCodes } from './exit-codes.ts';
 import { askPerson, type InitAnswers, type InitFlags } from './init/ask-person.ts';
 import { shellWord } from './init/shell-word.ts';
-import { whatWorkspacesAre } from './init/what-workspaces-are.ts';
+import { whatWorkspacesAre, workspaceLines, workspacesReport } from './init/what-workspaces-are.ts';
 import { workflowText } from './init/workflow-text.ts';
 import { jsonLine } from './json-line.ts';
 import { stateFolder } from './state-folder.ts';
@@ -25,15 +25,15 @@ export async function init(file: string, flags: InitFlags, surroundings: Surroun
   const settings = check(text, target, answers, surroundings);
   write(target, text);
   const { projectSlug, ...rest } = answers;
-  const report = { path: target, ...rest, project_slug: projectSlug };
-  const told = async (): Promise<string> =>
-    [
-      ...nextSteps(target, answers),
-      ...(await whatWorkspacesAre(settings, target, surroundings)),
-      ...(answers.agent === 'codex' ? whatCodexMay : []),
-      '',
-    ].join('\n');
-  surroundings.stdout.write(flags.json ? jsonLine(report) : await told());
+  const workspaces = await whatWorkspacesAre(settings, target, surroundings);
+  const report = { path: target, ...rest, project_slug: projectSlug, workspaces: workspacesReport(workspaces) };
+  const told = [
+    ...nextSteps(target, answers),
+    ...workspaceLines(workspaces, answers.agent),
+    ...(answers.agent === 'codex' ? whatCodexMay : []),
+    '',
+  ];
+  surroundings.stdout.write(flags.json ? jsonLine(report) : told.join('\n'));
   return exitCodes.ok;
 }
 
@@ -57,6 +57,7 @@ function write(target: string, text: string): void {
     throw new BatonError('init_refused', `${target} cannot be written.`, {
       cause,
       nextStep: 'Check that its folder is there and that you may write in it.',
+      details: { path: target, problem: 'not_writable' },
     });
   }
 }
@@ -64,6 +65,7 @@ function write(target: string, text: string): void {
 function isThere(target: string): BatonError {
   return new BatonError('init_refused', `${target} is there already.`, {
     nextStep: 'Name another file, or move that one away.',
+    details: { path: target, problem: 'exists' },
   });
 }
 

@@ -2,6 +2,8 @@
 import { readFileSync } from 'node:fs';
 import { homedir, hostname, tmpdir, userInfo } from 'node:os';
 import { fileURLToPath } from 'node:url';
+import { systemChance } from '../clock/system-chance.ts';
+import { systemClock } from '../clock/system-clock.ts';
 import { runCommandLine } from './command-line.ts';
 
 // The one place that looks at the process it runs in. Everything below gets it as a value.
@@ -12,6 +14,8 @@ const extension = import.meta.filename.endsWith('.ts') ? 'ts' : 'js';
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
 
 process.exitCode = await runCommandLine(process.argv.slice(2), {
+  clock: systemClock,
+  chance: systemChance,
   env: process.env,
   cwd: process.cwd(),
   homeDir: homedir(),

@@ -1,7 +1,5 @@
 import type { AgentProcess } from '../agent/agent.ts';
-import { sleep } from '../clock/clock.ts';
-import { systemChance } from '../clock/system-chance.ts';
-import { systemClock } from '../clock/system-clock.ts';
+import { type Clock, sleep } from '../clock/clock.ts';
 import type { Logger } from '../core/logger.ts';
 import type { Processes } from '../orchestrator/context.ts';
 import type { Orchestrator } from '../orchestrator/orchestrator.ts';
@@ -20,12 +18,17 @@ const sweepAgainMs = 20;
 /** How this machine lets Baton hold on to what it starts. */
 export function probe(surroundings: Surroundings, daemonId: string): Promise<CustodyReport> {
   const env = childEnvironment({ from: surroundings.env, allow: usualVariables, deny: [] });
-  return probeCustody({ env, clock: systemClock, chance: systemChance, daemonId });
+  const { clock, chance } = surroundings;
+  return probeCustody({ env, clock, chance, daemonId });
 }
 
 /** What the machine can tell and do about the processes that carry this daemon's marker. */
-export function processesOf(daemonId: string, ground: WorkspaceGround, logger: Logger): Processes {
-  const deps = { clock: systemClock };
+export function processesOf(
+  daemonId: string,
+  ground: WorkspaceGround,
+  { clock, logger }: { readonly clock: Clock; readonly logger: Logger },
+): Processes {
+  const deps = { clock };
   return {
     endEarlierLives: async () => {
       const ended = await sweepDaemon(daemonId, deps);
@@ -40,7 +43,7 @@ export function processesOf(daemonId: string, ground: WorkspaceGround, logger: L
 }
 
 /** Ends every agent without asking it first, and every hook that follows it, until the orchestrator is closed. */
-export async function endAllAtOnce(orchestrator: Orchestrator): Promise<void> {
+export async function endAllAtOnce(orchestrator: Orchestrator, clock: Clock): Promise<void> {
   let isClosed = false;
   void orchestrator.closed.then(() => {
     isClosed = true;
@@ -49,9 +52,9 @@ export async function endAllAtOnce(orchestrator: Orchestrator): Promise<void> {
     const { running } = orchestrator.read();
     await endRunsAtOnce(
       running.map(({ runId }) => runId),
-      { clock: systemClock },
+      { clock },
     );
-    await sleep(systemClock, sweepAgainMs);
+    await sleep(clock, sweepAgainMs);
   }
 }
 

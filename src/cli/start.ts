@@ -1,5 +1,4 @@
 import path from 'node:path';
-import { systemClock } from '../clock/system-clock.ts';
 import { BatonError } from '../core/baton-error.ts';
 import type { Logger } from '../core/logger.ts';
 import type { Settings } from '../core/settings.ts';
@@ -51,18 +50,18 @@ export async function start(
     const { dryRun } = await import('./dry-run.ts');
     return dryRun(workflows, flags, surroundings);
   }
-  using signals = listenForStop(systemClock, surroundings);
+  using signals = listenForStop(surroundings);
   // Several projects have one log: with the state of the first, which this Baton has to itself.
   const ownFolder = stateFolder(path.resolve(surroundings.cwd, workflows[0]), flags.stateDir, surroundings);
   const logsRoot = path.resolve(surroundings.cwd, flags.logsRoot ?? ownFolder);
   const { stderr, env } = surroundings;
   const { server, observability } = looksOf(paths[0] ?? '', surroundings);
   // A terminal that nobody reads from any more must not stop a daemon.
-  await using writer = openTerminalWriter(stderr, systemClock);
+  await using writer = openTerminalWriter(stderr, surroundings.clock);
   const terminal = writer?.stream ?? stderr;
   const tail = isViewed(flags, observability, surroundings) ? new LogTail(terminal) : null;
   const { logger, close } = createLogger({
-    clock: systemClock,
+    clock: surroundings.clock,
     file: { logsRoot },
     terminal: { stream: tail?.stream ?? (flags.json ? asPipe(terminal) : terminal), color: !env.NO_COLOR },
   });

@@ -59,7 +59,8 @@ export async function status(flags: WorkplaceFlags & { json?: boolean }, surroun
     return null;
   });
   if (flags.json) {
-    stdout.write(jsonLine({ daemon: found !== null, waiting_commands: kept?.waiting ?? null, status: found }));
+    const counts = { waiting_commands: kept?.waiting ?? null, held_issues: kept?.held ?? null };
+    stdout.write(jsonLine({ daemon: found !== null, ...counts, status: found }));
     return exitCodes.ok;
   }
   const lines =

@@ -1,4 +1,3 @@
-import type { Clock } from '../clock/clock.ts';
 import type { Surroundings } from './surroundings.ts';
 
 /** Ctrl-C in a terminal may arrive twice, once through each process between; that is still one wish. */
@@ -20,7 +19,7 @@ export interface StopSignals extends Disposable {
  * Listens for INT, TERM and HUP until disposed. It is begun before anything is started, for a signal may come before
  * there is something to stop, and must not end Baton without ending what Baton has just begun.
  */
-export function listenForStop(clock: Clock, surroundings: Surroundings): StopSignals {
+export function listenForStop({ clock, onSignal: listen }: Surroundings): StopSignals {
   let firstAt: number | null = null;
   let isUrgent = false;
   let plan: SignalPlan | null = null;
@@ -33,7 +32,7 @@ export function listenForStop(clock: Clock, surroundings: Surroundings): StopSig
       plan?.endNow();
     }
   };
-  const undo = (['SIGINT', 'SIGTERM', 'SIGHUP'] as const).map((signal) => surroundings.onSignal(signal, onSignal));
+  const undo = (['SIGINT', 'SIGTERM', 'SIGHUP'] as const).map((signal) => listen(signal, onSignal));
   return {
     follow: (wanted) => {
       plan = wanted;

@@ -1,5 +1,10 @@
+import type { Chance } from '../clock/chance.ts';
+import type { Clock } from '../clock/clock.ts';
+
 /** What Baton knows of the process and machine it runs on; made once in `main.ts`, handed on as a value. */
 export interface Surroundings {
+  readonly clock: Clock;
+  readonly chance: Chance;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
   readonly homeDir: string;

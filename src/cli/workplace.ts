@@ -107,7 +107,12 @@ export function statePlace(
 function refuseInside(folder: string, root: string, nextStep?: string): void {
   if (!isInside(folder, root)) return;
   const message = `${folder} is inside ${root}, where agents write.`;
-  throw new BatonError('state_inside_workspaces', message, nextStep === undefined ? {} : { nextStep });
+  const details = { path: folder, root };
+  throw new BatonError(
+    'state_inside_workspaces',
+    message,
+    nextStep === undefined ? { details } : { details, nextStep },
+  );
 }
 
 /** By the real paths: a symbolic link must not lead the state to where agents write. */

@@ -12,9 +12,13 @@ export function answersText(
   return [what, ...answers.map(({ question, answer }) => answerText(question, answer))].join('\n\n');
 }
 
+/** The line of a question, by which an agent finds the answer below it. */
+export function questionLine(text: string): string {
+  return `- Question: ${harmlessLine(text)}`;
+}
+
 function answerText(question: AgentQuestion, answer: QuestionAnswer): string {
-  const asked = `- Question: ${harmlessLine(question.text)}`;
-  return [asked, ...answerLines(question, answer).flatMap(indented)].join('\n');
+  return [questionLine(question.text), ...answerLines(question, answer).flatMap(indented)].join('\n');
 }
 
 /** A question with fields is answered by their values, any other by yes or no. */

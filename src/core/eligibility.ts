@@ -6,6 +6,7 @@ export interface SkipReason {
   readonly code:
     | 'claimed'
     | 'claimed_elsewhere'
+    | 'left_by_previous_daemon'
     | 'cleaning'
     | 'workflow_problem'
     | 'paused'

@@ -1,5 +1,5 @@
+import type { ErrorCode } from './error-catalogue.ts';
 import type { RunEnd } from './run.ts';
-import { stopOutcome } from './stop-outcome.ts';
 
 /** How a run ended, as the store has it. */
 export interface EndedRun {
@@ -17,24 +17,21 @@ const words: Readonly<Record<RunEnd, string>> = {
   interrupted: 'interrupted',
 };
 
-/** What a message says once more that the word before it has said. */
-const saidBefore = /^The run was (stopped|interrupted): /;
+/** The message of one of these says itself that the run was stopped, and why. */
+const saysHowItEnded: ReadonlySet<string | null> = new Set<ErrorCode>([
+  'run_cancelled',
+  'run_interrupted',
+  'run_taken_over',
+  'limit_reached',
+]);
 
 /**
  * How a run ended in words for people. What a person decided, or was waited for, is no failure of anybody; programs get
  * the outcome as it is.
  */
-export function outcomeWords(end: EndedRun): string {
-  const { errorMessage: message } = end;
-  return message === null ? word(end) : `${word(end)}: ${message.replace(saidBefore, '')}`;
-}
-
-function word({ outcome, errorCode, errorMessage }: EndedRun): string {
-  if (errorCode === 'agent_input_required') return 'waited for a person';
-  return errorMessage === takenOverMessage() ? 'taken over' : words[outcome];
-}
-
-function takenOverMessage(): string | null {
-  const outcome = stopOutcome('taken_over', 0);
-  return outcome.end === 'succeeded' ? null : outcome.error.message;
+export function outcomeWords({ outcome, errorCode, errorMessage }: EndedRun): string {
+  if (errorMessage === null) return words[outcome];
+  if (saysHowItEnded.has(errorCode)) return errorMessage;
+  const word = errorCode === 'agent_input_required' ? 'waited for a person' : words[outcome];
+  return `${word}: ${errorMessage}`;
 }

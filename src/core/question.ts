@@ -44,8 +44,32 @@ export interface WantedAnswer {
   readonly values?: Readonly<Record<string, string>>;
 }
 
-/** An answer that fits, or what is wrong with it and what is allowed, in one line for people. */
-export type CheckedAnswer = { readonly answer: QuestionAnswer } | { readonly problem: string };
+/** An answer that fits, or what is wrong with it. */
+export type CheckedAnswer = { readonly answer: QuestionAnswer } | AnswerProblem;
+
+export interface AnswerProblem {
+  readonly code: AnswerProblemCode;
+  /** The field that it is about; null for the answer as a whole. */
+  readonly field: string | null;
+  /** What is wrong and what is allowed, in one line for people. */
+  readonly problem: string;
+}
+
+export type AnswerProblemCode =
+  | 'no_decision'
+  | 'unknown_decision'
+  | 'contradicts_decision'
+  | 'values_with_decline'
+  /** Only what is answered by yes or no can be answered for the session. */
+  | 'not_for_session'
+  /** A text without the name of one of several fields. */
+  | 'field_not_named'
+  | 'unknown_field'
+  | 'answered_twice'
+  | 'secret'
+  | 'no_value'
+  | 'too_long'
+  | 'not_an_option';
 
 /** A longer one belongs into a file in the workspace. */
 const longestValueChars = 100_000;
@@ -55,6 +79,7 @@ const decisionWords: Readonly<Record<string, QuestionAnswer['decision']>> = {
   always: 'accept_for_session',
   no: 'decline',
 };
+const decisionsAllowed = 'answer yes, always or no';
 
 /**
  * Whether an answer fits its question. What must hold: an answer that is given has a value for every field, of its
@@ -67,14 +92,19 @@ export function checkAnswer(question: AgentQuestion, wanted: WantedAnswer): Chec
 
 function checkDecision({ decision, text, values = {} }: WantedAnswer): CheckedAnswer {
   const [name] = Object.keys(values);
-  if (name !== undefined) return { problem: `the question has no field ${quoted(name)}; answer yes, always or no` };
+  if (name !== undefined)
+    return refused('unknown_field', name, `the question has no field ${quoted(name)}; ${decisionsAllowed}`);
   if (text === undefined) {
-    return decision === undefined ? { problem: 'answer yes, always or no' } : { answer: { decision, values: {} } };
+    return decision === undefined
+      ? refused('no_decision', null, decisionsAllowed)
+      : { answer: { decision, values: {} } };
   }
   const word = text.trim().toLowerCase();
   const meant = Object.hasOwn(decisionWords, word) ? decisionWords[word] : undefined;
-  if (meant === undefined) return { problem: `${quoted(text)} is no answer to it; answer yes, always or no` };
-  if (decision !== undefined && decision !== meant) return { problem: `${quoted(text)} contradicts the decision` };
+  if (meant === undefined)
+    return refused('unknown_decision', null, `${quoted(text)} is no answer to it; ${decisionsAllowed}`);
+  if (decision !== undefined && decision !== meant)
+    return refused('contradicts_decision', null, `${quoted(text)} contradicts the decision`);
   return { answer: { decision: meant, values: {} } };
 }
 
@@ -84,21 +114,24 @@ function checkValues(fields: readonly QuestionField[], wanted: WantedAnswer): Ch
     const isEmpty = text === undefined && Object.keys(values).length === 0;
     return isEmpty
       ? { answer: { decision, values: {} } }
-      : { problem: 'whoever declines gives no values; leave one of both out' };
+      : refused('values_with_decline', null, 'whoever declines gives no values; leave one of both out');
   }
   if (decision === 'accept_for_session') {
-    return { problem: 'only a question that is answered by yes or no can be answered for good; give a value instead' };
+    const why = 'only a question that is answered by yes or no can be answered for good; give a value instead';
+    return refused('not_for_session', null, why);
   }
   const given = new Map(Object.entries(values));
   const [first, second] = fields;
   if (text !== undefined && first !== undefined) {
-    if (second !== undefined) return { problem: `the question has several fields; name each: ${names(fields)}` };
-    if (given.has(first.name)) return { problem: `the field ${quoted(first.name)} is answered twice` };
+    if (second !== undefined)
+      return refused('field_not_named', null, `the question has several fields; name each: ${names(fields)}`);
+    if (given.has(first.name))
+      return refused('answered_twice', first.name, `the field ${quoted(first.name)} is answered twice`);
     given.set(first.name, text);
   }
   for (const name of given.keys()) {
     if (!fields.some((field) => field.name === name))
-      return { problem: `the question has no field ${quoted(name)}; it has ${names(fields)}` };
+      return refused('unknown_field', name, `the question has no field ${quoted(name)}; it has ${names(fields)}`);
   }
   const chosen: [string, string][] = [];
   for (const field of fields) {
@@ -109,26 +142,28 @@ function checkValues(fields: readonly QuestionField[], wanted: WantedAnswer): Ch
   return { answer: { decision, values: Object.fromEntries(chosen) } };
 }
 
-function checkValue(
-  field: QuestionField,
-  given: string | undefined,
-): { readonly value: string } | { readonly problem: string } {
+function checkValue(field: QuestionField, given: string | undefined): { readonly value: string } | AnswerProblem {
   const name = quoted(field.name);
+  const no = (code: AnswerProblemCode, problem: string): AnswerProblem => refused(code, field.name, problem);
   if (field.isSecret) {
     const way = 'take the work over and enter it by hand (`baton takeover ISSUE`), or decline';
-    return { problem: `the field ${name} asks for a secret, and an answer is written down; ${way}` };
+    return no('secret', `the field ${name} asks for a secret, and an answer is written down; ${way}`);
   }
   const text = given?.trim() ?? '';
   // As it stands first: what was found to fit is found again, and is the same.
   if (given !== undefined && field.options.includes(given)) return { value: given };
-  if (given === undefined || text === '') return { problem: `the field ${name} has no value; ${allowed(field)}` };
-  if (given.length > longestValueChars) {
-    return { problem: `the value of ${name} is longer than ${longestValueChars} characters` };
-  }
+  if (given === undefined || text === '') return no('no_value', `the field ${name} has no value; ${allowed(field)}`);
+  if (given.length > longestValueChars)
+    return no('too_long', `the value of ${name} is longer than ${longestValueChars} characters`);
   if (field.options.length === 0) return { value: given };
   const option = optionMeant(field.options, text);
   if (option !== null) return { value: option };
-  return field.allowsOther ? { value: given } : { problem: `${quoted(given)} is not one of them; ${allowed(field)}` };
+  if (field.allowsOther) return { value: given };
+  return no('not_an_option', `${quoted(given)} is not one of them; ${allowed(field)}`);
+}
+
+function refused(code: AnswerProblemCode, field: string | null, problem: string): AnswerProblem {
+  return { code, field, problem };
 }
 
 function optionMeant(options: readonly string[], text: string): string | null {

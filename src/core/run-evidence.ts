@@ -33,11 +33,31 @@ export interface Delivery {
   readonly commit: string | null;
   /** Where a branch that was brought had been in the repository; null when it was not there, or was not brought. */
   readonly before: string | null;
+  /** Of a refusal; missing in what earlier versions wrote. */
+  readonly code?: DeliveryRefusal;
   /** Of a refusal; completes the sentence "The branch was not brought over: …". */
   readonly reason: string | null;
   /** HEAD, where it is not on the branch and has commits that the branch has not. Nobody brings those. */
   readonly elsewhere: WorkElsewhere | null;
 }
+
+export type DeliveryRefusal =
+  // of the workspace
+  | 'git_directory_gone'
+  | 'git_directory_unreadable'
+  | 'git_directory_strange'
+  | 'branch_gone'
+  | 'not_a_commit'
+  // of the branch in the repository
+  | 'checked_out'
+  | 'branch_deleted'
+  | 'moved_by_others'
+  | 'drops_commits'
+  | 'goes_back'
+  // of the way
+  | 'commits_unusable'
+  | 'not_moved'
+  | 'failed';
 
 export interface WorkElsewhere {
   /** Null for a HEAD on no branch. */

@@ -39,7 +39,7 @@ const stops: Readonly<Record<StopReason, Stop>> = {
     code: 'agent_input_required',
     message: 'Nobody answered the question of the agent in time. It goes on with an answer: baton ask list',
   },
-  taken_over: cancelled('a person goes on by hand'),
+  taken_over: { ...cancelled('a person goes on by hand'), code: 'run_taken_over' },
   day_limit_reached: interrupted('the limit of the day is reached'),
   claim_lost: interrupted('the claim on the issue was lost'),
   shutdown: interrupted('Baton stops'),

@@ -88,6 +88,10 @@ export const workErrors = {
     nextStep: 'Nothing if it is rare; otherwise raise the stall timeout of the backend.',
   },
   run_cancelled: { retryable: false, nextStep: 'Nothing: the ticket was moved away, or a person asked for it.' },
+  run_taken_over: {
+    retryable: false,
+    nextStep: 'Nothing: a person works on the ticket by hand; `baton handback` gives it back.',
+  },
   claim_lost: {
     retryable: true,
     nextStep: 'Nothing: the daemon that has the issue goes on with it; ask there, or wait until it is free.',

@@ -147,16 +147,16 @@ export class LocalSocket implements AsyncDisposable {
         return { ok: true, status: answers.status() };
       case 'explain':
         if (typeof issue !== 'string' || issue.trim() === '' || issue.length > longestName)
-          return refused(`"explain" needs "issue", a text of at most ${longestName} characters`);
+          throw refused('issue', `"explain" needs "issue", a text of at most ${longestName} characters`);
         return { ok: true, explanation: await answers.explain(issue.trim()) };
       default:
-        return refused('ask for "wake", "reload", "status" or "explain"');
+        throw refused('ask', 'ask for "wake", "reload", "status" or "explain"');
     }
   }
 }
 
-function refused(error: string): unknown {
-  return { ok: false, error };
+function refused(field: keyof Request, why: string): BatonError {
+  return new BatonError('command_refused', why, { details: { field } });
 }
 
 function hasListener(path: string): Promise<boolean> {

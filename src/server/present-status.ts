@@ -118,7 +118,15 @@ function nextPollAt({ jobs }: ReadModel): string | null {
   return at === null ? null : iso(at);
 }
 
-function presentLook({ issue, kind, attempt, dueAt, error, waitReason }: RetryingView): Record<string, unknown> {
+function presentLook({
+  issue,
+  kind,
+  attempt,
+  dueAt,
+  error,
+  waitReason,
+  waitCode,
+}: RetryingView): Record<string, unknown> {
   return {
     issue_id: issue.id,
     issue_identifier: issue.identifier,
@@ -128,6 +136,7 @@ function presentLook({ issue, kind, attempt, dueAt, error, waitReason }: Retryin
     due_at: iso(dueAt),
     error,
     wait_reason: waitReason,
+    wait_code: waitCode,
   };
 }
 

@@ -1,3 +1,5 @@
+import { symphonyTexts } from './symphony-fixed-texts.ts';
+
 /**
  * How the listener says no: always `{"error":{"code","message"}}`, in words of its own. What was sent is never repeated,
  * as it may hold a token.
@@ -10,8 +12,8 @@ const refusals = {
   },
   forbidden: { status: 403, message: 'This token does not open this address.' },
   foreign_origin: { status: 403, message: 'Pages of other sites may not send requests here.' },
-  not_found: { status: 404, message: 'Route not found' },
-  method_not_allowed: { status: 405, message: 'Method not allowed' },
+  not_found: { status: 404, message: symphonyTexts.routeNotFound },
+  method_not_allowed: { status: 405, message: symphonyTexts.methodNotAllowed },
   unsupported_type: { status: 415, message: 'A body has to be JSON, with the content type application/json.' },
   invalid_request: { status: 422, message: 'The request has parts that do not fit; `problems` names them.' },
   too_many_requests: { status: 429, message: 'Too many requests in a short time.' },

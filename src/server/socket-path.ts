@@ -48,20 +48,28 @@ function choosePlace(stateDir: string, tmpDir: string): { readonly socket: strin
 /** One that is missing is no harm: nobody listens there. */
 function refuseUnlessOurs(folder: string): void {
   const found = lstatSync(folder, { throwIfNoEntry: false });
-  const reason = found === undefined ? null : whyUnsafe(found, statSync(path.dirname(folder)));
-  if (reason === null) return;
-  throw new BatonError('socket_folder_unsafe', `The folder ${folder} cannot be used for the local socket: ${reason}.`, {
-    details: { folder },
+  const problem = found === undefined ? null : whyUnsafe(found, statSync(path.dirname(folder)));
+  if (problem === null) return;
+  const why = reasons[problem];
+  throw new BatonError('socket_folder_unsafe', `The folder ${folder} cannot be used for the local socket: ${why}.`, {
+    details: { folder, problem },
   });
 }
 
-function whyUnsafe(folder: Stats, parent: Stats): string | null {
+const reasons = {
+  not_a_folder: 'it is not a folder',
+  another_user: 'it belongs to another user',
+  writable_by_others: 'others may write into it',
+  replaceable_by_others: 'others may replace it',
+} as const;
+
+function whyUnsafe(folder: Stats, parent: Stats): keyof typeof reasons | null {
   // A symbolic link is none either: it may be led elsewhere at any time.
-  if (!folder.isDirectory()) return 'it is not a folder';
+  if (!folder.isDirectory()) return 'not_a_folder';
   const user = process.geteuid?.();
   if (user === undefined) return null;
-  if (folder.uid !== user) return 'it belongs to another user';
-  if ((folder.mode & writableByOthers) !== 0) return 'others may write into it';
-  if ((parent.mode & writableByOthers) !== 0 && (parent.mode & sticky) === 0) return 'others may replace it';
-  return null;
+  if (folder.uid !== user) return 'another_user';
+  if ((folder.mode & writableByOthers) !== 0) return 'writable_by_others';
+  const isOpen = (parent.mode & writableByOthers) !== 0 && (parent.mode & sticky) === 0;
+  return isOpen ? 'replaceable_by_others' : null;
 }

@@ -19,6 +19,9 @@ export interface LogTerminalOptions {
 /** A reader that has left this much unread has stopped reading; more would only fill the memory. */
 const maxUnreadBytes = 1024 * 1024;
 
+/** Coded as a system error, as the failures of a write are. */
+const unread = (): Error => Object.assign(new Error('nobody reads the stream'), { code: 'ENOBUFS' });
+
 /** How long `close` waits for a slow reader. */
 const closeLimitMs = 1_000;
 
@@ -31,7 +34,7 @@ export function openLogTerminal({ clock, stream, color = true }: LogTerminalOpti
   return {
     name: 'terminal',
     write(line, done) {
-      if (stream.writableLength > maxUnreadBytes) return done(new Error('nobody reads the stream'));
+      if (stream.writableLength > maxUnreadBytes) return done(unread());
       try {
         stream.write(isReadable ? terminalLine(line, color) : line, (error) => done(error ?? null));
       } catch (error) {

@@ -1,6 +1,7 @@
 import { BatonError, toBatonError } from '../core/baton-error.ts';
 import { errorCatalogue } from '../core/error-catalogue.ts';
 import type { ToolAnswer } from '../core/tool-door.ts';
+import { unsupportedToolText } from './fixed-texts.ts';
 
 /**
  * A failure as an agent gets it: `{"error":{"code","message","next_step","retryable",…}}`, one JSON object with nothing
@@ -24,10 +25,7 @@ const laterStep = 'Go on with other work, and call the tool again later: Baton d
 
 export function unknownTool(name: string, supportedTools: readonly string[]): ToolAnswer {
   const shown = name.length > longestShownName ? `${name.slice(0, longestShownName)}…` : name;
-  // The wording is the reference's (its conformance rows A16 and A35), which prompts in the field may rely on.
-  return failureAnswer(new BatonError('unsupported_tool_call', `Unsupported dynamic tool: ${JSON.stringify(shown)}.`), {
-    supportedTools,
-  });
+  return failureAnswer(new BatonError('unsupported_tool_call', unsupportedToolText(shown)), { supportedTools });
 }
 
 const longestShownName = 200;

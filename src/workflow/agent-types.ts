@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { AgentSettings, CodexSettings, TokenPrice } from '../core/settings.ts';
-import { environmentName, type SettingType, usdAmount, wholeNumber } from './setting-types.ts';
+import { choice, environmentName, type SettingType, usdAmount, wholeNumber } from './setting-types.ts';
 
 /** An account as the file has it: references are not looked up yet. */
 export interface WrittenAccount {
@@ -22,6 +22,7 @@ export const accountList: SettingType<WrittenAccount[]> = {
       home: z.string().optional(),
     }),
   ),
+  name: 'account_list',
   allowed: 'a list of accounts, such as `[{name: work, home: ~/work-login}]`',
   allowedEntry:
     'as in `{name: work, backend: codex, env: {NAME: $VALUE}, home: ~/work}`, with a name of letters, digits and . _ @ + -',
@@ -29,18 +30,13 @@ export const accountList: SettingType<WrittenAccount[]> = {
 
 export const percentage: SettingType<number> = {
   schema: wholeNumber(1, 100, /^\+?\d{1,3}$/),
+  name: 'percentage',
   allowed: 'a whole number from 1 to 100',
 };
 
-export const approvals: SettingType<AgentSettings['approvals']> = {
-  schema: z.enum(['auto', 'deny', 'ask']),
-  allowed: 'auto, deny or ask',
-};
+export const approvals: SettingType<AgentSettings['approvals']> = choice('auto', 'deny', 'ask');
 
-export const codexTools: SettingType<CodexSettings['tools']> = {
-  schema: z.enum(['dynamic', 'mcp', 'none']),
-  allowed: 'dynamic, mcp or none',
-};
+export const codexTools: SettingType<CodexSettings['tools']> = choice('dynamic', 'mcp', 'none');
 
 const price = z
   .strictObject({ input: usdAmount.schema, cached_input: usdAmount.schema.optional(), output: usdAmount.schema })
@@ -48,6 +44,7 @@ const price = z
 
 export const priceTable: SettingType<Record<string, TokenPrice>> = {
   schema: z.record(z.string().regex(/\S/), price),
+  name: 'price_table',
   allowed: 'a map from models to prices, such as `{"*": {input: 1.25, cached_input: 0.125, output: 10}}`',
   allowedEntry: 'as in `{input: 1.25, cached_input: 0.125, output: 10}`, in US dollars, under the name of a model',
 };

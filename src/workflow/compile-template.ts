@@ -1,6 +1,7 @@
 import { Context, Liquid, LiquidError, type Template } from 'liquidjs';
 import { BatonError } from '../core/baton-error.ts';
 import { fenceState } from '../core/fence.ts';
+import type { ProblemDetails } from '../core/problem.ts';
 import { keepFences } from './fenced-text.ts';
 import { textOf } from './template-text.ts';
 import { errorAt, type Report } from './workflow-problems.ts';
@@ -52,8 +53,9 @@ export function compileTemplate(source: TemplateSource, report: Report): Render 
   try {
     template = liquid.parse(source.text);
   } catch (thrown) {
-    const message = `${source.name} is not valid Liquid: ${explain(thrown, source)}`;
-    report(errorAt(null, message, 'template_parse_error'));
+    const { reason, details } = explain(thrown, source);
+    const message = `${source.name} is not valid Liquid: ${reason}`;
+    report(errorAt(null, message, { code: 'template_parse_error', ...details }));
     return null;
   }
   return (variables, mark = null) => render(template, variables, mark, source);
@@ -65,13 +67,17 @@ function render(template: Template[], variables: Variables, mark: string | null,
     limitSteps(context);
     if (mark !== null) marks.set(context, mark);
     const text = String(liquid.renderSync(template, context));
-    if (text.length > longestTextChars) throw new Error(`it becomes longer than ${longestTextChars} characters`);
-    if (mark !== null && fenceState(text, mark) === 'broken')
-      throw new Error('it cuts a fence around text of a stranger');
+    if (text.length > longestTextChars) {
+      throw new TemplateLimit('too_long', `it becomes longer than ${longestTextChars} characters`);
+    }
+    if (mark !== null && fenceState(text, mark) === 'broken') {
+      throw new TemplateLimit('broken_fence', 'it cuts a fence around text of a stranger');
+    }
     return text;
   } catch (cause) {
-    const message = `${source.path}: ${source.name} cannot be rendered: ${explain(cause, source)}`;
-    throw new BatonError('template_render_error', message, { cause, details: { path: source.path } });
+    const { reason, details } = explain(cause, source);
+    const message = `${source.path}: ${source.name} cannot be rendered: ${reason}`;
+    throw new BatonError('template_render_error', message, { cause, details: { path: source.path, ...details } });
   }
 }
 
@@ -83,16 +89,35 @@ function limitSteps(context: Context): void {
   let steps = 0;
   context.renderLimit.check = () => {
     steps += 1;
-    if (steps > mostSteps) throw new Error(`it takes more than ${mostSteps} steps`);
+    if (steps > mostSteps) throw new TemplateLimit('too_many_steps', `it takes more than ${mostSteps} steps`);
   };
 }
 
+/** A template that went beyond a bound of ours. */
+class TemplateLimit extends Error {
+  readonly problem: string;
+
+  constructor(problem: string, message: string) {
+    super(message);
+    this.problem = problem;
+  }
+}
+
+interface Explanation {
+  readonly reason: string;
+  readonly details: ProblemDetails;
+}
+
 /** The library's reason with the line of the file instead of the line of the template, and that line itself. */
-function explain(thrown: unknown, { text, firstLine }: TemplateSource): string {
+function explain(thrown: unknown, { text, firstLine }: TemplateSource): Explanation {
   const reason = thrown instanceof Error ? thrown.message.replace(/, line:\d+, col:\d+$/, '') : String(thrown);
-  if (!LiquidError.is(thrown)) return reason;
+  const cause = LiquidError.is(thrown) ? thrown.originalError : thrown;
+  const problem = cause instanceof TemplateLimit ? { problem: cause.problem } : {};
+  if (!LiquidError.is(thrown)) return { reason, details: problem };
   const [line = 1, column = 1] = thrown.token.getPosition();
   const excerpt = (text.split('\n')[line - 1] ?? '').trim().slice(0, longestExcerptChars);
-  const place = firstLine === null ? '' : `line ${firstLine + line - 1}, column ${column}: `;
-  return `${place}${reason}, in ${JSON.stringify(excerpt)}`;
+  const shown = `${reason}, in ${JSON.stringify(excerpt)}`;
+  if (firstLine === null) return { reason: shown, details: problem };
+  const place = { line: firstLine + line - 1, column };
+  return { reason: `line ${place.line}, column ${column}: ${shown}`, details: { ...place, ...problem } };
 }

@@ -28,5 +28,6 @@ export function inspectWorkflow(path: string, context: WorkflowContext): Workflo
 function problemsIn(error: BatonError): readonly Problem[] {
   const { problems } = error.details;
   // Only `toWorkflowError` sets this detail, to the list it was given.
-  return Array.isArray(problems) ? (problems as Problem[]) : [errorAt(null, error.message, error.code)];
+  if (Array.isArray(problems)) return problems as Problem[];
+  return [errorAt(null, error.message, { ...error.details, code: error.code })];
 }

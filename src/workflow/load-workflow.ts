@@ -64,7 +64,7 @@ function renderPrompt(prompt: Render, input: PromptInput, trusted: boolean): str
 function compileBranch(text: string, path: string, report: Report): ReturnType<typeof compileTemplate> {
   const key = 'workspace.branch';
   const source = { text, name: key, path, firstLine: null };
-  return compileTemplate(source, ({ message }) => report(errorAt(key, message)));
+  return compileTemplate(source, ({ message }) => report(errorAt(key, message, { problem: 'not_liquid' })));
 }
 
 /** Names a content: equal for equal bytes, different for different ones. */
@@ -83,5 +83,7 @@ function templateIn(body: string, bodyLine: number): { text: string; firstLine: 
 /** Somebody whose file starts with a blank line has written a kind, and needs to hear why it does not count. */
 function withoutFrontMatter(problem: Problem): Problem {
   const hint = 'the file has no front matter, as its first line is not exactly ---';
-  return problem.code === 'missing_tracker_kind' ? { ...problem, message: `${problem.message} (${hint})` } : problem;
+  if (problem.code !== 'missing_tracker_kind') return problem;
+  const details = { ...problem.details, problem: 'no_front_matter' };
+  return { ...problem, message: `${problem.message} (${hint})`, details };
 }

@@ -17,6 +17,7 @@ export type WrittenTarget = z.output<typeof target>;
 
 export const targetList: SettingType<WrittenTarget[]> = {
   schema: z.array(target),
+  name: 'target_list',
   allowed: 'a list of targets, such as `[{kind: slack, url: $SLACK_URL}]`',
   allowedEntry:
     `as in \`{kind: webhook, url: $HOOK_URL, secret: $HOOK_SECRET}\`, \`{kind: slack, url: $SLACK_URL}\` or ` +

@@ -17,7 +17,7 @@ export function parseFrontMatter(text: string | null, path: string): FrontMatter
   if (text === null) return {};
   if (text.length > largestFrontMatterChars) {
     throw new BatonError('workflow_too_large', `${path}: the front matter is larger than 64 KiB`, {
-      details: { path },
+      details: { path, limit_chars: largestFrontMatterChars },
     });
   }
   const lines = new LineCounter();
@@ -31,10 +31,13 @@ export function parseFrontMatter(text: string | null, path: string): FrontMatter
   });
   const doubts = [...document.errors, ...document.warnings];
   if (doubts.length > 0) {
-    const shown = doubts.slice(0, mostErrorsShown).map(({ message, pos }) => at(lines, pos[0], message));
-    throw parseError(path, shown, doubts.length);
+    const shown = doubts.slice(0, mostErrorsShown);
+    const faults = shown.map(({ code, message, pos }) => at(lines, pos[0], code.toLowerCase(), message));
+    throw parseError(path, faults, doubts.length);
   }
-  const data = toPlainData(document, (offset, message) => parseError(path, [at(lines, offset, message)], 1));
+  const data = toPlainData(document, (offset, problem, message) =>
+    parseError(path, [at(lines, offset, problem, message)], 1),
+  );
   if (data === null) return {};
   if (!isMap(data)) {
     const found = Array.isArray(data) ? 'a list' : 'a single value';
@@ -50,19 +53,26 @@ export function isMap(value: unknown): value is FrontMatter {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-function at(lines: LineCounter, offset: number, message: string): string {
-  const { line, col } = lines.linePos(offset);
-  // Some messages quote the text they are about, however long it is.
-  return `line ${line + linesBefore}, column ${col}: ${message.slice(0, longestMessageChars)}`;
+/** One thing that is no good YAML. */
+interface Fault {
+  readonly line: number;
+  readonly column: number;
+  /** A word of ours, or the library's own code in lower case. */
+  readonly problem: string;
+  readonly words: string;
 }
 
-function parseError(path: string, shown: readonly string[], count: number): BatonError {
-  const more = count > shown.length ? `; and ${count - shown.length} more` : '';
-  return new BatonError(
-    'workflow_parse_error',
-    `${path}: the front matter is not valid YAML: ${shown.join('; ')}${more}`,
-    {
-      details: { path },
-    },
-  );
+function at(lines: LineCounter, offset: number, problem: string, message: string): Fault {
+  const { line, col } = lines.linePos(offset);
+  // Some messages quote the text they are about, however long it is.
+  return { line: line + linesBefore, column: col, problem, words: message.slice(0, longestMessageChars) };
+}
+
+function parseError(path: string, faults: readonly Fault[], count: number): BatonError {
+  const more = count > faults.length ? `; and ${count - faults.length} more` : '';
+  const shown = faults.map(({ line, column, words }) => `line ${line}, column ${column}: ${words}`).join('; ');
+  const details = { path, faults: faults.map(({ line, column, problem }) => ({ line, column, problem })) };
+  return new BatonError('workflow_parse_error', `${path}: the front matter is not valid YAML: ${shown}${more}`, {
+    details,
+  });
 }

@@ -5,7 +5,7 @@ const mostAliases = 100;
 const mostValues = 20_000;
 const deepestNesting = 50;
 
-type Refuse = (offset: number, message: string) => Error;
+type Refuse = (offset: number, problem: string, message: string) => Error;
 
 /**
  * A YAML document as plain data. Keys become text, aliases are followed, and map entries that are null are left out, as
@@ -18,9 +18,11 @@ export function toPlainData(document: Document, refuse: Refuse): unknown {
 
   const convert = (node: unknown, above: readonly unknown[]): unknown => {
     values += 1;
-    if (values > mostValues) throw refuse(offsetOf(node), `more than ${mostValues} values`);
-    if (above.length > deepestNesting) throw refuse(offsetOf(node), `nested deeper than ${deepestNesting} levels`);
-    if (above.includes(node)) throw refuse(offsetOf(node), 'an alias that contains itself');
+    if (values > mostValues) throw refuse(offsetOf(node), 'too_many_values', `more than ${mostValues} values`);
+    if (above.length > deepestNesting) {
+      throw refuse(offsetOf(node), 'nested_too_deep', `nested deeper than ${deepestNesting} levels`);
+    }
+    if (above.includes(node)) throw refuse(offsetOf(node), 'endless_alias', 'an alias that contains itself');
     const inside = [...above, node];
     if (isAlias(node)) return convert(follow(node), inside);
     if (isSeq(node)) return node.items.map((item) => convert(item, inside));
@@ -30,9 +32,11 @@ export function toPlainData(document: Document, refuse: Refuse): unknown {
 
   const follow = (alias: Alias): unknown => {
     aliases += 1;
-    if (aliases > mostAliases) throw refuse(offsetOf(alias), `more than ${mostAliases} aliases`);
+    if (aliases > mostAliases) throw refuse(offsetOf(alias), 'too_many_aliases', `more than ${mostAliases} aliases`);
     const target = alias.resolve(document);
-    if (target === undefined) throw refuse(offsetOf(alias), `the alias *${alias.source} has no anchor before it`);
+    if (target === undefined) {
+      throw refuse(offsetOf(alias), 'unknown_alias', `the alias *${alias.source} has no anchor before it`);
+    }
     return target;
   };
 
@@ -42,9 +46,11 @@ export function toPlainData(document: Document, refuse: Refuse): unknown {
 function convertMap(pairs: readonly Pair[], convert: (value: unknown) => unknown, refuse: Refuse): unknown {
   const entries = new Map<string, unknown>();
   for (const { key, value } of pairs) {
-    if (!isScalar(key) || key.value === null) throw refuse(offsetOf(key), 'a key has to be text');
+    if (!isScalar(key) || key.value === null) throw refuse(offsetOf(key), 'key_not_text', 'a key has to be text');
     const name = keyText(key);
-    if (entries.has(name)) throw refuse(offsetOf(key), `the key ${JSON.stringify(name)} is there twice`);
+    if (entries.has(name)) {
+      throw refuse(offsetOf(key), 'repeated_key', `the key ${JSON.stringify(name)} is there twice`);
+    }
     entries.set(name, convert(value));
   }
   return Object.fromEntries([...entries].filter(([, value]) => value !== null));

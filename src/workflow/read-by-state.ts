@@ -11,7 +11,10 @@ export function readByState(
   const byState = new Map<string, number>();
   for (const [state, number] of Object.entries(values[key])) {
     const name = normalizeState(state);
-    if (byState.has(name)) report(errorAt(`${key}.${state}`, `${key} names the state ${JSON.stringify(name)} twice`));
+    if (byState.has(name)) {
+      const message = `${key} names the state ${JSON.stringify(name)} twice`;
+      report(errorAt(`${key}.${state}`, message, { problem: 'repeated', state: name }));
+    }
     byState.set(name, number);
   }
   return Object.fromEntries(byState);

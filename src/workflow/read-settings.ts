@@ -27,7 +27,7 @@ export function readSettings(frontMatter: FrontMatter, report: Report): ReadSett
     if (row.unsupported !== undefined && !isEmptyList(value)) {
       const { severity, because } = row.unsupported;
       const problem = severity === 'error' ? errorAt : warningAt;
-      report(problem(key, `${key} has no effect: ${because}`, 'unsupported_setting'));
+      report(problem(key, `${key} has no effect: ${because}`, { code: 'unsupported_setting' }));
     }
   }
   // Every key of the table was set above, to its default or to what its own schema made of the file.
@@ -46,7 +46,8 @@ function reportSectionsThatAreNoMaps(frontMatter: FrontMatter, report: Report): 
   for (const section of sectionsOf(settingRows.map(([key]) => key))) {
     const value = rawValue(frontMatter, section);
     if (value === undefined || isMap(value)) continue;
-    report(errorAt(section, `${section} must be a map of settings, found ${found(section, value)}`));
+    const message = `${section} must be a map of settings, found ${found(section, value)}`;
+    report(errorAt(section, message, { problem: 'wrong_value', expected: 'map' }));
   }
 }
 
@@ -62,12 +63,13 @@ function readValue(key: SettingKey, type: SettingType<unknown>, raw: unknown, re
   const bad = new Map(result.error.issues.flatMap(badPlaces).map((place) => [place.map(String).join('.'), place]));
   for (const [steps, place] of bad) {
     const at = place.reduce<Found>(stepInto, { name: key, value: raw });
+    const facts = { expected: type.name, ...(type.choices === undefined ? {} : { allowed: type.choices }) };
     if (steps === '') {
-      report(errorAt(key, `${key} must be ${type.allowed}, found ${found(key, raw)}`, codeFor(key)));
+      const message = `${key} must be ${type.allowed}, found ${found(key, raw)}`;
+      report(errorAt(key, message, { code: codeFor(key), problem: 'wrong_value', ...facts }));
     } else {
-      report(
-        errorAt(at.name, `${at.name} must be ${type.allowedEntry ?? type.allowed}, found ${found(key, at.value)}`),
-      );
+      const message = `${at.name} must be ${type.allowedEntry ?? type.allowed}, found ${found(key, at.value)}`;
+      report(errorAt(at.name, message, { problem: 'wrong_entry', ...facts }));
     }
   }
   return undefined;

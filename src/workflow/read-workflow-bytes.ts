@@ -4,12 +4,20 @@ import { BatonError } from '../core/baton-error.ts';
 /** More than any prompt needs, little enough to be read before each use. */
 const largestFileBytes = 1024 * 1024;
 
-/** What is wrong with the way to the file, in words; other causes are named by their own message. */
-const reasons: Readonly<Record<string, string>> = {
-  ENOENT: 'there is no such file',
-  ENOTDIR: 'a part of its path is not a directory',
-  EACCES: 'it may not be read',
-  EISDIR: 'it is a directory, not a file',
+interface Reason {
+  readonly problem: string;
+  readonly words: string;
+}
+
+const isDirectory: Reason = { problem: 'directory', words: 'it is a directory, not a file' };
+const isSpecial: Reason = { problem: 'not_a_regular_file', words: 'it is not a regular file' };
+
+/** What is wrong with the way to the file; other causes are named by their own message. */
+const reasons: Readonly<Record<string, Reason>> = {
+  ENOENT: { problem: 'not_found', words: 'there is no such file' },
+  ENOTDIR: { problem: 'not_found', words: 'a part of its path is not a directory' },
+  EACCES: { problem: 'not_readable', words: 'it may not be read' },
+  EISDIR: isDirectory,
 };
 
 /**
@@ -21,13 +29,13 @@ export function readWorkflowBytes(path: string): Buffer {
   try {
     descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
     const stats = fstatSync(descriptor);
-    if (stats.isDirectory()) throw unreadable(path, 'it is a directory, not a file');
-    if (!stats.isFile()) throw unreadable(path, 'it is not a regular file');
+    if (stats.isDirectory()) throw unreadable(path, isDirectory);
+    if (!stats.isFile()) throw unreadable(path, isSpecial);
     return readAtMost(descriptor, stats.size, path);
   } catch (thrown) {
     if (thrown instanceof BatonError) throw thrown;
     const { code, message } = thrown as NodeJS.ErrnoException; // node:fs throws nothing else
-    throw unreadable(path, reasons[code ?? ''] ?? message, thrown);
+    throw unreadable(path, reasons[code ?? ''] ?? { problem: 'not_readable', words: message }, thrown);
   } finally {
     if (descriptor !== undefined) closeSync(descriptor);
   }
@@ -51,9 +59,9 @@ function readAtMost(descriptor: number, size: number, path: string): Buffer {
   return Buffer.from(buffer.subarray(0, length));
 }
 
-function unreadable(path: string, reason: string, cause?: unknown): BatonError {
-  return new BatonError('missing_workflow_file', `The workflow file ${path} cannot be read: ${reason}`, {
+function unreadable(path: string, { problem, words }: Reason, cause?: unknown): BatonError {
+  return new BatonError('missing_workflow_file', `The workflow file ${path} cannot be read: ${words}`, {
     cause,
-    details: { path },
+    details: { path, problem },
   });
 }

@@ -12,14 +12,17 @@ export function reportJobsThatAreNone(jobs: FrontMatter, report: Report): void {
     const key = `polling.jobs.${name}`;
     if (name === 'tracker_poll') {
       const instead = 'polling.mode and polling.interval_ms say how often the tracker is asked';
-      report(errorAt(key, `${key} cannot be set: ${instead}`));
+      report(errorAt(key, `${key} cannot be set: ${instead}`, { problem: 'not_settable' }));
     } else if (!timedJobs.some((job) => job === name)) {
       const nearest = nearestKey(name, timedJobs);
       const hint = nearest === null ? '' : `; did you mean ${nearest}?`;
-      report(errorAt(key, `${key} is no job${hint} (jobs: ${timedJobs.join(', ')})`));
+      const message = `${key} is no job${hint} (jobs: ${timedJobs.join(', ')})`;
+      report(errorAt(key, message, { problem: 'unknown_job', nearest, allowed: timedJobs }));
     } else if (isMap(value)) {
-      for (const other of Object.keys(value).filter((each) => each !== 'interval_ms'))
-        report(errorAt(`${key}.${other}`, `${key}.${other} is not a setting of a job; allowed: interval_ms`));
+      for (const other of Object.keys(value).filter((each) => each !== 'interval_ms')) {
+        const message = `${key}.${other} is not a setting of a job; allowed: interval_ms`;
+        report(errorAt(`${key}.${other}`, message, { problem: 'unknown_key', allowed: ['interval_ms'] }));
+      }
     }
   }
 }

@@ -45,7 +45,8 @@ export function resolveAccounts(
   const accounts = written.map((account, index) => resolveAccount(account, `${list}[${index}]`, place, report));
   reportTwins(accounts, report);
   if (!accounts.some(({ backend }) => backend === place.backend)) {
-    report(errorAt(list, `${list} has no account for the backend ${place.backend}, which agent.backend names`));
+    const message = `${list} has no account for the backend ${place.backend}, which agent.backend names`;
+    report(errorAt(list, message, { problem: 'no_account', backend: place.backend }));
   }
   const given = new Set(accounts.flatMap(({ env }) => Object.keys(env)));
   const named = written.flatMap(({ env = {} }) => Object.values(env).map((value) => variableNamed(value.trim())));
@@ -58,9 +59,9 @@ function resolveAccount(written: WrittenAccount, key: string, place: AccountPlac
   const profile = place.backends.find(({ name }) => name === backend);
   // An unknown `agent.backend` is reported under its own key.
   if (profile === undefined && written.backend !== undefined) {
-    const known = place.backends.map(({ name }) => name).join(', ');
-    const message = `${key}.backend is ${JSON.stringify(backend)}; allowed: ${known}`;
-    report(errorAt(`${key}.backend`, message, 'unsupported_agent_backend'));
+    const allowed = place.backends.map(({ name }) => name);
+    const message = `${key}.backend is ${JSON.stringify(backend)}; allowed: ${allowed.join(', ')}`;
+    report(errorAt(`${key}.backend`, message, { code: 'unsupported_agent_backend', allowed }));
   }
   const homeVariable = profile?.homeVariable ?? null;
   const env: Record<string, string | Secret> = {};
@@ -68,7 +69,8 @@ function resolveAccount(written: WrittenAccount, key: string, place: AccountPlac
     const at = `${key}.env.${name}`;
     reportReserved(name, at, place.secrets, report);
     if (written.home !== undefined && name === homeVariable) {
-      report(errorAt(at, `${at} is set by ${key}.home already; write one of them`));
+      const message = `${at} is set by ${key}.home already; write one of them`;
+      report(errorAt(at, message, { problem: 'repeated', other: `${key}.home` }));
     }
     const resolved = resolveVariable(name, value, at, place, report);
     if (resolved !== null) env[name] = resolved;
@@ -76,7 +78,7 @@ function resolveAccount(written: WrittenAccount, key: string, place: AccountPlac
   if (written.home === undefined) return { name: written.name, backend, env, home: null };
   if (profile !== undefined && homeVariable === null) {
     const message = `${key}.home has no effect: the backend ${backend} keeps no folder for an account`;
-    report(errorAt(`${key}.home`, message));
+    report(errorAt(`${key}.home`, message, { problem: 'without_effect', backend }));
   }
   return { name: written.name, backend, env, home: resolveHome(written.home, `${key}.home`, place, report) };
 }
@@ -84,9 +86,10 @@ function resolveAccount(written: WrittenAccount, key: string, place: AccountPlac
 /** What Baton denies to every child, or sets itself, an account cannot give. */
 function reportReserved(name: string, at: string, secrets: readonly string[], report: Report): void {
   if (secrets.includes(name)) {
-    report(errorAt(at, `${at} has the name of a secret of Baton's own, which goes to no agent`));
+    const message = `${at} has the name of a secret of Baton's own, which goes to no agent`;
+    report(errorAt(at, message, { problem: 'secret_of_baton', variable: name }));
   }
-  if (name.startsWith('BATON_')) report(errorAt(at, `${at} is a name of Baton's own`));
+  if (name.startsWith('BATON_')) report(errorAt(at, `${at} is a name of Baton's own`, { problem: 'reserved_name' }));
 }
 
 function resolveVariable(
@@ -98,26 +101,27 @@ function resolveVariable(
 ): string | Secret | null {
   const variable = variableNamed(value.trim());
   if (value.includes('\0')) {
-    report(errorAt(at, `${at} must be text without NUL`));
+    report(errorAt(at, `${at} must be text without NUL`, { problem: 'nul_character' }));
     return null;
   }
   if (variable === null) {
     if (resemblesReference(value)) {
       const message = `${at} is taken literally: a variable is only read when it is the whole value, as in $NAME`;
-      report(warningAt(at, message, 'doubtful_reference'));
+      report(warningAt(at, message, { code: 'doubtful_reference' }));
     }
     if (!looksLikeSecret(name, value)) return value;
     const message = `${at} holds a secret in plain text; write $NAME and export NAME instead`;
-    report(warningAt(at, message, 'literal_secret'));
+    report(warningAt(at, message, { code: 'literal_secret' }));
     return new Secret(value);
   }
   if (secrets.includes(variable)) {
-    report(errorAt(at, `${at} names $${variable}, which holds a secret of Baton's own and goes to no agent`));
+    const message = `${at} names $${variable}, which holds a secret of Baton's own and goes to no agent`;
+    report(errorAt(at, message, { problem: 'secret_of_baton', variable }));
     return null;
   }
   const found = lookUp(surroundings.env, variable)?.trim() ?? '';
   if (found !== '') return new Secret(found);
-  report(errorAt(at, `${at} names $${variable}, which is not set`));
+  report(errorAt(at, `${at} names $${variable}, which is not set`, { problem: 'not_set', variable }));
   return null;
 }
 
@@ -125,15 +129,17 @@ function resolveHome(written: string, at: string, place: AccountPlace, report: R
   const variable = variableNamed(written.trim());
   const path = variable === null ? written.trim() : (lookUp(place.surroundings.env, variable)?.trim() ?? '');
   if (path === '') {
-    const message =
-      variable === null ? `${at} must be a path, found a blank` : `${at} names $${variable}, which is not set`;
-    report(errorAt(at, message));
+    const blank = errorAt(at, `${at} must be a path, found a blank`, { problem: 'blank' });
+    const unset = errorAt(at, `${at} names $${variable}, which is not set`, { problem: 'not_set', variable });
+    report(variable === null ? blank : unset);
     return null;
   }
-  if (path.includes('\0')) report(errorAt(at, `${at} must be a path, found a NUL character in it`));
+  if (path.includes('\0')) {
+    report(errorAt(at, `${at} must be a path, found a NUL character in it`, { problem: 'nul_character' }));
+  }
   if (variable === null && resemblesReference(path)) {
     const message = `${at} is taken literally as ${JSON.stringify(path)}: a variable is only read when it is the whole value`;
-    report(warningAt(at, message, 'doubtful_reference'));
+    report(warningAt(at, message, { code: 'doubtful_reference' }));
   }
   return resolvePath(path, place.workflowDir, place.surroundings);
 }
@@ -144,8 +150,10 @@ function reportTwins(accounts: readonly AccountSettings[], report: Report): void
   for (const [index, { name, backend }] of accounts.entries()) {
     const id = `${backend} ${name}`;
     const key = `${list}[${index}].name`;
-    if (seen.has(id))
-      report(errorAt(key, `${key} is ${JSON.stringify(name)}, which the backend ${backend} has already`));
+    if (seen.has(id)) {
+      const message = `${key} is ${JSON.stringify(name)}, which the backend ${backend} has already`;
+      report(errorAt(key, message, { problem: 'repeated', backend }));
+    }
     seen.add(id);
   }
 }

@@ -90,14 +90,15 @@ function checkBackend({ values, given }: ReadSettings, backends: readonly Backen
   const name = values[key];
   const backend = backends.find((candidate) => candidate.name === name);
   if (backend === undefined) {
-    const known = backends.map((candidate) => candidate.name).join(', ');
-    const message = `${key} is ${JSON.stringify(name)}; allowed: ${known}`;
-    report(errorAt(key, message, 'unsupported_agent_backend'));
+    const allowed = backends.map((candidate) => candidate.name);
+    const message = `${key} is ${JSON.stringify(name)}; allowed: ${allowed.join(', ')}`;
+    report(errorAt(key, message, { code: 'unsupported_agent_backend', allowed }));
     return;
   }
   const written: ReadonlySet<string> = given;
   for (const required of backend.requiredKeys.filter((candidate) => !written.has(candidate))) {
-    report(errorAt(required, `${required} is missing; the backend ${name} needs it`, 'missing_agent_command'));
+    const message = `${required} is missing; the backend ${name} needs it`;
+    report(errorAt(required, message, { code: 'missing_agent_command', problem: 'missing', backend: name }));
   }
 }
 
@@ -110,10 +111,11 @@ function reportSecretsHandedOn(
 ): void {
   for (const name of names) {
     if (secrets.includes(name)) {
-      report(errorAt('agent.env', `agent.env names ${name}, which holds a secret of Baton's own and goes to no agent`));
+      const message = `agent.env names ${name}, which holds a secret of Baton's own and goes to no agent`;
+      report(errorAt('agent.env', message, { problem: 'secret_of_baton', variable: name }));
     } else if (ofAccounts.includes(name)) {
       const message = `agent.env names ${name}, which holds a secret of an account and goes to no other agent`;
-      report(errorAt('agent.env', message));
+      report(errorAt('agent.env', message, { problem: 'secret_of_account', variable: name }));
     }
   }
 }

@@ -58,7 +58,9 @@ function resolveTarget(
   if (written.kind === 'command') {
     const run = value('run', written.run);
     if (run === null) return null;
-    if (run.includes('\0')) report(errorAt(`${key}.run`, `${key}.run must be text without NUL`));
+    if (run.includes('\0')) {
+      report(errorAt(`${key}.run`, `${key}.run must be text without NUL`, { problem: 'nul_character' }));
+    }
     return { kind: 'command', run: variableNamed(written.run.trim()) === null ? run : new Secret(run), events };
   }
   const url = value('url', written.url);
@@ -71,7 +73,8 @@ function resolveTarget(
   const secret = value('secret', written.secret);
   reportLiteral(`${key}.secret`, written.secret, report);
   if (secret !== null && secret.length < shortestSecret) {
-    report(errorAt(`${key}.secret`, `${key}.secret must have at least ${shortestSecret} characters`));
+    const message = `${key}.secret must have at least ${shortestSecret} characters`;
+    report(errorAt(`${key}.secret`, message, { problem: 'too_short', least: shortestSecret }));
   }
   if (url === null || secret === null) return null;
   return { kind: 'webhook', url: new Secret(url), secret: new Secret(secret), allowInsecure, events };
@@ -84,13 +87,13 @@ function resolve(key: string, text: string, { env }: Surroundings, report: Repor
   if (variable === null) {
     if (!key.endsWith('.run') && resemblesReference(written)) {
       const message = `${key} is taken literally: a variable is only read when it is the whole value, as in $NAME`;
-      report(warningAt(key, message, 'doubtful_reference'));
+      report(warningAt(key, message, { code: 'doubtful_reference' }));
     }
     return written;
   }
   const found = lookUp(env, variable)?.trim() ?? '';
   if (found !== '') return found;
-  report(errorAt(key, `${key} names $${variable}, which is not set`));
+  report(errorAt(key, `${key} names $${variable}, which is not set`, { problem: 'not_set', variable }));
   return null;
 }
 
@@ -98,18 +101,21 @@ function resolve(key: string, text: string, { env }: Surroundings, report: Repor
 function checkAddress(key: string, address: string, allowInsecure: boolean, report: Report): void {
   const url = URL.parse(address);
   if (url === null || (url.protocol !== 'https:' && url.protocol !== 'http:')) {
-    report(errorAt(key, `${key} must be an address that begins with https://`));
+    const message = `${key} must be an address that begins with https://`;
+    report(errorAt(key, message, { problem: 'unsupported_scheme', allowed: ['https', 'http'] }));
   } else if (url.username !== '' || url.password !== '') {
-    report(errorAt(key, `${key} must be an address without a user and a password, which would not be sent`));
+    const message = `${key} must be an address without a user and a password, which would not be sent`;
+    report(errorAt(key, message, { problem: 'password_in_address' }));
   } else if (!isSecureEnough(address, allowInsecure)) {
     const message = `${key} must be an https address, or http on this machine, unless allow_insecure_endpoint is true`;
-    report(errorAt(key, message, 'insecure_endpoint'));
+    report(errorAt(key, message, { code: 'insecure_endpoint' }));
   }
 }
 
 function reportLiteral(key: string, written: string, report: Report): void {
   if (variableNamed(written.trim()) !== null) return;
-  report(warningAt(key, `${key} holds a secret in plain text; write $NAME and export NAME instead`, 'literal_secret'));
+  const message = `${key} holds a secret in plain text; write $NAME and export NAME instead`;
+  report(warningAt(key, message, { code: 'literal_secret' }));
 }
 
 /** Nobody is told twice, so a second entry for the same place would have no effect. */
@@ -117,7 +123,8 @@ function reportTwins(written: readonly WrittenTarget[], report: Report): void {
   const seen = new Set<string>();
   for (const [index, target] of written.entries()) {
     const place = `${target.kind} ${target.kind === 'command' ? target.run.trim() : target.url.trim()}`;
-    if (seen.has(place)) report(errorAt(`${list}[${index}]`, `${list}[${index}] is in the list already; name it once`));
+    const key = `${list}[${index}]`;
+    if (seen.has(place)) report(errorAt(key, `${key} is in the list already; name it once`, { problem: 'repeated' }));
     seen.add(place);
   }
 }

@@ -80,7 +80,7 @@ function reportHasty({ values, given }: ReadSettings, report: Report): void {
   for (const key of ['polling.interval_ms', 'polling.active_interval_ms', 'polling.idle_interval_ms'] as const) {
     if (!given.has(key) || values[key] >= leastIntervalMs) continue;
     const message = `${key} is ${values[key]} milliseconds: that many requests no tracker likes; 1000 is a second`;
-    report(warningAt(key, message, 'invalid_workflow_config'));
+    report(warningAt(key, message, { problem: 'too_short', least: leastIntervalMs }));
   }
 }
 
@@ -92,14 +92,15 @@ function reportWithoutEffect({ values, given }: ReadSettings, report: Report): v
   const other = mode === 'fixed' ? 'adaptive' : 'fixed';
   for (const key of keysOfMode[other].filter((candidate) => given.has(candidate))) {
     const message = `${key} has no effect while polling.mode is ${mode}; it is for the mode ${other}`;
-    report(warningAt(key, message, 'setting_without_effect'));
+    report(warningAt(key, message, { code: 'setting_without_effect', mode: other }));
   }
 }
 
 function checkOrder({ values }: ReadSettings, report: Report): void {
   const [idle, dormant] = ['polling.idle_after_ms', 'polling.dormant_after_ms'] as const;
   if (values[dormant] > values[idle]) return;
-  report(errorAt(dormant, `${dormant} must be more than ${idle}, which is ${values[idle]}, found ${values[dormant]}`));
+  const message = `${dormant} must be more than ${idle}, which is ${values[idle]}, found ${values[dormant]}`;
+  report(errorAt(dormant, message, { problem: 'not_more_than', other: idle }));
 }
 
 /** Only what the file sets: what a job does by default may change with it. */
@@ -120,6 +121,7 @@ function reportUnknownProviders(
     const nearest = nearestKey(name, providers);
     const hint = nearest === null ? `known: ${providers.join(', ')}` : `did you mean ${nearest}?`;
     // An error, not a warning: a bound that binds nobody is none.
-    report(errorAt(`${key}.${name}`, `${key}.${name} is not a provider Baton knows; ${hint}`, 'unknown_setting'));
+    const message = `${key}.${name} is not a provider Baton knows; ${hint}`;
+    report(errorAt(`${key}.${name}`, message, { code: 'unknown_setting', nearest, allowed: providers }));
   }
 }

@@ -13,8 +13,14 @@ export interface ResolvedKey {
   readonly value: unknown;
   readonly origin: string;
   readonly ofItsType: boolean;
-  /** Why there is no value although the file or the environment seem to give one; completes a problem's message. */
-  readonly note: string | null;
+  /** Why there is no value although the file or the environment seem to give one. */
+  readonly lack: Lack | null;
+}
+
+/** What is blank or not set: these variables, or without any the text of the file. */
+interface Lack {
+  readonly problem: 'blank' | 'not_set';
+  readonly variables: readonly string[];
 }
 
 interface Place {
@@ -34,19 +40,23 @@ export function resolveProviderKey(key: ProviderKey, tracker: FrontMatter, place
 
   if (key.type === 'boolean') {
     const read = flag.schema.safeParse(raw);
-    return { value: read.success ? read.data : raw, origin, ofItsType: read.success, note: null };
+    return { value: read.success ? read.data : raw, origin, ofItsType: read.success, lack: null };
   }
-  if (typeof raw !== 'string') return { value: raw, origin, ofItsType: false, note: null };
+  if (typeof raw !== 'string') return { value: raw, origin, ofItsType: false, lack: null };
 
   const variable = variableNamed(raw);
   if (variable === null) {
     reportDoubts(key, name, raw, report);
-    return { value: toValue(key, raw, place), origin, ofItsType: true, note: raw.trim() === '' ? 'it is blank' : null };
+    return { value: toValue(key, raw, place), origin, ofItsType: true, lack: lackOf(raw) };
   }
   const found = lookUp(place.surroundings.env, variable);
   if (found === undefined) return fromOutside(key, place, variable);
-  const note = found.trim() === '' ? `$${variable} is blank` : null;
-  return { value: toValue(key, found, place), origin: `${origin}, via $${variable}`, ofItsType: true, note };
+  const lack = lackOf(found, variable);
+  return { value: toValue(key, found, place), origin: `${origin}, via $${variable}`, ofItsType: true, lack };
+}
+
+function lackOf(text: string, ...variables: readonly string[]): Lack | null {
+  return text.trim() === '' ? { problem: 'blank', variables } : null;
 }
 
 /** The variables that may hold the secret of this key, in either spelling, set or not. */
@@ -74,13 +84,14 @@ function findWritten(key: ProviderKey, tracker: FrontMatter): { raw: unknown; or
 
 function fromOutside(key: ProviderKey, place: Place, unsetVariable: string | null): ResolvedKey {
   const unset = [unsetVariable, key.fallbackEnv ?? null].filter((name) => name !== null);
-  const found = key.fallbackEnv === undefined ? undefined : lookUp(place.surroundings.env, key.fallbackEnv);
-  if (found !== undefined) {
-    const note = found.trim() === '' ? `$${key.fallbackEnv} is blank` : null;
-    return { value: toValue(key, found, place), origin: `environment $${key.fallbackEnv}`, ofItsType: true, note };
+  const { fallbackEnv } = key;
+  const found = fallbackEnv === undefined ? undefined : lookUp(place.surroundings.env, fallbackEnv);
+  if (fallbackEnv !== undefined && found !== undefined) {
+    const lack = lackOf(found, fallbackEnv);
+    return { value: toValue(key, found, place), origin: `environment $${fallbackEnv}`, ofItsType: true, lack };
   }
-  const note = unset.length === 0 ? null : `${[...new Set(unset)].map((name) => `$${name}`).join(' and ')} not set`;
-  return { value: key.default ?? null, origin: 'default', ofItsType: true, note };
+  const lack: Lack | null = unset.length === 0 ? null : { problem: 'not_set', variables: [...new Set(unset)] };
+  return { value: key.default ?? null, origin: 'default', ofItsType: true, lack };
 }
 
 function toValue(key: ProviderKey, text: string, place: Place): unknown {
@@ -93,10 +104,10 @@ function toValue(key: ProviderKey, text: string, place: Place): unknown {
 function reportDoubts(key: ProviderKey, name: string, raw: string, report: Report): void {
   if (resemblesReference(raw)) {
     const message = `${name} is taken literally: a variable is only read when it is the whole value, as in $NAME`;
-    report(warningAt(name, message, 'doubtful_reference'));
+    report(warningAt(name, message, { code: 'doubtful_reference' }));
   }
   if (key.secret === true && raw.trim() !== '') {
     const message = `${name} holds a secret in plain text; write $NAME and export NAME instead`;
-    report(warningAt(name, message, 'literal_secret'));
+    report(warningAt(name, message, { code: 'literal_secret' }));
   }
 }

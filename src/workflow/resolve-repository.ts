@@ -1,4 +1,5 @@
 import { normalize } from 'node:path';
+import type { ProblemDetails } from '../core/problem.ts';
 import type { RepositorySettings } from '../core/settings.ts';
 import { lookUp, resemblesReference, variableNamed } from './environment-reference.ts';
 import { resolvePath } from './resolve-path.ts';
@@ -16,7 +17,13 @@ interface ResolvedRepository {
 }
 
 /** What git would make of a text, or why Baton does not hand it to git. No reason repeats the text: it may hold a password. */
-type Reading = { readonly repo: RepositorySettings; readonly hasSecret: boolean } | { readonly refused: string };
+type Reading = { readonly repo: RepositorySettings; readonly hasSecret: boolean } | Refusal;
+
+interface Refusal {
+  /** Completes a sentence that begins with the key. */
+  readonly refused: string;
+  readonly facts: ProblemDetails;
+}
 
 /**
  * `workspace.repo` as git is to take it. Git runs programs for some addresses (`ext::`, a host that looks like an
@@ -35,32 +42,38 @@ export function resolveRepository(
   const variable = variableNamed(written);
   const address = variable === null ? written : (lookUp(surroundings.env, variable)?.trim() ?? '');
   if (address === '') {
-    report(errorAt(key, `${key} names $${variable}, which is not set`));
+    report(errorAt(key, `${key} names $${variable}, which is not set`, { problem: 'not_set', variable }));
     return { ...none, origin: 'file' };
   }
   const origin = variable === null ? 'file' : `file, via $${variable}`;
   const reading = readAddress(address, workflowDir, surroundings);
   if ('refused' in reading) {
-    report(errorAt(key, `${key} ${reading.refused}`));
+    report(errorAt(key, `${key} ${reading.refused}`, reading.facts));
     return { ...none, origin };
   }
   const { repo, hasSecret } = reading;
   if (variable === null && hasSecret) {
     const message = `${key} holds a password in plain text; write $NAME and export NAME instead`;
-    report(warningAt(key, message, 'literal_secret'));
+    report(warningAt(key, message, { code: 'literal_secret' }));
   }
   if (variable === null && repo.isLocal && resemblesReference(written)) {
     const message = `${key} is taken literally as ${JSON.stringify(written)}: a variable is only read when it is the whole value`;
-    report(warningAt(key, message, 'doubtful_reference'));
+    report(warningAt(key, message, { code: 'doubtful_reference' }));
   }
   return { repo, origin, secretVariables: variable !== null && hasSecret ? [variable] : [] };
 }
 
 function readAddress(address: string, workflowDir: string, surroundings: Surroundings): Reading {
-  if (/\p{Cc}/u.test(address)) return { refused: 'must be a path or a URL, found a control character in it' };
-  if (address.startsWith('-')) return { refused: 'must not begin with "-": git would read it as an option' };
+  if (/\p{Cc}/u.test(address)) {
+    return refuse('must be a path or a URL, found a control character in it', 'control_character');
+  }
+  if (address.startsWith('-')) return refuse('must not begin with "-": git would read it as an option', 'option');
   const helper = /^([A-Za-z0-9+.-]+)::/.exec(address)?.[1];
-  if (helper !== undefined) return { refused: `must not use the transport ${helper}::, which runs a program` };
+  if (helper !== undefined) {
+    return refuse(`must not use the transport ${helper}::, which runs a program`, 'runs_program', {
+      transport: helper,
+    });
+  }
   const url = /^([A-Za-z][A-Za-z0-9+.-]*):\/\/(.*)$/.exec(address);
   if (url !== null) return readUrl(url[1] ?? '', url[2] ?? '');
   const colon = address.indexOf(':');
@@ -71,13 +84,14 @@ function readAddress(address: string, workflowDir: string, surroundings: Surroun
 
 function readUrl(scheme: string, rest: string): Reading {
   if (!schemes.includes(scheme)) {
-    return { refused: `has the scheme ${scheme}://; allowed: ${schemes.join(', ')}, in lower case` };
+    const refused = `has the scheme ${scheme}://; allowed: ${schemes.join(', ')}, in lower case`;
+    return refuse(refused, 'unsupported_scheme', { scheme, allowed: schemes });
   }
   if (scheme === 'file') return readFileUrl(rest);
   const parts = /^(?:([^/?#]*)@)?([^/?#@]*)([^?#]*)(.*)$/.exec(rest);
   const [, user = '', host = '', path = ''] = parts ?? [];
-  if (host === '' || host.startsWith('-') || user.startsWith('-')) return { refused: noHost };
-  if (!/^(?:\[[0-9A-Fa-f:.%]+\]|[^:[\]]+)(?::\d*)?$/.test(host)) return { refused: noHost };
+  if (host === '' || host.startsWith('-') || user.startsWith('-')) return refuse(noHost, 'no_host');
+  if (!/^(?:\[[0-9A-Fa-f:.%]+\]|[^:[\]]+)(?::\d*)?$/.test(host)) return refuse(noHost, 'no_host');
   const [name = '', ...password] = user.split(':');
   const hasPassword = password.join(':') !== '';
   const shownUser = scheme === 'ssh' && name !== '' ? `${name}@` : '';
@@ -94,21 +108,25 @@ const leastTokenChars = 20;
 
 function readFileUrl(rest: string): Reading {
   const path = rest.replace(/^localhost(?=\/)/, '');
-  if (!path.startsWith('/')) return { refused: 'must give a file:// URL as file:///absolute/path' };
+  if (!path.startsWith('/')) return refuse('must give a file:// URL as file:///absolute/path', 'not_absolute');
   try {
     const decoded = decodeURIComponent(path);
     if (!/\p{Cc}/u.test(decoded)) return local(normalize(decoded));
   } catch {
     // Not UTF-8 behind the percent signs, so it is no path either.
   }
-  return { refused: 'has a file:// URL that is no path' };
+  return refuse('has a file:// URL that is no path', 'not_a_path');
 }
 
 function readScpLike(address: string): Reading {
   const at = address.indexOf('@');
   const host = address.slice(at + 1);
-  if (host.startsWith('-') || host.startsWith(':')) return { refused: 'must name a host before the ":"' };
+  if (host.startsWith('-') || host.startsWith(':')) return refuse('must name a host before the ":"', 'no_host');
   return { repo: { location: address, shown: address, isLocal: false }, hasSecret: false };
+}
+
+function refuse(refused: string, problem: string, more: ProblemDetails = {}): Refusal {
+  return { refused, facts: { problem, ...more } };
 }
 
 function local(path: string): Reading {

@@ -20,18 +20,20 @@ export function resolveStoreUrl(value: string | null, surroundings: Surroundings
   const variables = variable === null ? [fallback] : [fallback, variable];
   const fromFile = variable === null ? written : (lookUp(surroundings.env, variable)?.trim() ?? '');
   if (fromFile === '') {
-    if (variable !== null) report(errorAt(key, `${key} names $${variable}, which is not set`));
+    if (variable !== null) {
+      report(errorAt(key, `${key} names $${variable}, which is not set`, { problem: 'not_set', variable }));
+    }
     const outside = lookUp(surroundings.env, fallback)?.trim() ?? '';
     const found = outside === '' ? null : new Secret(outside);
     return { url: found, origin: found === null ? 'default' : `environment $${fallback}`, variables };
   }
   if (!/^(?:sqlite|postgres|postgresql):/.test(fromFile)) {
-    report(errorAt(key, `${key} must begin with sqlite: or postgres:`));
+    const message = `${key} must begin with sqlite: or postgres:`;
+    report(errorAt(key, message, { problem: 'unsupported_scheme', allowed: ['sqlite', 'postgres'] }));
   }
   if (variable === null && /:\/\/[^/@]*:[^/@]*@/.test(written)) {
-    report(
-      warningAt(key, `${key} holds a password in plain text; write $NAME and export NAME instead`, 'literal_secret'),
-    );
+    const message = `${key} holds a password in plain text; write $NAME and export NAME instead`;
+    report(warningAt(key, message, { code: 'literal_secret' }));
   }
   return { url: new Secret(fromFile), origin: variable === null ? 'file' : `file, via $${variable}`, variables };
 }

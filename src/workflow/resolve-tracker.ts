@@ -26,15 +26,16 @@ export function findTracker(
   report: Report,
 ): TrackerProfile | null {
   const key = 'tracker.kind';
-  const known = profiles.map((profile) => profile.kind).join(', ');
+  const allowed = profiles.map((profile) => profile.kind);
   if (kind === null || kind.trim() === '') {
-    report(errorAt(key, `${key} is missing; allowed: ${known}`, 'missing_tracker_kind'));
+    const message = `${key} is missing; allowed: ${allowed.join(', ')}`;
+    report(errorAt(key, message, { code: 'missing_tracker_kind', allowed }));
     return null;
   }
   const profile = profiles.find((candidate) => candidate.kind === kind);
   if (profile === undefined) {
-    const message = `${key} is ${JSON.stringify(kind)}; allowed: ${known}`;
-    report(errorAt(key, message, 'unsupported_tracker_kind'));
+    const message = `${key} is ${JSON.stringify(kind)}; allowed: ${allowed.join(', ')}`;
+    report(errorAt(key, message, { code: 'unsupported_tracker_kind', allowed }));
   }
   return profile ?? null;
 }
@@ -86,13 +87,14 @@ function checkProvider(
   report: Report,
 ): void {
   const problems = profile.check(provider);
-  for (const problem of problems) report(withNote(problem, resolved));
+  for (const problem of problems) report(withLack(problem, resolved));
   const reported = new Set(problems.map((problem) => problem.key));
   for (const { name, type } of profile.keys) {
     const key = `tracker.provider.${name}`;
     if (resolved.get(name)?.ofItsType !== false || reported.has(key)) continue;
     const allowed = type === 'boolean' ? 'true or false' : type === 'path' ? 'a path' : 'text';
-    report(errorAt(key, `${key} must be ${allowed}`, 'invalid_tracker_config'));
+    const facts = { code: 'invalid_tracker_config', problem: 'wrong_value', expected: type } as const;
+    report(errorAt(key, `${key} must be ${allowed}`, facts));
   }
 }
 
@@ -103,7 +105,8 @@ function checkStates({ kind, knownStates }: TrackerProfile, values: SettingValue
   for (const key of ['tracker.active_states', 'tracker.terminal_states', 'tracker.review_states'] as const) {
     for (const state of (values[key] ?? []).filter((name) => !known.has(normalizeState(name)))) {
       const message = `${key} names ${JSON.stringify(state)}; trackers of the kind ${kind} have: ${knownStates.join(', ')}`;
-      report(errorAt(key, message, 'invalid_tracker_config'));
+      const facts = { code: 'invalid_tracker_config', problem: 'unknown_state', state, allowed: knownStates } as const;
+      report(errorAt(key, message, facts));
     }
   }
 }
@@ -114,7 +117,7 @@ function checkApart(review: readonly string[], others: readonly string[], report
   const key = 'tracker.review_states';
   for (const state of review.filter((name) => taken.has(normalizeState(name)) || name.trim() === '')) {
     const message = `${key} names ${JSON.stringify(state)}, which must be a state that is neither active nor terminal`;
-    report(errorAt(key, message, 'invalid_tracker_config'));
+    report(errorAt(key, message, { code: 'invalid_tracker_config', problem: 'state_taken', state }));
   }
 }
 
@@ -123,7 +126,7 @@ function checkStartState({ kind, startState }: TrackerProfile, active: readonly 
   if (startState === undefined || active.some((name) => normalizeState(name) === startState)) return;
   const key = 'tracker.active_states';
   const message = `${key} must have ${startState}, to which trackers of the kind ${kind} move an issue when work on it starts`;
-  report(errorAt(key, message, 'invalid_tracker_config'));
+  report(errorAt(key, message, { code: 'invalid_tracker_config', problem: 'no_start_state', state: startState }));
 }
 
 /** A limit to what is in review, where nothing ever is, would be no limit. */
@@ -139,12 +142,16 @@ function checkReviewStates(
   const isBad = values[key] === null && Object.hasOwn(section, 'review_states');
   if (most === 0 || states.length > 0 || isBad) return;
   const message = `${key} is empty, so agent.max_in_review: ${most} would count nothing; name the states of review, such as [In Review]`;
-  report(errorAt(key, message, 'invalid_tracker_config'));
+  const facts = { code: 'invalid_tracker_config', problem: 'nothing_counted', other: 'agent.max_in_review' } as const;
+  report(errorAt(key, message, facts));
 }
 
-function withNote(problem: Problem, resolved: ReadonlyMap<string, ResolvedKey>): Problem {
-  const note = resolved.get(problem.key?.replace('tracker.provider.', '') ?? '')?.note ?? null;
-  return note === null ? problem : { ...problem, message: `${problem.message} (${note})` };
+function withLack(problem: Problem, resolved: ReadonlyMap<string, ResolvedKey>): Problem {
+  const lack = resolved.get(problem.key?.replace('tracker.provider.', '') ?? '')?.lack ?? null;
+  if (lack === null) return problem;
+  const names = lack.variables.map((name) => `$${name}`).join(' and ') || 'it';
+  const note = lack.problem === 'blank' ? `${names} is blank` : `${names} not set`;
+  return { ...problem, message: `${problem.message} (${note})`, details: { ...problem.details, ...lack } };
 }
 
 function defaultStates(
@@ -160,7 +167,7 @@ function defaultStates(
   // One that is there but bad was reported when it was read.
   if (!Object.hasOwn(section, name)) {
     const message = `${key} is missing: trackers of the kind ${profile.kind} have no usual states`;
-    report(errorAt(key, message, 'invalid_tracker_config'));
+    report(errorAt(key, message, { code: 'invalid_tracker_config', problem: 'missing' }));
   }
   return [];
 }

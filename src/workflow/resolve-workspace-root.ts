@@ -27,13 +27,15 @@ export function resolveWorkspaceRoot(
   const path = variable === null ? value : (lookUp(surroundings.env, variable)?.trim() ?? '');
   if (path === '') {
     const message = `${key} names $${variable}, which is not set; ${byDefault.root} is used`;
-    report(warningAt(key, message, 'doubtful_reference'));
+    report(warningAt(key, message, { code: 'doubtful_reference', problem: 'not_set', variable }));
     return byDefault;
   }
-  if (path.includes('\0')) report(errorAt(key, `${key} must be a path, found a NUL character in it`));
+  if (path.includes('\0')) {
+    report(errorAt(key, `${key} must be a path, found a NUL character in it`, { problem: 'nul_character' }));
+  }
   if (variable === null && resemblesReference(value)) {
     const message = `${key} is taken literally as ${JSON.stringify(value)}: a variable is only read when it is the whole value`;
-    report(warningAt(key, message, 'doubtful_reference'));
+    report(warningAt(key, message, { code: 'doubtful_reference' }));
   }
   const origin = variable === null ? 'file' : `file, via $${variable}`;
   return { root: resolvePath(path, workflowDir, surroundings), origin };

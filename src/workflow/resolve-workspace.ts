@@ -33,7 +33,8 @@ export function resolveWorkspace(
   const strategy = values['workspace.strategy'] ?? (repo === null ? 'none' : 'worktree');
   // A repository that was written and refused is told already.
   if (strategy !== 'none' && repo === null && repository.origin === 'default') {
-    report(errorAt('workspace.strategy', `workspace.strategy is ${strategy}, which needs workspace.repo`));
+    const message = `workspace.strategy is ${strategy}, which needs workspace.repo`;
+    report(errorAt('workspace.strategy', message, { problem: 'needs_other', other: 'workspace.repo' }));
   }
   checkCopied(values['workspace.copy'], report);
   return {
@@ -68,7 +69,8 @@ function readBase(value: string | null, report: Report): string | null {
   const base = value?.trim() ?? '';
   if (base === '') return null;
   if (!isBranchName(base)) {
-    report(errorAt('workspace.base', `workspace.base must be the name of a branch, found ${shown(base)}`));
+    const message = `workspace.base must be the name of a branch, found ${shown(base)}`;
+    report(errorAt('workspace.base', message, { problem: 'wrong_value', expected: 'branch_name' }));
   }
   return base;
 }
@@ -80,6 +82,7 @@ function checkCopied(patterns: readonly string[], report: Report): void {
     const steps = pattern.split(/[/{},()|]/);
     const isInside = !isAbsolute(pattern) && !/^~(?:\/|$)/.test(pattern) && !steps.includes('..');
     if (isInside && pattern.trim() !== '' && !pattern.includes('\0')) continue;
-    report(errorAt(name, `${name} must be a relative path or pattern without "..", found ${shown(pattern)}`));
+    const message = `${name} must be a relative path or pattern without "..", found ${shown(pattern)}`;
+    report(errorAt(name, message, { problem: 'wrong_entry', expected: 'path_inside' }));
   }
 }

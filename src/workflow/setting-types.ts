@@ -4,10 +4,20 @@ import type { PollingSettings, QuietHours, RequestAllowance, WorkspaceStrategy }
 /** How a value may be written in the file: the schema that reads it, and the same in words for messages. */
 export interface SettingType<T> {
   readonly schema: z.ZodType<T>;
+  /** For programs that read of a wrong value. */
+  readonly name: string;
   /** Completes "must be …". */
   readonly allowed: string;
   /** Completes "must be …" for one entry of a list or a map. */
   readonly allowedEntry?: string;
+  /** All values there are, where they can be counted. */
+  readonly choices?: readonly string[];
+}
+
+/** One of several words. */
+export function choice<const T extends string>(...choices: readonly [T, ...T[]]): SettingType<T> {
+  const allowed = `${choices.slice(0, -1).join(', ')} or ${choices.at(-1)}`;
+  return { schema: z.enum(choices), name: 'choice', allowed, choices };
 }
 
 /** A number may also be written as text (`"5000"`), as the first specification allowed; 15 digits are always exact. */
@@ -26,22 +36,29 @@ const largest = 999_999_999_999_999;
 const positive = wholeNumber(1, largest, /^\+?\d{1,15}$/);
 const natural = wholeNumber(0, largest, /^\+?\d{1,15}$/);
 
-export const text: SettingType<string> = { schema: z.string(), allowed: 'text' };
+export const text: SettingType<string> = { schema: z.string(), name: 'text', allowed: 'text' };
 
 export const nonBlankText: SettingType<string> = {
   schema: z.string().regex(/\S/),
+  name: 'non_blank_text',
   allowed: "text and can't be blank",
 };
 
-export const positiveInteger: SettingType<number> = { schema: positive, allowed: 'a whole number above 0' };
+export const positiveInteger: SettingType<number> = {
+  schema: positive,
+  name: 'positive_integer',
+  allowed: 'a whole number above 0',
+};
 
 export const naturalNumber: SettingType<number> = {
   schema: natural,
+  name: 'natural_number',
   allowed: 'a whole number, 0 or more',
 };
 
 export const leaseTime: SettingType<number> = {
   schema: wholeNumber(3000, largest, /^\+?\d{1,15}$/),
+  name: 'lease_time',
   allowed: 'a whole number, 3000 or more',
 };
 
@@ -59,16 +76,19 @@ export const usdAmount: SettingType<number> = {
       .transform(Number)
       .refine((value) => value <= mostUsd),
   ]),
+  name: 'usd_amount',
   allowed: 'an amount of US dollars, 0 or at least 0.000001, such as 2.50',
 };
 
 export const anyInteger: SettingType<number> = {
   schema: wholeNumber(-largest, largest, /^[+-]?\d{1,15}$/),
+  name: 'integer',
   allowed: 'a whole number',
 };
 
 export const portNumber: SettingType<number> = {
   schema: wholeNumber(0, 65_535, /^\+?\d{1,5}$/),
+  name: 'port_number',
   allowed: 'a whole number from 0 to 65535',
 };
 
@@ -77,63 +97,66 @@ export const flag: SettingType<boolean> = {
     z.boolean(),
     z.enum(['true', 'false', '1', '0']).transform((word) => word === 'true' || word === '1'),
   ]),
+  name: 'boolean',
   allowed: 'true or false',
 };
 
 export const textList: SettingType<string[]> = {
   schema: z.array(z.string()),
+  name: 'text_list',
   allowed: 'a list of texts, such as `[Todo, In Progress]`',
   allowedEntry: 'text',
 };
 
 export const nameList: SettingType<string[]> = {
   schema: z.array(z.string().regex(/\S/)),
+  name: 'name_list',
   allowed: 'a list of names, such as `[ada@example.org]`',
   allowedEntry: "a name and can't be blank",
 };
 
 export const environmentNames: SettingType<string[]> = {
   schema: z.array(z.string().regex(environmentName)),
+  name: 'environment_names',
   allowed: 'a list of names of environment variables',
   allowedEntry: 'the name of an environment variable',
 };
 
 export const map: SettingType<Record<string, unknown>> = {
   schema: z.record(z.string(), z.unknown()),
+  name: 'map',
   allowed: 'a map',
 };
 
 export const textOrMap: SettingType<string | Record<string, unknown>> = {
   schema: z.union([z.string(), z.record(z.string(), z.unknown())]),
+  name: 'text_or_map',
   allowed: 'text or a map',
 };
 
 /** How the files of an issue come into its workspace. */
-export const workspaceStrategy: SettingType<WorkspaceStrategy> = {
-  schema: z.enum(['worktree', 'clone', 'none']),
-  allowed: 'worktree, clone or none',
-};
+export const workspaceStrategy: SettingType<WorkspaceStrategy> = choice('worktree', 'clone', 'none');
 
 export const timesByState: SettingType<Record<string, number>> = {
   schema: z.record(z.string().regex(/\S/), natural),
+  name: 'times_by_state',
   allowed: 'a map from state names to whole numbers, 0 or more',
   allowedEntry: 'a state name that is not blank with a whole number, 0 or more',
 };
 
 export const limitsByState: SettingType<Record<string, number>> = {
   schema: z.record(z.string().regex(/\S/), positive),
+  name: 'limits_by_state',
   allowed: 'a map from state names to whole numbers above 0',
   allowedEntry: 'a state name that is not blank with a whole number above 0',
 };
 
-export const pollingMode: SettingType<PollingSettings['mode']> = {
-  schema: z.enum(['fixed', 'adaptive']),
-  allowed: 'fixed or adaptive',
-};
+export const pollingMode: SettingType<PollingSettings['mode']> = choice('fixed', 'adaptive');
 
 /** A second is as often as anything that recurs has to be; events do not wait for it. */
 export const jobInterval: SettingType<number> = {
   schema: wholeNumber(1000, largest, /^\+?\d{1,15}$/),
+  name: 'job_interval',
   allowed: 'a whole number, 1000 or more',
 };
 
@@ -149,6 +172,7 @@ export const quietHours: SettingType<Omit<QuietHours, 'timeZone'>> = {
       return { fromMinute, toMinute };
     })
     .refine(({ fromMinute, toMinute }) => fromMinute !== toMinute % minutesOfDay),
+  name: 'quiet_hours',
   allowed: 'two times of a 24-hour day that are not the same, such as "22:00-06:00"',
 };
 
@@ -159,6 +183,7 @@ function minuteOf(time: string): number {
 
 export const timeZoneName: SettingType<string> = {
   schema: z.string().refine(isTimeZone),
+  name: 'time_zone',
   allowed: 'the IANA name of a time zone, such as Europe/Berlin',
 };
 
@@ -174,6 +199,7 @@ function isTimeZone(name: string): boolean {
 
 export const requestAllowance: SettingType<RequestAllowance> = {
   schema: z.union([positive, z.record(z.string().regex(/\S/), positive)]),
+  name: 'request_allowance',
   allowed: 'a whole number above 0, or a map from providers to such numbers',
   allowedEntry: 'the name of a provider with a whole number above 0',
 };

@@ -61,33 +61,40 @@ const otherIssue: Issue = {
 
 /** Renders both templates for sample issues, so that an unknown variable is found before the first run costs anything. */
 export function tryTemplates(workflow: Workflow): Problem[] {
-  const prompts = failures(workflow, samples, workflow.renderPrompt);
-  const branches = failures(workflow, [fullIssue, bareIssue, otherIssue], workflow.renderBranch);
+  const prompts = failures(samples, workflow.renderPrompt);
+  const branches = failures([fullIssue, bareIssue, otherIssue], workflow.renderBranch);
   return [
-    ...prompts.map((message) => errorAt(null, message, 'template_render_error')),
-    ...branches.map((message) => errorAt(branchKey, message, 'template_render_error')),
+    ...prompts.map((error) => problemOf(error, null)),
+    ...branches.map((error) => problemOf(error, branchKey)),
     ...(branches.length === 0 ? sharedBranch(workflow) : []),
   ];
 }
 
 const branchKey = 'workspace.branch';
 
-function failures<T>({ path }: Workflow, inputs: readonly T[], render: (input: T) => string): string[] {
-  const messages = new Set<string>();
+/** Each failure once, however many inputs have it. */
+function failures<T>(inputs: readonly T[], render: (input: T) => string): BatonError[] {
+  const errors = new Map<string, BatonError>();
   for (const input of inputs) {
     try {
       render(input);
     } catch (thrown) {
       if (!(thrown instanceof BatonError)) throw thrown;
-      messages.add(thrown.message.replace(`${path}: `, ''));
+      errors.set(thrown.message, thrown);
     }
   }
-  return [...messages];
+  return [...errors.values()];
+}
+
+/** The file is named around it. */
+function problemOf({ code, message, details: { path, ...details } }: BatonError, key: string | null): Problem {
+  return errorAt(key, message.replace(`${path}: `, ''), { code, ...details });
 }
 
 /** Two agents on one branch would write over each other's work. */
 function sharedBranch({ renderBranch, settings }: Workflow): Problem[] {
   if (settings.workspace.strategy === 'none' || renderBranch(fullIssue) !== renderBranch(otherIssue)) return [];
-  const message = `${branchKey} gives every issue the branch ${JSON.stringify(renderBranch(fullIssue))}`;
-  return [errorAt(branchKey, `${message}; put {{ issue.identifier }} into it`)];
+  const branch = renderBranch(fullIssue);
+  const message = `${branchKey} gives every issue the branch ${JSON.stringify(branch)}`;
+  return [errorAt(branchKey, `${message}; put {{ issue.identifier }} into it`, { problem: 'shared_branch', branch })];
 }

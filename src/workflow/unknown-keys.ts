@@ -22,7 +22,7 @@ export function reportUnknownKeys(
     const hint = nearest === null ? '' : `; did you mean ${nearest}?`;
     // A bound on the bill that nobody reads is none: that is an error.
     const problem = key.startsWith('polling.budget.') ? errorAt : warningAt;
-    report(problem(key, `${key} is not a setting Baton knows${hint}`, 'unknown_setting'));
+    report(problem(key, `${key} is not a setting Baton knows${hint}`, { code: 'unknown_setting', nearest }));
   }
 }
 

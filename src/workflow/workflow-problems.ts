@@ -1,16 +1,20 @@
 import { BatonError } from '../core/baton-error.ts';
 import type { ErrorCode } from '../core/error-catalogue.ts';
-import type { Problem } from '../core/problem.ts';
+import type { Problem, ProblemDetails } from '../core/problem.ts';
 
 /** Takes note of a problem; reading goes on, so that one look finds all of them. */
 export type Report = (problem: Problem) => void;
 
-export function errorAt(key: string | null, message: string, code: ErrorCode = 'invalid_workflow_config'): Problem {
-  return { code, severity: 'error', key, message };
+/** The details of a problem, and its code where it is another than `invalid_workflow_config`. */
+type Facts = ProblemDetails & { readonly code?: ErrorCode };
+
+export function errorAt(key: string | null, message: string, facts: Facts): Problem {
+  const { code = 'invalid_workflow_config', ...details } = facts;
+  return { code, severity: 'error', key, message, details };
 }
 
-export function warningAt(key: string | null, message: string, code: ErrorCode): Problem {
-  return { code, severity: 'warning', key, message };
+export function warningAt(key: string | null, message: string, facts: Facts): Problem {
+  return { ...errorAt(key, message, facts), severity: 'warning' };
 }
 
 /**

@@ -22,10 +22,10 @@ export async function deliverBranch(
 ): Promise<Delivery | null> {
   const delivery = await checkouts.publish(path).catch((error) => undelivered(path, error, checkouts));
   if (delivery === null) return null;
-  const { outcome, branch, commit, before, reason, elsewhere } = delivery;
+  const { outcome, branch, commit, before, code, reason, elsewhere } = delivery;
   const named = { issue_id: issue.id, issue_identifier: issue.identifier, run_id: runId, workspace: path, branch };
   if (outcome === 'brought') logger.info('branch_published', { ...named, commit, before });
-  if (outcome === 'refused') logger.warn(refusals[afterwards], { ...named, commit, reason });
+  if (outcome === 'refused') logger.warn(refusals[afterwards], { ...named, commit, code, reason });
   if (elsewhere !== null)
     logger.warn('branch_left', {
       ...named,
@@ -44,5 +44,6 @@ const refusals: Readonly<Record<Afterwards, LogEvent>> = {
 async function undelivered(path: string, error: unknown, checkouts: Checkouts): Promise<Delivery> {
   const checkout = await checkouts.find(path).catch(() => null);
   const nothing = { commit: null, before: null, elsewhere: null };
-  return { ...nothing, outcome: 'refused', branch: checkout?.branch ?? null, reason: reasonOf(error) };
+  const branch = checkout?.branch ?? null;
+  return { ...nothing, outcome: 'refused', branch, code: 'failed', reason: reasonOf(error) };
 }

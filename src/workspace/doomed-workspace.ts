@@ -5,7 +5,7 @@ import { reasonOf } from './error-reason.ts';
 import type { WorkspaceParts } from './local-workspaces.ts';
 import { lookAt } from './look-at.ts';
 import type { SavedWork } from './salvage/salvage.ts';
-import type { Removal, RemovalVisit, SavedName } from './workspace.ts';
+import type { Removal, RemovalVisit, SavedName, WhyKept } from './workspace.ts';
 import { readRemovalName, removalName, removalNote } from './workspace-marks.ts';
 
 /** A directory on its way out. */
@@ -17,8 +17,10 @@ export interface Doomed {
   readonly visit: RemovalVisit;
 }
 
-/** The reason completes the sentence "The workspace is kept: …"; nothing has been deleted. */
-type Unsaved = { readonly outcome: 'unsaved'; readonly reason: string };
+/** Nothing has been deleted. */
+type Unsaved = { readonly outcome: 'unsaved' } & WhyKept;
+
+export const givenUp: WhyKept = { code: 'given_up', reason: 'its removal was given up' };
 
 /** Saves the work in a directory that has its name `removing`, and deletes it; deletes nothing that is not saved. */
 export async function saveAndDelete(
@@ -32,9 +34,9 @@ export async function saveAndDelete(
     const result = await parts.salvage.save(request);
     works = result.outcome === 'saved' ? result.works : [];
     // Work that is saved stays saved; but whoever gave up has no time for the deletion.
-    if (signal?.aborted) return { outcome: 'unsaved', reason: 'its removal was given up' };
+    if (signal?.aborted) return { outcome: 'unsaved', ...givenUp };
   } catch (error) {
-    return { outcome: 'unsaved', reason: asClause(reasonOf(error)) };
+    return { outcome: 'unsaved', code: 'unsaved', reason: asClause(reasonOf(error)) };
   }
   const saved = works.map(({ name, files, commits }) => ({
     name,
@@ -67,7 +69,8 @@ export async function deleteDoomed(
     if (name !== null) await rm(noteOf(path.dirname(doomed), name), { force: true });
     return { outcome: 'removed', saved };
   } catch (error) {
-    return { outcome: 'kept', reason: `it could not be removed completely, the rest is ${rest}: ${reasonOf(error)}` };
+    const reason = `it could not be removed completely, the rest is ${rest}: ${reasonOf(error)}`;
+    return { outcome: 'kept', code: 'rest_left', reason };
   }
 }
 

@@ -6,7 +6,7 @@ import type { WorkspaceParts } from './local-workspaces.ts';
 import { lookAt } from './look-at.ts';
 import { namesIn } from './names-in.ts';
 import { whyNotADirectoryOfOurs } from './why-not-removable.ts';
-import type { Removal, RemovalVisit } from './workspace.ts';
+import type { Removal, RemovalVisit, WhyKept } from './workspace.ts';
 import { readRemovalName } from './workspace-marks.ts';
 
 /** Finishes what an earlier daemon began below this root: directories that were renamed and not yet deleted. */
@@ -41,8 +41,10 @@ export async function finishLeftovers(
     if (removal?.key !== key) continue;
     const doomed = path.join(root, name);
     const one = await finish({ doomed, root, ...removal }, parts, visit);
-    if (one.outcome === 'kept') parts.logger.warn('unfinished_removal_failed', { path: doomed, reason: one.reason });
-    else parts.logger.info('unfinished_removal_done', { path: doomed, ...savedIn(one) });
+    if (one.outcome === 'kept') {
+      const { code, reason } = one;
+      parts.logger.warn('unfinished_removal_failed', { path: doomed, code, reason });
+    } else parts.logger.info('unfinished_removal_done', { path: doomed, ...savedIn(one) });
     all = together(all, one);
   }
   await dropLoneNotes(root, key, names);
@@ -64,16 +66,20 @@ async function finish(
   try {
     const found = await lookAt(doomed);
     if (found === null) return { outcome: 'absent' };
-    const reason = await whyNotADirectoryOfOurs(doomed, found);
-    if (reason !== null) return { outcome: 'kept', reason: `${reason}; it is ${doomed}` };
+    const objection = await whyNotADirectoryOfOurs(doomed, found);
+    if (objection !== null) return keptAt(doomed, objection);
     const place = path.join(root, key);
     if (step === 'deleting') return await deleteDoomed(doomed, { place, saved: [] }, parts);
     const forWhom = visit ?? (await readNote(doomed, key));
     const removal = await saveAndDelete({ doomed, place, visit: forWhom }, parts);
-    return removal.outcome === 'unsaved' ? { outcome: 'kept', reason: `${removal.reason}; it is ${doomed}` } : removal;
+    return removal.outcome === 'unsaved' ? keptAt(doomed, removal) : removal;
   } catch (error) {
-    return { outcome: 'kept', reason: reasonOf(error) };
+    return { outcome: 'kept', code: 'failed', reason: reasonOf(error) };
   }
+}
+
+function keptAt(doomed: string, { code, reason }: WhyKept): Removal {
+  return { outcome: 'kept', code, reason: `${reason}; it is ${doomed}` };
 }
 
 function together(one: Removal, other: Removal): Removal {

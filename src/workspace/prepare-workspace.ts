@@ -121,6 +121,7 @@ async function isDirectory(path: string): Promise<boolean> {
   if (found.isDirectory()) return true;
   // The specification replaces it; Baton throws nothing away unasked (law 8).
   throw new BatonError('workspace_unavailable', `${path} is in the place of a workspace and is no directory.`, {
+    details: { problem: 'not_a_directory', path },
     nextStep: 'Move that file away; Baton does not remove what it has not made.',
   });
 }

@@ -2,7 +2,7 @@ import type { Stats } from 'node:fs';
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { deleteTree } from './delete-tree.ts';
-import { deleteDoomed, saveAndDelete, writeNote } from './doomed-workspace.ts';
+import { deleteDoomed, givenUp, saveAndDelete, writeNote } from './doomed-workspace.ts';
 import { hasCode, reasonOf } from './error-reason.ts';
 import { finishLeftovers } from './finish-removals.ts';
 import { findOddRules } from './git/find-odd-rules.ts';
@@ -10,7 +10,7 @@ import { runHookAnyway } from './hooks.ts';
 import type { WorkspaceParts } from './local-workspaces.ts';
 import { lookAt } from './look-at.ts';
 import { whyNotADirectoryOfOurs, whyNotRemovable } from './why-not-removable.ts';
-import type { Removal, RemovalVisit, WorkspacePlace } from './workspace.ts';
+import type { Kept, Removal, RemovalVisit, WhyKept, WorkspacePlace } from './workspace.ts';
 import { creationMark, type RemovalStep, removalName, removalNote } from './workspace-marks.ts';
 import { whyRootIsAway } from './workspace-root.ts';
 
@@ -37,8 +37,8 @@ export async function removeWorkspace(
       await rm(creationMark(place.path), { force: true });
       return leftover;
     }
-    const reason = await whyNotADirectoryOfOurs(place.path, found);
-    if (reason !== null) return kept(reason);
+    const objection = await whyNotADirectoryOfOurs(place.path, found);
+    if (objection !== null) return kept(objection);
     const isHalfMade = (await lookAt(creationMark(place.path))) !== null;
     // A half-made one was never worked in, unless it was being filled again from an earlier one's commits.
     const hasWork = !isHalfMade || (await parts.checkouts.find(place.path)) !== null;
@@ -48,13 +48,13 @@ export async function removeWorkspace(
     if (beforeRemove !== null && !isHalfMade)
       await runHookAnyway('before_remove', beforeRemove, { path: place.path, visit }, parts);
     const odd = hasWork ? await findOddRules(place.path) : null;
-    if (odd !== null) return kept(`${odd} is no file, and git would wait for it`);
+    if (odd !== null) return kept({ code: 'odd_git_file', reason: `${odd} is no file, and git would wait for it` });
     // A branch with all its commits in the repository is better than a reference that somebody has to look for.
     if (hasWork) await parts.publish(place.path, visit);
-    if (visit.signal?.aborted) return kept('its removal was given up');
+    if (visit.signal?.aborted) return kept(givenUp);
     return merged(leftover, await renameAndRemove({ place: place.path, doomed, looked: found, hasWork }, visit, parts));
   } catch (error) {
-    return kept(reasonOf(error));
+    return kept(failure(error));
   }
 }
 
@@ -62,11 +62,11 @@ export async function removeWorkspace(
  * A workspace that somebody else deleted may have left commits in its git directory: it is filled again from them, to go
  * the way of every other. What had nothing in it is forgotten. Gives why neither may be, when it may only be out of sight.
  */
-async function bringBackVanished(place: string, { checkouts, ground }: WorkspaceParts): Promise<string | null> {
+async function bringBackVanished(place: string, { checkouts, ground }: WorkspaceParts): Promise<WhyKept | null> {
   const checkout = await checkouts.find(place);
   if (checkout === null || (await lookAt(place)) !== null) return null;
   const away = await whyRootIsAway(ground.places, place);
-  if (away !== null) return away;
+  if (away !== null) return { code: 'root_away', reason: away };
   await writeFile(creationMark(place), '');
   await mkdir(place);
   let isBack = false;
@@ -93,16 +93,22 @@ async function renameAndRemove(doom: Doom, visit: RemovalVisit, parts: Workspace
     await rename(place, doomed);
   } catch (error) {
     await rm(removalNote(doomed), { force: true });
-    return hasCode(error, 'ENOENT') ? { outcome: 'absent' } : kept(reasonOf(error));
+    return hasCode(error, 'ENOENT') ? { outcome: 'absent' } : kept(failure(error));
   }
   // From here on nobody finds it under its name; what came before, the hook included, may have changed it.
   const renamed = await lookAt(doomed);
   const isSame = renamed?.isDirectory() === true && renamed.ino === looked.ino && renamed.dev === looked.dev;
-  if (!isSame) return kept(`it was replaced while it was being removed${await putBack(doomed, place)}`);
+  if (!isSame) {
+    const reason = `it was replaced while it was being removed${await putBack(doomed, place)}`;
+    return kept({ code: 'replaced', reason });
+  }
   const removal = hasWork
     ? await saveAndDelete({ doomed, place, visit }, parts)
     : await deleteDoomed(doomed, { place, saved: [] }, parts);
-  if (removal.outcome === 'unsaved') return kept(`${removal.reason}${await putBack(doomed, place)}`);
+  if (removal.outcome === 'unsaved') {
+    const { code, reason } = removal;
+    return kept({ code, reason: `${reason}${await putBack(doomed, place)}` });
+  }
   if (removal.outcome !== 'removed') return removal;
   await rm(creationMark(place), { force: true });
   return removal;
@@ -139,6 +145,10 @@ async function freeName(place: string, step: RemovalStep): Promise<string> {
   }
 }
 
-function kept(reason: string): Removal {
-  return { outcome: 'kept', reason };
+function kept(why: WhyKept): Kept {
+  return { outcome: 'kept', ...why };
+}
+
+function failure(error: unknown): WhyKept {
+  return { code: 'failed', reason: reasonOf(error) };
 }

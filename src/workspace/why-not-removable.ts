@@ -1,9 +1,10 @@
 import type { Stats } from 'node:fs';
 import { lstat } from 'node:fs/promises';
 import path from 'node:path';
+import { BatonError } from '../core/baton-error.ts';
 import { canonicalPath } from './canonical-path.ts';
 import { reasonOf } from './error-reason.ts';
-import type { WorkspacePlace } from './workspace.ts';
+import type { WhyKept, WorkspacePlace } from './workspace.ts';
 import { workspacePath } from './workspace-path.ts';
 
 /**
@@ -14,22 +15,32 @@ import { workspacePath } from './workspace-path.ts';
 export function whyNotRemovable(
   place: WorkspacePlace,
   around: { readonly root: string; readonly home: string | undefined },
-): string | null {
-  if (!path.isAbsolute(place.path)) return 'its path is not absolute';
+): WhyKept | null {
+  if (!path.isAbsolute(place.path)) return { code: 'path_not_absolute', reason: 'its path is not absolute' };
   const parent = path.dirname(place.path);
-  if (parent === path.parse(parent).root) return 'it is directly below the root of the file system';
+  if (parent === path.parse(parent).root) {
+    return { code: 'below_file_system_root', reason: 'it is directly below the root of the file system' };
+  }
   try {
     const real = workspacePath(parent, place.identifier);
-    if (real !== place.path) return `its path is not that of a workspace of "${place.identifier}", which is ${real}`;
+    if (real !== place.path) {
+      const reason = `its path is not that of a workspace of "${place.identifier}", which is ${real}`;
+      return { code: 'path_of_another', reason };
+    }
     const root = canonicalPath(around.root);
-    if (contains(place.path, root)) return `it holds the workspace root ${root}`;
-    if (parent !== root && contains(root, place.path)) return `it is inside another workspace below ${root}`;
+    if (contains(place.path, root)) return { code: 'holds_root', reason: `it holds the workspace root ${root}` };
+    if (parent !== root && contains(root, place.path)) {
+      return { code: 'inside_another', reason: `it is inside another workspace below ${root}` };
+    }
     // A home folder is somebody's, even when a ticket has its name.
     const home = around.home === undefined || around.home === '' ? null : canonicalPath(path.resolve(around.home));
-    if (home !== null && contains(place.path, home)) return `it holds the home folder ${home}`;
+    if (home !== null && contains(place.path, home)) {
+      return { code: 'holds_home', reason: `it holds the home folder ${home}` };
+    }
     return null;
   } catch (error) {
-    return reasonOf(error);
+    const isLink = error instanceof BatonError && error.code === 'workspace_symlink_escape';
+    return { code: isLink ? 'symbolic_link' : 'failed', reason: reasonOf(error) };
   }
 }
 
@@ -38,11 +49,14 @@ function contains(folder: string, other: string): boolean {
 }
 
 /** Why a directory is not one that a removal may touch; null when it is. */
-export async function whyNotADirectoryOfOurs(file: string, found: Stats): Promise<string | null> {
-  if (found.isSymbolicLink()) return `${file} is a symbolic link`;
-  if (!found.isDirectory()) return `${file} is no directory`;
+export async function whyNotADirectoryOfOurs(file: string, found: Stats): Promise<WhyKept | null> {
+  if (found.isSymbolicLink()) return { code: 'symbolic_link', reason: `${file} is a symbolic link` };
+  if (!found.isDirectory()) return { code: 'not_a_directory', reason: `${file} is no directory` };
   const uid = process.getuid?.();
-  if (uid !== undefined && found.uid !== uid) return `${file} belongs to another user`;
+  if (uid !== undefined && found.uid !== uid) {
+    return { code: 'other_owner', reason: `${file} belongs to another user` };
+  }
   const parent = await lstat(path.dirname(file));
-  return parent.dev === found.dev ? null : `${file} is a file system of its own`;
+  if (parent.dev === found.dev) return null;
+  return { code: 'other_file_system', reason: `${file} is a file system of its own` };
 }

@@ -121,8 +121,37 @@ export interface RemovalVisit {
 export type Removal =
   | { readonly outcome: 'removed'; readonly saved: readonly SavedName[] }
   | { readonly outcome: 'absent' }
-  /** The reason completes the sentence "The workspace is kept: …". */
-  | { readonly outcome: 'kept'; readonly reason: string };
+  | Kept;
+
+export type Kept = { readonly outcome: 'kept' } & WhyKept;
+
+/** Why a workspace is not removed. The reason completes the sentence "The workspace is kept: …". */
+export interface WhyKept {
+  readonly code: KeptCode;
+  readonly reason: string;
+}
+
+type KeptCode =
+  // of its path
+  | 'path_not_absolute'
+  | 'below_file_system_root'
+  | 'path_of_another'
+  | 'holds_root'
+  | 'inside_another'
+  | 'holds_home'
+  | 'root_away'
+  // of what is there
+  | 'symbolic_link'
+  | 'not_a_directory'
+  | 'other_owner'
+  | 'other_file_system'
+  | 'odd_git_file'
+  | 'replaced'
+  // of its removal
+  | 'given_up'
+  | 'unsaved'
+  | 'rest_left'
+  | 'failed';
 
 /** Work that was saved before a removal. */
 export interface SavedName {

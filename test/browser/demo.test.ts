@@ -1,10 +1,23 @@
+// @module-tag full
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { leaveNoPlaces } from '../cli/run-baton.ts';
 import { describeInChromium } from './chromium.ts';
 import { ask, type Scene, startDemo } from './scenes.ts';
 import { barriersOf, picture } from './screens.ts';
-import { band, openTab, openWindow, patient, reads, rowOf, settled, type Window } from './window.ts';
+import {
+  action,
+  band,
+  goToScreen,
+  openTab,
+  openWindow,
+  part,
+  patient,
+  reads,
+  rowOf,
+  settled,
+  type Window,
+} from './window.ts';
 
 leaveNoPlaces();
 
@@ -24,32 +37,32 @@ describeInChromium('the dashboard of the demo', (browser) => {
 
   it('is at the address that it prints, and tells in the queue why each candidate waits', async () => {
     await window.go('/queue');
-    const row = page.locator('.queue-row', { hasText: /no slot \(3 of 3\)|waits for WORDS-2/ }).first();
+    // All slots are taken, or it waits for another one.
+    const row = page.locator('.queue-row', { has: page.locator('.why', { hasText: /3 \D+ 3|WORDS-2/ }) }).first();
     await row.waitFor();
     await picture(page, 'queue', scene);
-    await row.getByRole('link', { name: /^Explain WORDS-/ }).click();
-    await page.getByRole('heading', { name: 'Why it is here' }).waitFor();
-    await page.getByText(/gates? lets? it pass/).waitFor();
+    await part(row, 'explain').click();
+    await page.locator('.why-here .gates summary').waitFor();
     window.expectNothingWrong();
   });
 
   it('shows what needs a person, what runs, what waits and what has landed', async () => {
     await page.keyboard.press('g');
     await page.keyboard.press('n');
-    await rowOf(page, 'Needs you', 'WORDS-10').getByRole('button', { name: 'Answer: WORDS-10' }).waitFor();
-    await reads(page.locator('main'), /Slots\s+\d of 3/);
-    await expect.poll(() => band(page, 'Landed today').locator('li.row').count(), patient).toBeGreaterThan(0);
-    await expect.poll(() => band(page, 'Running').locator('li.row').count(), patient).toBeGreaterThan(1);
-    expect(await page.title()).toMatch(/^\(\d\) Now · Baton$/);
+    await action(rowOf(page, 'needs_you', 'WORDS-10'), 'question_answer', 'WORDS-10').waitFor();
+    await reads(page.locator('.vitals'), /\d \S+ 3\b/);
+    await expect.poll(() => band(page, 'landed').locator('li.row').count(), patient).toBeGreaterThan(0);
+    await expect.poll(() => band(page, 'running').locator('li.row').count(), patient).toBeGreaterThan(1);
+    expect(await page.title()).toMatch(/^\(\d\) .+ · Baton$/);
     await picture(page, 'now', scene);
     await page.emulateMedia({ colorScheme: 'dark' });
     await picture(page, 'now-dark', scene);
     await page.emulateMedia({ colorScheme: 'light' });
-    await rowOf(page, 'Needs you', 'WORDS-10')
+    await rowOf(page, 'needs_you', 'WORDS-10')
       .getByRole('link', { name: /WORDS-10/ })
       .click();
     await page.getByRole('heading', { name: /WORDS-10 Add shout/ }).waitFor();
-    await page.getByRole('button', { name: 'Answer: WORDS-10' }).waitFor();
+    await action(page, 'question_answer', 'WORDS-10').waitFor();
     await page.locator('.track .bar.question').first().waitFor();
     await picture(page, 'issue', scene);
     window.expectNothingWrong();
@@ -60,8 +73,8 @@ describeInChromium('the dashboard of the demo', (browser) => {
       ...{ viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true },
     });
     await phone.go('/');
-    const row = rowOf(phone.page, 'Needs you', 'WORDS-10');
-    await row.getByRole('button', { name: 'Answer: WORDS-10' }).waitFor();
+    const row = rowOf(phone.page, 'needs_you', 'WORDS-10');
+    await action(row, 'question_answer', 'WORDS-10').waitFor();
     await picture(phone.page, 'now-phone', scene);
     expect(await phone.page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390);
     for (const button of await row.getByRole('button').all()) {
@@ -73,53 +86,56 @@ describeInChromium('the dashboard of the demo', (browser) => {
     }
     expect(await barriersOf(phone.page)).toEqual([]);
     await row.getByText('one is plenty').tap();
-    await row.getByRole('button', { name: 'Answer: WORDS-10' }).tap();
+    await action(row, 'question_answer', 'WORDS-10').tap();
     // The other window sees it without being asked.
-    await expect.poll(() => scene.daemon.stdout(), { timeout: 60_000 }).toContain(' WORDS-10 done');
-    await rowOf(phone.page, 'Landed today', 'WORDS-10').waitFor();
+    const state = async (): Promise<string> => (await ask(scene, 'projects/demo/issues/WORDS-10')).state;
+    await expect.poll(state, { timeout: 60_000 }).toBe('done');
+    await rowOf(phone.page, 'landed', 'WORDS-10').waitFor();
     phone.expectNothingWrong();
   });
 
   it('shows a ticket that was done: its runs in time, what was said, what was changed, what it cost', async () => {
     await reads(page.locator('.issue-heading'), /done/);
     await page.locator('.track .bar').first().waitFor();
-    await openTab(page, 'Transcript');
-    await reads(page.getByRole('region', { name: 'Transcript' }), /answered: one is plenty/);
-    await openTab(page, 'Ticket');
-    await reads(page.locator('.ticket'), /Capitals and an exclamation mark/);
-    await openTab(page, 'Questions');
+    await openTab(page, 'transcript');
+    await reads(page.locator('section.transcript'), /one is plenty/);
+    await openTab(page, 'ticket');
+    const { description } = await ask(scene, 'projects/demo/issues/WORDS-10');
+    const [beginning] = description.split('.');
+    await reads(page.locator('.ticket'), beginning);
+    await openTab(page, 'questions');
     await reads(page.locator('main'), /one is plenty/);
-    await openTab(page, 'History');
-    await reads(page.locator('.past-list'), /status in progress → review by the agent/);
-    await openTab(page, 'Cost');
+    await openTab(page, 'history');
+    await reads(page.locator('.past-list'), /in progress → review/);
+    await openTab(page, 'cost');
     await reads(page.locator('main'), /in\s+2\.3k/);
-    await openTab(page, 'Timeline');
+    await openTab(page, 'timeline');
     await page.locator('.track').first().waitFor();
     await page.locator('li a[data-row]').first().click();
-    await page.getByRole('heading', { name: /^Run of WORDS-10/ }).waitFor();
-    await reads(page.getByRole('region', { name: 'Events' }), /turn completed/);
+    await page.getByRole('heading', { name: /\bWORDS-10\b/ }).waitFor();
+    await reads(page.locator('.run-events'), /turn completed/);
     await picture(page, 'run', scene);
-    await openTab(page, 'Tool calls');
+    await openTab(page, 'tools');
     await reads(page.locator('main'), /update_issue_status/);
-    await openTab(page, 'Prompt');
-    await reads(page.locator('.prompts'), /Capitals and an exclamation mark/);
+    await openTab(page, 'prompt');
+    await reads(page.locator('.prompts'), beginning);
     window.expectNothingWrong();
   });
 
   it('shows what was used, and how Baton itself is', async () => {
-    await page.getByRole('link', { name: 'Costs', exact: true }).click();
-    await reads(page.locator('main'), /By role[\s\S]*worker/i);
+    await goToScreen(page, '/costs');
+    await reads(page.locator('main'), /worker/i);
     await picture(page, 'costs', scene);
-    await page.getByRole('link', { name: 'System', exact: true }).click();
-    await reads(page.locator('main'), /healthy|well/i);
+    await goToScreen(page, '/system');
+    await settled(page);
     await picture(page, 'system', scene);
     const tabs: Readonly<Record<string, RegExp>> = {
-      Jobs: /tracker.poll/,
-      Requests: /./,
-      Accounts: /spare/,
-      Configuration: /agent\.backend[\s\S]*rehearsal/,
-      Salvage: /./,
-      Commands: /./,
+      jobs: /tracker.poll/,
+      requests: /./,
+      accounts: /spare/,
+      configuration: /agent\.backend[\s\S]*rehearsal/,
+      salvage: /./,
+      commands: /./,
     };
     for (const [tab, words] of Object.entries(tabs)) {
       await openTab(page, tab);
@@ -131,18 +147,18 @@ describeInChromium('the dashboard of the demo', (browser) => {
   it('finds a word in tickets and in what agents said, and every screen by typing', async () => {
     await page.keyboard.press('Control+k');
     await page.getByRole('combobox').fill('slugify');
-    await page.getByRole('option', { name: /Search everything for/ }).click();
-    await page.getByRole('heading', { name: 'Search' }).waitFor();
-    await reads(page.locator('.found'), /WORDS-2[\s\S]*wrote src\/slugify\.js/);
+    await part(page, 'search').click();
+    await page.waitForURL(/\/search\?/);
+    await reads(page.locator('.found'), /WORDS-2[\s\S]*src\/slugify\.js/);
     await page.keyboard.press('Escape');
     await page.keyboard.press('?');
-    await reads(page.getByRole('dialog'), /show all keys/);
+    await reads(part(page, 'keys').locator('kbd'), /^\?$/m);
     await page.keyboard.press('Escape');
     await page.keyboard.press('Control+k');
     await page.keyboard.type('board');
     await page.keyboard.press('Enter');
-    await page.getByRole('region', { name: 'review' }).waitFor();
-    await page.getByRole('button', { name: 'done' }).click();
+    await part(page, 'review').waitFor();
+    await part(page, 'done').click();
     await page.getByRole('link', { name: 'WORDS-2: Add slugify' }).waitFor();
     await picture(page, 'board', scene);
     window.expectNothingWrong();

@@ -1,3 +1,4 @@
+// @module-tag full
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { systemChance } from '../../src/clock/system-chance.ts';
@@ -8,7 +9,7 @@ import { soon } from '../cli/live-daemon.ts';
 import { leaveNoPlaces } from '../cli/run-baton.ts';
 import { describeInChromium } from './chromium.ts';
 import { ask, BoardScene, script } from './scenes.ts';
-import { openWindow, reads, rowOf, settled, type Window } from './window.ts';
+import { action, openWindow, part, reads, rowOf, settled, type Window } from './window.ts';
 
 leaveNoPlaces();
 
@@ -96,11 +97,11 @@ describeInChromium('a hostile ticket', (browser) => {
 
   it('runs nothing and hides nothing on any screen, in no title, and asks nobody elsewhere', async () => {
     await window.go('/');
-    const question = rowOf(page, 'Needs you', 'BAT-1');
-    await question.getByRole('button', { name: 'Answer: BAT-1' }).waitFor();
+    const question = rowOf(page, 'needs_you', 'BAT-1');
+    await action(question, 'question_answer', 'BAT-1').waitFor();
     await reads(question, /<script>window\.hit = 1<\/script>/);
     await reads(question, /abc⟦U\+202E⟧fed/);
-    await rowOf(page, 'Waiting', 'BAT-2').waitFor();
+    await rowOf(page, 'waiting', 'BAT-2').waitFor();
     await expectHarmless('now');
     const { runs } = await ask(scene, 'projects/live/runs?limit=10');
     const runOf = (id: string): string =>
@@ -125,14 +126,14 @@ describeInChromium('a hostile ticket', (browser) => {
     await window.go('/issue/live/BAT-1?tab=ticket');
     const ticket = page.locator('.ticket');
     await reads(ticket, /<svg onload=window\.hit=1>/);
-    await reads(ticket, /image: seen/);
+    await reads(ticket, /\bseen\b/);
     await reads(ticket, /␛\[31mred/);
     const link = ticket.getByRole('link', { name: 'https://elsewhere.invalid/auto' });
     expect(await link.getAttribute('rel')).toMatch(/noopener/);
     await window.go(`/issue/live/BAT-1?tab=diff`);
     await reads(page.locator('.diff-view'), /<img src=x onerror=window\.hit=1>\.txt/);
     await window.go('/issue/live/BAT-1?tab=transcript');
-    await reads(page.getByRole('region', { name: 'Transcript' }), /<iframe srcdoc/);
+    await reads(page.locator('section.transcript'), /<iframe srcdoc/);
     await expectHarmless('transcript');
   });
 
@@ -140,18 +141,18 @@ describeInChromium('a hostile ticket', (browser) => {
     const { runs } = await ask(scene, 'projects/live/runs?limit=10');
     const run = runs.find((each: { issue_identifier: string }) => each.issue_identifier === 'BAT-1');
     await window.go(`/run/live/${run.run_id}?tab=prompt`);
-    await reads(page.getByRole('region', { name: 'Untrusted text' }), /<script>window\.hit = 1<\/script>/);
+    await reads(page.locator('section.untrusted'), /<script>window\.hit = 1<\/script>/);
     await page.keyboard.press('Control+k');
     await page.getByRole('combobox').fill('window.hit');
     await page.getByRole('option', { name: /BAT-1/ }).first().waitFor();
     await expectHarmless('palette');
-    await page.getByRole('option', { name: /Search everything for/ }).click();
+    await part(page, 'search').click();
     await reads(page.locator('.found'), /BAT-1/);
     await expectHarmless('search');
     await window.go('/');
-    const question = rowOf(page, 'Needs you', 'BAT-1');
+    const question = rowOf(page, 'needs_you', 'BAT-1');
     await question.getByText('<img src=x onerror=window.hit=1>', { exact: true }).click();
-    await question.getByRole('button', { name: 'Answer: BAT-1' }).click();
+    await action(question, 'question_answer', 'BAT-1').click();
     await soon(async () => {
       const { questions } = await ask(scene, 'projects/live/issues/BAT-1');
       expect(questions[0]).toMatchObject({ state: 'answered' });

@@ -1,9 +1,10 @@
+// @module-tag full
 import type { BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { leaveNoPlaces } from '../cli/run-baton.ts';
 import { describeInChromium } from './chromium.ts';
 import { BoardScene } from './scenes.ts';
-import { reads } from './window.ts';
+import { band, part, reads } from './window.ts';
 
 leaveNoPlaces();
 
@@ -31,17 +32,20 @@ describeInChromium('a browser with many tabs of the dashboard', (browser) => {
        document.dispatchEvent(new Event('visibilitychange'));`,
     );
 
+  /** That a project is paused, and since when. */
+  const paused = (page: Page) => page.locator('.vitals .paused[data-part="pause"]');
+
   it('loads each of them, and acts in the last, as those that nobody sees let their connection go', async () => {
     for (let count = 0; count < tabs; count += 1) {
       const page = await context.newPage();
       await page.goto(scene.url, { waitUntil: 'domcontentloaded' });
-      await page.getByRole('heading', { name: /^Needs you/ }).waitFor();
+      await band(page, 'needs_you').waitFor();
       pages.push(page);
       if (count < tabs - 1) await show(page, 'hidden');
     }
     const last = pages.at(-1) ?? expect.fail('there is no page');
-    await last.getByRole('button', { name: /^Pause/ }).click();
-    await reads(last.locator('main'), /paused/i);
+    await part(last, 'pause').click();
+    await paused(last).waitFor();
   });
 
   it('shows what is so when one is seen again', async () => {
@@ -50,7 +54,7 @@ describeInChromium('a browser with many tabs of the dashboard', (browser) => {
     await show(pages.at(-1) ?? first, 'hidden');
     const id = await scene.file('Filed meanwhile', ['say nothing']);
     await show(first, 'visible');
-    await reads(first.locator('main'), /paused/i);
+    await paused(first).waitFor();
     await reads(first.locator('main'), new RegExp(id));
     expect(await first.locator('.away').count()).toBe(0);
   });

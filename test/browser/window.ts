@@ -50,31 +50,42 @@ export async function reads(locator: Locator, words: string | RegExp): Promise<v
 /** How long something is waited for that follows from what was done. */
 export const patient = { timeout: patienceMs, interval: 50 };
 
-/** A band of the Now screen. */
-export function band(page: Page, title: string): Locator {
-  return page.locator('section', { has: page.getByRole('heading', { name: new RegExp(`^${title}`) }) });
+/** What a page calls this in its code (`data-part`), whatever it says to people. */
+export function part(within: Page | Locator, name: string): Locator {
+  return within.locator(`[data-part="${name}"]`);
 }
 
+/** The button for something that can be done with an issue, or a project; its name says with which. */
+export function action(within: Page | Locator, name: string, about: string): Locator {
+  return within.getByRole('button', { name: new RegExp(`\\b${about}\\b`) }).and(part(within, name));
+}
+
+/** A band of the Now screen. */
+export function band(page: Page, name: BandName): Locator {
+  return part(page.locator('main'), name).and(page.locator('section.band'));
+}
+
+type BandName = 'needs_you' | 'running' | 'waiting' | 'landed';
+
 /** The row of an issue on the Now screen. */
-export function rowOf(page: Page, title: string, identifier: string): Locator {
-  return band(page, title).locator('li.row', {
+export function rowOf(page: Page, name: BandName, identifier: string): Locator {
+  return band(page, name).locator('li.row', {
     has: page.locator('.issue', { hasText: new RegExp(`^${identifier}$`) }),
   });
 }
 
-/** Opens a part of the Issue, Run or System screen. */
+/** Opens a part of the Issue, Run or System screen, by its name in the address. */
 export async function openTab(page: Page, name: string): Promise<void> {
-  await page
-    .locator('nav.tabs')
-    .getByRole('link', { name: new RegExp(`^${name}`) })
-    .click();
+  await part(page.locator('nav.tabs'), name).click();
 }
 
-/** What a screen says while it has nothing to show. */
-const still = /^(Asking the daemon.*|Asking for the queue|Reading the (transcript|prompt|workspace)|Looking)\.$/m;
+/** Goes to a screen by the navigation over all of them. */
+export async function goToScreen(page: Page, path: string): Promise<void> {
+  await page.locator(`nav.screens a[href^="${path}"]`).first().click();
+}
 
 /** Resolves when a screen has what it shows. */
 export async function settled(page: Page): Promise<void> {
   await page.locator('h1').waitFor({ state: 'attached' });
-  await expect.poll(() => page.locator('main').innerText(), patient).not.toMatch(still);
+  await expect.poll(() => page.locator('main [aria-busy="true"]').count(), patient).toBe(0);
 }

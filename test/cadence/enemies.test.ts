@@ -1,3 +1,4 @@
+// @module-tag full
 import { describe, expect, it } from 'vitest';
 import { malformations } from '../fake/linear/faults.ts';
 import { beginDay, type Day, hour, minute, second } from './day.ts';

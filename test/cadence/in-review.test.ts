@@ -1,3 +1,4 @@
+// @module-tag full
 import { describe, expect, it } from 'vitest';
 import { beginDay, type Day, hour, minute, second } from './day.ts';
 
@@ -24,8 +25,8 @@ describe('agent.max_in_review', { timeout: 60_000 }, () => {
     day.linear.addIssue();
     await day.clock.advance(10 * minute);
     expect(started(day)).toEqual(['BAT-1', 'BAT-2']);
-    const reason = { code: 'max_in_review', text: '2 issues wait for review; agent.max_in_review is 2' };
-    expect(day.orchestrator.read().skipped.map((each) => each.reason)).toEqual([reason, reason]);
+    const reason = { code: 'max_in_review', text: expect.stringContaining('agent.max_in_review') };
+    expect(day.orchestrator.read().skipped.map((each) => each.reason)).toMatchObject([reason, reason]);
     day.linear.updateIssue('BAT-1', { state: 'Done' });
     await day.clock.advance(34 * second);
     expect(started(day)).toEqual(['BAT-1', 'BAT-2', 'BAT-3']);

@@ -1,3 +1,4 @@
+// @module-tag full
 import { beforeAll, describe, expect, it } from 'vitest';
 import { beginDay, type Day, hour, midnight, minute, second, wholeDay } from './day.ts';
 import { fileTickets, openTickets, ticketsADay, usualWork } from './people.ts';

@@ -1,3 +1,4 @@
+// @module-tag full
 import { describe, expect, it } from 'vitest';
 import { beginDay, type Day, hour, midnight, minute, second } from './day.ts';
 import { initialFile } from './initial-file.ts';

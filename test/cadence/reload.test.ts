@@ -1,3 +1,4 @@
+// @module-tag full
 import { describe, expect, it } from 'vitest';
 import { beginDay, type Day, type FileSections, hour, midnight, minute, second } from './day.ts';
 

@@ -1,3 +1,4 @@
+// @module-tag full
 import { describe, expect, it } from 'vitest';
 import type { Tracker } from '../../src/tracker/tracker.ts';
 import { beginDay, type DayOptions, hour, minute, second, wholeDay } from './day.ts';
@@ -48,7 +49,9 @@ describe('the requests of a day', { timeout: 180_000 }, () => {
     await day.orchestrator.stop();
   });
 
-  it('an ordinary working day with the file of baton init and twenty tickets costs at most 2,000', async () => {
+  it('an ordinary working day with the file of baton init and twenty tickets costs at most 2,000', {
+    tags: ['smoke'],
+  }, async () => {
     const day = await beginDay({ file: initialFile(), work: usualWork });
     fileTickets(day, 9 * hour, 24 * minute);
     await day.clock.advance(wholeDay);

@@ -1,6 +1,8 @@
+// @module-tag full
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/clock/system-clock.ts';
+import { done } from '../../src/core/command-answers.ts';
 import { checkoutFolders } from '../../src/workspace/git/checkout-record.ts';
 import { gitPlaces } from '../../src/workspace/git/git-places.ts';
 import { ask, endRun, inStore, placeWithStore } from './asked-question.ts';
@@ -12,7 +14,7 @@ leaveNoPlaces();
 
 /** The daemon's part: carries the command with this key out. */
 async function carryOut(place: Place, id: string): Promise<void> {
-  const result = { at: systemClock.now(), status: 'done', text: 'the run of BAT-1 is being ended' } as const;
+  const result = { at: systemClock.now(), ...done('taking_over_after_run', 'Stopping the run of BAT-1.') };
   await inStore(place, (store) => store.commands.finish(id, result));
 }
 
@@ -49,13 +51,15 @@ describe.concurrent('a person who goes on by hand', liveTest, () => {
         id: expect.any(String),
         kind: 'issue_takeover',
         status: 'waiting',
-        text: expect.stringContaining('no daemon has answered'),
+        code: null,
+        text: expect.any(String),
+        data: {},
       },
       takeover: null,
     });
     const plain = await batonHere(place, 'takeover', 'BAT-1');
     expect(plain).toMatchObject({ code: 0, stderr: '' });
-    expect(plain.stdout).toMatch(/^no daemon has answered[^\n]*\n$/);
+    expect(plain.stdout).toMatch(/^\S[^\n]*\.\n$/);
   });
 
   it('is told where and how only when the run has ended', async () => {
@@ -74,8 +78,8 @@ describe.concurrent('a person who goes on by hand', liveTest, () => {
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     const command = JSON.parse(stdout).takeover.resume_command;
     expect(JSON.parse(stdout)).toMatchObject({
-      command: { kind: 'issue_takeover', status: 'done' },
-      takeover: { run_id: 'run-aaaaaaaa-1', run_ended: true, workspace_path: "/ws/it's" },
+      command: { kind: 'issue_takeover', status: 'done', code: 'taking_over_after_run' },
+      takeover: { run_id: 'run-aaaaaaaa-1', run_ended: true, workspace_free: true, workspace_path: "/ws/it's" },
     });
     const line = `CODEX_HOME='/homes/spare  one' codex resume --no-daemon --sandbox workspace-write`;
     const trust = `-c 'projects={"/ws/it'\\''s"={trust_level="untrusted"}}'`;
@@ -83,11 +87,11 @@ describe.concurrent('a person who goes on by hand', liveTest, () => {
 
     const plain = await batonHere(place, 'takeover', 'bat-1', '--key', 'k');
     expect(plain.stdout.split('\n')).toEqual([
-      'the run of BAT-1 is being ended',
-      "workspace     /ws/it's",
-      `conversation  ${command}`,
-      "mind          Baton's tools do not work in it: move the ticket with baton issue move BAT-1 STATE. Close it before you give it back.",
-      'give it back  baton handback BAT-1',
+      'Stopping the run of BAT-1.',
+      expect.stringMatching(/ \/ws\/it's$/),
+      expect.stringContaining(` ${command}`),
+      expect.stringContaining('baton issue move BAT-1 STATE'),
+      expect.stringMatching(/ baton handback BAT-1$/),
       '',
     ]);
   });
@@ -142,9 +146,8 @@ describe.concurrent('a person who goes on by hand', liveTest, () => {
     expect(await answer(place, 'takeover', 'BAT-1', '--key', 'k')).toMatchObject({
       takeover: { workspace_path: '/ws/BAT-1', resume_command: null },
     });
-    expect((await batonHere(place, 'takeover', 'BAT-1', '--key', 'k')).stdout).toContain(
-      'no command opens the conversation (backend command); open the workspace itself',
-    );
+    const { stdout } = await batonHere(place, 'takeover', 'BAT-1', '--key', 'k');
+    for (const words of [' /ws/BAT-1\n', ' baton handback BAT-1\n']) expect(stdout).toContain(words);
   });
 
   it('is told when no agent has worked on it yet', async () => {
@@ -154,7 +157,8 @@ describe.concurrent('a person who goes on by hand', liveTest, () => {
     expect(await answer(place, 'takeover', 'BAT-7', '--key', 'k')).toMatchObject({
       takeover: { run_id: null, run_ended: null, workspace_path: null, resume_command: null },
     });
-    expect((await batonHere(place, 'takeover', 'BAT-7', '--key', 'k')).stdout).toContain('no agent has worked on it');
+    const { stdout } = await batonHere(place, 'takeover', 'BAT-7', '--key', 'k');
+    expect(stdout).toContain(' baton handback BAT-7\n');
   });
 
   it('is warned, with an exit code, of an agent that could not be ended', async () => {
@@ -164,8 +168,11 @@ describe.concurrent('a person who goes on by hand', liveTest, () => {
     const sent = await answer(place, 'takeover', 'BAT-1', '--key', 'k');
     await carryOut(place, sent.command.id);
     const plain = await batonHere(place, 'takeover', 'BAT-1', '--key', 'k');
-    expect(plain).toMatchObject({ code: 1, stdout: expect.stringContaining('may still be at work there') });
-    expect(plain.stdout).not.toContain('codex resume');
+    expect(plain).toMatchObject({ code: 1, stdout: expect.stringContaining('baton issue retry BAT-1') });
+    expect(plain.stdout).not.toMatch(/codex resume|baton handback/);
+    const told = await batonHere(place, 'takeover', 'BAT-1', '--key', 'k', '--json');
+    expect(told.code).toBe(1);
+    expect(JSON.parse(told.stdout)).toMatchObject({ takeover: { run_ended: true, workspace_free: false } });
   });
 
   it('is shown text of agents that cannot steer a terminal', async () => {
@@ -196,7 +203,7 @@ describe.concurrent('a word to an agent at work', liveTest, () => {
   it('is refused at once where no daemon answers, with the next step, and nothing is written', async () => {
     using place = await placeWithStore();
     const refused = await refusal(place, 'steer', 'BAT-1', 'mind', 'the  step');
-    expect(refused).toMatchObject({ code: 'command_refused', message: expect.stringContaining('No daemon answers') });
+    expect(refused).toMatchObject({ code: 'command_refused', details: { code: 'no_daemon' } });
     expect(JSON.stringify(refused)).toContain('baton start');
     expect(await payloads(place)).toEqual([]);
   });

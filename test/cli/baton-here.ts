@@ -1,11 +1,17 @@
 import { hostname, userInfo } from 'node:os';
 import { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
+import { expect, onTestFinished } from 'vitest';
 import { runCommandLine } from '../../src/cli/command-line.ts';
-import type { Output } from '../../src/cli/surroundings.ts';
+import type { Output, Surroundings } from '../../src/cli/surroundings.ts';
+import { systemChance } from '../../src/clock/system-chance.ts';
+import { systemClock } from '../../src/clock/system-clock.ts';
+import { until } from '../process/real-children.ts';
 import type { Ended, Place } from './run-baton.ts';
 
 const root = new URL('../../', import.meta.url);
+/** Long enough for a busy machine; nothing here measures time. */
+const patienceMs = 60_000;
 
 /**
  * Runs a command of `baton` in this process, for what sets a scene or asks what became of it: a process for each costs
@@ -13,16 +19,61 @@ const root = new URL('../../', import.meta.url);
  * `every-command.test.ts`.
  */
 export async function batonHere(place: Place, ...args: string[]): Promise<Ended> {
+  const { surroundings, texts } = surroundingsIn(place);
+  return { code: await runCommandLine(args, surroundings), signal: null, ...texts };
+}
+
+/** A daemon in this process. */
+export interface DaemonHere {
+  stderr(): string;
+  /** As the first Ctrl-C does; resolves when nothing of it is left. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Starts a daemon in this process; resolves when it is at work. It is for tests of what a daemon shows: signals, streams,
+ * exit codes, containment and crashes need a process of its own (`startDaemon` in live-daemon.ts). It ends with the test,
+ * at the latest.
+ */
+export async function daemonHere(place: Place, ...args: string[]): Promise<DaemonHere> {
+  const listeners = new Set<() => void>();
+  const { surroundings, texts } = surroundingsIn(place, {
+    onSignal: (signal, listener) => {
+      if (signal !== 'SIGINT') return () => {};
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+  });
+  let code: number | null = null;
+  const ended = runCommandLine(['start', ...args], surroundings).then((given) => {
+    code = given;
+  });
+  const stop = async (): Promise<void> => {
+    for (const listener of [...listeners]) listener();
+    await ended;
+    expect({ code, stderr: code === 0 ? '' : texts.stderr }).toEqual({ code: 0, stderr: '' });
+  };
+  onTestFinished(stop, patienceMs);
+  const isAtWork = (): boolean => texts.stderr.includes('"orchestrator_started"');
+  await until(() => isAtWork() || code !== null, 'the daemon is at work', patienceMs);
+  expect(code, texts.stderr).toBeNull();
+  return { stderr: () => texts.stderr, stop };
+}
+
+function surroundingsIn(place: Place, more: Partial<Surroundings> = {}) {
   const texts = { stdout: '', stderr: '' };
   const output = (name: keyof typeof texts): Output => {
-    const write = (text: string | Uint8Array): boolean => {
+    const write = (text: string | Uint8Array, done?: () => void): boolean => {
       texts[name] += text;
+      done?.();
       return true;
     };
     // The part of a stream that commands use.
-    return { write, isTTY: false, once: () => {} } as unknown as Output;
+    return { write, isTTY: false, writableLength: 0, once: () => {}, on: () => {} } as unknown as Output;
   };
-  const code = await runCommandLine(args, {
+  const surroundings: Surroundings = {
+    clock: systemClock,
+    chance: systemChance,
     env: place.env,
     cwd: place.folder,
     homeDir: place.home,
@@ -31,7 +82,7 @@ export async function batonHere(place: Place, ...args: string[]): Promise<Ended>
     uid: process.getuid?.() ?? null,
     hostName: hostname(),
     userName: userInfo().username,
-    // Nothing comes from it, and nobody sits before it.
+    // Nothing comes from it, and no person is there.
     stdin: Object.assign(Readable.from([]), { isTTY: false }) as unknown as NodeJS.ReadStream,
     stdout: output('stdout'),
     stderr: output('stderr'),
@@ -44,6 +95,7 @@ export async function batonHere(place: Place, ...args: string[]): Promise<Ended>
     dashboardFolder: new URL('dist/dashboard/', root),
     interrupt: () => {},
     onSignal: () => () => {},
-  });
-  return { code, signal: null, ...texts };
+    ...more,
+  };
+  return { surroundings, texts };
 }

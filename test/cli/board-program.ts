@@ -11,7 +11,7 @@ export interface Answer {
   readonly out: string;
   readonly err: string;
   /** The code of what was thrown: an error of the house, or of commander. */
-  readonly error: { readonly code: string; readonly message: string } | null;
+  readonly error: Pick<BatonError, 'code' | 'message' | 'details'> | null;
 }
 
 export interface BoardProgram {
@@ -83,8 +83,8 @@ export async function boardProgram(): Promise<BoardProgram> {
         await command.parseAsync(argv, { from: 'user' });
         return { exitCode, ...printed, error: null };
       } catch (thrown) {
-        const { code, message } = thrown as BatonError;
-        return { exitCode, ...printed, error: { code, message } };
+        const { code, message, details } = thrown as BatonError;
+        return { exitCode, ...printed, error: { code, message, details } };
       }
     },
   };

@@ -1,3 +1,4 @@
+// @module-tag full
 import { existsSync } from 'node:fs';
 import { createConnection } from 'node:net';
 import path from 'node:path';
@@ -43,7 +44,9 @@ describe.concurrent('a daemon that is told what to do from another process', liv
         id: expect.stringMatching(/^[0-9a-f-]{36}$/),
         kind: 'pause',
         status: 'done',
-        text: 'nothing new starts; 0 runs go on',
+        code: 'paused',
+        text: expect.any(String),
+        data: { runs: 0 },
       },
     });
     await addIssue(place, untilDone);
@@ -54,23 +57,22 @@ describe.concurrent('a daemon that is told what to do from another process', liv
     expect(await runsOf(place)).toEqual([]);
     const shown = await baton(place, 'status');
     expect(shown).toMatchObject({ code: 0, stderr: '' });
-    expect(shown.stdout).toContain('Baton is paused (lunch):');
+    expect(shown.stdout).toContain('(lunch)');
     expect(shown.stdout).toContain('BAT-1');
     for (const steering of ['\u001b', '\u202e']) expect(shown.stdout).not.toContain(steering);
 
     expect(await refusal(place, 'pause')).toMatchObject({
       code: 'command_refused',
-      message: 'The command was refused: it is paused already.',
-      details: { kind: 'pause' },
+      details: { kind: 'pause', code: 'already_paused' },
     });
     const plain = await baton(place, 'pause');
     expect(plain).toMatchObject({ code: 1, stdout: '' });
-    expect(plain.stderr).toContain('it is paused already.\n  code: command_refused\n');
+    expect(plain.stderr).toContain('.\n  code: command_refused\n');
 
     const resumed = await baton(place, 'resume');
-    expect(resumed).toMatchObject({ code: 0, stdout: 'new work starts again\n', stderr: '' });
+    expect(resumed).toMatchObject({ code: 0, stdout: expect.stringMatching(/^\S[^\n]*\.\n$/), stderr: '' });
     await untilStatus(place, { paused: null, ...runningOnly('BAT-1') });
-    expect(await refusal(place, 'resume')).toMatchObject({ message: expect.stringContaining('it is not paused') });
+    expect(await refusal(place, 'resume')).toMatchObject({ details: { code: 'not_paused' } });
     await stopDaemon(daemon);
   });
 
@@ -79,16 +81,16 @@ describe.concurrent('a daemon that is told what to do from another process', liv
     await addIssue(place, untilDone);
     const daemon = await startDaemon(place);
     await untilStatus(place, runningOnly('BAT-1'));
-    expect((await baton(place, 'drain', '--reason', 'update')).stdout).toBe(
-      'nothing new starts; 1 run goes on, then Baton ends\n',
-    );
+    expect(await answer(place, 'drain', '--reason', 'update')).toMatchObject({
+      command: { status: 'done', code: 'draining', data: { runs: 1 } },
+    });
     await addIssue(place, untilDone);
     await untilStatus(place, {
       paused: { kind: 'drain', reason: 'update' },
       skipped: expect.arrayContaining([expect.objectContaining({ issue_identifier: 'BAT-2', code: 'paused' })]),
       ...runningOnly('BAT-1'),
     });
-    expect((await baton(place, 'status')).stdout).toContain('Baton is draining (update)');
+    expect((await baton(place, 'status')).stdout).toContain('(update)');
     letEnd(place, 'BAT-1');
     expect(await daemon.ended).toMatchObject({ code: 0, signal: null });
     expect(place.pids()).toEqual([]);
@@ -102,7 +104,7 @@ describe.concurrent('a daemon that is told what to do from another process', liv
     await answer(place, 'pause');
     await addIssue(place, untilDone);
     expect(await answer(place, 'issue', 'hold', 'bat-1', '--reason', 'not yet')).toMatchObject({
-      command: { kind: 'issue_hold', status: 'done', text: 'BAT-1 is held' },
+      command: { kind: 'issue_hold', status: 'done', code: 'held' },
     });
     await answer(place, 'resume');
     await addIssue(place, untilDone);
@@ -111,10 +113,10 @@ describe.concurrent('a daemon that is told what to do from another process', liv
       ...runningOnly('BAT-2'),
     });
     expect(await answer(place, 'issue', 'hold', 'BAT-1')).toMatchObject({
-      command: { status: 'done', text: 'BAT-1 is held already: not yet' },
+      command: { status: 'done', code: 'already_held', data: { hold_code: 'person', reason: 'not yet' } },
     });
     const shown = (await baton(place, 'status')).stdout;
-    expect(shown).toMatch(/^held\n {2}BAT-1 +not yet$/m);
+    expect(shown).toMatch(/^ {2}BAT-1 +not yet$/m);
     expect(shown.match(/BAT-1/g)).toHaveLength(1);
 
     await answer(place, 'issue', 'release', 'BAT-1');
@@ -122,10 +124,10 @@ describe.concurrent('a daemon that is told what to do from another process', liv
     expect((await runsOf(place)).map((run) => run.issue_identifier)).toEqual(['BAT-2', 'BAT-1']);
     expect(await refusal(place, 'issue', 'release', 'BAT-2')).toMatchObject({
       code: 'command_refused',
-      message: expect.stringContaining('BAT-2 is not held'),
+      details: { code: 'not_held' },
     });
     expect(await answer(place, 'issue', 'release', 'BAT-1')).toMatchObject({
-      command: { status: 'done', text: expect.stringContaining('BAT-1 was released already by ') },
+      command: { status: 'done', code: 'already_released', data: { by: expect.any(String) } },
     });
 
     await answer(place, 'issue', 'stop', 'BAT-1', '--reason', 'wrong branch');
@@ -139,20 +141,18 @@ describe.concurrent('a daemon that is told what to do from another process', liv
       error_code: 'run_cancelled',
     });
     expect(await answer(place, 'issue', 'stop', 'BAT-1')).toMatchObject({
-      command: { status: 'done', text: expect.stringContaining('it is held for a person: wrong branch') },
+      command: { status: 'done', code: 'already_stopped', data: { by: expect.any(String) } },
     });
-    for (const [verb, name, why] of [
-      ['retry', 'BAT-2', 'BAT-2 is running'],
-      ['hold', 'BAT-404', 'there is no issue BAT-404'],
-    ] as const) {
-      const { message } = await refusal(place, 'issue', verb, name);
-      expect(message).toContain(why);
-    }
+    for (const [verb, name, code] of [
+      ['retry', 'BAT-2', 'already_running'],
+      ['hold', 'BAT-404', 'issue_not_found'],
+    ] as const)
+      expect(await refusal(place, 'issue', verb, name)).toMatchObject({ details: { code } });
 
     await answer(place, 'issue', 'retry', 'BAT-1');
     await untilStatus(place, { held: [], counts: { running: 2 } });
     expect(await answer(place, 'issue', 'hold', 'BAT-1')).toMatchObject({
-      command: { text: 'BAT-1 is held when its run has ended' },
+      command: { status: 'done', code: 'held_after_run' },
     });
     letEnd(place, 'BAT-1');
     await untilStatus(place, { held: [{ issue_identifier: 'BAT-1' }], ...runningOnly('BAT-2') });
@@ -190,14 +190,14 @@ describe.concurrent('a daemon that is told what to do from another process', liv
     expect(await statusOf(place)).toMatchObject({ paused: null });
     expect(await refusal(place, 'resume', '--key', 'k')).toMatchObject({
       code: 'command_refused',
-      message: 'The key "k" was used for another command (pause).',
+      details: { code: 'key_in_use', kind: 'pause', id: first.command.id },
     });
     await refusal(place, 'issue', 'hold', 'BAT-8', '--key', 'refused');
     expect(await refusal(place, 'issue', 'hold', 'BAT-8', '--key', 'refused')).toMatchObject({
-      message: expect.stringContaining('there is no issue BAT-8'),
+      details: { code: 'issue_not_found' },
     });
     expect(await refusal(place, 'issue', 'hold', 'BAT-9', '--key', 'refused')).toMatchObject({
-      message: expect.stringContaining('was used for another command'),
+      details: { code: 'key_in_use', kind: 'issue_hold' },
     });
     await stopDaemon(daemon);
   });
@@ -208,7 +208,7 @@ describe.concurrent('a daemon that is told what to do from another process', liv
     const ended = await Promise.all(Array.from({ length: 4 }, () => baton(place, 'pause', '--json')));
     expect(ended.map(({ code }) => code).sort()).toEqual([0, 1, 1, 1]);
     for (const { code, stdout } of ended) {
-      if (code === 1) expect(JSON.parse(stdout).error.message).toContain('it is paused already');
+      if (code === 1) expect(JSON.parse(stdout).error.details).toMatchObject({ code: 'already_paused' });
     }
     expect(await answer(place, 'status')).toMatchObject({ waiting_commands: 0, status: { paused: { kind: 'pause' } } });
     await stopDaemon(daemon);
@@ -221,14 +221,19 @@ describe.concurrent('a command without a daemon', liveTest, () => {
     await addIssue(place, untilDone);
     const plain = await baton(place, 'issue', 'hold', 'BAT-1', '--reason', 'later');
     expect(plain).toMatchObject({ code: 0, stderr: '' });
-    expect(plain.stdout).toMatch(/no daemon has answered.*waits/);
+    expect(plain.stdout).toMatch(/^\S[^\n]*\.\n$/);
     const waiting = await answer(place, 'pause', '--key', 'k');
-    expect(waiting).toMatchObject({ command: { kind: 'pause', status: 'waiting' } });
-    expect(await answer(place, 'status')).toEqual({ daemon: false, waiting_commands: 2, status: null });
+    expect(waiting).toMatchObject({ command: { kind: 'pause', status: 'waiting', code: null } });
+    expect(await answer(place, 'status')).toEqual({
+      ...{ daemon: false, waiting_commands: 2, held_issues: 0, status: null },
+    });
     const shown = await baton(place, 'status');
-    expect(shown.stdout).toBe(
-      `No daemon answers for ${place.folder}/WORKFLOW.md. To start one: baton start\n2 commands wait.\n0 issues are held.\n`,
-    );
+    expect(shown.stdout.split('\n')).toEqual([
+      expect.stringMatching(new RegExp(` ${place.folder}/WORKFLOW\\.md\\b.* baton start$`)),
+      expect.stringMatching(/^2 /),
+      expect.stringMatching(/^0 /),
+      '',
+    ]);
 
     const daemon = await startDaemon(place);
     await untilStatus(place, {
@@ -238,7 +243,7 @@ describe.concurrent('a command without a daemon', liveTest, () => {
     });
     expect(await runsOf(place)).toEqual([]);
     expect(await answer(place, 'pause', '--key', 'k')).toMatchObject({
-      command: { id: waiting.command.id, status: 'done' },
+      command: { id: waiting.command.id, status: 'done', code: 'paused' },
     });
     expect(await answer(place, 'status')).toMatchObject({ daemon: true, waiting_commands: 0 });
     await stopDaemon(daemon);
@@ -255,7 +260,7 @@ describe.concurrent('a daemon and those that come beside it', liveTest, () => {
     expect(second.code).toBe(1);
     expect(JSON.parse(second.stdout).error).toMatchObject({
       code: 'store_in_use',
-      message: expect.stringContaining(`pid ${first.child.pid}`),
+      details: { pid: first.child.pid },
     });
     await untilStatus(place, runningOnly('BAT-1'));
 

@@ -9,13 +9,19 @@ function check(scene: LinearScene, changes: Partial<TrackerSettings> = {}): Prom
   return checkLinear({ ...scene.settings, reviewStates: ['In Review'], ...changes }, scene);
 }
 
+/** A line of something that is well. */
+function line(about: string, told: string, details: Finding['details'] = {}): Finding {
+  const message: string = expect.stringContaining(told);
+  return { check: about, status: 'ok', code: 'ok', message, nextStep: null, details };
+}
+
 describe('the doctor on Linear', () => {
   it('is content with one request when the key, the project and its states are there', async () => {
     const scene = linearScene();
     expect(await check(scene)).toEqual([
-      { name: 'linear key', ok: true, detail: "Linear knows it as Someone's", mend: null },
-      { name: 'linear project', ok: true, detail: 'baton (baton)', mend: null },
-      { name: 'linear states', ok: true, detail: expect.stringContaining('In Review'), mend: null },
+      line('linear_key', 'Someone', { user: 'Someone' }),
+      line('linear_project', 'baton'),
+      line('linear_states', 'In Review'),
     ]);
     expect(scene.linear.counts()).toEqual({ BatonDoctor: 1 });
     expect(scene.sent).toMatchObject([{ job: 'doctor', cause: 'person' }]);
@@ -25,16 +31,16 @@ describe('the doctor on Linear', () => {
   it('says that the key is refused, without telling it', async () => {
     const scene = linearScene({ api_key: new Secret('lin_api_wrong_canary') });
     const findings = await check(scene);
-    expect(findings).toMatchObject([
-      { name: 'linear', ok: false, mend: expect.stringContaining('key of the tracker') },
-    ]);
+    expect(findings).toMatchObject([{ check: 'linear', status: 'failed', code: 'tracker_auth' }]);
     expect(JSON.stringify(findings)).not.toContain('canary');
   });
 
   it('says when Linear does not answer', async () => {
     const scene = linearScene();
     scene.linear.faults.down = true;
-    expect(await check(scene)).toMatchObject([{ name: 'linear', ok: false }]);
+    expect(await check(scene)).toMatchObject([
+      { check: 'linear', status: 'failed', code: expect.stringMatching(/^tracker_/) },
+    ]);
   });
 
   it.each([
@@ -45,12 +51,14 @@ describe('the doctor on Linear', () => {
     const scene = linearScene({ project_slug: slug });
     scene.linear.addProject({ slugId: '1a2b3c4d5e6f', name: 'Baton rewrite' });
     expect(await check(scene)).toMatchObject([
-      { name: 'linear key', ok: true },
+      { check: 'linear_key', status: 'ok' },
       {
-        name: 'linear project',
-        ok: false,
-        detail: expect.stringContaining(slug),
-        mend: 'set tracker.provider.project_slug: 1a2b3c4d5e6f',
+        check: 'linear_project',
+        status: 'failed',
+        code: 'unknown_project',
+        message: expect.stringContaining(slug),
+        nextStep: expect.stringContaining('tracker.provider.project_slug: 1a2b3c4d5e6f'),
+        details: { near: ['1a2b3c4d5e6f'] },
       },
     ]);
     expect(scene.linear.counts()).toEqual({ BatonDoctor: 1 });
@@ -62,18 +70,21 @@ describe('the doctor on Linear', () => {
     scene.linear.addProject({ slugId: '9f8e7d6c5b4a', name: 'Something else' });
     const [, project] = await check(scene);
     expect(project).toMatchObject({
-      ok: false,
-      detail: expect.stringContaining('near: 1a2b3c4d5e6f (Baton rewrite)'),
-      mend: 'set tracker.provider.project_slug: 1a2b3c4d5e6f',
+      status: 'failed',
+      code: 'unknown_project',
+      message: expect.stringContaining('1a2b3c4d5e6f (Baton rewrite)'),
+      nextStep: expect.stringContaining('tracker.provider.project_slug: 1a2b3c4d5e6f'),
+      details: { near: ['1a2b3c4d5e6f', 'baton'] },
     });
-    expect(project?.detail).not.toContain('Something else');
+    expect(project?.message).not.toContain('Something else');
     expect(scene.linear.counts()).toEqual({ BatonDoctor: 1, BatonProjects: 1 });
   });
 
   it('makes nothing up when nothing is near', async () => {
     const scene = linearScene({ project_slug: 'zzzzzzzzzzzz' });
     const [, project] = await check(scene);
-    expect(project).toMatchObject({ ok: false, mend: "take the end of the project's address in Linear" });
+    expect(project).toMatchObject({ status: 'failed', code: 'unknown_project', details: { near: [] } });
+    expect(project?.nextStep).not.toContain('project_slug');
   });
 
   it('names states that no team has, with those that may be meant', async () => {
@@ -82,11 +93,18 @@ describe('the doctor on Linear', () => {
       activeStates: ['todo', 'In Progres'],
       terminalStates: ['Done', 'Shipped'],
     });
-    expect(states).toMatchObject({ ok: false, mend: expect.stringContaining('In Progress') });
-    expect(states?.detail).toBe(
-      'tracker.active_states names "In Progres", which no team of the project has, near: In Progress; ' +
-        'tracker.terminal_states names "Shipped", which no team of the project has',
-    );
+    expect(states).toMatchObject({
+      status: 'failed',
+      code: 'unknown_states',
+      nextStep: expect.stringContaining('In Progress'),
+      details: {
+        unknown: [
+          { key: 'tracker.active_states', state: 'In Progres', near: ['In Progress'] },
+          { key: 'tracker.terminal_states', state: 'Shipped', near: [] },
+        ],
+      },
+    });
+    expect(states?.message).toMatch(/tracker\.active_states .*"In Progres".*tracker\.terminal_states .*"Shipped"/);
   });
 
   it('does not mind the spellings of the usual lists, as long as one of each is there', async () => {
@@ -95,17 +113,27 @@ describe('the doctor on Linear', () => {
     for (const state of linear.records.states.values()) {
       if (state.name === 'Duplicate' || state.name === 'In Review') linear.records.states.delete(state.id);
     }
-    expect((await check(scene))[2]).toMatchObject({ ok: true });
+    expect((await check(scene))[2]).toMatchObject({ status: 'ok' });
     for (const state of linear.records.states.values()) {
       if (state.name === 'Todo' || state.name === 'In Progress') linear.records.states.delete(state.id);
     }
-    expect((await check(scene))[2]).toMatchObject({ ok: false, detail: expect.stringContaining('active_states') });
+    expect((await check(scene))[2]).toMatchObject({
+      status: 'failed',
+      code: 'unknown_states',
+      details: {
+        unknown: ['Todo', 'In Progress'].map((state) =>
+          expect.objectContaining({ key: 'tracker.active_states', state }),
+        ),
+      },
+    });
   });
 
   it('shows nothing of Linear that could steer a terminal', async () => {
     const scene = linearScene();
     const [user] = scene.linear.records.users.values();
     if (user !== undefined) user.name = 'Some\u001b[31mone\u202e';
-    expect((await check(scene))[0]?.detail).toBe("Linear knows it as Someone 's");
+    const [key] = await check(scene);
+    expect(key).toMatchObject({ message: expect.stringContaining('Someone'), details: { user: 'Someone' } });
+    expect(key?.message).not.toMatch(/\p{Cc}|\u202e/u);
   });
 });

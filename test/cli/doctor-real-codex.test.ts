@@ -1,3 +1,4 @@
+// @module-tag full
 import { mkdirSync, readFileSync, symlinkSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';
@@ -15,9 +16,18 @@ const quiet =
 
 const known = '[user]\n\tname = A\n\temail = a@example.org\n';
 
+interface Line {
+  readonly check: string;
+  readonly status: string;
+  readonly message: string;
+  readonly next_step: string | null;
+}
+
+type Seen = Readonly<Record<string, Line>>;
+
 await describeWithCodex('baton doctor', (codex) => {
-  /** What the doctor says of this configuration of Codex, without the lines that are not about it. */
-  async function examine(place: Place, config: string, settings = '{}', command = 'codex app-server'): Promise<string> {
+  /** What the doctor finds with this configuration of Codex, by what it looked at. */
+  async function examine(place: Place, config: string, settings = '{}', command = 'codex app-server'): Promise<Seen> {
     mkdirSync(path.join(place.home, 'bin'), { recursive: true });
     symlinkSync(codex.path, path.join(place.home, 'bin', 'codex'));
     // A login shell has a PATH of its own.
@@ -27,10 +37,16 @@ await describeWithCodex('baton doctor', (codex) => {
     const codexSettings = `codex: {command: ${JSON.stringify(command)}${more === '' ? '' : `, ${more}`}}`;
     const lines = ['---', 'tracker: {kind: board}', 'workspace: {root: workspaces}', codexSettings, '---', 'Work.'];
     place.write('WORKFLOW.md', lines.join('\n'));
-    const { stdout, stderr } = await baton(place, 'doctor', 'WORKFLOW.md');
+    return look(place);
+  }
+
+  async function look(place: Place): Promise<Seen> {
+    const { stdout, stderr } = await baton(place, 'doctor', 'WORKFLOW.md', '--json');
     expect(stderr).toBe('');
+    expect(stdout).not.toContain('canary');
     expect(place.pids()).toEqual([]);
-    return stdout.slice(stdout.search(/^.{5}codex /m));
+    const { findings } = JSON.parse(stdout) as { findings: Line[] };
+    return Object.fromEntries(findings.map((each) => [each.check, each]));
   }
 
   it('tells one that works, and asks no model for it', async () => {
@@ -39,17 +55,14 @@ await describeWithCodex('baton doctor', (codex) => {
     place.write('home/.gitconfig', known);
     const { home } = codexHome(place.folder, model.url);
     const config = readFileSync(path.join(home, 'config.toml'), 'utf8');
-    const told = await examine(place, '', `{}`, `env CODEX_HOME=${home} codex app-server`);
-    expect(told).toMatch(
-      new RegExp(
-        [
-          '^ok {3}codex +\\d+\\.\\d+\\.\\d+ answers',
-          'ok {3}codex policies +Codex takes them',
-          'ok {3}codex login +account "codex": its model needs no OpenAI login',
-          'ok {3}codex commit +works in the sandbox, with the git directory outside of the workspace\n$',
-        ].join('.*\n'),
-      ),
-    );
+    const seen = await examine(place, '', `{}`, `env CODEX_HOME=${home} codex app-server`);
+    expect(seen).toMatchObject({
+      codex: { status: 'ok', details: { version: expect.stringMatching(/^\d+\.\d+\.\d+/) } },
+      codex_policies: { status: 'ok', code: 'ok' },
+      codex_login: { status: 'ok', code: 'not_needed' },
+      codex_commit: { status: 'ok', code: 'ok', details: { sandbox: 'workspaceWrite' } },
+    });
+    expect(Object.keys(seen)).not.toContain('git_identity');
     expect(model.requests).toEqual([]);
     // Codex would note there that it trusts the folder.
     expect(readFileSync(path.join(home, 'config.toml'), 'utf8')).toBe(config);
@@ -61,62 +74,78 @@ await describeWithCodex('baton doctor', (codex) => {
     place.write('home/.gitconfig', known);
     const out = await examine(place, `openai_base_url = "${model.url}"\n${quiet}`);
     // A variable alone is no login: the app server does not read it.
-    expect(out).toMatch(
-      /^FAIL codex login +account "codex": nobody is logged in\n +mend it with: +codex login, or with your key: printenv OPENAI_API_KEY \| codex login --with-api-key$/m,
-    );
+    expect(out.codex_login).toMatchObject({
+      ...{ status: 'failed', code: 'logged_out' },
+      next_step: expect.stringMatching(/^codex login\b.*printenv OPENAI_API_KEY \| codex login --with-api-key$/),
+    });
     // As a person types it.
-    const [, withKey = ''] = /with your key: (.*)$/m.exec(out) ?? [];
+    const [withKey = ''] = /printenv .*$/.exec(out.codex_login?.next_step ?? '') ?? [];
     expect((await startProgram(place, 'bash', ['-lc', withKey]).ended).code).toBe(0);
-    const { code, stdout } = await baton(place, 'doctor', 'WORKFLOW.md');
-    expect(stdout).toMatch(
-      /^ok {3}codex login +account "codex": logged in with an API key; if it is refused: printenv/m,
-    );
-    expect(stdout).not.toContain('canary');
-    expect(code).toBe(0);
+    const loggedIn = await look(place);
+    expect(loggedIn.codex_login).toMatchObject({
+      ...{ status: 'ok', code: 'ok', details: { kind: 'apiKey' } },
+      message: expect.stringContaining('printenv OPENAI_API_KEY | codex login --with-api-key'),
+    });
+    expect(Object.values(loggedIn).filter(({ status }) => status === 'failed')).toEqual([]);
     // It may look which models there are; it asks none.
     expect(model.requests.filter(({ method }) => method !== 'GET')).toEqual([]);
   });
 
   it('tells settings that Codex cannot read', async () => {
     using place = new Place({}, folderOnDisk());
-    const told = await examine(place, `${quiet}model = [`);
-    expect(told).toMatch(/^FAIL codex policies .*config\.toml.*\n +mend it with: +mend config\.toml in .*\.codex$/m);
+    const { codex_policies: policies } = await examine(place, `${quiet}model = [`);
+    expect(policies).toMatchObject({
+      ...{ status: 'failed', code: 'broken_config' },
+      message: expect.stringContaining('config.toml'),
+      next_step: expect.stringMatching(/config\.toml.*\.codex$/),
+    });
   });
 
   it.each([
-    ['{approval_policy: on-failure}', 'codex policies', 'codex.approval_policy'],
-    ['{approval_policy: {granular: {rules: perhaps}}}', 'codex policies', 'codex.approval_policy'],
-    ['{thread_sandbox: sandy}', 'codex policies', 'codex.thread_sandbox'],
-    ['{turn_sandbox_policy: {type: sandy}}', 'codex commit', 'codex.turn_sandbox_policy'],
-  ])('tells a policy that Codex refuses: %s', async (settings, name, key) => {
+    ['{approval_policy: on-failure}', 'codex_policies', 'codex.approval_policy'],
+    ['{approval_policy: {granular: {rules: perhaps}}}', 'codex_policies', 'codex.approval_policy'],
+    ['{thread_sandbox: sandy}', 'codex_policies', 'codex.thread_sandbox'],
+    ['{turn_sandbox_policy: {type: sandy}}', 'codex_commit', 'codex.turn_sandbox_policy'],
+  ])('tells a policy that Codex refuses: %s', async (settings, check, key) => {
     using place = new Place({}, folderOnDisk());
-    const told = await examine(place, quiet, settings);
-    expect(told).toMatch(new RegExp(`^FAIL ${name} .*Codex refused.*\n +mend it with: +mend ${key}$`, 'm'));
+    const seen = await examine(place, quiet, settings);
+    expect(seen[check]).toMatchObject({
+      ...{ status: 'failed', code: 'refused' },
+      next_step: expect.stringContaining(key),
+    });
   });
 
   it('takes the policy that a file without any has, and lets git tell that it knows no name', async () => {
     using place = new Place({}, folderOnDisk());
-    const told = await examine(place, quiet);
-    expect(told).toMatch(/^ok {3}codex policies/m);
-    expect(told).toMatch(/^ok {3}codex commit +works in the sandbox/m);
-    expect(told).toMatch(/^FAIL git identity .*\n +mend it with: +git config --global user\.name/m);
+    expect(await examine(place, quiet)).toMatchObject({
+      codex_policies: { status: 'ok', code: 'ok' },
+      codex_commit: { status: 'ok', code: 'ok', details: { sandbox: 'workspaceWrite' } },
+      git_identity: {
+        ...{ status: 'failed', code: 'unknown' },
+        next_step: expect.stringContaining('git config --global user.name'),
+      },
+    });
   });
 
   it('tells a sandbox that cannot be had here', async () => {
     using place = new Place({}, folderOnDisk());
     const poor = `echo 0 > /proc/sys/user/max_mnt_namespaces; exec codex app-server`;
-    const told = await examine(place, quiet, '{}', `unshare --user --map-root-user sh -c '${poor}'`);
-    expect(told).toMatch(/^ok {3}codex +\d/m);
-    expect(told).toMatch(
-      /^FAIL codex commit +this machine does not let Codex make its sandbox: bwrap.*\n +mend it with: .*namespaces/m,
-    );
+    expect(await examine(place, quiet, '{}', `unshare --user --map-root-user sh -c '${poor}'`)).toMatchObject({
+      codex: { status: 'ok' },
+      codex_commit: {
+        ...{ status: 'failed', code: 'no_sandbox_here' },
+        message: expect.stringContaining('bwrap'),
+        next_step: expect.stringContaining('user.max_user_namespaces'),
+      },
+    });
   });
 
   it('tells that a commit cannot be signed', async () => {
     using place = new Place({}, folderOnDisk());
     place.write('home/.gitconfig', `${known}[commit]\n\tgpgsign = true\n[gpg]\n\tprogram = false\n`);
-    expect(await examine(place, quiet)).toMatch(
-      /^FAIL codex commit +the commit cannot be signed.*\n +mend it with: .*gpgsign false/m,
-    );
+    expect((await examine(place, quiet)).codex_commit).toMatchObject({
+      ...{ status: 'failed', code: 'not_signed' },
+      next_step: expect.stringContaining('gpgsign false'),
+    });
   });
 });

@@ -24,7 +24,7 @@ describe.concurrent('baton doctor', () => {
     using place = new Place();
     const { code, stdout, stderr } = await baton(place, 'doctor');
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    for (const name of ['node', 'git', 'process custody', 'temporary files'])
+    for (const name of ['node', 'git', 'containment', 'temporary files'])
       expect(stdout).toMatch(new RegExp(`^ok {3}${name} `, 'm'));
     expect(place.pids()).toEqual([]);
   });
@@ -36,11 +36,19 @@ describe.concurrent('baton doctor', () => {
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     const { healthy, findings } = JSON.parse(stdout);
     expect(healthy).toBe(true);
-    expect(findings.map(({ name }: { name: string }) => name)).toEqual([
-      ...['node', 'git', 'process custody', 'temporary files'],
-      ...['workflow file', 'workspace root', 'state folder', 'repository', 'memory', 'agent program'],
+    expect(findings.map(({ check }: Line) => check)).toEqual([
+      ...['node', 'git', 'containment', 'temporary_files'],
+      ...['workflow_file', 'workspace_root', 'state_folder', 'repository', 'memory', 'agent_program'],
     ]);
-    for (const finding of findings) expect(finding).toMatchObject({ ok: true, mend: null, detail: expect.any(String) });
+    for (const finding of findings)
+      expect(finding).toEqual({
+        check: expect.any(String),
+        status: 'ok',
+        code: expect.stringMatching(/^[a-z_]+$/),
+        message: expect.stringMatching(/\S/),
+        next_step: null,
+        details: expect.any(Object),
+      });
   });
 
   it('fails for an agent program that is not there, and says what mends it', async () => {
@@ -48,15 +56,20 @@ describe.concurrent('baton doctor', () => {
     place.write('WORKFLOW.md', workflowText('KEY=1 no-such-agent --flag'));
     const { code, stdout } = await batonHere(place, 'doctor', 'WORKFLOW.md');
     expect(code).toBe(1);
-    expect(stdout).toMatch(
-      /^FAIL agent program .*"no-such-agent" is not on the PATH\n +mend it with: +install no-such-agent/m,
-    );
+    expect(stdout).toMatch(/^FAIL agent program .*"no-such-agent".*\n {5}.*\bno-such-agent\b/m);
     const json = await batonHere(place, 'doctor', 'WORKFLOW.md', '--json');
     expect(json.code).toBe(1);
     expect(JSON.parse(json.stdout)).toMatchObject({
       healthy: false,
       findings: expect.arrayContaining([
-        { name: 'agent program', ok: false, detail: expect.any(String), mend: expect.any(String) },
+        {
+          check: 'agent_program',
+          status: 'failed',
+          code: 'not_on_path',
+          message: expect.any(String),
+          next_step: expect.stringContaining('no-such-agent'),
+          details: { program: 'no-such-agent' },
+        },
       ]),
     });
   });
@@ -66,8 +79,8 @@ describe.concurrent('baton doctor', () => {
     async (command) => {
       using place = new Place();
       place.write('WORKFLOW.md', workflowText(command));
-      const { code, stdout } = await batonHere(place, 'doctor', 'WORKFLOW.md');
-      expect(stdout).toMatch(/^ok {3}agent program /m);
+      const { code, findings } = await seenBy(await runDoctor(place));
+      expect(findings.agent_program).toMatchObject({ status: 'ok' });
       expect(code).toBe(0);
     },
   );
@@ -76,9 +89,13 @@ describe.concurrent('baton doctor', () => {
     using place = new Place();
     const { code, stdout } = await batonHere(place, 'doctor', 'nowhere.md');
     expect(code).toBe(1);
-    expect(stdout).toMatch(
-      /^FAIL workflow file .*missing_workflow_file\]\n +mend it with: +baton validate '.*nowhere\.md'$/m,
-    );
+    expect(stdout).toMatch(/^FAIL workflow file .*missing_workflow_file\]\n {5}.*baton validate '.*nowhere\.md'$/m);
+    const { findings } = seenBy(await batonHere(place, 'doctor', 'nowhere.md', '--json'));
+    expect(findings.workflow_file).toMatchObject({
+      status: 'failed',
+      code: 'unusable',
+      details: { problems: [{ code: 'missing_workflow_file', details: { problem: 'not_found' } }] },
+    });
   });
 
   it('fails for a machine without git, and says what mends it', async () => {
@@ -87,45 +104,57 @@ describe.concurrent('baton doctor', () => {
     for (const program of ['sh', 'node'])
       symlinkSync(program === 'sh' ? '/bin/sh' : process.execPath, path.join(place.folder, 'bin', program));
     using poor = new Place({ PATH: path.join(place.folder, 'bin') });
-    const { code, stdout } = await batonHere(poor, 'doctor');
+    const { code, findings } = seenBy(await batonHere(poor, 'doctor', '--json'));
     expect(code).toBe(1);
-    expect(stdout).toMatch(/^FAIL git .*\n +mend it with: +install git/m);
-    expect(stdout).toMatch(/^ok {3}process custody +marker_sweep/m);
+    expect(findings.git).toMatchObject({
+      status: 'failed',
+      code: 'missing',
+      next_step: expect.stringContaining('apt-get install git'),
+    });
+    expect(findings.containment).toMatchObject({ status: 'ok', code: 'marker_sweep' });
   });
 
   it.each([
-    ['git version 2.35.9', false],
-    ['git version 1.99.0', false],
-    ['git version 2.36.0', true],
-    ['git version 2.100.0 (a vendor 7)', true],
-    ['git version 3.0.rc1', true],
-    ['nonsense', false],
-  ])('judges the git that calls itself %j', async (version, isFit) => {
+    ['git version 2.35.9', 'too_old'],
+    ['git version 1.99.0', 'too_old'],
+    ['git version 2.36.0', 'ok'],
+    ['git version 2.100.0 (a vendor 7)', 'ok'],
+    ['git version 3.0.rc1', 'ok'],
+    ['nonsense', 'unknown_version'],
+  ])('judges the git that calls itself %j', async (version, judged) => {
     using place = new Place();
     chmodSync(place.write('bin/git', `#!/bin/sh\necho '${version}'\n`), 0o755);
     using other = new Place({ PATH: `${place.folder}/bin:${process.env.PATH}` });
-    const { code, stdout } = await batonHere(other, 'doctor');
-    expect(code).toBe(isFit ? 0 : 1);
-    expect(stdout).toMatch(
-      isFit ? /^ok {3}git +git version/m : /^FAIL git .*\n +mend it with: +install git 2\.36 or later/m,
-    );
+    const { code, findings } = seenBy(await batonHere(other, 'doctor', '--json'));
+    expect(code).toBe(judged === 'ok' ? 0 : 1);
+    expect(findings.git).toMatchObject({
+      code: judged,
+      message: expect.stringContaining(version),
+      ...(judged === 'ok' ? {} : { details: { least: '2.36' }, next_step: expect.stringContaining('2.36') }),
+    });
   });
 
   it('fails for a workspace root that cannot be written', async () => {
     using place = new Place();
     place.write('workspaces', 'a file where a folder should be');
     place.write('WORKFLOW.md', workflowText('sh'));
-    const { code, stdout } = await batonHere(place, 'doctor', 'WORKFLOW.md');
+    const { code, findings } = seenBy(await runDoctor(place));
     expect(code).toBe(1);
-    expect(stdout).toMatch(/^FAIL workspace root .*\n +mend it with: /m);
+    expect(findings.workspace_root).toMatchObject({
+      status: 'failed',
+      code: 'not_writable',
+      next_step: expect.stringContaining(`chmod u+rwx '${place.folder}/workspaces'`),
+    });
   });
 });
 
 interface Line {
-  readonly name: string;
-  readonly ok: boolean;
-  readonly detail: string;
-  readonly mend: string | null;
+  readonly check: string;
+  readonly status: string;
+  readonly code: string;
+  readonly message: string;
+  readonly next_step: string | null;
+  readonly details: Readonly<Record<string, unknown>>;
 }
 
 interface Seen {
@@ -136,13 +165,17 @@ interface Seen {
 
 const isRoot = process.getuid?.() === 0;
 
-/** What the doctor says of a workflow with these settings of the workspace, by the names of its lines. */
+/** What the doctor says of a workflow with these settings of the workspace. */
 async function examine(place: Place, workspace: string, run = runDoctor): Promise<Seen> {
   place.write('WORKFLOW.md', workflowText('sh').replace('{root: workspaces}', `{root: workspaces, ${workspace}}`));
-  const { code, stdout, stderr } = await run(place);
+  return seenBy(await run(place));
+}
+
+/** What the doctor answers with `--json`, by what was looked at. */
+function seenBy({ code, stdout, stderr }: Ended): Seen {
   expect(stderr).toBe('');
   const { findings } = JSON.parse(stdout) as { findings: Line[] };
-  return { code, text: stdout, findings: Object.fromEntries(findings.map((each) => [each.name, each])) };
+  return { code, text: stdout, findings: Object.fromEntries(findings.map((each) => [each.check, each])) };
 }
 
 function runDoctor(place: Place): Promise<Ended> {
@@ -161,12 +194,12 @@ function everything(folder: string): string[] {
 }
 
 describe.concurrent('baton doctor on a repository', () => {
-  it('says plainly that workspaces begin empty without one', async () => {
+  it('is content without one, and tells that workspaces begin empty', async () => {
     using place = new Place();
     const { code, findings } = await examine(place, 'strategy: none');
     expect(code).toBe(0);
-    expect(findings.repository?.detail).toBe('none: workspaces begin empty');
-    expect(findings['repository write']).toBeUndefined();
+    expect(findings.repository).toMatchObject({ status: 'ok', code: 'empty_workspaces' });
+    expect(findings.repository_write).toBeUndefined();
   });
 
   it('tells what a ticket begins at, and changes nothing', async () => {
@@ -177,17 +210,23 @@ describe.concurrent('baton doctor on a repository', () => {
     const before = everything(source);
     const byHead = await examine(place, 'repo: source');
     expect(byHead.code).toBe(0);
-    expect(byHead.findings.repository?.detail).toBe(
-      `${source}: each ticket gets a checkout of its own that begins at topic/one (its HEAD) at ${topic.slice(0, 12)}`,
-    );
-    expect(byHead.findings['repository write']).toMatchObject({
-      ok: true,
-      detail: `${source}/.git takes branches and saved work (refs/baton)`,
+    expect(byHead.findings.repository).toMatchObject({
+      status: 'ok',
+      code: 'ok',
+      details: { repository: source, base: 'topic/one', commit: topic, strategy: 'worktree' },
+    });
+    for (const told of [source, 'topic/one', topic.slice(0, 12)])
+      expect(byHead.findings.repository?.message).toContain(told);
+    expect(byHead.findings.repository_write).toMatchObject({
+      status: 'ok',
+      code: 'ok',
+      details: { path: `${source}/.git`, branches: true },
     });
     const byName = await examine(place, 'repo: source, base: main, strategy: clone');
-    expect(byName.findings.repository?.detail).toBe(
-      `${source}: each ticket gets a clone of its own that begins at main (workspace.base) at ${git(source, 'rev-parse', '--short=12', 'main')}`,
-    );
+    expect(byName.findings.repository).toMatchObject({
+      details: { repository: source, base: 'main', commit: git(source, 'rev-parse', 'main'), strategy: 'clone' },
+    });
+    expect(byName.findings.repository?.message).toContain('workspace.base');
     expect(everything(source)).toEqual(before);
     expect(existsSync(place.state)).toBe(false);
     expect(place.pids()).toEqual([]);
@@ -202,14 +241,14 @@ describe.concurrent('baton doctor on a repository', () => {
     using place = new Place();
     make(path.join(place.folder, 'source'));
     const { code, findings } = await examine(place, 'repo: source');
-    expect(findings.repository).toMatchObject({ ok: true, mend: null });
-    expect(findings['repository write']).toMatchObject({ ok: true, mend: null });
+    expect(findings.repository).toMatchObject({ status: 'ok', code: 'ok', next_step: null });
+    expect(findings.repository_write).toMatchObject({ status: 'ok', code: 'ok', next_step: null });
     expect(code).toBe(0);
   });
 
-  it.each<[what: string, make: (source: string) => void, settings: string, detail: RegExp, mend: RegExp]>([
-    ['is not there', () => {}, '', / does not exist\.$/, /workspace\.repo/],
-    ['is a folder without git', (source) => mkdirSync(source), '', /folder without a git repository\.$/, /git init/],
+  it.each<[what: string, make: (source: string) => void, settings: string, problem: string, nextStep: RegExp]>([
+    ['is not there', () => {}, '', 'path_not_found', /workspace\.repo/],
+    ['is a folder without git', (source) => mkdirSync(source), '', 'no_repository', /git init/],
     [
       'is only a folder in one',
       (source) => {
@@ -217,21 +256,21 @@ describe.concurrent('baton doctor on a repository', () => {
         mkdirSync(source);
       },
       '',
-      /but a folder in one: \S+\.$/,
+      'folder_in_repository',
       /workspace\.repo/,
     ],
     [
       'has no commit',
       (source) => void execFileSync('git', ['init', '-q', source]),
       '',
-      /no commit yet\.$/,
-      /first commit/,
+      'no_commit',
+      /git commit --allow-empty/,
     ],
     [
       'has not that base',
       (source) => void scratchRepository(source),
       ', base: origin/main',
-      /no branch origin\/main: .*plain name/,
+      'no_such_branch',
       /\(main\?\)/,
     ],
     [
@@ -242,7 +281,7 @@ describe.concurrent('baton doctor on a repository', () => {
         git('/', 'clone', '-q', '--depth=1', `file://${whole}`, source);
       },
       '',
-      /is shallow/,
+      'shallow',
       /--unshallow/,
     ],
     [
@@ -253,21 +292,24 @@ describe.concurrent('baton doctor on a repository', () => {
         mkdirSync(path.join(source, '.git/objects'));
       },
       '',
-      /^The repository .*source /,
-      /./,
+      'damaged',
+      /git fsck/,
     ],
-  ])('fails for one that %s, and says what mends it', async (_what, make, settings, detail, mend) => {
+  ])('fails for one that %s, and says what mends it', async (_what, make, settings, problem, nextStep) => {
     using place = new Place();
     make(path.join(place.folder, 'source'));
     const { code, findings } = await examine(place, `repo: source${settings}`);
     expect(code).toBe(1);
     expect(findings.repository).toMatchObject({
-      ok: false,
-      detail: expect.stringMatching(detail),
-      mend: expect.stringMatching(mend),
+      status: 'failed',
+      code: 'repository_unavailable',
+      message: expect.stringContaining(path.join(place.folder, 'source')),
+      next_step: expect.stringMatching(nextStep),
+      details: { problem },
     });
-    expect(findings.repository?.detail).not.toMatch(/access rights/);
-    expect(findings['repository write']).toBeUndefined();
+    // What git adds to every trouble.
+    expect(findings.repository?.message).not.toMatch(/access rights/);
+    expect(findings.repository_write).toBeUndefined();
   });
 
   it('fails for a port that is closed, and keeps the password to itself', async () => {
@@ -275,9 +317,10 @@ describe.concurrent('baton doctor on a repository', () => {
     const { code, findings, text } = await examine(place, 'repo: $SOURCE');
     expect(code).toBe(1);
     expect(findings.repository).toMatchObject({
-      ok: false,
-      detail: expect.stringMatching(/^The repository http:\/\/127\.0\.0\.1:1\/x\.git cannot be reached\. git said: /),
-      mend: expect.stringContaining('network'),
+      status: 'failed',
+      code: 'repository_unavailable',
+      message: expect.stringContaining('http://127.0.0.1:1/x.git'),
+      details: { repository: 'http://127.0.0.1:1/x.git', problem: 'unreachable' },
     });
     expect(text).not.toContain('hunter2');
   });
@@ -291,9 +334,11 @@ describe.concurrent('baton doctor on a repository', () => {
     const { code, findings, text } = await examine(place, 'repo: $SOURCE');
     server.close();
     expect(code).toBe(1);
-    expect(findings.repository?.detail).toMatch(
-      new RegExp(`^http://127\\.0\\.0\\.1:${port}/x\\.git: git ls-remote took longer than`),
-    );
+    expect(findings.repository).toMatchObject({
+      status: 'failed',
+      code: 'git_timeout',
+      message: expect.stringContaining(`http://127.0.0.1:${port}/x.git`),
+    });
     expect(text).not.toContain('hunter2');
     expect(place.pids()).toEqual([]);
   });
@@ -306,14 +351,14 @@ describe.concurrent('baton doctor on a repository', () => {
     scratchRepository(path.join(place.folder, 'source'));
     const { code, findings } = await examine(place, 'repo: source');
     expect(code).toBe(1);
-    expect(findings.repository).toMatchObject({ ok: false, mend: expect.stringContaining('Install git 2.36') });
+    expect(findings.repository).toMatchObject({ status: 'failed', code: 'git_missing' });
   });
 
   it.each([
-    ['the branch baton', ['branch', 'baton'], '', /branch baton is in the way/, /git branch -m/],
-    ['the branch a/b', ['branch', 'a/b'], ', branch: "a/b/c-{{ issue.id }}"', /branch a\/b is in the way/, /branch -m/],
-    ['refs/baton', ['update-ref', 'refs/baton', 'HEAD'], '', /refs\/baton is in the way/, /another name/],
-  ])('fails where %s is in the way, packed or not', async (_what, args, settings, detail, mend) => {
+    ['the branch baton', ['branch', 'baton'], '', 'refs/heads/baton', /git branch -m/],
+    ['the branch a/b', ['branch', 'a/b'], ', branch: "a/b/c-{{ issue.id }}"', 'refs/heads/a/b', /branch -m/],
+    ['refs/baton', ['update-ref', 'refs/baton', 'HEAD'], '', 'refs/baton', /\S/],
+  ])('fails where %s is in the way, packed or not', async (_what, args, settings, reference, nextStep) => {
     using place = new Place();
     const source = scratchRepository(path.join(place.folder, 'source'));
     git(source, ...args);
@@ -321,10 +366,12 @@ describe.concurrent('baton doctor on a repository', () => {
       if (isPacked) git(source, 'pack-refs', '--all');
       const { code, findings } = await examine(place, `repo: source${settings}`);
       expect(code).toBe(1);
-      expect(findings['repository write']).toMatchObject({
-        ok: false,
-        detail: expect.stringMatching(detail),
-        mend: expect.stringMatching(mend),
+      expect(findings.repository_write).toMatchObject({
+        status: 'failed',
+        code: 'name_taken',
+        message: expect.stringContaining(reference.replace('refs/heads/', '')),
+        next_step: expect.stringMatching(nextStep),
+        details: { reference },
       });
     }
   });
@@ -349,11 +396,13 @@ describe.concurrent('baton doctor on a repository', () => {
       chmodSync(closed, 0o555);
       const { code, findings } = await examine(place, 'repo: source', asOrdinaryUser);
       chmodSync(closed, 0o755);
-      expect(findings.repository).toMatchObject({ ok: true });
-      expect(findings['repository write']).toMatchObject({
-        ok: false,
-        detail: expect.stringContaining(`${closed} cannot be written: `),
-        mend: expect.stringContaining('let the user that runs Baton write'),
+      expect(findings.repository).toMatchObject({ status: 'ok' });
+      expect(findings.repository_write).toMatchObject({
+        status: 'failed',
+        code: 'not_writable',
+        message: expect.stringContaining(closed),
+        next_step: expect.stringContaining(path.join(source, '.git')),
+        details: { path: closed },
       });
       expect(code).toBe(1);
     },
@@ -364,13 +413,14 @@ describe.concurrent('baton doctor on a repository', () => {
     const source = path.join(place.folder, 'source');
     execFileSync('git', ['init', '-q', source]);
     const { code, findings } = await examine(place, 'repo: source, strategy: none');
-    expect(findings.repository?.detail).toContain('workspaces begin empty');
-    expect(findings['repository write']?.detail).toContain('takes saved work');
+    expect(findings.repository).toMatchObject({ status: 'ok', code: 'empty_workspaces' });
+    expect(findings.repository_write).toMatchObject({ status: 'ok', details: { branches: false } });
     expect(code).toBe(0);
     writeFileSync(path.join(source, '.git/HEAD'), 'spoiled');
-    expect((await examine(place, 'repo: source, strategy: none')).findings['repository write']).toMatchObject({
-      ok: false,
-      detail: expect.stringContaining('is no git repository'),
+    expect((await examine(place, 'repo: source, strategy: none')).findings.repository_write).toMatchObject({
+      status: 'failed',
+      code: 'repository_unavailable',
+      details: { problem: 'not_a_repository' },
     });
   });
 });

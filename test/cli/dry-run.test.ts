@@ -1,3 +1,4 @@
+// @module-tag full
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -43,7 +44,8 @@ describe.concurrent('baton start --dry-run', liveTest, () => {
   it('tells what would start and why not the rest, and starts nothing', async () => {
     using place = givenPlace();
     const empty = await baton(place, 'start', '--dry-run');
-    expect(empty).toMatchObject({ code: 0, stderr: '', stdout: expect.stringContaining('nothing would start') });
+    expect(empty).toMatchObject({ code: 0, stderr: '', stdout: expect.stringMatching(/^.+\n$/) });
+    expect(await planOf(place)).toEqual([]);
     for (const more of [[], labelled, labelled, labelled, ['--blocked-by', 'BAT-2', ...labelled], labelled])
       await addIssue(place, untilDone, ...more);
     await addIssue(place, untilDone, '--status', 'backlog', ...labelled);
@@ -64,16 +66,14 @@ describe.concurrent('baton start --dry-run', liveTest, () => {
       state: 'todo',
       starts: false,
       code: 'blocked',
-      reason: 'it waits for BAT-2 (todo)',
+      reason: expect.stringContaining('BAT-2'),
     });
     const { code, stdout, stderr } = await baton(place, 'start', '--dry-run');
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    expect(stdout.split('\n').slice(0, 3)).toEqual([
-      'would wait   BAT-1 A title: it lacks the required label "baton"',
-      'would start  BAT-2 A title',
-      'would start  BAT-3 A title',
-    ]);
-    expect(stdout).toContain('BAT-6 Six: ');
+    const [first, second, third] = stdout.split('\n');
+    expect(first).toMatch(/ BAT-1 A title: .*"baton"/);
+    for (const line of [second, third]) expect(line).toMatch(/ BAT-[23] A title$/);
+    expect(stdout).toContain(' BAT-6 Six: ');
     for (const steering of ['\u001b', '\u202e']) expect(stdout).not.toContain(steering);
 
     expect(short(await planOf(place, '--only', 'bat-4,BAT-5', '--max-runs', '1'))).toEqual([
@@ -110,7 +110,11 @@ describe.concurrent('baton start --dry-run', liveTest, () => {
     ]);
     await answer(place, 'pause', '--reason', 'lunch');
     const plan = await planOf(place);
-    expect(plan.at(-1)).toMatchObject({ issue_identifier: 'BAT-5', code: 'paused', reason: 'Baton is paused: lunch' });
+    expect(plan.at(-1)).toMatchObject({
+      issue_identifier: 'BAT-5',
+      code: 'paused',
+      reason: expect.stringContaining('lunch'),
+    });
     expect((await runsOf(place)).map((run) => run.issue_identifier).sort()).toEqual(['BAT-1', 'BAT-2', 'BAT-3']);
     await stopDaemon(daemon);
 
@@ -141,7 +145,7 @@ describe.concurrent('a trial', liveTest, () => {
     // It would go on with the same issue, but for the bound.
     await untilStatus(place, {
       running: [],
-      retrying: [{ issue_identifier: 'BAT-2', wait_reason: 'this trial has had its 1 run' }],
+      retrying: [{ issue_identifier: 'BAT-2', wait_code: 'not_chosen' }],
     });
     expect(await runsOf(place)).toMatchObject([{ issue_identifier: 'BAT-2', outcome: 'succeeded' }]);
     await stopDaemon(daemon);

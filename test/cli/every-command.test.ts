@@ -1,3 +1,4 @@
+// @module-tag full
 import { expect, it } from 'vitest';
 import { boardWorkflow, liveTest, startDaemon, untilStatus } from './live-daemon.ts';
 import { baton, leaveNoPlaces, Place } from './run-baton.ts';

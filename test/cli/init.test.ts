@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readdirSync, symlinkSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
+import { workspaceLines } from '../../src/cli/init/what-workspaces-are.ts';
 import { until } from '../process/real-children.ts';
 import { git, scratchRepository } from '../workspace/git/scratch-repository.ts';
 import { batonHere } from './baton-here.ts';
@@ -48,7 +49,7 @@ describe.concurrent('baton init with options', () => {
     using place = new Place();
     const { code, stdout, stderr } = await baton(place, 'init', ...args);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    expect(stdout).toContain(`${place.folder}/WORKFLOW.md is written.`);
+    expect(stdout).toContain(`${place.folder}/WORKFLOW.md`);
     expect(writtenIn(place).tracker).toEqual(tracker);
     expect(writtenIn(place).agent).toEqual({ ...agent, max_concurrent_agents: 2 });
     expect(writtenIn(place).workspace).toBeUndefined();
@@ -84,7 +85,8 @@ describe.concurrent('baton init with options', () => {
         },
         polling: { mode: 'adaptive', quiet_hours: '00:00-07:00', time_zone: 'Europe/Berlin' },
       });
-      expect(place.read('WORKFLOW.md')).toMatch(/^ {2}# .*without a fence\.\n {2}trusted_authors: \[\]$/m);
+      // An empty list needs an explanation.
+      expect(place.read('WORKFLOW.md')).toMatch(/^ {2}# \S.*\n {2}trusted_authors: \[\]$/m);
       expect(stdout + place.read('WORKFLOW.md')).not.toContain('canary');
     },
   );
@@ -106,12 +108,10 @@ describe.concurrent('baton init with options', () => {
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(writtenIn(place).agent).toEqual({ backend: 'codex', max_concurrent_agents: 2 });
     const [, prompt = ''] = place.read('WORKFLOW.md').split(/^---$/m).slice(1);
-    expect(prompt).toMatch(
-      new RegExp(`commit the work, and then move the ticket to \`${state}\` with.*\n\`update_issue_status\``),
-    );
+    expect(prompt).toMatch(new RegExp(`\\bcommit\\b[^]*\`${state}\`[^]*\`update_issue_status\``));
     expect(prompt).toContain('`ask_person`');
     expect(stdout).toMatch(
-      /^ {2}codex login {5}# with a key: printenv OPENAI_API_KEY \| codex login --with-api-key\n {2}baton doctor '/m,
+      /^ {2}codex login +# .*printenv OPENAI_API_KEY \| codex login --with-api-key\n {2}baton doctor '/m,
     );
     const { valid, warnings, settings } = await answer(place, 'validate');
     expect({ valid, warnings }).toEqual({ valid: true, warnings: [] });
@@ -124,7 +124,6 @@ describe.concurrent('baton init with options', () => {
     using place = new Place();
     const { stdout } = await batonHere(place, 'init', '--agent', agent, '--command', './mine');
     expect(place.read('WORKFLOW.md')).not.toMatch(/update_issue_status|ask_person/);
-    expect(place.read('WORKFLOW.md')).toMatch(/When you are done, leave the work committed\.\n$/);
     expect(stdout).not.toContain('codex');
   });
 
@@ -149,11 +148,9 @@ describe.concurrent('baton init with options', () => {
   it('says what Codex may do without being asked, and what it says is in force', async () => {
     using place = new Place();
     const { stdout } = await batonHere(place, 'init', '--agent', 'codex');
-    expect(stdout).toMatch(
-      /asks for no permission:\n {2}what its sandbox forbids fails\. .* codex\.approval_policy: on-request\.$/m,
-    );
+    for (const told of ['codex.approval_policy: on-request', '`baton ask list`']) expect(stdout).toContain(told);
     const text = place.read('WORKFLOW.md');
-    expect(text).toMatch(/^ {2}# It asks for no permission.*\n {2}backend: codex$/m);
+    expect(text).toMatch(/^ {2}# .*codex\.approval_policy: on-request.*\n {2}backend: codex$/m);
     const inForce = async (name: string) => {
       const { settings } = await answer(place, 'validate', name);
       const value = (key: string) => settings.find((each: { key: string }) => each.key === key).value;
@@ -166,10 +163,10 @@ describe.concurrent('baton init with options', () => {
     expect(await inForce('asks.md')).toEqual(['on-request', 'ask', 'workspace-write']);
   });
 
-  it('says why there are quiet hours', async () => {
+  it('explains the quiet hours in a comment', async () => {
     using place = new Place();
     await batonHere(place, 'init');
-    expect(place.read('WORKFLOW.md')).toMatch(/^ {2}# .*asked rarely.*\n {2}quiet_hours: 00:00-07:00$/m);
+    expect(place.read('WORKFLOW.md')).toMatch(/^ {2}# \S.*\n {2}quiet_hours: 00:00-07:00$/m);
   });
 
   it('writes a file that fits on a screen', async () => {
@@ -190,6 +187,12 @@ describe.concurrent('baton init with options', () => {
       label: 'x',
       repo: 'https://example.invalid/r.git',
       project_slug: null,
+      workspaces: {
+        strategy: 'worktree',
+        repository: 'https://example.invalid/r.git',
+        is_in_repository: false,
+        problem: null,
+      },
     });
     expect(readdirSync(place.folder).sort()).toEqual(['flow.md', 'home', 'tmp']);
   });
@@ -224,7 +227,7 @@ describe.concurrent('baton init with options', () => {
     for (const name of ['WORKFLOW.md', 'link.md', '.']) {
       expect(await refusal(place, 'init', name)).toMatchObject({
         code: 'init_refused',
-        message: expect.stringContaining('is there already'),
+        details: { path: path.join(place.folder, name), problem: 'exists' },
       });
     }
     expect(place.read('WORKFLOW.md')).toBe('mine');
@@ -236,8 +239,10 @@ describe.concurrent('baton init with options', () => {
     place.write('file', '');
     const { code, stdout, stderr } = await batonHere(place, 'init', name);
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-    expect(stderr).toMatch(/cannot be written\.\n {2}code: init_refused\n {2}next: .*folder/);
+    expect(stderr).toContain('code: init_refused\n');
     expect(stderr).not.toContain('    at ');
+    const file = path.resolve(place.folder, name);
+    expect(await refusal(place, 'init', name)).toMatchObject({ details: { path: file, problem: 'not_writable' } });
   });
 });
 
@@ -295,12 +300,11 @@ describe.concurrent('the repository that baton init proposes', () => {
     using place = new Place();
     const source = scratchRepository(path.join(place.folder, 'source'));
     for (const each of ['src/deep/er', 'docs']) mkdirSync(path.join(source, each), { recursive: true });
-    const { code, stdout, stderr } = await initIn(place, path.join(source, folder), file, '--yes');
+    const { code, stdout, stderr } = await initIn(place, path.join(source, folder), file, '--yes', '--json');
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     const written = path.join('source', folder, file);
     expect(writtenIn(place, written).workspace).toEqual({ repo });
-    expect(stdout).toMatch(new RegExp(`^Each ticket gets a checkout of its own, from ${source}\\.$`, 'm'));
-    expect(stdout).not.toContain('But not yet');
+    expect(JSON.parse(stdout).workspaces).toMatchObject({ strategy: 'worktree', repository: source, problem: null });
     const { settings } = await answer(place, 'validate', written);
     expect(settings).toContainEqual(expect.objectContaining({ key: 'workspace.repo', value: source }));
   });
@@ -317,76 +321,80 @@ describe.concurrent('the repository that baton init proposes', () => {
     const source = scratchRepository(path.join(place.folder, 'source'));
     const { stdout } = await batonHere(place, 'init', 'source/src/flow.md');
     expect(writtenIn(place, 'source/src/flow.md').workspace).toEqual({ repo: '..' });
-    expect(stdout).toContain(`a checkout of its own, from ${source}.`);
+    // To people too.
+    expect(stdout).toMatch(new RegExp(` ${source}\\.$`, 'm'));
   });
 
   it('is the nearest one, and may be a linked worktree', async () => {
     using place = new Place();
     const source = scratchRepository(path.join(place.folder, 'source'));
     git(source, 'worktree', 'add', '-q', 'linked');
-    const { stdout } = await initIn(place, `${source}/linked/src`, '--yes');
+    const { stdout } = await initIn(place, `${source}/linked/src`, '--yes', '--json');
     expect(writtenIn(place, 'source/linked/src/WORKFLOW.md').workspace).toEqual({ repo: '..' });
-    expect(stdout).toContain(`a checkout of its own, from ${source}/linked.`);
-    expect(stdout).not.toContain('But not yet');
+    expect(JSON.parse(stdout).workspaces).toMatchObject({ repository: `${source}/linked`, problem: null });
   });
 
   it('is not there where nobody is in one, and that is said', async () => {
     using place = new Place();
     const { stdout } = await batonHere(place, 'init');
     expect(writtenIn(place).workspace).toBeUndefined();
-    expect(stdout).toMatch(/^Workspaces begin empty; set workspace\.repo to work on a repository\.$/m);
+    expect(stdout).toMatch(/\bworkspace\.repo\b/);
   });
 
   it.each([
-    ['in a folder without one', 'codex', [], /^This is no git repository: what the agent makes is in no branch\.$/m],
-    [
-      'where it was not wanted',
-      'codex',
-      ['--repo', '-'],
-      /^No repository is named: what the agent makes is in no branch\.$/m,
-    ],
-    ['for another agent', 'rehearsal', [], /^(?!.*no branch)Workspaces begin empty/m],
-  ])('that is missing %s is told to whoever waits for a branch', async (_where, agent, more, told) => {
+    ['in a folder without one', [], false],
+    ['where it was not wanted', ['--repo', '-'], true],
+  ])('that is missing %s is told to whoever waits for a branch', async (_where, more, isInRepository) => {
     using place = new Place();
-    if (more.length > 0) scratchRepository(place.folder);
-    const { code, stdout } = await batonHere(place, 'init', '--agent', agent, ...more);
-    expect(code).toBe(0);
-    expect(stdout).toMatch(told);
-    expect(stdout.includes('no branch')).toBe(agent === 'codex');
+    if (isInRepository) scratchRepository(place.folder);
+    const { workspaces } = await answer(place, 'init', 'codex.md', '--agent', 'codex', ...more);
+    expect(workspaces).toEqual({
+      ...{ strategy: 'none', repository: null, problem: null },
+      is_in_repository: isInRepository,
+    });
+    // One line more than to somebody whose agent makes no branch.
+    const linesFor = (agent: string): readonly string[] =>
+      workspaceLines({ strategy: 'none', repository: null, isInRepository, problem: null }, agent);
+    expect([linesFor('codex'), linesFor('rehearsal')].map(({ length }) => length)).toEqual([2, 1]);
+    const { stdout } = await batonHere(place, 'init', '--agent', 'codex', ...more);
+    for (const line of linesFor('codex')) expect(stdout).toContain(`${line}\n`);
   });
 
   it.each([
-    ['without a commit', 'source', /^But not yet: .* has no commit yet\.\n {2}Make a first commit/m],
-    ['that is not there', 'elsewhere', /^But not yet: .*elsewhere does not exist\.\n {2}Mend `workspace\.repo`/m],
-  ])('needs more where it is one %s, and that is said', async (_what, repo, told) => {
+    ['without a commit', 'source', 'no_commit', 'git commit --allow-empty'],
+    ['that is not there', 'elsewhere', 'path_not_found', '`workspace.repo`'],
+  ])('needs more where it is one %s, and that is said', async (_what, repo, problem, nextStep) => {
     using place = new Place();
     execFileSync('git', ['init', '-q', path.join(place.folder, 'source')]);
     const { code, stdout } = await batonHere(place, 'init', '--repo', repo);
     expect(code).toBe(0);
-    expect(stdout).toMatch(told);
+    expect(stdout).toContain(nextStep);
     expect(writtenIn(place).workspace).toEqual({ repo });
+    const { workspaces } = await answer(place, 'init', 'other.md', '--repo', repo);
+    expect(workspaces.problem).toMatchObject({
+      code: 'repository_unavailable',
+      next_step: expect.stringContaining(nextStep),
+      details: { problem },
+    });
   });
 
   it('is not asked over the network, nor shown with its password', async () => {
     using place = new Place();
-    const { code, stdout } = await batonHere(place, 'init', '--repo', 'http://me:hunter2@127.0.0.1:1/x.git');
+    const repo = 'http://me:hunter2@127.0.0.1:1/x.git';
+    const { code, stdout } = await batonHere(place, 'init', '--repo', repo);
     expect(code).toBe(0);
-    expect(stdout).toMatch(/^Each ticket gets a checkout of its own, from http:\/\/127\.0\.0\.1:1\/x\.git\.\n$/m);
-    expect(stdout).not.toMatch(/hunter2|But not yet/);
+    expect(stdout).toMatch(/ http:\/\/127\.0\.0\.1:1\/x\.git\.\n$/);
+    expect(stdout).not.toContain('hunter2');
+    const { workspaces } = await answer(place, 'init', 'other.md', '--repo', repo);
+    expect(workspaces).toMatchObject({ repository: 'http://127.0.0.1:1/x.git', problem: null });
   });
 
   it('is proposed even where git cannot read it', async () => {
     using place = new Place();
     place.write('.git/HEAD', '');
-    const { code, stdout } = await batonHere(place, 'init', '--yes');
-    expect(code).toBe(0);
+    const { workspaces } = await answer(place, 'init', '--yes');
     expect(writtenIn(place).workspace).toEqual({ repo: '.' });
-    expect(stdout).toMatch(/^But not yet: .* is no git repository\./m);
-  });
-
-  it('is not said to be cloned', async () => {
-    using place = new Place();
-    expect((await batonHere(place, 'init', '--help')).stdout).not.toContain('cloned');
+    expect(workspaces.problem).toMatchObject({ details: { problem: 'not_a_repository' } });
   });
 });
 
@@ -399,11 +407,11 @@ describe.skipIf(!existsSync(makeTerminal))('baton init on a terminal', { concurr
       place,
       ['init'],
       [
-        ['Where are the tickets', ''],
-        ['Only tickets with this label (- for all)? [-]', 'ready'],
-        ['Which agent', 'command'],
-        ['Its command', `my-agent --say "it's"`],
-        ['Git repository to work on', ''],
+        ['board', ''],
+        ['-', 'ready'],
+        ['rehearsal', 'command'],
+        ['none', `my-agent --say "it's"`],
+        ['-', ''],
       ],
     );
     expect(code).toBe(0);
@@ -419,10 +427,10 @@ describe.skipIf(!existsSync(makeTerminal))('baton init on a terminal', { concurr
     const asked = await typed(
       place,
       ['init', '--tracker', 'memory', '--agent', 'rehearsal', '--label', 'x'],
-      [['Git repository to work on', 'https://example.invalid/r.git']],
+      [['-', 'https://example.invalid/r.git']],
     );
     expect(asked.code).toBe(0);
-    expect(asked.stdout).not.toMatch(/Where are|Which agent|this label/);
+    expect(asked.stdout).not.toMatch(/\[(?:board|rehearsal|none)\]/);
     expect(writtenIn(place).workspace?.repo).toBe('https://example.invalid/r.git');
     const quiet = await typed(place, ['init', 'other.md', '--yes'], []);
     expect(quiet).toMatchObject({ code: 0, stdout: expect.not.stringContaining('?') });
@@ -434,11 +442,11 @@ describe.skipIf(!existsSync(makeTerminal))('baton init on a terminal', { concurr
       place,
       ['init'],
       [
-        ['Where are the tickets', 'linear'],
-        ["The project's slug", 'x'],
-        ['Only tickets with this label (- for all)? [baton]', ''],
-        ['Which agent', ''],
-        ['Git repository to work on', ''],
+        ['board', 'linear'],
+        ['none', 'x'],
+        ['baton', ''],
+        ['rehearsal', ''],
+        ['-', ''],
       ],
     );
     expect(code).toBe(0);
@@ -454,22 +462,22 @@ describe.skipIf(!existsSync(makeTerminal))('baton init on a terminal', { concurr
       place,
       ['init'],
       [
-        ['Where are the tickets', 'board'],
-        ['Only tickets', { key }],
+        ['board', 'board'],
+        ['-', { key }],
       ],
     );
     expect(code).toBe(1);
-    expect(stdout).toContain('nothing is written');
+    expect(stdout).toContain('code: init_refused');
     expect(stdout).not.toContain('    at ');
     expect(existsSync(path.join(place.folder, 'WORKFLOW.md'))).toBe(false);
   });
 });
 
-/** Runs baton on a terminal, and types each answer when its question is there. */
+/** Runs baton on a terminal, and types each answer when its question is there, which is known by the default it offers. */
 async function typed(
   place: Place,
   args: readonly string[],
-  answers: readonly (readonly [question: string, answer: string | { readonly key: string }])[],
+  answers: readonly (readonly [byDefault: string, answer: string | { readonly key: string }])[],
 ): Promise<Pick<Ended, 'code' | 'stdout'>> {
   const child = spawn(makeTerminal, ['-qec', batonCommand(...args), '/dev/null'], {
     cwd: place.folder,
@@ -481,8 +489,11 @@ async function typed(
     stdout += chunk;
   });
   const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
-  for (const [question, text] of answers) {
-    await until(() => stdout.includes(question), `${question} is asked in ${JSON.stringify(stdout)}`);
+  let seen = 0;
+  for (const [byDefault, text] of answers) {
+    const offered = `[${byDefault}] `;
+    await until(() => stdout.includes(offered, seen), `${offered} is offered in ${JSON.stringify(stdout)}`);
+    seen = stdout.indexOf(offered, seen) + offered.length;
     child.stdin.write(typeof text === 'string' ? `${text}\r` : text.key);
   }
   const code = await ended;

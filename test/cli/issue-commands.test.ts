@@ -34,18 +34,16 @@ it('shows what agents did on an issue: what it asks, its last run, and where the
   await scene.store.runs.finish('run-12345', 1, { ...end, errorMessage: 'Nobody was there.' });
   const { out } = await run('issue', 'show', '1');
   // Two are open: the name of the issue would not tell which one is meant.
-  expect(out).toContain(
-    '  asks you  May I? · baton ask show question-1\n  asks you  May I? · baton ask show question-2\n',
-  );
-  expect(out).toContain('  last run  run-1234, 1970-01-01 00:00:00Z: waited for a person: Nobody was there.\n');
-  expect(out).toContain('  work      baton/bat-1 is at abcdef0 in the repository\n');
+  for (const id of ['question-1', 'question-2']) expect(out).toContain(` May I? · baton ask show ${id}\n`);
+  expect(out).toMatch(/ run-1234, 1970-01-01 00:00:00Z: .*Nobody was there\.\n/);
+  expect(out).toMatch(/ baton\/bat-1 .* abcdef0 /);
   await scene.store.questions.close('question-2', 1);
   expect((await run('issue', 'show', '1')).out).toContain('· baton ask show BAT-1\n');
   expect(JSON.parse((await run('issue', 'show', '1', '--json')).out)).toMatchObject({
     open_questions: [{ id: 'question-1', kind: 'command' }],
     last_run: { run_id: 'run-12345', outcome: 'failed', branch: 'baton/bat-1' },
   });
-  expect((await run('issue', 'show', '2')).out).not.toMatch(/asks you|last run/);
+  expect((await run('issue', 'show', '2')).out).not.toMatch(/baton ask|run-1234/);
 });
 
 describe('baton issue add', () => {
@@ -97,7 +95,7 @@ describe('baton issue add', () => {
     const { run } = await boardProgram();
     await run('issue', 'add', 'First', '--key', 'k');
     const again = await run('issue', 'add', 'First', '--key', 'k');
-    expect(again).toMatchObject({ exitCode: 0, out: 'BAT-1\n', err: expect.stringContaining('nothing was changed') });
+    expect(again).toMatchObject({ exitCode: 0, out: 'BAT-1\n', err: expect.stringMatching(/^BAT-1 .+\n$/) });
     const { out } = await run('issue', 'add', 'First', '--key', 'k', '--json');
     expect(JSON.parse(out)).toMatchObject({ created: false, issue: { identifier: 'BAT-1' } });
   });
@@ -130,8 +128,8 @@ BAT-1  todo     1  One      bug
 BAT-2  backlog  -  Two red
 `);
     expect((await run('issue', 'list', '--status', 'todo,review', '--label', 'BUG')).out).toContain('BAT-1');
-    expect((await run('issue', 'list', '--status', 'done')).out).toBe('No issues.\n');
-    expect((await run('issue', 'list', '--limit', '1')).out).toContain('There are more');
+    expect((await run('issue', 'list', '--status', 'done')).out).not.toMatch(/^$|BAT-/);
+    expect((await run('issue', 'list', '--limit', '1')).out).toContain(' --limit');
     const { issues, more } = JSON.parse((await run('issue', 'list', '--limit', '1', '--json')).out);
     expect([issues.length, more]).toEqual([1, true]);
   });
@@ -146,7 +144,11 @@ BAT-2  backlog  -  Two red
 });
 
 describe('baton issue show', () => {
-  it('tells everything in plain words', async () => {
+  /** These lines, one after the other, and nothing else. */
+  const lines = (...each: readonly RegExp[]): RegExp =>
+    new RegExp(`^${each.map(({ source }) => `${source}\\n`).join('')}$`);
+
+  it('tells everything, also to people', async () => {
     const { run, board } = await boardProgram();
     await run('issue', 'add', 'First');
     await run('issue', 'add', 'Second', '--blocked-by', '1', '--parent', '1', '--description', 'one\n\u001b[2Jtwo');
@@ -154,31 +156,29 @@ describe('baton issue show', () => {
     await run('issue', 'comment', '2', 'said\nso');
     await run('issue', 'edit', '2', '--priority', '3', '--label', 'a');
     await run('issue', 'move', '2', 'cancelled', '--reason', 'not needed');
-    expect((await run('issue', 'show', '2')).out).toBe(`BAT-2  Second
-  status    cancelled
-  priority  3
-  labels    a
-  part of   BAT-1 (todo) First
-  waits for BAT-1 (todo)
-  created   2026-01-01 00:00:00Z
-  changed   2026-01-01 00:00:00Z
-
-one
-two
-
-Comments
-  2026-01-01 00:00:00Z  ada
-    said
-    so
-
-History
-  2026-01-01 00:00:00Z  ada created it
-  2026-01-01 00:00:00Z  the orchestrator moved it from todo to in_progress
-  2026-01-01 00:00:00Z  ada set priority to 3
-  2026-01-01 00:00:00Z  ada set labels to a
-  2026-01-01 00:00:00Z  ada moved it from in_progress to cancelled: not needed
-`);
-    expect((await run('issue', 'show', '1')).out).toContain('has part  BAT-2 (cancelled) Second');
+    expect((await run('issue', 'show', '2')).out).toMatch(
+      lines(
+        /BAT-2 {2}Second/,
+        / {2}status +cancelled/,
+        / {2}priority +3/,
+        / {2}labels +a/,
+        / {2}\S.* BAT-1 \(todo\) First/,
+        / {2}\S.* BAT-1 \(todo\)/,
+        / {2}\S+ +2026-01-01 00:00:00Z/,
+        / {2}\S+ +2026-01-01 00:00:00Z/,
+        /\none\ntwo\n/,
+        /\S+/,
+        / {2}2026-01-01 00:00:00Z {2}ada/,
+        / {4}said\n {4}so\n/,
+        /\S+/,
+        / {2}2026-01-01 00:00:00Z {2}ada \S.*/,
+        / {2}2026-01-01 00:00:00Z {2}.* todo .* in_progress/,
+        / {2}2026-01-01 00:00:00Z {2}ada .*priority .*3/,
+        / {2}2026-01-01 00:00:00Z {2}ada .*labels .*a/,
+        / {2}2026-01-01 00:00:00Z {2}ada .* in_progress .* cancelled: not needed/,
+      ),
+    );
+    expect((await run('issue', 'show', '1')).out).toContain(' BAT-2 (cancelled) Second\n');
     expect(JSON.parse((await run('issue', 'show', '1', '--json')).out)).toMatchObject({
       open_questions: [],
       last_run: null,
@@ -204,9 +204,9 @@ History
   it('proposes the nearest for one that is not there', async () => {
     const { run } = await boardProgram();
     await run('issue', 'add', 'x');
-    expect((await run('issue', 'show', 'BAT-11')).error).toEqual({
+    expect((await run('issue', 'show', 'BAT-11')).error).toMatchObject({
       code: 'tracker_issue_not_found',
-      message: 'There is no issue "BAT-11" on the board. Nearest: BAT-1.',
+      details: { name: 'BAT-11', nearest: ['BAT-1'] },
     });
   });
 });
@@ -217,7 +217,7 @@ describe('baton issue edit, move, comment, block and unblock', () => {
     await run('issue', 'add', 'First');
     await run('issue', 'add', 'Old', '--priority', '1', '--parent', '1', '--branch', 'b', '--label', 'x');
     const { out } = await run('issue', 'edit', '2', '--title', 'New', '--priority', 'none', '--parent', 'none');
-    expect(out).toBe('BAT-2 is changed.\n');
+    expect(out).toMatch(/^BAT-2 .+\n$/);
     const kept = { branch: 'b', labels: ['x'] };
     expect(await board.find('2')).toMatchObject({ title: 'New', priority: null, parentId: null, ...kept });
     await run('issue', 'edit', '2', '--label', '');
@@ -228,12 +228,13 @@ describe('baton issue edit, move, comment, block and unblock', () => {
   it('moves along the map and names the allowed moves', async () => {
     const { run } = await boardProgram();
     await run('issue', 'add', 'x');
-    expect((await run('issue', 'move', 'BAT-1', 'Backlog')).out).toBe('BAT-1 is now in backlog.\n');
-    expect((await run('issue', 'move', 'BAT-1', 'backlog')).out).toBe('BAT-1 was in backlog already.\n');
-    expect((await run('issue', 'move', 'BAT-1', 'review')).error).toEqual({
+    const json = async (to: string) => JSON.parse((await run('issue', 'move', 'BAT-1', to, '--json')).out);
+    expect(await json('Backlog')).toMatchObject({ moved: true, issue: { status: 'backlog' } });
+    expect(await json('backlog')).toMatchObject({ moved: false, issue: { status: 'backlog' } });
+    expect((await run('issue', 'move', 'BAT-1', 'backlog')).out).toMatch(/^BAT-1 .* backlog .*\n$/);
+    expect((await run('issue', 'move', 'BAT-1', 'review')).error).toMatchObject({
       code: 'board_move_refused',
-      message:
-        'BAT-1 cannot be moved: from backlog to review nobody may; a person may move it from backlog only to todo or done or cancelled.',
+      details: { from: 'backlog', to: 'review', allowed: ['todo', 'done', 'cancelled'] },
     });
     expect((await run('issue', 'move', 'BAT-1', 'nirvana')).error?.code).toBe('commander.invalidArgument');
   });
@@ -241,12 +242,12 @@ describe('baton issue edit, move, comment, block and unblock', () => {
   it('says what an issue waits for', async () => {
     const { run } = await boardProgram();
     for (const title of ['a', 'b', 'c']) await run('issue', 'add', title);
-    expect((await run('issue', 'block', '3', '--by', '1', '--by', '2')).out).toBe(
-      'BAT-3 waits for BAT-1 (todo), BAT-2 (todo).\n',
+    expect((await run('issue', 'block', '3', '--by', '1', '--by', '2')).out).toMatch(
+      /^BAT-3 .* BAT-1 \(todo\), BAT-2 \(todo\)/,
     );
     expect((await run('issue', 'block', '1', '--by', '3')).error?.code).toBe('board_cycle');
     await run('issue', 'unblock', '3', '--by', '1');
-    expect((await run('issue', 'unblock', '3', '--by', '2')).out).toBe('BAT-3 waits for nothing.\n');
+    expect((await run('issue', 'unblock', '3', '--by', '2')).out).toMatch(/^BAT-3 \D+\n$/);
     expect((await run('issue', 'block', '3')).error?.code).toBe('commander.missingMandatoryOptionValue');
   });
 
@@ -270,10 +271,10 @@ describe('baton issue import', () => {
     const program = await boardProgram();
     program.cwd = folder();
     writeFileSync(path.join(program.cwd, 'plan.md'), '- [ ] One\n- [x] Two\n');
-    expect((await program.run('issue', 'import', 'plan.md')).out).toBe(
-      'BAT-1 (todo) One\nBAT-2 (done) Two\n2 new, 0 there already.\n',
+    expect((await program.run('issue', 'import', 'plan.md')).out).toMatch(
+      /^BAT-1 \(todo\) One\nBAT-2 \(done\) Two\n2 \D+ 0 \D+\n$/,
     );
-    expect((await program.run('issue', 'import', 'plan.md')).out).toBe('0 new, 2 there already.\n');
+    expect((await program.run('issue', 'import', 'plan.md')).out).toMatch(/^0 \D+ 2 \D+\n$/);
     const { out } = await program.run('issue', 'import', 'plan.md', '--json');
     expect(JSON.parse(out)).toMatchObject({ created: [], known: [{ identifier: 'BAT-1' }, { identifier: 'BAT-2' }] });
   });
@@ -281,8 +282,8 @@ describe('baton issue import', () => {
   it('reads JSON lines from stdin', async () => {
     const program = await boardProgram();
     program.stdin = '{"title": "One"}\n{"title": "Two", "blocked_by": ["One"]}\n';
-    const { out } = await program.run('issue', 'import', '-', '--format', 'jsonl');
-    expect(out).toContain('2 new');
+    const { out } = await program.run('issue', 'import', '-', '--format', 'jsonl', '--json');
+    expect(JSON.parse(out).created).toHaveLength(2);
   });
 
   it('refuses a file that is missing, too large, of unknown format, or wrong in its lines', async () => {
@@ -292,9 +293,11 @@ describe('baton issue import', () => {
     writeFileSync(path.join(program.cwd, 'large.md'), '');
     truncateSync(path.join(program.cwd, 'large.md'), 11 * 1024 * 1024);
     expect((await program.run('issue', 'import', 'none.md')).error?.code).toBe('board_import_invalid');
-    expect((await program.run('issue', 'import', 'large.md')).error?.message).toContain('more than 10 MB');
+    expect((await program.run('issue', 'import', 'large.md')).error?.details).toMatchObject({ problem: 'too_large' });
     expect((await program.run('issue', 'import', 'plan.txt')).error?.code).toBe('usage_error');
-    expect((await program.run('issue', 'import', 'bad.jsonl')).error?.message).toContain('line 2: title');
-    expect((await program.run('issue', 'list')).out).toBe('No issues.\n');
+    expect((await program.run('issue', 'import', 'bad.jsonl')).error?.details).toMatchObject({
+      problems: [{ line: 2 }],
+    });
+    expect(JSON.parse((await program.run('issue', 'list', '--json')).out).issues).toEqual([]);
   });
 });

@@ -1,3 +1,4 @@
+// @module-tag full
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -82,7 +83,7 @@ describe.concurrent('the key of Linear', liveTest, () => {
     const [said] = linesAbout(daemon, jobFailed);
     expect(said).toMatchObject({
       job: 'tracker_poll',
-      error: { code: 'tracker_auth', next_step: expect.stringContaining('Check the key'), details: { status: 401 } },
+      error: { code: 'tracker_auth', next_step: expect.stringContaining('baton doctor'), details: { status: 401 } },
     });
     const { errors, jobs } = (await answer(place, 'status')).status;
     expect(errors).toMatchObject([{ error: { code: 'tracker_auth', next_step: expect.stringContaining('doctor') } }]);

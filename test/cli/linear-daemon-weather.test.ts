@@ -1,3 +1,4 @@
+// @module-tag full
 import { describe, expect, it } from 'vitest';
 import type { Fault } from '../fake/linear/faults.ts';
 import { atWorkUntilLet, linearScene, linearWorkflow, linesAbout, logOf } from './linear-scene.ts';

@@ -1,3 +1,4 @@
+// @module-tag full
 import { describe, expect, it } from 'vitest';
 import { engines } from '../store/engines.ts';
 import { addIssue, answer, boardWorkflow, liveTest, runsOf, soon, startDaemon, stopDaemon } from './live-daemon.ts';

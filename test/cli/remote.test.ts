@@ -11,6 +11,7 @@ import { createLimiterRegistry, type LimiterRegistry } from '../../src/http/limi
 import type { Transport } from '../../src/http/transport.ts';
 import type { Store } from '../../src/store/store.ts';
 import { type MemoryLogger, memoryLogger } from '../fake/memory-logger.ts';
+import { runs } from '../property-runs.ts';
 import { MemoryStore } from '../simulation/memory-store.ts';
 
 const secondMs = 1_000;
@@ -315,7 +316,7 @@ describe('a door and the clock', () => {
         }
         expect(early).toBe(1);
       }),
-      { numRuns: 30 },
+      { numRuns: runs(30) },
     );
   });
 });

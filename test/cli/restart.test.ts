@@ -1,3 +1,4 @@
+// @module-tag full
 import { mkdirSync, symlinkSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -61,7 +62,7 @@ describe.concurrent('a restart', liveTest, () => {
     const daemon = await startDaemon(place);
     place.replace('WORKFLOW.md', boardWorkflow().replace('{name: live}', '{name: other}'));
     await untilStatus(place, {
-      workflow_problem: { code: 'restart_needed', message: expect.stringContaining('project.name') },
+      workflow_problem: { code: 'restart_needed', details: { keys: ['project.name'] } },
     });
     place.replace('WORKFLOW.md', boardWorkflow());
     await untilStatus(place, { workflow_problem: null });
@@ -69,24 +70,34 @@ describe.concurrent('a restart', liveTest, () => {
   });
 });
 
+/** The error with which a start is refused. */
+async function refusedStart(place: Place, ...args: string[]): Promise<unknown> {
+  const { code, stdout } = await baton(place, 'start', ...args, '--json');
+  expect(code).toBe(1);
+  return JSON.parse(stdout).error;
+}
+
 it('a state folder that a symbolic link leads into the workspaces is refused', async () => {
   using place = new Place();
   mkdirSync(path.join(place.folder, 'inside'));
   symlinkSync(place.folder, path.join(place.folder, 'link'));
   place.write('WORKFLOW.md', boardWorkflow().replace('{root: workspaces}', '{root: link}'));
-  const { code, stderr } = await baton(place, 'start', '--state-dir', 'inside/state');
-  expect(code).toBe(1);
-  expect(stderr).toContain('state_inside_workspaces');
+  expect(await refusedStart(place, '--state-dir', 'inside/state')).toMatchObject({
+    code: 'state_inside_workspaces',
+    details: { path: path.join(place.folder, 'inside/state') },
+  });
 });
 
 it('F079: a workspace root that holds Baton itself, or the repository that everything comes from, is refused', async () => {
   using place = new Place();
   const above = path.resolve(import.meta.dirname, '../..');
   place.write('WORKFLOW.md', boardWorkflow().replace('{root: workspaces}', `{root: '${above}'}`));
-  expect(await baton(place, 'start')).toMatchObject({ code: 1, stderr: expect.stringContaining('where agents write') });
+  expect(await refusedStart(place)).toMatchObject({ code: 'state_inside_workspaces', details: { root: above } });
   mkdirSync(path.join(place.folder, 'all', 'project'), { recursive: true });
   place.replace('WORKFLOW.md', boardWorkflow().replace('{root: workspaces}', '{root: all, repo: all/project}'));
-  const { code, stderr } = await baton(place, 'start');
-  expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining('all/project is inside') });
-  expect(stderr).toContain('workspace.root');
+  expect(await refusedStart(place)).toMatchObject({
+    code: 'state_inside_workspaces',
+    details: { path: path.join(place.folder, 'all/project'), root: path.join(place.folder, 'all') },
+    next_step: expect.stringContaining('`workspace.root`'),
+  });
 });

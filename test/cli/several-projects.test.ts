@@ -1,3 +1,4 @@
+// @module-tag full
 import { mkdirSync, readdirSync, readFileSync, renameSync, symlinkSync } from 'node:fs';
 import path from 'node:path';
 import fc from 'fast-check';
@@ -79,7 +80,7 @@ describe('two projects of one Baton', () => {
     for (const error of [findClash(left, right), findClash(right, left)]) {
       expect(error?.details.clash ?? null).toBe(clash);
       if (error === null) continue;
-      for (const { workflow } of [left, right]) expect(error.message).toContain(workflow);
+      expect(error.details.workflows).toEqual(expect.arrayContaining([left.workflow, right.workflow]));
       expect(error.code).toBe(clash === 'state_inside' ? 'state_inside_workspaces' : 'projects_clash');
     }
   });
@@ -89,7 +90,7 @@ describe('two projects of one Baton', () => {
     expect(findSameFile([file('/a'), file('/b'), file('/c')])).toBeNull();
     expect(findSameFile([file('/a'), file('/b'), file('/c', '/a')])).toMatchObject({
       code: 'projects_clash',
-      message: expect.stringContaining('/a and /c'),
+      details: { clash: 'same_file', workflows: ['/a', '/c'] },
     });
   });
 
@@ -420,7 +421,7 @@ describe.concurrent('baton start with several files', liveTest, () => {
     await addIssue(place, untilDone, ...of(a));
     const running = startBaton(place, b, a);
     await soon(() => expect(liveRuns(place)).toEqual({ a: 1, b: 0 }));
-    const cannot = 'A project cannot start; it is tried again until it can, beside the others.';
+    const cannot = 'project_waiting';
     await untilLogged(running, cannot);
     expect(about(running, cannot)).toMatchObject([
       { workflow: path.join(place.folder, b), error: { code: 'workflow_parse_error' } },
@@ -445,7 +446,7 @@ describe.concurrent('baton start with several files', liveTest, () => {
     for (const name of ['a', 'b']) place.write(`${name}/WORKFLOW.md`, named(boardWorkflow(), name));
     const other = await startDaemon(place, b);
     const running = startBaton(place, b, a);
-    const cannot = 'A project cannot start; it is tried again until it can, beside the others.';
+    const cannot = 'project_waiting';
     await untilLogged(running, cannot);
     expect(about(running, cannot)).toMatchObject([
       { workflow: path.join(place.folder, b), error: { code: 'store_in_use', details: { pid: other.child.pid } } },
@@ -529,7 +530,7 @@ describe.concurrent('baton start with several files', liveTest, () => {
     place.write(a, named(boardWorkflow(), 'a'));
     const { code, stdout, stderr } = await baton(place, 'docter', a);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
-    expect(stderr).toContain("'docter' is neither a command nor a workflow file (did you mean doctor?)");
+    expect(stderr).toMatch(/'docter'.* doctor\b/);
     expect(readdirSync(place.folder).sort()).toEqual(['a', 'home', 'tmp']);
   });
 
@@ -552,14 +553,11 @@ describe.concurrent('baton start with several files', liveTest, () => {
     expect(plain).toMatchObject({ code: 1, stderr: '' });
     expect(plain.stdout.split('\n').slice(0, 7)).toEqual([
       `${path.join(place.folder, a)} (a)`,
-      'would start  BAT-1 A title',
-      'would start  BAT-2 A title',
-      'would start  BAT-3 A title',
+      ...[1, 2, 3].map((number) => expect.stringMatching(new RegExp(` BAT-${number} A title$`))),
       '',
       path.join(place.folder, 'no.md'),
-      expect.stringMatching(/^cannot start: /),
+      expect.stringMatching(/\[missing_workflow_file\]$/),
     ]);
-    expect(plain.stdout).toContain('[missing_workflow_file]');
     expect(place.pids()).toEqual([]);
   });
 

@@ -1,3 +1,4 @@
+// @module-tag full
 import { existsSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -105,7 +106,7 @@ describe.concurrent('baton start', () => {
     await untilExists(path.join(place.folder, 'workspaces', 'T-1', 'started'));
     running.child.kill('SIGTERM');
     expect(await running.ended).toMatchObject({ code: 0 });
-    expect(running.stderr()).toContain('A log sink failed');
+    expect(logged(running)).toContain('log_sink_failed');
   });
 
   it('a second signal ends at once, with exit code 1, an agent and a hook that would not end', async () => {

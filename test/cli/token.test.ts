@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { baton, batonCommand, leaveNoPlaces, Place, startProgram } from './run-baton.ts';
+import { baton, batonCommand, type Ended, leaveNoPlaces, Place, startProgram } from './run-baton.ts';
 
 leaveNoPlaces();
 
@@ -12,9 +12,13 @@ describe('baton token', () => {
     expect(place.read('state/baton/tokens.json')).not.toContain(token);
     const listed = JSON.parse((await baton(place, 'token', 'list', '--json')).stdout);
     expect(listed.tokens).toEqual([{ id, name: 'grafana', scope: 'read', created_at: expect.any(String) }]);
-    expect((await baton(place, 'token', 'revoke', id)).stdout).toContain('refused from now on');
-    expect(await baton(place, 'token', 'revoke', id)).toMatchObject({ code: 1 });
-    expect((await baton(place, 'token', 'list')).stdout).toBe('There are no tokens.\n');
+    expect((await baton(place, 'token', 'list')).stdout).toMatch(new RegExp(`^${id} +read .*grafana$`, 'm'));
+    expect(await baton(place, 'token', 'revoke', id)).toMatchObject({ code: 0, stdout: expect.stringContaining(id) });
+    const again = await baton(place, 'token', 'revoke', id, '--json');
+    expect(again.code).toBe(1);
+    expect(JSON.parse(again.stdout).error).toMatchObject({ details: { problem: 'unknown_token' } });
+    expect(JSON.parse((await baton(place, 'token', 'list', '--json')).stdout)).toEqual({ tokens: [] });
+    expect((await baton(place, 'token', 'list')).stdout).not.toContain(id);
   });
 
   it('needs a scope that there is', async () => {
@@ -25,9 +29,7 @@ describe('baton token', () => {
 
   it('is not for agents', async () => {
     using place = new Place({ BATON_RUN_ID: 'r1' });
-    const { code, stderr } = await baton(place, 'token', 'create', '--scope', 'operate');
-    expect(code).toBe(1);
-    expect(stderr).toContain('An agent cannot make a token');
+    expectRefused(await baton(place, 'token', 'create', '--scope', 'operate', '--json'));
   });
 
   it
@@ -38,10 +40,15 @@ describe('baton token', () => {
     ])('is not for agents that clear their environment: %s', async (script) => {
     for (const marker of ['BATON_RUN_ID', 'BATON_DAEMON_ID']) {
       using place = new Place({ [marker]: 'x1' });
-      const words = ['sh', '-c', batonCommand('token', 'create', '--scope', 'operate')];
-      const { code, stdout, stderr } = await startProgram(place, 'sh', ['-c', script, 'sh', ...words]).ended;
-      expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-      expect(stderr).toContain('An agent cannot make a token');
+      const words = ['sh', '-c', batonCommand('token', 'create', '--scope', 'operate', '--json')];
+      expectRefused(await startProgram(place, 'sh', ['-c', script, 'sh', ...words]).ended);
     }
   });
 });
+
+function expectRefused({ code, stdout }: Ended): void {
+  expect(code).toBe(1);
+  expect(JSON.parse(stdout)).toEqual({
+    error: expect.objectContaining({ code: 'usage_error', details: { problem: 'agent_cannot_create_token' } }),
+  });
+}

@@ -132,7 +132,7 @@ describe.concurrent('the command line', () => {
     using own = new Place();
     const { code, stdout, stderr } = await baton(own, ...args);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
-    expect(stderr).toMatch(/^error: .+\n\(see baton --help\)\n$/);
+    expect(stderr).toMatch(/^error: .+\n.*\bbaton --help\b.*\n$/);
     expect(own.pids()).toEqual([]);
   });
 

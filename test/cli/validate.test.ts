@@ -18,7 +18,7 @@ describe.concurrent('baton validate', () => {
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toMatch(/^agent\.max_turns +7 +file$/m);
     expect(stdout).toMatch(/^polling\.interval_ms +30000 +default$/m);
-    expect(stdout).toMatch(new RegExp(`^${file} is usable$`, 'm'));
+    expect(stdout).toContain(file);
   });
 
   it('reads ./WORKFLOW.md when no file is named, and answers as JSON', async () => {
@@ -68,9 +68,9 @@ agent:
     });
     expect(Object.keys(found.accounts)).toEqual(['work', 'spare']);
     expect(text.stdout).toMatch(/^ {2}agent\.env +EXTRA$/m);
-    expect(text.stdout).toMatch(/^ {2}account work +CODEX_HOME$/m);
-    expect(text.stdout).toMatch(/^ {2}removed, as secrets +XDG_KEY$/m);
-    expect(text.stdout).toMatch(/^ {2}set just now +CODEX_LOG EXTRA /m);
+    expect(text.stdout).toMatch(/^ {2}.*\bwork +CODEX_HOME$/m);
+    expect(text.stdout).toMatch(/^ {2}\S.* +XDG_KEY$/m);
+    expect(text.stdout).toMatch(/^ {2}\S.* +CODEX_LOG EXTRA /m);
     expect(text.stdout).not.toContain('UNRELATED');
   });
 
@@ -80,22 +80,23 @@ agent:
     expect({ code: plain.code, stdout: plain.stdout }).toEqual({ code: 1, stdout: '' });
     expect(plain.stderr).toContain('agent.max_turns');
     expect(plain.stderr).toContain('polling.interval_ms');
-    expect(plain.stderr).toContain('2 errors');
+    expect(plain.stderr.match(/^error: .*\[invalid_workflow_config\]$/gm)).toHaveLength(2);
+    expect(plain.stderr).toContain(path.join(place.folder, 'bad.md'));
     const json = await batonHere(place, 'validate', 'bad.md', '--json');
     expect(json).toMatchObject({ code: 1, stderr: '' });
     const report = JSON.parse(json.stdout);
     expect(report).toMatchObject({ valid: false, settings: null, agent_environment: null });
-    expect(report.errors.map(({ key }: { key: string }) => key).sort()).toEqual([
-      'agent.max_turns',
-      'polling.interval_ms',
+    const wrong = { details: { problem: 'wrong_value', expected: 'positive_integer' } };
+    expect(report.errors).toMatchObject([
+      { key: 'polling.interval_ms', ...wrong },
+      { key: 'agent.max_turns', ...wrong },
     ]);
   });
 
   it('warns without failing', async () => {
     place.write('warned.md', '---\ntracker: {kind: memory}\nagent: {backend: rehearsal, max_turn: 3}\n---\n');
-    const { code, stdout, stderr } = await batonHere(place, 'validate', 'warned.md');
+    const { code, stderr } = await batonHere(place, 'validate', 'warned.md');
     expect(code).toBe(0);
-    expect(stdout).toContain('is usable');
     expect(stderr).toMatch(/^warning: .*max_turn.*max_turns/m);
   });
 

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { type BoardStatus, boardStatuses } from '../../src/core/board-status.ts';
 import type { BoardIssues } from '../../src/store/board-issues.ts';
+import { runs } from '../property-runs.ts';
 import { draft, onEngine, project, type StoreEngine } from './store.ts';
 
 /** The board's tables: issues with labels, blockers and parents; comments; history. */
@@ -292,7 +293,7 @@ export function boardConformance(engine: StoreEngine): void {
           expect(shown).toEqual(expect.arrayContaining(all.filter((id) => !changed.has(id))));
         },
       );
-      await fc.assert(seen, { numRuns: 15 });
+      await fc.assert(seen, { numRuns: runs(15) });
     });
   });
 
@@ -353,7 +354,7 @@ export function boardConformance(engine: StoreEngine): void {
         }, 'todo');
         expect((await store.boardIssues.readMany(project, [id]))[0]?.status).toBe(replayed);
       });
-      await fc.assert(replays, { numRuns: 20 });
+      await fc.assert(replays, { numRuns: runs(20) });
     });
   });
 

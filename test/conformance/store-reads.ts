@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { type BoardStatus, boardStatuses } from '../../src/core/board-status.ts';
 import type { BoardIssues, BoardListQuery } from '../../src/store/board-issues.ts';
+import { runs } from '../property-runs.ts';
 import { draft, onEngine, project, runStart, type StoreEngine } from './store.ts';
 
 /** What only readers ask: lists over several columns, what was used by whom, and where a text stands. */
@@ -82,7 +83,7 @@ export function readsConformance(engine: StoreEngine): void {
           expect(await walk(boardIssues, { ...plain, match, limit, scan }, name)).toEqual(ids(whole.issues));
         },
       );
-      await fc.assert(walked, { numRuns: 25 });
+      await fc.assert(walked, { numRuns: runs(25) });
     });
   });
 

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { done, refused } from '../../src/core/command-answers.ts';
 import type { CommandDraft } from '../../src/store/commands.ts';
 import type { JobTimer } from '../../src/store/job-timers.ts';
 import type { Retry } from '../../src/store/retries.ts';
@@ -277,9 +278,9 @@ export function schedulingConformance(engine: StoreEngine): void {
       await commands.submit(command('other', { project: 'beta' }));
       expect((await commands.waiting(project, 9)).map(({ id }) => id)).toEqual(['c1', 'c2']);
       expect((await commands.waiting(project, 1)).map(({ id }) => id)).toEqual(['c1']);
-      const result = { at: 5, status: 'refused', text: 'There is no such issue.' } as const;
+      const result = { at: 5, ...refused('issue_not_found', 'There is no such issue.', { issue: ['BAT-1', null] }) };
       expect(await commands.finish('c1', result)).toBe(true);
-      expect(await commands.finish('c1', { ...result, status: 'done' })).toBe(false);
+      expect(await commands.finish('c1', { at: 6, ...done('held', 'BAT-1 is on hold.') })).toBe(false);
       expect(await commands.finish('no', result)).toBe(false);
       expect(await commands.read('c1')).toEqual({ ...first, result });
       expect(await commands.read('no')).toBeNull();
@@ -297,7 +298,7 @@ export function schedulingConformance(engine: StoreEngine): void {
       expect(await commands.begin('c1', null)).toBe(true);
       expect(await commands.read('c1')).toEqual(written);
       await commands.begin('c1', 'run-2');
-      const result = { at: 5, status: 'done', text: 'told' } as const;
+      const result = { at: 5, ...done('message_delivered', 'told', { by: `a\u0000b\ud800 \\u0000 "'%` }) };
       await commands.finish('c1', result);
       expect(await commands.read('c1')).toEqual({ ...written, result });
       expect(await commands.begin('c1', 'late')).toBe(false);
@@ -320,12 +321,11 @@ export function schedulingConformance(engine: StoreEngine): void {
 
     it('knows the newest of a kind that was done, and keeps it when it prunes', async () => {
       const { commands } = await open();
-      const done = { status: 'done', text: 'ok' } as const;
       for (const [index, kind] of ['pause', 'resume', 'pause', 'drain', 'resume'].entries()) {
         await commands.submit(command(`c${index}`, { kind }));
-        if (index < 4) await commands.finish(`c${index}`, { ...done, at: 10 + index });
+        if (index < 4) await commands.finish(`c${index}`, { at: 10 + index, ...done('paused', 'ok') });
       }
-      await commands.finish('c4', { at: 14, status: 'refused', text: 'no' });
+      await commands.finish('c4', { at: 14, ...refused('not_paused', 'no') });
       expect((await commands.latestDone(project, ['pause', 'resume']))?.id).toBe('c2');
       expect((await commands.latestDone(project, ['resume']))?.id).toBe('c1');
       expect(await commands.latestDone(project, ['stop'])).toBeNull();
@@ -351,8 +351,9 @@ export function schedulingConformance(engine: StoreEngine): void {
       ];
       for (const [at, payload] of payloads.entries())
         await commands.submit(command(`c${at}`, { payload, kind: at === 1 ? 'question_answer' : 'issue_steer' }));
-      for (const id of ['c0', 'c1', 'c4']) await commands.finish(id, { at: 5, status: 'done', text: 'ok' });
-      await commands.finish('c3', { at: 5, status: 'refused', text: 'no' });
+      for (const id of ['c0', 'c1', 'c4'])
+        await commands.finish(id, { at: 5, ...done('message_delivered', 'ok', { runs: 1 }) });
+      await commands.finish('c3', { at: 5, ...refused('not_running', 'no') });
       await commands.submit(command('other', { project: 'beta', payload: { issue: 'BAT-1' } }));
       const all = await commands.outlines(project, { limit: 9 });
       expect(all.map(({ id }) => id)).toEqual(['c5', 'c4', 'c3', 'c2', 'c1', 'c0']);
@@ -364,19 +365,19 @@ export function schedulingConformance(engine: StoreEngine): void {
       expect(all.find(({ id }) => id === 'c2')?.payload).toEqual({});
       expect(String(all.find(({ id }) => id === 'c4')?.payload.reason).length).toBeLessThan(5_000);
       expect((await commands.outlines(project, { limit: 2 })).map(({ id }) => id)).toEqual(['c5', 'c4']);
-      const done = async (doneKinds: string[], limit: number) =>
+      const idsDone = async (doneKinds: string[], limit: number) =>
         (await commands.outlines(project, { limit, doneKinds })).map(({ id }) => id);
-      expect(await done(['issue_steer', 'question_answer'], 9)).toEqual(['c4', 'c1', 'c0']);
-      expect(await done(['issue_steer', 'question_answer'], 2)).toEqual(['c4', 'c1']);
-      expect(await done(['question_answer'], 9)).toEqual(['c1']);
-      expect(await done([], 9)).toEqual([]);
+      expect(await idsDone(['issue_steer', 'question_answer'], 9)).toEqual(['c4', 'c1', 'c0']);
+      expect(await idsDone(['issue_steer', 'question_answer'], 2)).toEqual(['c4', 'c1']);
+      expect(await idsDone(['question_answer'], 9)).toEqual(['c1']);
+      expect(await idsDone([], 9)).toEqual([]);
     });
 
     it('prunes no more than asked, and nothing that waits', async () => {
       const { commands } = await open();
       for (let index = 0; index < 6; index++) {
         await commands.submit(command(`c${index}`));
-        if (index < 5) await commands.finish(`c${index}`, { at: index, status: 'refused', text: '' });
+        if (index < 5) await commands.finish(`c${index}`, { at: index, ...refused('already_paused', '') });
       }
       expect(await commands.prune(100, 2)).toBe(2);
       expect((await commands.list(project, 9)).map(({ id }) => id)).toEqual(['c5', 'c4', 'c3', 'c2']);

@@ -17,6 +17,7 @@ import {
   triedAgain,
 } from '../../src/core/account-park.ts';
 import type { AccountSettings } from '../../src/core/settings.ts';
+import { telling } from '../telling.ts';
 
 const now = Date.UTC(2026, 6, 1, 12);
 const minute = 60_000;
@@ -243,7 +244,7 @@ describe('an account whose wait is over', () => {
     expect(needsProbe(state, at)).toBe(true);
     expect(chooseAccount([main], [state], { ...wanted, now: at })).toEqual({ account: main });
     expect(chooseAccount([main], [state], { ...wanted, now: at, startsBefore: 1 })).toMatchObject({
-      why: { text: expect.stringContaining('one run tries it now') },
+      why: { code: 'waiting_quota', until: at + 15 * minute },
     });
     const tried = probedBy(state, 'r1', at);
     expect(whyNotReady(tried, { now: at, stopPercent: 95 })?.text).toContain(error.reason);
@@ -315,14 +316,15 @@ describe('whether an account is ready', () => {
   it('is told with the account, the reason and the time', () => {
     const state = parkAfter({ state: known(), now, chance: 0, error: { ...quota, resetsAt: now + hour } });
     expect(whyNotReady(state, asked)).toEqual({
-      text: 'account "main" of codex has no quota left (usage limit reached); it is tried again at 2026-07-01T13:00:00.000Z',
+      text: telling('"main"', 'codex', quota.reason, '2026-07-01T13:00:00.000Z'),
       until: now + hour,
     });
-    expect(whyNotReady(parkAfter({ state: known(), now, chance: 0, error: auth }), asked)?.text).toBe(
-      'account "main" of codex has a login that was refused (not logged in); it is tried again at 2026-07-01T12:05:00.000Z',
-    );
-    expect(whyNotReady(known({ windows: [window('primary', 97.9, now + hour)] }), asked)?.text).toBe(
-      'account "main" of codex has used 97 % of its window "primary" (agent.quota_stop_percent is 95), which begins anew at 2026-07-01T13:00:00.000Z',
+    expect(whyNotReady(parkAfter({ state: known(), now, chance: 0, error: auth }), asked)).toEqual({
+      text: telling('"main"', 'codex', auth.reason, '2026-07-01T12:05:00.000Z'),
+      until: now + 5 * minute,
+    });
+    expect(whyNotReady(known({ windows: [window('primary', 97.9, now + hour)] }), asked)?.text).toEqual(
+      telling('"main"', 'codex', 97, '"primary"', 'agent.quota_stop_percent', 95, '2026-07-01T13:00:00.000Z'),
     );
   });
 
@@ -409,7 +411,7 @@ describe('the account of the next run', () => {
     expect(chooseAccount(accounts, states, wanted)).toEqual({
       why: {
         code: 'waiting_quota',
-        text: 'account "b" of codex has no quota left (usage limit reached); it is tried again at 2026-07-01T13:00:00.000Z; 2 other accounts wait longer',
+        text: telling('"b"', 'codex', quota.reason, '2026-07-01T13:00:00.000Z', 2),
         until: now + hour,
       },
     });
@@ -417,7 +419,9 @@ describe('the account of the next run', () => {
 
   it('is none where the file has none for the backend', () => {
     const choice = chooseAccount(accounts, [], { ...wanted, backend: 'acp' });
-    expect(choice).toMatchObject({ why: { code: 'waiting_quota', text: 'agent.accounts names no account of acp' } });
+    expect(choice).toEqual({
+      why: { code: 'waiting_quota', text: telling('agent.accounts', 'acp'), until: now + 8 * day },
+    });
   });
 
   it('is ready whenever any is, and one is ready at the time told', () => {

@@ -5,6 +5,7 @@ import { planDispatch } from '../../src/core/dispatch-plan.ts';
 import { openGates } from '../../src/core/gates.ts';
 import { issue } from '../fake/issues.ts';
 import { settings } from '../fake/settings.ts';
+import { telling } from '../telling.ts';
 
 const inHand = (changes: { inReview?: number | null; claimed?: readonly string[] } = {}): WorkInHand => ({
   inReview: changes.inReview === undefined ? 0 : changes.inReview,
@@ -17,52 +18,54 @@ const told = (
   { id = 'new', startsBefore = 0 } = {},
 ) => {
   const gates = backpressureGates(work, { maxInReview: 0, maxClaimed: 0, ...limits });
-  const say = ({ refuse, passed }: (typeof gates)['review_room']): string => {
-    const refusal = refuse(issue({ id }), startsBefore);
-    return refusal === null ? passed(issue({ id }), startsBefore) : `${refusal.code}: ${refusal.text}`;
-  };
+  const say = ({ refuse, passed }: (typeof gates)['review_room']): { code: string | null; text: string } =>
+    refuse(issue({ id }), startsBefore) ?? { code: null, text: passed(issue({ id }), startsBefore) };
   return { review: say(gates.review_room), claim: say(gates.claim_room) };
 };
 
 describe('the room for review', () => {
-  it.each<[number | null, number, string]>([
-    [4, 5, '4 issues wait for review; agent.max_in_review is 5'],
-    [5, 5, 'max_in_review: 5 issues wait for review; agent.max_in_review is 5'],
-    [9, 5, 'max_in_review: 9 issues wait for review; agent.max_in_review is 5'],
-    [1, 1, 'max_in_review: 1 issue waits for review; agent.max_in_review is 1'],
-    [0, 1, '0 issues wait for review; agent.max_in_review is 1'],
-    [null, 5, 'max_in_review: the issues in review are not counted yet; agent.max_in_review is 5'],
-    [null, 0, 'agent.max_in_review sets no limit'],
-    [1_000, 0, 'agent.max_in_review sets no limit'],
-  ])('with %s issues in review and a limit of %i says: %s', (inReview, maxInReview, text) => {
-    expect(told(inHand({ inReview }), { maxInReview }).review).toBe(text);
-  });
+  it.each<[number | null, number, string | null, number[]]>([
+    [4, 5, null, [4, 5]],
+    [5, 5, 'max_in_review', [5]],
+    [9, 5, 'max_in_review', [9, 5]],
+    [1, 1, 'max_in_review', [1]],
+    [0, 1, null, [0, 1]],
+    [null, 5, 'max_in_review', [5]],
+    [null, 0, null, []],
+    [1_000, 0, null, []],
+  ])(
+    'with %s issues in review and a limit of %i answers %s with the setting and the numbers %j',
+    (inReview, maxInReview, code, numbers) => {
+      const { review } = told(inHand({ inReview }), { maxInReview });
+      expect(review).toEqual({ code, text: telling('agent.max_in_review', ...numbers) });
+    },
+  );
 
   it('is not asked for by an issue that is claimed, counted or not', () => {
     const claimed = ['old'];
     for (const inReview of [null, 5, 50])
-      expect(told(inHand({ inReview, claimed }), { maxInReview: 5 }, { id: 'old' }).review).toBe(
-        'it is claimed already and goes on',
-      );
+      expect(told(inHand({ inReview, claimed }), { maxInReview: 5 }, { id: 'old' }).review.code).toBeNull();
   });
 });
 
 describe('the room for claims', () => {
-  it.each<[number, number, number, string]>([
-    [1, 0, 2, '1 issue is claimed; agent.max_claimed is 2'],
-    [2, 0, 2, 'max_claimed: 2 issues are claimed; agent.max_claimed is 2'],
-    [1, 1, 2, 'max_claimed: 1 issue is claimed and 1 starts before it; agent.max_claimed is 2'],
-    [0, 3, 3, 'max_claimed: 0 issues are claimed and 3 start before it; agent.max_claimed is 3'],
-    [7, 3, 0, 'agent.max_claimed sets no limit'],
-  ])('with %i claimed, %i before and a limit of %i says: %s', (count, startsBefore, maxClaimed, text) => {
-    const claimed = Array.from({ length: count }, (_, number) => `claimed-${number}`);
-    expect(told(inHand({ claimed }), { maxClaimed }, { startsBefore }).claim).toBe(text);
-  });
+  it.each<[number, number, number, string | null, number[]]>([
+    [1, 0, 2, null, [1, 2]],
+    [2, 0, 2, 'max_claimed', [2]],
+    [1, 1, 2, 'max_claimed', [1, 2]],
+    [0, 4, 3, 'max_claimed', [0, 4, 3]],
+    [7, 3, 0, null, []],
+  ])(
+    'with %i claimed, %i before and a limit of %i answers %s with the setting and the numbers %j',
+    (count, startsBefore, maxClaimed, code, numbers) => {
+      const claimed = Array.from({ length: count }, (_, number) => `claimed-${number}`);
+      const { claim } = told(inHand({ claimed }), { maxClaimed }, { startsBefore });
+      expect(claim).toEqual({ code, text: telling('agent.max_claimed', ...numbers) });
+    },
+  );
 
   it('is not asked for by an issue that is claimed', () => {
-    expect(told(inHand({ claimed: ['old', 'other'] }), { maxClaimed: 1 }, { id: 'old' }).claim).toBe(
-      'it is claimed already and goes on',
-    );
+    expect(told(inHand({ claimed: ['old', 'other'] }), { maxClaimed: 1 }, { id: 'old' }).claim.code).toBeNull();
   });
 });
 

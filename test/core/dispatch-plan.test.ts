@@ -1,19 +1,22 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { compareForDispatch } from '../../src/core/dispatch-order.ts';
-import {
-  type DispatchDecision,
-  type DispatchFacts,
-  explainDispatch,
-  planDispatch,
-} from '../../src/core/dispatch-plan.ts';
+import { type DispatchFacts, explainDispatch, planDispatch } from '../../src/core/dispatch-plan.ts';
 import type { SkipReason } from '../../src/core/eligibility.ts';
 import type { OutsideGates } from '../../src/core/gates.ts';
 import type { Issue } from '../../src/core/issue.ts';
 import { issue } from '../fake/issues.ts';
 import { settings } from '../fake/settings.ts';
+import { runs } from '../property-runs.ts';
+import { telling } from '../telling.ts';
 
 const key = (name: string): string => name.trim().toLowerCase();
+
+/** A reason by its code and the data that its sentence has to carry. */
+interface ExpectedReason {
+  readonly code: SkipReason['code'];
+  readonly text: string;
+}
 
 /** The rules as they are written down, one after the other, without a thought about speed. */
 function naivePlan({
@@ -22,11 +25,11 @@ function naivePlan({
   runningStates,
   startMove,
   outside,
-}: DispatchFacts): DispatchDecision[] {
+}: DispatchFacts): { readonly issue: Issue; readonly reason: ExpectedReason | null }[] {
   const running = [...runningStates];
   const started: string[] = [];
   const isIn = (names: readonly string[], state: string) => names.some((name) => key(name) === key(state));
-  const refusals = (each: Issue): (SkipReason | null | undefined)[] => {
+  const refusals = (each: Issue): (ExpectedReason | null | undefined)[] => {
     const after = startMove !== undefined && key(startMove.from) === key(each.state) ? startMove.to : each.state;
     const taken = running.filter((state) => key(state) === key(after)).length;
     const limit = Object.entries(agent.maxConcurrentAgentsByState).find(([name]) => name === key(after))?.[1];
@@ -34,40 +37,25 @@ function naivePlan({
     const lacking = tracker.requiredLabels.filter((label) => label === '' || !each.labels.includes(label));
     const open = each.blockedBy.filter(({ state }) => state === null || !isIn(tracker.terminalStates, state));
     const ask = (name: keyof OutsideGates) => outside[name]?.refuse(each, started.length);
-    const unless = (ok: boolean, code: SkipReason['code'], text: string) => (ok ? null : { code, text });
+    const unless = (ok: boolean, code: SkipReason['code'], ...data: readonly (string | number)[]) =>
+      ok ? null : { code, text: telling(...data) };
     return [
-      unless(!started.includes(each.id), 'claimed', 'it starts just now; the tracker named it twice'),
+      unless(!started.includes(each.id), 'claimed'),
       ...(['free_here', 'free_elsewhere', 'workflow', 'not_paused', 'day_limit', 'free_room'] as const).map(ask),
-      unless(missing.length === 0, 'missing_field', `it has no ${missing.join(', ')}`),
-      unless(
-        lacking.length === 0,
-        'missing_label',
-        `it lacks the required label ${lacking.map((label) => `"${label}"`).join(', ')}`,
-      ),
-      unless(!isIn(tracker.terminalStates, each.state), 'terminal_state', `its state "${each.state}" is terminal`),
-      unless(
-        isIn(tracker.activeStates, each.state),
-        'inactive_state',
-        `its state "${each.state}" is not an active one`,
-      ),
+      unless(missing.length === 0, 'missing_field', ...missing),
+      unless(lacking.length === 0, 'missing_label', ...lacking.map((label) => `"${label}"`)),
+      unless(!isIn(tracker.terminalStates, each.state), 'terminal_state', `"${each.state}"`),
+      unless(isIn(tracker.activeStates, each.state), 'inactive_state', `"${each.state}"`),
       unless(
         key(each.state) !== 'todo' || open.length === 0,
         'blocked',
-        `it waits for ${open.map((blocker) => `${blocker.identifier} (${blocker.state ?? 'state unknown'})`).join(', ')}`,
+        ...open.flatMap(({ identifier, state }) => [identifier ?? '', state ?? '']),
       ),
-      unless(each.dispatchable, 'not_dispatchable', 'the tracker marks it as not for dispatch'),
+      unless(each.dispatchable, 'not_dispatchable'),
       ask('chosen'),
       ask('own_limits'),
-      unless(
-        running.length < agent.maxConcurrentAgents,
-        'no_slot',
-        `no slot (${running.length} of ${agent.maxConcurrentAgents})`,
-      ),
-      unless(
-        limit === undefined || taken < limit,
-        'no_slot_in_state',
-        `no slot in state "${after}" (${taken} of ${limit})`,
-      ),
+      unless(running.length < agent.maxConcurrentAgents, 'no_slot', running.length, agent.maxConcurrentAgents),
+      unless(limit === undefined || taken < limit, 'no_slot_in_state', `"${after}"`, taken, limit ?? ''),
       ask('slot_in_baton'),
     ];
   };
@@ -167,7 +155,7 @@ describe('a plan', () => {
       fc.property(anyFacts, (facts) => {
         expect(planDispatch(facts)).toEqual(naivePlan(facts));
       }),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     );
   });
 

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { stateClass, whyNotCandidate, whyNotRoutable } from '../../src/core/eligibility.ts';
 import { issue } from '../fake/issues.ts';
 import { settings } from '../fake/settings.ts';
+import { telling } from '../telling.ts';
 
 const { tracker } = settings();
 const reasonFor = (changes: Parameters<typeof issue>[0], rules = tracker) =>
@@ -55,9 +56,9 @@ it('a run goes on when its issue gets a blocker: only starting waits for one', (
   expect(whyNotRoutable(issue({ blockedBy: [{ id: 'b', identifier: 'B-1', state: 'Todo' }] }), tracker)).toBeNull();
 });
 
-it('a reason names what is missing in plain words', () => {
+it('a reason names the blockers and their states', () => {
   const blocked = issue({ blockedBy: [{ id: 'b', identifier: 'B-1', state: 'In Progress' }] });
-  expect(whyNotCandidate(blocked, tracker)?.text).toBe('it waits for B-1 (In Progress)');
+  expect(whyNotCandidate(blocked, tracker)).toEqual({ code: 'blocked', text: telling('B-1', 'In Progress') });
 });
 
 it('a state that is both active and terminal counts as terminal', () => {

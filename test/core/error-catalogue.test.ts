@@ -1,17 +1,6 @@
-import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { BatonError, toBatonError } from '../../src/core/baton-error.ts';
 import { type ErrorCode, errorCatalogue } from '../../src/core/error-catalogue.ts';
-
-it('docs/errors.md lists every code with its word on retrying, and no other', () => {
-  const page = readFileSync(new URL('../../docs/errors.md', import.meta.url), 'utf8');
-  const rows = [...page.matchAll(/^\| `(?<code>[a-z_]+)` \| (?<retryable>yes|no) \|/gm)].map(({ groups }) => [
-    groups?.code,
-    groups?.retryable === 'yes',
-  ]);
-  const codes = Object.entries(errorCatalogue).map(([code, { retryable }]) => [code, retryable]);
-  expect(rows.toSorted()).toEqual(codes.toSorted());
-});
 
 it.each(Object.keys(errorCatalogue) as ErrorCode[])('%s tells the next step in a sentence', (code) => {
   expect(errorCatalogue[code].nextStep).toMatch(/^[A-Z].*\.$/s);

@@ -5,6 +5,7 @@ import type { ErrorCode } from '../../src/core/error-catalogue.ts';
 import { decideAfterExit, type RunExit } from '../../src/core/exit-decision.ts';
 import type { RunEnd, RunOutcome } from '../../src/core/run.ts';
 import { settings } from '../fake/settings.ts';
+import { telling } from '../telling.ts';
 
 const contextRecovery = { reducedBudgetTokens: 100_000, compact: true, freshStart: true, largerModel: 'large' };
 const { agent } = settings({ agent: { maxRetries: 0, contextRecovery } });
@@ -55,8 +56,7 @@ describe('a run that ended well', () => {
     expect(decided(well, { changed: false, staleBefore: 2 })).toEqual({
       action: 'hold',
       code: 'no_progress',
-      reason:
-        'The last 3 runs ended well and changed nothing (agent.max_stale_runs). To go on: baton issue retry BAT-1',
+      reason: telling(3, 'agent.max_stale_runs', 'baton issue retry BAT-1'),
     });
   });
 
@@ -102,8 +102,7 @@ describe('a run that failed', () => {
     ).toEqual({
       action: 'hold',
       code: 'retries_exhausted',
-      reason:
-        'The last 3 runs failed, the last one with agent_exited: exit 1: no such file (agent.max_retries). To go on: baton issue retry BAT-1',
+      reason: telling(3, 'agent_exited', 'exit 1: no such file', 'agent.max_retries', 'baton issue retry BAT-1'),
     });
   });
 
@@ -111,7 +110,8 @@ describe('a run that failed', () => {
     const limited = { ...agent, maxRetries: 1 };
     expect(decided(failed, { failuresBefore: 7, agent: limited })).toMatchObject({ code: 'retries_exhausted' });
     expect(decided(failed, { agent: limited })).toMatchObject({
-      reason: expect.stringMatching(/^The last run failed with/),
+      code: 'retries_exhausted',
+      reason: telling('agent_exited', 'agent.max_retries'),
     });
   });
 
@@ -128,7 +128,7 @@ describe('a run that failed', () => {
 
 it('O31: a run that needs a person is held and not retried', () => {
   const decision = decided(badly('failed', 'agent_input_required'));
-  const reason = 'why. To go on: baton issue retry BAT-1';
+  const reason = telling('why.', 'baton issue retry BAT-1');
   expect(decision).toEqual({ action: 'hold', code: 'agent_input_required', reason });
 });
 
@@ -136,7 +136,7 @@ it.each(['failed', 'timed_out', 'stalled', 'canceled_by_reconciliation', 'interr
   'an agent that could not be ended keeps its ticket from being given to another, also when its run is %s',
   (end) => {
     const decision = decided(badly(end, 'agent_survives'));
-    const reason = 'why. End what is left of it; then, and not before: baton issue retry BAT-1';
+    const reason = telling('why.', 'baton issue retry BAT-1');
     expect(decision).toEqual({ action: 'hold', code: 'agent_survives', reason });
   },
 );
@@ -268,7 +268,7 @@ describe('a run that no retry mends', () => {
         expect(decided(badly(end, code, 'Log in with: codex login'), { agent: { ...agent, maxRetries: 0 } })).toEqual({
           action: 'hold',
           code,
-          reason: 'Log in with: codex login. To go on: baton issue retry BAT-1',
+          reason: telling('Log in with: codex login.', 'baton issue retry BAT-1'),
         });
       }
     },
@@ -284,7 +284,7 @@ describe('a run that no retry mends', () => {
       fc.property(fc.string({ unit: 'binary', maxLength: 2_000 }), fc.string({ minLength: 1 }), (said, identifier) => {
         const decision = decided(badly('failed', 'run_stalemate', said), { identifier });
         if (decision.action !== 'hold') throw new Error('not held');
-        expect(decision.reason).toMatch(/To go on: baton issue retry \S/);
+        expect(decision.reason).toMatch(/baton issue retry \S/);
         expect(decision.reason).not.toMatch(/\n|\p{Cc}/u);
         expect(decision.reason.length).toBeLessThan(1_300);
       }),

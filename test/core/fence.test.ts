@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { fence, fenceRule, fenceState, isTrusted, unfencedLine, withoutFence } from '../../src/core/fence.ts';
+import { runs } from '../property-runs.ts';
 
 const mark = '2f6c0d1e-77aa-4b1c-8d2e-0123456789ab';
 const count = (text: string, part: string): number => text.toLowerCase().split(part.toLowerCase()).length - 1;
@@ -48,7 +49,7 @@ describe('a fence', () => {
         expect(fenced.endsWith(`END-${mark}`)).toBe(true);
         expect(fenceState(fenced, mark)).toBe('whole');
       }),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     );
   });
 
@@ -62,7 +63,7 @@ describe('a fence', () => {
         expect(line).not.toMatch(/\p{Cc}|\p{Cf}|\p{Cs}/u);
         expect(count(line, mark)).toBe(0);
       }),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     );
   });
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type RoomLeft, whyNoRoom } from '../../src/core/free-room.ts';
 import { settings } from '../fake/settings.ts';
+import { telling } from '../telling.ts';
 
 const disk = (...freeMb: (number | null)[]): RoomLeft['disk'] =>
   freeMb.map((each, index) => ({ folder: `/folder-${index}`, freeMb: each }));
@@ -23,20 +24,16 @@ describe('the room for new work', () => {
     expect(why(room, floors)).toBeNull();
   });
 
-  it.each<[string, Partial<RoomLeft>, string]>([
+  it.each<[string, Partial<RoomLeft>, (string | number)[]]>([
     [
       'the first folder under the floor',
       { disk: disk(120, 3), memoryMb: 1 },
-      'only 120 MB of disk are free below /folder-0; workspace.min_free_disk_mb is 250',
+      [120, '/folder-0', 'workspace.min_free_disk_mb', 250],
     ],
-    [
-      'the state folder too',
-      { disk: disk(null, 249) },
-      'only 249 MB of disk are free below /folder-1; workspace.min_free_disk_mb is 250',
-    ],
-    ['memory', { disk: disk(1_000), memoryMb: 249 }, 'only 249 MB of memory are free; agent.min_free_memory_mb is 250'],
-  ])('is too little for %s, and the numbers are told', (_what, room, text) => {
-    expect(why(room)).toEqual({ code: 'no_room', text });
+    ['the state folder too', { disk: disk(null, 249) }, [249, '/folder-1', 'workspace.min_free_disk_mb', 250]],
+    ['memory', { disk: disk(1_000), memoryMb: 249 }, [249, 'agent.min_free_memory_mb', 250]],
+  ])('is too little for %s, and the numbers are told', (_what, room, data) => {
+    expect(why(room)).toEqual({ code: 'no_room', text: telling(...data) });
   });
 
   it('keeps each floor to its own kind', () => {

@@ -3,6 +3,7 @@ import { type GateFacts, type OutsideGate, openGates } from '../../src/core/gate
 import type { Issue } from '../../src/core/issue.ts';
 import { issue } from '../fake/issues.ts';
 import { settings } from '../fake/settings.ts';
+import { telling } from '../telling.ts';
 
 const some = (changes: Partial<GateFacts> = {}): GateFacts => ({
   settings: settings(),
@@ -14,39 +15,40 @@ const some = (changes: Partial<GateFacts> = {}): GateFacts => ({
 const told = (each: Issue, facts: GateFacts) =>
   openGates(facts)
     .askAll(each)
-    .map(({ gate, refusal, text }) => `${gate} ${refusal === null ? 'ok' : 'no'}: ${text}`);
+    .map(({ gate, refusal, text }) => [gate, refusal?.code ?? null, text]);
 const passing: OutsideGate = { refuse: () => null, passed: () => 'fine' };
 const refusing: OutsideGate = { refuse: () => ({ code: 'paused', text: 'paused' }), passed: () => 'never said' };
 
 describe('the gates', () => {
-  it('each say in a sentence why they let an issue pass', () => {
+  it('each say why they let an issue pass', () => {
     expect(told(issue(), some())).toEqual([
-      'free_here ok: nobody works on it',
-      'fields ok: it has an id, an identifier, a title and a state',
-      'labels ok: no label is required',
-      'not_terminal ok: its state "Todo" is not terminal',
-      'active ok: its state "Todo" is an active one',
-      'unblocked ok: nothing blocks it',
-      'dispatchable ok: the tracker lets it be worked on',
-      'slot ok: 0 of 10 slots are taken',
-      'slot_in_state ok: state "Todo" has no limit of its own',
+      ['free_here', null, expect.any(String)],
+      ['fields', null, expect.any(String)],
+      ['labels', null, expect.any(String)],
+      ['not_terminal', null, telling('"Todo"')],
+      ['active', null, telling('"Todo"')],
+      ['unblocked', null, expect.any(String)],
+      ['dispatchable', null, expect.any(String)],
+      ['slot', null, telling(0, 10)],
+      ['slot_in_state', null, telling('"Todo"')],
     ]);
+    expect(told(issue(), some()).filter(([, , text]) => text === '')).toEqual([]);
   });
 
-  it('each say in a sentence why they refuse', () => {
+  it('each say why they refuse', () => {
     const refused = issue({ title: '', dispatchable: false, blockedBy: [{ id: 'b', identifier: 'B-1', state: null }] });
     const tracker = { requiredLabels: ['baton'], activeStates: ['x'], terminalStates: ['todo'] };
     const agent = { maxConcurrentAgents: 2, maxConcurrentAgentsByState: { todo: 1 } };
     const facts = some({ settings: settings({ tracker, agent }), runningStates: ['Todo', 'x'] });
     expect(told(refused, facts).slice(1)).toEqual([
-      'fields no: it has no title',
-      'labels no: it lacks the required label "baton"',
-      'not_terminal no: its state "Todo" is terminal',
-      'active no: its state "Todo" is not an active one',
-      'unblocked no: it waits for B-1 (state unknown)',
-      'dispatchable no: the tracker marks it as not for dispatch',
-      'slot no: no slot (2 of 2)',
-      'slot_in_state no: no slot in state "Todo" (1 of 1)',
+      ['fields', 'missing_field', telling('title')],
+      ['labels', 'missing_label', telling('"baton"')],
+      ['not_terminal', 'terminal_state', telling('"Todo"')],
+      ['active', 'inactive_state', telling('"Todo"')],
+      ['unblocked', 'blocked', telling('B-1')],
+      ['dispatchable', 'not_dispatchable', expect.any(String)],
+      ['slot', 'no_slot', telling(2)],
+      ['slot_in_state', 'no_slot_in_state', telling('"Todo"', 1)],
     ]);
   });
 
@@ -63,12 +65,9 @@ describe('the gates', () => {
         .askAll(each)
         .slice(-2)
         .map(({ text }) => text);
-    expect(slots(issue({ id: '1' }))).toEqual([
-      '1 of 10 slots is taken',
-      '1 of 2 slots in state "In Progress" is taken',
-    ]);
+    expect(slots(issue({ id: '1' }))).toEqual([telling(1, 10), telling(1, 2, '"In Progress"')]);
     gates.letThrough(issue({ id: '1' }));
-    expect(slots(issue({ id: '2' }))).toEqual(['2 of 10 slots are taken', 'no slot in state "In Progress" (2 of 2)']);
+    expect(slots(issue({ id: '2' }))).toEqual([telling(2, 10), telling(2, '"In Progress"')]);
   });
 
   it('from outside stand where core puts them, and one that is not handed in is not there', () => {
@@ -128,10 +127,13 @@ describe('the gates', () => {
   });
 });
 
-it('blockers that are over, or that do not count in this state, are told as such', () => {
+it('blockers that are over, or that do not count in this state, refuse nothing, and each is told apart', () => {
   const blockedBy = [{ id: 'b', identifier: 'B-1', state: 'Done' }];
-  expect(told(issue({ blockedBy }), some())).toContain('unblocked ok: everything it waited for is over');
-  expect(told(issue({ blockedBy, state: 'In Progress' }), some())).toContain(
-    'unblocked ok: in state "In Progress" it waits for nothing',
+  const unblocked = (each: Issue) => told(each, some()).find(([gate]) => gate === 'unblocked');
+  const [none, over, elsewhere] = [{}, { blockedBy }, { blockedBy, state: 'In Progress' }].map((each) =>
+    unblocked(issue(each)),
   );
+  expect(elsewhere).toEqual(['unblocked', null, telling('"In Progress"')]);
+  expect(over).toEqual(['unblocked', null, expect.any(String)]);
+  expect(over).not.toEqual(none);
 });

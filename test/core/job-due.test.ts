@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { dueAfterRestart, jitterMs, nextDue, rescheduled } from '../../src/core/job-due.ts';
+import { runs } from '../property-runs.ts';
 
 const someMs = fc.integer({ min: 1000, max: 10 ** 9 });
 const someTime = fc.integer({ min: 0, max: 10 ** 12 });
@@ -64,7 +65,7 @@ describe('the next due time', () => {
         for (const delay of delays) due = nextDue({ previousDue: due, intervalMs: 5000, now: due + delay });
         expect(due).toBe(5_000_000);
       }),
-      { numRuns: 20 },
+      { numRuns: runs(20) },
     );
   });
 });

@@ -1,6 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type AgentQuestion, checkAnswer, type QuestionField, type WantedAnswer } from '../../src/core/question.ts';
+import {
+  type AgentQuestion,
+  type AnswerProblem,
+  checkAnswer,
+  type QuestionField,
+  type WantedAnswer,
+} from '../../src/core/question.ts';
+import { telling } from '../telling.ts';
 
 const field = (name: string, more: Partial<QuestionField> = {}): QuestionField => {
   return { name, label: name, options: [], allowsOther: false, isSecret: false, ...more };
@@ -14,10 +21,10 @@ function answered(question: AgentQuestion, wanted: WantedAnswer): object {
   return checked.answer;
 }
 
-function problem(question: AgentQuestion, wanted: WantedAnswer): string {
+function refused(question: AgentQuestion, wanted: WantedAnswer): AnswerProblem {
   const checked = checkAnswer(question, wanted);
   if ('answer' in checked) throw new Error('It was taken.');
-  return checked.problem;
+  return checked;
 }
 
 describe('a question that is answered by yes or no', () => {
@@ -35,14 +42,14 @@ describe('a question that is answered by yes or no', () => {
   });
 
   it.each([
-    [{}, 'answer yes, always or no'],
-    [{ text: 'perhaps' }, '"perhaps" is no answer to it; answer yes, always or no'],
-    [{ text: 'constructor' }, '"constructor" is no answer to it; answer yes, always or no'],
-    [{ text: '' }, '"" is no answer to it; answer yes, always or no'],
-    [{ text: 'no', decision: 'accept' }, '"no" contradicts the decision'],
-    [{ decision: 'accept', values: { x: '1' } }, 'the question has no field "x"; answer yes, always or no'],
-  ] as const)('does not take %j', (wanted, words) => {
-    expect(problem(asked(), wanted)).toBe(words);
+    [{}, 'no_decision', null, ['yes', 'always', 'no']],
+    [{ text: 'perhaps' }, 'unknown_decision', null, ['"perhaps"', 'yes', 'always', 'no']],
+    [{ text: 'constructor' }, 'unknown_decision', null, ['"constructor"', 'yes', 'always', 'no']],
+    [{ text: '' }, 'unknown_decision', null, ['""', 'yes', 'always', 'no']],
+    [{ text: 'no', decision: 'accept' }, 'contradicts_decision', null, ['"no"']],
+    [{ decision: 'accept', values: { x: '1' } }, 'unknown_field', 'x', ['"x"', 'yes', 'always', 'no']],
+  ] as const)('does not take %j: %s', (wanted, code, name, data) => {
+    expect(refused(asked(), wanted)).toEqual({ code, field: name, problem: telling(...data) });
   });
 });
 
@@ -68,9 +75,11 @@ describe('a question with one field', () => {
   it.each(['0', '4', '-1', '1.0', '01', '1e0', 'Re', '__proto__', '99999999999999999999'])(
     'with options does not take %j, and says what it takes',
     (text) => {
-      expect(problem(asked(colour), { text })).toBe(
-        `"${text}" is not one of them; "colour" may be 1 "Red", 2 "Green", 3 "2"`,
-      );
+      expect(refused(asked(colour), { text })).toEqual({
+        code: 'not_an_option',
+        field: 'colour',
+        problem: telling(`"${text}"`, '"colour"', '1 "Red"', '2 "Green"', '3 "2"'),
+      });
     },
   );
 
@@ -78,22 +87,28 @@ describe('a question with one field', () => {
     const open = asked({ ...colour, allowsOther: true });
     expect(answered(open, { text: 'GREEN' })).toMatchObject({ values: { colour: 'Green' } });
     expect(answered(open, { text: 'Blue' })).toMatchObject({ values: { colour: 'Blue' } });
-    expect(problem(open, { text: ' ' })).toContain('or any other text');
+    expect(refused(open, { text: ' ' })).toMatchObject({ code: 'no_value', field: 'colour' });
   });
 
   it('does not guess between options that differ in case alone', () => {
     const alike = asked(field('x', { options: ['go', 'GO'] }));
     expect(answered(alike, { text: 'GO' })).toMatchObject({ values: { x: 'GO' } });
-    expect(problem(alike, { text: 'Go' })).toContain('is not one of them');
+    expect(refused(alike, { text: 'Go' })).toMatchObject({ code: 'not_an_option', field: 'x' });
   });
 
   it('is not answered twice, and not without a value', () => {
-    expect(problem(asked(colour), { text: 'red', values: { colour: 'red' } })).toBe(
-      'the field "colour" is answered twice',
-    );
-    expect(problem(asked(field('name')), {})).toBe('the field "name" has no value; write any text for "name"');
-    expect(problem(asked(field('name')), { values: { name: ' \n' } })).toContain('has no value');
-    expect(problem(asked(field('name')), { text: 'x'.repeat(100_001) })).toContain('longer than 100000');
+    expect(refused(asked(colour), { text: 'red', values: { colour: 'red' } })).toMatchObject({
+      code: 'answered_twice',
+      field: 'colour',
+    });
+    const name = asked(field('name'));
+    expect(refused(name, {})).toEqual({ code: 'no_value', field: 'name', problem: telling('"name"') });
+    expect(refused(name, { values: { name: ' \n' } })).toMatchObject({ code: 'no_value', field: 'name' });
+    expect(refused(name, { text: 'x'.repeat(100_001) })).toEqual({
+      code: 'too_long',
+      field: 'name',
+      problem: telling('"name"', 100_000),
+    });
   });
 });
 
@@ -108,28 +123,28 @@ describe('a question with several fields', () => {
   });
 
   it.each([
-    [{ text: 'red' }, 'the question has several fields; name each: "colour", "why"'],
-    [{ values: { colour: 'red' } }, 'the field "why" has no value; write any text for "why"'],
-    [{ values: { colour: 'red', why: 'x', size: '1' } }, 'the question has no field "size"; it has "colour", "why"'],
-    [
-      { decision: 'accept_for_session' },
-      'only a question that is answered by yes or no can be answered for good; give a value instead',
-    ],
-    [{ decision: 'decline', values: { why: 'x' } }, 'whoever declines gives no values; leave one of both out'],
-  ] as const)('does not take %j', (wanted, words) => {
-    expect(problem(both, wanted)).toBe(words);
+    [{ text: 'red' }, 'field_not_named', null, ['"colour"', '"why"']],
+    [{ values: { colour: 'red' } }, 'no_value', 'why', ['"why"']],
+    [{ values: { colour: 'red', why: 'x', size: '1' } }, 'unknown_field', 'size', ['"size"', '"colour"', '"why"']],
+    [{ decision: 'accept_for_session' }, 'not_for_session', null, []],
+    [{ decision: 'decline', values: { why: 'x' } }, 'values_with_decline', null, []],
+  ] as const)('does not take %j: %s', (wanted, code, name, data) => {
+    expect(refused(both, wanted)).toEqual({ code, field: name, problem: telling(...data) });
   });
 });
 
 it('a secret is not taken, however it is given, and the way to enter it is told', () => {
   const secret = asked(field('token', { isSecret: true }));
   for (const wanted of [{ text: 's3cret' }, { values: { token: 's3cret' } }, {}, { decision: 'accept' }] as const) {
-    expect(problem(secret, wanted)).toContain('`baton takeover ISSUE`');
-    expect(problem(secret, wanted)).not.toContain('s3cret');
+    expect(refused(secret, wanted)).toEqual({
+      code: 'secret',
+      field: 'token',
+      problem: telling('"token"', '`baton takeover ISSUE`'),
+    });
+    expect(refused(secret, wanted).problem).not.toContain('s3cret');
   }
-  expect(problem(asked(colour, field('pin', { isSecret: true })), { values: { colour: '1', pin: '1' } })).toContain(
-    '"pin"',
-  );
+  const withPin = asked(colour, field('pin', { isSecret: true }));
+  expect(refused(withPin, { values: { colour: '1', pin: '1' } })).toMatchObject({ code: 'secret', field: 'pin' });
 });
 
 it('everything may be declined, a secret too', () => {

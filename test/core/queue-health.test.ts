@@ -11,6 +11,7 @@ import {
   whatToTell,
 } from '../../src/core/queue-health.ts';
 import { issue } from '../fake/issues.ts';
+import { telling } from '../telling.ts';
 
 const hour = 3_600_000;
 const day = 24 * hour;
@@ -19,7 +20,6 @@ const leaseMs = 30_000;
 
 const found = (facts: Partial<QueueFacts>) =>
   findInQueue({ now, leaseMs, waiting: [], failing: [], held: [], claims: [], runs: [], ...facts });
-const texts = (facts: Partial<QueueFacts>) => found(facts).map(({ code, text }) => `${code}: ${text}`);
 const waiting = (changes: Partial<WaitingFact> & { updatedAt?: number | null } = {}): WaitingFact => ({
   issue: issue({ id: '1', updatedAt: changes.updatedAt ?? null }),
   seenForMs: 0,
@@ -59,9 +59,11 @@ describe('an issue that waits', () => {
 
   it('carries why it is not started', () => {
     const reason = { code: 'blocked', text: 'it waits for T-7 (Todo)' } as const;
-    expect(texts({ waiting: [waiting({ seenForMs: 26 * hour, reason }), waiting({ seenForMs: 25 * hour })] })).toEqual([
-      'waits_too_long: it has been in "Todo" for 26 h and was not started: it waits for T-7 (Todo)',
-      'waits_too_long: it has been in "Todo" for 25 h and was not started: nothing is known that keeps it',
+    expect(
+      found({ waiting: [waiting({ seenForMs: 26 * hour, reason }), waiting({ seenForMs: 25 * hour })] }),
+    ).toMatchObject([
+      { code: 'waits_too_long', text: telling('"Todo"', '26 h', reason.text) },
+      { code: 'waits_too_long', text: telling('"Todo"', '25 h') },
     ]);
   });
 
@@ -99,14 +101,14 @@ describe('an issue that fails again and again', () => {
 
   it('is found from the second failure in a row on, with the last error', () => {
     expect(found(failing(1))).toEqual([]);
-    expect(texts(failing(2))).toEqual(['fails_repeatedly: its last 2 runs failed, the last one with: boom']);
-    expect(texts(failing(7, null))).toEqual(['fails_repeatedly: its last 7 runs failed']);
+    expect(found(failing(2))).toMatchObject([{ code: 'fails_repeatedly', text: telling(2, 'boom') }]);
+    expect(found(failing(7, null))).toMatchObject([{ code: 'fails_repeatedly', text: telling(7) }]);
   });
 
   it('is told in one harmless line, whatever the agent wrote', () => {
-    const [text] = texts(failing(2, `\u001b[31mred\u001b[0m\nnext\u202eline ${'x'.repeat(10_000)}`));
-    expect(text).toMatch(/^[\x20-\x7e]+…$/);
-    expect(text?.length).toBeLessThan(400);
+    const [finding] = found(failing(2, `\u001b[31mred\u001b[0m\nnext\u202eline ${'x'.repeat(10_000)}`));
+    expect(finding?.text).toMatch(/^[\x20-\x7e]+…$/);
+    expect(finding?.text.length).toBeLessThan(400);
   });
 });
 
@@ -114,13 +116,13 @@ it('an issue that is held is found after a day, with what holds it', () => {
   const held = (since: number) => ({ held: [{ issue: issue({ id: '1' }), reason: 'a question', since }] });
   expect(found(held(now - day + 1))).toEqual([]);
   expect(found(held(now + day))).toEqual([]);
-  expect(texts(held(now - day))).toEqual(['held_too_long: it has been held for a person for 24 h: a question']);
+  expect(found(held(now - day))).toMatchObject([{ code: 'held_too_long', text: telling('24 h', 'a question') }]);
 });
 
 describe('a lease nobody holds', () => {
   it('is found when it has been over for more than two leases, and its owner has not renewed it', () => {
-    expect(texts({ claims: [claim()] })).toEqual([
-      'lease_abandoned: the lease of its claim on there ended 1 min ago and nobody took it over',
+    expect(found({ claims: [claim({ host: 'host-7' })] })).toMatchObject([
+      { code: 'lease_abandoned', identifier: 'T-1', text: telling('host-7', '1 min') },
     ]);
     expect(found({ claims: [claim({ leaseUntil: now - 2 * leaseMs })] })).toEqual([]);
     expect(found({ claims: [claim({ isExpired: false })] })).toEqual([]);
@@ -128,15 +130,15 @@ describe('a lease nobody holds', () => {
 
   it('of an old Baton, and of an issue without a name, is told too', () => {
     expect(found({ claims: [claim({ host: null, identifier: null })] })).toMatchObject([
-      { issueId: '1', identifier: null, text: 'the lease of its claim ended 1 min ago and nobody took it over' },
+      { code: 'lease_abandoned', issueId: '1', identifier: null, text: telling('1 min') },
     ]);
   });
 });
 
 describe('a run without an end', () => {
   it('is found when nobody has a claim on its issue, after two leases', () => {
-    expect(texts({ runs: [run()] })).toEqual([
-      'run_abandoned: its run r on there began 1 min ago, has no end, and nobody claims it',
+    expect(found({ runs: [run({ runId: 'run-5', host: 'host-7' })] })).toMatchObject([
+      { code: 'run_abandoned', identifier: 'T-1', text: telling('run-5', 'host-7', '1 min') },
     ]);
     expect(found({ runs: [run({ startedAt: now - 2 * leaseMs })] })).toEqual([]);
   });

@@ -3,6 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { mayLeave, pressureOf, type WindowFacts } from '../../src/core/request-budget.ts';
 import type { RequestImportance } from '../../src/core/request-caller.ts';
 import { noPressure, type PressureStep, type RequestPressure } from '../../src/core/request-pressure.ts';
+import { runs } from '../property-runs.ts';
+import { telling } from '../telling.ts';
 
 const now = 1_000_000;
 const hourMs = 3_600_000;
@@ -79,7 +81,7 @@ describe('the steps of one window', () => {
       step: 'warned',
       spacingMs: 0,
       until: now + hourMs,
-      text: 'requests_per_day: 7,000 of 10,000 used',
+      text: telling('requests_per_day', '7,000', '10,000'),
     });
     expect(pressureOf([windowOf({ used: 1 })], now)).toEqual(noPressure);
     expect(pressureOf([], now)).toEqual(noPressure);
@@ -129,7 +131,7 @@ describe('the spacing', () => {
         expect(spacingMs > 0).toBe(step === 'stretched' || step === 'custody_only');
         expect(spacingMs).toBeLessThanOrEqual(Math.max(0, window.freeAt - now));
       }),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     );
   });
 
@@ -145,7 +147,7 @@ describe('the spacing', () => {
           at += spacingMs;
         }
       }),
-      { numRuns: 50 },
+      { numRuns: runs(50) },
     );
   });
 });

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { type Delivery, deliveryText, evidenceText, type GitEvidence } from '../../src/core/run-evidence.ts';
+import { telling } from '../telling.ts';
 
 const clean: GitEvidence = {
   head: 'abc1234def5678abc1234def5678abc1234def56',
@@ -11,27 +12,25 @@ const clean: GitEvidence = {
 };
 
 it.each([
-  ['nothing beyond the base; head abc1234 on baton/t-1', {}],
-  [
-    '2 commits ahead of the base, 3 files changed, 1 new; head abc1234 on baton/t-1',
-    { ahead: 2, changed: 3, untracked: 1 },
-  ],
-  [
-    '1 commit ahead of the base, 1 file changed, 2 in conflict; head abc1234',
-    { ahead: 1, changed: 1, conflicts: 2, branch: null },
-  ],
-  ['1 new; no commit yet on main', { head: null, branch: 'main', ahead: null, untracked: 1 }],
-] as const)('the evidence of a run reads "%s"', (text, changes) => {
-  expect(evidenceText({ changed: true, fingerprint: 'f', git: { ...clean, ...changes } })).toBe(text);
+  [{}, ['abc1234', 'baton/t-1'], []],
+  [{ ahead: 2, changed: 3, untracked: 4 }, ['abc1234', 'baton/t-1'], [2, 3, 4]],
+  [{ ahead: 5, changed: 1, conflicts: 2, branch: null }, ['abc1234'], [5, 1, 2]],
+  [{ head: null, branch: 'main', ahead: null, untracked: 1 }, ['main'], [1]],
+] as const)('the evidence of a run with %j tells %j and the counts %j', (changes, names, counts) => {
+  const text = evidenceText({ changed: true, fingerprint: 'f', git: { ...clean, ...changes } });
+  expect(text).toEqual(telling(...names, ...counts));
+  // A count of nothing is left out, and so is the rest of a commit's name.
+  expect(text.replaceAll(/abc1234|baton\/t-1/g, '').match(/\d+/g) ?? []).toEqual(counts.map(String));
 });
 
-it.each([
-  ['no git repository; the run changed something', true, 'f'],
-  ['no git repository; the run changed nothing', false, 'f'],
-  ['no git repository', null, 'f'],
-  ['it was not seen completely', null, null],
-] as const)('without git it reads "%s"', (text, changed, fingerprint) => {
-  expect(evidenceText({ changed, fingerprint, git: null })).toBe(text);
+it('without git the evidence tells apart what changed, what did not, and what nobody knows', () => {
+  const texts = [
+    { changed: true, fingerprint: 'f' },
+    { changed: false, fingerprint: 'f' },
+    { changed: null, fingerprint: 'f' },
+    { changed: null, fingerprint: null },
+  ].map((seen) => evidenceText({ ...seen, git: null }));
+  expect(new Set(texts).size).toBe(4);
 });
 
 const work = 'abc1234def5678abc1234def5678abc1234def56';
@@ -43,33 +42,35 @@ const brought: Delivery = {
   reason: null,
   elsewhere: null,
 };
+const nothing = { outcome: 'nothing' } as const;
 const refused = { outcome: 'refused', reason: 'it is checked out in /src' } as const;
 const other = { branch: 'my/other', commit: 'def'.padEnd(40, '0') };
 const detached = { ...other, branch: null };
 
 it.each([
-  ['baton/t-1 is at abc1234 in the repository', {}],
-  ["baton/t-1 is at abc1234 in the repository; more of the agent's work is on my/other", { elsewhere: other }],
-  ['no new commits on baton/t-1 since abc1234', { outcome: 'nothing' }],
-  [
-    "no new commits on baton/t-1 since abc1234; the agent's work is on my/other",
-    { outcome: 'nothing', elsewhere: other },
-  ],
-  [
-    "no new commits on baton/t-1 since abc1234; the agent's work is on no branch, at def0000",
-    { outcome: 'nothing', elsewhere: detached },
-  ],
-  ['baton/t-1 was not brought over: it is checked out in /src; the commits are in the workspace', refused],
-  [
-    "baton/t-1 was not brought over: it is checked out in /src; the agent's work is on my/other",
-    { ...refused, commit: null, elsewhere: other },
-  ],
-  ['the branch was not brought over: it is checked out in /src', { ...refused, branch: null, commit: null }],
-] as const)('what became of a branch reads "%s"', (text, changes) => {
-  expect(deliveryText({ ...brought, ...changes }, false)).toBe(text);
+  [{}, ['baton/t-1', 'abc1234']],
+  [{ elsewhere: other }, ['baton/t-1', 'abc1234', 'my/other']],
+  [nothing, ['baton/t-1', 'abc1234']],
+  [{ ...nothing, elsewhere: other }, ['baton/t-1', 'abc1234', 'my/other']],
+  [{ ...nothing, elsewhere: detached }, ['baton/t-1', 'abc1234', 'def0000']],
+  [refused, ['baton/t-1', refused.reason]],
+  [{ ...refused, commit: null, elsewhere: other }, ['baton/t-1', refused.reason, 'my/other']],
+  [{ ...refused, branch: null, commit: null }, [refused.reason]],
+] as const)('what became of a branch with %j tells %j', (changes, data) => {
+  const text = deliveryText({ ...brought, ...changes }, false);
+  expect(text).toEqual(telling(...data));
+  expect(text).not.toMatch(/null|undefined/);
+});
+
+it('each outcome of a branch reads differently', () => {
+  const texts = [{}, nothing, refused].map((changes) => deliveryText({ ...brought, ...changes }, false));
+  expect(new Set(texts).size).toBe(3);
 });
 
 it('of a workspace that is gone nobody reads that commits are in it', () => {
-  const text = 'baton/t-1 was not brought over: it is checked out in /src';
-  expect(deliveryText({ ...brought, ...refused }, true)).toBe(text);
+  const left = deliveryText({ ...brought, ...refused }, false);
+  const gone = deliveryText({ ...brought, ...refused }, true);
+  expect(gone).toEqual(telling('baton/t-1', refused.reason));
+  expect(left.length).toBeGreaterThan(gone.length);
+  expect(deliveryText({ ...brought, ...refused, commit: null }, false)).toBe(gone);
 });

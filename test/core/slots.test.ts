@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { whyNoSlot } from '../../src/core/slots.ts';
 import { settings } from '../fake/settings.ts';
+import { telling } from '../telling.ts';
 
 const { agent } = settings({ agent: { maxConcurrentAgents: 3, maxConcurrentAgentsByState: { todo: 1 } } });
 
@@ -9,11 +10,15 @@ it('there is a slot below both limits', () => {
 });
 
 it('the global limit holds for every state', () => {
-  expect(whyNoSlot('In Progress', ['a', 'b', 'c'], agent)?.text).toBe('no slot (3 of 3)');
+  expect(whyNoSlot('In Progress', ['a', 'b', 'c'], agent)).toEqual({ code: 'no_slot', text: telling(3) });
+  expect(whyNoSlot('In Progress', ['a', 'b', 'c', 'd'], agent)).toEqual({ code: 'no_slot', text: telling(4, 3) });
 });
 
 it('a limit by state counts only that state, whatever its case', () => {
-  expect(whyNoSlot('TODO', [' todo '], agent)?.text).toBe('no slot in state "TODO" (1 of 1)');
+  expect(whyNoSlot('TODO', [' todo ', 'Todo'], agent)).toEqual({
+    code: 'no_slot_in_state',
+    text: telling('"TODO"', 2, 1),
+  });
   expect(whyNoSlot('In Progress', ['Todo'], agent)).toBeNull();
 });
 
@@ -23,7 +28,7 @@ it.each(['constructor', '__proto__', 'toString'])('a state called %s has only th
 
 it('a limit of zero lets nothing start', () => {
   const none = settings({ agent: { maxConcurrentAgents: 0 } }).agent;
-  expect(whyNoSlot('Todo', [], none)?.text).toBe('no slot (0 of 0)');
+  expect(whyNoSlot('Todo', [], none)).toEqual({ code: 'no_slot', text: telling(0) });
   const noneInState = settings({ agent: { maxConcurrentAgentsByState: { todo: 0 } } }).agent;
-  expect(whyNoSlot('Todo', [], noneInState)?.text).toBe('no slot in state "Todo" (0 of 0)');
+  expect(whyNoSlot('Todo', [], noneInState)).toEqual({ code: 'no_slot_in_state', text: telling('"Todo"', 0) });
 });

@@ -12,7 +12,7 @@ const table = [
   ['stopped_by_person', 'canceled_by_reconciliation', 'run_cancelled'],
   ['limit_reached', 'canceled_by_reconciliation', 'limit_reached'],
   ['unanswered', 'failed', 'agent_input_required'],
-  ['taken_over', 'canceled_by_reconciliation', 'run_cancelled'],
+  ['taken_over', 'canceled_by_reconciliation', 'run_taken_over'],
   ['day_limit_reached', 'interrupted', 'run_interrupted'],
   ['claim_lost', 'interrupted', 'run_interrupted'],
   ['shutdown', 'interrupted', 'run_interrupted'],

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { shortestRetention, type WorkspaceSituation, whyItStays } from '../../src/core/workspace-stay.ts';
 import { settings } from '../fake/settings.ts';
+import { telling } from '../telling.ts';
 
 const hourMs = 3_600_000;
 const now = 1_000 * hourMs;
@@ -39,7 +40,7 @@ describe('a workspace', () => {
     const idleSince = now - 2 * hourMs;
     expect(why({ issue: { state: ' CANCELLED ' }, idleSince }, times)).toEqual({
       code: 'retention',
-      text: `it is kept until ${new Date(idleSince + 24 * hourMs).toISOString()}`,
+      text: telling(new Date(idleSince + 24 * hourMs).toISOString()),
     });
     expect(why({ issue: { state: 'cancelled' }, idleSince: now - 24 * hourMs }, times)).toBeNull();
     expect(why({ issue: { state: 'Closed' }, idleSince }, times)).toBeNull();

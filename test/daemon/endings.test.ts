@@ -1,3 +1,4 @@
+// @module-tag full
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { liveTest, soon } from '../cli/live-daemon.ts';

@@ -1,3 +1,4 @@
+// @module-tag full
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { liveTest, soon } from '../cli/live-daemon.ts';
 import { leaveNoPlaces } from '../cli/run-baton.ts';

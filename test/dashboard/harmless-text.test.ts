@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { harmlessLine, harmlessText } from '../../dashboard/data/harmless-text.ts';
+import { runs } from '../property-runs.ts';
 
 /** What a browser draws with no width, or draws other text differently for. */
 const dangerous = /\p{Cc}|\p{Cf}|\p{Cs}|\p{Zl}|\p{Zp}/u;
@@ -12,7 +13,7 @@ describe('text of others', () => {
         const shown = harmlessText(text).replace(/[\t\n]/gu, '');
         expect(dangerous.exec(shown)?.[0].codePointAt(0)?.toString(16)).toBeUndefined();
       }),
-      { numRuns: 2_000 },
+      { numRuns: runs(2_000) },
     );
   });
 

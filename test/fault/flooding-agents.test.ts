@@ -1,3 +1,4 @@
+// @module-tag full
 import { describe, expect, it } from 'vitest';
 import { leaveNoPlaces } from '../cli/run-baton.ts';
 import { statusNow } from './fault-daemon.ts';

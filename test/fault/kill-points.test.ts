@@ -1,3 +1,4 @@
+// @module-tag full
 import { describe, expect, it } from 'vitest';
 import { seededChance } from '../../src/clock/seeded-chance.ts';
 import { runsOf } from '../cli/live-daemon.ts';
@@ -68,7 +69,9 @@ describe.concurrent('a daemon that is killed', faultTest, () => {
     });
   }
 
-  it('in a turn writes down exactly the interrupted runs, and starts each of their tickets once more', async () => {
+  it('in a turn writes down exactly the interrupted runs, and starts each of their tickets once more', {
+    tags: ['smoke'],
+  }, async () => {
     using scene = new FaultScene();
     await scene.file(2, gatedTicket());
     const plan: KillPlan = { at: 'sql', pattern: 'insert into "run_events".*at work', when: 'after_commit' };

@@ -1,3 +1,4 @@
+// @module-tag full
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { atWorkUntilLet, type LinearScene, linearScene } from '../cli/linear-scene.ts';

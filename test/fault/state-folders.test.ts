@@ -1,3 +1,4 @@
+// @module-tag full
 import { renameSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -18,10 +19,9 @@ describe.concurrent('a state folder', faultTest, () => {
     await scene.file(2);
     scene.place.write('WORKFLOW.md', faultWorkflow(`store: {url: "sqlite:${storeFile(scene.place)}"}`));
     const first = await startLive(scene.place);
-    const { code, stderr } = await baton(scene.place, 'start', '--state-dir', 'second');
+    const { code, stdout, stderr } = await baton(scene.place, 'start', '--state-dir', 'second', '--json');
     expect(code, stderr).toBe(1);
-    expect(stderr).toContain('store_in_use');
-    expect(stderr).toContain(`pid ${first.child.pid}`);
+    expect(JSON.parse(stdout).error).toMatchObject({ code: 'store_in_use', details: { pid: first.child.pid } });
     await scene.untilThrough(first);
     await scene.check(first, 0);
   });
@@ -39,7 +39,7 @@ describe.concurrent('a state folder', faultTest, () => {
     const unended = query('select run_id from runs where ended_at is null');
     const leaseUntil = Number(query('select max(lease_until) as until from claims')[0]?.until);
     const last = await startLive(scene.place, '--state-dir', 'moved');
-    expect(last.stderr()).toContain('The id of the daemon was made elsewhere');
+    expect(last.stderr()).toContain('"event":"daemon_id_replaced"');
     await patiently(() => {
       expect(query('select distinct status from board_issues'), last.stderr()).toEqual([{ status: 'review' }]);
       expect(query('select run_id from runs where ended_at is null')).toEqual([]);

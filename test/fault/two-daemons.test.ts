@@ -1,3 +1,4 @@
+// @module-tag full
 import { cpSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -234,7 +235,7 @@ describe.skipIf(isMissing).concurrent('two daemons on one database', faultTest, 
       filter: (file) => !file.endsWith('.sock'),
     });
     const copy = await startLive(pair.one, '--state-dir', 'copy');
-    expect(copy.stderr()).toContain('The id of the daemon was made elsewhere');
+    expect(copy.stderr()).toContain('"event":"daemon_id_replaced"');
     // It has ended what it found of its own, has looked at the tickets, and leaves them where they are.
     await patiently(async () => {
       const answered = await askDaemon(path.join(pair.one.folder, 'copy', 'baton.sock'), 'status', systemClock);

@@ -1,3 +1,4 @@
+// @module-tag full
 import { describe, expect, it } from 'vitest';
 import { seededChance } from '../../src/clock/seeded-chance.ts';
 import { answer, stopDaemon } from '../cli/live-daemon.ts';

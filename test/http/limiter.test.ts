@@ -8,6 +8,8 @@ import { type Departure, Limiter } from '../../src/http/limiter.ts';
 import { createLimiterRegistry } from '../../src/http/limiter-registry.ts';
 import type { RequestBudget } from '../../src/http/spent-requests.ts';
 import { type MemoryLogger, memoryLogger } from '../fake/memory-logger.ts';
+import { runs } from '../property-runs.ts';
+import { telling } from '../telling.ts';
 
 const secondMs = 1_000;
 const minuteMs = 60 * secondMs;
@@ -223,9 +225,15 @@ describe('a refusal', () => {
 
 describe('a door that an earlier life found closed', () => {
   it('stays closed until its time, for everybody', async () => {
-    limiter.stayClosed(clock.now() + 10 * minuteMs);
-    expect(limiter.closedUntil()).toBe(clock.now() + 10 * minuteMs);
-    expect(() => depart('running')).toThrow('service refuses requests for now');
+    const until = clock.now() + 10 * minuteMs;
+    limiter.stayClosed(until);
+    expect(limiter.closedUntil()).toBe(until);
+    expect(() => depart('running')).toThrow(
+      expect.objectContaining({
+        code: 'request_limited',
+        details: expect.objectContaining({ provider: 'service', step: 'closed', until }),
+      }),
+    );
     await clock.advance(10 * minuteMs - 1);
     expect(closedUntil()).toBe(clock.now() + 1);
     await clock.advance(1);
@@ -414,7 +422,7 @@ describe('an announced limit', () => {
         { name: 'complexity', limit: 10_000, remaining: 400 },
       ]),
     );
-    expect(pressure()).toMatchObject({ step: 'custody_only', text: 'complexity (announced): 9,600 of 10,000 used' });
+    expect(pressure()).toMatchObject({ step: 'custody_only', text: telling('complexity', '9,600', '10,000') });
     expect(limiter.windows(noBudget)).toEqual([
       { name: 'requests', source: 'announced', limit: 100, used: 10, resetAt: clock.now() + hourMs },
       { name: 'complexity', source: 'announced', limit: 10_000, used: 9_600, resetAt: clock.now() + hourMs },
@@ -556,7 +564,7 @@ describe('whatever services answer, in whatever order', () => {
         await clock.advance(24 * hourMs);
         expect(closedUntil()).toBeNull();
       }),
-      { numRuns: 200 },
+      { numRuns: runs(200) },
     );
   });
 });

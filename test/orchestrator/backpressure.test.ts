@@ -8,6 +8,7 @@ import { outsideGates } from '../../src/orchestrator/outside-gates.ts';
 import { whyNothingStarts } from '../../src/orchestrator/why-nothing-starts.ts';
 import { issue } from '../fake/issues.ts';
 import { settings } from '../fake/settings.ts';
+import { telling } from '../telling.ts';
 import { begun, besides, scene } from './scene.ts';
 
 const issues = (...ids: string[]) => ids.map((id, createdAt) => issue({ id, createdAt }));
@@ -19,7 +20,7 @@ describe('agent.max_claimed', () => {
     const stage = await begun({ issues: issues('1', '2', '3', '4'), settings: atMost(2) });
     await stage.clock.advance(5_000);
     expect(stage.started()).toEqual(['1', '2']);
-    const why = { code: 'max_claimed', text: '2 issues are claimed; agent.max_claimed is 2' };
+    const why = { code: 'max_claimed', text: telling('agent.max_claimed', 2) };
     expect(stage.orchestrator.read().skipped.map(({ issue: { id }, reason }) => [id, reason])).toEqual([
       ['3', why],
       ['4', why],
@@ -58,7 +59,7 @@ describe('agent.max_claimed', () => {
     await clock.advance(10_000);
     expect(stage.started().toSorted()).toEqual(['1', '2', '3']);
     expect(stage.orchestrator.read().skipped).toMatchObject([
-      { issue: { id: '4' }, reason: { text: '3 issues are claimed; agent.max_claimed is 1' } },
+      { issue: { id: '4' }, reason: { code: 'max_claimed', text: telling(3, 'agent.max_claimed', 1) } },
     ]);
   });
 
@@ -73,19 +74,21 @@ describe('agent.max_claimed', () => {
     expect(other.orchestrator.read().skipped).toMatchObject([
       { reason: { code: 'claimed_elsewhere' } },
       { reason: { code: 'claimed_elsewhere' } },
-      { reason: { code: 'max_claimed', text: '2 issues are claimed; agent.max_claimed is 2' } },
+      { reason: { code: 'max_claimed', text: telling('agent.max_claimed', 2) } },
     ]);
   });
 
   it('is explained gate by gate, and never to an issue that has its claim', async () => {
     const stage = await begun({ issues: issues('1', '2'), settings: atMost(1) });
     const free = await stage.orchestrator.explain('2');
-    expect(free.next).toBe('it waits: 1 issue is claimed; agent.max_claimed is 1');
+    const codes = free.gates.flatMap(({ gate, refusal }) => (refusal === null ? [] : [[gate, refusal.code]]));
+    expect(codes).toEqual([['claim_room', 'max_claimed']]);
+    expect(free).toMatchObject({ nextCode: 'waits', next: telling('agent.max_claimed', 1) });
     stage.runs[0]?.fail();
     await stage.clock.advance(0);
     const retrying = await stage.orchestrator.explain('1');
-    expect(retrying.next).toMatch(/^it is looked at again at .* and started then$/);
-    expect(retrying.gates.find(({ gate }) => gate === 'claim_room')?.text).toBe('it is claimed already and goes on');
+    expect(retrying.nextCode).toBe('retry_scheduled');
+    expect(retrying.gates.find(({ gate }) => gate === 'claim_room')?.refusal).toBeNull();
   });
 });
 

@@ -4,6 +4,7 @@ import { BatonError } from '../../src/core/baton-error.ts';
 import type { PollingSettings } from '../../src/core/settings.ts';
 import { issue } from '../fake/issues.ts';
 import { settings } from '../fake/settings.ts';
+import { telling } from '../telling.ts';
 import { begun, pair, type Scene, type SceneOptions } from './scene.ts';
 
 const second = 1_000;
@@ -215,7 +216,7 @@ describe('backpressure', () => {
     });
     expect(stage.started()).toEqual([]);
     expect(stage.orchestrator.read().skipped.map(({ reason }) => reason)).toEqual(
-      Array(2).fill({ code: 'max_in_review', text: '1 issue waits for review; agent.max_in_review is 1' }),
+      Array(2).fill({ code: 'max_in_review', text: telling('agent.max_in_review', 1) }),
     );
     await stage.tracker.changes.moveIssue('1', 'Done', person);
     stage.calls.length = 0;

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { BatonError } from '../../src/core/baton-error.ts';
 import { issue } from '../fake/issues.ts';
 import { settings } from '../fake/settings.ts';
+import { telling } from '../telling.ts';
 import { storeThrough } from './faulty-store.ts';
 import { begun, besides, pair, type Scene, scene } from './scene.ts';
 
@@ -69,9 +70,7 @@ describe('two daemons on one store', () => {
     const reasons = [...one.orchestrator.read().skipped, ...other.orchestrator.read().skipped].map(
       ({ reason }) => reason,
     );
-    expect(
-      reasons.every(({ code, text }) => code === 'claimed_elsewhere' && text === 'another daemon has it (here)'),
-    ).toBe(true);
+    expect(reasons).toEqual(reasons.map(() => ({ code: 'claimed_elsewhere', text: telling('(here)') })));
   });
 
   it('count their slots together, globally', async () => {

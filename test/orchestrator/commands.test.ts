@@ -1,7 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { BatonError } from '../../src/core/baton-error.ts';
+import type { DeskOrder, IssueDesk } from '../../src/orchestrator/context.ts';
 import { issue } from '../fake/issues.ts';
 import { settings } from '../fake/settings.ts';
+import { telling } from '../telling.ts';
+import { storeThrough } from './faulty-store.ts';
 import { scene } from './scene.ts';
 
 const quick = settings({ intervalMs: 100 });
@@ -23,13 +26,17 @@ describe('pause and resume', () => {
     const stage = await begun();
     expect(await stage.command('pause', { reason: 'budget' })).toMatchObject({
       status: 'done',
-      text: 'nothing new starts; 1 run goes on',
+      code: 'paused',
+      data: { runs: 1 },
     });
     await stage.tracker.changes.moveIssue('2', 'Todo', { kind: 'orchestrator' });
     await stage.clock.advance(1_000);
     expect(startedOf(stage)).toEqual(['1']);
-    expect(stage.orchestrator.read().skipped.map(({ reason }) => reason.text)).toContain('Baton is paused: budget');
-    expect(await stage.command('resume')).toMatchObject({ status: 'done' });
+    expect(stage.orchestrator.read().skipped.map(({ reason }) => reason)).toContainEqual({
+      code: 'paused',
+      text: telling('budget'),
+    });
+    expect(await stage.command('resume')).toMatchObject({ status: 'done', code: 'resumed' });
     await stage.clock.advance(0);
     expect(startedOf(stage)).toEqual(['1', '2']);
   });
@@ -41,7 +48,7 @@ describe('pause and resume', () => {
     await stage.command('pause');
     await stage.clock.advance(60_000);
     expect(startedOf(stage)).toEqual(['1']);
-    expect(stage.orchestrator.read().retrying).toMatchObject([{ attempt: 1, waitReason: 'Baton is paused' }]);
+    expect(stage.orchestrator.read().retrying).toMatchObject([{ attempt: 1, waitCode: 'paused' }]);
     await stage.command('resume');
     await stage.clock.advance(1_000);
     expect(stage.runs[1]?.request).toMatchObject({ attempt: 1, retryKind: 'failure' });
@@ -61,9 +68,11 @@ describe('pause and resume', () => {
 
   it('are refused when they would change nothing', async () => {
     const stage = await begun();
-    expect(await stage.command('resume')).toMatchObject({ status: 'refused', text: 'it is not paused' });
+    expect(await stage.command('resume')).toMatchObject({ status: 'refused', code: 'not_paused' });
     await stage.command('pause');
-    expect(await stage.command('pause')).toMatchObject({ status: 'refused', text: 'it is paused already' });
+    expect(await stage.command('pause')).toMatchObject({ status: 'refused', code: 'already_paused' });
+    await stage.command('drain');
+    expect(await stage.command('drain')).toMatchObject({ status: 'refused', code: 'already_draining' });
   });
 });
 
@@ -74,7 +83,7 @@ describe('drain', () => {
     void stage.orchestrator.closed.then(() => {
       closed = true;
     });
-    expect(await stage.command('drain')).toMatchObject({ status: 'done' });
+    expect(await stage.command('drain')).toMatchObject({ status: 'done', code: 'draining', data: { runs: 1 } });
     await stage.tracker.changes.moveIssue('2', 'Todo', { kind: 'orchestrator' });
     await stage.clock.advance(1_000);
     expect([closed, startedOf(stage)]).toEqual([false, ['1']]);
@@ -115,7 +124,7 @@ describe('hold and release', () => {
     expect(next.orchestrator.read().held).toMatchObject([
       { code: 'person', reason: 'not yet', issue: { identifier: 'T-1' } },
     ]);
-    expect(await next.command('issue_release', { issue: 't-1' })).toMatchObject({ status: 'done' });
+    expect(await next.command('issue_release', { issue: 't-1' })).toMatchObject({ status: 'done', code: 'released' });
     await next.clock.advance(0);
     expect(startedOf(next)).toEqual(['1']);
     expect(await next.store.held.list(next.project)).toEqual([]);
@@ -131,25 +140,50 @@ describe('hold and release', () => {
     await stage.clock.advance(100);
     stage.runs[0]?.end();
     await stage.clock.advance(60_000);
-    expect(stage.orchestrator.read().held).toMatchObject([
-      { code: 'held_by_agent', reason: 'an agent stopped its run' },
-    ]);
+    expect(stage.orchestrator.read().held).toMatchObject([{ code: 'held_by_agent' }]);
     expect(startedOf(stage)).toEqual(['1']);
     expect(await stage.command('issue_hold', { issue: 'T-1' })).toMatchObject({
-      text: expect.stringContaining('held already'),
+      status: 'done',
+      code: 'already_held',
+      data: { hold_code: 'held_by_agent' },
     });
   });
 
   it('let a run in progress end, and hold the issue then', async () => {
     const stage = await begun();
     expect(await stage.command('issue_hold', { issue: '1' })).toMatchObject({
-      text: 'T-1 is held when its run has ended',
+      status: 'done',
+      code: 'held_after_run',
     });
     expect(stage.runs[0]?.stops).toEqual([]);
     stage.runs[0]?.succeed();
     await stage.clock.advance(60_000);
     expect(startedOf(stage)).toEqual(['1']);
     expect(stage.orchestrator.read().held).toHaveLength(1);
+  });
+
+  it('take a hold back that a run in progress still waits for', async () => {
+    const stage = await begun();
+    await stage.command('issue_hold', { issue: '1' });
+    expect(await stage.command('issue_release', { issue: '1' })).toMatchObject({
+      status: 'done',
+      code: 'released_after_run',
+    });
+    stage.runs[0]?.fail();
+    await stage.clock.advance(0);
+    expect(stage.orchestrator.read()).toMatchObject({ held: [], retrying: [{ issue: { id: '1' } }] });
+  });
+
+  it('are refused for an issue that is on hold for another reason, or not on hold', async () => {
+    const stage = await begun();
+    expect(await stage.command('issue_release', { issue: '1' })).toMatchObject({ status: 'refused', code: 'not_held' });
+    stage.runs[0]?.fail('agent_input_required');
+    await stage.clock.advance(1_000);
+    expect(await stage.command('issue_hold', { issue: '1' })).toMatchObject({
+      status: 'refused',
+      code: 'held_for_another_reason',
+      data: { hold_code: 'agent_input_required' },
+    });
   });
 
   it('take a waiting retry away', async () => {
@@ -168,6 +202,7 @@ describe('stop', () => {
     const stage = await begun();
     expect(await stage.command('issue_stop', { issue: 'T-1', reason: 'wrong branch' })).toMatchObject({
       status: 'done',
+      code: 'stopping',
     });
     expect(stage.runs[0]?.stops).toEqual(['stopped_by_person']);
     stage.runs[0]?.cancel();
@@ -180,7 +215,7 @@ describe('stop', () => {
     const stage = await begun();
     expect(await stage.command('issue_stop', { issue: '2' })).toMatchObject({
       status: 'refused',
-      text: 'T-2 is not running',
+      code: 'not_running',
     });
   });
 });
@@ -190,7 +225,7 @@ describe('retry', () => {
     const stage = await begun();
     stage.runs[0]?.fail();
     await stage.clock.advance(0);
-    expect(await stage.command('issue_retry', { issue: '1' })).toMatchObject({ status: 'done' });
+    expect(await stage.command('issue_retry', { issue: '1' })).toMatchObject({ status: 'done', code: 'retry_now' });
     await stage.clock.advance(0);
     expect(stage.runs[1]?.request).toMatchObject({ attempt: 1, retryKind: 'failure' });
   });
@@ -199,7 +234,7 @@ describe('retry', () => {
     const stage = await begun();
     stage.runs[0]?.fail('agent_input_required');
     await stage.clock.advance(1_000);
-    expect(await stage.command('issue_retry', { issue: '1' })).toMatchObject({ status: 'done' });
+    expect(await stage.command('issue_retry', { issue: '1' })).toMatchObject({ status: 'done', code: 'retry_now' });
     await stage.clock.advance(0);
     expect(startedOf(stage)).toEqual(['1', '1']);
   });
@@ -209,10 +244,14 @@ describe('retry', () => {
       settings: settings({ intervalMs: 100, agent: { maxConcurrentAgents: 1 } }),
       issues: [issue({ id: '1' }), issue({ id: '3' })],
     });
-    expect(await stage.command('issue_retry', { issue: '1' })).toMatchObject({ text: 'T-1 is running' });
+    expect(await stage.command('issue_retry', { issue: '1' })).toMatchObject({
+      status: 'refused',
+      code: 'already_running',
+    });
     expect(await stage.command('issue_retry', { issue: '3' })).toMatchObject({
       status: 'refused',
-      text: 'T-3 is not waiting for a retry: no slot (1 of 1)',
+      code: 'not_waiting',
+      data: { reason_code: 'no_slot' },
     });
   });
 });
@@ -244,22 +283,17 @@ describe('the door', () => {
       ['pause', 'done'],
     ]);
     const answers = stage.logger.lines.filter(({ event }) => event === 'command_answered');
-    expect(answers).toHaveLength(3);
+    expect(answers.map(({ fields }) => fields?.code)).toEqual(['paused', 'resumed', 'paused']);
   });
 
   it.each([
-    ['an unknown command', 'dance', {}, 'this version knows no command "dance"'],
-    ['no issue', 'issue_hold', {}, 'the command names no issue'],
-    [
-      'an unknown issue',
-      'issue_hold',
-      { issue: 'T-404' },
-      'there is no issue T-404 in an active state, and none of that name that Baton has worked on',
-    ],
-    ['an issue that is no text', 'issue_hold', { issue: 7 }, 'the command names no issue'],
-  ])('refuses %s with the reason', async (_what, kind, payload, text) => {
+    ['an unknown command', 'dance', {}, 'unknown_command'],
+    ['no issue', 'issue_hold', {}, 'no_issue_named'],
+    ['an unknown issue', 'issue_hold', { issue: 'T-404' }, 'active_issue_not_found'],
+    ['an issue that is no text', 'issue_hold', { issue: 7 }, 'no_issue_named'],
+  ])('refuses %s with the reason', async (_what, kind, payload, code) => {
     const stage = await begun();
-    expect(await stage.command(kind, payload)).toMatchObject({ status: 'refused', text });
+    expect(await stage.command(kind, payload)).toMatchObject({ status: 'refused', code });
   });
 
   it('lets a command wait while the tracker cannot be asked, and carries it out later', async () => {
@@ -292,11 +326,13 @@ describe('a command about an issue that nobody will work on', () => {
     });
     expect(await stage.command(kind, { issue: 't-5', text: 'hello' })).toMatchObject({
       status: 'refused',
-      text: 'T-5 is in "review", which is not an active state. To have it worked on again: baton issue move T-5 todo',
+      code: 'issue_not_active',
+      text: telling('baton issue move T-5 todo'),
+      data: { state: 'review', move_to: ['todo'] },
     });
     expect(await stage.command(kind, { issue: 'T-99', text: 'hello' })).toMatchObject({
       status: 'refused',
-      text: 'there is no issue T-99',
+      code: 'issue_not_found',
     });
     expect(stage.orchestrator.read()).toMatchObject({ held: [], retrying: [] });
   });
@@ -309,7 +345,8 @@ describe('a command about an issue that nobody will work on', () => {
     stage.calls.length = 0;
     expect(await stage.command('issue_retry', { issue: 't-1' })).toMatchObject({
       status: 'refused',
-      text: 'T-1 is in "Done", which is not an active state. To have it worked on again: move it to one of "Todo", "In Progress" in the tracker',
+      code: 'issue_not_active',
+      data: { state: 'Done', move_to: ['Todo', 'In Progress'] },
     });
     expect(stage.calls.filter(({ kind }) => kind === 'ids')).toMatchObject([{ asked: ['1'] }]);
   });
@@ -319,14 +356,18 @@ describe('a command about an issue that nobody will work on', () => {
     await stage.command('issue_takeover', { issue: 'T-1' });
     stage.runs[0]?.end();
     await stage.clock.advance(0);
-    expect(await stage.command('issue_handback', { issue: 'T-1' })).toMatchObject({ status: 'done' });
+    expect(await stage.command('issue_handback', { issue: 'T-1' })).toMatchObject({
+      status: 'done',
+      code: 'handed_back',
+    });
     await stage.clock.advance(0);
     await stage.tracker.changes.moveIssue('1', 'Backlog', { kind: 'orchestrator' });
     stage.runs[1]?.succeed();
     await stage.clock.advance(5_000);
     expect(await stage.command('issue_handback', { issue: 'T-1' })).toMatchObject({
       status: 'done',
-      text: expect.stringContaining('was given back already'),
+      code: 'already_handed_back',
+      data: { by: 'me' },
     });
   });
 });
@@ -339,12 +380,16 @@ describe('steer', () => {
     const told = { issue: 'T-1', text: 'mind the step' };
     expect(await stage.command('issue_steer', told)).toMatchObject({
       status: 'refused',
-      text: 'no agent works on T-1 just now, and only one at work can be told. A comment on the issue reaches the next one (baton issue comment T-1 TEXT); to have that start now: baton issue retry T-1',
+      code: 'not_running',
+      text: telling('baton issue comment T-1 TEXT', 'baton issue retry T-1'),
+      data: { hold_code: null },
     });
     await stage.command('issue_takeover', { issue: 'T-1' });
     expect(await stage.command('issue_steer', told)).toMatchObject({
       status: 'refused',
-      text: expect.stringContaining('baton handback T-1 --note TEXT'),
+      code: 'not_running',
+      text: telling('baton handback T-1 --note TEXT'),
+      data: { hold_code: 'taken_over' },
     });
   });
 
@@ -356,8 +401,83 @@ describe('steer', () => {
     await stage.clock.advance(0);
     expect(await stage.command('issue_steer', { issue: 'T-1', text: 'yes' })).toMatchObject({
       status: 'refused',
-      text: expect.stringContaining('It waits for an answer: baton ask show T-1'),
+      code: 'not_running',
+      text: telling('baton ask show T-1'),
+      data: { hold_code: 'agent_input_required' },
     });
+  });
+});
+
+describe('a change of an issue on the board', () => {
+  interface Change {
+    readonly kind: string;
+    readonly given: readonly unknown[];
+    readonly by: DeskOrder;
+  }
+
+  /** A desk that knows T-1 alone, and notes what it is asked to change. */
+  function desk(changes: Change[]): IssueDesk {
+    const change = (kind: string, given: readonly unknown[], by: DeskOrder): Promise<string> => {
+      changes.push({ kind, given, by });
+      return Promise.resolve('T-1');
+    };
+    return {
+      file: (fields, by) => change('file', [fields], by),
+      edit: (name, fields, by) => change('edit', [name, fields], by),
+      move: (name, to, by) => change('move', [name, to], by),
+      comment: (name, text, by) => change('comment', [name, text], by),
+    };
+  }
+
+  it.each([
+    ['issue_file', { title: 'New' }, 'issue_filed', { issue: 'T-1' }, [{ title: 'New' }]],
+    ['issue_edit', { issue: 't-1', title: 'Better' }, 'issue_edited', { issue: 'T-1' }, ['t-1', { title: 'Better' }]],
+    ['issue_move', { issue: 't-1', to: 'done' }, 'issue_moved', { issue: 'T-1', state: 'done' }, ['t-1', 'done']],
+    ['issue_comment', { issue: 't-1', text: 'Well done' }, 'comment_added', { issue: 'T-1' }, ['t-1', 'Well done']],
+  ])('%s hands its wish to the board, and answers with the issue it changed', async (kind, wish, code, data, given) => {
+    const changes: Change[] = [];
+    const stage = await begun({ issueDesk: desk(changes) });
+    expect(await stage.command(kind, { ...wish, reason: 'so' })).toMatchObject({ status: 'done', code, data });
+    const by = { author: { kind: 'person', name: 'me' }, reason: 'so' };
+    expect(changes).toMatchObject([{ kind: kind.replace('issue_', ''), given, by }]);
+  });
+
+  it('is refused with the code of the error when the board does not allow it, and without an issue', async () => {
+    const move = () => Promise.reject(new BatonError('board_move_refused', 'not from there'));
+    const stage = await begun({ issueDesk: { ...desk([]), move } });
+    expect(await stage.command('issue_move', { issue: 'T-1', to: 'done' })).toMatchObject({
+      status: 'refused',
+      code: 'board_move_refused',
+    });
+    expect(await stage.command('issue_edit', { title: 'x' })).toMatchObject({
+      status: 'refused',
+      code: 'no_issue_named',
+    });
+  });
+
+  it('is refused where another tracker keeps the issues', async () => {
+    const stage = await begun();
+    expect(await stage.command('issue_file', { title: 'x' })).toMatchObject({
+      status: 'refused',
+      code: 'tracker_elsewhere',
+    });
+  });
+
+  it('writes no comment a second time after a crash before its answer, and says that it may be there', async () => {
+    const changes: Change[] = [];
+    const before = (call: string): void => {
+      if (call === 'commands.finish') throw new BatonError('store_unavailable', 'no store');
+    };
+    const stage = await begun({ issueDesk: desk(changes), through: (store) => storeThrough(store, { before }) });
+    expect(await stage.command('issue_comment', { issue: 'T-1', text: 'Well done' })).toBeNull();
+    stage.kill();
+    const { store, clock, tracker } = stage;
+    const next = await begun({ store, clock, tracker, issueDesk: desk(changes) });
+    await clock.advance(1_000);
+    expect((await store.commands.list(next.project, 9)).map(({ result }) => result)).toMatchObject([
+      { status: 'done', code: 'comment_uncertain', data: { issue: 'T-1' } },
+    ]);
+    expect(changes).toHaveLength(1);
   });
 });
 
@@ -368,9 +488,7 @@ describe('a trial', () => {
       trial: { only: ['t-3'], maxRuns: null },
     });
     expect(startedOf(stage)).toEqual(['3']);
-    expect(stage.orchestrator.read().skipped).toMatchObject([
-      { reason: { code: 'not_chosen', text: 'this trial is only for t-3' } },
-    ]);
+    expect(stage.orchestrator.read().skipped).toMatchObject([{ reason: { code: 'not_chosen', text: telling('t-3') } }]);
   });
 
   it('has so many runs, retries counted', async () => {
@@ -395,7 +513,7 @@ describe('a trial', () => {
     stage.runs[0]?.succeed();
     stage.calls.length = 0;
     await stage.clock.advance(300_000);
-    expect(stage.orchestrator.read().retrying).toMatchObject([{ waitReason: 'this trial has had its 1 run' }]);
+    expect(stage.orchestrator.read().retrying).toMatchObject([{ waitCode: 'not_chosen', waitReason: telling(1) }]);
     expect(stage.calls).toHaveLength(1);
     expect(startedOf(stage)).toEqual(['1']);
   });
@@ -405,9 +523,9 @@ describe('a trial', () => {
       issues: [issue({ id: '1' }), issue({ id: '2', blockedBy: [{ id: '1', identifier: 'T-1', state: 'Todo' }] })],
     });
     const plan = await stage.orchestrator.preview();
-    expect(plan.map(({ issue: { id }, reason }) => [id, reason?.text ?? 'starts'])).toEqual([
-      ['1', 'starts'],
-      ['2', 'it waits for T-1 (Todo)'],
+    expect(plan.map(({ issue: { id }, reason }) => [id, reason])).toEqual([
+      ['1', null],
+      ['2', { code: 'blocked', text: telling('T-1', 'Todo') }],
     ]);
     expect(stage.runs).toEqual([]);
   });

@@ -19,6 +19,7 @@ import { issue } from '../fake/issues.ts';
 import { memoryLogger } from '../fake/memory-logger.ts';
 import { scratchStore } from '../fake/scratch-store.ts';
 import { settings } from '../fake/settings.ts';
+import { telling } from '../telling.ts';
 
 interface Given {
   readonly issues: readonly Issue[];
@@ -68,8 +69,8 @@ async function given({ issues, settings: wanted = settings(), trial = null, prob
   return { clock, state, tracker, store, project, context, explain };
 }
 
-const failed = (explanation: Awaited<ReturnType<typeof explainIssue>>) =>
-  explanation.gates.flatMap(({ gate, refusal }) => (refusal === null ? [] : gate));
+const failed = ({ gates }: Awaited<ReturnType<typeof explainIssue>>) =>
+  gates.flatMap(({ gate, refusal }) => (refusal === null ? [] : [[gate, refusal.code]]));
 
 function hold(state: SchedulingState, id: string, reason: string): void {
   state.held.set(id, { issue: { id, identifier: `T-${id}` }, code: 'person', reason, since: 0, runId: null });
@@ -98,7 +99,7 @@ describe('an explanation', () => {
       issue: { id: '1', identifier: 'T-1', title: 'Title of 1', state: 'Todo' },
       reason: null,
       startsBefore: 0,
-      next: 'it starts at the next tick',
+      nextCode: 'starts_next_tick',
     });
     expect(failed(told)).toEqual([]);
     expect(told.gates.map(({ gate }) => gate)).toEqual(
@@ -112,15 +113,18 @@ describe('an explanation', () => {
         'own_limits',
       ]),
     );
-    expect((await explainIssue(context, '1', 'visitor')).next).toBe('it starts when a daemon runs');
+    expect((await explainIssue(context, '1', 'visitor')).nextCode).toBe('starts_with_daemon');
   });
 
   it('names the free disk and the floor it is under', async () => {
     const room = { disk: [{ folder: '/data', freeMb: 12 }], memoryMb: 5 };
     const { explain } = await given({ issues: [issue({ id: '1' })], room });
     const told = await explain('1');
-    expect(failed(told)).toEqual(['free_room']);
-    expect(told.next).toBe('it waits: only 12 MB of disk are free below /data; workspace.min_free_disk_mb is 250');
+    expect(failed(told)).toEqual([['free_room', 'no_room']]);
+    expect(told).toMatchObject({
+      nextCode: 'waits',
+      next: telling(12, '/data', 'workspace.min_free_disk_mb', 250),
+    });
   });
 
   it('tells every refusal and not only the first, and what happens next', async () => {
@@ -132,9 +136,19 @@ describe('an explanation', () => {
     state.paused = { since: 0, kind: 'pause', reason: 'lunch' };
     state.elsewhere = [{ issueId: '1', host: 'other-host', slotState: 'Todo' }];
     const told = await explain('1');
-    expect(failed(told)).toEqual(['free_elsewhere', 'workflow', 'not_paused', 'dispatchable', 'chosen']);
-    expect(told.next).toBe('it waits: another daemon has it (other-host)');
-    expect((await explain('2')).next).toBe('it waits: the workflow file cannot be used: bad');
+    expect(failed(told)).toEqual([
+      ['free_elsewhere', 'claimed_elsewhere'],
+      ['workflow', 'workflow_problem'],
+      ['not_paused', 'paused'],
+      ['dispatchable', 'not_dispatchable'],
+      ['chosen', 'not_chosen'],
+    ]);
+    expect(told).toMatchObject({ nextCode: 'waits', next: telling('other-host') });
+    expect(await explain('2')).toMatchObject({
+      reason: { code: 'workflow_problem' },
+      nextCode: 'waits',
+      next: telling('bad'),
+    });
   });
 
   it('tells what is in the way of the issue itself before the bounds of a trial, and each of them once', async () => {
@@ -142,43 +156,56 @@ describe('an explanation', () => {
     const { state, explain } = await given({ issues, trial: { only: null, maxRuns: 1 } });
     state.totals.runs = 1;
     const told = await explain('1');
-    expect(failed(told)).toEqual(['active', 'chosen']);
-    expect(told.next).toBe('it is left alone: its state "In Review" is not an active one');
-    const spent = { code: 'not_chosen', text: 'this trial has had its 1 run' } as const;
+    expect(failed(told)).toEqual([
+      ['active', 'inactive_state'],
+      ['chosen', 'not_chosen'],
+    ]);
+    expect(told).toMatchObject({ nextCode: 'left_alone', next: telling('"In Review"') });
+    const spent = told.gates.find(({ gate }) => gate === 'chosen')?.refusal ?? expect.fail('it is chosen');
     look(state, issue({ id: '2' }), spent);
     const waiting = await explain('2');
-    expect(waiting.gates.filter(({ refusal }) => refusal !== null).map(({ text }) => text)).toEqual([
-      'its look is due and waits',
-      'this trial has had its 1 run',
+    expect(failed(waiting)).toEqual([
+      ['free_here', 'claimed'],
+      ['chosen', 'not_chosen'],
     ]);
-    expect(waiting.next).toBe('its look is due and waits: this trial has had its 1 run');
+    expect(waiting.gates.filter(({ text }) => text.includes(spent.text)).map(({ gate }) => gate)).toEqual(['chosen']);
+    expect(waiting).toMatchObject({ nextCode: 'retry_waits', next: telling(spent.text) });
   });
 
   it('does not call the last life of this daemon another daemon, unless the store is shared', async () => {
     const { state, context } = await given({ issues: [issue({ id: '1' })] });
     state.elsewhere = [{ issueId: '1', host: 'here', slotState: null }];
     const told = await explainIssue(context, '1', 'visitor');
-    expect(failed(told)).toEqual(['free_elsewhere']);
-    expect(told.next).toBe('it waits: the daemon that had it no longer answers; the next start goes on with it');
+    expect(failed(told)).toEqual([['free_elsewhere', 'left_by_previous_daemon']]);
+    expect(told.nextCode).toBe('waits');
     const shared = { ...context, isShared: true };
-    expect((await explainIssue(shared, '1', 'visitor')).next).toBe('it waits: another daemon has it (here)');
-    expect((await explainIssue(context, '1', 'daemon')).next).toBe('it waits: another daemon has it (here)');
+    const another = { reason: { code: 'claimed_elsewhere' }, nextCode: 'waits', next: telling('(here)') };
+    expect(await explainIssue(shared, '1', 'visitor')).toMatchObject(another);
+    expect(await explainIssue(context, '1', 'daemon')).toMatchObject(another);
   });
 
   it('names the command that ends a pause, and none for a drain', async () => {
     const { state, explain } = await given({ issues: [issue({ id: '1' })] });
     state.paused = { since: 0, kind: 'pause', reason: 'lunch' };
-    expect((await explain('1')).next).toBe('it waits: Baton is paused: lunch; baton resume lets it start');
-    state.paused = { since: 0, kind: 'drain', reason: null };
-    expect((await explain('1')).next).toBe('it waits: Baton is draining');
+    const paused = { reason: { code: 'paused' }, nextCode: 'waits' };
+    expect(await explain('1')).toMatchObject({ ...paused, next: telling('lunch', 'baton resume') });
+    state.paused = { since: 0, kind: 'drain', reason: 'update' };
+    const draining = await explain('1');
+    expect(draining).toMatchObject({ ...paused, next: telling('update') });
+    expect(draining.next).not.toContain('baton resume');
   });
 
   it('names the command that lets a held issue go on, once', async () => {
     const { state, explain } = await given({ issues: [issue({ id: '1' }), issue({ id: '2' })] });
     hold(state, '1', 'a question');
     hold(state, '2', 'A limit is reached. To go on: baton issue retry T-2');
-    expect((await explain('1')).next).toBe('it is held: a question; baton issue retry T-1 continues it');
-    expect((await explain('2')).next).toBe('it is held: A limit is reached. To go on: baton issue retry T-2');
+    expect(await explain('1')).toMatchObject({
+      nextCode: 'held',
+      next: telling('a question', 'baton issue retry T-1'),
+    });
+    const named = await explain('2');
+    expect(named).toMatchObject({ nextCode: 'held', next: telling('A limit is reached. To go on') });
+    expect(named.next.match(/baton issue retry T-2/g)).toHaveLength(1);
   });
 
   it('tells a limit that the issue has reached before a run is tried', async () => {
@@ -191,7 +218,8 @@ describe('an explanation', () => {
     await store.counters.add({ project, issueId: '1' }, 'tokens', 1);
     expect(await explain('1')).toMatchObject({
       reason: { code: 'limit_reached' },
-      next: expect.stringContaining('it waits: it has used 100 of 100 tokens'),
+      nextCode: 'waits',
+      next: telling(100, 'limits.tokens_per_issue'),
     });
   });
 
@@ -199,13 +227,12 @@ describe('an explanation', () => {
     const one = issue({ id: '1' });
     const { state, explain } = await given({ issues: [one] });
     look(state, one);
-    expect((await explain('1')).next).toBe('it is looked at again at 1970-01-01T00:01:00.000Z and started then');
-    state.paused = { since: 0, kind: 'pause', reason: null };
-    expect((await explain('1')).next).toBe(
-      'it is looked at again at 1970-01-01T00:01:00.000Z; as it stands it would not start: Baton is paused',
-    );
+    const due = '1970-01-01T00:01:00.000Z';
+    expect(await explain('1')).toMatchObject({ nextCode: 'retry_scheduled', next: telling(due) });
+    state.paused = { since: 0, kind: 'pause', reason: 'lunch' };
+    expect(await explain('1')).toMatchObject({ nextCode: 'retry_obstructed', next: telling(due, 'lunch') });
     look(state, one, { code: 'no_slot', text: 'no slot (1 of 1)' });
-    expect((await explain('1')).next).toBe('its look is due and waits: no slot (1 of 1)');
+    expect(await explain('1')).toMatchObject({ nextCode: 'retry_waits', next: telling('no slot (1 of 1)') });
   });
 
   it('counts those that start before it: a free slot is theirs', async () => {
@@ -216,7 +243,7 @@ describe('an explanation', () => {
     expect(await explain('1')).toMatchObject({
       reason: { code: 'no_slot' },
       startsBefore: 2,
-      next: 'it waits: no slot (2 of 2); 2 others start before it',
+      nextCode: 'waits',
     });
     expect(await explain('3')).toMatchObject({ reason: null, startsBefore: 0 });
   });
@@ -231,11 +258,15 @@ describe('an explanation', () => {
   });
 
   it.each([
-    ['Backlog', 'it is left alone: its state "Backlog" is not an active one'],
-    ['Done', 'it is left alone: its state "Done" is terminal'],
-  ])('is given for an issue in %s, which is no candidate', async (state, next) => {
+    ['Backlog', 'inactive_state'],
+    ['Done', 'terminal_state'],
+  ])('is given for an issue in %s, which is no candidate', async (state, code) => {
     const { explain } = await given({ issues: [issue({ id: '1', state })] });
-    expect((await explain('1')).next).toBe(next);
+    expect(await explain('1')).toMatchObject({
+      reason: { code },
+      nextCode: 'left_alone',
+      next: telling(`"${state}"`),
+    });
   });
 
   it('finds an issue that is over by the name under which it ran', async () => {

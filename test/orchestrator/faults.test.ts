@@ -3,6 +3,7 @@ import { expect, it } from 'vitest';
 import { BatonError } from '../../src/core/baton-error.ts';
 import { issue } from '../fake/issues.ts';
 import { settings } from '../fake/settings.ts';
+import { runs } from '../property-runs.ts';
 import { type Between, storeThrough } from './faulty-store.ts';
 import { type Scene, type StagedRun, scene } from './scene.ts';
 
@@ -114,7 +115,7 @@ it.each([false, true])(
   async (isShared) => {
     await fc.assert(
       fc.asyncProperty(someFaults, someEnds, (faults, ends) => survives(faults, ends, isShared)),
-      { numRuns: 12 },
+      { numRuns: runs(12) },
     );
   },
   // It plays half an hour a dozen times; on a busy machine that takes its time.

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { RoomLeft } from '../../src/core/free-room.ts';
 import { issue } from '../fake/issues.ts';
 import { settings } from '../fake/settings.ts';
+import { telling } from '../telling.ts';
 import { begun, plentyOfRoom, type StagedRoom, scene } from './scene.ts';
 
 /** Room that a test can take and give. */
@@ -18,7 +19,7 @@ function roomOf(freeMb: number, memoryMb = 1_000_000): StagedRoom & { disk: numb
   return room;
 }
 
-const text = 'only 120 MB of disk are free below /data; workspace.min_free_disk_mb is 250';
+const text = telling(120, '/data', 'workspace.min_free_disk_mb', 250);
 const two = [issue({ id: '1' }), issue({ id: '2' })];
 
 describe('under the floor for free disk or memory', () => {
@@ -27,8 +28,12 @@ describe('under the floor for free disk or memory', () => {
     await stage.clock.advance(5_000);
     expect(stage.started()).toEqual([]);
     expect(stage.orchestrator.read().skipped).toMatchObject([{ reason: { code: 'no_room', text } }]);
-    expect((await stage.orchestrator.explain('1')).next).toBe(`it waits: ${text}`);
-    expect(stage.health.at(-1)?.noRoom).toBe(text);
+    expect(await stage.orchestrator.explain('1')).toMatchObject({
+      reason: { code: 'no_room' },
+      nextCode: 'waits',
+      next: text,
+    });
+    expect(stage.health.at(-1)?.noRoom).toEqual(text);
     expect(stage.logger.lines.filter(({ event }) => event === 'headroom_low')).toHaveLength(1);
   });
 
@@ -36,9 +41,10 @@ describe('under the floor for free disk or memory', () => {
     const stage = await begun({ room: roomOf(1_000, 99) });
     await stage.clock.advance(2_000);
     expect(stage.started()).toEqual([]);
-    expect(stage.orchestrator.read().skipped[0]?.reason.text).toBe(
-      'only 99 MB of memory are free; agent.min_free_memory_mb is 250',
-    );
+    expect(stage.orchestrator.read().skipped[0]?.reason).toEqual({
+      code: 'no_room',
+      text: telling(99, 'agent.min_free_memory_mb', 250),
+    });
   });
 
   it('what runs goes on, and what waits starts by itself when there is room again', async () => {
@@ -76,7 +82,7 @@ describe('under the floor for free disk or memory', () => {
     room.disk = 120;
     await stage.clock.advance(40_000);
     expect(stage.started()).toEqual(['1']);
-    expect(stage.orchestrator.read().retrying).toMatchObject([{ attempt: 1, waitReason: text }]);
+    expect(stage.orchestrator.read().retrying).toMatchObject([{ attempt: 1, waitCode: 'no_room', waitReason: text }]);
     room.disk = 1_000;
     await stage.clock.advance(6_100);
     expect(stage.runs[1]?.request).toMatchObject({ attempt: 1, retryKind: 'failure' });
@@ -159,7 +165,7 @@ describe('a reading of the room', () => {
     await stage.tracker.changes.moveIssue('1', 'Done', { kind: 'orchestrator' });
     stage.runs[0]?.succeed();
     await stage.clock.advance(5_000);
-    expect(stage.health.at(-1)?.noRoom).toBe(text);
+    expect(stage.health.at(-1)?.noRoom).toEqual(text);
   });
 
   it('that is hung after a bad one is unknown, and refuses nothing', async () => {

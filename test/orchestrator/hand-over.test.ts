@@ -9,11 +9,14 @@ describe('a person who goes on by hand', () => {
   it('gets the issue when its agent has ended, keeps it, and gives it back with the same conversation', async () => {
     const stage = await begun();
     stage.runs[0]?.request.watcher.onSession('thread-1');
-    expect(await stage.command('issue_takeover', { issue: '1' })).toMatchObject({ status: 'done' });
+    expect(await stage.command('issue_takeover', { issue: '1' })).toMatchObject({
+      status: 'done',
+      code: 'taking_over_after_run',
+    });
     expect(stage.runs[0]?.stops).toEqual(['taken_over']);
     expect(await stage.command('issue_handback', { issue: '1' })).toMatchObject({
       status: 'refused',
-      text: expect.stringContaining('still being ended'),
+      code: 'run_ending',
     });
     stage.runs[0]?.end();
     await stage.clock.advance(60_000);
@@ -21,9 +24,13 @@ describe('a person who goes on by hand', () => {
       running: [],
       held: [{ code: 'taken_over', reason: expect.stringContaining('baton handback') }],
     });
-    expect(await stage.command('issue_takeover', { issue: '1' })).toMatchObject({ status: 'done' });
+    expect(await stage.command('issue_takeover', { issue: '1' })).toMatchObject({
+      status: 'done',
+      code: 'already_taken_over',
+    });
     expect(await stage.command('issue_handback', { issue: '1', note: 'I mended the door.' })).toMatchObject({
       status: 'done',
+      code: 'handed_back',
     });
     await stage.clock.advance(0);
     expect(stage.runs[1]?.request).toMatchObject({
@@ -40,7 +47,7 @@ describe('a person who goes on by hand', () => {
     stage.runs[0]?.fail();
     await stage.clock.advance(0);
     expect(stage.orchestrator.read().retrying).toHaveLength(1);
-    expect(await stage.command('issue_takeover', { issue: '1' })).toMatchObject({ status: 'done' });
+    expect(await stage.command('issue_takeover', { issue: '1' })).toMatchObject({ status: 'done', code: 'taken_over' });
     expect(stage.orchestrator.read()).toMatchObject({ retrying: [], held: [{ code: 'taken_over' }] });
     await stage.clock.advance(60_000);
     expect(stage.runs).toHaveLength(1);
@@ -50,8 +57,11 @@ describe('a person who goes on by hand', () => {
     stage.runs[1]?.end();
     await stage.clock.advance(0);
     expect(stage.orchestrator.read().held).toMatchObject([{ code: 'person' }]);
-    expect(await stage.command('issue_handback', { issue: '1' })).toMatchObject({ status: 'refused' });
-    expect(await stage.command('issue_takeover', { issue: '1' })).toMatchObject({ status: 'done' });
+    expect(await stage.command('issue_handback', { issue: '1' })).toMatchObject({
+      status: 'refused',
+      code: 'not_taken_over',
+    });
+    expect(await stage.command('issue_takeover', { issue: '1' })).toMatchObject({ status: 'done', code: 'taken_over' });
     expect(stage.orchestrator.read().held).toMatchObject([{ code: 'taken_over' }]);
   });
 
@@ -59,16 +69,28 @@ describe('a person who goes on by hand', () => {
     const stage = await begun();
     expect(await stage.command('issue_steer', { issue: '1', text: 'Use the other door.' })).toMatchObject({
       status: 'done',
-      text: expect.stringContaining('is told'),
+      code: 'message_delivered',
     });
     expect(stage.runs[0]?.heard).toEqual(['Use the other door.']);
-    expect(await stage.command('issue_steer', { issue: '1', text: ' ' })).toMatchObject({ status: 'refused' });
+    expect(await stage.command('issue_steer', { issue: '1', text: ' ' })).toMatchObject({
+      status: 'refused',
+      code: 'nothing_to_say',
+    });
     stage.runs[0]?.fail();
     await stage.clock.advance(0);
     expect(await stage.command('issue_steer', { issue: '1', text: 'Hello?' })).toMatchObject({
       status: 'refused',
-      text: expect.stringContaining('no agent works on T-1'),
+      code: 'not_running',
     });
+  });
+
+  it('is told when the agent gets a message at its next turn', async () => {
+    const stage = await begun({ steering: 'kept' });
+    expect(await stage.command('issue_steer', { issue: '1', text: 'Use the other door.' })).toMatchObject({
+      status: 'done',
+      code: 'message_waits_for_turn',
+    });
+    expect(stage.runs[0]?.heard).toEqual(['Use the other door.']);
   });
 
   it('keeps what he has in his hands, also while the issue is in no active state', async () => {
@@ -194,42 +216,55 @@ describe('what a person notes when he gives an issue back', () => {
 describe('a command that is repeated', () => {
   it('finds an issue given back already, says by whom, and gives nothing back', async () => {
     const stage = await begun();
-    expect(await stage.command('issue_handback', { issue: '1' })).toMatchObject({ status: 'refused' });
+    expect(await stage.command('issue_handback', { issue: '1' })).toMatchObject({
+      status: 'refused',
+      code: 'not_taken_over',
+    });
     await stage.command('issue_takeover', { issue: '1' });
     stage.runs[0]?.end();
     await stage.clock.advance(0);
     await stage.command('issue_handback', { issue: 'T-1', note: 'once' });
-    const text = 'T-1 was given back already by me: an agent is running on it';
-    expect(await stage.command('issue_handback', { issue: '1', note: 'once' })).toMatchObject({ status: 'done', text });
+    const again = { status: 'done', code: 'already_handed_back', data: { by: 'me' } };
+    expect(await stage.command('issue_handback', { issue: '1', note: 'once' })).toMatchObject(again);
     stage.runs[1]?.succeed();
     await stage.clock.advance(5_000);
-    expect(await stage.command('issue_handback', { issue: '1' })).toMatchObject({ status: 'done', text });
+    expect(await stage.command('issue_handback', { issue: '1' })).toMatchObject(again);
+    expect(stage.orchestrator.read()).toMatchObject({ held: [], running: [{ issue: { id: '1' } }] });
     expect(stage.runs.slice(2).map(({ request }) => request.retryKind)).not.toContain('handed_back');
   });
 
   it('finds a run stopped already, says by whom, and keeps the reason of the first', async () => {
     const stage = await begun();
     await stage.command('issue_stop', { issue: '1', reason: 'wrong branch' });
-    expect(await stage.command('issue_stop', { issue: '1' })).toMatchObject({ status: 'done' });
+    expect(await stage.command('issue_stop', { issue: '1' })).toMatchObject({
+      status: 'done',
+      code: 'already_stopping',
+    });
     stage.runs[0]?.end();
     await stage.clock.advance(0);
     expect(await stage.command('issue_stop', { issue: '1' })).toMatchObject({
       status: 'done',
-      text: 'the run of T-1 was ended already by me: it is held for a person: wrong branch',
+      code: 'already_stopped',
+      data: { by: 'me' },
     });
     expect(await stage.command('issue_hold', { issue: '1' })).toMatchObject({
       status: 'done',
-      text: 'T-1 is held already: wrong branch',
+      code: 'already_held',
+      data: { hold_code: 'person', reason: 'wrong branch' },
     });
     await stage.command('issue_release', { issue: '1' });
     await stage.clock.advance(1_000);
     expect(await stage.command('issue_release', { issue: '1' })).toMatchObject({
       status: 'done',
-      text: 'T-1 was released already by me: an agent is running on it',
+      code: 'already_released',
+      data: { by: 'me' },
     });
     stage.runs[1]?.fail();
     await stage.clock.advance(0);
-    expect(await stage.command('issue_stop', { issue: '1' })).toMatchObject({ status: 'refused' });
+    expect(await stage.command('issue_stop', { issue: '1' })).toMatchObject({
+      status: 'refused',
+      code: 'not_running',
+    });
   });
 
   /** A daemon that cannot write the answer of any command. */
@@ -253,14 +288,17 @@ describe('a command that is repeated', () => {
     return next;
   };
   const answers = async ({ store, project }: Scene) =>
-    (await store.commands.list(project, 9)).map(({ kind, result }) => [kind, result?.status]);
+    (await store.commands.list(project, 9)).map(({ kind, result }) => [kind, result?.status, result?.code]);
 
-  it.each(['issue_stop', 'issue_hold'])('after a crash before its answer, %s has been carried out', async (kind) => {
+  it.each([
+    ['issue_stop', 'already_stopped'],
+    ['issue_hold', 'already_held'],
+  ])('after a crash before its answer, %s has been carried out', async (kind, code) => {
     const { stage } = await withoutAnswers();
     expect(await stage.command(kind, { issue: '1' })).toBeNull();
     stage.kill();
     const next = await secondLife(stage);
-    expect(await answers(next)).toEqual([[kind, 'done']]);
+    expect(await answers(next)).toEqual([[kind, 'done', code]]);
     expect(next.orchestrator.read().held).toMatchObject([{ code: 'person' }]);
   });
 
@@ -286,7 +324,7 @@ describe('a command that is repeated', () => {
     second.kill();
     isBroken = false;
     const third = await secondLife(stage);
-    expect((await answers(third))[0]).toEqual(['issue_handback', 'done']);
+    expect((await answers(third))[0]).toEqual(['issue_handback', 'done', 'already_handed_back']);
     expect([...second.runs, ...third.runs].map(({ request }) => request.note)).toEqual(['once', null]);
   });
 
@@ -297,7 +335,7 @@ describe('a command that is repeated', () => {
     mend();
     await stage.clock.advance(10_000);
     expect(stage.runs[0]?.heard).toEqual(['Use the other door.']);
-    expect(await answers(stage)).toEqual([['issue_steer', 'done']]);
+    expect(await answers(stage)).toEqual([['issue_steer', 'done', 'message_delivered']]);
   });
 
   it('is said once to the agent, also when the daemon dies before its answer is written', async () => {
@@ -308,7 +346,7 @@ describe('a command that is repeated', () => {
     const next = await secondLife(stage);
     expect(next.runs).toHaveLength(1);
     expect(next.runs[0]?.heard).toEqual([]);
-    expect(await answers(next)).toEqual([['issue_steer', 'done']]);
+    expect(await answers(next)).toEqual([['issue_steer', 'done', 'message_uncertain']]);
   });
 });
 
@@ -324,7 +362,7 @@ describe('an agent that could not be ended after a takeover', () => {
     expect(await stage.command('issue_handback', { issue: '1' })).toMatchObject({ status: 'refused' });
     expect(await stage.command('issue_takeover', { issue: '1' })).toMatchObject({
       status: 'refused',
-      text: expect.stringContaining('baton issue retry T-1'),
+      code: 'agent_survives',
     });
     expect(await stage.command('issue_retry', { issue: '1' })).toMatchObject({ status: 'done' });
     await stage.clock.advance(1_000);

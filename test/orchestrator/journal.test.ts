@@ -3,6 +3,7 @@ import { BatonError } from '../../src/core/baton-error.ts';
 import type { Delivery } from '../../src/core/run-evidence.ts';
 import { issue } from '../fake/issues.ts';
 import { settings } from '../fake/settings.ts';
+import { telling } from '../telling.ts';
 import { scene } from './scene.ts';
 
 it('writes a run down before it begins, what is known of it while it goes on, and how it ended', async () => {
@@ -99,7 +100,7 @@ it('does not begin a run whose start cannot be written down, and tries again', a
   expect(stage.orchestrator.read()).toMatchObject({
     running: [],
     retrying: [],
-    skipped: [{ reason: { code: 'not_recorded', text: 'its start could not be written down: no space left' } }],
+    skipped: [{ reason: { code: 'not_recorded', text: telling('no space left') } }],
     totals: { runs: 0 },
   });
   stage.store.transaction = transaction;

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { settings } from '../fake/settings.ts';
+import { runs } from '../property-runs.ts';
 import { begun, type Scene } from './scene.ts';
 
 const minuteMs = 60_000;
@@ -80,7 +81,7 @@ describe('an issue that waits for its look', () => {
         expect(stage.runs).toHaveLength(2);
         expect(await claimsOf(stage)).toHaveLength(1);
       }),
-      { numRuns: 5 },
+      { numRuns: runs(5) },
     );
   });
 });

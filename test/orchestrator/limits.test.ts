@@ -3,6 +3,7 @@ import { SimulatedClock } from '../../src/clock/simulated-clock.ts';
 import type { LimitSettings } from '../../src/core/settings.ts';
 import { issue } from '../fake/issues.ts';
 import { settings } from '../fake/settings.ts';
+import { telling } from '../telling.ts';
 import { storeThrough } from './faulty-store.ts';
 import { begun, gate, type Scene, spend } from './scene.ts';
 
@@ -27,8 +28,7 @@ describe('a limit of an issue', () => {
     expect(stage.orchestrator.read().held).toMatchObject([
       {
         code: 'limit_reached',
-        reason:
-          'A limit is reached: it has used 1,000 of 1,000 tokens (limits.tokens_per_issue). To go on with a new allowance: baton issue retry T-1',
+        reason: telling('1,000', 'limits.tokens_per_issue', 'baton issue retry T-1'),
       },
     ]);
   });
@@ -77,7 +77,9 @@ describe('a limit of an issue', () => {
     const stage = await begun({ settings: limited({ runsPerIssue: 2 }), play: (run) => run.succeed() });
     await stage.clock.advance(10_000);
     expect(stage.started()).toEqual(['1', '1']);
-    expect(stage.orchestrator.read().held[0]?.reason).toContain('it has had 2 of 2 runs (limits.runs_per_issue)');
+    expect(stage.orchestrator.read().held).toMatchObject([
+      { code: 'limit_reached', reason: telling(2, 'limits.runs_per_issue') },
+    ]);
   });
 
   it('on the time of a run is found between two ticks that are far apart', async () => {
@@ -176,9 +178,9 @@ describe('the limit of the day', () => {
     for (const run of stage.runs) run.end();
     await stage.clock.advance(9 * 60_000);
     expect(stage.runs).toHaveLength(2);
-    expect(stage.orchestrator.read().retrying.map(({ kind, waitReason }) => [kind, waitReason?.slice(0, 30)])).toEqual([
-      ['interrupted', 'The limit of the day is reache'],
-      ['interrupted', 'The limit of the day is reache'],
+    expect(stage.orchestrator.read().retrying.map(({ kind, waitCode }) => [kind, waitCode])).toEqual([
+      ['interrupted', 'day_limit'],
+      ['interrupted', 'day_limit'],
     ]);
     await stage.clock.advance(125_000);
     expect(stage.runs.slice(2).map(({ request }) => [request.attempt, request.retryKind])).toEqual([
@@ -202,7 +204,7 @@ describe('the limit of the day', () => {
     const stage = await atLimit();
     for (const run of stage.runs) run.end();
     await stage.clock.advance(2_000);
-    expect(await stage.command('resume')).toMatchObject({ status: 'done' });
+    expect(await stage.command('resume')).toMatchObject({ status: 'done', code: 'resumed_with_allowance' });
     await stage.clock.advance(2_000);
     expect(stage.runs).toHaveLength(4);
     spend(stage.runs[2], 999);
@@ -213,7 +215,7 @@ describe('the limit of the day', () => {
 
   it('is lifted by a resume that comes before the interrupted runs have ended', async () => {
     const stage = await atLimit();
-    expect(await stage.command('resume')).toMatchObject({ status: 'done' });
+    expect(await stage.command('resume')).toMatchObject({ status: 'done', code: 'resumed_with_allowance' });
     for (const run of stage.runs) run.end();
     await stage.clock.advance(10_000);
     expect(stage.runs).toHaveLength(4);

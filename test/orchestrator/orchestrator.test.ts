@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { BatonError } from '../../src/core/baton-error.ts';
 import { issue } from '../fake/issues.ts';
 import { settings } from '../fake/settings.ts';
+import { telling } from '../telling.ts';
 import { scene } from './scene.ts';
 
 const started = (stage: Awaited<ReturnType<typeof scene>>): string[] =>
@@ -27,8 +28,8 @@ describe('dispatch', () => {
     await stage.orchestrator.start();
     await stage.clock.advance(0);
     expect(started(stage)).toEqual(['2', '3']);
-    expect(stage.orchestrator.read().skipped.map(({ issue: { id }, reason }) => [id, reason.text])).toEqual([
-      ['1', 'no slot (2 of 2)'],
+    expect(stage.orchestrator.read().skipped.map(({ issue: { id }, reason }) => [id, reason])).toEqual([
+      ['1', { code: 'no_slot', text: telling(2) }],
     ]);
   });
 
@@ -140,7 +141,7 @@ describe('a run that ended', () => {
     await stage.clock.advance(60_000);
     expect(started(stage)).toEqual(['1', '2']);
     expect(stage.orchestrator.read().retrying).toMatchObject([
-      { attempt: 1, error: 'it ended: agent_exited', waitReason: 'no slot (1 of 1)' },
+      { attempt: 1, error: 'it ended: agent_exited', waitCode: 'no_slot' },
     ]);
     stage.runs[1]?.succeed();
     await stage.tracker.changes.moveIssue('2', 'Done', { kind: 'orchestrator' });

@@ -3,6 +3,7 @@ import { BatonError } from '../../src/core/baton-error.ts';
 import type { AgentQuestion, QuestionAnswer } from '../../src/core/question.ts';
 import { issue } from '../fake/issues.ts';
 import { settings } from '../fake/settings.ts';
+import { telling } from '../telling.ts';
 import { storeThrough } from './faulty-store.ts';
 import { begun, pair, type Scene, type StagedRun, scene } from './scene.ts';
 
@@ -40,16 +41,17 @@ describe('a question of a live agent', () => {
       running: [{ isAsking: true }],
     });
     expect(asked.answer).toBe('none yet');
-    expect((await stage.orchestrator.explain('1')).next).toMatch(/^its run \S+ waits for a person's answer$/);
+    const runId = stage.runs[0]?.request.runId ?? '';
+    expect(await stage.orchestrator.explain('1')).toMatchObject({ nextCode: 'run_asks', next: telling(runId) });
     const answer = await stage.command('question_answer', { question: id, decision: 'accept' });
-    expect(answer).toMatchObject({ status: 'done', text: expect.stringContaining('is told') });
+    expect(answer).toMatchObject({ status: 'done', code: 'answer_delivered' });
     expect(asked.answer).toEqual(yes);
     expect(await stage.store.questions.read(id)).toMatchObject({
       given: { author: { kind: 'person', name: 'me' }, answer: yes },
       deliveredTo: stage.runs[0]?.request.runId,
     });
     expect(stage.orchestrator.read()).toMatchObject({ questions: [], running: [{ isAsking: false }] });
-    expect((await stage.orchestrator.explain('1')).next).toMatch(/^its run \S+ goes on$/);
+    expect(await stage.orchestrator.explain('1')).toMatchObject({ nextCode: 'run_continues', next: telling(runId) });
   });
 
   it('is no silence: a run that waits for a person does not stall', async () => {
@@ -89,7 +91,7 @@ describe('a question of a live agent', () => {
     expect(stage.orchestrator.read()).toMatchObject({
       running: [],
       retrying: [],
-      held: [{ code: 'agent_input_required', reason: 'The agent asks: May I run make? To answer: baton ask show T-1' }],
+      held: [{ code: 'agent_input_required', reason: telling(mayI.text, 'baton ask show T-1') }],
     });
     expect(stage.runs).toHaveLength(1);
   });
@@ -104,10 +106,12 @@ describe('a question of a live agent', () => {
     const id = await openOne(stage);
     expect(await stage.command('question_answer', { question: id, values: { colour: 'green' } })).toMatchObject({
       status: 'refused',
+      code: 'invalid_answer',
+      data: { problem: 'not_an_option', field: 'colour' },
     });
     expect(await stage.command('question_answer', { question: id, values: { colour: 'blue' } })).toMatchObject({
       status: 'done',
-      text: expect.stringContaining('goes on'),
+      code: 'continues_with_answer',
     });
     await stage.clock.advance(0);
     expect(stage.orchestrator.read()).toMatchObject({ held: [], running: [{ issue: { id: '1' } }] });
@@ -145,7 +149,7 @@ describe('a question of a live agent', () => {
     });
     await next.orchestrator.start();
     await next.clock.advance(0);
-    expect(await next.store.commands.read('late')).toMatchObject({ result: { status: 'done' } });
+    expect(await next.store.commands.read('late')).toMatchObject({ result: { status: 'done', code: 'answer_kept' } });
     expect(next.runs[0]?.request).toMatchObject({ retryKind: 'interrupted', answers: [{ answer: yes }] });
   });
 
@@ -153,11 +157,17 @@ describe('a question of a live agent', () => {
     const stage = await begun({ issues: [issue({ id: '1' }), issue({ id: '2' })] });
     const aborted = new AbortController();
     const asked = ask(stage.runs[0], mayI, aborted.signal);
+    await stage.clock.advance(0);
+    const id = await openOne(stage);
     ask(stage.runs[1]);
     await stage.clock.advance(0);
     aborted.abort();
     await stage.clock.advance(0);
     expect(asked.answer).toBeNull();
+    expect(await stage.command('question_answer', { question: id, decision: 'accept' })).toMatchObject({
+      status: 'refused',
+      code: 'question_closed',
+    });
     expect(stage.orchestrator.read().questions).toMatchObject([{ issue: { id: '2' } }]);
     expect(await stage.store.questions.open(stage.project)).toMatchObject([{ issueId: '2' }]);
     await stage.command('issue_stop', { issue: '2' });
@@ -186,12 +196,13 @@ describe('a question of a live agent', () => {
     await stage.command('question_answer', { question: id, decision: 'accept' });
     expect(await stage.command('question_answer', { question: id, decision: 'decline' })).toMatchObject({
       status: 'refused',
-      text: expect.stringContaining('answered already'),
+      code: 'question_answered',
     });
     expect(await stage.command('question_answer', { question: 'nonsense', decision: 'accept' })).toMatchObject({
       status: 'refused',
+      code: 'question_not_found',
     });
-    expect(await stage.command('question_answer', {})).toMatchObject({ status: 'refused' });
+    expect(await stage.command('question_answer', {})).toMatchObject({ status: 'refused', code: 'question_not_found' });
     expect(await stage.store.questions.read(id)).toMatchObject({ given: { answer: { decision: 'accept' } } });
   });
 
@@ -218,7 +229,7 @@ describe('a question of a live agent', () => {
     const [first, second] = await stage.store.questions.open(stage.project);
     expect(
       await stage.command('question_answer', { question: first?.id, decision: 'accept', values: {} }),
-    ).toMatchObject({ status: 'done', text: expect.stringContaining('still waits') });
+    ).toMatchObject({ status: 'done', code: 'answer_kept_others_open' });
     expect(stage.orchestrator.read().held).toHaveLength(1);
     await stage.command('question_answer', { question: second?.id, values: { colour: 'red' } });
     await stage.clock.advance(0);
@@ -272,13 +283,15 @@ describe('a question of a live agent', () => {
       await stage.store.commands.submit({ ...draft, author: { kind: 'run', runId: 'r' } });
       stage.orchestrator.wake();
       await stage.clock.advance(0);
-      return (await stage.store.commands.read(draft.id))?.result?.status;
+      return (await stage.store.commands.read(draft.id))?.result?.code;
     };
-    expect(await byRun('question_answer', { question: await openOne(stage), decision: 'accept' })).toBe('refused');
+    expect(await byRun('question_answer', { question: await openOne(stage), decision: 'accept' })).toBe(
+      'not_for_agents',
+    );
     for (const kind of ['issue_retry', 'issue_handback', 'issue_takeover', 'issue_steer', 'issue_release'])
-      expect(await byRun(kind, { issue: '1', text: 'x' })).toBe('refused');
-    expect(await byRun('resume', {})).toBe('refused');
-    expect(await byRun('issue_hold', { issue: '1' })).toBe('done');
+      expect(await byRun(kind, { issue: '1', text: 'x' })).toBe('not_for_agents');
+    expect(await byRun('resume', {})).toBe('not_for_agents');
+    expect(await byRun('issue_hold', { issue: '1' })).toBe('held_after_run');
   });
 });
 
@@ -295,7 +308,7 @@ it('a question that cannot be written down holds its issue with a command that l
   expect(stage.orchestrator.read().held).toMatchObject([
     {
       code: 'agent_input_required',
-      reason: expect.stringMatching(/May I run make\?.*To go on: baton issue retry T-1$/),
+      reason: telling(mayI.text, 'baton issue retry T-1'),
     },
   ]);
   expect(await stage.command('issue_retry', { issue: '1' })).toMatchObject({ status: 'done' });

@@ -10,6 +10,7 @@ import { issue } from '../fake/issues.ts';
 import { memoryLogger } from '../fake/memory-logger.ts';
 import { scratchStore } from '../fake/scratch-store.ts';
 import { settings } from '../fake/settings.ts';
+import { telling } from '../telling.ts';
 
 const hour = 3_600_000;
 const day = 24 * hour;
@@ -98,7 +99,7 @@ describe('a look at the queue', () => {
         code: 'waits_too_long',
         issueId: '1',
         identifier: 'T-1',
-        text: 'it has been in "Todo" for 24 h and was not started: it waits for T-9 (Todo)',
+        text: telling('"Todo"', '24 h', 'it waits for T-9 (Todo)'),
         since: Date.UTC(2026, 0, 1),
       },
     ]);
@@ -148,7 +149,7 @@ describe('a look at the queue', () => {
     const finding = {
       code: 'fails_repeatedly',
       identifier: 'T-1',
-      text: 'its last 2 runs failed, the last one with: end of r5',
+      text: telling(2, 'end of r5'),
       since: Date.UTC(2026, 0, 1) + 3_000,
     };
     expect(await look()).toMatchObject([finding]);
@@ -163,7 +164,7 @@ describe('a look at the queue', () => {
   it('tells the error of the look where the runs are not kept any more', async () => {
     const { look, state } = await given();
     retrying(state, '1', 3);
-    expect(await look()).toMatchObject([{ text: 'its last 3 runs failed, the last one with: boom' }]);
+    expect(await look()).toMatchObject([{ code: 'fails_repeatedly', text: telling(3, 'boom') }]);
   });
 
   it('finds what is held for more than a day', async () => {
@@ -188,7 +189,7 @@ describe('a look at the queue', () => {
         code: 'lease_abandoned',
         issueId: '1',
         identifier: 'T-1',
-        text: 'the lease of its claim on host of other ended 1 min ago and nobody took it over',
+        text: telling('host of other', '1 min'),
       },
     ]);
     // Somebody takes it over.
@@ -223,7 +224,7 @@ describe('a look at the queue', () => {
       issue_id: '1',
       issue_identifier: 'T-1',
       finding: 'held_too_long',
-      why: 'it has been held for a person for 24 h: a question',
+      why: telling('24 h', hold.reason),
       since: '2025-12-31T00:00:00.000Z',
     });
     await look();

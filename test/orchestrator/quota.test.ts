@@ -197,10 +197,9 @@ describe('an account that nobody is logged in to, and a long queue', () => {
     expect(await stage.command('issue_retry', { issue: held })).toMatchObject({ status: 'done' });
     await stage.clock.advance(minuteMs);
     expect(stage.runs).toHaveLength(before + 1);
-    expect(stage.orchestrator.read().skipped[0]?.reason).toMatchObject({
-      code: 'waiting_quota',
-      text: expect.stringContaining('one run tries it now'),
-    });
+    const { skipped, accounts } = stage.orchestrator.read();
+    expect(skipped[0]?.reason.code).toBe('waiting_quota');
+    expect(accounts).toMatchObject([{ parked: { probe: { by: stage.runs.at(-1)?.request.runId } } }]);
     stage.runs.at(-1)?.request.watcher.onEvent({ name: 'turn_completed', at: 0, pid: 1, summary: '' });
     await stage.clock.advance(2_000);
     expect(stage.runs).toHaveLength(before + 5);

@@ -124,7 +124,7 @@ describe('a command while the end of a run is being written', () => {
     await settle('fail');
     expect(await stage.command('issue_retry', { issue: '1' })).toMatchObject({
       status: 'refused',
-      text: 'T-1 is running',
+      code: 'already_running',
     });
     slow.open();
   });

@@ -33,16 +33,16 @@ describe('a freed slot', () => {
   });
 
   it.each([
-    ['moved on', { state: 'Done' }],
-    ['O7: lost its label', { labels: [] }],
-    ['was given to somebody', { dispatchable: false }],
-    ['got a blocker', { blockedBy: [{ id: 'x', identifier: 'T-x', state: 'Todo' }] }],
-  ])('does not go to an issue that %s since the poll, but to the one after it', async (_what, change) => {
+    ['moved on', 'terminal_state', { state: 'Done' }],
+    ['O7: lost its label', 'missing_label', { labels: [] }],
+    ['was given to somebody', 'not_dispatchable', { dispatchable: false }],
+    ['got a blocker', 'blocked', { blockedBy: [{ id: 'x', identifier: 'T-x', state: 'Todo' }] }],
+  ])('does not go to an issue that %s since the poll, but to the one after it', async (_what, code, change) => {
     const stage = await full('1', '2', '3');
     stage.tracker.put(ready('2', change));
     await freeSlot(stage);
     expect(stage.started()).toEqual(['1', '3']);
-    expect(stage.orchestrator.read().skipped.find(({ issue: { id } }) => id === '2')?.reason.text).toBeTruthy();
+    expect(stage.orchestrator.read().skipped.find(({ issue: { id } }) => id === '2')?.reason.code).toBe(code);
   });
 
   it('does not go to an issue that is gone', async () => {
@@ -72,7 +72,7 @@ describe('a freed slot', () => {
     await stage.clock.advance(2_000);
     stage.runs[0]?.fail();
     await stage.clock.advance(20_000);
-    expect(stage.orchestrator.read().retrying).toMatchObject([{ waitReason: 'no slot (1 of 1)' }]);
+    expect(stage.orchestrator.read().retrying).toMatchObject([{ waitCode: 'no_slot' }]);
     await freeSlot(stage);
     expect(stage.started()).toEqual(['1', '2', '1']);
   });

@@ -3,6 +3,7 @@ import { BatonError } from '../../src/core/baton-error.ts';
 import type { Issue } from '../../src/core/issue.ts';
 import { issue } from '../fake/issues.ts';
 import { settings } from '../fake/settings.ts';
+import { telling } from '../telling.ts';
 import { scene } from './scene.ts';
 
 const quick = settings({ intervalMs: 100 });
@@ -203,9 +204,10 @@ describe('on a tracker where a start moves the issue', () => {
     await stage.clock.advance(500);
     expect(startedOf(stage)).toEqual(['1']);
     expect(stage.orchestrator.read().running[0]?.issue.state).toBe('In Progress');
-    expect(stage.orchestrator.read().skipped.map(({ reason }) => reason.text)).toContain(
-      'no slot in state "In Progress" (1 of 1)',
-    );
+    expect(stage.orchestrator.read().skipped.map(({ reason }) => reason)).toContainEqual({
+      code: 'no_slot_in_state',
+      text: telling('"In Progress"', 1),
+    });
   });
 
   it('a move that fails for another reason than a refusal waits its backoff', async () => {

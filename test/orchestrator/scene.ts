@@ -8,11 +8,11 @@ import type { RunOutcome, StopReason } from '../../src/core/run.ts';
 import type { Settings } from '../../src/core/settings.ts';
 import { stopOutcome } from '../../src/core/stop-outcome.ts';
 import type { Workflow } from '../../src/core/workflow.ts';
-import type { Processes, Trial } from '../../src/orchestrator/context.ts';
+import type { IssueDesk, Processes, Trial } from '../../src/orchestrator/context.ts';
 import type { Health } from '../../src/orchestrator/health.ts';
 import { Orchestrator } from '../../src/orchestrator/orchestrator.ts';
 import type { PoolMember } from '../../src/orchestrator/slot-pool.ts';
-import type { Runner, RunRequest } from '../../src/runner/runner.ts';
+import type { LiveRun, Runner, RunRequest } from '../../src/runner/runner.ts';
 import type { Store } from '../../src/store/store.ts';
 import { MemoryTracker } from '../../src/tracker/memory/memory-tracker.ts';
 import type { Tracker } from '../../src/tracker/tracker.ts';
@@ -79,6 +79,10 @@ export interface SceneOptions {
   readonly isLocal?: boolean;
   /** Stands between this daemon alone and the store. */
   readonly through?: (store: Store) => Store;
+  /** Where issues are Baton's own. */
+  readonly issueDesk?: IssueDesk;
+  /** Whether an agent hears a person at once, or at its next turn. */
+  readonly steering?: Awaited<ReturnType<LiveRun['steer']>>;
   /** Called with each run as it starts. */
   readonly play?: (run: StagedRun) => void;
 }
@@ -155,7 +159,8 @@ export async function scene(options: SceneOptions = {}) {
     logger,
     source,
     trackerFor: () => counted,
-    runner: stagedRunner(runs, options.play),
+    runner: stagedRunner(runs, options),
+    issueDesk: () => options.issueDesk ?? null,
   });
   /** Writes a command as the command line does, knocks, and gives the answer. */
   const command = async (kind: string, payload: Record<string, unknown> = {}) => {
@@ -277,7 +282,7 @@ function countedTracker(tracker: MemoryTracker, calls: TrackerCall[], clock: Clo
   });
 }
 
-function stagedRunner(runs: StagedRun[], play: SceneOptions['play']): Runner {
+function stagedRunner(runs: StagedRun[], { play, steering = 'told' }: SceneOptions): Runner {
   return {
     start: (request) => {
       const { promise, resolve, reject } = Promise.withResolvers<RunOutcome>();
@@ -309,7 +314,7 @@ function stagedRunner(runs: StagedRun[], play: SceneOptions['play']): Runner {
         outcome: promise,
         steer: async (text) => {
           heard.push(text);
-          return 'told';
+          return steering;
         },
         stop: (reason) => void stops.push(reason),
       };

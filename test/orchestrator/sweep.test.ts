@@ -3,6 +3,7 @@ import { BatonError } from '../../src/core/baton-error.ts';
 import type { Settings } from '../../src/core/settings.ts';
 import { issue } from '../fake/issues.ts';
 import { settings } from '../fake/settings.ts';
+import { telling } from '../telling.ts';
 import { gate, pair, type Scene, type SceneOptions, scene } from './scene.ts';
 
 const person = { kind: 'person', name: 'me' } as const;
@@ -252,7 +253,7 @@ describe('a sweep of the workspaces', () => {
 
   it('F082: says loudly that nothing could be removed though something should be gone, each time', async () => {
     const stage = await started({ issues: inReview('1', '2') }, { id: '1', endedAgoMs: dayMs }, { id: '2' });
-    stage.workspaces.answers.removal = { outcome: 'kept', reason: 'the disk is full' };
+    stage.workspaces.answers.removal = { outcome: 'kept', code: 'failed', reason: 'the disk is full' };
     await finish(stage, '1', '2');
     await stage.clock.advance(22 * minuteMs);
     const told = stage.logger.lines.filter(({ event }) => event === nothingGone);
@@ -290,7 +291,11 @@ describe('a sweep of the workspaces', () => {
   it('F083: goes on with the others when one of them cannot be removed', async () => {
     const stage = await started({ issues: inReview('1', '2', '3') }, { id: '1' }, { id: '2' }, { id: '3' });
     stage.workspaces.answers.removals.set('/workspaces/T-1', new Error('it broke'));
-    stage.workspaces.answers.removals.set('/workspaces/T-2', { outcome: 'kept', reason: 'it is not ours' });
+    stage.workspaces.answers.removals.set('/workspaces/T-2', {
+      outcome: 'kept',
+      code: 'other_owner',
+      reason: 'it is not ours',
+    });
     await finish(stage, '1', '2', '3');
     await stage.clock.advance(11 * minuteMs);
     expect(stage.workspaces.removed).toEqual(paths('1', '2', '3'));
@@ -422,13 +427,17 @@ describe('the command to prune workspaces', () => {
       { id: '3' },
       { id: '4' },
     );
-    expect(await stage.command('workspaces_prune', wish(['1', '2']))).toMatchObject({ status: 'done' });
+    expect(await stage.command('workspaces_prune', wish(['1', '2']))).toMatchObject({
+      status: 'done',
+      code: 'workspaces_being_removed',
+      data: { workspaces: 2 },
+    });
     await stage.clock.advance(0);
     expect(stage.workspaces.removed).toEqual([]);
     const fate = async (id: string) => (await stage.store.runs.read(`past-${id}`))?.removal?.keptBecause;
     expect([await fate('1'), await fate('2'), await fate('4')]).toEqual([
-      expect.stringMatching(/^it is kept until /),
-      'its issue is not finished (Backlog)',
+      telling(new Date(stage.clock.now() + dayMs).toISOString()),
+      telling('Backlog'),
       undefined,
     ]);
     await stage.command('workspaces_prune', wish(['1', '2', '3'], { ignores_retention: true }));
@@ -436,7 +445,7 @@ describe('the command to prune workspaces', () => {
     expect(stage.workspaces.removed).toEqual(paths('1', '3'));
     expect([await fate('1'), await fate('2'), await fate('3'), await fate('4')]).toEqual([
       null,
-      'its issue is not finished (Backlog)',
+      telling('Backlog'),
       null,
       undefined,
     ]);
@@ -444,7 +453,10 @@ describe('the command to prune workspaces', () => {
 
   it.each([[undefined], ['1'], [[1]], [null]])('is refused when it names %j', async (issues) => {
     const stage = await started({ issues: inReview('1') }, { id: '1' });
-    expect(await stage.command('workspaces_prune', wish(issues))).toMatchObject({ status: 'refused' });
+    expect(await stage.command('workspaces_prune', wish(issues))).toMatchObject({
+      status: 'refused',
+      code: 'no_issue_named',
+    });
   });
 
   it('waits for the daemon of the machine that has the workspaces, and holds up no other command', async () => {
@@ -470,7 +482,9 @@ describe('the command to prune workspaces', () => {
     await stage.clock.advance(50 * minuteMs);
     expect(await stage.store.commands.waiting(stage.project, 9)).toHaveLength(1);
     await stage.clock.advance(12 * minuteMs);
-    expect(await stage.store.commands.list(stage.project, 9)).toMatchObject([{ result: { status: 'refused' } }]);
+    expect(await stage.store.commands.list(stage.project, 9)).toMatchObject([
+      { result: { status: 'refused', code: 'command_expired' } },
+    ]);
     expect(stage.workspaces.removed).toEqual([]);
   });
 
@@ -498,7 +512,7 @@ it('a person who runs no daemon prunes with an orchestrator that never started, 
   const done = await stage.orchestrator.prune({ issueIds: ['1', '2', '4'], ignoresRetention: false });
   expect(done).toEqual({ found: 3, due: 1, removed: 1 });
   expect(stage.workspaces.removed).toEqual(paths('1'));
-  expect((await stage.store.runs.read('past-2'))?.removal?.keptBecause).toBe('its issue is held for a person: alive');
+  expect((await stage.store.runs.read('past-2'))?.removal?.keptBecause).toEqual(telling(held.reason));
   await stage.orchestrator.stop();
   expect(stage.started()).toEqual([]);
 });

@@ -1,3 +1,4 @@
+// @module-tag full
 import { describe, expect, it } from 'vitest';
 import { startFakeOpenAi } from '../fake/openai/fake-openai.ts';
 import { shell } from '../fake/openai/scenario.ts';

@@ -3,8 +3,11 @@ import { describe, expect, it } from 'vitest';
 import type { SessionRequest } from '../../src/agent/agent.ts';
 import { sleep } from '../../src/clock/clock.ts';
 import { systemClock } from '../../src/clock/system-clock.ts';
+import { answersText } from '../../src/core/answer-text.ts';
 import type { AgentQuestion, QuestionAnswer } from '../../src/core/question.ts';
 import type { ToolDoor, ToolHost } from '../../src/core/tool-door.ts';
+import { firstPrompt } from '../../src/runner/first-prompt.ts';
+import { telling } from '../telling.ts';
 import { scratchRepository } from '../workspace/git/scratch-repository.ts';
 import { scratchFolder } from '../workspace/scratch-folder.ts';
 import { script, stageRun } from './stage-run.ts';
@@ -39,21 +42,27 @@ describe('an agent that asks a person', () => {
       },
     });
     expect(await staged.end()).toMatchObject({ turns: 2, left: 0, error: { code: 'agent_input_required' } });
-    expect(asked[0]).toMatchObject({ kind: 'input', text: expect.stringContaining('act out?'), fields: [answerField] });
-    expect(staged.prompts[1]).toMatch(
-      /^A person answered your question:\n\n- Question: .*\n {2}Answer: Whatever you like\.$/,
-    );
+    expect(asked[0]).toMatchObject({ kind: 'input', fields: [answerField] });
+    const [question] = asked;
+    if (question === undefined) throw new Error('Nobody was asked.');
+    expect(staged.prompts[1]).toBe(answersText([{ question, answer: accept({ answer: 'Whatever you like.' }) }]));
     expect(staged.processes).toHaveLength(1);
   });
 
   it('acts out what a person chooses for it, and asks again when that is done', async () => {
-    const answers = ['do something small', 'fail'];
+    const chosen = ['first', 'last'];
     const staged = stageRun('A ticket without a script.', {
-      request: { ask: async () => accept({ answer: answers.shift() ?? '' }) },
+      request: {
+        // The question names what there is to choose: first a small piece of work, last a failure.
+        ask: async ({ text }) => {
+          const choices = [...text.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name);
+          return accept({ answer: choices.at(chosen.shift() === 'first' ? 0 : -1) ?? '' });
+        },
+      },
     });
     // The tracker has no state for a review and the folder is no repository: it goes on all the same.
-    expect(await staged.end()).toMatchObject({ turns: 4, error: { message: 'A person wanted it to.' } });
-    expect(staged.file('rehearsal.md')).toBe('Something small for T-1.\n');
+    expect(await staged.end()).toMatchObject({ turns: 4, error: { code: 'agent_turn_failed' } });
+    expect(staged.file('rehearsal.md')).toContain('T-1');
   });
 
   it('leaves what the person answered in the transcript, whether it went on at once or in a later run', async () => {
@@ -68,12 +77,16 @@ describe('an agent that asks a person', () => {
     });
     await staged.end();
     const said = staged.events.filter(({ name }) => name === 'person_said');
-    expect(said.map(({ summary }) => summary)).toEqual([
-      'a person answers: red, [secret]',
-      'a person notes: Mind the step.',
-      'a person answers: blue',
+    expect(said.map(({ payload }) => payload)).toEqual([
+      { kind: 'answer', question: 'Which?', text: 'red, [secret]' },
+      { kind: 'note', text: 'Mind the step.' },
+      { kind: 'answer', question: 'Which colour?', text: 'blue' },
     ]);
-    expect(said[2]?.payload).toEqual({ kind: 'answer', question: 'Which colour?', text: 'blue' });
+    expect(said.map(({ summary }) => summary)).toEqual([
+      telling('red, [secret]'),
+      telling('Mind the step.'),
+      telling('blue'),
+    ]);
     expect(JSON.stringify(said)).not.toContain('swordfish');
   });
 
@@ -100,7 +113,7 @@ describe('an agent that asks a person', () => {
     expect(await staged.end()).toMatchObject({
       end: 'failed',
       left: 0,
-      error: { message: expect.stringContaining('nobody') },
+      error: { code: 'agent_turn_failed', message: telling('Which colour?') },
     });
     expect(staged.logger.events()).toContain('question_failed');
   });
@@ -197,7 +210,8 @@ describe('a run that goes on with a thread', () => {
     });
     expect(await second.end()).toEqual({ end: 'succeeded', turns: 1, left: 0 });
     expect(asked).toMatchObject([{ threadId: first.threads[0], recovery: { compact: true } }]);
-    expect(second.prompts[0]).toContain('made shorter');
+    const known = { ...request, answers: [], answersBefore: [], note: null };
+    expect(second.prompts[0]).toBe(firstPrompt({ request: known, whole: ticket, isResumed: true, said: [] }));
   });
 
   it('without memory of it, out of quota once', async () => {
@@ -304,7 +318,7 @@ describe('what a person says to a run', () => {
     expect(await staged.run.steer('Use the other door.')).toBe('told');
     expect(staged.run.canHear?.()).toBe(true);
     expect(staged.events).toContainEqual(
-      expect.objectContaining({ name: 'person_said', summary: 'a person says: Use the other door.' }),
+      expect.objectContaining({ name: 'person_said', payload: { kind: 'steer', text: 'Use the other door.' } }),
     );
     await expect.poll(() => staged.events.at(-1)?.summary, { timeout: 20_000 }).toBe('told: Use the other door.');
     staged.run.stop('shutdown');
@@ -316,7 +330,7 @@ describe('what a person says to a run', () => {
     const staged = stageRun('cat > prompt.txt', { agent: { backend: 'command', command: 'cat > prompt.txt' } });
     expect(await staged.run.steer('Mind the step.')).toBe('kept');
     await staged.end();
-    expect(staged.file('prompt.txt')).toBe('cat > prompt.txt\n\nA person says to you:\n\nMind the step.');
+    expect(staged.file('prompt.txt')).toMatch(/^cat > prompt\.txt\n\n.+\n\nMind the step\.$/s);
   });
 
   it('between two turns has its turn, also beyond the last', async () => {
@@ -325,7 +339,7 @@ describe('what a person says to a run', () => {
       watcher: { onMessage: () => void staged.run.steer('One thing more.') },
     });
     expect(await staged.end()).toEqual({ end: 'succeeded', turns: 2, left: 0 });
-    expect(staged.prompts[1]).toMatch(/A person says to you:\n\nOne thing more\.$/);
+    expect(staged.prompts[1]).toMatch(/\n\nOne thing more\.$/);
   });
 
   it('is refused by an agent that has one turn and hears nothing in it', async () => {

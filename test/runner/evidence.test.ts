@@ -1,6 +1,7 @@
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { HookSettings } from '../../src/core/settings.ts';
+import { telling } from '../telling.ts';
 import { git, scratchRepository } from '../workspace/git/scratch-repository.ts';
 import { scratchFolder } from '../workspace/scratch-folder.ts';
 import { script, stageRun, tracedHooks } from './stage-run.ts';
@@ -99,7 +100,7 @@ describe('a run tells, after its hook and before its outcome, what became of its
     git(source, 'checkout', '-q', '-b', 'baton/T-1');
     const before = git(source, 'rev-parse', 'HEAD');
     await run.end();
-    const reason = expect.stringContaining('baton/T-1 is checked out in');
+    const reason = telling('baton/T-1', source);
     expect(run.deliveries).toMatchObject([{ outcome: 'refused', branch: 'baton/T-1', reason, elsewhere: null }]);
     expect(git(source, 'rev-parse', 'baton/T-1')).toBe(before);
     expect(run.deliveries[0]?.commit).toBe(run.facts[0]?.git?.head);

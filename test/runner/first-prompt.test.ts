@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { answersText } from '../../src/core/answer-text.ts';
 import type { EarlierWork } from '../../src/core/earlier-work.ts';
 import { type FirstPrompt, firstPrompt } from '../../src/runner/first-prompt.ts';
 
@@ -31,22 +32,21 @@ describe('the first prompt of a run', () => {
     expect(prompt({ recovery: 'reduced_budget', retryKind: 'failure', earlier })).toBe(whole);
   });
 
-  it.each([
-    ['interrupted', 'stopped in the middle'],
-    ['quota', 'quota'],
-    ['answered', 'needed a person'],
-    ['handed_back', 'files may have changed'],
-  ] as const)('of a thread that goes on, %s, says why and not the ticket again', (retryKind, why) => {
-    const told = prompt({ threadId: 't', retryKind, earlier }, { isResumed: true });
-    expect(told).toContain(why);
-    expect(told).not.toContain(whole);
-    expect(told).not.toContain('Half done.');
-  });
-
-  it('of a thread that was made shorter says that', () => {
-    const told = prompt({ threadId: 't', retryKind: 'failure', recovery: 'compact', earlier }, { isResumed: true });
-    expect(told).toContain('made shorter');
-    expect(told).not.toContain('failed');
+  it('of a thread that goes on says why, for each reason something else, and not the ticket again', () => {
+    const goesOn = (request: Partial<FirstPrompt['request']>): string =>
+      prompt({ threadId: 't', earlier, ...request }, { isResumed: true });
+    const told = [
+      ...(['interrupted', 'quota', 'answered', 'handed_back', 'continuation', 'failure'] as const).map((retryKind) =>
+        goesOn({ retryKind }),
+      ),
+      // It was made shorter: that says more than that the run before failed.
+      goesOn({ retryKind: 'failure', recovery: 'compact' }),
+    ];
+    expect(new Set(told).size).toBe(told.length);
+    for (const each of told) {
+      expect(each).not.toContain(whole);
+      expect(each).not.toContain('Half done.');
+    }
   });
 
   it.each([
@@ -60,7 +60,8 @@ describe('the first prompt of a run', () => {
     const told = prompt({ ...request, earlier });
     expect(told.startsWith(`${whole}\n\n`)).toBe(true);
     expect(told).toContain('> Half done.');
-    expect(prompt({ ...request, earlier: null })).not.toContain('Somebody worked');
+    const answered = 'answers' in request ? [answersText(request.answers)] : [];
+    expect(prompt({ ...request, earlier: null })).toBe([whole, ...answered].join('\n\n'));
   });
 
   it('of a thread that goes on but never had a turn is the whole one', () => {
@@ -78,13 +79,7 @@ describe('the first prompt of a run', () => {
         { threadId: 't', retryKind: 'answered', answers, note: 'Mind the step.', earlier },
         { isResumed, said: ['Hurry.', 'No, do not.'] },
       );
-      const parts = [
-        '- Question: May I?\n  Answer: yes',
-        'A person says to you:',
-        'Mind the step.',
-        'Hurry.',
-        'No, do not.',
-      ];
+      const parts = [answersText(answers), 'Mind the step.', 'Hurry.', 'No, do not.'];
       const places = parts.map((part) => told.indexOf(part));
       expect(places.every((place) => place > 0)).toBe(true);
       expect(places).toEqual(places.toSorted((left, right) => left - right));

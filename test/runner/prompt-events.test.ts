@@ -5,6 +5,7 @@ import { createRedactor } from '../../src/core/redact.ts';
 import { Secret } from '../../src/core/secret.ts';
 import { promptEvents } from '../../src/runner/prompt-events.ts';
 import { transcriptLine } from '../../src/store/transcript-line.ts';
+import { runs } from '../property-runs.ts';
 import { script, stageRun } from './stage-run.ts';
 
 const fenceMark = '2f6c0d1e-77aa-4b1c-8d2e-0123456789ab';
@@ -36,7 +37,7 @@ describe('what is written down of a prompt', () => {
           expect(JSON.parse(line)).toHaveProperty('payload.turn', 1);
         }
       }),
-      { numRuns: 60 },
+      { numRuns: runs(60) },
     );
   });
 

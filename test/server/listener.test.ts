@@ -150,11 +150,11 @@ describe('the listener', () => {
     const unknown = await fetch(`${listener.address.url}/nothing/here?token=s3cret`);
     expect([unknown.status, await unknown.json()]).toEqual([
       404,
-      { error: { code: 'not_found', message: 'Route not found' } },
+      { error: { code: 'not_found', message: expect.any(String) } },
     ]);
     const wrong = await fetch(`${listener.address.url}/api`, { method: 'POST' });
     expect([wrong.status, wrong.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
-    expect(await wrong.json()).toEqual({ error: { code: 'method_not_allowed', message: 'Method not allowed' } });
+    expect(await wrong.json()).toEqual({ error: { code: 'method_not_allowed', message: expect.any(String) } });
     expect((await fetch(`${listener.address.url}/api/echo`)).status).toBe(405);
   });
 

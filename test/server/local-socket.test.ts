@@ -10,6 +10,7 @@ import { BatonError } from '../../src/core/baton-error.ts';
 import { askDaemon } from '../../src/server/ask-daemon.ts';
 import { LocalSocket } from '../../src/server/local-socket.ts';
 import { memoryLogger } from '../fake/memory-logger.ts';
+import { telling } from '../telling.ts';
 
 const clean: (() => Promise<void> | void)[] = [];
 afterEach(async () => {
@@ -114,9 +115,10 @@ describe('the local socket', () => {
     const { file } = await open(async () => {
       asked += 1;
     });
-    expect(JSON.parse(await say(file, `${text}\n`))).toEqual({
+    expect(JSON.parse(await say(file, `${text}\n`))).toMatchObject({
       ok: false,
-      error: '"explain" needs "issue", a text of at most 500 characters',
+      error: telling('"issue"', 500),
+      failure: { code: 'command_refused', details: { field: 'issue' } },
     });
     expect(asked).toBe(0);
   });

@@ -43,21 +43,21 @@ describe('the path of the local socket', () => {
     }
   });
 
-  const squats: Record<string, { reason: string; squat(folder: string): void }> = {
-    'that everybody may write into': { reason: 'others may write', squat: (folder) => makeFolder(folder, 0o777) },
-    'that a group may write into': { reason: 'others may write', squat: (folder) => makeFolder(folder, 0o770) },
+  const squats: Record<string, { problem: string; squat(folder: string): void }> = {
+    'that everybody may write into': { problem: 'writable_by_others', squat: (folder) => makeFolder(folder, 0o777) },
+    'that a group may write into': { problem: 'writable_by_others', squat: (folder) => makeFolder(folder, 0o770) },
     'that is a link to one of ours': {
-      reason: 'not a folder',
+      problem: 'not_a_folder',
       squat: (folder) => symlinkSync(mkdtempSync(`${folder}-`), folder),
     },
-    'that is a link to nowhere': { reason: 'not a folder', squat: (folder) => symlinkSync('/nowhere', folder) },
-    'that is a file': { reason: 'not a folder', squat: (folder) => writeFileSync(folder, '') },
+    'that is a link to nowhere': { problem: 'not_a_folder', squat: (folder) => symlinkSync('/nowhere', folder) },
+    'that is a file': { problem: 'not_a_folder', squat: (folder) => writeFileSync(folder, '') },
   };
 
-  it.each(Object.entries(squats))('is refused in a folder %s', (_what, { reason, squat }) => {
+  it.each(Object.entries(squats))('is refused in a folder %s', (_what, { problem, squat }) => {
     const tmp = sharedTmp();
     squat(path.dirname(socketPath(far, tmp)));
-    expectRefused(tmp, reason);
+    expectRefused(tmp, problem);
   });
 
   it.skipIf(process.geteuid?.() !== 0)('is refused in a folder that belongs to another user', () => {
@@ -65,14 +65,14 @@ describe('the path of the local socket', () => {
     const folder = path.dirname(socketPath(far, tmp));
     makeFolder(folder, 0o700);
     chownSync(folder, 12_345, 12_345);
-    expectRefused(tmp, 'another user');
+    expectRefused(tmp, 'another_user');
   });
 
   it('is refused where others could put another folder in its place', () => {
     const tmp = sharedTmp();
     makeSocketFolder(far, tmp);
     chmodSync(tmp, 0o777);
-    expectRefused(tmp, 'others may replace it');
+    expectRefused(tmp, 'replaceable_by_others');
   });
 
   it('cannot be made below a temporary folder that is missing, and the error names the folder', () => {
@@ -88,8 +88,9 @@ describe('the path of the local socket', () => {
     chmodSync(folder, mode);
   }
 
-  function expectRefused(tmp: string, reason: string): void {
-    const refused = { code: 'socket_folder_unsafe', message: expect.stringContaining(reason) };
+  function expectRefused(tmp: string, problem: string): void {
+    const details = expect.objectContaining({ problem });
+    const refused = { code: 'socket_folder_unsafe', details };
     expect(() => socketPath(far, tmp)).toThrow(expect.objectContaining(refused));
     expect(() => makeSocketFolder(far, tmp)).toThrow(expect.objectContaining(refused));
   }

@@ -1,3 +1,4 @@
+import { questionLine } from '../../src/core/answer-text.ts';
 import type { QuestionAnswer } from '../../src/core/question.ts';
 
 /** One question as the world knows it: its words are its name. */
@@ -28,6 +29,8 @@ export const wholePrompt = 'Do it.';
 /** What agents asked, and which of them heard an answer: noted by the agents themselves. */
 export class QuestionBook {
   readonly #asked = new Map<string, AskedQuestion>();
+  /** By the line that a prompt has of each. */
+  readonly #byLine = new Map<string, string>();
   readonly #waits = new Map<string, { open: number; since: number; totalMs: number }>();
   /** Called with each question that is about to be asked. */
   onAsked: (question: AskedQuestion) => void = () => {};
@@ -41,6 +44,7 @@ export class QuestionBook {
     const text = `Q${this.#asked.size + 1} of ${issueId}?`;
     const question = { text, issueId, runId, told: [] };
     this.#asked.set(text, question);
+    this.#byLine.set(questionLine(text), text);
     this.onAsked(question);
     return text;
   }
@@ -78,9 +82,14 @@ export class QuestionBook {
   /** An agent reads its prompt: each answer in it is told. */
   read(run: Omit<PromptedRun, 'isWhole'>, prompt: string, isFirst: boolean): void {
     const isWhole = prompt.startsWith(wholePrompt);
-    const found = [...prompt.matchAll(/- Question: (Q\d+ of \S+\?)\n {2}(?:Answer|Which): (.*)/g)];
-    for (const [, text = '', words = ''] of found) this.tell(text, { runId: run.runId, words, isReminder: isWhole });
-    if (isFirst) this.onPrompt({ ...run, isWhole }, new Set(found.map(([, text = '']) => text)));
+    const lines = prompt.split('\n');
+    const found = lines.flatMap((line, at) => {
+      const text = this.#byLine.get(line);
+      const words = lines[at + 1]?.match(/^ {2}[^:]*: (.*)/)?.[1];
+      return text === undefined || words === undefined ? [] : [{ text, words }];
+    });
+    for (const { text, words } of found) this.tell(text, { runId: run.runId, words, isReminder: isWhole });
+    if (isFirst) this.onPrompt({ ...run, isWhole }, new Set(found.map(({ text }) => text)));
   }
 }
 

@@ -1,3 +1,4 @@
+// @module-tag full
 import { describe, expect, it } from 'vitest';
 import { sleep } from '../../src/clock/clock.ts';
 import { toBatonError } from '../../src/core/baton-error.ts';

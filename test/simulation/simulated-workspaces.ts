@@ -46,7 +46,7 @@ export function simulatedWorkspaces(world: World, life: Life): Workspaces {
     remove: ({ path }, { issue, signal }) =>
       life.call('workspaces.remove', async () => {
         await visit(signal).catch(() => {});
-        if (fails()) return { outcome: 'kept', reason: 'the simulated disk does not let it go' };
+        if (fails()) return { outcome: 'kept', code: 'failed', reason: 'the simulated disk does not let it go' };
         for (const rule of world.rules) rule.removed?.({ issueId: issue.id, machine: life.machine });
         return workspaces.delete(path) ? { outcome: 'removed', saved: [] } : { outcome: 'absent' };
       }),

@@ -1,3 +1,4 @@
+// @module-tag full
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it } from 'vitest';

@@ -5,7 +5,8 @@ import { migrate } from '../../src/store/migrations/migrate.ts';
 import { migrations } from '../../src/store/migrations/migrations.ts';
 import { openSqlite } from '../../src/store/sqlite/open-sqlite.ts';
 
-/** What a store of the first version may hold, in its own columns: a held claim, a released one, an issue, runs. */
+/** What a store of the first version may hold, in its own columns: a held claim, a released one, an issue, runs, a
+ * command. */
 const rows = [
   "insert into projects (id, name, created_at) values ('p', 'p', 1)",
   "insert into claims values ('p', 'held', 'me', 7, 10, 20)",
@@ -25,6 +26,8 @@ const rows = [
   "insert into held values ('p', 'other', 'BAT-2', 'person', 'asked to', 5, null)",
   "insert into counters values ('p', 'held', 'n', 9)",
   "insert into job_timers values ('p', 'prune_store', 5, 9)",
+  `insert into commands (id, project, kind, payload_json, author_json, at, result_at, result_status, result_text)
+   values ('c', 'p', 'pause', '{}', '{"kind":"person","name":"Ada"}', 5, 6, 'done', 'nothing new starts')`,
 ];
 
 /** Makes a store as the first version left it. */

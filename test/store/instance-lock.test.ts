@@ -31,7 +31,7 @@ describe('one daemon a file', () => {
   it('refuses a second one and names the pid of the first, while visitors come and go', async () => {
     const first = start('hold', url);
     await first.said(1);
-    const refused = { code: 'store_in_use', message: expect.stringContaining(`pid ${first.pid}`) };
+    const refused = { code: 'store_in_use', message: expect.stringContaining(`${first.pid}`) };
     await expect(open('daemon')).rejects.toMatchObject({ ...refused, details: { pid: first.pid, file } });
     const visitor = await open('visitor');
     await visitor.projects.ensure('p', 1);

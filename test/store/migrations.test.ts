@@ -78,6 +78,9 @@ for (const engine of engines) {
       expect(await store.counters.read(key)).toEqual({ n: 9 });
       // What was due runs once more.
       expect(await store.jobTimers.list('p')).toEqual([]);
+      expect(await store.commands.read('c')).toMatchObject({
+        result: { at: 6, status: 'done', code: 'answered_without_code', text: 'nothing new starts', data: {} },
+      });
       const wish = { owner: 'you', host: 'there', at: 30, leaseMs: 60_000, slotState: 'Todo' };
       expect(await store.claims.take(key, wish)).toMatchObject({ generation: 8, host: 'there', slotState: 'Todo' });
     });

@@ -5,6 +5,7 @@ import type { NotifyCause } from '../../src/core/notify-cause.ts';
 import type { Notifications, StoredNotification } from '../../src/store/notifications.ts';
 import { onEngine, project } from '../conformance/store.ts';
 import { scratchStore } from '../fake/scratch-store.ts';
+import { runs } from '../property-runs.ts';
 import { engines } from './engines.ts';
 import { cause } from './notification-cause.ts';
 
@@ -205,17 +206,17 @@ const actNames = Object.keys(acts) as readonly (keyof typeof acts)[];
 it('gives whatever is done in whatever order what the rules give', async () => {
   const store = await scratchStore(systemClock);
   const step = fc.tuple(fc.constantFrom(...actNames), fc.constantFrom('a', 'b'), fc.constantFrom(0, 1, 60, 200));
-  let runs = 0;
+  let drawn = 0;
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 25 }), async (steps) => {
-      runs += 1;
+      drawn += 1;
       const rows = new Map<string, ModelRow>();
       let now = 1_000;
       for (const [act, key, waitMs] of steps) {
         now += waitMs;
-        await acts[act](store.notifications, `p${runs}`, key, now, rows);
+        await acts[act](store.notifications, `p${drawn}`, key, now, rows);
       }
     }),
-    { numRuns: 60 },
+    { numRuns: runs(60) },
   );
 });

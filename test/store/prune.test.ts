@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { systemClock } from '../../src/clock/system-clock.ts';
+import { done } from '../../src/core/command-answers.ts';
 import { pruneStore } from '../../src/store/prune-store.ts';
 import type { Store } from '../../src/store/store.ts';
 import { onEngine, project, runStart } from '../conformance/store.ts';
@@ -118,7 +119,7 @@ async function fill(store: Store): Promise<void> {
   }
   for (let index = 0; index < 6; index++) {
     await store.commands.submit({ id: `c${index}`, project, kind: 'k', payload: {}, author, at: 1, key: null });
-    if (index < 5) await store.commands.finish(`c${index}`, { at: index, status: 'done', text: '' });
+    if (index < 5) await store.commands.finish(`c${index}`, { at: index, ...done('paused', '') });
     const labels = { provider: 'p', route: '/r', method: 'GET', statusClass: '2xx', job: 'j', cause: 'c' };
     await store.requestCounts.add({ ...labels, at: index < 5 ? index * 60_000 : 90 * day, bytes: 1, latencyMs: 1 });
   }

@@ -19,6 +19,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import type { TranscriptCursor } from '../../src/store/read-transcript.ts';
 import { type TranscriptReader, transcriptFiles } from '../../src/store/transcript-files.ts';
 import { transcriptLine } from '../../src/store/transcript-line.ts';
+import { runs } from '../property-runs.ts';
 
 function scratch(): string {
   const folder = mkdtempSync(path.join(tmpdir(), 'baton-transcripts-'));
@@ -164,7 +165,7 @@ describe('transcripts on the disk', () => {
           rmSync(folder, { recursive: true, force: true });
         }
       }),
-      { numRuns: 40 },
+      { numRuns: runs(40) },
     );
   });
 
@@ -182,7 +183,8 @@ describe('transcripts on the disk', () => {
     for (const runId of ['../secret', '/etc/passwd', '..', '.', '', 'a/b', 'a\0b', 'x'.repeat(5_000)]) {
       expect((await transcripts.read(runId, { limit: 5 })).lines).toEqual([]);
       expect(await transcripts.seek(runId, 1)).toEqual({ segment: 1, offset: 0 });
-      await expect(transcripts.append(runId, ['{}'])).rejects.toThrow('cannot be named');
+      const refusal = { code: 'internal_error', details: { run_id: runId } };
+      await expect(transcripts.append(runId, ['{}'])).rejects.toMatchObject(refusal);
     }
     expect(readFileSync(path.join(path.dirname(folder), 'secret.jsonl'), 'utf8')).toBe('{"secret":1}\n');
   });

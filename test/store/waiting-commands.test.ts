@@ -3,12 +3,14 @@ import fc from 'fast-check';
 import { CompiledQuery } from 'kysely';
 import { expect, it } from 'vitest';
 import { systemClock } from '../../src/clock/system-clock.ts';
+import { done } from '../../src/core/command-answers.ts';
 import { migrate } from '../../src/store/migrations/migrate.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { openSqlite } from '../../src/store/sqlite/open-sqlite.ts';
 import type { Store } from '../../src/store/store.ts';
 import { storeTables } from '../../src/store/tables/store-tables.ts';
 import { onEngine, project } from '../conformance/store.ts';
+import { runs } from '../property-runs.ts';
 import { engines, scratchFolder } from './engines.ts';
 
 const author = { kind: 'orchestrator' } as const;
@@ -16,7 +18,7 @@ const draft = (id: string, over: { readonly project?: string } = {}) => ({
   ...{ id, project, kind: 'k', payload: {}, author, at: 1, key: null },
   ...over,
 });
-const done = { at: 2, status: 'done', text: '' } as const;
+const result = { at: 2, ...done('paused', '') };
 const waitingIn = async (store: Store, of = project) => (await store.commands.waiting(of, 99)).map(({ id }) => id);
 
 for (const engine of engines) {
@@ -28,11 +30,11 @@ for (const engine of engines) {
       expect(await waitingIn(store)).toEqual([]);
       await store.commands.submit(draft('own'));
       expect(await waitingIn(store)).toEqual(['own']);
-      await store.commands.finish('own', done);
+      await store.commands.finish('own', result);
       expect(await waitingIn(store)).toEqual([]);
       await other.commands.submit(draft('of another'));
       expect(await waitingIn(store)).toEqual(['of another']);
-      await other.commands.finish('of another', done);
+      await other.commands.finish('of another', result);
       expect(await waitingIn(store)).toEqual([]);
       await store.transaction(({ commands }) => commands.submit(draft('in a transaction')));
       expect(await waitingIn(store)).toEqual(['in a transaction']);
@@ -40,7 +42,7 @@ for (const engine of engines) {
       expect(await waitingIn(store)).toEqual([]);
       await where.query("update commands set result_at = null where id = 'own'");
       expect(await waitingIn(store)).toEqual(['own']);
-      await other.commands.finish('own', done);
+      await other.commands.finish('own', result);
       expect([await waitingIn(store), await waitingIn(store, 'beta')]).toEqual([[], []]);
       await store.commands.submit(draft('elsewhere', { project: 'beta' }));
       expect([await waitingIn(store), await waitingIn(store, 'beta')]).toEqual([[], ['elsewhere']]);
@@ -50,7 +52,7 @@ for (const engine of engines) {
       const store = await open();
       await store.commands.submit(draft('c1'));
       const undone = store.transaction(async ({ commands }) => {
-        await commands.finish('c1', done);
+        await commands.finish('c1', result);
         expect(await commands.waiting(project, 9)).toEqual([]);
         throw new Error('taken back');
       });
@@ -87,10 +89,10 @@ for (const engine of engines) {
           await Promise.all(under);
           const left = await waitingIn(looking);
           expect(left.toSorted()).toEqual(acknowledged.toSorted());
-          for (const id of left) await stores[1].commands.finish(id, done);
+          for (const id of left) await stores[1].commands.finish(id, result);
           expect(await waitingIn(looking)).toEqual([]);
         }),
-        { numRuns: 25 },
+        { numRuns: runs(25) },
       );
     });
   });
@@ -105,7 +107,7 @@ async function play(store: Store, act: string, id: string): Promise<boolean> {
   if (act === 'look') await waitingIn(store);
   if (act === 'finish') {
     await store.commands.submit(draft(id));
-    await store.commands.finish(id, done);
+    await store.commands.finish(id, result);
   }
   if (act === 'failing')
     await store

@@ -6,6 +6,7 @@ import { boardStatuses } from '../../src/core/board-status.ts';
 import { allowedMoves, boardOwner } from '../../src/core/board-transitions.ts';
 import type { Board } from '../../src/tracker/board/board.ts';
 import type { IssueDetails } from '../../src/tracker/board/read-board.ts';
+import { runs } from '../property-runs.ts';
 import { engines } from '../store/engines.ts';
 import { ada, boardScene } from './board-scene.ts';
 
@@ -52,7 +53,7 @@ describe.each(engines)('on $name', ({ missing, place }) => {
       const { board } = await boardScene(await place());
       await fc.assert(
         fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 25 }), (steps) => expectAllHolds(board, steps)),
-        { numRuns: 60 },
+        { numRuns: runs(60) },
       );
     },
     120_000,

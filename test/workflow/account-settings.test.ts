@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { Secret } from '../../src/core/secret.ts';
-import { given, givenMemory, keysIn, refusal } from './given.ts';
+import { given, givenMemory, keysIn, problemsIn, refusal } from './given.ts';
 
 const env = { WORK_KEY: 'hunter2', SPARE_KEY: 'hunter3', OPENAI_API_KEY: 'hunter4', HOME_OF_CODEX: '~/c' };
 
@@ -85,7 +85,10 @@ describe('agent.accounts', () => {
     const error = refusal(() =>
       given(`${linear}\nagent: {accounts: [{name: a, env: ${own}}]}`, { LINEAR_API_KEY: 'k', MY_LINEAR: 'hunter9' }),
     );
-    expect(keysIn(error)[0]).toMatch(/^agent\.accounts\[0\]\.env\./);
+    expect(problemsIn(error)[0]).toMatchObject({
+      key: expect.stringMatching(/^agent\.accounts\[0\]\.env\./),
+      details: { problem: 'secret_of_baton' },
+    });
     expect(error.message).not.toContain('hunter');
   });
 

@@ -25,26 +25,29 @@ describe('files that are no workflow', () => {
   it('C56: a missing file', () => {
     const path = join(directory, 'nowhere', 'WORKFLOW.md');
     const error = refusal(() => loadWorkflow(path, givenContext()));
-    expect(error.code).toBe('missing_workflow_file');
+    expect(error).toMatchObject({ code: 'missing_workflow_file', details: { path, problem: 'not_found' } });
     expect(error.message).toContain(path);
-    expect(error.message).toContain('there is no such file');
     expect(error.cause).toMatchObject({ code: 'ENOENT' });
   });
 
   it('a directory, and a path through a file', () => {
     mkdirSync(join(directory, 'folder'));
-    expect(refusal(() => loadWorkflow(join(directory, 'folder'), givenContext())).message).toContain(
-      'it is a directory',
-    );
+    expect(refusal(() => loadWorkflow(join(directory, 'folder'), givenContext()))).toMatchObject({
+      code: 'missing_workflow_file',
+      details: { problem: 'directory' },
+    });
     writeFileSync(join(directory, 'plain'), '');
     const through = refusal(() => loadWorkflow(join(directory, 'plain', 'WORKFLOW.md'), givenContext()));
-    expect(through).toMatchObject({ code: 'missing_workflow_file' });
+    expect(through).toMatchObject({ code: 'missing_workflow_file', details: { problem: 'not_found' } });
   });
 
   it('a named pipe does not hang the daemon', () => {
     const pipe = join(directory, 'pipe');
     execFileSync(makePipe, [pipe]);
-    expect(refusal(() => loadWorkflow(pipe, givenContext())).message).toContain('not a regular file');
+    expect(refusal(() => loadWorkflow(pipe, givenContext()))).toMatchObject({
+      code: 'missing_workflow_file',
+      details: { problem: 'not_a_regular_file' },
+    });
   });
 
   it('an empty file', () => {
@@ -52,9 +55,13 @@ describe('files that are no workflow', () => {
   });
 
   it('binary files, UTF-16, and broken UTF-8', () => {
-    expect(loading(Buffer.from([0x7f, 0x45, 0x4c, 0x46, 0, 1])).code).toBe('workflow_parse_error');
-    expect(loading(Buffer.from('---\ntracker: {kind: memory}\n---\n', 'utf16le')).message).toContain('UTF-16');
-    expect(loading(Buffer.from([0x68, 0xc3, 0x28])).message).toContain('not valid UTF-8');
+    const bad: readonly (readonly [content: Uint8Array, problem: string])[] = [
+      [Buffer.from([0x7f, 0x45, 0x4c, 0x46, 0, 1]), 'nul_character'],
+      [Buffer.from('---\ntracker: {kind: memory}\n---\n', 'utf16le'), 'nul_character'],
+      [Buffer.from([0x68, 0xc3, 0x28]), 'not_utf8'],
+    ];
+    for (const [content, problem] of bad)
+      expect(loading(content)).toMatchObject({ code: 'workflow_parse_error', details: { problem } });
   });
 
   it('10 MB', () => {
@@ -82,7 +89,7 @@ describe('an inspection', () => {
     expect(problems.map((problem) => problem.key)).toEqual(['polling.interval_ms', 'agent.max_turns']);
     expect(inspectWorkflow(join(directory, 'nowhere.md'), givenContext())).toMatchObject({
       workflow: null,
-      problems: [{ code: 'missing_workflow_file', severity: 'error', key: null }],
+      problems: [{ code: 'missing_workflow_file', severity: 'error', key: null, details: { problem: 'not_found' } }],
     });
   });
 

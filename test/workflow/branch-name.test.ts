@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { branchName, isBranchName } from '../../src/workflow/branch-name.ts';
-import { givenIssue, givenMemory } from './given.ts';
+import { givenIssue, givenMemory, refusal } from './given.ts';
 
 const named = (rendered: string, id = 'id-1', identifier = 'ABC-1') => branchName(rendered, { id, identifier });
 
@@ -128,6 +128,8 @@ describe('workspace.branch', () => {
 
   it('sees neither the attempt nor anything else', () => {
     const { renderBranch } = givenMemory('workspace: {branch: "b/{{ attempt }}"}');
-    expect(() => renderBranch(givenIssue())).toThrow(/workspace\.branch cannot be rendered: .*attempt/);
+    const error = refusal(() => renderBranch(givenIssue()));
+    expect(error.code).toBe('template_render_error');
+    expect(error.message).toMatch(/workspace\.branch .*attempt/);
   });
 });

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { fenceRule, fenceState } from '../../src/core/fence.ts';
 import type { Issue } from '../../src/core/issue.ts';
 import { tryTemplates } from '../../src/workflow/try-templates.ts';
+import { runs } from '../property-runs.ts';
 import { given, givenIssue } from './given.ts';
 
 const mark = '2f6c0d1e-77aa-4b1c-8d2e-0123456789ab';
@@ -22,7 +23,7 @@ describe('text of a stranger in a prompt', () => {
     expect(
       prompt('{{ issue.identifier }}: {{ issue.title }}\n\n{{ issue.description }}', { description: 'a\nb' }),
     ).toBe(`${rule}S-1: ${inFence('Refactor backend request path')}\n\n${inFence('a\nb')}`);
-    expect(prompt('')).toContain(`Title: ${inFence('Refactor backend request path')}`);
+    expect(prompt('')).toContain(inFence('Refactor backend request path'));
   });
 
   it('is not fenced for a trusted author, nor without a mark', () => {
@@ -136,7 +137,7 @@ describe('text of a stranger in a prompt', () => {
           expect(rendered.endsWith('-')).toBe(true);
         },
       ),
-      { numRuns: 200 },
+      { numRuns: runs(200) },
     );
   });
 

@@ -51,9 +51,14 @@ export function refusal(action: () => unknown): BatonError {
   throw new Error('nothing was refused');
 }
 
+/** What a refusal finds wrong, in order. */
+export function problemsIn(error: BatonError): readonly Problem[] {
+  return error.details.problems as Problem[];
+}
+
 /** The keys that a refusal names, in order. */
 export function keysIn(error: BatonError): (string | null)[] {
-  return (error.details.problems as Problem[]).map((problem) => problem.key);
+  return problemsIn(error).map((problem) => problem.key);
 }
 
 export function givenIssue(change: Partial<Issue> = {}): Issue {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { limitsSwitchedOff } from '../../src/core/limits.ts';
 import { settings as fakeSettings } from '../fake/settings.ts';
-import { givenMemory, keysIn, path, refusal } from './given.ts';
+import { givenMemory, keysIn, problemsIn, refusal } from './given.ts';
 
 const refused = (frontMatter: string) => refusal(() => givenMemory(frontMatter));
 
@@ -64,9 +64,9 @@ store: {lease_ms: 3000}`);
     'polling.freshness_ms',
   ])('%s is a whole number, 0 or more', (key) => {
     const [section = '', name = ''] = key.split('.');
-    expect(refused(`${section}: {${name}: -1}`).message).toBe(
-      `${path}: ${key} must be a whole number, 0 or more, found -1`,
-    );
+    const error = refused(`${section}: {${name}: -1}`);
+    expect(problemsIn(error)).toMatchObject([{ key, details: { problem: 'wrong_value', expected: 'natural_number' } }]);
+    expect(error.message).toContain('-1');
     for (const bad of ['1.5', '"-1"', 'off', '.nan', '.inf', '[1]', 'true', '""'])
       expect(keysIn(refused(`${section}: {${name}: ${bad}}`)), bad).toEqual([key]);
   });
@@ -97,22 +97,25 @@ store: {lease_ms: 3000}`);
     ]) {
       expect(keysIn(refused(`limits: {${name}: ${bad}}`)), bad).toEqual([`limits.${name}`]);
     }
-    expect(refused(`limits: {${name}: -1}`).message).toContain(
-      `limits.${name} must be an amount of US dollars, 0 or at least 0.000001, such as 2.50, found -1`,
-    );
+    const error = refused(`limits: {${name}: -1}`);
+    expect(problemsIn(error)).toMatchObject([{ details: { problem: 'wrong_value', expected: 'usd_amount' } }]);
+    expect(error.message).toMatch(/0\.000001.*-1/);
   });
 
   it('of a lease is three seconds or more', () => {
-    expect(refused('store: {lease_ms: 2999}').message).toContain(
-      'store.lease_ms must be a whole number, 3000 or more, found 2999',
-    );
+    const error = refused('store: {lease_ms: 2999}');
+    expect(problemsIn(error)).toMatchObject([
+      { key: 'store.lease_ms', details: { problem: 'wrong_value', expected: 'lease_time' } },
+    ]);
+    expect(error.message).toMatch(/3000.*2999/);
+    expect(givenMemory('store: {lease_ms: 3000}').settings.store.leaseMs).toBe(3000);
   });
 
   it('that are misspelt are reported with the key that was meant', () => {
     const { warnings } = givenMemory('limits: {token_per_issue: 5}\nlimit: {runs_per_issue: 5}');
-    expect(warnings.map(({ message }) => message)).toEqual([
-      'limits.token_per_issue is not a setting Baton knows; did you mean limits.tokens_per_issue?',
-      'limit is not a setting Baton knows; did you mean limits?',
+    expect(warnings).toMatchObject([
+      { code: 'unknown_setting', key: 'limits.token_per_issue', details: { nearest: 'limits.tokens_per_issue' } },
+      { code: 'unknown_setting', key: 'limit', details: { nearest: 'limits' } },
     ]);
   });
 

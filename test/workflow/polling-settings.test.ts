@@ -1,11 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { jobNames } from '../../src/core/job-catalogue.ts';
-import { given, givenLinear, givenMemory, keysIn, path, refusal } from './given.ts';
+import { given, givenLinear, givenMemory, keysIn, problemsIn, refusal } from './given.ts';
 
 const polling = (text: string) => givenMemory(`polling: ${text}`);
 const refused = (text: string) => refusal(() => polling(text));
-const warningsOf = (text: string) => polling(text).warnings.map(({ key, code, message }) => ({ key, code, message }));
+/** What a refused section finds wrong. */
+const problemsOf = (text: string) => problemsIn(refused(text));
 const described = (workflow: ReturnType<typeof given>) =>
   Object.fromEntries(workflow.described.map(({ key, value, origin }) => [key, { value, origin }]));
 
@@ -43,7 +44,9 @@ describe('the mode of polling', () => {
 
   it('is one of two', () => {
     for (const bad of ['Adaptive', 'slow', '""', 'true', '1', '[fixed]'])
-      expect(refused(`{mode: ${bad}}`).message, bad).toContain('polling.mode must be fixed or adaptive');
+      expect(problemsOf(`{mode: ${bad}}`), bad).toMatchObject([
+        { key: 'polling.mode', details: { problem: 'wrong_value', allowed: ['fixed', 'adaptive'] } },
+      ]);
   });
 
   it.each(['active_interval_ms', 'idle_interval_ms', 'dormant_interval_ms', 'idle_after_ms', 'dormant_after_ms'])(
@@ -58,15 +61,21 @@ describe('the mode of polling', () => {
     for (const [idle, dormant] of [
       [600_000, 600_000],
       [700_000, 650_000],
-    ])
-      expect(refused(`{mode: adaptive, idle_after_ms: ${idle}, dormant_after_ms: ${dormant}}`).message).toBe(
-        `${path}: polling.dormant_after_ms must be more than polling.idle_after_ms, which is ${idle}, found ${dormant}`,
-      );
+    ]) {
+      const error = refused(`{mode: adaptive, idle_after_ms: ${idle}, dormant_after_ms: ${dormant}}`);
+      expect(problemsIn(error)).toMatchObject([
+        {
+          key: 'polling.dormant_after_ms',
+          details: { problem: 'not_more_than', other: 'polling.idle_after_ms' },
+        },
+      ]);
+      expect(error.message).toMatch(new RegExp(`${idle}.*${dormant}`));
+    }
     expect(keysIn(refused('{mode: adaptive, idle_after_ms: 3600000}'))).toEqual(['polling.dormant_after_ms']);
     expect(polling('{mode: adaptive, idle_after_ms: 1, dormant_after_ms: 2}').warnings).toEqual([]);
   });
 
-  it('says what it does not read', () => {
+  it('warns of keys that it does not read', () => {
     const ofAdaptive =
       '{active_interval_ms: 1, idle_interval_ms: 2, dormant_interval_ms: 3, idle_after_ms: 4, dormant_after_ms: 5, quiet_hours: 22:00-06:00, time_zone: UTC}';
     expect(polling(ofAdaptive).warnings.map(({ key }) => key)).toEqual([
@@ -77,15 +86,11 @@ describe('the mode of polling', () => {
       'polling.quiet_hours',
       'polling.time_zone',
     ]);
-    expect(warningsOf('{quiet_hours: 22:00-06:00}')).toEqual([
-      {
-        key: 'polling.quiet_hours',
-        code: 'setting_without_effect',
-        message: 'polling.quiet_hours has no effect while polling.mode is fixed; it is for the mode adaptive',
-      },
+    expect(polling('{quiet_hours: 22:00-06:00}').warnings).toMatchObject([
+      { key: 'polling.quiet_hours', code: 'setting_without_effect', details: { mode: 'adaptive' } },
     ]);
-    expect(warningsOf('{mode: adaptive, interval_ms: 5000}').map(({ message }) => message)).toEqual([
-      'polling.interval_ms has no effect while polling.mode is adaptive; it is for the mode fixed',
+    expect(polling('{mode: adaptive, interval_ms: 5000}').warnings).toMatchObject([
+      { key: 'polling.interval_ms', code: 'setting_without_effect', details: { mode: 'fixed' } },
     ]);
   });
 });
@@ -128,9 +133,11 @@ describe('quiet hours', () => {
     '{from: 1}',
     '٢٢:٠٠-٠٦:٠٠',
   ])('%s is refused with the form that is wanted', (text) => {
-    expect(refused(`{mode: adaptive, quiet_hours: ${text}}`).message).toContain(
-      'polling.quiet_hours must be two times of a 24-hour day that are not the same, such as "22:00-06:00", found ',
-    );
+    const error = refused(`{mode: adaptive, quiet_hours: ${text}}`);
+    expect(problemsIn(error)).toMatchObject([
+      { key: 'polling.quiet_hours', details: { problem: 'wrong_value', expected: 'quiet_hours' } },
+    ]);
+    expect(error.message).toContain('"22:00-06:00"');
   });
 
   it('are those of the machine where the file names no time zone', () => {
@@ -178,7 +185,11 @@ describe('the time zone', () => {
     'Etc/Unknown',
     '"Europe/Berlin\\0"',
   ])('%s is refused', (name) => {
-    expect(() => zone(name)).toThrow('polling.time_zone must be the IANA name of a time zone, such as Europe/Berlin');
+    const error = refusal(() => zone(name));
+    expect(problemsIn(error)).toMatchObject([
+      { key: 'polling.time_zone', details: { problem: 'wrong_value', expected: 'time_zone' } },
+    ]);
+    expect(error.message).toContain('Europe/Berlin');
   });
 });
 
@@ -195,37 +206,49 @@ describe('intervals of jobs', () => {
   it('may be set for every job but the poll', () => {
     for (const job of jobNames.filter((name) => name !== 'tracker_poll'))
       expect(polling(`{jobs: {${job}: {interval_ms: 1234}}}`).settings.polling.jobIntervalsMs).toEqual({ [job]: 1234 });
-    expect(refused('{jobs: {tracker_poll: {interval_ms: 5000}}}').message).toBe(
-      `${path}: polling.jobs.tracker_poll cannot be set: polling.mode and polling.interval_ms say how often the tracker is asked`,
-    );
+    const error = refused('{jobs: {tracker_poll: {interval_ms: 5000}}}');
+    expect(problemsIn(error)).toMatchObject([
+      { key: 'polling.jobs.tracker_poll', details: { problem: 'not_settable' } },
+    ]);
+    expect(error.message).toMatch(/polling\.mode.*polling\.interval_ms/);
   });
 
   it('are whole numbers, a second or more', () => {
     for (const bad of ['999', '0', '-1', '1000.5', '"1s"', 'true', '[5000]', '.inf'])
-      expect(refused(`{jobs: {stall_look: {interval_ms: ${bad}}}}`).message, bad).toContain(
-        'polling.jobs.stall_look.interval_ms must be a whole number, 1000 or more, found ',
-      );
+      expect(problemsOf(`{jobs: {stall_look: {interval_ms: ${bad}}}}`), bad).toMatchObject([
+        {
+          key: 'polling.jobs.stall_look.interval_ms',
+          details: { problem: 'wrong_value', expected: 'job_interval' },
+        },
+      ]);
   });
 
   it('of a job that nobody knows are refused with the nearest and with all that there are', () => {
-    const { message } = refused('{jobs: {stal_look: {interval_ms: 5000}}}');
-    expect(message).toContain('polling.jobs.stal_look is no job; did you mean stall_look? (jobs: finished_agents, ');
-    expect(message).not.toContain('tracker_poll');
+    const settable = jobNames.filter((name) => name !== 'tracker_poll');
+    expect(problemsOf('{jobs: {stal_look: {interval_ms: 5000}}}')).toMatchObject([
+      {
+        key: 'polling.jobs.stal_look',
+        details: { problem: 'unknown_job', nearest: 'stall_look', allowed: settable },
+      },
+    ]);
     for (const name of ['zzzzzzzz', '__proto__', 'constructor', 'toString'])
-      expect(refused(`{jobs: {${name}: {interval_ms: 5000}}}`).message).toContain(`polling.jobs.${name} is no job`);
+      expect(problemsOf(`{jobs: {${name}: {interval_ms: 5000}}}`)).toMatchObject([
+        { key: `polling.jobs.${name}`, details: { problem: 'unknown_job', nearest: null } },
+      ]);
   });
 
   it('are all that a job has', () => {
-    expect(refused('{jobs: {stall_look: {interval_ms: 5000, intervall_ms: 1, "on": true}}}').message).toBe(
-      `${path}: polling.jobs.stall_look.intervall_ms is not a setting of a job; allowed: interval_ms; ` +
-        'polling.jobs.stall_look.on is not a setting of a job; allowed: interval_ms',
-    );
+    const details = { problem: 'unknown_key', allowed: ['interval_ms'] };
+    expect(problemsOf('{jobs: {stall_look: {interval_ms: 5000, intervall_ms: 1, "on": true}}}')).toMatchObject([
+      { key: 'polling.jobs.stall_look.intervall_ms', details },
+      { key: 'polling.jobs.stall_look.on', details },
+    ]);
   });
 
   it('that are written without interval_ms, or as no map, are refused by name', () => {
-    expect(refused('{jobs: {stall_look: 5000}}').message).toBe(
-      `${path}: polling.jobs.stall_look must be a map of settings, found 5000`,
-    );
+    expect(problemsOf('{jobs: {stall_look: 5000}}')).toMatchObject([
+      { key: 'polling.jobs.stall_look', details: { problem: 'wrong_value', expected: 'map' } },
+    ]);
     for (const bad of ['5', '[stall_look]', 'fast', 'true'])
       expect(keysIn(refused(`{jobs: ${bad}}`)), bad).toEqual(['polling.jobs']);
   });
@@ -237,7 +260,7 @@ describe('an interval below a second', () => {
       given(`tracker: {kind: linear, api_key: k, project_slug: x}\npolling: ${polling}`).warnings.map(({ key }) => key);
     expect(linear('{interval_ms: 30}')).toContain('polling.interval_ms');
     expect(linear('{interval_ms: 1000}')).not.toContain('polling.interval_ms');
-    expect(warningsOf('{interval_ms: 30}')).toEqual([]);
+    expect(polling('{interval_ms: 30}').warnings).toEqual([]);
   });
 });
 
@@ -256,35 +279,53 @@ describe('the budget of requests', () => {
   it('is above 0: no budget is no key', () => {
     for (const name of ['requests_per_hour', 'requests_per_day']) {
       for (const bad of ['0', '-1', '1.5', 'none', '""', '[5]', 'true', '.inf'])
-        expect(refused(`{budget: {${name}: ${bad}}}`).message, bad).toContain(
-          `polling.budget.${name} must be a whole number above 0, or a map from providers to such numbers, found `,
-        );
-      expect(refused(`{budget: {${name}: {linear: 0, github: 5, "": 7}}}`).message).toBe(
-        `${path}: polling.budget.${name}.linear must be the name of a provider with a whole number above 0, found 0; ` +
-          `polling.budget.${name} must be a whole number above 0, or a map from providers to such numbers, found a map`,
-      );
+        expect(problemsOf(`{budget: {${name}: ${bad}}}`), bad).toMatchObject([
+          {
+            key: `polling.budget.${name}`,
+            details: { problem: 'wrong_value', expected: 'request_allowance' },
+          },
+        ]);
+      expect(problemsOf(`{budget: {${name}: {linear: 0, github: 5, "": 7}}}`)).toMatchObject([
+        { key: `polling.budget.${name}.linear`, details: { problem: 'wrong_entry' } },
+        { key: `polling.budget.${name}`, details: { problem: 'wrong_value' } },
+      ]);
       expect(keysIn(refused(`{budget: {${name}: {linear: {a: 1}}}}`))).toEqual([`polling.budget.${name}.linear`]);
     }
   });
 
   it('for a provider that nobody knows is refused, with the nearest: a bound that binds nobody is none', () => {
-    const { message } = refused('{budget: {requests_per_day: {linaer: 5, zzzzzzzz: 6, linear: 7}}}');
-    expect(message).toContain('requests_per_day.linaer is not a provider Baton knows; did you mean linear?');
-    expect(message).toContain('requests_per_day.zzzzzzzz is not a provider Baton knows; known: memory, linear, board');
+    const allowed = ['memory', 'linear', 'board', 'notify'];
+    expect(problemsOf('{budget: {requests_per_day: {linaer: 5, zzzzzzzz: 6, linear: 7}}}')).toMatchObject([
+      {
+        code: 'unknown_setting',
+        key: 'polling.budget.requests_per_day.linaer',
+        details: { nearest: 'linear', allowed },
+      },
+      {
+        code: 'unknown_setting',
+        key: 'polling.budget.requests_per_day.zzzzzzzz',
+        details: { nearest: null, allowed },
+      },
+    ]);
   });
 
   it('has no other keys, and is a map', () => {
-    const { message } = refused('{budget: {requests_per_minute: 5, request_per_day: 6}}');
-    expect(message).toContain(
-      'requests_per_minute is not a setting Baton knows; did you mean polling.budget.requests_per_h',
-    );
-    expect(message).toContain(
-      'request_per_day is not a setting Baton knows; did you mean polling.budget.requests_per_day?',
-    );
+    expect(problemsOf('{budget: {requests_per_minute: 5, request_per_day: 6}}')).toMatchObject([
+      {
+        code: 'unknown_setting',
+        key: 'polling.budget.requests_per_minute',
+        details: { nearest: 'polling.budget.requests_per_hour' },
+      },
+      {
+        code: 'unknown_setting',
+        key: 'polling.budget.request_per_day',
+        details: { nearest: 'polling.budget.requests_per_day' },
+      },
+    ]);
     for (const bad of ['100', '[100]', 'none'])
       expect(keysIn(refused(`{budget: ${bad}}`)), bad).toEqual(['polling.budget']);
-    expect(givenMemory('budget: {requests_per_day: 5}').warnings.map(({ message }) => message)).toEqual([
-      'budget is not a setting Baton knows; did you mean polling.budget?',
+    expect(givenMemory('budget: {requests_per_day: 5}').warnings).toMatchObject([
+      { code: 'unknown_setting', key: 'budget', details: { nearest: 'polling.budget' } },
     ]);
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { given, givenLinear, givenMemory, refusal } from './given.ts';
+import { given, givenLinear, givenMemory, problemsIn, refusal } from './given.ts';
 
 const rootOf = (root: string, env: Record<string, string> = {}) =>
   givenMemory(`workspace: {root: ${root}}`, env).settings.workspace.root;
@@ -62,7 +62,9 @@ describe('provider keys', () => {
     expect(fileOf('$F')).toBeNull();
     const error = refusal(() => given('tracker: {kind: memory, provider: {issues_file: [a]}}'));
     expect(error.code).toBe('invalid_tracker_config');
-    expect(error.message).toContain('tracker.provider.issues_file must be a path');
+    expect(problemsIn(error)).toMatchObject([
+      { key: 'tracker.provider.issues_file', details: { problem: 'wrong_value', expected: 'path' } },
+    ]);
   });
 
   it('a secret in plain text is accepted with a warning, and is printed nowhere', () => {

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { defaultPrompt } from '../../src/workflow/default-prompt.ts';
 import { splitFrontMatter } from '../../src/workflow/split-front-matter.ts';
-import { given, givenIssue, givenText, refusal } from './given.ts';
+import { given, givenIssue, givenText, problemsIn, refusal } from './given.ts';
 
 describe('the cut between front matter and body', () => {
   it('C23: a file without front matter is all body', () => {
@@ -40,7 +41,10 @@ describe('the cut between front matter and body', () => {
     });
     const workflow = givenText('---\ntracker: {kind: memory}\n');
     const prompt = workflow.renderPrompt({ issue: givenIssue(), attempt: null, retryKind: null, fenceMark: null });
-    expect(prompt).toContain('You are working on an issue from the configured tracker.');
+    const byDefault = given('tracker: {kind: memory}', {}, defaultPrompt);
+    expect(prompt).toBe(
+      byDefault.renderPrompt({ issue: givenIssue(), attempt: null, retryKind: null, fenceMark: null }),
+    );
   });
 
   it('knows only lines that are exactly three dashes', () => {
@@ -55,9 +59,10 @@ describe('the cut between front matter and body', () => {
     expect(splitFrontMatter('---\n---')).toMatchObject({ frontMatter: '', body: '' });
   });
 
-  it('tells somebody with a blank first line why the kind does not count', () => {
-    expect(refusal(() => givenText('\n---\ntracker: {kind: memory}\n---\n')).message).toContain('first line');
-    expect(refusal(() => given('polling: {interval_ms: 5}')).message).not.toContain('first line');
+  it('tells a file whose first line is blank from one that names no kind', () => {
+    const problemOf = (read: () => unknown) => problemsIn(refusal(read))[0]?.details?.problem;
+    expect(problemOf(() => givenText('\n---\ntracker: {kind: memory}\n---\n'))).toBe('no_front_matter');
+    expect(problemOf(() => given('polling: {interval_ms: 5}'))).toBeUndefined();
   });
 
   it('never loses a byte of the body', () => {
@@ -84,6 +89,6 @@ describe('the cut between front matter and body', () => {
   it('counts the lines before the body, so that messages point at the right one', () => {
     expect(splitFrontMatter('---\na: 1\nb: 2\n---\nbody').bodyLine).toBe(5);
     const error = refusal(() => given('tracker: {kind: memory}', {}, '\nfine\n{% if issue.identifier %}'));
-    expect(error.message).toContain('line 6, column 1');
+    expect(problemsIn(error)).toMatchObject([{ details: { line: 6, column: 1 } }]);
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { given, givenMemory, refusal } from './given.ts';
+import { given, givenMemory, keysIn, problemsIn, refusal } from './given.ts';
 
 const warnings = (frontMatter: string) => givenMemory(frontMatter).warnings;
 
@@ -7,13 +7,13 @@ describe('settings of features that do not exist yet', () => {
   it('worker.ssh_hosts is an error, unless it is empty', () => {
     const error = refusal(() => givenMemory('worker: {ssh_hosts: [one.example]}'));
     expect(error.code).toBe('unsupported_setting');
-    expect(error.message).toContain('worker.ssh_hosts');
+    expect(keysIn(error)).toEqual(['worker.ssh_hosts']);
     expect(warnings('worker: {ssh_hosts: []}')).toEqual([]);
   });
 
   it('C32: worker.max_concurrent_agents_per_host is checked, and said to have no effect', () => {
     const error = refusal(() => givenMemory('worker: {max_concurrent_agents_per_host: 0}'));
-    expect(error.message).toContain('worker.max_concurrent_agents_per_host');
+    expect(keysIn(error)).toEqual(['worker.max_concurrent_agents_per_host']);
     expect(warnings('worker: {max_concurrent_agents_per_host: 2}')).toMatchObject([
       { code: 'unsupported_setting', severity: 'warning', key: 'worker.max_concurrent_agents_per_host' },
     ]);
@@ -32,23 +32,28 @@ describe('settings of features that do not exist yet', () => {
 
 describe('unknown keys', () => {
   it('are reported with the nearest known one', () => {
-    const messages = warnings(
+    const found = warnings(
       'poling: {interval_ms: 5}\nagent: {max_turn: 3, interval_ms: 5}\nzzz: 1\nhooks: {qqqqqqq: 1}',
-    ).map((warning) => warning.message);
-    expect(messages).toEqual([
-      'poling is not a setting Baton knows; did you mean polling?',
-      'agent.max_turn is not a setting Baton knows; did you mean agent.max_turns?',
-      'agent.interval_ms is not a setting Baton knows; did you mean polling.interval_ms?',
-      'zzz is not a setting Baton knows',
-      'hooks.qqqqqqq is not a setting Baton knows',
+    );
+    expect(found.map(({ code, key, details }) => [code, key, details?.nearest])).toEqual([
+      ['unknown_setting', 'poling', 'polling'],
+      ['unknown_setting', 'agent.max_turn', 'agent.max_turns'],
+      ['unknown_setting', 'agent.interval_ms', 'polling.interval_ms'],
+      ['unknown_setting', 'zzz', null],
+      ['unknown_setting', 'hooks.qqqqqqq', null],
     ]);
+    expect(found[1]?.message).toContain('agent.max_turns');
   });
 
   it('of the tracker depend on its kind', () => {
     const memory = given('tracker: {kind: memory, api_key: x, provider: {isues_file: a.json}}');
-    expect(memory.warnings.map((warning) => warning.message)).toEqual([
-      'tracker.api_key is not a setting Baton knows',
-      'tracker.provider.isues_file is not a setting Baton knows; did you mean tracker.provider.issues_file?',
+    expect(memory.warnings).toMatchObject([
+      { code: 'unknown_setting', key: 'tracker.api_key', details: { nearest: null } },
+      {
+        code: 'unknown_setting',
+        key: 'tracker.provider.isues_file',
+        details: { nearest: 'tracker.provider.issues_file' },
+      },
     ]);
     expect(memory.settings.tracker.provider).toEqual({ isues_file: 'a.json', issues_file: null });
   });
@@ -56,6 +61,6 @@ describe('unknown keys', () => {
   it('do not hide a misspelt kind', () => {
     const error = refusal(() => given('tracker: {knd: memory}'));
     expect(error.code).toBe('missing_tracker_kind');
-    expect(error.message).toContain('memory, linear');
+    expect(problemsIn(error)[0]).toMatchObject({ details: { allowed: ['memory', 'linear', 'board'] } });
   });
 });

@@ -93,7 +93,7 @@ describe('reading before each use', () => {
     for (let look = 0; look < 3; look += 1) {
       const { workflow, problem } = file.read();
       expect(workflow).toBe(good);
-      expect(problem?.message).toContain('polling.interval_ms');
+      expect(problem?.details.problems).toMatchObject([{ key: 'polling.interval_ms' }]);
     }
     writeFileSync(path, content(3));
     expect(file.read()).toMatchObject({ problem: null });

@@ -26,10 +26,10 @@ describe('the branch of a workspace', () => {
     const second = git(made.path, 'rev-parse', 'HEAD');
     const home = await workspaces.bringHome(made.path, visit({}, { runId: 'r-2' }));
     expect(home).toMatchObject({ outcome: 'brought', commit: second, before: first });
-    const message = 'branch_published';
+    const event = 'branch_published';
     expect(logger.lines).toMatchObject([
-      { message, fields: { branch, commit: first, before: null } },
-      { message, fields: { branch, commit: second, before: first, run_id: 'r-2', issue_identifier: 'T-1' } },
+      { event, fields: { branch, commit: first, before: null } },
+      { event, fields: { branch, commit: second, before: first, run_id: 'r-2', issue_identifier: 'T-1' } },
     ]);
     expect(await workspaces.afterRun(made, visit())).toMatchObject({ outcome: 'nothing', commit: second });
     expect(logger.lines).toHaveLength(2);
@@ -42,10 +42,10 @@ describe('the branch of a workspace', () => {
     expect(await workspaces.afterRun(made, visit())).toMatchObject({ outcome: 'refused', commit: work });
     const removal = await workspaces.remove({ path: made.path, identifier: 'T-1' }, visit());
     expect(removal).toMatchObject({ outcome: 'removed', saved: [{ commits: 1 }] });
-    const fields = { branch, commit: work, reason: expect.stringContaining('is checked out in') };
+    const fields = { branch, commit: work, code: 'checked_out', reason: expect.stringContaining(source) };
     expect(warnings()).toMatchObject([
-      { message: expect.stringMatching(/stays there\.$/), fields },
-      { message: expect.stringMatching(/its commits are saved with the rest\.$/), fields },
+      { event: 'branch_not_published', fields },
+      { event: 'branch_not_published_but_saved', fields },
     ]);
   });
 

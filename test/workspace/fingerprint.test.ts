@@ -4,6 +4,7 @@ import path from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { fingerprintTree } from '../../src/workspace/fingerprint-tree.ts';
+import { runs } from '../property-runs.ts';
 import { scratchFolder } from './scratch-folder.ts';
 
 const git = 'git -c user.name=T -c user.email=t@example.com -c init.defaultBranch=main -c protocol.file.allow=always';
@@ -109,7 +110,7 @@ describe('the fingerprint of a workspace', () => {
         expect(first === second).toBe(sorted(one) === sorted(other));
         expect(await print(one)).toBe(first);
       }),
-      { numRuns: 100 },
+      { numRuns: runs(100) },
     );
   });
 });

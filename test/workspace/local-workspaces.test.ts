@@ -50,8 +50,8 @@ describe('a workspace', () => {
     mkdirSync(root);
     writeFileSync(path.join(root, 'T-1'), 'precious');
     const error = await rejection(workspaces.prepare(visit()));
-    expect(error).toMatchObject({ code: 'workspace_unavailable', nextStep: expect.stringContaining('Move that file') });
-    expect(error.message).toContain(path.join(root, 'T-1'));
+    const details = { problem: 'not_a_directory', path: path.join(root, 'T-1') };
+    expect(error).toMatchObject({ code: 'workspace_unavailable', details });
     expect(readFileSync(path.join(root, 'T-1'), 'utf8')).toBe('precious');
   });
 

@@ -37,7 +37,7 @@ describe.each(['worktree', 'clone'] as const)('the removal of a %s while its roo
     const { root, place, remove, workspaces, kept, source } = await withWork({ strategy });
     renameSync(root, `${root}-elsewhere`);
     if (how === 'empty') mkdirSync(root);
-    expect(await remove()).toMatchObject({ outcome: 'kept', reason: expect.stringContaining(root) });
+    expect(await remove()).toMatchObject({ outcome: 'kept', code: 'root_away', reason: expect.stringContaining(root) });
     expect(await workspaces.isThere(place.path)).toBe(true);
     expect(existsSync(kept)).toBe(true);
     if (how === 'empty') expect(readdirSync(root)).toEqual([]);

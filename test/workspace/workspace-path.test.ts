@@ -7,6 +7,7 @@ import { BatonError } from '../../src/core/baton-error.ts';
 import { canonicalPath } from '../../src/workspace/canonical-path.ts';
 import { workspaceKey } from '../../src/workspace/workspace-key.ts';
 import { workspacePath } from '../../src/workspace/workspace-path.ts';
+import { runs } from '../property-runs.ts';
 import { scratchFolder } from './scratch-folder.ts';
 
 function codeOf(action: () => unknown): string {
@@ -110,7 +111,7 @@ describe('the path of a workspace', () => {
         expect(paths.map((found) => path.dirname(found))).toEqual(paths.map(() => root));
         expect(new Set(paths).size).toBe(paths.length);
       }),
-      { numRuns: 2_000 },
+      { numRuns: runs(2_000) },
     );
   });
 

@@ -2,6 +2,7 @@ import type { ToolDoor } from '../../core/tool-door.ts';
 import type { CodexAnswer } from './connection.ts';
 import type { EventTeller } from './event-teller.ts';
 import { type Fields, textOf } from './fields.ts';
+import { unsupportedTool } from './fixed-texts.ts';
 
 /** Carries a call of a dynamic tool to the door of the run, and the answer back (1.10 of the reference). */
 export async function callTool(
@@ -17,8 +18,7 @@ export async function callTool(
     teller.tell('unsupported_tool_call', `called ${name === '' ? 'a tool without a name' : name}, which is not there`, {
       payload,
     });
-    const message = `Unsupported dynamic tool: ${JSON.stringify(name)}.`;
-    return answer(false, JSON.stringify({ error: { message, supportedTools } }, null, 2));
+    return answer(false, JSON.stringify({ error: { message: unsupportedTool(name), supportedTools } }, null, 2));
   }
   const { success, output } = await door.call(name, params.arguments ?? {}, signal);
   teller.tell(success ? 'tool_call_completed' : 'tool_call_failed', `${name}: ${output}`, {

@@ -53,9 +53,11 @@ function quotaError(words: string, raw: string, info: ErrorInfo, { windows, now 
       nextStep: seeToBilling,
     });
   }
-  const isPlain = info.status === 429 || info.name === 'rateLimitExceeded' || /\brate_limit_exceeded\b/.test(raw);
-  const what = isPlain ? 'Codex met a quota or rate limit' : 'The quota of Codex is used up';
-  return new BatonError('agent_quota_exhausted', `${what}: ${words}`, { details });
+  const mayBeRate = info.status === 429 || info.name === 'rateLimitExceeded' || /\brate_limit_exceeded\b/.test(raw);
+  const what = mayBeRate ? 'Codex met a quota or rate limit' : 'The quota of Codex is used up';
+  return new BatonError('agent_quota_exhausted', `${what}: ${words}`, {
+    details: { ...details, ...(mayBeRate ? { may_be_rate_limit: true } : {}) },
+  });
 }
 
 const seeToBilling = 'See to the billing of the account; then `baton issue retry` tries it at once.';
@@ -66,7 +68,7 @@ const billing = /\b(?:insufficient_quota|billing_[a-z_]+|plan and billing detail
 function authError(words: string, raw: string, { home }: ErrorSurroundings): BatonError {
   const login = refusedKey.test(raw) ? codexKeyLoginCommand(home) : codexLoginCommand(home);
   const message = `The login of Codex was refused: ${sentence(words)} Log in with \`${login}\`.`;
-  return new BatonError('agent_auth_failed', message);
+  return new BatonError('agent_auth_failed', message, { details: { login } });
 }
 
 /** OpenAI says so of a key that is wrong; a login with ChatGPT that is over it calls otherwise. */
@@ -122,7 +124,7 @@ function kindOf(info: ErrorInfo, raw: string): 'quota' | 'auth' | 'context' | 'o
 
 /** Whether an answer of Codex says that its settings are broken, and not that the request was. */
 export function isBrokenConfig(refusal: Fields): boolean {
-  return (textOf(refusal.message) ?? '').includes('failed to load configuration');
+  return /failed to load configuration/.test(textOf(refusal.message) ?? '');
 }
 
 /** `-32001`: the app-server has more to do than it can. */

@@ -139,7 +139,9 @@ export class CodexConnection {
     const { promise, resolve: settle, reject: fail } = Promise.withResolvers<Fields>();
     const silence = new SilenceTimer(this.#parts.clock, silenceMs, () =>
       fail(
-        new BatonError('agent_turn_timeout', `Codex did not answer ${method} and said nothing for ${silenceMs} ms.`),
+        new BatonError('agent_turn_timeout', `Codex did not answer ${method} and said nothing for ${silenceMs} ms.`, {
+          details: { method, silence_ms: silenceMs },
+        }),
       ),
     );
     const onAbort = (): void => fail(signal?.reason);

@@ -2,6 +2,7 @@ import type { AgentQuestion, QuestionAnswer, QuestionField } from '../../core/qu
 import { type Approval, type Decision, oneLine, question } from './approval.ts';
 import type { CodexAnswer } from './connection.ts';
 import { type Fields, fieldsOf, listOf, textOf } from './fields.ts';
+import { approveForSession, approveOnce } from './fixed-texts.ts';
 import type { ToolRequestUserInputResponse } from './protocol.ts';
 
 const approvalPrefix = 'mcp_tool_call_approval_';
@@ -38,7 +39,7 @@ const isNo = (label: string): boolean => /^(deny|decline|reject|cancel)/i.test(l
 
 function labelFor(decision: Decision, labels: readonly string[]): string {
   if (decision === 'decline') return labels.find(isNo) ?? nobodyAnswers;
-  const wanted = ['approve this session', 'approve once'];
+  const wanted = [approveForSession, approveOnce];
   const inOrder = decision === 'accept_for_session' ? wanted : wanted.toReversed();
   const exact = inOrder.flatMap((each) => labels.filter((label) => label.trim().toLowerCase() === each));
   return exact[0] ?? labels.find(isYes) ?? nobodyAnswers;

@@ -1,4 +1,4 @@
-import { harmlessLine } from '../../core/harmless-line.ts';
+import { questionLine } from '../../core/answer-text.ts';
 import { withoutScript } from './script.ts';
 
 /**
@@ -7,7 +7,7 @@ import { withoutScript } from './script.ts';
  */
 export function answerInPrompt(prompt: string, question: string): string | null {
   const lines = withoutScript(prompt).split('\n');
-  const at = lines.findLastIndex((line) => line.endsWith(`Question: ${harmlessLine(question)}`));
+  const at = lines.lastIndexOf(questionLine(question));
   if (at === -1) return null;
   const answer: string[] = [];
   for (const line of lines.slice(at + 1)) {

@@ -1,6 +1,6 @@
 import type { AgentEvent } from '../../agent/agent.ts';
+import type { Clock } from '../../clock/clock.ts';
 import type { LoopDelay } from '../../clock/loop-delay.ts';
-import { systemClock } from '../../clock/system-clock.ts';
 import type { Settings } from '../../core/settings.ts';
 import type { Health } from '../../orchestrator/health.ts';
 import type { Orchestrator } from '../../orchestrator/orchestrator.ts';
@@ -19,7 +19,6 @@ import type { BoardWatch } from './board-watch.ts';
 import { configurationReport } from './configuration-report.ts';
 import { describeProject } from './describe-project.ts';
 import { healthReport } from './health-report.ts';
-import type { BoardDesk } from './issue-desk.ts';
 import { requestReport } from './request-report.ts';
 import { resumeLine } from './resume-line.ts';
 import type { RunEvents } from './run-events.ts';
@@ -28,6 +27,7 @@ import { submitFor } from './submit-for.ts';
 import { createDeliveredDiff, createWorkspaceDiff, diffOfIssue } from './workspace-diff.ts';
 
 export interface ApiProjectParts {
+  readonly clock: Clock;
   readonly source: WorkflowFile;
   readonly orchestrator: Orchestrator;
   readonly store: Store;
@@ -36,7 +36,6 @@ export interface ApiProjectParts {
   readonly transcripts: TranscriptReader;
   readonly runEvents: RunEvents;
   readonly boardWatch: BoardWatch;
-  readonly desk: BoardDesk;
   readonly remote: Remote;
   readonly ground: WorkspaceGround;
   readonly findCheckout: (settings: Settings) => Checkouts['find'];
@@ -49,10 +48,9 @@ export interface ApiProjectParts {
 
 /** What the API knows of a daemon, and may ask of it. */
 export function composeApiProject(parts: ApiProjectParts): ApiProject {
-  const { source, orchestrator, store, project, transcripts, remote, ground, version } = parts;
+  const { clock, source, orchestrator, store, project, transcripts, remote, ground, version } = parts;
   const loaded = (): LoadedWorkflow => source.read().workflow;
   const { name } = loaded().settings.project;
-  const clock = systemClock;
   const diffOf = createWorkspaceDiff({
     ...{ git: ground.git, places: ground.places, clock },
     findCheckout: (workspace) => parts.findCheckout(loaded().settings)(workspace),
@@ -71,6 +69,7 @@ export function composeApiProject(parts: ApiProjectParts): ApiProject {
     read: () => orchestrator.read(),
     watch: (watcher) => orchestrator.onChange(watcher),
     watchRuns: (watcher) => parts.runEvents.watch(watcher),
+    lastSeqOf: (runId) => orchestrator.lastSeqOf(runId),
     watchIssues: (watcher) => parts.boardWatch.watch(watcher),
     explain: (issue) => orchestrator.explain(issue),
     poll: () => {
@@ -85,7 +84,7 @@ export function composeApiProject(parts: ApiProjectParts): ApiProject {
     submit: (request, author) =>
       submitFor(
         {
-          ...{ store, project, orchestrator, desk: parts.desk, stateDir: parts.place.stateDir },
+          ...{ store, project, orchestrator, stateDir: parts.place.stateDir },
           settings: () => loaded().settings,
         },
         request,

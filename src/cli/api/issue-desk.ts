@@ -4,46 +4,33 @@ import type { DeskOrder, IssueDesk } from '../../orchestrator/context.ts';
 import type { Board } from '../../tracker/board/board.ts';
 import type { ChangeBy, IssueEdit, NewIssue } from '../../tracker/board/issue-fields.ts';
 
-/** The desk of Baton's own board, and what it has filed. */
-export interface BoardDesk extends IssueDesk {
-  /** The identifier of the issue that a command filed; null when it filed none here. */
-  filedBy(commandId: string): string | null;
-}
-
-const mostRemembered = 100;
-
 /** Changes issues of the board as commands ask for it; the board itself says what is allowed. */
-export function createBoardDesk(board: () => Board): BoardDesk {
-  const filed = new Map<string, string>();
+export function createBoardDesk(board: () => Board): IssueDesk {
   const blockersOf = async (names: unknown): Promise<string[]> =>
     Promise.all((Array.isArray(names) ? names : []).map(async (name) => (await board().find(String(name))).id));
   return {
     move: async (issue, to, by) => {
       const { id, identifier } = await board().find(issue);
       await board().move(id, statusOf(to), whoOf(by));
-      return `${identifier} is in ${to} now`;
+      return identifier;
     },
     comment: async (issue, text, { author }) => {
       const { id, identifier } = await board().find(issue);
       await board().comment(id, text, author);
-      return `the comment is on ${identifier}`;
+      return identifier;
     },
     file: async ({ blocked_by: blockers, ...fields }, by: DeskOrder) => {
       const draft = { ...fields, blockerIds: await blockersOf(blockers), clientKey: `command ${by.commandId}` };
       // Checked by the board, field by field.
       const { issue } = await board().create(draft as NewIssue, whoOf(by));
-      filed.set(by.commandId, issue.identifier);
-      const [oldest] = filed.keys();
-      if (filed.size > mostRemembered && oldest !== undefined) filed.delete(oldest);
-      return `${issue.identifier} is filed`;
+      return issue.identifier;
     },
     edit: async (issue, { blocked_by: blockers, ...fields }, by) => {
       const found = await board().find(issue);
       if (Object.keys(fields).length > 0) await board().edit(found.id, fields as IssueEdit, whoOf(by));
       if (blockers !== undefined) await setBlockers(board(), found, await blockersOf(blockers), whoOf(by));
-      return `${found.identifier} is changed`;
+      return found.identifier;
     },
-    filedBy: (commandId) => filed.get(commandId) ?? null,
   };
 }
 

@@ -1,6 +1,4 @@
 import type { Timer } from '../../clock/clock.ts';
-import { systemChance } from '../../clock/system-chance.ts';
-import { systemClock } from '../../clock/system-clock.ts';
 import type { Logger } from '../../core/logger.ts';
 import type { Settings } from '../../core/settings.ts';
 import { childEnvironment, usualVariables } from '../../process/child-environment.ts';
@@ -38,8 +36,9 @@ const lookEveryMs = 1_000;
 /** Tells people elsewhere what they should know, as long as it is not disposed. */
 export function startNotifying(parts: NotifyParts, surroundings: Surroundings): AsyncDisposable {
   const { orchestrator, store, project, remote, settings } = parts;
+  const { clock, chance } = surroundings;
   const notifier: Notifier = createNotifier({
-    ...{ store, project, daemon: parts.owner, clock: systemClock, chance: systemChance, settings },
+    ...{ store, project, daemon: parts.owner, clock, chance, settings },
     ...{ logger: parts.logger, dashboardUrl: parts.dashboardUrl, runCommand: runCommandFor(parts, surroundings) },
     http: (url, allowInsecure) => remote.client(notifyProvider, url, allowInsecure),
   });
@@ -51,7 +50,7 @@ export function startNotifying(parts: NotifyParts, surroundings: Surroundings): 
   };
   const unwatch = orchestrator.onChange(() => {
     // Agents change something hundreds of times a second.
-    timer ??= systemClock.schedule(lookEveryMs, look);
+    timer ??= clock.schedule(lookEveryMs, look);
   });
   return {
     [Symbol.asyncDispose]: async () => {
@@ -63,11 +62,11 @@ export function startNotifying(parts: NotifyParts, surroundings: Surroundings): 
 }
 
 /** The text is the workflow file's; what happened comes in variables and on the input, never in the text. */
-function runCommandFor({ process, cwd, settings }: NotifyParts, { env }: Surroundings): RunCommand {
+function runCommandFor({ process, cwd, settings }: NotifyParts, { env, chance }: Surroundings): RunCommand {
   return ({ env: add, ...request }) =>
     runNotifyCommand(
       {
-        ...{ ...request, cwd, runId: `notify-${systemChance.id()}` },
+        ...{ ...request, cwd, runId: `notify-${chance.id()}` },
         env: childEnvironment({ from: env, allow: usualVariables, deny: settings().secretEnvironment, add }),
       },
       process,

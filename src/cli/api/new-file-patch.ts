@@ -3,6 +3,7 @@ import path from 'node:path';
 import { type BytePath, fromBytePath } from '../../workspace/folders-of.ts';
 import { lookAt } from '../../workspace/look-at.ts';
 import { readSmallFile } from '../../workspace/read-small-file.ts';
+import { noNewlineAtEnd } from './diff-fixed-texts.ts';
 import { noPatch, type PatchFacts, patchFacts } from './diff-text.ts';
 
 /**
@@ -32,6 +33,6 @@ function patchOf(file: BytePath, mode: string, text: string): string {
   const lines = (isEnded ? text.slice(0, -1) : text).split('\n');
   const body = lines.map((line) => `+${line}\n`).join('');
   const range = lines.length === 1 ? '+1' : `+1,${lines.length}`;
-  const end = isEnded ? '' : '\\ No newline at end of file\n';
+  const end = isEnded ? '' : noNewlineAtEnd;
   return `${head}--- /dev/null\n+++ b/${file}\n@@ -0,0 ${range} @@\n${body}${end}`;
 }

@@ -2,9 +2,8 @@ import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { Clock } from '../../clock/clock.ts';
 import { type LoopDelay, watchLoopDelay } from '../../clock/loop-delay.ts';
-import { systemChance } from '../../clock/system-chance.ts';
-import { systemClock } from '../../clock/system-clock.ts';
 import { BatonError } from '../../core/baton-error.ts';
 import type { Logger } from '../../core/logger.ts';
 import type { Settings } from '../../core/settings.ts';
@@ -49,18 +48,19 @@ export async function openApi(
   const delay = opened.adopt(watchLoopDelay(), (watched) => watched.close());
   const metrics = createMetrics(projects, delay);
   const daemonIds = new Set<string>();
-  const tokens = new TokenFile(tokenFile(surroundings), systemClock);
-  const listener = opened.use(await listen({ server, port, stateDir }, logger));
+  const { clock, chance } = surroundings;
+  const tokens = new TokenFile(tokenFile(surroundings), clock);
+  const listener = opened.use(await listen({ server, port, stateDir }, logger, surroundings));
   const { isLoopback } = listener.address;
   if (!isLoopback && tokens.list().length === 0) {
     throw new BatonError('token_needed', `Baton would listen on ${server.host}, and nobody has a token.`);
   }
   const { userName, uid } = surroundings;
-  const findPeer = createPeerFinder({ daemonIds, uid, clock: systemClock });
-  const own = makeOwnToken(userName);
+  const findPeer = createPeerFinder({ daemonIds, uid, clock });
+  const own = makeOwnToken(userName, clock);
   const known = { find: (token: string) => own.find(token) ?? tokens.find(token) };
   const identify = createIdentify({ tokens: known, isLoopback, userName, findPeer, logger });
-  const parts = { projects, clock: systemClock, chance: systemChance, logger, metrics, identify };
+  const parts = { projects, clock, chance, logger, metrics, identify };
   const api = createApi({
     ...parts,
     version: surroundings.version,
@@ -88,11 +88,14 @@ export async function openApi(
 }
 
 /** A port that was named has to be had; one that only was there last time gives way to any other. */
-async function listen({ server, port, stateDir }: ApiWish, logger: Logger): Promise<Listener> {
+async function listen(
+  { server, port, stateDir }: ApiWish,
+  logger: Logger,
+  { clock, chance }: Surroundings,
+): Promise<Listener> {
   const wanted = port ?? server.port;
   const { host, allowedHosts } = server;
-  const open = (at: number): Promise<Listener> =>
-    openListener({ host, port: at, allowedHosts, logger, clock: systemClock, chance: systemChance });
+  const open = (at: number): Promise<Listener> => openListener({ host, port: at, allowedHosts, logger, clock, chance });
   if (wanted !== null) return open(wanted);
   return open(lastPort(portFile(stateDir))).catch((error: unknown) => {
     if (error instanceof BatonError && error.code === 'listener_failed') return open(0);
@@ -125,10 +128,10 @@ function keepPort(file: string, port: number, logger: Logger): void {
 }
 
 /** Known to nobody but whoever makes it, wherever the API listens. */
-function makeOwnToken(name: string): { readonly token: string; find(shown: string): KeptToken | null } {
+function makeOwnToken(name: string, clock: Clock): { readonly token: string; find(shown: string): KeptToken | null } {
   // Not from `Chance`, as with any other token.
   const token = `baton_own_${randomBytes(32).toString('base64url')}`;
   const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
-  const kept = { id: 'own', name, scope: 'operate' as const, createdAt: systemClock.now(), digest: '' };
+  const kept = { id: 'own', name, scope: 'operate' as const, createdAt: clock.now(), digest: '' };
   return { token, find: (shown) => (timingSafeEqual(digest(shown), digest(token)) ? kept : null) };
 }

@@ -8,14 +8,12 @@ import type { Command } from '../../store/commands.ts';
 import type { RunRecord } from '../../store/runs.ts';
 import type { Store } from '../../store/store.ts';
 import { commandRefused, giveCommand } from '../control/give-command.ts';
-import type { BoardDesk } from './issue-desk.ts';
 import { resumeLine } from './resume-line.ts';
 
 export interface SubmitParts {
   readonly store: Store;
   readonly project: string;
   readonly orchestrator: Orchestrator;
-  readonly desk: BoardDesk;
   readonly settings: () => Settings;
   readonly stateDir: string;
 }
@@ -29,7 +27,7 @@ export async function submitFor(
   const { store, project, orchestrator } = parts;
   // Before it is written: what is refused anyway must not fill the store.
   const notForRuns = author.kind === 'run' ? whyNotForRuns(kind) : null;
-  if (notForRuns !== null) throw commandRefused(notForRuns, { kind });
+  if (notForRuns !== null) throw commandRefused(notForRuns, { kind, code: 'not_for_agents' });
   const command = await giveCommand(
     {
       store,
@@ -47,7 +45,7 @@ export async function submitFor(
 
 async function factsOf(parts: SubmitParts, command: Command): Promise<Readonly<Record<string, unknown>>> {
   if (command.result?.status !== 'done') return {};
-  if (command.kind === 'issue_file') return { identifier: parts.desk.filedBy(command.id) };
+  if (command.kind === 'issue_file') return { identifier: command.result.data.issue ?? null };
   if (command.kind !== 'issue_takeover' || typeof command.payload.issue !== 'string') return {};
   const run = await latestRunOf(parts, command.payload.issue);
   if (run === null) return { workspace_path: null, resume_command: null, run_ended: null };

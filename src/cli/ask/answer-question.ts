@@ -40,7 +40,7 @@ export async function answerQuestion(
   if ('problem' in checked) {
     throw new BatonError('command_refused', `The answer does not fit the question: ${checked.problem}.`, {
       nextStep: `See \`baton ask show ${stored.id}\`.`,
-      details: { question: stored.id },
+      details: { question: stored.id, code: 'invalid_answer', problem: checked.code, field: checked.field },
     });
   }
   const payload = { question: stored.id, issue: stored.issueId, ...checked.answer };
@@ -78,6 +78,6 @@ function tooLate({ id, given, closedAt }: StoredQuestion): BatonError {
       : `was answered ${timeWords(given.at)} by ${authorWords(given.author)}`;
   return new BatonError('command_refused', `The question ${why}.`, {
     nextStep: 'See `baton ask list` for those that are open.',
-    details: { question: id },
+    details: { question: id, code: given === null ? 'question_closed' : 'question_answered' },
   });
 }

@@ -47,7 +47,7 @@ export async function giveCommand(place: CommandPlace, wanted: WantedCommand): P
   const answered = (await place.wake()) || command.result !== null ? await waitForAnswer(place, command) : command;
   if (answered.result?.status !== 'refused') return answered;
   const { id, result } = answered;
-  throw (place.refusal ?? refusedAtTerminal)(result.text, { id, kind });
+  throw (place.refusal ?? refusedAtTerminal)(result.text, { id, kind, code: result.code, data: result.data });
 }
 
 function refusedAtTerminal(why: string, details: Readonly<Record<string, unknown>>): BatonError {
@@ -72,7 +72,7 @@ function refuseOther({ id, key, ...earlier }: Command, { kind, payload }: Wanted
   if (earlier.kind === kind && isDeepStrictEqual(asked, payload)) return;
   throw new BatonError('command_refused', `The key "${key}" was used for another command (${earlier.kind}).`, {
     nextStep: 'Choose another key.',
-    details: { id, kind: earlier.kind },
+    details: { id, kind: earlier.kind, code: 'key_in_use' },
   });
 }
 

@@ -27,6 +27,7 @@ export async function steer(
   if (!(await workplace.wake()))
     throw new BatonError('command_refused', 'No daemon answers, so no agent is at work that could be told.', {
       nextStep: 'Start one with `baton start`, or say it in a comment on the ticket: that reaches the next agent.',
+      details: { code: 'no_daemon' },
     });
   const command = { kind: 'issue_steer', payload: { issue, text } } as const;
   const told = presentCommand(await sendCommand(workplace, command, flags, surroundings));

@@ -1,4 +1,5 @@
 import type { CommandKind } from '../../core/command.ts';
+import type { CommandAnswer } from '../../core/command-answers.ts';
 import type { QuestionAnswer } from '../../core/question.ts';
 import type { Command } from '../../store/commands.ts';
 import { authorOf } from '../author-of.ts';
@@ -56,13 +57,19 @@ export function sendCommand(
   );
 }
 
+const waits = 'No daemon has answered. The command waits in the store until a daemon runs.';
+
 /** A command as other programs get it, with words for people. */
 export function presentCommand({ id, kind, result }: Command): {
   readonly id: string;
   readonly kind: string;
   readonly status: 'done' | 'refused' | 'waiting';
+  /** Null while the command waits. */
+  readonly code: CommandAnswer['code'] | null;
   readonly text: string;
+  readonly data: CommandAnswer['data'];
 } {
-  const waits = 'no daemon has answered; the command waits in the store and is carried out when one runs';
-  return { id, kind, status: result?.status ?? 'waiting', text: result?.text ?? waits };
+  if (result === null) return { id, kind, status: 'waiting', code: null, text: waits, data: {} };
+  const { status, code, text, data } = result;
+  return { id, kind, status, code, text, data };
 }

@@ -34,6 +34,8 @@ export async function takeOver(issue: string, flags: CommandFlags, surroundings:
   const shown = {
     run_id: run?.runId ?? null,
     run_ended: run === null ? null : run.finish !== null,
+    /** Whether a person may work there: no agent does, as far as Baton can tell. */
+    workspace_free: isFree,
     workspace_path: run?.workspace ?? null,
     resume_command: run === null ? null : await lineFor(run, workplace, flags, surroundings),
   };

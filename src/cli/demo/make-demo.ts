@@ -49,7 +49,11 @@ export async function openDemoFolder(wanted: string | undefined, surroundings: S
 async function putOtherAside(folder: DemoFolder, surroundings: Surroundings): Promise<string> {
   if ((await daemonStatus(folder, surroundings)) === null) return putAside(folder);
   const nextStep = 'Stop it first, or choose another folder with --dir.';
-  throw new BatonError('demo_failed', `A demo of another version of Baton runs in ${folder.root}.`, { nextStep });
+  const details = { problem: 'other_version_running', folder: folder.root };
+  throw new BatonError('demo_failed', `A demo of another version of Baton runs in ${folder.root}.`, {
+    details,
+    nextStep,
+  });
 }
 
 async function makeDemo({ root, project, workflow }: DemoFolder, surroundings: Surroundings): Promise<void> {
@@ -90,11 +94,16 @@ async function makeEmptyFolder(root: string): Promise<void> {
   try {
     await mkdir(root, { recursive: true });
   } catch (cause) {
-    throw new BatonError('demo_failed', `The demo folder ${root} cannot be made.`, { cause, nextStep });
+    const details = { problem: 'folder_not_made', folder: root };
+    throw new BatonError('demo_failed', `The demo folder ${root} cannot be made.`, { cause, details, nextStep });
   }
   const found = await readdir(root);
   if (found.length > 0) {
-    throw new BatonError('demo_failed', `The folder ${root} is not empty and holds no whole demo.`, { nextStep });
+    const details = { problem: 'folder_not_empty', folder: root };
+    throw new BatonError('demo_failed', `The folder ${root} is not empty and holds no whole demo.`, {
+      details,
+      nextStep,
+    });
   }
 }
 

@@ -63,7 +63,8 @@ export function playPerson(parts: PersonParts, surroundings: Surroundings): Play
       const found = await board.list({ statuses: ['review'], labels: [], limit: 100 });
       // A person lets the agent finish its sentence.
       for (const issue of found.filter(({ id }) => !refused.has(id) && !parts.isRunning(id))) {
-        if (await hasBranch(issue)) await merge(issue).catch((thrown) => giveUp(issue, toBatonError(thrown).message));
+        if (await hasBranch(issue))
+          await merge(issue).catch((thrown) => giveUp(issue, 'merge_failed', toBatonError(thrown).message));
         else waitForBranch(issue);
       }
     } while (lookAgain);
@@ -72,14 +73,14 @@ export function playPerson(parts: PersonParts, surroundings: Surroundings): Play
     const since = missingSince.get(issue.id) ?? clock.monotonic();
     missingSince.set(issue.id, since);
     if (clock.monotonic() - since < patienceMs) return;
-    giveUp(issue, `its branch ${branchOf(issue)} did not come within ${durationText(patienceMs)}`);
+    giveUp(issue, 'branch_missing', `its branch ${branchOf(issue)} did not come within ${durationText(patienceMs)}`);
   };
-  const giveUp = ({ id, identifier }: BoardIssue, why: string): void => {
+  const giveUp = ({ id, identifier }: BoardIssue, code: 'merge_failed' | 'branch_missing', why: string): void => {
     refused.add(id);
     const reason = `the demo cannot merge it: ${harmlessLine(why)}`;
     reasons.set(identifier, reason);
-    logger.warn('demo_merge_failed', { issue_identifier: identifier, why });
-    parts.say({ lines: [`${identifier} stays in review: ${reason}`], json: { identifier, given_up: reason } });
+    logger.warn('demo_merge_failed', { issue_identifier: identifier, code, why });
+    parts.say({ lines: [`${identifier} stays in review: ${reason}`], json: { identifier, given_up: reason, code } });
   };
   const answerAll = async (): Promise<void> => {
     for (const asking of parts.asking()) {

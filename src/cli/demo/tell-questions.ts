@@ -41,7 +41,10 @@ export function tellQuestions({ workplace, folder, batonPath, say, logger }: Tel
         `  ${waitSentence(asking.until, now)} To answer, in another terminal:`,
         `  ${command}`,
       ],
-      json: { identifier, question: asked, options: optionsOf(question), command },
+      json: {
+        ...{ identifier, question: asked, options: optionsOf(question), command },
+        waits_until: asking.until === null ? null : new Date(asking.until).toISOString(),
+      },
     });
   };
   return (model) => {

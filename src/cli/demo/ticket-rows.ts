@@ -1,5 +1,7 @@
 import { eventLine } from '../../agent/event-line.ts';
+import { harmlessLine } from '../../core/harmless-line.ts';
 import type { AgentQuestion } from '../../core/question.ts';
+import { askCommand } from '../../core/retry-command.ts';
 import type { ReadModel, RetryingView } from '../../orchestrator/read-model.ts';
 import type { IssueName } from '../../orchestrator/scheduling-state.ts';
 import type { BoardIssue } from '../../store/board-issues.ts';
@@ -16,9 +18,6 @@ export const statusWords = {
   done: 'done',
 } as const;
 
-/** A reason tells the command for the folder of the workflow file; the demo tells the one that works everywhere. */
-const answerElsewhere = / To answer: baton ask show \S+$/;
-
 /** One ticket as a watcher sees it. */
 export interface TicketRow {
   readonly identifier: string;
@@ -27,23 +26,38 @@ export interface TicketRow {
   readonly status: keyof typeof statusWords;
   /** What it does, or why it does not, in one line; empty when there is nothing to say. */
   readonly detail: string;
+  /** The code of why it does not start or go on; null while nothing is in its way. */
+  readonly code: string | null;
+  /** When Baton looks at it again, in ISO format; null when that is not known. */
+  readonly until: string | null;
 }
 
+/** The command that shows the question of an issue, whichever folder the reader is in. */
+export type AskHere = (identifier: string) => string;
+
 /** All tickets with what the orchestrator knows of each, in words that cannot steer a terminal, whoever wrote them. */
-export function ticketRows(issues: readonly BoardIssue[], model: ReadModel): TicketRow[] {
+export function ticketRows(issues: readonly BoardIssue[], model: ReadModel, askHere: AskHere): TicketRow[] {
   return issues.map((issue) => {
-    const { status, detail } = statusOf(issue, model);
+    const { status, detail, code = null, until = null } = statusOf(issue, model, askHere);
     return {
       identifier: eventLine(issue.identifier),
       title: eventLine(issue.title),
       state: eventLine(issue.status),
       status,
-      detail: eventLine(detail),
+      // The reason of a hold ends with a command, and one that is cut off cannot be typed.
+      detail: status === 'held' ? harmlessLine(detail) : eventLine(detail),
+      code,
+      until: until === null ? null : new Date(until).toISOString(),
     };
   });
 }
 
-function statusOf(issue: BoardIssue, model: ReadModel): Pick<TicketRow, 'status' | 'detail'> {
+interface Status extends Pick<TicketRow, 'status' | 'detail'> {
+  readonly code?: string | null;
+  readonly until?: number;
+}
+
+function statusOf(issue: BoardIssue, model: ReadModel, askHere: AskHere): Status {
   const isThis = (entry: { readonly issue: IssueName }): boolean => entry.issue.id === issue.id;
   const asked = model.questions.find(isThis);
   if (asked !== undefined) return { status: 'asking', detail: questionText(asked.question) };
@@ -55,18 +69,24 @@ function statusOf(issue: BoardIssue, model: ReadModel): Pick<TicketRow, 'status'
   if (issue.status === 'done' || issue.status === 'cancelled') return { status: 'done', detail: '' };
   if (issue.status === 'review') return { status: 'review', detail: 'its branch waits for a person to merge it' };
   const held = model.held.find(isThis);
-  if (held !== undefined) return { status: 'held', detail: held.reason.replace(answerElsewhere, '') };
+  if (held !== undefined) {
+    // A reason names the command for the folder of the workflow file.
+    const detail = held.reason.replace(askCommand(issue.identifier), () => askHere(issue.identifier));
+    return { status: 'held', detail, code: held.code };
+  }
   const unpaid = model.waitingQuota.find(isThis);
   // There is quota again, and something else that it waits for.
   if (unpaid !== undefined && unpaid.waitCode !== null && unpaid.waitCode !== 'waiting_quota')
-    return { status: 'waiting', detail: unpaid.waitReason ?? '' };
-  if (unpaid !== undefined) return { status: 'waiting_quota', detail: quotaText(unpaid, model) };
+    return { status: 'waiting', detail: unpaid.waitReason ?? '', code: unpaid.waitCode };
+  if (unpaid !== undefined)
+    return { status: 'waiting_quota', detail: quotaText(unpaid, model), code: 'waiting_quota', until: unpaid.dueAt };
   const retrying = model.retrying.find(isThis);
   if (retrying !== undefined) {
     const why = retrying.error === null ? 'looks again' : `waits to try again: ${retrying.error}`;
-    return { status: 'retrying', detail: why };
+    return { status: 'retrying', detail: why, code: retrying.waitCode, until: retrying.dueAt };
   }
-  return { status: 'waiting', detail: model.skipped.find(isThis)?.reason.text ?? '' };
+  const skipped = model.skipped.find(isThis)?.reason;
+  return { status: 'waiting', detail: skipped?.text ?? '', code: skipped?.code ?? null };
 }
 
 function questionText({ text, fields }: AgentQuestion): string {

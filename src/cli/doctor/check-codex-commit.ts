@@ -5,7 +5,7 @@ import type { Settings } from '../../core/settings.ts';
 import type { CodexScratch } from './codex-scratch.ts';
 import { type Finding, ill, well } from './finding.ts';
 
-const name = 'codex commit';
+const check = 'codex_commit';
 
 /** Somebody, where git does not know who commits: the sandbox is tried all the same. */
 const identity = '-c user.name=Doctor -c user.email=doctor@localhost.invalid';
@@ -27,8 +27,10 @@ export async function checkCodexCommit(
     return [await judge(await codex.runInSandbox(commit(identity)), type, scratch), nameless(settings)];
   } catch (error) {
     if (!(error instanceof CodexRefusal)) throw error;
-    if (isUnknownHere(error)) return [well(name, 'not tried: this version cannot try a command without a turn')];
-    return [ill(name, harmlessLine(error.message), 'mend codex.turn_sandbox_policy')];
+    if (isUnknownHere(error)) {
+      return [well(check, 'not tried: this version cannot try a command without a turn', { code: 'not_tried' })];
+    }
+    return [ill(check, harmlessLine(error.message), 'mend codex.turn_sandbox_policy', { code: 'refused' })];
   }
 }
 
@@ -39,24 +41,36 @@ function commit(options: string): readonly string[] {
 
 async function judge(end: SandboxedEnd, type: string, scratch: CodexScratch): Promise<Finding> {
   if (end.exitCode !== 0) return failed(end);
-  if (!(await scratch.hasCommit())) return ill(name, 'Codex told of a commit, and there is none', 'use another Codex');
-  if (type === 'dangerFullAccess') return well(name, 'works; there is no sandbox: the agent may do what this user may');
-  if (type === 'externalSandbox') return well(name, 'works; Codex leaves the sandbox to what is around it');
-  return well(name, 'works in the sandbox, with the git directory outside of the workspace');
+  if (!(await scratch.hasCommit())) {
+    return ill(check, 'Codex told of a commit, and there is none', 'use another Codex', { code: 'no_commit' });
+  }
+  return well(check, sandboxMeaning(type), { sandbox: type });
+}
+
+function sandboxMeaning(type: string): string {
+  if (type === 'dangerFullAccess') return 'works; there is no sandbox: the agent may do what this user may';
+  if (type === 'externalSandbox') return 'works; Codex leaves the sandbox to what is around it';
+  return 'works in the sandbox, with the git directory outside of the workspace';
 }
 
 function readOnly(end: SandboxedEnd): Finding {
   if (end.exitCode !== 0) return failed(end);
-  return well(name, 'not tried: in a read-only sandbox the agent can neither change files nor commit');
+  const message = 'not tried: in a read-only sandbox the agent can neither change files nor commit';
+  return well(check, message, { code: 'read_only' });
 }
 
 function failed({ exitCode, stderr, stdout }: SandboxedEnd): Finding {
   const words = harmlessLine(stderr.trim() || stdout).slice(0, 300) || `exit code ${exitCode ?? 'unknown'}`;
   if (/\bbwrap\b|bubblewrap|landlock|seccomp|unshare|namespace/i.test(words))
-    return ill(name, `this machine does not let Codex make its sandbox: ${words}`, sandboxMend);
-  if (/\bgpg\b|sign/i.test(words))
-    return ill(name, `the commit cannot be signed: ${words}`, "hooks.after_create: 'git config commit.gpgsign false'");
-  return ill(name, `fails in the sandbox: ${words}`, 'mend codex.turn_sandbox_policy, or what git tells');
+    return ill(check, `this machine does not let Codex make its sandbox: ${words}`, sandboxMend, {
+      code: 'no_sandbox_here',
+    });
+  if (/\bgpg\b|sign/i.test(words)) {
+    const mend = "hooks.after_create: 'git config commit.gpgsign false'";
+    return ill(check, `the commit cannot be signed: ${words}`, mend, { code: 'not_signed' });
+  }
+  const mend = 'mend codex.turn_sandbox_policy, or what git tells';
+  return ill(check, `fails in the sandbox: ${words}`, mend, { code: 'commit_failed', exit_code: exitCode });
 }
 
 const sandboxMend =
@@ -69,10 +83,11 @@ function isNameless({ exitCode, stderr }: SandboxedEnd): boolean {
 
 /** Scripts may name somebody; whether they do shows only when they run. */
 function nameless({ hooks, workspace }: Settings): Finding {
-  const detail = 'git knows no name for commits of this user';
+  const check = 'git_identity';
+  const message = 'git knows no name for commits of this user';
   const scripts = [hooks.afterCreate, hooks.beforeRun, workspace.setup].filter((script) => script !== null);
   if (scripts.some((script) => /user\.(name|email)/.test(script)))
-    return well('git identity', `${detail}; a script of the workflow file sets one`);
+    return well(check, `${message}; a script of the workflow file sets one`, { code: 'set_by_script' });
   const mend = "git config --global user.name 'NAME' && git config --global user.email 'ADDRESS'";
-  return ill('git identity', detail, mend);
+  return ill(check, message, mend, { code: 'unknown' });
 }

@@ -17,7 +17,7 @@ import type { Surroundings } from '../surroundings.ts';
 import { checkCodexCommit } from './check-codex-commit.ts';
 import { codexParts } from './codex-parts.ts';
 import { type CodexScratch, makeCodexScratch } from './codex-scratch.ts';
-import { type Finding, ill, well } from './finding.ts';
+import { type Finding, ill, illFrom, well } from './finding.ts';
 
 /** Codex itself answers within a second or two; a login shell may be slow. All that is looked at of one account. */
 const accountMs = 20_000;
@@ -36,15 +36,14 @@ export async function checkCodex(settings: Settings, surroundings: Surroundings)
     await using scratch = await makeCodexScratch(settings.workspace.root, surroundings);
     const findings: Finding[] = [];
     for (const account of accounts) {
-      const isFirst = !findings.some(({ name }) => name === 'codex');
+      const isFirst = !findings.some(({ check }) => check === 'codex');
       findings.push(...(await checkAccount({ settings, account, process, scratch, surroundings, isFirst })));
       // Without a program there is nothing more to say of anybody.
-      if (findings.some(({ name, ok }) => name === 'codex' && !ok)) break;
+      if (findings.some(({ check, status }) => check === 'codex' && status === 'failed')) break;
     }
     return findings;
   } catch (error) {
-    const { message, nextStep } = toBatonError(error);
-    return [ill('codex', `it could not be looked at: ${harmlessLine(message)}`, nextStep)];
+    return [illFrom('codex', error, 'it could not be looked at: ')];
   }
 }
 
@@ -72,17 +71,18 @@ async function checkAccount(seen: Seen): Promise<Finding[]> {
     await using codex = await lookAtCodex(options, parts, where);
     const findings = seen.isFirst ? [checkVersion(codex)] : [];
     const refused = await checkPolicies(codex);
-    if (seen.isFirst) findings.push(refused ?? well('codex policies', 'Codex takes them'));
+    if (seen.isFirst) findings.push(refused ?? well('codex_policies', 'Codex takes them'));
     // With settings that Codex cannot read it guesses who is to be logged in.
-    if (refused?.detail.includes('failed to load configuration')) return seen.isFirst ? findings : [refused];
+    if (refused?.code === 'broken_config') return seen.isFirst ? findings : [refused];
     findings.push(await checkLogin(codex, seen));
     if (seen.isFirst) findings.push(...(await checkCodexCommit(codex, settings, scratch)));
     return findings;
   } catch (error) {
-    const { detail, ...problem } = cannotStart(error, settings);
+    const found = cannotStart(error, settings);
+    if (seen.isFirst) return [found];
     // Others have shown that the program is good.
-    const told = seen.isFirst ? detail : harmlessLine(`account "${account.name}": ${detail}`);
-    return [{ ...problem, detail: told, name: seen.isFirst ? problem.name : 'codex login' }];
+    const message = harmlessLine(`account "${account.name}": ${found.message}`);
+    return [{ ...found, check: 'codex_login', message, details: { account: account.name, ...found.details } }];
   } finally {
     timer.cancel();
   }
@@ -91,44 +91,50 @@ async function checkAccount(seen: Seen): Promise<Finding[]> {
 /** Codex does not start in a home that is not there. */
 function homeless({ name }: AccountSettings, home: string): Finding {
   const mend = `mkdir -p ${shellArgument(home)} && ${codexLoginCommand(home)}`;
-  return ill('codex login', harmlessLine(`account "${name}": its home ${home} does not exist`), mend);
+  const message = harmlessLine(`account "${name}": its home ${home} does not exist`);
+  return ill('codex_login', message, mend, { code: 'no_home', account: name, home });
 }
 
 function checkVersion({ version }: CodexLook): Finding {
-  if (version === pinnedCodexVersion) return well('codex', `${version} answers`);
-  return well('codex', harmlessLine(`${version ?? 'a version that it does not tell'} answers`).concat(tested));
+  if (version === pinnedCodexVersion) return well('codex', `${version} answers`, { version });
+  const shown = version === null ? null : harmlessLine(version);
+  const message = `${shown ?? 'a version that it does not tell'} answers; Baton is tested with ${pinnedCodexVersion}`;
+  return well('codex', message, { code: 'untested_version', version: shown, tested: pinnedCodexVersion });
 }
-
-const tested = `; Baton is tested with ${pinnedCodexVersion}`;
 
 /** What is on the PATH of a terminal need not be on that of a login shell, which starts it. */
 const install = `npm install --global @openai/codex@${pinnedCodexVersion}, then see that \`bash -lc 'codex --version'\` works`;
 
 function cannotStart(error: unknown, settings: Settings): Finding {
   const { message, details } = toBatonError(error);
-  const detail = harmlessLine(message);
-  if (details?.exit_code === 127) return ill('codex', `a login shell does not find it: ${detail}`, install);
+  const said = harmlessLine(message);
+  if (details.exit_code === 127) {
+    return ill('codex', `a login shell does not find it: ${said}`, install, { ...details, code: 'not_found' });
+  }
   // It has shaken hands, so it is an app server; with a login and no network it was seen to be this slow.
-  if (/did not answer (?!initialize)/.test(message))
-    return ill('codex', detail, 'see that its network works, or raise agent.read_timeout_ms');
+  if (details.method !== undefined && details.method !== 'initialize') {
+    const mend = 'see that its network works, or raise agent.read_timeout_ms';
+    return ill('codex', said, mend, { ...details, code: 'no_answer' });
+  }
   const command = harmlessLine(`codex.command ("${settings.codex.command}")`);
-  return ill('codex', detail, `mend ${command}: it has to start an app server, as \`codex app-server\` does`);
+  const mend = `mend ${command}: it has to start an app server, as \`codex app-server\` does`;
+  return ill('codex', said, mend, { ...details, code: 'no_app_server' });
 }
 
 /** Null when Codex would begin a thread with the policies of the workflow file. */
 async function checkPolicies(codex: CodexLook): Promise<Finding | null> {
   const refusal = await orRefusal(codex.tryThread());
   if (!(refusal instanceof CodexRefusal)) return null;
-  const detail = harmlessLine(refusal.message);
-  if (isBrokenConfig(refusal.refusal))
-    return ill('codex policies', detail, harmlessLine(`mend config.toml in ${codex.home ?? 'the home of Codex'}`));
+  const check = 'codex_policies';
+  const message = harmlessLine(refusal.message);
+  if (isBrokenConfig(refusal.refusal)) {
+    const mend = harmlessLine(`mend config.toml in ${codex.home ?? 'the home of Codex'}`);
+    return ill(check, message, mend, { code: 'broken_config', home: codex.home });
+  }
   // Which of the two it is shows when the other one is surely good.
   const again = await orRefusal(codex.tryThread({ threadSandbox: 'read-only' }));
-  return ill(
-    'codex policies',
-    detail,
-    `mend ${again instanceof CodexRefusal ? 'codex.approval_policy' : 'codex.thread_sandbox'}`,
-  );
+  const key = again instanceof CodexRefusal ? 'codex.approval_policy' : 'codex.thread_sandbox';
+  return ill(check, message, `mend ${key}`, { code: 'refused', key });
 }
 
 async function orRefusal<T>(asked: Promise<T>): Promise<T | CodexRefusal> {
@@ -141,23 +147,37 @@ async function orRefusal<T>(asked: Promise<T>): Promise<T | CodexRefusal> {
 }
 
 async function checkLogin(codex: CodexLook, { account, surroundings }: Seen): Promise<Finding> {
-  const name = 'codex login';
+  const check = 'codex_login';
+  const facts = { account: account.name };
   const told = (text: string): string => harmlessLine(`account "${account.name}": ${text}`);
   const login = await orRefusal(codex.readLogin());
   if (login instanceof CodexRefusal && isUnknownHere(login))
-    return well(name, told('this version does not tell who is logged in; `codex login status` does'));
-  if (login instanceof CodexRefusal) return ill(name, told(login.message), codexLoginCommand(account.home));
+    return well(check, told('this version does not tell who is logged in; `codex login status` does'), {
+      ...facts,
+      code: 'not_told',
+    });
+  if (login instanceof CodexRefusal)
+    return ill(check, told(login.message), codexLoginCommand(account.home), { ...facts, code: 'refused' });
   const { isNeeded, kind, plan } = login;
   const home = foreignHome(codex, account, surroundings);
   // Only a turn shows whether the key is good; then it is too late to look for the command.
-  if (kind === 'apiKey')
-    return well(name, told(`logged in with an API key; if it is refused: ${codexKeyLoginCommand(home)}`));
+  if (kind === 'apiKey') {
+    const message = told(`logged in with an API key; if it is refused: ${codexKeyLoginCommand(home)}`);
+    return well(check, message, { ...facts, kind });
+  }
   const kindWord = kind === 'chatgpt' ? 'ChatGPT' : kind;
-  if (kindWord !== null) return well(name, told(`logged in with ${kindWord}${plan === null ? '' : ` (${plan})`}`));
-  if (!isNeeded) return well(name, told('its model needs no OpenAI login'));
+  if (kindWord !== null) {
+    return well(check, told(`logged in with ${kindWord}${plan === null ? '' : ` (${plan})`}`), {
+      ...facts,
+      kind,
+      plan,
+    });
+  }
+  if (!isNeeded) return well(check, told('its model needs no OpenAI login'), { ...facts, code: 'not_needed' });
   // The variable alone is no login. Which of the two somebody wants to pay by is not for Baton to say.
   const withKey = surroundings.env.OPENAI_API_KEY ? `, or with your key: ${codexKeyLoginCommand(home)}` : '';
-  return ill(name, told('nobody is logged in'), codexLoginCommand(home) + withKey);
+  const mend = codexLoginCommand(home) + withKey;
+  return ill(check, told('nobody is logged in'), mend, { ...facts, code: 'logged_out' });
 }
 
 /** The home that a person has to name to reach it; null when it is the one that Codex takes anyway. */

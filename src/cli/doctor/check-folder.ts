@@ -11,22 +11,19 @@ const leastFreeMegabytes = 1_024;
  * Whether Baton can write in a folder, or in the nearest one above it that exists, and whether there is room: enough for
  * work, and not less than the floor under which nothing starts.
  */
-export async function checkFolder(name: string, folder: string, floorMb = 0): Promise<Finding> {
+export async function checkFolder(check: string, folder: string, floorMb = 0): Promise<Finding> {
   try {
     const existing = (await nearestFolder(folder)).folder;
     await rm(await mkdtemp(path.join(existing, '.baton-doctor-')), { recursive: true });
     const free = await freeDiskMb(existing);
     const floor = floorMb === 0 ? '' : `; nothing starts below ${megabytes(floorMb)} (workspace.min_free_disk_mb)`;
-    const detail = `${folder} can be written, ${free === null ? 'free space unknown' : `${megabytes(free)} free`}${floor}`;
+    const message = `${folder} can be written, ${free === null ? 'free space unknown' : `${megabytes(free)} free`}${floor}`;
     const least = Math.max(leastFreeMegabytes, floorMb);
-    return free === null || free >= least
-      ? well(name, detail)
-      : ill(name, detail, `free space there: at least ${megabytes(least)}`);
+    const facts = { path: folder, free_mb: free, least_mb: least };
+    if (free === null || free >= least) return well(check, message, facts);
+    return ill(check, message, `free space there: at least ${megabytes(least)}`, { code: 'low_disk', ...facts });
   } catch (error) {
-    return ill(
-      name,
-      `${folder} cannot be written: ${toBatonError(error).message}`,
-      `make it writable: chmod u+rwx '${folder}'`,
-    );
+    const message = `${folder} cannot be written: ${toBatonError(error).message}`;
+    return ill(check, message, `make it writable: chmod u+rwx '${folder}'`, { code: 'not_writable', path: folder });
   }
 }

@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import type { Clock } from '../../clock/clock.ts';
-import { toBatonError } from '../../core/baton-error.ts';
 import { harmlessLine } from '../../core/harmless-line.ts';
 import { normalizeState } from '../../core/issue.ts';
 import type { Logger } from '../../core/logger.ts';
@@ -10,7 +9,7 @@ import { type CallLinear, createCallLinear } from '../../tracker/linear/call-lin
 import { doctorOperation, projectsOperation } from '../../tracker/linear/documents.ts';
 import { readLinearSettings } from '../../tracker/linear/linear-settings.ts';
 import { linearProfile } from '../../tracker/linear/profile.ts';
-import { type Finding, ill, well } from './finding.ts';
+import { type Finding, ill, illFrom, well } from './finding.ts';
 import { nearest } from './near-names.ts';
 
 const named = z.object({ name: z.string() });
@@ -40,27 +39,32 @@ export async function checkLinear(
     const { projectSlug: slug } = linear;
     const filter = { slugId: { in: [...new Set([slug, endOf(slug)])] } };
     const { viewer, projects: found } = await call(doctorOperation, { filter }, answer, ask);
-    const key = well('linear key', harmlessLine(`Linear knows it as ${viewer.name}'s`));
+    const user = harmlessLine(viewer.name);
+    const key = well('linear_key', `Linear knows it as ${user}'s`, { user });
     const there = found.nodes.find(({ slugId }) => slugId === slug);
     if (there === undefined) return [key, await missingProject(slug, found.nodes, call)];
-    return [key, well('linear project', harmlessLine(`${there.name} (${slug})`)), checkStates(settings, there)];
+    return [key, well('linear_project', harmlessLine(`${there.name} (${slug})`)), checkStates(settings, there)];
   } catch (error) {
-    const { message, nextStep } = toBatonError(error);
-    return [ill('linear', harmlessLine(message), nextStep)];
+    return [illFrom('linear', error)];
   }
 }
 
 async function missingProject(slug: string, ends: readonly Project[], call: CallLinear): Promise<Finding> {
-  const detail = harmlessLine(`no project that the key may see has the slug "${slug}"`);
+  const check = 'linear_project';
+  const code = 'unknown_project';
+  const message = harmlessLine(`no project that the key may see has the slug "${slug}"`);
   const [meant] = ends;
   const mend = (slugId: string): string => harmlessLine(`set tracker.provider.project_slug: ${slugId}`);
-  if (meant !== undefined)
-    return ill('linear project', harmlessLine(`${detail}; "${meant.name}" is meant`), mend(meant.slugId));
+  if (meant !== undefined) {
+    const facts = { code, near: [meant.slugId] };
+    return ill(check, harmlessLine(`${message}; "${meant.name}" is meant`), mend(meant.slugId), facts);
+  }
   const all = (await call(projectsOperation, {}, projects, ask)).projects.nodes;
   const near = nearest(slug, all, ({ name, slugId }) => [slugId, name, `${name}-${slugId}`]);
-  if (near.length === 0) return ill('linear project', detail, "take the end of the project's address in Linear");
+  const facts = { code, near: near.map(({ slugId }) => slugId) };
+  if (near.length === 0) return ill(check, message, "take the end of the project's address in Linear", facts);
   const names = near.map(({ name, slugId }) => harmlessLine(`${slugId} (${name})`));
-  return ill('linear project', `${detail}; near: ${names.join(', ')}`, mend(near[0]?.slugId ?? ''));
+  return ill(check, `${message}; near: ${names.join(', ')}`, mend(near[0]?.slugId ?? ''), facts);
 }
 
 /** The address of a project ends with its name and its slug, `baton-rewrite-1a2b3c4d5e6f`; people copy all of that. */
@@ -75,7 +79,7 @@ function endOf(slug: string): string {
  * spellings of the same: of each, one that exists is enough.
  */
 function checkStates(settings: TrackerSettings, { teams }: Project): Finding {
-  const name = 'linear states';
+  const check = 'linear_states';
   const there = [...new Set(teams.nodes.flatMap(({ states }) => states.nodes.map((state) => state.name)))];
   const known = new Set(there.map(normalizeState));
   const lists = [
@@ -88,12 +92,15 @@ function checkStates(settings: TrackerSettings, { teams }: Project): Finding {
     const isUsual = usual !== null && states.join('\n') === usual.join('\n');
     const isNeeded = key !== 'review_states';
     if (isUsual && (!isNeeded || missing.length < states.length)) return [];
-    return missing.map((state) => ({ key, state, near: nearest(state, there, (each) => [each]) }));
+    return missing.map((state) => ({ key: `tracker.${key}`, state, near: nearest(state, there, (each) => [each]) }));
   });
-  if (problems.length === 0) return well(name, harmlessLine(`the teams of the project have them: ${there.join(', ')}`));
+  if (problems.length === 0) {
+    return well(check, harmlessLine(`the teams of the project have them: ${there.join(', ')}`));
+  }
   const told = problems.map(({ key, state, near }) => {
     const meant = near.length === 0 ? '' : `, near: ${near.join(', ')}`;
-    return `tracker.${key} names "${state}", which no team of the project has${meant}`;
+    return `${key} names "${state}", which no team of the project has${meant}`;
   });
-  return ill(name, harmlessLine(told.join('; ')), harmlessLine(`use states that there are: ${there.join(', ')}`));
+  const mend = harmlessLine(`use states that there are: ${there.join(', ')}`);
+  return ill(check, harmlessLine(told.join('; ')), mend, { code: 'unknown_states', unknown: problems, allowed: there });
 }

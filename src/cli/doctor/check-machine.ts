@@ -19,17 +19,19 @@ export async function checkMachine(surroundings: Surroundings): Promise<Finding[
     checkNode(surroundings),
     await checkGit(surroundings),
     await checkCustody(surroundings),
-    await checkFolder('temporary files', surroundings.tmpDir),
+    await checkFolder('temporary_files', surroundings.tmpDir),
   ];
 }
 
 function checkNode({ nodeVersion }: Surroundings): Finding {
   const major = Number(nodeVersion.split('.')[0]);
-  return major >= 24 ? well('node', nodeVersion) : ill('node', `${nodeVersion} is too old`, 'install Node 24 or newer');
+  if (major >= 24) return well('node', nodeVersion);
+  return ill('node', `${nodeVersion} is too old`, 'install Node 24 or newer', { code: 'too_old', least: '24' });
 }
 
 async function checkGit(surroundings: Surroundings): Promise<Finding> {
-  const mend = `install git ${oldestGit.join('.')} or later (Debian: apt-get install git)`;
+  const least = oldestGit.join('.');
+  const mend = `install git ${least} or later (Debian: apt-get install git)`;
   try {
     const { code, stdout } = await runToEnd(
       {
@@ -45,10 +47,12 @@ async function checkGit(surroundings: Surroundings): Promise<Finding> {
     const [, major, minor] = /(\d+)\.(\d+)/.exec(stdout) ?? [];
     const isRecent = Number(major) > oldestGit[0] || (Number(major) === oldestGit[0] && Number(minor) >= oldestGit[1]);
     const said = harmlessLine(stdout);
-    if (code !== 0 || major === undefined) return ill('git', said || `exit code ${code}`, mend);
-    return isRecent ? well('git', said) : ill('git', `${said} is too old`, mend);
+    if (code !== 0 || major === undefined) {
+      return ill('git', said || `exit code ${code}`, mend, { code: 'unknown_version', least });
+    }
+    return isRecent ? well('git', said) : ill('git', `${said} is too old`, mend, { code: 'too_old', least });
   } catch (error) {
-    return ill('git', toBatonError(error).message, mend);
+    return ill('git', toBatonError(error).message, mend, { code: 'missing', least });
   }
 }
 
@@ -64,8 +68,9 @@ async function checkCustody(surroundings: Surroundings): Promise<Finding> {
   const { custody, checks } = await probe(surroundings, systemChance.id());
   const failed = checks.find(({ ok }) => !ok);
   const why = failed === undefined ? '' : ` (no pid namespace: ${failed.name}: ${failed.detail})`;
-  const detail = `${custody}: ${custodyMeaning[custody]}${why}`;
+  const message = `${custody}: ${custodyMeaning[custody]}${why}`;
+  const check = 'containment';
   return custody === 'group_only'
-    ? ill('process custody', detail, 'run Baton on Linux')
-    : well('process custody', detail);
+    ? ill(check, message, 'run Baton on Linux', { code: custody })
+    : well(check, message, { code: custody });
 }

@@ -6,9 +6,9 @@ import type { RepositorySettings } from '../../core/settings.ts';
 import { hasCode } from '../../workspace/error-reason.ts';
 import type { Git } from '../../workspace/git/git.ts';
 import { findCommonDirectory } from '../../workspace/git/source-repository.ts';
-import { type Finding, ill, well } from './finding.ts';
+import { type Finding, ill, illFrom, well } from './finding.ts';
 
-const name = 'repository write';
+const check = 'repository_write';
 
 /** Where git writes when a branch moves or work is saved. Those that are not there yet are made in one of the others. */
 const writtenFolders = [
@@ -33,16 +33,17 @@ export async function checkRepositoryWrites(
       const reason = await whyNotWritable(path.join(common, folder));
       if (reason === null) continue;
       const mend = `let the user that runs Baton write in ${harmlessLine(common)} and all that is in it`;
-      return ill(name, harmlessLine(`${path.join(common, folder)} cannot be written: ${reason}`), mend);
+      const closed = path.join(common, folder);
+      const facts = { code: 'not_writable', path: closed };
+      return ill(check, harmlessLine(`${closed} cannot be written: ${reason}`), mend, facts);
     }
     const wanted = ['refs/baton', 'refs/baton/salvage', ...branchFolders.map((each) => `refs/heads/${each}`)];
     const inTheWay = await firstThere(git, common, wanted);
     if (inTheWay !== null) return whatIsInTheWay(harmlessLine(inTheWay));
     const what = branchTemplate === null ? 'saved work (refs/baton)' : 'branches and saved work (refs/baton)';
-    return well(name, harmlessLine(`${common} takes ${what}`));
+    return well(check, harmlessLine(`${common} takes ${what}`), { path: common, branches: branchTemplate !== null });
   } catch (error) {
-    const { message, nextStep } = toBatonError(error);
-    return ill(name, harmlessLine(message), nextStep);
+    return illFrom(check, error);
   }
 }
 
@@ -72,11 +73,11 @@ async function firstThere(git: Git, common: string, wanted: readonly string[]): 
 
 function whatIsInTheWay(reference: string): Finding {
   const branch = /^refs\/heads\/(.+)$/.exec(reference)?.[1];
-  return branch === undefined
-    ? ill(name, `the reference ${reference} is in the way of saved work`, 'give that reference another name')
-    : ill(
-        name,
-        `the branch ${branch} is in the way: git takes no branch ${branch}/… beside it`,
-        'rename that branch (git branch -m), or change workspace.branch',
-      );
+  const facts = { code: 'name_taken', reference };
+  if (branch === undefined) {
+    const message = `the reference ${reference} is in the way of saved work`;
+    return ill(check, message, 'give that reference another name', facts);
+  }
+  const message = `the branch ${branch} is in the way: git takes no branch ${branch}/… beside it`;
+  return ill(check, message, 'rename that branch (git branch -m), or change workspace.branch', facts);
 }

@@ -4,16 +4,16 @@ import type { RepositorySettings, Settings, WorkspaceSettings } from '../../core
 import type { LoadedWorkflow } from '../../workflow/load-workflow.ts';
 import type { Git } from '../../workspace/git/git.ts';
 import { readSource } from '../../workspace/git/read-source.ts';
-import { noSuchBase } from '../../workspace/git/source-errors.ts';
+import { unusableSource } from '../../workspace/git/source-errors.ts';
 import { findCommonDirectory } from '../../workspace/git/source-repository.ts';
 import { lookAt } from '../../workspace/look-at.ts';
 import type { Surroundings } from '../surroundings.ts';
 import { boundedGit } from './bounded-git.ts';
 import { checkRepositoryWrites } from './check-repository-writes.ts';
-import { doubtful, type Finding, ill, well } from './finding.ts';
+import { doubtful, type Finding, illFrom, well } from './finding.ts';
 import { whatIsMade } from './what-is-made.ts';
 
-const name = 'repository';
+const check = 'repository';
 
 /**
  * Whether workspaces can be filled from the repository that the workflow file names, and where their work goes. Nothing
@@ -26,19 +26,22 @@ export async function checkRepository(workflow: LoadedWorkflow, surroundings: Su
   if (repo === null) return [withoutRepository(workflow.settings)];
   const readable =
     strategy === 'none'
-      ? well(name, `${harmlessLine(repo.shown)}: workspaces begin empty (workspace.strategy is none)`)
+      ? well(check, `${harmlessLine(repo.shown)}: workspaces begin empty (workspace.strategy is none)`, empty)
       : await checkBase(git, repo, workspace);
-  if (!readable.ok || !repo.isLocal) return [readable];
+  if (readable.status === 'failed' || !repo.isLocal) return [readable];
   const branches = strategy === 'none' ? null : branchTemplateOf(workflow);
   return [readable, await checkRepositoryWrites(git, repo, branches)];
 }
 
+const empty = { code: 'empty_workspaces' };
+
 /** Work in a plain folder may be wanted, and hooks may clone; an agent that is to commit most likely lacks something. */
 function withoutRepository({ agent, hooks }: Settings): Finding {
-  const detail = 'none: workspaces begin empty';
-  if (agent.backend !== 'codex' || hooks.afterCreate !== null || hooks.beforeRun !== null) return well(name, detail);
+  const message = 'none: workspaces begin empty';
+  if (agent.backend !== 'codex' || hooks.afterCreate !== null || hooks.beforeRun !== null)
+    return well(check, message, empty);
   const mend = 'set workspace.repo to a git repository with a first commit';
-  return doubtful(name, `${detail}, so what the agent makes is in no branch`, mend);
+  return doubtful(check, `${message}, so what the agent makes is in no branch`, mend, { code: 'no_branch' });
 }
 
 async function checkBase(git: Git, repo: RepositorySettings, { base, strategy }: WorkspaceSettings): Promise<Finding> {
@@ -48,11 +51,11 @@ async function checkBase(git: Git, repo: RepositorySettings, { base, strategy }:
     if (repo.isLocal) await refuseUnusable(git, repo, commit);
     const from = base === null ? 'its HEAD' : 'workspace.base';
     const at = `${source.base} (${from}) at ${commit.slice(0, 12)}`;
-    return well(name, harmlessLine(`${repo.shown}: each ticket gets ${whatIsMade(strategy)} that begins at ${at}`));
+    const message = harmlessLine(`${repo.shown}: each ticket gets ${whatIsMade(strategy)} that begins at ${at}`);
+    return well(check, message, { repository: repo.shown, base: source.base, commit, strategy });
   } catch (error) {
-    const { code, message, nextStep } = toBatonError(error);
-    const named = code === 'repository_unavailable' ? message : `${repo.shown}: ${message}`;
-    return ill(name, harmlessLine(named), nextStep);
+    const isNamed = toBatonError(error).code === 'repository_unavailable';
+    return illFrom(check, error, isNamed ? '' : `${repo.shown}: `);
   }
 }
 
@@ -61,7 +64,7 @@ async function refuseUnusable(git: Git, repo: RepositorySettings, commit: string
   const common = await findCommonDirectory(git, repo.location);
   if ((await lookAt(`${common}/shallow`)) !== null) {
     const nextStep = 'Run `git fetch --unshallow` in it, or name the repository that it came from.';
-    throw noSuchBase(repo, 'is shallow: its history is cut off', nextStep);
+    throw unusableSource(repo, { problem: 'shallow', what: 'is shallow: its history is cut off', nextStep });
   }
   const { code, stderr } = await git.ask({ args: ['cat-file', '-e', `${commit}^{tree}`], gitDir: common });
   if (code === 0) return;
@@ -71,6 +74,7 @@ async function refuseUnusable(git: Git, repo: RepositorySettings, commit: string
     `The repository ${repo.shown} cannot show ${commit}. git said: ${said}`,
     {
       nextStep: 'Run `git fsck` in it.',
+      details: { repository: repo.shown, problem: 'damaged' },
     },
   );
 }

@@ -21,15 +21,15 @@ export async function checkWorkflow(workflow: string, surroundings: Surroundings
   const { workflow: loaded, problems } = inspectWorkflow(file, workflowContext(surroundings));
   const errors = problems.filter(({ severity }) => severity === 'error');
   const mend = `baton validate '${file}'`;
-  if (loaded === null || errors.length > 0)
-    return [
-      ill('workflow file', `${file}: ${errors.map(({ message, code }) => `${message} [${code}]`).join('; ')}`, mend),
-    ];
+  if (loaded === null || errors.length > 0) {
+    const message = `${file}: ${errors.map((error) => `${error.message} [${error.code}]`).join('; ')}`;
+    return [ill('workflow_file', message, mend, { code: 'unusable', path: file, problems: errors })];
+  }
   const { workspace, agent } = loaded.settings;
   return [
-    well('workflow file', file),
-    await checkFolder('workspace root', workspace.root, workspace.minFreeDiskMb),
-    await checkFolder('state folder', stateFolder(file, undefined, surroundings), workspace.minFreeDiskMb),
+    well('workflow_file', file),
+    await checkFolder('workspace_root', workspace.root, workspace.minFreeDiskMb),
+    await checkFolder('state_folder', stateFolder(file, undefined, surroundings), workspace.minFreeDiskMb),
     ...(await checkRepository(loaded, surroundings)),
     ...(await checkTracker(loaded.settings, surroundings)),
     await checkMemory(agent.minFreeMemoryMb),
@@ -40,16 +40,17 @@ export async function checkWorkflow(workflow: string, surroundings: Surroundings
 async function checkMemory(floorMb: number): Promise<Finding> {
   const free = await freeMemoryMb();
   const floor = floorMb === 0 ? '' : `; nothing starts below ${megabytes(floorMb)} (agent.min_free_memory_mb)`;
-  const detail = `${megabytes(free)} free${floor}`;
-  return free >= floorMb
-    ? well('memory', detail)
-    : ill('memory', detail, 'end other programs, or lower agent.min_free_memory_mb');
+  const message = `${megabytes(free)} free${floor}`;
+  const facts = { free_mb: free, least_mb: floorMb };
+  if (free >= floorMb) return well('memory', message, facts);
+  const mend = 'end other programs, or lower agent.min_free_memory_mb';
+  return ill('memory', message, mend, { code: 'low_memory', ...facts });
 }
 
 async function checkAgent(settings: Settings, surroundings: Surroundings): Promise<readonly Finding[]> {
   const { backend } = settings.agent;
   if (backend === 'codex') return checkCodex(settings, surroundings);
-  if (backend === 'rehearsal') return [well('agent program', 'rehearsal: comes with Baton')];
+  if (backend === 'rehearsal') return [well('agent_program', 'rehearsal: comes with Baton')];
   return [await checkProgram(settings, surroundings)];
 }
 
@@ -61,8 +62,9 @@ async function checkProgram({ agent }: Settings, surroundings: Surroundings): Pr
   const { backend, command } = agent;
   const words = (command ?? '').trim().split(/\s+/);
   const program = words.find((word) => !/^[A-Za-z_]\w*=/.test(word)) ?? '';
+  const check = 'agent_program';
   if (!/^[\w./+@:-]+$/.test(program))
-    return well('agent program', `${backend}: shell text that only a run can try: ${program}`);
+    return well(check, `${backend}: shell text that only a run can try: ${program}`, { code: 'not_tried' });
   const { code, stdout } = await runToEnd(
     {
       command: 'sh',
@@ -74,11 +76,7 @@ async function checkProgram({ agent }: Settings, surroundings: Surroundings): Pr
     },
     { clock: systemClock, custody: 'group_only', daemonId: systemChance.id() },
   );
-  return code === 0
-    ? well('agent program', `${backend}: ${stdout.trim()}`)
-    : ill(
-        'agent program',
-        `${backend}: "${program}" is not on the PATH`,
-        `install ${program}, or mend the command in the workflow file`,
-      );
+  if (code === 0) return well(check, `${backend}: ${stdout.trim()}`);
+  const mend = `install ${program}, or mend the command in the workflow file`;
+  return ill(check, `${backend}: "${program}" is not on the PATH`, mend, { code: 'not_on_path', program });
 }

@@ -1,24 +1,48 @@
+import { toBatonError } from '../../core/baton-error.ts';
+import { harmlessLine } from '../../core/harmless-line.ts';
+
 /** One line of the doctor. */
 export interface Finding {
-  readonly name: string;
-  readonly ok: boolean;
-  readonly detail: string;
-  /** The command or the act that mends it; null when all is well. What is ok and has one works, and may not be meant. */
-  readonly mend: string | null;
+  /** What was looked at, as a stable word for programs, such as `codex_login`. */
+  readonly check: string;
+  /** A warning works, and may not be meant. */
+  readonly status: 'ok' | 'warning' | 'failed';
+  /** What was found, as a stable word: `ok`, one of the check's own, or the code of an error. */
+  readonly code: string;
+  /** The same for people. */
+  readonly message: string;
+  /** The command or the act that fixes it; null when there is nothing to fix. */
+  readonly nextStep: string | null;
+  /** Facts for programs. Never a secret. */
+  readonly details: Readonly<Record<string, unknown>>;
 }
+
+/** The code of a finding, and its details. */
+type Facts = Finding['details'] & { readonly code?: string };
 
 export function megabytes(count: number): string {
   return `${count.toLocaleString('en')} MB`;
 }
 
-export function well(name: string, detail: string): Finding {
-  return { name, ok: true, detail, mend: null };
+export function well(check: string, message: string, { code = 'ok', ...details }: Facts = {}): Finding {
+  return { check, status: 'ok', code, message, nextStep: null, details };
 }
 
-export function doubtful(name: string, detail: string, mend: string): Finding {
-  return { name, ok: true, detail, mend };
+export function doubtful(check: string, message: string, nextStep: string, facts: Facts & { code: string }): Finding {
+  return { ...ill(check, message, nextStep, facts), status: 'warning' };
 }
 
-export function ill(name: string, detail: string, mend: string): Finding {
-  return { name, ok: false, detail, mend };
+export function ill(
+  check: string,
+  message: string,
+  nextStep: string,
+  { code, ...details }: Facts & { code: string },
+): Finding {
+  return { check, status: 'failed', code, message, nextStep, details };
+}
+
+/** What was thrown, as a finding; `prefix` names what the error does not. */
+export function illFrom(check: string, thrown: unknown, prefix = ''): Finding {
+  const { code, message, nextStep, details } = toBatonError(thrown);
+  return ill(check, harmlessLine(`${prefix}${message}`), nextStep, { ...details, code });
 }

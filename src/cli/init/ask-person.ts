@@ -41,6 +41,7 @@ export async function askPerson(flags: InitFlags, target: string, surroundings: 
       throw new BatonError('init_refused', 'The questions were not answered; nothing is written.', {
         cause,
         nextStep: 'Run it again, or answer with options (`baton init --help`).',
+        details: { problem: 'not_answered' },
       });
     });
     return answer.trim() === '' ? byDefault : answer.trim();

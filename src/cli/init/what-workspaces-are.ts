@@ -1,37 +1,57 @@
-import { toBatonError } from '../../core/baton-error.ts';
+import { type BatonError, toBatonError } from '../../core/baton-error.ts';
 import { harmlessLine } from '../../core/harmless-line.ts';
-import type { Settings } from '../../core/settings.ts';
+import type { Settings, WorkspaceStrategy } from '../../core/settings.ts';
 import { readSource } from '../../workspace/git/read-source.ts';
 import { boundedGit } from '../doctor/bounded-git.ts';
 import { whatIsMade } from '../doctor/what-is-made.ts';
 import type { Surroundings } from '../surroundings.ts';
 import { repositoryAround } from './repository-around.ts';
 
-/**
- * What a ticket's workspace will be, in lines for people; with what a repository on this machine still lacks. `target` is
- * the workflow file.
- */
+/** What a ticket's workspace will be. */
+interface WorkspacesToCome {
+  readonly strategy: WorkspaceStrategy;
+  /** What they are filled from, without a password; null where they begin empty. */
+  readonly repository: string | null;
+  /** Whether the person or the workflow file is inside of a repository. */
+  readonly isInRepository: boolean;
+  /** What a repository on this machine still lacks. */
+  readonly problem: BatonError | null;
+}
+
+/** `target` is the workflow file. A repository on another machine is not asked: nobody wanted to go there. */
 export async function whatWorkspacesAre(
-  { agent, workspace: { repo, base, strategy } }: Settings,
+  { workspace: { repo, base, strategy } }: Settings,
   target: string,
   surroundings: Surroundings,
-): Promise<string[]> {
-  if (repo === null || strategy === 'none') {
-    const empty = 'Workspaces begin empty; set workspace.repo to work on a repository.';
-    if (agent.backend !== 'codex') return [empty];
-    // Only a branch brings its work to a person.
-    const isNone = (await repositoryAround(target, surroundings)) === null;
-    const why = isNone ? 'This is no git repository' : 'No repository is named';
-    return [`${why}: what the agent makes is in no branch.`, empty];
-  }
-  const first = `Each ticket gets ${whatIsMade(strategy)}, from ${harmlessLine(repo.shown)}.`;
-  // Nobody asked to go to another machine.
-  if (!repo.isLocal) return [first];
+): Promise<WorkspacesToCome> {
+  const isInRepository = (await repositoryAround(target, surroundings)) !== null;
+  if (repo === null || strategy === 'none') return { strategy, repository: null, isInRepository, problem: null };
+  const known = { strategy, repository: harmlessLine(repo.shown), isInRepository };
+  if (!repo.isLocal) return { ...known, problem: null };
   try {
     await readSource(boundedGit(surroundings), { repo, base, branches: [] });
-    return [first];
+    return { ...known, problem: null };
   } catch (error) {
-    const { message, nextStep } = toBatonError(error);
-    return [first, `But not yet: ${harmlessLine(message)}`, `  ${harmlessLine(nextStep)}`];
+    return { ...known, problem: toBatonError(error) };
   }
+}
+
+/** For programs. */
+export function workspacesReport({ isInRepository, ...rest }: WorkspacesToCome): Record<string, unknown> {
+  return { ...rest, is_in_repository: isInRepository };
+}
+
+/** For people. */
+export function workspaceLines(workspaces: WorkspacesToCome, agent: string): string[] {
+  const { strategy, repository, isInRepository, problem } = workspaces;
+  if (repository === null) {
+    const empty = 'Workspaces begin empty; set workspace.repo to work on a repository.';
+    if (agent !== 'codex') return [empty];
+    // Only a branch brings its work to a person.
+    const why = isInRepository ? 'No repository is named' : 'This is no git repository';
+    return [`${why}: what the agent makes is in no branch.`, empty];
+  }
+  const first = `Each ticket gets ${whatIsMade(strategy)}, from ${repository}.`;
+  if (problem === null) return [first];
+  return [first, `But not yet: ${harmlessLine(problem.message)}`, `  ${harmlessLine(problem.nextStep)}`];
 }

@@ -16,7 +16,8 @@ export async function move(
     context.person.kind === 'run' ? ({ kind: 'person', name: surroundings.userName } as const) : context.person;
   const { id, status } = await board.find(name);
   const issue = await board.move(id, to, { author: person, reason: flags.reason ?? null });
-  const text = status === issue.status ? `was in ${to} already` : `is now in ${to}`;
-  answer(context, { issue: await issueAsJson(board, issue) }, `${issue.identifier} ${text}.`);
+  const moved = status !== issue.status;
+  const text = moved ? `is now in ${to}` : `was in ${to} already`;
+  answer(context, { moved, issue: await issueAsJson(board, issue) }, `${issue.identifier} ${text}.`);
   return exitCodes.ok;
 }

@@ -22,7 +22,7 @@ export async function logRun(
   const { runId } = await findRun(workplace, id);
   const { runs, runEvents } = workplace.store;
   const stop = new AbortController();
-  using signals = listenForStop(systemClock, surroundings);
+  using signals = listenForStop(surroundings);
   signals.follow({ stop: () => stop.abort(), endNow: () => stop.abort() });
   // Whom it was written for has gone.
   surroundings.stdout.once('error', () => stop.abort());

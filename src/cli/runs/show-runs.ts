@@ -74,6 +74,7 @@ export async function findRun({ store, project }: Workplace, reference: string):
   if (begun.length > 1) {
     throw new BatonError('run_not_found', `${begun.length} runs begin with "${reference}".`, {
       nextStep: 'Write more of the id.',
+      details: { runs: begun.map(({ runId }) => runId) },
     });
   }
   if (found !== undefined) return found;

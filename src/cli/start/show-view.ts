@@ -1,4 +1,3 @@
-import { systemClock } from '../../clock/system-clock.ts';
 import type { OpenedApi } from '../api/open-api.ts';
 import { shellArgument } from '../shell-argument.ts';
 import type { Surroundings } from '../surroundings.ts';
@@ -30,7 +29,7 @@ export function showView({ api, tail, refreshMs, placeFlags }: ViewParts, surrou
     `Dashboard: ${dashboard}`,
     '',
   ];
-  const shown = runTop(source, surroundings, systemClock, { stop: stop.signal, refreshMs })
+  const shown = runTop(source, surroundings, surroundings.clock, { stop: stop.signal, refreshMs })
     .then((how) => {
       tail.show(how === 'quit' ? leftWords : []);
       // The view reads the keys itself, so that this one never became a signal.

@@ -1,4 +1,3 @@
-import { systemClock } from '../../clock/system-clock.ts';
 import type { LogEvent } from '../../core/log-events.ts';
 import type { LogFields, Logger } from '../../core/logger.ts';
 import { createLimiterRegistry } from '../../http/limiter-registry.ts';
@@ -40,7 +39,7 @@ export function startSeveral(parts: SeveralParts, surroundings: Surroundings): P
   const signals = shareSignals(parts.signals);
   const neighbours = createNeighbours(surroundings);
   const pool = createSlotPool(() => parts.maxAgents ?? neighbours.largestLimit());
-  const limiters = createLimiterRegistry(systemClock);
+  const limiters = createLimiterRegistry(surroundings.clock);
   const failures = afterFirst(parts);
   const names = new Map<string, string>();
   parts.api.projects.expect(parts.workflows.length);
@@ -88,7 +87,7 @@ export function startSeveral(parts: SeveralParts, surroundings: Surroundings): P
     };
   };
 
-  return keepProjects(parts.workflows.map(projectOf), { clock: systemClock, signals });
+  return keepProjects(parts.workflows.map(projectOf), { clock: surroundings.clock, signals });
 }
 
 /** Where none can start, each error is told at the end and nothing is logged; so failures wait for the first that can. */

@@ -24,7 +24,9 @@ const longestName = 100;
 /** `baton token create`: the one moment at which the token is known. */
 export async function createToken({ scope, name, json }: NewTokenFlags, surroundings: Surroundings): Promise<number> {
   if (surroundings.env.BATON_RUN_ID || (await isInsideRun(systemClock)))
-    throw new BatonError('usage_error', 'An agent cannot make a token: it would be a person to Baton.');
+    throw new BatonError('usage_error', 'An agent cannot make a token: it would be a person to Baton.', {
+      details: { problem: 'agent_cannot_create_token' },
+    });
   const shown = harmlessLine(name ?? surroundings.userName).slice(0, longestName);
   if (shown === '') throw new BatonError('usage_error', 'The name must not be blank.');
   const kept = { id: systemChance.id().slice(0, 8), name: shown, scope, createdAt: systemClock.now() };
@@ -51,6 +53,7 @@ export async function revokeToken(id: string, { json }: JsonFlag, surroundings: 
   if (!(await tokensOf(surroundings).revoke(id)))
     throw new BatonError('usage_error', `There is no token ${harmlessLine(id)}.`, {
       nextStep: 'See `baton token list`.',
+      details: { problem: 'unknown_token' },
     });
   surroundings.stdout.write(json ? jsonLine({ revoked: id }) : `The token ${id} is refused from now on.\n`);
   return exitCodes.ok;

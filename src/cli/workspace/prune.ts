@@ -117,7 +117,10 @@ async function waitForResults(
     const results = await readResults(workplace, going);
     if (isOver || results.every(({ removal }) => removal !== null)) return results;
     const answer = (await workplace.store.commands.read(commandId))?.result;
-    if (answer?.status === 'refused') throw new BatonError('command_refused', `The daemon refuses: ${answer.text}.`);
+    if (answer?.status === 'refused')
+      throw new BatonError('command_refused', `The daemon refused the command: ${answer.text}`, {
+        details: { id: commandId, kind: 'workspaces_prune', code: answer.code, data: answer.data },
+      });
     await sleep(systemClock, lookEveryMs);
   }
 }

@@ -1,5 +1,6 @@
 import { type BatonError, toBatonError } from '../../core/baton-error.ts';
 import type { ErrorCode } from '../../core/error-catalogue.ts';
+import { symphonyTexts } from '../symphony-fixed-texts.ts';
 
 /** Which answer an error of the house is; what is not named here is a failure of ours. */
 const statuses: Readonly<Partial<Record<ErrorCode, number>>> = {
@@ -30,11 +31,11 @@ export function apiRefusal(thrown: unknown): Response | null {
 
 /** What is said in Symphony's words. */
 export function issueNotFound(): Response {
-  return Response.json({ error: { code: 'issue_not_found', message: 'Issue not found' } }, { status: 404 });
+  return Response.json({ error: { code: 'issue_not_found', message: symphonyTexts.issueNotFound } }, { status: 404 });
 }
 
 export function unavailable(): Response {
-  const error = { code: 'orchestrator_unavailable', message: 'Orchestrator is unavailable' };
+  const error = { code: 'orchestrator_unavailable', message: symphonyTexts.orchestratorUnavailable };
   return Response.json({ error }, { status: 503 });
 }
 

@@ -112,13 +112,14 @@ async function runWith(
     throw new BatonError(
       'notification_refused',
       `The command wrote more than ${longestOutputBytes / 1024} KB and was ended`,
+      { details: { exit: code, most_bytes: longestOutputBytes } },
     );
   }
   if (code === 0 && !timedOut) return;
   const how = timedOut ? `took longer than ${commandTimeoutMs / 1000} s` : `ended with ${code ?? 'a signal'}`;
   const said = harmlessLine(stderr.slice(-300));
   throw new BatonError('notification_failed', `The command ${how}${said === '' ? '' : `: ${said}`}`, {
-    details: { exit: code },
+    details: { exit: code, timed_out: timedOut },
   });
 }
 

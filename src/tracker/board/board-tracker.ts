@@ -47,7 +47,9 @@ export function createBoardTracker(board: Board, store: Store): Tracker {
           return toIssue(moved, await authorsOf(moved));
         }
         const allowed = boardStatuses.join(', ');
-        throw new BatonError('tracker_state_unknown', `There is no state "${state}"; there are: ${allowed}.`);
+        throw new BatonError('tracker_state_unknown', `There is no state "${state}"; there are: ${allowed}.`, {
+          details: { state, allowed: boardStatuses },
+        });
       },
       addComment: async (id, body, author, ask) => {
         ask?.signal?.throwIfAborted();

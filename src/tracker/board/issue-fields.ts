@@ -99,14 +99,29 @@ export function checked<Schema extends z.ZodType>(schema: Schema, input: unknown
   const parsed = schema.safeParse(input);
   if (parsed.success) return parsed.data;
   const problems = fieldProblems(parsed.error);
-  throw new BatonError('board_issue_invalid', `The ${what} cannot be used: ${problems.join('; ')}.`, {
-    details: { problems },
-  });
+  const said = problems.map(({ message }) => message).join('; ');
+  throw new BatonError('board_issue_invalid', `The ${what} cannot be used: ${said}.`, { details: { problems } });
 }
 
-/** Each thing that is wrong, as `field must …`. */
-export function fieldProblems(error: z.ZodError): string[] {
-  return error.issues.map(({ path, message }) => (path.length === 0 ? message : `${path.join('.')} ${message}`));
+/** A field that is wrong, and the same for people. The field is empty when the input as a whole is wrong. */
+interface FieldProblem {
+  readonly problem: 'invalid_field' | 'unknown_field';
+  readonly field: string;
+  readonly message: string;
+}
+
+export function fieldProblems(error: z.ZodError): FieldProblem[] {
+  return error.issues.flatMap((issue): FieldProblem[] => {
+    const field = issue.path.join('.');
+    if (issue.code === 'unrecognized_keys') {
+      return issue.keys.map((key) => ({
+        problem: 'unknown_field',
+        field: key,
+        message: `"${key}" is not a known field`,
+      }));
+    }
+    return [{ problem: 'invalid_field', field, message: field === '' ? issue.message : `${field} ${issue.message}` }];
+  });
 }
 
 function blankAsNull(value: string): string | null {

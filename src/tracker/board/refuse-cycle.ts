@@ -13,7 +13,7 @@ export async function refuseBlockerCycle(
   blocker: BoardIssue,
 ): Promise<void> {
   const path = await findPath(tables, project, blocker, issue.id, ({ blockers }) => blockers.map(({ id }) => id));
-  if (path !== null) throw cycle([issue.identifier, ...path], 'would wait for itself', 'waits for');
+  if (path !== null) throw cycle('blockers', [issue.identifier, ...path], 'would wait for itself', 'waits for');
 }
 
 /** Throws `board_cycle` when the issue is an ancestor of its new parent. */
@@ -29,14 +29,14 @@ export async function refuseParentCycle(
   }
   const upwards = ({ parentId: next }: BoardIssue): string[] => (next === null ? [] : [next]);
   const path = await findPath(tables, project, parent, issue.id, upwards);
-  if (path !== null) throw cycle([issue.identifier, ...path], 'would be its own ancestor', 'is part of');
+  if (path !== null) throw cycle('parents', [issue.identifier, ...path], 'would be its own ancestor', 'is part of');
 }
 
-function cycle(identifiers: readonly string[], what: string, link: string): BatonError {
+function cycle(links: 'blockers' | 'parents', identifiers: readonly string[], what: string, link: string): BatonError {
   const isLong = identifiers.length > longestShown;
   const shown = isLong ? [...identifiers.slice(0, longestShown - 2), '…', identifiers.at(-1)] : identifiers;
   const text = `${identifiers[0]} ${what}: ${shown.join(` ${link} `)}.`;
-  return new BatonError('board_cycle', text, { details: { cycle: identifiers } });
+  return new BatonError('board_cycle', text, { details: { links, cycle: identifiers } });
 }
 
 /** The identifiers on a shortest way from one issue to another, both included; null when there is none. */

@@ -1,5 +1,6 @@
 import { BatonError } from '../../core/baton-error.ts';
 import { normalizeState } from '../../core/issue.ts';
+import type { ProblemDetails } from '../../core/problem.ts';
 import { Secret } from '../../core/secret.ts';
 import type { TrackerSettings } from '../../core/settings.ts';
 
@@ -16,7 +17,9 @@ export interface LinearSettings {
 }
 
 /** What an agent reaches with `linear_graphql`: the project, or whatever the key reaches. */
-export type ToolScope = 'project' | 'any';
+export type ToolScope = (typeof toolScopes)[number];
+
+export const toolScopes = ['project', 'any'] as const;
 
 export function isToolScope(value: unknown): value is ToolScope {
   return value === 'project' || value === 'any';
@@ -26,7 +29,9 @@ export function readLinearSettings({ provider, terminalStates }: TrackerSettings
   const { api_key: key, assignee } = provider;
   const toolScope = provider.tool_scope ?? 'project';
   if (!(key instanceof Secret)) throw unusable('api_key');
-  if (!isToolScope(toolScope)) throw unusable('tool_scope', 'must be `project` or `any`');
+  if (!isToolScope(toolScope)) {
+    throw unusable('tool_scope', 'must be `project` or `any`', { problem: 'wrong_value', allowed: toolScopes });
+  }
   return {
     endpoint: textOf(provider.endpoint, 'endpoint'),
     key,
@@ -48,7 +53,7 @@ function textOf(value: unknown, name: string): string {
   throw unusable(name);
 }
 
-function unusable(name: string, wish = 'is missing or not text'): BatonError {
+function unusable(name: string, wish = 'is missing or not text', details: ProblemDetails = {}): BatonError {
   const key = `tracker.provider.${name}`;
-  return new BatonError('invalid_tracker_config', `${key} ${wish}.`, { details: { key } });
+  return new BatonError('invalid_tracker_config', `${key} ${wish}.`, { details: { key, ...details } });
 }

@@ -88,7 +88,7 @@ function noProject(slug: string): BatonError {
     'invalid_tracker_config',
     `Linear has no project with the slug "${slug}" that the key may see.`,
     {
-      details: { key: 'tracker.provider.project_slug' },
+      details: { key: 'tracker.provider.project_slug', problem: 'not_found', slug },
       nextStep:
         'Set `tracker.provider.project_slug` to the end of the address of the project; `baton doctor` names the near ones.',
     },

@@ -1,9 +1,9 @@
 import { isSecureEnough } from '../../core/endpoint.ts';
 import type { ErrorCode } from '../../core/error-catalogue.ts';
-import type { Problem } from '../../core/problem.ts';
+import type { Problem, ProblemDetails } from '../../core/problem.ts';
 import { Secret } from '../../core/secret.ts';
 import type { TrackerProfile } from '../../core/tracker-profile.ts';
-import { isToolScope } from './linear-settings.ts';
+import { isToolScope, toolScopes } from './linear-settings.ts';
 
 /** The `linear` kind in a workflow file. All keys may also stand directly under `tracker`, as they first did. */
 export const linearProfile: TrackerProfile = {
@@ -57,9 +57,9 @@ export const linearProfile: TrackerProfile = {
   ],
   check(provider) {
     const problems: Problem[] = [];
-    const refuse = (name: string, wish: string, code: ErrorCode): void => {
+    const refuse = (name: string, wish: string, code: ErrorCode, details: ProblemDetails = {}): void => {
       const key = `tracker.provider.${name}`;
-      problems.push({ code, severity: 'error', key, message: `${key} ${wish}` });
+      problems.push({ code, severity: 'error', key, message: `${key} ${wish}`, details });
     };
     const { endpoint, allow_insecure_endpoint: allowInsecure } = provider;
     if (!isWebAddress(endpoint)) refuse('endpoint', 'must be an http(s) address', 'invalid_tracker_config');
@@ -76,7 +76,8 @@ export const linearProfile: TrackerProfile = {
       refuse('assignee', 'must be text: a user id, an e-mail or `me`', 'invalid_linear_assignee');
     }
     if (!isToolScope(provider.tool_scope ?? 'project')) {
-      refuse('tool_scope', 'must be `project` or `any`', 'invalid_tracker_config');
+      const details = { problem: 'wrong_value', allowed: toolScopes };
+      refuse('tool_scope', 'must be `project` or `any`', 'invalid_tracker_config', details);
     }
     return problems;
   },

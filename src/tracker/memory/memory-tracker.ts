@@ -85,7 +85,9 @@ export class MemoryTracker implements Tracker {
     const known = this.#states.find((name) => normalizeState(name) === normalizeState(state));
     if (known === undefined) {
       const allowed = this.#states.join(', ');
-      throw new BatonError('tracker_state_unknown', `There is no state "${state}"; there are: ${allowed}.`);
+      throw new BatonError('tracker_state_unknown', `There is no state "${state}"; there are: ${allowed}.`, {
+        details: { state, allowed: this.#states },
+      });
     }
     const moved: Issue = { ...issue, state: known, updatedAt: this.#clock.now() };
     this.#issues.set(id, moved);

@@ -103,9 +103,9 @@ async function update(
   await clearLeftovers(parts.folder);
   const failure = await fetchInto(parts.folder, missing, signal, parts);
   if (failure === null) return;
-  if (!soundsDamaged(failure)) throw sourceUnavailable(parts.repo, failure);
+  if (failure.isShallow || !soundsDamaged(failure.said)) throw sourceUnavailable(parts.repo, failure);
   // The complaint may be about the source; then making the cache again fails as well, and says so.
-  await makeCache(source, failure, signal, parts);
+  await makeCache(source, failure.said, signal, parts);
 }
 
 /** Makes it, and puts aside what is there in its place; until the new one stands, that is what checkouts borrow from. */

@@ -6,14 +6,15 @@ import type { CacheParts } from './cache.ts';
 import { quietFetch } from './quiet-fetch.ts';
 import type { SourceHeads } from './read-source.ts';
 import { sourceAddress } from './source-address.ts';
+import type { FetchFailure } from './source-errors.ts';
 
-/** Fetches branches that the source has at these commits. Null when it went well, otherwise what git said. */
+/** Fetches branches that the source has at these commits. Null when it went well. */
 export async function fetchInto(
   gitDir: string,
   commits: ReadonlyMap<string, string>,
   signal: AbortSignal,
   { git, repo }: CacheParts,
-): Promise<string | null> {
+): Promise<FetchFailure | null> {
   const branches = [...commits.keys()];
   const before = await Promise.all(branches.map((branch) => keptCommit(gitDir, branch)));
   const wanted = branches.map((branch) => `+refs/heads/${branch}:${keptName(branch)}`);
@@ -27,11 +28,11 @@ export async function fetchInto(
     network: true,
     signal,
   });
-  if (code !== 0) return stderr || `exit code ${code}`;
+  if (code !== 0) return { said: stderr || `exit code ${code}`, isShallow: false };
   const after = await Promise.all(branches.map((branch) => keptCommit(gitDir, branch)));
   // Git leaves out without a word what a source with a cut history cannot give whole; what is here then is old.
   const left = branches.find((branch, index) => after[index] === before[index] && after[index] !== commits.get(branch));
-  return left === undefined ? null : `${left} was not handed over, as it is with a shallow update`;
+  return left === undefined ? null : { said: `nothing, and ${left} was not handed over`, isShallow: true };
 }
 
 /** By its hash: a branch `a` that became `a/b` in the source is not in the way of itself. */

@@ -109,7 +109,7 @@ async function makeFromCache(work: CheckoutWork, cache: Cache | null): Promise<C
     try {
       return await makeCheckout(await cache.refresh(branch, signal), work);
     } catch (error) {
-      if (!(error instanceof BatonError) || error.code !== 'git_failed' || !soundsDamaged(error.message)) throw error;
+      if (!(error instanceof BatonError) || !soundsDamaged(String(error.details.said ?? ''))) throw error;
       cache.distrust(error.message);
       await emptyFolder(workspace);
       return await makeCheckout(await cache.refresh(branch, signal), work);

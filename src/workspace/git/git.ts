@@ -121,8 +121,9 @@ export function createGit(parts: GitParts): Git {
       const { code, stdout, stderr } = await ask(call);
       if (code === 0) return stdout;
       const { args } = call;
-      throw new BatonError('git_failed', `git ${args[0]} failed: ${remark(stderr) || `exit code ${code}`}`, {
-        details: { args: args.slice(0, 20).map(withoutPasswords), code },
+      const said = remark(stderr);
+      throw new BatonError('git_failed', `git ${args[0]} failed: ${said || `exit code ${code}`}`, {
+        details: { args: args.slice(0, 20).map(withoutPasswords), code, said },
       });
     },
   };
@@ -162,6 +163,7 @@ async function callGit(call: GitCall, parts: GitParts): Promise<GitAnswer> {
     if ((await lookAt(cwd).catch(() => null))?.isDirectory() !== true)
       throw new BatonError('process_spawn_failed', `git ${args[0]} could not run in ${cwd}, which is gone.`, {
         cause,
+        details: { folder: cwd },
         nextStep: 'Somebody removed that folder meanwhile; it is made again the next time.',
       });
     throw new BatonError('git_missing', 'The program git could not be started.', { cause });

@@ -1,7 +1,7 @@
 import type { BatonError } from '../../core/baton-error.ts';
 import { harmlessLine } from '../../core/harmless-line.ts';
 import type { RepositorySettings } from '../../core/settings.ts';
-import { noSuchBase } from './source-errors.ts';
+import { unusableSource } from './source-errors.ts';
 
 /** What a source says of its references. */
 export interface References {
@@ -27,7 +27,7 @@ export function missingBase(repo: RepositorySettings, base: string | null, refer
     const nextStep = repo.isLocal
       ? "Make a first commit in it: `git commit --allow-empty -m 'First commit'`, better with files."
       : 'Push a first commit to it.';
-    return noSuchBase(repo, 'has no commit yet', nextStep);
+    return unusableSource(repo, { problem: 'no_commit', what: 'has no commit yet', nextStep });
   }
   return base === null ? noHead(repo, references) : noBranch(repo, base, references);
 }
@@ -36,30 +36,44 @@ function noHead(repo: RepositorySettings, references: References): BatonError {
   const likely = likelyBranch(references);
   const example = likely === null ? '' : `, such as ${shown(likely)}`;
   const nextStep = `Name the branch to begin at in \`workspace.base\`${example}.`;
-  return references.ids.has('HEAD')
-    ? noSuchBase(repo, 'has no branch checked out: its HEAD names a commit', nextStep)
-    : noSuchBase(repo, 'has no commit in the branch that its HEAD names', nextStep);
+  const facts = { likely };
+  if (references.ids.has('HEAD')) {
+    const what = 'has no branch checked out: its HEAD names a commit';
+    return unusableSource(repo, { problem: 'detached_head', facts, what, nextStep });
+  }
+  const what = 'has no commit in the branch that its HEAD names';
+  return unusableSource(repo, { problem: 'unborn_head', facts, what, nextStep });
 }
 
 function noBranch(repo: RepositorySettings, base: string, references: References): BatonError {
   const meaning = meaningOf(base, references);
+  const problem = 'no_such_branch';
   const what = `has no branch ${shown(base)}`;
   if (meaning === null) {
+    const likely = likelyName(base, references);
     const nextStep =
-      fromRemote(base, references) ??
-      `Mend \`workspace.base\`${meant(likelyName(base, references))}, or make that branch in the repository.`;
-    return noSuchBase(repo, what, nextStep);
+      fromRemote(base, references) ?? `Mend \`workspace.base\`${meant(likely)}, or make that branch in the repository.`;
+    return unusableSource(repo, { problem, facts: { base, likely }, what, nextStep });
   }
   const { kind, branch } = meaning;
   const isThere = branch !== null && references.ids.has(`${branchFolder}${branch}`);
+  const likely = isThere ? branch : likelyBranch(references);
   const nextStep =
     (isThere || branch === null ? null : fromRemote(branch, references)) ??
-    `Write the plain name of a branch in \`workspace.base\`${meant(isThere ? branch : likelyBranch(references))}.`;
-  return noSuchBase(repo, `${what}: that is ${kind}, and \`workspace.base\` is the plain name of a branch`, nextStep);
+    `Write the plain name of a branch in \`workspace.base\`${meant(likely)}.`;
+  const isOther = `${what}: that is ${kindWords[kind]}, and \`workspace.base\` is the plain name of a branch`;
+  return unusableSource(repo, { problem, facts: { base, base_is: kind, likely }, what: isOther, nextStep });
 }
 
+const kindWords = {
+  qualified_branch: 'a branch with its folder',
+  remote_branch: 'a branch of a remote',
+  tag: 'a tag',
+  commit_id: 'the id of a commit',
+};
+
 interface Meaning {
-  readonly kind: string;
+  readonly kind: keyof typeof kindWords;
   /** The branch that was meant, there or not. */
   readonly branch: string | null;
 }
@@ -68,17 +82,17 @@ interface Meaning {
 function meaningOf(base: string, references: References): Meaning | null {
   const { ids } = references;
   const [, own] = /^(?:refs\/)?heads\/(.+)$/.exec(base) ?? [];
-  if (own !== undefined) return { kind: 'a branch with its folder', branch: own };
+  if (own !== undefined) return { kind: 'qualified_branch', branch: own };
   const [, folder, remote = '', theirs] = /^((?:refs\/)?remotes\/)?([^/]+)\/(.+)$/.exec(base) ?? [];
   const isRemote =
     folder !== undefined ||
     ['origin', 'upstream'].includes(remote) ||
     [...ids.keys()].some((name) => name.startsWith(`${remoteFolder}${remote}/`));
-  if (theirs !== undefined && isRemote) return { kind: 'a branch of a remote', branch: theirs };
+  if (theirs !== undefined && isRemote) return { kind: 'remote_branch', branch: theirs };
   const tag = `refs/tags/${tagIn(base)}`;
   const tagged = ids.get(`${tag}^{}`) ?? ids.get(tag);
-  if (tagged !== undefined) return { kind: 'a tag', branch: likelyBranch(references, tagged) };
-  if (/^[0-9a-f]{7,64}$/i.test(base)) return { kind: 'the id of a commit', branch: likelyBranch(references, base) };
+  if (tagged !== undefined) return { kind: 'tag', branch: likelyBranch(references, tagged) };
+  if (/^[0-9a-f]{7,64}$/i.test(base)) return { kind: 'commit_id', branch: likelyBranch(references, base) };
   return null;
 }
 

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp } from 'node:fs/promises';
 import path from 'node:path';
 import { BatonError } from '../../core/baton-error.ts';
 import { harmlessLine } from '../../core/harmless-line.ts';
-import type { Delivery } from '../../core/run-evidence.ts';
+import type { Delivery, DeliveryRefusal } from '../../core/run-evidence.ts';
 import { deleteTree } from '../delete-tree.ts';
 import { reasonOf } from '../error-reason.ts';
 import { writeBareRepository } from './bare-repository.ts';
@@ -42,12 +42,14 @@ export async function publishBranch(checkout: CheckoutRecord, parts: PublishPart
   // Other kinds of source are the agent's to push to.
   if (!path.isAbsolute(checkout.repository)) return { delivery: null, published };
   const agents = await readOwn(checkout);
-  const commit = typeof agents === 'string' ? null : commitOf(agents, branch);
-  const elsewhere = typeof agents === 'string' ? null : await findWorkElsewhere(agents, commit, checkout, parts.git);
+  const isReadable = !('reason' in agents);
+  const commit = isReadable ? commitOf(agents, branch) : null;
+  const elsewhere = isReadable ? await findWorkElsewhere(agents, commit, checkout, parts.git) : null;
   const seen = { branch, commit, before: null, reason: null, elsewhere };
-  const refused = (reason: string): PublishResult => ({ delivery: { ...seen, outcome: 'refused', reason }, published });
-  if (typeof agents === 'string') return refused(agents);
-  if (commit === null) return refused(`the workspace has no branch ${branch} any more`);
+  const refused = (why: Objection): PublishResult => ({ delivery: { ...seen, outcome: 'refused', ...why }, published });
+  if (!isReadable) return refused(agents);
+  if (commit === null)
+    return refused({ code: 'branch_gone', reason: `the workspace has no branch ${branch} any more` });
   if (commit === published || commit === baseCommit || commit === start)
     return { delivery: { ...seen, outcome: 'nothing' }, published };
   try {
@@ -55,23 +57,30 @@ export async function publishBranch(checkout: CheckoutRecord, parts: PublishPart
     if (objection !== null) return refused(objection);
     return { delivery: { ...seen, outcome: 'brought', before }, published: commit };
   } catch (error) {
-    return refused(reasonOf(error));
+    return refused({ code: 'failed', reason: reasonOf(error) });
   }
 }
 
-/** The agent's git directory, or why nothing can be brought from there. */
-async function readOwn(checkout: CheckoutRecord): Promise<GitDirectory | string> {
-  const agents = await readGitDirectory(checkout.gitDir).catch(whyUnreadable);
-  if (agents === null) return 'the workspace has no git directory any more';
-  if (typeof agents === 'string') return agents;
-  const strange = strangeFolder(agents, checkout);
-  return strange === null ? agents : `the git directory of the workspace uses ${strange}`;
+/** Why a branch stays where it is. */
+interface Objection {
+  readonly code: DeliveryRefusal;
+  readonly reason: string;
 }
 
-/** As a reason. Whatever else was thrown is not the agent's doing. */
-function whyUnreadable(error: unknown): string {
-  if (error instanceof BatonError && error.code === 'workspace_unavailable') return error.message;
-  throw error;
+/** The agent's git directory, or why nothing can be brought from there. */
+async function readOwn(checkout: CheckoutRecord): Promise<GitDirectory | Objection> {
+  const agents = await readGitDirectory(checkout.gitDir).catch(whyUnreadable);
+  if (agents === null) return { code: 'git_directory_gone', reason: 'the workspace has no git directory any more' };
+  if ('reason' in agents) return agents;
+  const strange = strangeFolder(agents, checkout);
+  if (strange === null) return agents;
+  return { code: 'git_directory_strange', reason: `the git directory of the workspace uses ${strange}` };
+}
+
+/** Whatever else was thrown is not the agent's doing. */
+function whyUnreadable(error: unknown): Objection {
+  if (!(error instanceof BatonError) || error.code !== 'workspace_unavailable') throw error;
+  return { code: 'git_directory_unreadable', reason: error.message };
 }
 
 function commitOf({ head, headReference, tips }: GitDirectory, branch: string): string | null {
@@ -83,8 +92,8 @@ function commitOf({ head, headReference, tips }: GitDirectory, branch: string): 
 interface Brought {
   /** Where the branch was before; null when it was not there. */
   readonly before: string | null;
-  /** Why it stays there; null when it moved. */
-  readonly objection: string | null;
+  /** Null when it moved. */
+  readonly objection: Objection | null;
 }
 
 async function bring(
@@ -98,8 +107,12 @@ async function bring(
   const { commit: before, usedIn } = await readBranch(parts.git, common, branch);
   // It was brought over and the daemon ended before it could write that down.
   if (before === commit) return { before: published, objection: null };
-  if (usedIn !== null) return { before, objection: `${branch} is checked out in ${usedIn}` };
-  if (before === null && published !== null) return { before, objection: `${branch} was deleted in the repository` };
+  if (usedIn !== null) {
+    return { before, objection: { code: 'checked_out', reason: `${branch} is checked out in ${usedIn}` } };
+  }
+  if (before === null && published !== null) {
+    return { before, objection: { code: 'branch_deleted', reason: `${branch} was deleted in the repository` } };
+  }
   const objection =
     (await bringObjects(agents, commit, common, parts)) ??
     (await whyNot(checkout, commit, before, common, parts)) ??
@@ -116,7 +129,7 @@ async function bringObjects(
   commit: string,
   common: string,
   { git, scratch }: PublishParts,
-): Promise<string | null> {
+): Promise<Objection | null> {
   await mkdir(scratch, { recursive: true });
   const between = await mkdtemp(path.join(scratch, 'publish-'));
   try {
@@ -133,7 +146,9 @@ async function bringObjects(
       settings: ['fetch.fsckObjects=true', 'fetch.writeCommitGraph=false'],
       readsAgents: true,
     });
-    return code === 0 ? null : `the commits cannot be taken over: ${harmlessLine(stderr.slice(-500))}`;
+    if (code === 0) return null;
+    const reason = `the commits cannot be taken over: ${harmlessLine(stderr.slice(-500))}`;
+    return { code: 'commits_unusable', reason };
   } finally {
     await deleteTree(between);
   }
@@ -146,17 +161,21 @@ async function whyNot(
   current: string | null,
   common: string,
   { git }: PublishParts,
-): Promise<string | null> {
+): Promise<Objection | null> {
   const contains = async (later: string, earlier: string): Promise<boolean> =>
     (await git.ask({ args: ['merge-base', '--is-ancestor', earlier, later], gitDir: common })).code === 0;
   const kind = await git.ask({ args: ['cat-file', '-t', commit], gitDir: common });
-  if (kind.stdout.trim() !== 'commit') return `${branch} names no commit`;
+  if (kind.stdout.trim() !== 'commit') return { code: 'not_a_commit', reason: `${branch} names no commit` };
   if (current === null) return null;
   if (await contains(commit, current)) return null;
-  if (current !== published) return `${branch} was moved by somebody else, and its commits are not part of the work`;
-  if (found !== null && !(await contains(commit, found)))
-    return `commits that were in ${branch} before are not part of the work`;
-  if (await contains(current, commit)) return `${branch} went back to an earlier commit`;
+  if (current !== published) {
+    const reason = `${branch} was moved by somebody else, and its commits are not part of the work`;
+    return { code: 'moved_by_others', reason };
+  }
+  if (found !== null && !(await contains(commit, found))) {
+    return { code: 'drops_commits', reason: `commits that were in ${branch} before are not part of the work` };
+  }
+  if (await contains(current, commit)) return { code: 'goes_back', reason: `${branch} went back to an earlier commit` };
   return null;
 }
 
@@ -169,7 +188,7 @@ interface Move {
 }
 
 /** Null when it moved, otherwise why not: between the look and the move somebody may have come. */
-async function moveBranch({ branch, commit, current, common }: Move, { git }: PublishParts): Promise<string | null> {
+async function moveBranch({ branch, commit, current, common }: Move, { git }: PublishParts): Promise<Objection | null> {
   const nothing = '0'.repeat(commit.length);
   const { code, stderr } = await git.ask({
     args: [
@@ -184,5 +203,6 @@ async function moveBranch({ branch, commit, current, common }: Move, { git }: Pu
     gitDir: common,
     settings: ['user.name=Baton', 'user.email=baton@localhost.invalid'],
   });
-  return code === 0 ? null : `git did not move ${branch}: ${harmlessLine(stderr.slice(-500))}`;
+  if (code === 0) return null;
+  return { code: 'not_moved', reason: `git did not move ${branch}: ${harmlessLine(stderr.slice(-500))}` };
 }

@@ -9,8 +9,29 @@ import { findRepositoryAbove } from './find-repository-above.ts';
 
 const longestRemark = 1_000;
 
+/** What is wrong with a source, for programs: `details.problem` of `repository_unavailable`. */
+type SourceProblem =
+  | 'other_owner'
+  | 'access_denied'
+  | 'not_a_repository'
+  | 'shallow'
+  | 'unreachable'
+  | 'unreadable'
+  // a path of this machine
+  | 'path_not_found'
+  | 'dangling_link'
+  | 'path_is_file'
+  | 'folder_in_repository'
+  | 'no_repository'
+  // its references
+  | 'no_commit'
+  | 'detached_head'
+  | 'unborn_head'
+  | 'no_such_branch';
+
 interface Trouble {
   readonly said: RegExp;
+  readonly problem: SourceProblem;
   readonly what: string;
   readonly nextStep?: string;
   /** Where another one helps with a folder of this machine. */
@@ -19,46 +40,60 @@ interface Trouble {
 
 const noRepository: Trouble = {
   said: /does not appear to be a git repository|not a git repository|invalid gitfile|does not exist|not found/i,
+  problem: 'not_a_repository',
   what: 'is no git repository',
   nextStep: 'Check `workspace.repo`; a host may also say this to whoever is not allowed to see the repository.',
   localNextStep: 'Check `workspace.repo`; if it is right, `git status` in that folder tells more.',
+};
+
+const shallow: Trouble = {
+  said: /shallow (?:update|roots)/,
+  problem: 'shallow',
+  what: 'is shallow: its history is cut off',
+  nextStep: 'Run `git fetch --unshallow` in it, or name the repository that it came from.',
 };
 
 /** What git says when this or that is wrong with a source, and what a person does about it. */
 const knownTroubles: readonly Trouble[] = [
   {
     said: /dubious ownership/,
+    problem: 'other_owner',
     what: 'belongs to another user',
     nextStep:
       'Run `git config --global --add safe.directory` with its folder as the user that runs Baton, or give the folder to that user.',
   },
   {
     said: /Authentication failed|could not read (?:Username|Password)|terminal prompts disabled|Permission denied|returned error: 40[13]|Host key verification failed/,
+    problem: 'access_denied',
     what: 'does not let Baton in',
     nextStep:
       'Give the user that runs Baton an ssh key or a credential helper for it; `git ls-remote` must work without a question.',
     localNextStep: 'Let the user that runs Baton read its folder and all that is in it.',
   },
   noRepository,
-  {
-    said: /shallow (?:update|roots)/,
-    what: 'is shallow: its history is cut off',
-    nextStep: 'Run `git fetch --unshallow` in it, or name the repository that it came from.',
-  },
+  shallow,
   {
     said: /Could not resolve host|unable to access|Connection (?:refused|timed out|reset|closed)|Operation timed out|unable to connect|Network is unreachable|No route to host/i,
+    problem: 'unreachable',
     what: 'cannot be reached',
     nextStep: 'Nothing if it is rare; otherwise check the network and `workspace.repo`.',
   },
 ];
 
+/** Why a fetch brought nothing, or not all. */
+export interface FetchFailure {
+  readonly said: string;
+  /** The source has a cut history, and git left a branch out without a word. */
+  readonly isShallow: boolean;
+}
+
 /** Why the source gives nothing, in words, with what git said. Never with a password. */
-export function sourceUnavailable(repo: RepositorySettings, stderr: string): BatonError {
-  const trouble = knownTroubles.find(({ said }) => said.test(stderr));
-  const message = `The repository ${repo.shown} ${trouble?.what ?? 'could not be read'}. git said: ${remark(repo, stderr)}`;
+export function sourceUnavailable(repo: RepositorySettings, { said, isShallow }: FetchFailure): BatonError {
+  const trouble = isShallow ? shallow : knownTroubles.find((each) => each.said.test(said));
+  const message = `The repository ${repo.shown} ${trouble?.what ?? 'could not be read'}. git said: ${remark(repo, said)}`;
   const nextStep = (repo.isLocal ? trouble?.localNextStep : undefined) ?? trouble?.nextStep;
   return new BatonError('repository_unavailable', message, {
-    details: { repository: repo.shown },
+    details: { repository: repo.shown, problem: trouble?.problem ?? 'unreadable' },
     ...(nextStep === undefined ? {} : { nextStep }),
   });
 }
@@ -67,35 +102,52 @@ export function sourceUnavailable(repo: RepositorySettings, stderr: string): Bat
 export async function whyUnreadable(repo: RepositorySettings, stderr: string): Promise<BatonError> {
   const isMissing = repo.isLocal && knownTroubles.find(({ said }) => said.test(stderr)) === noRepository;
   const found = isMissing ? await whatIsThere(repo.location) : null;
-  return found === null ? sourceUnavailable(repo, stderr) : noSuchBase(repo, found.what, found.nextStep);
+  return found === null ? sourceUnavailable(repo, { said: stderr, isShallow: false }) : unusableSource(repo, found);
 }
 
 /** Null where git knows better. */
-async function whatIsThere(location: string): Promise<{ what: string; nextStep: string } | null> {
+async function whatIsThere(location: string): Promise<SourceTrouble | null> {
   const mend = 'Mend `workspace.repo`; a relative path begins at the folder of the workflow file.';
   try {
     const found = await stat(location);
-    if (!found.isDirectory()) return { what: 'is no git repository but a file', nextStep: mend };
+    if (!found.isDirectory()) {
+      return { problem: 'path_is_file', what: 'is no git repository but a file', nextStep: mend };
+    }
     const above = await findRepositoryAbove(location);
     // It has a `.git`, and git does not take it for one: only git can say why.
     if (above === location || (await lookAt(path.join(location, 'HEAD'))) !== null) return null;
     if (above !== null) {
       const what = `is no git repository itself but a folder in one: ${harmlessLine(above)}`;
-      return { what, nextStep: `Write that folder in \`workspace.repo\`, or make a repository of its own here.` };
+      const nextStep = 'Write that folder in `workspace.repo`, or make a repository of its own here.';
+      return { problem: 'folder_in_repository', facts: { top_level: above }, what, nextStep };
     }
     const nextStep = 'Run `git init` and make a first commit there, or name another repository in `workspace.repo`.';
-    return { what: 'is a folder without a git repository', nextStep };
+    return { problem: 'no_repository', what: 'is a folder without a git repository', nextStep };
   } catch (error) {
     if (!hasCode(error, 'ENOENT') && !hasCode(error, 'ENOTDIR')) return null;
     const isLink = (await lookAt(location).catch(() => null)) !== null;
-    return { what: isLink ? 'is a link that leads nowhere' : 'does not exist', nextStep: mend };
+    return isLink
+      ? { problem: 'dangling_link', what: 'is a link that leads nowhere', nextStep: mend }
+      : { problem: 'path_not_found', what: 'does not exist', nextStep: mend };
   }
 }
 
-export function noSuchBase(repo: RepositorySettings, message: string, nextStep: string): BatonError {
-  return new BatonError('repository_unavailable', `The repository ${repo.shown} ${message}.`, {
+/** Something that Baton itself found wrong with a source. */
+interface SourceTrouble {
+  readonly problem: SourceProblem;
+  readonly facts?: Readonly<Record<string, unknown>>;
+  /** Completes the sentence "The repository X …". */
+  readonly what: string;
+  readonly nextStep: string;
+}
+
+export function unusableSource(
+  repo: RepositorySettings,
+  { problem, facts, what, nextStep }: SourceTrouble,
+): BatonError {
+  return new BatonError('repository_unavailable', `The repository ${repo.shown} ${what}.`, {
     nextStep,
-    details: { repository: repo.shown },
+    details: { repository: repo.shown, problem, ...facts },
   });
 }
 

@@ -19,7 +19,7 @@ export async function findCommonDirectory(git: Git, location: string): Promise<s
     'repository_unavailable',
     `${location} is no git repository. git said: ${harmlessLine(stderr)}`,
     {
-      details: { repository: location },
+      details: { repository: location, problem: 'not_a_repository' },
     },
   );
 }

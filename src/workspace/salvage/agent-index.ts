@@ -114,8 +114,9 @@ async function refuseStrange(file: string, objectFormat: ObjectFormat): Promise<
     throw unread(reasonOf(error), error);
   }
   if (hasFolders)
-    throw unread(
-      'it has entries for whole folders; `git sparse-checkout reapply --no-sparse-index` makes files of them',
+    throw unsaved(
+      'sparse_index',
+      'its index has entries for whole folders; `git sparse-checkout reapply --no-sparse-index` makes files of them',
     );
 }
 
@@ -173,5 +174,5 @@ async function versionOf(indexFile: string): Promise<number> {
 }
 
 function unread(reason: string, cause?: unknown): Error {
-  return unsaved(`its index cannot be read: ${reason.replace(/\.$/, '')}`, cause);
+  return unsaved('index_unreadable', `its index cannot be read: ${reason.replace(/\.$/, '')}`, cause);
 }

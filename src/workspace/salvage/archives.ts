@@ -54,7 +54,8 @@ export async function saveArchive(
   const half = `${file}.new`;
   try {
     await tar(['--create', '--gzip', '--sparse', `--file=${half}`, `--directory=${folder}`, ...members], parts, signal);
-    if (!(await isEqual(half, request, entries, parts))) throw unsaved('the archive differs from the workspace');
+    if (!(await isEqual(half, request, entries, parts)))
+      throw unsaved('saved_incompletely', 'the archive differs from the workspace');
     await moveDurably(half, file);
   } catch (error) {
     await rm(half, { force: true });
@@ -132,14 +133,14 @@ async function isEqual(
   if (list.stdout.split('\n').length - 1 !== entries + 1) return false;
   const compared = await run(['--compare', '--gzip', `--file=${file}`, `--directory=${folder}`], parts, signal);
   if (compared.code === 0 || compared.code === 1) return compared.code === 0;
-  throw unsaved(`tar could not compare: ${reasonOf(compared.stderr.trim())}`);
+  throw unsaved('archive_failed', `tar could not compare: ${reasonOf(compared.stderr.trim())}`);
 }
 
 async function tar(args: readonly string[], parts: ArchiveParts, signal?: AbortSignal): Promise<RunResult> {
   const result = await run(args, parts, signal);
-  if (result.timedOut) throw unsaved(`tar took longer than ${tarTimeoutMs} ms`);
+  if (result.timedOut) throw unsaved('archive_failed', `tar took longer than ${tarTimeoutMs} ms`);
   if (result.code === 0 && !result.truncated) return result;
-  throw unsaved(`tar failed: ${reasonOf(result.stderr.trim()) || `exit code ${result.code}`}`);
+  throw unsaved('archive_failed', `tar failed: ${reasonOf(result.stderr.trim()) || `exit code ${result.code}`}`);
 }
 
 function run(args: readonly string[], parts: ArchiveParts, signal: AbortSignal | undefined): Promise<RunResult> {

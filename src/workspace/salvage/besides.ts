@@ -32,7 +32,7 @@ export async function readBesides(
   };
   for (const [id, type] of held) take(id, type);
   for (let step = 0; asked.length > 0; step += 1) {
-    if (step > mostSteps) throw unsaved('a tag names too many tags');
+    if (step > mostSteps) throw unsaved('objects_unreadable', 'a tag names too many tags');
     const text = await git.run({
       ...inTarget(request.target, request.store, request.signal),
       args: ['cat-file', '--batch'],
@@ -44,11 +44,12 @@ export async function readBesides(
       tags.set(id, content);
       wanted.delete(id);
       const [, named, type] = /^object ([0-9a-f]+)\ntype ([a-z]+)\n/.exec(content) ?? [];
-      if (named === undefined || type === undefined) throw unsaved(`the tag ${id} cannot be understood`);
+      if (named === undefined || type === undefined)
+        throw unsaved('objects_unreadable', `the tag ${id} cannot be understood`);
       take(named, type);
     }
     const [missing] = wanted;
-    if (missing !== undefined) throw unsaved(`the tag ${missing} cannot be read`);
+    if (missing !== undefined) throw unsaved('objects_unreadable', `the tag ${missing} cannot be read`);
   }
   return { tags, objects };
 }

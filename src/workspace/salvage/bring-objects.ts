@@ -49,7 +49,7 @@ export async function bringObjects(git: Git, request: BringRequest): Promise<voi
     stdin: wanted,
     ...(signal === undefined ? {} : { signal }),
   });
-  if (found.code !== 0) throw unsaved('what was saved is not complete where it was saved');
+  if (found.code !== 0) throw unsaved('saved_incompletely', 'what was saved is not complete where it was saved');
 }
 
 /**

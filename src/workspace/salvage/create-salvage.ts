@@ -35,7 +35,7 @@ export function createSalvage(parts: SalvageParts): Salvage {
       } catch (error) {
         request.signal?.throwIfAborted();
         const cause = toBatonError(error);
-        throw cause.code === 'salvage_failed' ? cause : unsaved(cause.message.replace(/\.$/, ''), error);
+        throw cause.code === 'salvage_failed' ? cause : unsaved('failed', cause.message.replace(/\.$/, ''), error);
       }
     },
     list,
@@ -153,7 +153,10 @@ async function saveBeside(
     return saveArchive(request, { entries: beside.length, only }, archives);
   }
   const [first = ''] = beside;
-  throw unsaved(`it holds files beside its repositories (${shownPath(first)}); workspace.archive: true saves them too`);
+  throw unsaved(
+    'files_beside_repositories',
+    `it holds files beside its repositories (${shownPath(first)}); workspace.archive: true saves them too`,
+  );
 }
 
 /** Names go to tar in a file: an argument would have to be text. */

@@ -39,7 +39,10 @@ export async function findRepositories(workspace: string, most: number = mostEnt
       for (const entry of folder.entries.filter(({ name }) => isGitName(name))) {
         // Not every file system tells upper case from lower case; whose this is, is not for us to guess.
         if (entry.name !== '.git' || !(entry.isDirectory() || entry.isFile()))
-          throw unsaved(`${shownPath(within)}/${entry.name} is neither a git directory nor a file that names one`);
+          throw unsaved(
+            'strange_git',
+            `${shownPath(within)}/${entry.name} is neither a git directory nor a file that names one`,
+          );
         repositories.push({ folder: folder.path, within });
         refuseTooMany(repositories.length);
       }
@@ -48,7 +51,7 @@ export async function findRepositories(workspace: string, most: number = mostEnt
     }
   } catch (error) {
     if (error instanceof BatonError && error.code === 'salvage_failed') throw error;
-    throw unsaved(`it could not be looked through completely: ${reasonOf(error)}`, error);
+    throw unsaved('folder_unreadable', `it could not be looked through completely: ${reasonOf(error)}`, error);
   }
   const inOrder = repositories.toSorted((one, other) => (one.within < other.within ? -1 : 1));
   return { repositories: inOrder, entries, beside };
@@ -71,7 +74,8 @@ const mostRepositories = 200;
 
 export function refuseTooMany(repositories: number): void {
   if (repositories <= mostRepositories) return;
-  throw unsaved(`it holds more than ${mostRepositories} repositories; move those away that need not be saved`);
+  const reason = `it holds more than ${mostRepositories} repositories; move those away that need not be saved`;
+  throw unsaved('too_many_repositories', reason);
 }
 
 function isGitName(name: BytePath): boolean {
@@ -83,7 +87,25 @@ export function shownPath(path: BytePath): string {
   return harmlessLine(fromBytePath(path).toString('utf8')) || '.';
 }
 
+/** Why work could not be saved, for programs: `details.problem` of `salvage_failed`. */
+type UnsavedProblem =
+  | 'too_many_repositories'
+  | 'files_beside_repositories'
+  | 'kept_elsewhere'
+  | 'folder_unreadable'
+  | 'strange_git'
+  | 'git_directory_unreadable'
+  | 'index_unreadable'
+  | 'sparse_index'
+  | 'objects_unreadable'
+  | 'name_not_text'
+  | 'reference_refused'
+  | 'saved_incompletely'
+  | 'archive_failed'
+  | 'failed';
+
 /** The reason completes the sentence "The work could not be saved: …". */
-export function unsaved(reason: string, cause?: unknown): BatonError {
-  return new BatonError('salvage_failed', `The work could not be saved: ${reason}.`, { cause });
+export function unsaved(problem: UnsavedProblem, reason: string, cause?: unknown): BatonError {
+  const message = `The work could not be saved: ${reason}.`;
+  return new BatonError('salvage_failed', message, { cause, details: { problem } });
 }

@@ -51,7 +51,8 @@ export async function readHistory(git: Git, request: HistoryRequest): Promise<Hi
   ];
   const held = await peel(git, request, ids);
   const headTree = head === null ? null : (held.get(head)?.tree ?? null);
-  if (head !== null && headTree === null) throw unsaved(`the commit ${head} of HEAD cannot be read`);
+  if (head !== null && headTree === null)
+    throw unsaved('objects_unreadable', `the commit ${head} of HEAD cannot be read`);
   await refuseUnreadable(
     directory,
     ids.filter((id) => !held.has(id)),
@@ -64,7 +65,7 @@ export async function readHistory(git: Git, request: HistoryRequest): Promise<Hi
   for (const { name, id } of tips) {
     const { type, commit } = held.get(id) ?? {};
     if (commit !== undefined) commits.push({ name, id: commit });
-    else if (type === 'commit') throw unsaved(`what ${name} holds (${id}) cannot be read`);
+    else if (type === 'commit') throw unsaved('objects_unreadable', `what ${name} holds (${id}) cannot be read`);
   }
   const odd = [...new Set(tips.map(({ id }) => id))].filter((id) => held.get(id)?.type !== 'commit');
   const besides = await readBesides(git, request, new Map(odd.map((id) => [id, held.get(id)?.type ?? ''])));
@@ -176,7 +177,8 @@ async function peel(git: Git, request: HistoryRequest, ids: readonly string[]): 
     stdin: ids.map((id) => `${id}\n${id}^{commit}\n${id}^{tree}\n`).join(''),
   });
   const lines = stdout.split('\n');
-  if (code !== 0 || lines.length < ids.length * 3) throw unsaved('the objects of the repository cannot be read');
+  if (code !== 0 || lines.length < ids.length * 3)
+    throw unsaved('objects_unreadable', 'the objects of the repository cannot be read');
   for (const [index, id] of ids.entries()) {
     const [, type = ''] = (lines[index * 3] ?? '').split(' ');
     const [commit = '', isCommit] = (lines[index * 3 + 1] ?? '').split(' ');
@@ -192,7 +194,7 @@ async function refuseUnreadable({ objects, objectFormat }: GitDirectory, missing
   if (missing.length === 0) return;
   for (const folder of objects) {
     const broken = await brokenObjects(folder, objectFormat, missing);
-    if (broken !== null) throw unsaved(`objects of the repository cannot be read: ${broken}`);
+    if (broken !== null) throw unsaved('objects_unreadable', `objects of the repository cannot be read: ${broken}`);
   }
 }
 

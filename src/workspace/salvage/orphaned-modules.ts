@@ -39,14 +39,18 @@ export async function orphanedModules(repositories: readonly Repository[]): Prom
 
 function asUnsaved(error: unknown, modules: string): BatonError {
   if (error instanceof BatonError && error.code === 'salvage_failed') return error;
-  return unsaved(`the submodules in ${modules} cannot be understood: ${reasonOf(error)}`, error);
+  return unsaved(
+    'git_directory_unreadable',
+    `the submodules in ${modules} cannot be understood: ${reasonOf(error)}`,
+    error,
+  );
 }
 
 async function readOrphan(folder: string, home: string, within: BytePath): Promise<Repository> {
   const directory = await readGitDirectory(folder);
-  if (directory === null) throw unsaved(`${folder} is no git directory`);
+  if (directory === null) throw unsaved('strange_git', `${folder} is no git directory`);
   const strange = await strangePlace(directory, [home]);
-  if (strange !== null) throw unsaved(`${folder} is kept or borrows elsewhere, in ${strange}`);
+  if (strange !== null) throw unsaved('kept_elsewhere', `${folder} is kept or borrows elsewhere, in ${strange}`);
   const inside = toBytePath(`.git/${path.relative(home, folder)}`);
   const at = within === '' ? inside : `${within}/${inside}`;
   return { directory, workTree: null, within: at, nested: [], checkout: null, isLent: false };
@@ -58,7 +62,7 @@ const ownFolders: ReadonlySet<string> = new Set(['objects', 'refs', 'logs', 'hoo
 async function gitDirectoriesBelow(modules: string): Promise<string[]> {
   const top = await lookAt(modules);
   if (top === null) return [];
-  if (!top.isDirectory()) throw unsaved(`${modules} is no directory`);
+  if (!top.isDirectory()) throw unsaved('strange_git', `${modules} is no directory`);
   const found = new Set<BytePath>();
   const enters = (name: string, folder: BytePath): boolean => !(found.has(folder) && ownFolders.has(name));
   for await (const { path: folder, entries } of foldersOf(toBytePath(modules), {

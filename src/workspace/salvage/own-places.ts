@@ -42,7 +42,7 @@ export async function refuseStrangePlace(
   if (strange === null) return false;
   const isOfBaton = await isInside(directory.folder, [state]);
   if (!isOfBaton && (await isLentTo(directory, within, [folder, workspace]))) return true;
-  throw unsaved(`the repository in ${shownPath(within)} is kept or borrows elsewhere, in ${strange}`);
+  throw unsaved('kept_elsewhere', `the repository in ${shownPath(within)} is kept or borrows elsewhere, in ${strange}`);
 }
 
 /** The first of its places that is, links followed, in none of these folders; null when there is none. */

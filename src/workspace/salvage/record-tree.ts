@@ -167,6 +167,6 @@ function isText(name: BytePath): boolean {
 }
 
 function asText(name: BytePath): string {
-  if (!isText(name)) throw unsaved(`the name of the repository ${shownPath(name)} is no text`);
+  if (!isText(name)) throw unsaved('name_not_text', `the name of the repository ${shownPath(name)} is no text`);
   return fromBytePath(name).toString('utf8');
 }

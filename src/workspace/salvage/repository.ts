@@ -47,7 +47,8 @@ export async function readRepositories(request: RepositoriesRequest): Promise<Re
   for (const [number, each] of found.entries()) {
     const workTree = await asString(each.folder, path.join(scratch, `tree-${number}`));
     const directory = await understood(`${workTree}/.git`, each.within);
-    if (directory === null) throw unsaved(`${shownPath(each.within)} holds a .git that is no repository`);
+    if (directory === null)
+      throw unsaved('strange_git', `${shownPath(each.within)} holds a .git that is no repository`);
     const isOurs = each.within === '' && checkout !== null && directory.folder === ownFolder(checkout, workTree);
     repositories.push({
       directory,
@@ -82,7 +83,11 @@ async function understood(dotGit: string, within: BytePath): Promise<GitDirector
   try {
     return await readGitDirectory(dotGit);
   } catch (error) {
-    throw unsaved(`the git directory of ${shownPath(within)} cannot be understood: ${reasonOf(error)}`, error);
+    throw unsaved(
+      'git_directory_unreadable',
+      `the git directory of ${shownPath(within)} cannot be understood: ${reasonOf(error)}`,
+      error,
+    );
   }
 }
 

@@ -113,7 +113,8 @@ export async function saveRepository(wanted: RepositoryRequest, parts: SaveParts
 async function readBack(git: Git, target: Target, reference: string, commit: string): Promise<void> {
   const text = await git.run({ gitDir: target.gitDir, args: ['cat-file', '--batch'], stdin: `${reference}\n` });
   const [found] = objectsIn(text);
-  if (found?.id !== commit || noteIn(found.content) === null) throw unsaved(`${reference} cannot be read back`);
+  if (found?.id !== commit || noteIn(found.content) === null)
+    throw unsaved('saved_incompletely', `${reference} cannot be read back`);
 }
 
 /** Whether an entry goes only when this project drops it. Those that say no project do not go by themselves. */
@@ -229,12 +230,12 @@ async function makeReference(git: Git, target: Target, wanted: string, commit: s
     });
     // Its lock may be left from a kill; whose it is, is not for us to tell.
     if (code !== 0 && !/already exists|File exists/.test(stderr))
-      throw unsaved(`git refused the reference ${reference}`, stderr);
+      throw unsaved('reference_refused', `git refused the reference ${reference}`, stderr);
     if (code !== 0) continue;
     await flush(path.dirname(path.join(target.gitDir, reference))).catch(() => {
       // Not every repository keeps a reference in a file; git has written it durably.
     });
     return name;
   }
-  throw unsaved(`there are too many entries ${wanted}`);
+  throw unsaved('reference_refused', `there are too many entries ${wanted}`);
 }

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import type { Step } from '../../fake/app-server/scenario.ts';
 import { openCodex, turn } from './codex-scene.ts';
@@ -26,7 +27,7 @@ describe('a turn that nobody asked for', () => {
     expect(await session.runTurn('first')).toMatchObject({ status: 'completed', message: 'one' });
     const stray = { threadId: session.threadId, turnId: 'stray' };
     await expect.poll(() => fake.sent('turn/interrupt'), { timeout: 25_000 }).toContainEqual(stray);
-    expect(events.filter(({ summary }) => summary.includes('nobody asked for'))).toHaveLength(1);
+    expect(events.filter(({ payload }) => isDeepStrictEqual(payload, stray))).toMatchObject([{ name: 'notification' }]);
     expect(await session.runTurn('second')).toMatchObject({ status: 'completed', message: 'two' });
   });
 

@@ -5,6 +5,7 @@ import { approvalPolicyFor, sandboxModeOf, sandboxPolicyFor } from '../../../src
 import { codexProfile } from '../../../src/agent/codex/profile.ts';
 import { codexResumeCommand } from '../../../src/agent/codex/resume-command.ts';
 import { loginShellText } from '../../../src/agent/codex/shell-text.ts';
+import { runs } from '../../property-runs.ts';
 
 const room = { workspace: '/ws', writableRoots: ['/repo/.git'] };
 
@@ -88,7 +89,7 @@ describe('shell text', () => {
         const named = /^projects=\{("(?:[^"\\]|\\.)*")=\{trust_level="untrusted"\}\}$/.exec(trust)?.[1];
         expect(JSON.parse(named ?? 'null')).toBe(workspace);
       }),
-      { numRuns: 40 },
+      { numRuns: runs(40) },
     );
   });
 

@@ -167,9 +167,9 @@ describe('a thread that Codex does not go on with', () => {
     );
     await expect(opened).rejects.toMatchObject({
       code: 'agent_thread_in_use',
-      message:
-        'The conversation is still open somewhere. Close it there, or end the shared server of Codex with ' +
-        `\`CODEX_HOME='/homes/spare one' codex app-server daemon stop\`. (Codex says: ${message}.)`,
+      message: expect.stringContaining("`CODEX_HOME='/homes/spare one' codex app-server daemon stop`"),
+      details: { refusal: { message } },
     });
+    await expect(opened).rejects.toThrow(message);
   });
 });

@@ -9,10 +9,13 @@ const question = { kind: 'input', text: whatNext, detail: '', fields } as const;
 const answered = (answer: string): string =>
   answersText([{ question, answer: { decision: 'accept', values: { answer } } }]);
 
+/** What a person may answer, as the question names it. */
+const named = [...whatNext.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name);
+
 describe('what the stand-in asks when it has no script', () => {
-  it('names everything that it knows, and knows everything that it names', () => {
-    const named = [...whatNext.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name);
-    expect(named).toEqual(['do something small', 'take a minute', 'fail']);
+  it('names what it knows, and knows everything that it names', () => {
+    expect(named).toHaveLength(3);
+    expect(named).toContain('fail');
     for (const name of named) {
       const script = chosenScript(answered(name), 'T-1');
       expect(parseScript(script ?? '')[0]?.length, name).toBeGreaterThan(0);
@@ -26,14 +29,15 @@ describe('what the stand-in asks when it has no script', () => {
   });
 
   it('takes the last of two answers', () => {
-    expect(chosenScript(`${answered('take a minute')}\n\n${answered('fail')}`, 'T-1')).toMatch(/^fail /);
+    const [first = ''] = named;
+    expect(chosenScript(`${answered(first)}\n\n${answered('fail')}`, 'T-1')).toMatch(/^fail /);
   });
 
   it('makes no script of any other answer, nor of a prompt without one', () => {
     expect(chosenScript('A ticket that says: fail', 'T-1')).toBeNull();
     fc.assert(
       fc.property(fc.string(), (text) => {
-        const known = ['do something small', 'take a minute', 'fail'].some((name) => text.toLowerCase().includes(name));
+        const known = named.some((name) => text.toLowerCase().includes(name));
         return known || chosenScript(answered(text), 'T-1') === null;
       }),
     );

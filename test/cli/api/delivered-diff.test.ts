@@ -89,7 +89,7 @@ describe('the diff of what was brought to the repository', () => {
       ],
     ]);
     // No commit of its line has this distance: it is not guessed.
-    expect((await diffOf(scene, evidenceOf(head, 4))).why_none).toContain('It is all in');
+    expect((await diffOf(scene, evidenceOf(head, 4))).why_none).toContain(' log --patch baton/t-1');
   });
 
   it('is empty for a branch without commits of its own, and of a repository without a work tree', async () => {
@@ -107,8 +107,8 @@ describe('the diff of what was brought to the repository', () => {
     const { head } = mergedBranch(scene);
     const repo = { location: 'https://example.com/r.git', shown: 'https://example.com/r.git', isLocal: false };
     const evidence = evidenceOf(head, 2);
-    expect((await diffOf(scene, evidence, repo)).why_none).toBe(
-      'It is all in `baton/t-1`. To see it: git fetch origin baton/t-1 && git log --patch FETCH_HEAD',
+    expect((await diffOf(scene, evidence, repo)).why_none).toContain(
+      'git fetch origin baton/t-1 && git log --patch FETCH_HEAD',
     );
     const cache = path.join(scene.places.caches, `${folderName(repo.shown, repo.shown)}.git`);
     shell(`git clone -q --bare workspace '${cache}'`, scene.folder);
@@ -118,12 +118,13 @@ describe('the diff of what was brought to the repository', () => {
   it('says where the work is when its commits are not there any more, and what it cannot know', async () => {
     const scene = lookScene();
     const gone = 'a'.repeat(40);
-    const where = `It is all in \`baton/t-1\`. To see it: git -C ${scene.workspace} log --patch baton/t-1`;
-    expect((await diffOf(scene, evidenceOf(gone, 1, {}))).why_none).toBe(where);
+    const where = `git -C ${scene.workspace} log --patch baton/t-1`;
+    expect((await diffOf(scene, evidenceOf(gone, 1, {}))).why_none).toContain(where);
     const { head } = mergedBranch(scene);
-    expect((await diffOf(scene, evidenceOf(head, null, {}))).why_none).toBe(where);
-    expect((await diffOf(scene, evidenceOf(head, 2, { commit: gone }))).why_none).toBe(where);
-    expect((await diffOf(scene, evidenceOf(head, 2, {}), null)).why_none).toContain('nothing in it was nowhere else');
+    expect((await diffOf(scene, evidenceOf(head, null, {}))).why_none).toContain(where);
+    expect((await diffOf(scene, evidenceOf(head, 2, { commit: gone }))).why_none).toContain(where);
+    // There is no repository, so it names none.
+    expect((await diffOf(scene, evidenceOf(head, 2, {}), null)).why_none).not.toMatch(/^$|git|baton\/t-1/);
     const nowhere = { location: '/nonexistent', shown: '/nonexistent', isLocal: true };
     expect((await diffOf(scene, evidenceOf(head, 2, {}), nowhere)).why_none).toContain('/nonexistent');
   });

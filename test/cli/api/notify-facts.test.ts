@@ -41,7 +41,7 @@ describe('a limit of the day', () => {
     expect(others).toEqual([]);
     expect(cause).toMatchObject({
       ...{ event: 'limit_reached', issue: null, code: 'tokens_per_day', actions: ['baton resume'] },
-      reason: expect.stringMatching(/1,000 of 1,000 tokens \(limits\.tokens_per_day\).*00:00 UTC/),
+      reason: expect.stringMatching(/1,000 .*1,000 .*limits\.tokens_per_day.*00:00 UTC/),
     });
     await stage.orchestrator.stop();
     const next = await begun({ settings: limited, store: stage.store, clock: stage.clock, tracker: stage.tracker });

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { type SubmitParts, submitFor } from '../../../src/cli/api/submit-for.ts';
 import { SimulatedClock } from '../../../src/clock/simulated-clock.ts';
 import { commandKinds } from '../../../src/core/command.ts';
+import { refused } from '../../../src/core/command-answers.ts';
 import type { CommandRequest } from '../../../src/server/api/schema/command.ts';
 import { scratchStore } from '../../fake/scratch-store.ts';
 
@@ -11,7 +12,7 @@ async function staged(text: string) {
   const project = (await store.projects.ensure('test', 0)).id;
   const refuseAll = async (): Promise<void> => {
     for (const { id } of await store.commands.waiting(project, 99))
-      await store.commands.finish(id, { at: 1, status: 'refused', text });
+      await store.commands.finish(id, { at: 1, ...refused('not_paused', text, { because: 'of this' }) });
   };
   const parts = { store, project, orchestrator: { wake: () => void refuseAll() } } as unknown as SubmitParts;
   return { store, project, parts };
@@ -30,7 +31,7 @@ describe('a command over the API', () => {
       const request = { kind, issue: '1', description: 'x'.repeat(200_000), key: 'k' } as unknown as CommandRequest;
       await expect(submitFor(parts, request, run)).rejects.toMatchObject({
         code: 'command_refused',
-        details: { kind },
+        details: { kind, code: 'not_for_agents' },
       });
       expect(await store.commands.list(project, 9)).toEqual([]);
     },
@@ -39,7 +40,9 @@ describe('a command over the API', () => {
   it.each(stopping)('of a run that asks for %s is given', async (kind) => {
     const { store, project, parts } = await staged('no');
     const request = { kind, issue: '1' } as unknown as CommandRequest;
-    await expect(submitFor(parts, request, run)).rejects.toMatchObject({ message: 'No.' });
+    await expect(submitFor(parts, request, run)).rejects.toMatchObject({
+      details: { kind, code: 'not_paused', data: { because: 'of this' } },
+    });
     expect(await store.commands.list(project, 9)).toMatchObject([{ kind, author: run }]);
   });
 

@@ -142,16 +142,16 @@ describe('the diff of a workspace', () => {
 
   it('says why there is none', async () => {
     const scene = lookScene(':');
-    expect(await diffOf(scene)).toMatchObject({ why_none: 'The workspace is no git repository.', files: [] });
-    expect(await diffOf({ ...scene, workspace: path.join(scene.folder, 'nowhere') })).toMatchObject({
-      why_none: 'The workspace is not there.',
-    });
+    const plain = await diffOf(scene);
+    const missing = await diffOf({ ...scene, workspace: path.join(scene.folder, 'nowhere') });
+    for (const each of [plain, missing]) expect(each).toMatchObject({ why_none: expect.any(String), files: [] });
+    expect(missing.why_none).not.toBe(plain.why_none);
     const broken = lookScene();
     broken.agent('echo garbage > .git/HEAD');
     expect((await diffOf(broken)).why_none).not.toBeNull();
     const bomb = lookScene();
     bomb.agent('rm -rf .gitignore; mkfifo .gitignore');
-    expect((await diffOf(bomb)).why_none).toContain('is no file');
+    expect((await diffOf(bomb)).why_none).toContain('.gitignore');
   });
 
   it('reads nothing through a link that leads out of the workspace', async () => {
@@ -209,7 +209,8 @@ describe('the diff of an issue', () => {
   it('is that of the workspace which its latest run with one had, as long as it is there', async () => {
     const { runs } = await scratchStore(systemClock);
     const why = async () => (await diffOfIssue({ runs, project: 'alpha' }, 'i1', diffAt, async () => none)).why_none;
-    expect(await why()).toContain('No run');
+    expect(await why()).toEqual(expect.any(String));
+    expect(await why()).not.toContain('looked at');
     await runs.start(runStart('r1'));
     await runs.record('r1', 1, { workspace: '/w/one' });
     await runs.start(runStart('r2', { generation: 2 }));

@@ -1,8 +1,9 @@
+// @module-tag full
 import { execFileSync } from 'node:child_process';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { soon } from '../live-daemon.ts';
-import { baton, leaveNoPlaces, Place, startBaton } from '../run-baton.ts';
+import { baton, jsonLines, leaveNoPlaces, Place, startBaton } from '../run-baton.ts';
 
 leaveNoPlaces();
 
@@ -16,14 +17,16 @@ describe('a folder with a demo of another version of Baton', () => {
     place.write('demo/WORKFLOW.md', 'of another time');
     const demo = startBaton(place, 'demo', '--dir', 'demo');
     const kept = path.join(place.folder, 'demo-finished-1');
-    await soon(() => expect(demo.stdout()).toContain(`of another version of Baton; it is kept in ${kept}\n`));
+    await soon(() => expect(demo.stdout()).toContain(` ${kept}\n`));
     expect(place.read('demo-finished-1/WORKFLOW.md')).toBe('of another time');
-    await soon(() => expect(demo.stdout()).toContain('WORDS-2 running'));
+    await soon(() => expect(demo.stdout()).toMatch(/^\d\d:\d\d:\d\d WORDS-2 /m));
 
     // And while that one runs nobody takes its folder away, whatever its mark says.
     place.write('demo/.baton-demo', 'another mark');
-    const other = await baton(place, 'demo', '--once', '--dir', 'demo');
-    expect(other).toMatchObject({ code: 1, stderr: expect.stringContaining('another version of Baton runs in') });
+    const other = await baton(place, 'demo', '--once', '--json', '--dir', 'demo');
+    const details = { problem: 'other_version_running', folder: path.join(place.folder, 'demo') };
+    expect(other.code).toBe(1);
+    expect(jsonLines(other.stdout)).toMatchObject([{ error: { code: 'demo_failed', details } }]);
 
     const title = 'Sing `a` "song" $(touch owned)';
     const filed = await baton(place, 'issue', 'add', title, '--priority', '1', ...where);

@@ -47,8 +47,10 @@ describe('the person whom the demo plays', () => {
     await clock.advance(1_000);
     await look();
     expect(person.hasRefused(id)).toBe(true);
-    expect(person.whyRefused(identifier)).toMatch(/branch baton\/bat-1 did not come within 1 min/);
-    expect(said).toMatchObject([{ lines: [expect.stringContaining('BAT-1 stays in review: ')] }]);
+    expect(person.whyRefused(identifier)).toMatch(/baton\/bat-1 .* 1 min/);
+    expect(said).toMatchObject([
+      { lines: [expect.stringMatching(/^BAT-1 /)], json: { identifier, code: 'branch_missing' } },
+    ]);
     await look();
     expect(said).toHaveLength(1);
   });
@@ -67,13 +69,14 @@ describe('the person whom the demo plays', () => {
   });
 
   it('gives up at once what git refuses to merge, with the words of git', async () => {
-    const { project, person, look, id, identifier } = await staged();
+    const { project, person, said, look, id, identifier } = await staged();
     git(project, 'checkout', '-q', '-b', 'baton/bat-1');
     commit(project, { 'a.txt': 'two\n' });
     git(project, 'checkout', '-q', '-');
     commit(project, { 'a.txt': 'three\n' });
     await look();
     expect(person.hasRefused(id)).toBe(true);
-    expect(person.whyRefused(identifier)).toContain('the demo cannot merge it: git');
+    expect(person.whyRefused(identifier)).toMatch(/: git .* merge .* baton\/bat-1/);
+    expect(said).toMatchObject([{ json: { identifier, code: 'merge_failed' } }]);
   });
 });

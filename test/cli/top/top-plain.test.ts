@@ -5,22 +5,24 @@ import { landed, needsYou, now, running, sceneAt, waiting } from './now-scene.ts
 // biome-ignore lint/suspicious/noControlCharactersInRegex: finding them is the purpose.
 const steering = /[\u0000-\u001f\u007f-\u009f\u202a-\u202e\u200b]/;
 
+const line = (pattern: RegExp) => expect.stringMatching(pattern);
+
 describe('plain lines', () => {
   it('tell what starts, what ends and what needs a person, each once', () => {
     const tell = plainLines();
     const one = running('W-1');
-    expect(tell([now({ running: [one] })], sceneAt)).toEqual(['12:00:00 W-1 started: The work of W-1']);
+    expect(tell([now({ running: [one] })], sceneAt)).toEqual([line(/^12:00:00 W-1 .*: The work of W-1$/)]);
     expect(tell([now({ running: [{ ...one, last_message: 'goes on', turn: 8 }] })], sceneAt)).toEqual([]);
     expect(tell([now({ running: [running('W-2', { attempt: 1 })], landed: [landed('W-1')] })], sceneAt)).toEqual([
-      '12:00:00 W-1 ended after 20m 25s: landed (done)',
-      '12:00:00 W-2 started (retry 1): The work of W-2',
+      line(/^12:00:00 W-1 .* 20m 25s: .*\(done\)$/),
+      line(/^12:00:00 W-2 .*\(retry 1\): The work of W-2$/),
     ]);
     expect(tell([now({ waiting: [waiting('W-2', { reason: 'it\ncrashed' })] })], sceneAt)).toEqual([
-      '12:00:00 W-2 ended after 20m 25s: waits, it crashed',
+      line(/^12:00:00 W-2 .* 20m 25s: .* it crashed$/),
     ]);
     const asked = needsYou('W-3', { kind: 'question', reason: 'Which colour?' });
     expect(tell([now({ needs_you: [asked] })], sceneAt + 1_000)).toEqual([
-      '12:00:01 W-3 needs you (question): Which colour?',
+      line(/^12:00:01 W-3 .*\(question\): Which colour\?$/),
     ]);
     expect(tell([now({ needs_you: [{ ...asked, since: null }] })], sceneAt)).toEqual([]);
     expect(tell([now({ needs_you: [{ ...asked, reason: 'Which size?' }] })], sceneAt)).toHaveLength(1);
@@ -31,8 +33,8 @@ describe('plain lines', () => {
     const tell = plainLines();
     tell([now({ running: [running('W-1')] })], sceneAt);
     expect(tell([now({ running: [running('W-1', { run_id: 'another' })] })], sceneAt)).toEqual([
-      '12:00:00 W-1 ended after 20m 25s',
-      '12:00:00 W-1 started: The work of W-1',
+      line(/^12:00:00 W-1 .* 20m 25s$/),
+      line(/^12:00:00 W-1 .*: The work of W-1$/),
     ]);
   });
 
@@ -44,11 +46,11 @@ describe('plain lines', () => {
       reason: 'The disk is full.',
     });
     expect(plainLines()([now({ needs_you: [about] })], sceneAt)).toEqual([
-      '12:00:00 needs you (daemon): The disk is full.',
+      line(/^12:00:00 \D*\(daemon\): The disk is full\.$/),
     ]);
     expect(
       plainLines()([now({ running: [running('A-1', { title: null })] }), now({ project: 'numbers' })], sceneAt),
-    ).toEqual(['12:00:00 words A-1 started']);
+    ).toEqual([line(/^12:00:00 words A-1 \S+$/)]);
   });
 
   it('tell that a project is paused, drains, is stopped by a limit, and goes on', () => {
@@ -56,16 +58,20 @@ describe('plain lines', () => {
     const paused = (kind: 'pause' | 'drain', reason: string | null) =>
       now({}, { paused: { kind, since: null, reason } });
     expect(tell([now()], sceneAt)).toEqual([]);
-    expect(tell([paused('pause', 'lunch\u001b[2J')], sceneAt)).toEqual(['12:00:00 paused: lunch']);
+    expect(tell([paused('pause', 'lunch\u001b[2J')], sceneAt)).toEqual([line(/^12:00:00 .*: lunch$/)]);
     expect(tell([paused('pause', 'lunch\u001b[2J')], sceneAt)).toEqual([]);
-    expect(tell([paused('drain', null)], sceneAt)).toEqual(['12:00:00 draining, ends with the last run']);
-    expect(tell([now()], sceneAt)).toEqual(['12:00:00 goes on']);
+    const [drains] = tell([paused('drain', null)], sceneAt);
+    const [goesOn] = tell([now()], sceneAt);
+    const [pauses] = tell([paused('pause', null)], sceneAt);
+    for (const each of [drains, goesOn, pauses]) expect(each).toMatch(/^12:00:00 \S/);
+    expect(new Set([drains, goesOn, pauses]).size).toBe(3);
+    expect(tell([now()], sceneAt)).toEqual([goesOn]);
     const limit = { issue_id: null, issue_identifier: null, kind: 'limit' as const, actions: ['resume'] };
     const stopped = now({ needs_you: [needsYou('day', { ...limit, reason: 'The limit of the day is reached.' })] });
-    expect(tell([stopped], sceneAt)).toEqual(['12:00:00 needs you (limit): The limit of the day is reached.']);
-    expect(tell([now()], sceneAt)).toEqual(['12:00:00 goes on']);
+    expect(tell([stopped], sceneAt)).toEqual([line(/^12:00:00 .*\(limit\): The limit of the day is reached\.$/)]);
+    expect(tell([now()], sceneAt)).toEqual([goesOn]);
     expect(plainLines()([now(), { ...paused('pause', null), project: 'numbers' }], sceneAt)).toEqual([
-      '12:00:00 numbers paused',
+      line(/^12:00:00 numbers \S+$/),
     ]);
   });
 

@@ -1,3 +1,4 @@
+// @module-tag full
 import { createServer } from 'node:net';
 import { expect, it } from 'vitest';
 import type { BatonError } from '../../../src/core/baton-error.ts';

@@ -1,3 +1,4 @@
+// @module-tag full
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { shell } from '../../fake/openai/scenario.ts';

@@ -1,3 +1,4 @@
+// @module-tag full
 import { afterEach, expect, it } from 'vitest';
 import { systemChance } from '../../../src/clock/system-chance.ts';
 import { systemClock } from '../../../src/clock/system-clock.ts';

@@ -1,3 +1,4 @@
+// @module-tag full
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';

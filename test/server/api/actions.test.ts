@@ -14,7 +14,9 @@ describe('a command over the API', () => {
     const { status, json } = await ask('POST', address, { kind: 'issue_steer', issue: '1', text: 'mind the step' });
     expect(status).toBe(200);
     expect(commandAnswer.strict().safeParse(json).error).toBeUndefined();
-    expect(json.command).toMatchObject({ status: 'done', author: { kind: 'person', name: 'me' } });
+    expect(json.command).toMatchObject({
+      ...{ status: 'done', code: 'message_delivered', author: { kind: 'person', name: 'me' } },
+    });
     expect(stage.runs[0]?.heard).toEqual(['mind the step']);
   });
 
@@ -31,7 +33,12 @@ describe('a command over the API', () => {
     const { ask } = await apiOf([projectOf(await begun())]);
     expect(await ask('POST', address, { kind: 'issue_handback', issue: '1' })).toMatchObject({
       status: 409,
-      json: { error: { code: 'command_refused', message: expect.any(String), next_step: expect.any(String) } },
+      json: {
+        error: {
+          ...{ code: 'command_refused', message: expect.any(String), next_step: expect.any(String) },
+          details: { kind: 'issue_handback', code: 'not_taken_over' },
+        },
+      },
     });
   });
 
@@ -51,7 +58,7 @@ describe('a command over the API', () => {
     const stage = await begun();
     const { ask } = await apiOf([projectOf(stage)]);
     expect(await ask('POST', address, { kind: 'issue_stop', issue: '1', run: 'one-before' })).toMatchObject({
-      ...{ status: 409, json: { error: { message: expect.stringContaining('another one goes on') } } },
+      ...{ status: 409, json: { error: { code: 'command_refused', details: { code: 'run_already_ended' } } } },
     });
     const runId = stage.orchestrator.read().running[0]?.runId;
     expect((await ask('POST', address, { kind: 'issue_stop', issue: '1', run: runId })).status).toBe(200);
@@ -64,8 +71,8 @@ describe('a command over the API', () => {
     expect(status).toBe(200);
     expect(commandsOfAll.safeParse(json).error).toBeUndefined();
     expect(json.commands).toMatchObject([
-      { project: 'one', status: 'done' },
-      { project: 'two', status: 'done' },
+      { project: 'one', status: 'done', code: 'paused', data: { runs: 1 } },
+      { project: 'two', status: 'done', code: 'paused', data: { runs: 1 } },
     ]);
     for (const stage of [one, two]) expect(stage.orchestrator.read().paused).toMatchObject({ kind: 'pause' });
     expect((await ask('POST', '/api/v1/commands', { kind: 'issue_stop', issue: '1' })).status).toBe(422);
@@ -89,7 +96,9 @@ describe('a command over the API', () => {
       { kind: 'question_answer', question: 'q', decision: 'accept' },
       { kind: 'issue_file', title: 'more work' },
     ])
-      expect((await ask('POST', address, body)).status, body.kind).toBe(409);
+      expect(await ask('POST', address, body), body.kind).toMatchObject({
+        ...{ status: 409, json: { error: { details: { code: 'not_for_agents' } } } },
+      });
     expect((await ask('POST', address, { kind: 'pause' })).status).toBe(200);
   });
 
@@ -101,9 +110,9 @@ describe('a command over the API', () => {
       { kind: 'issue_file', title: 'x' },
       { kind: 'issue_edit', issue: '1', title: 'x' },
     ]) {
-      const { status, json } = await ask('POST', address, body);
-      expect(status).toBe(409);
-      expect(json.error.message).toContain('kept by another tracker');
+      expect(await ask('POST', address, body)).toMatchObject({
+        ...{ status: 409, json: { error: { details: { code: 'tracker_elsewhere' } } } },
+      });
     }
   });
 
@@ -114,7 +123,7 @@ describe('a command over the API', () => {
     stage.runs[0]?.end();
     await stage.clock.advance(100);
     const { json } = await ask('POST', address, { kind: 'issue_retry', issue: '1', note: 'use the other flag' });
-    expect(json.command.status).toBe('done');
+    expect(json.command).toMatchObject({ status: 'done', code: 'retry_now' });
     await stage.clock.advance(2_000);
     expect(stage.runs[1]?.request.note).toBe('use the other flag');
   });
@@ -122,8 +131,8 @@ describe('a command over the API', () => {
   it('with a note for an issue that never ran is refused: nobody would be told', async () => {
     const blocked = issue({ id: '2', blockedBy: [{ id: '1', identifier: 'T-1', state: 'Todo' }] });
     const { ask } = await apiOf([projectOf(await begun({ issues: [issue({ id: '1' }), blocked] }))]);
-    const { status, json } = await ask('POST', address, { kind: 'issue_retry', issue: '2', note: 'x' });
-    expect(status).toBe(409);
-    expect(json.error.message).toContain('had no run yet');
+    expect(await ask('POST', address, { kind: 'issue_retry', issue: '2', note: 'x' })).toMatchObject({
+      ...{ status: 409, json: { error: { details: { code: 'no_run_for_note' } } } },
+    });
   });
 });

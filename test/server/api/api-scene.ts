@@ -29,6 +29,7 @@ export function projectOf(stage: Scene, name = 'test', more: Partial<ApiProject>
     read: () => orchestrator.read(),
     watch: (watcher) => orchestrator.onChange(watcher),
     watchRuns: () => () => {},
+    lastSeqOf: (runId) => orchestrator.lastSeqOf(runId),
     watchIssues: () => () => {},
     explain: (issue) => orchestrator.explain(issue),
     poll: () => {
@@ -58,7 +59,11 @@ async function submitTo(
   orchestrator.wake();
   await clock.advance(0);
   const answered = (await store.commands.read(command.id)) ?? command;
-  if (answered.result?.status === 'refused') throw new BatonError('command_refused', answered.result.text);
+  const { result } = answered;
+  if (result?.status === 'refused')
+    throw new BatonError('command_refused', result.text, {
+      details: { id: answered.id, kind, code: result.code, data: result.data },
+    });
   return { command: answered, facts: {} };
 }
 

@@ -16,6 +16,7 @@ describe('reads that are costly', () => {
         const costly = new CostlyReads(limits);
         const working = new Map<CostlyRead, string>();
         const held = new Map<CostlyRead, string>();
+        const finished = new Set<CostlyRead>();
         const own = (caller: string) => [...held].filter(([, of]) => of === caller).map(([read]) => read);
         const enter = (caller: string): void => {
           const isFull = held.size >= limits.most || own(caller).length >= limits.mostOfOne;
@@ -23,9 +24,11 @@ describe('reads that are costly', () => {
           expect(read === null).toBe(isFull);
           if (read === null) return;
           held.set(read, caller);
-          void read.turn.then(() => held.has(read) && working.set(read, caller));
+          // One that is given up before its turn is told so by the same promise, and is never worked on.
+          void read.turn.then(() => held.has(read) && !finished.has(read) && working.set(read, caller));
         };
         const finish = (read: CostlyRead, isTaken: boolean): void => {
+          finished.add(read);
           working.delete(read);
           read.done();
           if (!isTaken) return;

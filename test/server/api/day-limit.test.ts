@@ -3,9 +3,10 @@ import { SimulatedClock } from '../../../src/clock/simulated-clock.ts';
 import { now } from '../../../src/server/api/schema/now.ts';
 import { settings } from '../../fake/settings.ts';
 import { begun, spend } from '../../orchestrator/scene.ts';
+import { telling } from '../../telling.ts';
 import { apiOf, projectOf } from './api-scene.ts';
 
-it('a limit of the day that stops all work needs a person, says so in words, and `resume` allows more', async () => {
+it('a limit of the day that stops all work needs a person, says what was spent, and `resume` allows more', async () => {
   const stage = await begun({
     clock: new SimulatedClock({ startAt: Date.UTC(2026, 0, 5, 12) }),
     settings: settings({ intervalMs: 100, limits: { tokensPerDay: 1_000 } }),
@@ -26,9 +27,7 @@ it('a limit of the day that stops all work needs a person, says so in words, and
   expect(first).toEqual({
     ...row,
     key: 'limit:tokens_per_day:2026-01-05:0',
-    reason:
-      'The limit of the day is reached: the runs of today have used 1,000 of 1,000 tokens (limits.tokens_per_day). ' +
-      'Work goes on at 00:00 UTC, or with another allowance by: baton resume',
+    reason: telling('1,000', 'limits.tokens_per_day', '00:00 UTC', 'baton resume'),
   });
   expect((await ask('POST', '/api/v1/projects/test/commands', { kind: 'resume' })).status).toBe(200);
   expect(await needsYou()).toEqual([]);

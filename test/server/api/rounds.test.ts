@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { Clock } from '../../../src/clock/clock.ts';
 import { SimulatedClock } from '../../../src/clock/simulated-clock.ts';
 import { Rounds } from '../../../src/server/api/stream/rounds.ts';
+import { runs } from '../../property-runs.ts';
 
 /** A clock on which each text that is handed out takes some time. */
 function slowHand(clock: SimulatedClock, handMs: number) {
@@ -42,7 +43,7 @@ describe('rounds', () => {
           expect(heard).toEqual(expected);
         },
       ),
-      { numRuns: 100 },
+      { numRuns: runs(100) },
     );
   });
 

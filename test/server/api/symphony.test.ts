@@ -126,7 +126,10 @@ describe('the addresses of Symphony', () => {
     const { ask } = await apiOf([]);
     expect(await ask('GET', '/api/v1/state')).toMatchObject({
       status: 200,
-      json: { generated_at: expect.any(String), error: { code: 'snapshot_unavailable' } },
+      json: {
+        generated_at: expect.any(String),
+        error: { code: 'snapshot_unavailable', message: 'Snapshot unavailable' },
+      },
     });
     expect(await ask('POST', '/api/v1/refresh')).toMatchObject({
       status: 503,

@@ -4,6 +4,7 @@ import { runStart } from '../../conformance/store.ts';
 import { issue } from '../../fake/issues.ts';
 import { settings } from '../../fake/settings.ts';
 import { begun } from '../../orchestrator/scene.ts';
+import { telling } from '../../telling.ts';
 import { projectOf } from './api-scene.ts';
 import { readsOf } from './read-scene.ts';
 
@@ -87,7 +88,7 @@ describe('the queue with all slots taken', () => {
     await stage.clock.advance(60_000);
     expect(stage.orchestrator.read().running).toMatchObject([{ issue: { id: '2' } }]);
     const { candidates } = await readsOf([projectOf(stage)]).get(`${at}/queue`);
-    expect(candidates).toMatchObject([{ issue_id: '1', reason: { code: 'no_slot', text: 'no slot (1 of 1)' } }]);
+    expect(candidates).toMatchObject([{ issue_id: '1', reason: { code: 'no_slot', text: telling(1) } }]);
   });
 
   it('says it also of what nobody has looked at yet, and of nothing that waits for its time', async () => {
@@ -99,7 +100,7 @@ describe('the queue with all slots taken', () => {
           `${at}/queue`,
         )
       ).candidates[0].reason;
-    expect(await queue({})).toEqual({ code: 'no_slot', text: 'no slot (1 of 1)' });
+    expect(await queue({})).toEqual({ code: 'no_slot', text: telling(1) });
     expect(await queue({ slots: { used: 1, limit: 2 } })).toBeNull();
     const name = { id: '2', identifier: 'T-2', url: null };
     const look = { issue: name, kind: 'failure', attempt: 1, error: null, waitReason: null, waitCode: null } as const;
@@ -161,8 +162,11 @@ describe('the commands', () => {
     await stage.command('pause');
     const { commands } = await readsOf([projectOf(stage)]).get(`${at}/commands`);
     expect(commands).toMatchObject([
-      { kind: 'pause', status: 'refused', reason: null },
-      { kind: 'pause', status: 'done', reason: 'lunch', author: { kind: 'person', name: 'me' } },
+      { kind: 'pause', status: 'refused', code: 'already_paused', reason: null },
+      {
+        ...{ kind: 'pause', status: 'done', code: 'paused', data: { runs: 1 }, reason: 'lunch' },
+        author: { kind: 'person', name: 'me' },
+      },
     ]);
   });
 });

@@ -10,6 +10,7 @@ import { Secret } from '../../../src/core/secret.ts';
 import { childEnvironment, usualVariables } from '../../../src/process/child-environment.ts';
 import type { RunCommand } from '../../../src/telemetry/notify/send-message.ts';
 import { scratchStore } from '../../fake/scratch-store.ts';
+import { telling } from '../../telling.ts';
 import { begin, facts, held, midDay, nobodyNeeded, until } from './notify-scene.ts';
 
 function scratch(): string {
@@ -89,7 +90,7 @@ it('tries a command again that fails, with the same id, and tells what it said',
   const ids = readFileSync(path.join(folder, 'ids'), 'utf8').trimEnd().split('\n');
   expect([ids.length, new Set(ids).size]).toEqual([3, 1]);
   expect(logger.lines.find(({ level }) => level === 'warn')?.fields.error).toMatchObject({
-    ...{ code: 'notification_failed', message: 'The command ended with 3: not yet' },
+    ...{ code: 'notification_failed', details: { exit: 3, timed_out: false }, message: telling('not yet') },
   });
 });
 
@@ -105,7 +106,7 @@ it('takes a command that was cut short for one that failed, also when its exit l
   await clock.advance(12_000);
   expect(asked).toEqual([30_000, 30_000]);
   expect(logger.lines.find(({ level }) => level === 'warn')?.fields.error).toMatchObject({
-    message: 'The command took longer than 30 s',
+    ...{ code: 'notification_failed', details: { timed_out: true }, message: telling('30 s') },
   });
 });
 
@@ -121,7 +122,7 @@ it.each(['1', '2'])('ends a command that floods its output %s at once, and does 
   await until(clock, () => logger.events().includes('notification_given_up'));
   expect(performance.now() - began).toBeLessThan(5_000);
   expect(logger.lines.find(({ level }) => level === 'warn')?.fields.error).toMatchObject({
-    ...{ code: 'notification_refused', message: 'The command wrote more than 64 KB and was ended' },
+    ...{ code: 'notification_refused', details: { most_bytes: 65_536 } },
   });
   await clock.advance(24 * 3_600_000);
   expect(readFileSync(path.join(folder, 'runs'), 'utf8')).toBe('run\n');

@@ -5,6 +5,7 @@ import type { NotifyFacts } from '../../../src/core/notify-cause.ts';
 import type { Transport } from '../../../src/http/transport.ts';
 import type { Notifier } from '../../../src/telemetry/notify/notifier.ts';
 import { storeThrough } from '../../orchestrator/faulty-store.ts';
+import { runs } from '../../property-runs.ts';
 import { MemoryStore } from '../../simulation/memory-store.ts';
 import { begin, facts, held, webhook } from './notify-scene.ts';
 
@@ -171,6 +172,6 @@ it('whatever happens in whatever order, tells each target of each cause by one i
           expect(world.heard.has(`${host} ${cause}`), `${host} ${cause}`).toBe(true);
       }
     }),
-    { numRuns: 120 },
+    { numRuns: runs(120) },
   );
 }, 60_000);

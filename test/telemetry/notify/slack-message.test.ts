@@ -4,6 +4,7 @@ import type { NotifyCause } from '../../../src/core/notify-cause.ts';
 import { slackMessage } from '../../../src/telemetry/notify/slack-message.ts';
 import { scratchStore } from '../../fake/scratch-store.ts';
 import { cause } from '../../store/notification-cause.ts';
+import { telling } from '../../telling.ts';
 import { begin, facts, held, midDay, receiver, slack, until } from './notify-scene.ts';
 
 const textOf = (causes: readonly NotifyCause[], dashboardUrl: string | null = null): string => {
@@ -22,16 +23,19 @@ describe('a message for Slack', () => {
     const about = cause('k', {
       issue: { id: 'i', identifier: 'SHOP-1', title: 'Mend it', url: 'https://t.example/1?a=1&b' },
     });
-    expect(textOf([about], 'http://127.0.0.1:4000/')).toBe(
-      [
-        '*shop*: <https://t.example/1?a=1&amp;b|SHOP-1> is held: Mend it',
-        'its last 3 runs failed',
-        '`baton issue retry BAT-1`',
-        '<http://127.0.0.1:4000/|Open the dashboard>',
-      ].join('\n'),
-    );
+    expect(textOf([about], 'http://127.0.0.1:4000/').split('\n')).toEqual([
+      telling('*shop*', '<https://t.example/1?a=1&amp;b|SHOP-1>', 'Mend it'),
+      about.reason,
+      '`baton issue retry BAT-1`',
+      expect.stringMatching(/^<http:\/\/127\.0\.0\.1:4000\/\|[^<>|]+>$/),
+    ]);
     const { blocks } = slackMessage({ id: 'm', project: 'shop', causes: [about], dashboardUrl: null });
     expect(blocks).toMatchObject([{ type: 'section', text: { type: 'mrkdwn', verbatim: true } }]);
+  });
+
+  it('says of each event something else', () => {
+    const events = ['needs_you', 'held', 'limit_reached', 'finished', 'unhealthy'] as const;
+    expect(new Set(events.map((event) => textOf([cause('k', { event })]))).size).toBe(events.length);
   });
 
   it.each([
@@ -59,7 +63,7 @@ describe('a message for Slack', () => {
     const many = Array.from({ length: 13 }, (_, index) => cause(`k${index}`));
     const lines = textOf(many).split('\n');
     expect(lines).toHaveLength(12);
-    expect([lines[0], lines[11]]).toEqual(['*shop*: 13 things to know', 'and 3 more']);
+    expect([lines[0], lines[11]]).toEqual([telling('*shop*', 13), telling(3)]);
   });
 
   it('is never longer than Slack takes, and has no text that opens a bracket, whatever it is made of', () => {

@@ -1,3 +1,4 @@
+// @module-tag full
 import fc from 'fast-check';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import type { FakeAnswer } from '../../fake/linear/answer-request.ts';
@@ -9,6 +10,7 @@ import {
   startFakeLinear,
 } from '../../fake/linear/fake-linear.ts';
 import { malformations, stuckCursor } from '../../fake/linear/faults.ts';
+import { runs } from '../../property-runs.ts';
 
 type Json = Record<string, unknown>;
 
@@ -224,7 +226,7 @@ describe('listings', () => {
           expect(found.filter((identifier) => !removed.has(identifier))).toEqual(stayed.toReversed());
         },
       ),
-      { numRuns: 60 },
+      { numRuns: runs(60) },
     );
   });
 
@@ -363,7 +365,7 @@ describe('filters', () => {
         const expected = issues.flatMap((each, at) => (holds(rule, each) ? [`BAT-${at + 1}`] : [])).toReversed();
         expect(await identifiers(core, { filter: rule })).toEqual(expected);
       }),
-      { numRuns: 100 },
+      { numRuns: runs(100) },
     );
   });
 });

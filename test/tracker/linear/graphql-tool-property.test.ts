@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { runs } from '../../property-runs.ts';
 import { type ToolScene, toolScene } from './graphql-tool-scene.ts';
 
 /**
@@ -186,7 +187,7 @@ describe('whatever an agent says', () => {
         // Not valid by Linear's own schema would prove nothing.
         else expect(said.error?.code, JSON.stringify(said)).toBe('tool_scope');
       }),
-      { numRuns: 400 },
+      { numRuns: runs(400) },
     );
     expect(passed).toBeGreaterThan(40);
   }, 60_000);
@@ -236,7 +237,7 @@ describe('whatever an agent says', () => {
         expect(typeof success).toBe('boolean');
         expect(() => JSON.parse(output)).not.toThrow();
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     );
   });
 });

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { runs } from '../../property-runs.ts';
 import { type ToolScene, toolScene } from './graphql-tool-scene.ts';
 
 /** An issue in the project, and around it whatever one could walk out to. */
@@ -124,7 +125,7 @@ describe('inside the project', () => {
         const said = linear.commentsOf(inside).slice(-2);
         expect(said.map((comment) => comment.body)).toEqual([body, body]);
       }),
-      { numRuns: 40, examples: [['\n"""\\ $x {{ y }}\u2028'], [' '], ['#']] },
+      { numRuns: runs(40), examples: [['\n"""\\ $x {{ y }}\u2028'], [' '], ['#']] },
     );
   });
 
@@ -407,7 +408,7 @@ describe('out of the project', () => {
   it('what is refused says which fields there are instead', async () => {
     const { ask } = scene();
     const { said } = await ask('mutation { issueUpdate(id: "BAT-1", input: { teamId: "x" }) { success } }');
-    expect(said.error?.message).toContain('limited to the project baton');
+    expect(said.error).toMatchObject({ code: 'tool_scope', message: expect.stringContaining('baton') });
     expect(said.error?.refused).toEqual([expect.stringContaining('teamId')]);
     expect(said.error?.allowed?.IssueUpdateInput).toContain('stateId');
     expect(said.error?.allowed?.Mutation).toContain('issueCreate');
@@ -422,7 +423,9 @@ describe('out of the project', () => {
       status: 503,
     });
     linear.faults.next.push({ kind: 'cut', where: 'in_body' });
-    expect((await ask(query)).said.error?.message).toContain('before receiving a successful response');
+    expect((await ask(query)).said.error?.message).toBe(
+      'Linear GraphQL request failed before receiving a successful response.',
+    );
     linear.faults.next.push({ kind: 'garbage', body: '{"data":{"a0":{"project":null}}}' });
     expect((await ask(query)).success).toBe(false);
     linear.faults.next.push({ kind: 'garbage', body: '{"data":{"a0":{},"projects":{"nodes":[]}}}' });

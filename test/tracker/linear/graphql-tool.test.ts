@@ -22,8 +22,7 @@ describe.each(['any', 'project'])('linear_graphql with the scope %s', (scope) =>
         properties: { query: { type: 'string' }, variables: { type: ['object', 'null'] } },
       },
     });
-    expect(tool.description.includes('project baton')).toBe(scope === 'project');
-    expect(tool.description).toContain('people who may not be trusted');
+    expect(tool.description.includes('baton')).toBe(scope === 'project');
   });
 
   it('A25: takes a raw text, trims it and sends it with no variables', async () => {
@@ -113,7 +112,7 @@ describe.each(['any', 'project'])('linear_graphql with the scope %s', (scope) =>
       said: {
         error: {
           message: 'Linear GraphQL request failed before receiving a successful response.',
-          reason: expect.stringContaining('Linear did not answer linear_graphql'),
+          reason: expect.stringContaining('linear_graphql'),
         },
       },
     });

@@ -39,10 +39,16 @@ describe('the profile of Linear', () => {
 
   it.each(['Any', 'workspace', '', ' any', 7, true, ['any']])('refuses %j for what agents reach', (scope) => {
     expect(given({ tool_scope: scope })).toMatchObject([
-      { code: 'invalid_tracker_config', severity: 'error', key: 'tracker.provider.tool_scope' },
+      {
+        ...{ code: 'invalid_tracker_config', severity: 'error', key: 'tracker.provider.tool_scope' },
+        details: { problem: 'wrong_value', allowed: ['project', 'any'] },
+      },
     ]);
     expect(() => readLinearSettings(linearSettings({ endpoint: 'https://linear.test', tool_scope: scope }))).toThrow(
-      'tracker.provider.tool_scope must be `project` or `any`',
+      expect.objectContaining({
+        code: 'invalid_tracker_config',
+        details: { key: 'tracker.provider.tool_scope', problem: 'wrong_value', allowed: ['project', 'any'] },
+      }),
     );
   });
 

@@ -3,6 +3,7 @@ import { expect, it } from 'vitest';
 import type { Issue } from '../../../src/core/issue.ts';
 import type { Snapshot, SnapshotWish } from '../../../src/tracker/tracker.ts';
 import type { Fault } from '../../fake/linear/faults.ts';
+import { runs } from '../../property-runs.ts';
 import { linearScene } from './linear-scene.ts';
 
 const hourMs = 3_600_000;
@@ -93,14 +94,14 @@ type ActNamed<Name extends Act['do']> = Extract<Act, { readonly do: Name }>;
 it('shows what is watched as it is, and the rest as it is or, where a change leaves no trace, as it was within the hour', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(small, { minLength: 5, maxLength: 60, size: 'max' }), (acts) => live(acts, 'small')),
-    { numRuns: 150 },
+    { numRuns: runs(150) },
   );
 }, 120_000);
 
 it('shows the same where many issues change at once; only what Linear shows late may be late by two minutes', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(great, { minLength: 5, maxLength: 40, size: 'max' }), (acts) => live(acts, 'great')),
-    { numRuns: 60 },
+    { numRuns: runs(60) },
   );
 }, 120_000);
 

@@ -23,7 +23,7 @@ it('a project that is not there is told, and not taken for one without issues', 
   const scene = linearScene({ project_slug: 'nowhere' });
   await expect(scene.poll()).rejects.toMatchObject({
     code: 'invalid_tracker_config',
-    message: expect.stringContaining('no project with the slug "nowhere"'),
+    details: { key: 'tracker.provider.project_slug', problem: 'not_found', slug: 'nowhere' },
   });
   expect((await linearScene().poll()).issues).toEqual([]);
 });

@@ -16,6 +16,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { copyFiles } from '../../../src/workspace/git/copy-files.ts';
 import { memoryLogger } from '../../fake/memory-logger.ts';
+import { runs } from '../../property-runs.ts';
 import { rejection, scratchFolder } from '../scratch-folder.ts';
 import { commit, git, scratchCheckouts, scratchRepository } from './scratch-repository.ts';
 
@@ -205,7 +206,7 @@ describe('what workspace.copy brought', () => {
         write(place, { [`d/${name}x`]: '1' });
         expect(git(place, 'status', '--porcelain')).not.toBe('');
       }),
-      { numRuns: 15 },
+      { numRuns: runs(15) },
     );
   });
 });

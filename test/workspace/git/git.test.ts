@@ -34,8 +34,8 @@ describe('a call of git', () => {
   it('that fails is an error with what git said, or an answer', async () => {
     const call = { args: ['rev-parse', '--verify', 'nothing'], gitDir: repository() };
     const error = await rejection(scratchGit().run(call));
-    expect(error).toMatchObject({ code: 'git_failed', details: { args: call.args, code: 128 } });
-    expect(error.message).toMatch(/^git rev-parse failed: .*Needed a single revision/);
+    const said = expect.stringContaining('Needed a single revision');
+    expect(error).toMatchObject({ code: 'git_failed', message: said, details: { args: call.args, code: 128, said } });
     expect(await scratchGit().ask(call)).toMatchObject({ code: 128, stdout: '' });
   });
 

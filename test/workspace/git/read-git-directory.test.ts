@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { BatonError } from '../../../src/core/baton-error.ts';
 import { readGitDirectory } from '../../../src/workspace/git/read-git-directory.ts';
+import { runs } from '../../property-runs.ts';
 import { rejection, scratchFolder } from '../scratch-folder.ts';
 import { shell } from './look-scene.ts';
 
@@ -286,7 +287,7 @@ describe('a git directory that is not understood', () => {
         if (before === null) shell(`rm -f '${file}'`, folder);
         else writeFileSync(file, before);
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     );
     expect(await readGitDirectory(git)).not.toBeNull();
   });

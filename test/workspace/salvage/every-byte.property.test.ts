@@ -15,6 +15,7 @@ import path from 'node:path';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import type { Git } from '../../../src/workspace/git/git.ts';
+import { runs } from '../../property-runs.ts';
 import { contentsOf, gitIn, makeRepository, requestFor, salvageScene, savedBy } from './salvage-scene.ts';
 
 /** Names that are easy to get wrong; each is its bytes, one character a byte. */
@@ -232,7 +233,7 @@ function dyingGit(at: { left: number }): (git: Git) => Git {
 }
 
 it('every byte of every file that is not ignored, every commit, and what was staged, is found again in salvage', async () => {
-  const runs = Number(process.env.BATON_PROPERTY_RUNS ?? 25);
+  const count = Number(process.env.BATON_PROPERTY_RUNS ?? runs(25));
   await fc.assert(
     fc.asyncProperty(
       fc.array(step, { minLength: 3, maxLength: 25 }),
@@ -285,7 +286,7 @@ it('every byte of every file that is not ignored, every commit, and what was sta
       },
     ),
     {
-      numRuns: runs,
+      numRuns: count,
       ...(process.env.BATON_PROPERTY_SEED === undefined ? {} : { seed: Number(process.env.BATON_PROPERTY_SEED) }),
     },
   );

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { chmodSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
+import type { BatonError } from '../../../src/core/baton-error.ts';
 import { rejection } from '../scratch-folder.ts';
 import {
   contentsOf,
@@ -38,11 +39,11 @@ function packsOf(workspace: string, ending: string): string[] {
   return names.map((name) => path.join(packs, name));
 }
 
-async function keptWith(salvage: ReturnType<typeof salvageScene>['salvage'], workspace: string): Promise<string> {
+async function keptWith(salvage: ReturnType<typeof salvageScene>['salvage'], workspace: string): Promise<BatonError> {
   const error = await rejection(salvage.save(requestFor(workspace)));
   expect(error.code).toBe('salvage_failed');
   expect(await salvage.list()).toEqual([]);
-  return error.message;
+  return error;
 }
 
 describe('what a name holds', () => {
@@ -183,7 +184,7 @@ describe("the agent's index", () => {
       gitIn(workspace, 'add', '-f', 'out/report.md');
       const index = path.join(workspace, '.git', 'index');
       writeFileSync(index, spoil(readFileSync(index)));
-      expect(await keptWith(salvage, workspace)).toContain('index');
+      expect(await keptWith(salvage, workspace)).toMatchObject({ details: { problem: 'index_unreadable' } });
     }
   });
 
@@ -215,7 +216,10 @@ describe("the agent's index", () => {
     Buffer.from(id, 'hex').copy(bytes, at);
     const body = bytes.subarray(0, bytes.length - 20);
     writeFileSync(index, Buffer.concat([body, createHash('sha1').update(body).digest()]));
-    expect(await keptWith(salvage, workspace)).toContain('whole folders');
+    expect(await keptWith(salvage, workspace)).toMatchObject({
+      details: { problem: 'sparse_index' },
+      message: expect.stringContaining('git sparse-checkout reapply --no-sparse-index'),
+    });
     expect(calls).not.toContain('ls-files');
   });
 
@@ -257,7 +261,10 @@ describe('files beside the repositories of a workspace', () => {
 
   it('keep the workspace, and say how they can be saved', async () => {
     const { salvage, workspace } = scene(false);
-    expect(await keptWith(salvage, workspace)).toContain('workspace.archive: true');
+    expect(await keptWith(salvage, workspace)).toMatchObject({
+      details: { problem: 'files_beside_repositories' },
+      message: expect.stringContaining('workspace.archive: true'),
+    });
   });
 
   it('are saved as an archive beside the repositories where that is wanted, and once', async () => {

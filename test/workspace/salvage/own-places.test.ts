@@ -11,6 +11,7 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import type { BatonError } from '../../../src/core/baton-error.ts';
 import { otherDisk, rejection, scratchFolder } from '../scratch-folder.ts';
 import { gitIn, makeRepository, requestFor, salvageScene, savedBy, write } from './salvage-scene.ts';
 
@@ -78,7 +79,7 @@ describe('what an agent says is its git directory', () => {
   const kept = async (
     spoil: (workspace: string, secret: string) => void,
     files?: Record<string, string>,
-  ): Promise<string> => {
+  ): Promise<BatonError> => {
     const { salvage, workspace, folder } = salvageScene();
     const secret = stranger(folder);
     makeRepository(workspace, files);
@@ -87,15 +88,15 @@ describe('what an agent says is its git directory', () => {
     const error = await rejection(salvage.save(requestFor(workspace)));
     expect(error.code).toBe('salvage_failed');
     expect(await salvage.list()).toEqual([]);
-    return error.message;
+    return error;
   };
 
   it('is not believed when a .git file names the repository of somebody else', async () => {
-    const message = await kept((workspace, secret) => {
+    const { details } = await kept((workspace, secret) => {
       rmSync(path.join(workspace, '.git'), { recursive: true });
       writeFileSync(path.join(workspace, '.git'), `gitdir: ${secret}/.git\n`);
     });
-    expect(message).toContain('elsewhere');
+    expect(details).toMatchObject({ problem: 'kept_elsewhere' });
   });
 
   it('is not believed when it shares or borrows what is elsewhere, by name or by a link', async () => {
@@ -181,7 +182,8 @@ describe('repositories inside a workspace', () => {
       for (const name of ['refs', 'objects']) mkdirSync(path.join(workspace, 'n', `${number}`, '.git', name));
     }
     const error = await rejection(salvage.save(requestFor(workspace)));
-    expect(error.message).toContain('more than 200 repositories');
+    expect(error).toMatchObject({ code: 'salvage_failed', details: { problem: 'too_many_repositories' } });
+    expect(error.message).toContain('200');
     expect(await salvage.list()).toEqual([]);
   });
 

@@ -58,7 +58,7 @@ function outcomeOf({ payload, result }: Command, asked: HistoryFacts['questions'
     asked !== undefined && given !== null
       ? wordsOfAnswer(asked.question, given.answer)
       : (textIn(payload.text) ?? textIn(payload.note));
-  return said === null || outcome === null ? outcome : `${outcome}: “${shortWords(said)}”`;
+  return said === null || outcome === null ? outcome : `${outcome.replace(/\.$/, '')}: “${shortWords(said)}”`;
 }
 
 function textIn(value: unknown): string | null {

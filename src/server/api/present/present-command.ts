@@ -3,7 +3,7 @@ import type { Command as StoredCommand } from '../../../store/commands.ts';
 import type { Command } from '../schema/command.ts';
 import { timeText } from '../time-text.ts';
 
-const stillWaits = 'it waits: nobody has answered yet; it is carried out as soon as may be';
+const stillWaits = 'The command waits. Baton carries it out as soon as it can.';
 
 /** A command as other programs get it, with words for people. */
 export function presentCommand(command: StoredCommand, facts: Readonly<Record<string, unknown>> = {}): Command {
@@ -16,7 +16,9 @@ export function presentCommand(command: StoredCommand, facts: Readonly<Record<st
     at: timeText(at) ?? '',
     reason: textIn(payload.reason),
     status: result?.status ?? 'waiting',
+    code: result?.code ?? null,
     text: result?.text ?? stillWaits,
+    data: { ...result?.data },
     answered_at: timeText(result?.at ?? null),
     facts: { ...facts },
   };

@@ -17,13 +17,14 @@ export async function explainIssue(project: ApiProject, issueId: string, clock: 
   try {
     const found = await within(clock, explainMs, project.explain(issueId));
     if (found === timedOut) return unknown(`The tracker did not answer within ${explainMs / 1_000} seconds.`);
-    const { gates, reason, startsBefore, next, issue } = found;
+    const { gates, reason, startsBefore, nextCode, next, issue } = found;
     const explanation: Explanation = {
       gates: gates.map(({ gate, refusal, text }) => ({
         ...{ gate, passed: refusal === null, code: refusal?.code ?? null, text },
       })),
       reason: reason === null ? null : { code: reason.code, text: reason.text },
       starts_before: startsBefore,
+      next_code: nextCode,
       next,
     };
     return { told: { explanation, why_unknown: null }, issue };

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { Clock } from '../../../clock/clock.ts';
 import type { ReadModel } from '../../../orchestrator/read-model.ts';
 import { refuse } from '../../refusal.ts';
+import { symphonyTexts } from '../../symphony-fixed-texts.ts';
 import type { ApiProject, ApiProjects } from '../api-project.ts';
 import { issueNotFound, unavailable } from '../api-refusal.ts';
 import {
@@ -18,7 +19,7 @@ import { timeText } from '../time-text.ts';
 /** Words below `/api/v1/` that are no issue, whatever an issue is called; `/projects/P/issues/ID` reaches that one too. */
 const reservedWords: ReadonlySet<string> = new Set(['state', 'refresh', 'events', 'projects', 'openapi.json']);
 
-const message = 'Snapshot unavailable';
+const unavailableSnapshot = { code: 'snapshot_unavailable', message: symphonyTexts.snapshotUnavailable } as const;
 
 /** The three addresses of Symphony's API, over all projects of this Baton. */
 export function symphonyRoutes({
@@ -43,7 +44,7 @@ export function symphonyRoutes({
       answer: z.union([symphonyState, symphonyNoState]),
       handle: async () => {
         const generated_at = timeText(clock.now());
-        if (projects.list().length === 0) return { generated_at, error: { code: 'snapshot_unavailable', message } };
+        if (projects.list().length === 0) return { generated_at, error: unavailableSnapshot };
         return presentState(await models(), clock.now());
       },
     }),

@@ -59,8 +59,12 @@ export const command = z.object({
   reason: textOrNone,
   /** Waiting: no answer came in time; it is carried out all the same. */
   status: z.enum(['done', 'refused', 'waiting']),
-  /** What came of it, or why not and what is allowed. */
+  /** The stable code of the answer, of docs/command-answers.md or of an error; null while it waits. */
+  code: textOrNone,
+  /** The answer in words, which may change. */
   text,
+  /** The names and numbers of the answer, by code. */
+  data: z.record(text, z.unknown()),
   answered_at: timeOrNone,
   /** More facts, by kind: of a takeover the path and the command, of a new issue its identifier. */
   facts: z.record(text, z.unknown()),

@@ -32,6 +32,7 @@ export const explanation = z.object({
   /** The first refusal; null when it starts. */
   reason: reason.nullable(),
   starts_before: count,
+  next_code: text,
   /** What happens next, as a sentence. */
   next: text,
 });

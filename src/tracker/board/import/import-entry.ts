@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import { boardStatuses } from '../../../core/board-status.ts';
+import { type BoardStatus, boardStatuses } from '../../../core/board-status.ts';
 import { readBoardStatus } from '../../../core/board-transitions.ts';
 import { fieldProblems, issueFields } from '../issue-fields.ts';
 
@@ -11,11 +11,19 @@ export interface ImportEntry extends z.output<typeof importedIssue> {
   readonly key: string;
 }
 
-/** Something that is wrong with the file. */
-export interface ImportProblem {
-  readonly line: number;
-  readonly message: string;
-}
+/** Something that is wrong with the file: the line, what is wrong as a code with its data, and the same for people. */
+export type ImportProblem = ImportFault & { readonly line: number; readonly message: string };
+
+type ImportFault =
+  | { readonly problem: 'not_an_object' | 'no_issue' }
+  | { readonly problem: 'too_many_issues'; readonly most: number }
+  | { readonly problem: 'invalid_field' | 'unknown_field'; readonly field: string }
+  | { readonly problem: 'field_twice'; readonly field: string; readonly first_line: number }
+  | { readonly problem: 'title_twice' | 'key_twice'; readonly name: string; readonly first_line: number }
+  | { readonly problem: 'title_of_several'; readonly name: string; readonly count: number }
+  | { readonly problem: 'unknown_issue'; readonly name: string }
+  | { readonly problem: 'blocker_cycle' | 'parent_cycle'; readonly cycle: readonly string[] }
+  | { readonly problem: 'status_not_allowed'; readonly status: BoardStatus; readonly allowed: readonly BoardStatus[] };
 
 /** One issue as a format found it, unchecked. */
 export interface RawEntry {
@@ -63,9 +71,9 @@ export function checkEntries(raw: readonly RawEntry[]): ImportReading<ImportEntr
       entries.push({ ...parsed.data, line, key: parsed.data.key ?? keyFromTitle(parsed.data.title) });
       continue;
     }
-    for (const issue of parsed.error.issues) {
-      const message = fieldProblems(new z.ZodError([issue])).join('; ');
-      problems.push({ line: lines[String(issue.path[0])] ?? line, message });
+    for (const { problem, field, message } of fieldProblems(parsed.error)) {
+      const ownLine = problem === 'invalid_field' ? lines[field.split('.')[0] ?? ''] : undefined;
+      problems.push({ line: ownLine ?? line, problem, field, message });
     }
   }
   return { entries, problems };

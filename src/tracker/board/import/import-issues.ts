@@ -29,7 +29,10 @@ export async function importIssues(
   const { links, problems } = resolveLinks(entries);
   const allowed = firstStatuses(boardOwner(author));
   const tooFar = entries.filter(({ status }) => !allowed.includes(status));
-  const statusProblems = tooFar.map(({ line }) => ({ line, message: `status must be ${allowed.join(' or ')}` }));
+  const statusProblems = tooFar.map(({ line, status }) => {
+    const message = `status must be ${allowed.join(' or ')}`;
+    return { line, problem: 'status_not_allowed', status, allowed, message } as const;
+  });
   refuseImport([...problems, ...statusProblems]);
 
   const imported = await parts.store.transaction(async (tables) => {
@@ -75,7 +78,7 @@ async function readTargets(
       const issue = found.get(identifier) ?? (await tables.boardIssues.byIdentifier(parts.project, identifier));
       found.set(identifier, issue);
       const message = `"${identifier}" is no key or title of this file and no identifier on the board`;
-      if (issue === null) problems.push({ line: entry.line, message });
+      if (issue === null) problems.push({ line: entry.line, problem: 'unknown_issue', name: identifier, message });
     }
   }
   refuseImport(problems);

@@ -26,7 +26,9 @@ export function resolveLinks(entries: readonly ImportEntry[]): {
     const target = byKey.get(name) ?? titled[0];
     if (target === undefined) return { kind: 'identifier', identifier: name };
     if (!byKey.has(name) && titled.length > 1) {
-      problems.push({ line: entry.line, message: `"${name}" is the title of ${titled.length} issues; use a key` });
+      const count = titled.length;
+      const message = `"${name}" is the title of ${count} issues; use a key`;
+      problems.push({ line: entry.line, problem: 'title_of_several', name, count, message });
     }
     return { kind: 'entry', entry: target };
   };
@@ -40,12 +42,8 @@ export function resolveLinks(entries: readonly ImportEntry[]): {
     ]),
   );
   problems.push(
-    ...cycles(entries, (entry) => links.get(entry)?.blockers ?? [], 'waits for itself'),
-    ...cycles(
-      entries,
-      (entry) => [links.get(entry)?.parent ?? null].filter((each) => each !== null),
-      'is its own ancestor',
-    ),
+    ...cycles(entries, (entry) => links.get(entry)?.blockers ?? [], 'blocker_cycle'),
+    ...cycles(entries, (entry) => [links.get(entry)?.parent ?? null].filter((each) => each !== null), 'parent_cycle'),
   );
   return { links, problems };
 }
@@ -57,9 +55,16 @@ function repeatedKeys(entries: readonly ImportEntry[]): ImportProblem[] {
     const earlier = first.get(entry.key);
     if (earlier === undefined) first.set(entry.key, entry);
     else {
-      const what = earlier.title === entry.title ? `"${entry.title}" is there` : `the key "${entry.key}" is used`;
+      const isTitle = earlier.title === entry.title;
+      const what = isTitle ? `"${entry.title}" is there` : `the key "${entry.key}" is used`;
       const message = `${what} in line ${earlier.line} already; give each issue a key of its own`;
-      problems.push({ line: entry.line, message });
+      problems.push({
+        line: entry.line,
+        problem: isTitle ? 'title_twice' : 'key_twice',
+        name: isTitle ? entry.title : entry.key,
+        first_line: earlier.line,
+        message,
+      });
     }
   }
   return problems;
@@ -72,7 +77,7 @@ function repeatedKeys(entries: readonly ImportEntry[]): ImportProblem[] {
 function cycles(
   entries: readonly ImportEntry[],
   next: (entry: ImportEntry) => readonly ImportTarget[],
-  what: string,
+  problem: keyof typeof cycleWords,
 ): ImportProblem[] {
   const targets = new Map(entries.map((entry) => [entry, new Set(entriesOf(next(entry)))]));
   const sources = Map.groupBy(
@@ -94,9 +99,12 @@ function cycles(
     [current] = targets.get(current) ?? [];
   }
   if (current === undefined) return [];
-  const cycle = [...[...path].slice([...path].indexOf(current)), current];
-  return [{ line: current.line, message: `${what}: ${cycle.map(({ title }) => `"${title}"`).join(' → ')}` }];
+  const cycle = [...[...path].slice([...path].indexOf(current)), current].map(({ title }) => title);
+  const message = `${cycleWords[problem]}: ${cycle.map((title) => `"${title}"`).join(' → ')}`;
+  return [{ line: current.line, problem, cycle, message }];
 }
+
+const cycleWords = { blocker_cycle: 'waits for itself', parent_cycle: 'is its own ancestor' };
 
 function entriesOf(targets: readonly ImportTarget[]): ImportEntry[] {
   return targets.filter((target) => target.kind === 'entry').map(({ entry }) => entry);

@@ -21,10 +21,11 @@ export function readImport(bytes: Uint8Array, format: ImportFormat): readonly Im
   const raw = format === 'jsonl' ? readJsonLines(text) : readMarkdown(text);
   const { entries, problems } = checkEntries(raw.entries);
   refuseImport([...raw.problems, ...problems]);
-  if (entries.length === 0) refuseImport([{ line: 1, message: emptyMessage[format] }]);
+  if (entries.length === 0) refuseImport([{ line: 1, problem: 'no_issue', message: emptyMessage[format] }]);
   if (entries.length > mostEntries) {
     const line = entries[mostEntries]?.line ?? 1;
-    refuseImport([{ line, message: `is beyond the ${mostEntries} issues of one import; divide the file` }]);
+    const message = `is beyond the ${mostEntries} issues of one import; divide the file`;
+    refuseImport([{ line, problem: 'too_many_issues', most: mostEntries, message }]);
   }
   return entries;
 }
@@ -35,7 +36,7 @@ export function refuseImport(problems: readonly ImportProblem[]): void {
   const sorted = problems
     .toSorted((left, right) => left.line - right.line)
     // They quote the file, and are printed.
-    .map(({ line, message }) => ({ line, message: harmlessLine(message) }));
+    .map((problem) => ({ ...problem, message: harmlessLine(problem.message) }));
   const shown = sorted.slice(0, mostProblems).map(({ line, message }) => `\n  line ${line}: ${message}`);
   const more = sorted.length > mostProblems ? `\n  and ${sorted.length - mostProblems} more` : '';
   throw new BatonError('board_import_invalid', `The file cannot be imported:${shown.join('')}${more}`, {
@@ -51,11 +52,16 @@ const emptyMessage = {
 /** The text behind the bytes, with LF as the end of a line. */
 function decode(bytes: Uint8Array): string {
   if (bytes.byteLength > largestImportBytes) {
-    throw new BatonError('board_import_invalid', 'The file cannot be imported: it has more than 10 MB.');
+    throw new BatonError('board_import_invalid', 'The file cannot be imported: it has more than 10 MB.', {
+      details: { problem: 'too_large', most_bytes: largestImportBytes },
+    });
   }
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes).replaceAll(/\r\n?/g, '\n');
   } catch (cause) {
-    throw new BatonError('board_import_invalid', 'The file cannot be imported: it is not UTF-8 text.', { cause });
+    throw new BatonError('board_import_invalid', 'The file cannot be imported: it is not UTF-8 text.', {
+      cause,
+      details: { problem: 'not_utf8' },
+    });
   }
 }

@@ -12,7 +12,8 @@ export function readJsonLines(text: string): ImportReading<RawEntry> {
       // The check by the schema follows; until then only that it has keys is known.
       entries.push({ line, fields: value as Record<string, unknown>, lines: {} });
     } else {
-      problems.push({ line, message: 'is not a JSON object; the file has one issue a line' });
+      const message = 'is not a JSON object; the file has one issue a line';
+      problems.push({ line, problem: 'not_an_object', message });
     }
   }
   return { entries, problems };

@@ -28,13 +28,15 @@ export function readMarkdownFields(body: readonly MarkdownLine[], problems: Impo
   for (const line of body) {
     const found = line.isFenced ? null : /^(?<name>[A-Za-z]+(?: by)?):\s*(?<value>.*?)\s*$/.exec(line.text)?.groups;
     const reader = found ? fieldReaders[found.name?.toLowerCase() ?? ''] : undefined;
+    const firstLine = reader === undefined ? undefined : lines[reader.key];
     if (reader === undefined) {
       text.push(line.text);
-    } else if (lines[reader.key] === undefined) {
+    } else if (firstLine === undefined) {
       fields[reader.key] = reader.read(found?.value ?? '');
       lines[reader.key] = line.number;
     } else {
-      problems.push({ line: line.number, message: `${reader.key} is given twice, first in line ${lines[reader.key]}` });
+      const message = `${reader.key} is given twice, first in line ${firstLine}`;
+      problems.push({ line: line.number, problem: 'field_twice', field: reader.key, first_line: firstLine, message });
     }
   }
   return { fields, lines, description: withoutBlankEnds(text) };

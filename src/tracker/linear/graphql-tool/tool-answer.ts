@@ -1,10 +1,11 @@
 import { BatonError, toBatonError } from '../../../core/baton-error.ts';
 import type { ToolAnswer } from '../../../core/tool-door.ts';
+import { failedWithHttp, noResponse } from './fixed-texts.ts';
 
 /** Where nothing more particular is known; the reason stands beside it. */
 export const notCarriedOut = 'The Linear GraphQL request could not be carried out.';
 
-/** An answer of `linear_graphql`: always JSON for reading, always whole. The sentences are the reference's where it has them. */
+/** An answer of `linear_graphql`: always JSON for reading, always whole. */
 export function answered(success: boolean, body: unknown): ToolAnswer {
   return { success, output: JSON.stringify(body, null, 2) };
 }
@@ -16,7 +17,7 @@ export function failed(message: string, more: Readonly<Record<string, unknown>> 
 /** `body` is what Linear said, where that helps: which field there is not, for instance. */
 export function failedWithStatus(status: number, body?: unknown): ToolAnswer {
   const said = body === undefined ? {} : { body };
-  return failed(`Linear GraphQL request failed with HTTP ${status}.`, { status, ...said });
+  return failed(failedWithHttp(status), { status, ...said });
 }
 
 /** Too many requests, by Linear's word or ours: nothing was done, and when to come again. */
@@ -34,9 +35,7 @@ export function failedBy(thrown: unknown, now: number): ToolAnswer {
   if (!(thrown instanceof BatonError)) return failed(notCarriedOut, reasonOf(thrown));
   const { code, details, message } = thrown;
   if (code === 'tracker_rate_limited') return failedByLimit(message, details.until, now);
-  if (code === 'tracker_request') {
-    return failed('Linear GraphQL request failed before receiving a successful response.', reasonOf(thrown));
-  }
+  if (code === 'tracker_request') return failed(noResponse, reasonOf(thrown));
   if (typeof details.status === 'number' && details.status !== 200) return failedWithStatus(details.status);
   return failed(notCarriedOut, reasonOf(thrown));
 }

@@ -1,14 +1,10 @@
+import { needsInput, needsObject, needsQuery } from './fixed-texts.ts';
+
 /** What an agent asked for, as the reference reads it: `operationName` and whatever else is there is not looked at. */
 export interface ToolInput {
   readonly query: string;
   readonly variables: Readonly<Record<string, unknown>>;
 }
-
-/** Agents and workflows know these sentences; they are the reference's. */
-const needsQuery = '`linear_graphql` requires a non-empty `query` string.';
-const needsInput =
-  '`linear_graphql` expects either a GraphQL query string or an object with `query` and optional `variables`.';
-const needsObject = '`linear_graphql.variables` must be a JSON object when provided.';
 
 /** The input, or what is wrong with it. No input at all is an empty one. */
 export function readToolInput(given: unknown = {}): ToolInput | string {
