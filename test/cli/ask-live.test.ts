@@ -1,6 +1,6 @@
 // @module-tag full
 import { describe, expect, it } from 'vitest';
-import { batonHere } from './baton-here.ts';
+import { batonHere, daemonHere } from './baton-here.ts';
 import {
   addIssue,
   answer,
@@ -91,7 +91,7 @@ describe.concurrent('an agent that asks, and a daemon', liveTest, () => {
   it('that nobody answered in time is held with its question, and goes on when it is answered', async () => {
     using place = askingPlace(', ask_timeout_ms: 300');
     await addIssue(place, asking);
-    const daemon = await startDaemon(place);
+    const daemon = await daemonHere(place);
     await untilStatus(place, { held: [{ issue_identifier: 'BAT-1', code: 'agent_input_required' }], running: [] });
     const { questions } = await answer(place, 'ask', 'list');
     expect(questions).toMatchObject([{ state: 'run_ended', waits_until: null }]);
@@ -102,6 +102,6 @@ describe.concurrent('an agent that asks, and a daemon', liveTest, () => {
     await soon(async () => {
       expect((await runsOf(place)).map(({ retry_kind }) => retry_kind)).toEqual([null, 'answered']);
     });
-    await stopDaemon(daemon);
+    await daemon.stop();
   });
 });

@@ -1,7 +1,7 @@
 import { hostname, userInfo } from 'node:os';
 import { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
-import { expect, onTestFinished } from 'vitest';
+import { expect } from 'vitest';
 import { runCommandLine } from '../../src/cli/command-line.ts';
 import type { Output, Surroundings } from '../../src/cli/surroundings.ts';
 import { systemChance } from '../../src/clock/system-chance.ts';
@@ -32,7 +32,7 @@ export interface DaemonHere {
 
 /**
  * Starts a daemon in this process; resolves when it is at work. It is for tests of what a daemon shows: signals, streams,
- * exit codes, containment and crashes need a process of its own (`startDaemon` in live-daemon.ts). It ends with the test,
+ * exit codes, containment and crashes need a process of its own (`startDaemon` in live-daemon.ts). It ends with its place,
  * at the latest.
  */
 export async function daemonHere(place: Place, ...args: string[]): Promise<DaemonHere> {
@@ -48,12 +48,16 @@ export async function daemonHere(place: Place, ...args: string[]): Promise<Daemo
   const ended = runCommandLine(['start', ...args], surroundings).then((given) => {
     code = given;
   });
-  const stop = async (): Promise<void> => {
+  const askToStop = (): void => {
     for (const listener of [...listeners]) listener();
+  };
+  place.ends.add(askToStop);
+  const stop = async (): Promise<void> => {
+    place.ends.delete(askToStop);
+    askToStop();
     await ended;
     expect({ code, stderr: code === 0 ? '' : texts.stderr }).toEqual({ code: 0, stderr: '' });
   };
-  onTestFinished(stop, patienceMs);
   const isAtWork = (): boolean => texts.stderr.includes('"orchestrator_started"');
   await until(() => isAtWork() || code !== null, 'the daemon is at work', patienceMs);
   expect(code, texts.stderr).toBeNull();

@@ -4,6 +4,7 @@ import { createConnection } from 'node:net';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { until } from '../process/real-children.ts';
+import { daemonHere } from './baton-here.ts';
 import {
   addIssue,
   answer,
@@ -37,7 +38,7 @@ const runningOnly = (...identifiers: string[]) => ({
 describe.concurrent('a daemon that is told what to do from another process', liveTest, () => {
   it('starts nothing while it is paused, says why, and starts when it is resumed', async () => {
     using place = givenPlace();
-    const daemon = await startDaemon(place);
+    const daemon = await daemonHere(place);
     const paused = await answer(place, 'pause', '--reason', 'lunch\u001b[2J\u202e');
     expect(paused).toEqual({
       command: {
@@ -73,7 +74,7 @@ describe.concurrent('a daemon that is told what to do from another process', liv
     expect(resumed).toMatchObject({ code: 0, stdout: expect.stringMatching(/^\S[^\n]*\.\n$/), stderr: '' });
     await untilStatus(place, { paused: null, ...runningOnly('BAT-1') });
     expect(await refusal(place, 'resume')).toMatchObject({ details: { code: 'not_paused' } });
-    await stopDaemon(daemon);
+    await daemon.stop();
   });
 
   it('ends by itself when it was told to drain and its last run has ended', async () => {
@@ -100,7 +101,7 @@ describe.concurrent('a daemon that is told what to do from another process', liv
 
   it('holds, releases, stops and retries issues', async () => {
     using place = givenPlace();
-    const daemon = await startDaemon(place);
+    const daemon = await daemonHere(place);
     await answer(place, 'pause');
     await addIssue(place, untilDone);
     expect(await answer(place, 'issue', 'hold', 'bat-1', '--reason', 'not yet')).toMatchObject({
@@ -161,7 +162,7 @@ describe.concurrent('a daemon that is told what to do from another process', liv
       ['BAT-1', 'canceled_by_reconciliation'],
       ['BAT-1', 'succeeded'],
     ]);
-    await stopDaemon(daemon);
+    await daemon.stop();
   });
 
   it('looks at a failed issue at once when it is told to retry', async () => {
@@ -204,14 +205,14 @@ describe.concurrent('a daemon that is told what to do from another process', liv
 
   it('carries out commands that come at the same time one after the other', async () => {
     using place = givenPlace();
-    const daemon = await startDaemon(place);
+    const daemon = await daemonHere(place);
     const ended = await Promise.all(Array.from({ length: 4 }, () => baton(place, 'pause', '--json')));
     expect(ended.map(({ code }) => code).sort()).toEqual([0, 1, 1, 1]);
     for (const { code, stdout } of ended) {
       if (code === 1) expect(JSON.parse(stdout).error.details).toMatchObject({ code: 'already_paused' });
     }
     expect(await answer(place, 'status')).toMatchObject({ waiting_commands: 0, status: { paused: { kind: 'pause' } } });
-    await stopDaemon(daemon);
+    await daemon.stop();
   });
 });
 

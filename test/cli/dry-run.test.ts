@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { daemonHere } from './baton-here.ts';
 import {
   addIssue,
   answer,
@@ -10,8 +11,6 @@ import {
   letEnd,
   liveTest,
   runsOf,
-  startDaemon,
-  stopDaemon,
   untilDone,
   untilStatus,
 } from './live-daemon.ts';
@@ -92,7 +91,7 @@ describe.concurrent('baton start --dry-run', liveTest, () => {
   it('works beside a running daemon: what runs, waits or is held there would not start', async () => {
     using place = givenPlace();
     for (const script of [untilDone, 'exit 1', untilDone, untilDone]) await addIssue(place, script, ...labelled);
-    const daemon = await startDaemon(place);
+    const daemon = await daemonHere(place);
     await untilStatus(place, {
       retrying: [{ issue_identifier: 'BAT-2' }],
       running: expect.arrayContaining(
@@ -116,7 +115,7 @@ describe.concurrent('baton start --dry-run', liveTest, () => {
       reason: expect.stringContaining('lunch'),
     });
     expect((await runsOf(place)).map((run) => run.issue_identifier).sort()).toEqual(['BAT-1', 'BAT-2', 'BAT-3']);
-    await stopDaemon(daemon);
+    await daemon.stop();
 
     // What was held and paused stays so without it.
     expect(short(await planOf(place))).toEqual([
@@ -134,7 +133,7 @@ describe.concurrent('a trial', liveTest, () => {
   it('is only for the issues it names, and for so many runs', async () => {
     using place = givenPlace();
     for (const _each of [1, 2, 3]) await addIssue(place, untilDone, ...labelled);
-    const daemon = await startDaemon(place, '--only', 'bat-2', '--only', 'BAT-3', '--max-runs', '1');
+    const daemon = await daemonHere(place, '--only', 'bat-2', '--only', 'BAT-3', '--max-runs', '1');
     await untilStatus(place, {
       running: [{ issue_identifier: 'BAT-2' }],
       skipped: expect.arrayContaining(
@@ -148,6 +147,6 @@ describe.concurrent('a trial', liveTest, () => {
       retrying: [{ issue_identifier: 'BAT-2', wait_code: 'not_chosen' }],
     });
     expect(await runsOf(place)).toMatchObject([{ issue_identifier: 'BAT-2', outcome: 'succeeded' }]);
-    await stopDaemon(daemon);
+    await daemon.stop();
   });
 });

@@ -1,4 +1,3 @@
-// @module-tag full
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';

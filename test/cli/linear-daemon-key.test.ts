@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { daemonHere } from './baton-here.ts';
 import { atWorkUntilLet, filesWith, linearScene, linesAbout, secretKey } from './linear-scene.ts';
 import { answer, liveTest, runsOf, soon, startDaemon, stateFolderOf, stopDaemon } from './live-daemon.ts';
 import { baton, leaveNoPlaces } from './run-baton.ts';
@@ -109,7 +110,7 @@ describe.concurrent('the key of Linear', liveTest, () => {
     await using scene = await linearScene({ apiKey: secretKey }, { LINEAR_API_KEY: wrongKey });
     const { linear, place } = scene;
     const atWork = scene.file([...atWorkUntilLet, 'comment With which key?', 'move Done']);
-    const daemon = await startDaemon(place);
+    const daemon = await daemonHere(place);
     await soon(async () => expect((await scene.status()).running).toMatchObject([{ last_message: 'at work' }]));
     const [{ run_id }] = (await scene.status()).running;
     // A slip of the hand: the new key is in use, for Linear refuses it, and what runs is not touched by that.
@@ -127,7 +128,7 @@ describe.concurrent('the key of Linear', liveTest, () => {
     await soon(() => expect(linear.stateOf(atWork)).toBe('Done'));
     expect(linear.commentsOf(atWork)).toHaveLength(1);
     await soon(async () => expect(await runsOf(place)).toMatchObject([{ outcome: 'succeeded' }]));
-    await stopDaemon(daemon);
+    await daemon.stop();
     // Whoever writes it into the file has it in the file, and nowhere else.
     for (const key of [wrongKey, secretKey]) expect(filesWith(place.folder, key)).toEqual([]);
     expect(filesWith(place.folder, linear.oauthToken)).toEqual([path.join(place.folder, 'WORKFLOW.md')]);

@@ -1,5 +1,6 @@
 // @module-tag full
 import { describe, expect, it } from 'vitest';
+import { daemonHere } from './baton-here.ts';
 import { atWorkUntilLet, type LinearScene, linearScene, linesAbout } from './linear-scene.ts';
 import { liveTest, runsOf, soon, startDaemon, stopDaemon } from './live-daemon.ts';
 import { leaveNoPlaces } from './run-baton.ts';
@@ -16,7 +17,7 @@ describe.concurrent('the daemon on Linear', liveTest, () => {
   it('carries a ticket that appears to its end: it runs, comments, moves, is closed, and its workspace goes', async () => {
     await using scene = await linearScene();
     const { linear } = scene;
-    const daemon = await startDaemon(scene.place);
+    const daemon = await daemonHere(scene.place);
     const ticket = scene.file([
       'move in progress',
       'write notes.txt',
@@ -43,7 +44,7 @@ describe.concurrent('the daemon on Linear', liveTest, () => {
     // Each change once: whether a request that was sent again arrives twice nobody knows.
     expect(linear.counts()).toMatchObject({ BatonMoveIssue: 2, BatonComment: 1 });
     expect(linear.commentsOf(ticket)).toHaveLength(1);
-    await stopDaemon(daemon);
+    await daemon.stop();
     expect(linesAbout(daemon, 'job_failed')).toEqual([]);
   });
 
@@ -110,7 +111,7 @@ describe.concurrent('the daemon on Linear', liveTest, () => {
       untouched: ticket(),
     };
     const never = scene.file(atWorkUntilLet, { labels: ['bug'] });
-    const daemon = await startDaemon(scene.place);
+    const daemon = await daemonHere(scene.place);
     await soon(() => isRunning(scene, Object.values(fates)));
     await soon(async () => {
       const { running } = await scene.status();
@@ -149,6 +150,6 @@ describe.concurrent('the daemon on Linear', liveTest, () => {
     const runs = (await runsOf(scene.place)).map((run) => run.issue_identifier);
     expect(runs.filter((identifier) => identifier === fates.untouched)).toHaveLength(1);
     expect(runs).toHaveLength(10);
-    await stopDaemon(daemon);
+    await daemon.stop();
   });
 });

@@ -129,11 +129,11 @@ export async function linearScene(wishes: Wishes = {}, env: Record<string, strin
 }
 
 /** The whole lines of the log so far. */
-export function logOf(daemon: RunningBaton): Record<string, unknown>[] {
+export function logOf(daemon: Pick<RunningBaton, 'stderr'>): Record<string, unknown>[] {
   return jsonLines(daemon.stderr().slice(0, daemon.stderr().lastIndexOf('\n') + 1));
 }
 
-export function linesAbout(daemon: RunningBaton, event: string): Record<string, unknown>[] {
+export function linesAbout(daemon: Pick<RunningBaton, 'stderr'>, event: string): Record<string, unknown>[] {
   return logOf(daemon).filter((line) => line.event === event);
 }
 

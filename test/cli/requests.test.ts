@@ -1,4 +1,3 @@
-// @module-tag full
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/clock/system-clock.ts';
@@ -6,8 +5,8 @@ import { LocalSocket } from '../../src/server/local-socket.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import type { RequestCount } from '../../src/store/request-counts.ts';
 import { memoryLogger } from '../fake/memory-logger.ts';
-import { batonHere } from './baton-here.ts';
-import { answer, boardWorkflow, liveTest, refusal, startDaemon, stateFolderOf, stopDaemon } from './live-daemon.ts';
+import { batonHere, daemonHere } from './baton-here.ts';
+import { answer, boardWorkflow, liveTest, refusal, stateFolderOf } from './live-daemon.ts';
 import { leaveNoPlaces, Place } from './run-baton.ts';
 
 leaveNoPlaces();
@@ -161,8 +160,8 @@ describe.concurrent('baton requests', liveTest, () => {
 
   it('answers beside a real daemon', async () => {
     using place = await workplace();
-    const daemon = await startDaemon(place);
+    const daemon = await daemonHere(place);
     expect(await answer(place, 'requests')).toMatchObject({ daemon: true, spenders: [] });
-    await stopDaemon(daemon);
+    await daemon.stop();
   });
 });

@@ -35,6 +35,8 @@ export class Place implements Disposable {
   readonly temporary: string;
   readonly state: string;
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** Called when the place goes, for what was started in this process. */
+  readonly ends = new Set<() => void>();
 
   constructor(env: Record<string, string> = {}, within: string = tmpdir()) {
     this.folder = realpathSync(mkdtempSync(path.join(within, 'baton-cli-')));
@@ -81,6 +83,7 @@ export class Place implements Disposable {
   /** Ends what a failed test has left, process by process. */
   [Symbol.dispose](): void {
     open.delete(this);
+    for (const end of this.ends) end();
     for (const pid of this.pids()) kill(pid);
     rmSync(this.folder, { recursive: true, force: true, maxRetries: 10 });
   }

@@ -1,6 +1,6 @@
 // @module-tag full
 import { describe, expect, it } from 'vitest';
-import { batonHere } from './baton-here.ts';
+import { batonHere, daemonHere } from './baton-here.ts';
 import {
   addIssue,
   answer,
@@ -44,7 +44,7 @@ describe.concurrent('baton status', liveTest, () => {
     const good = boardWorkflow();
     place.write('WORKFLOW.md', good);
     await addIssue(place, untilDone);
-    const daemon = await startDaemon(place);
+    const daemon = await daemonHere(place);
     await untilStatus(place, { running: [{ issue_identifier: 'BAT-1', last_message: 'at work' }] });
     place.replace('WORKFLOW.md', good.replace('3600000', 'never\u202e'));
     await untilStatus(place, { workflow_problem: { code: 'invalid_workflow_config' } });
@@ -61,7 +61,7 @@ describe.concurrent('baton status', liveTest, () => {
     place.replace('WORKFLOW.md', good);
     await untilStatus(place, { workflow_problem: null });
     expect(await answer(place, 'status')).toMatchObject({ waiting_commands: 0 });
-    await stopDaemon(daemon);
+    await daemon.stop();
     place.replace('WORKFLOW.md', good.replace('3600000', 'never'));
     const alone = await batonHere(place, 'status', '--json');
     expect(alone.code).toBe(1);
@@ -72,7 +72,7 @@ describe.concurrent('baton status', liveTest, () => {
     using place = new Place();
     place.write('WORKFLOW.md', boardWorkflow('hooks: {before_run: "exit 3"}'));
     await addIssue(place, untilDone);
-    const daemon = await startDaemon(place);
+    const daemon = await daemonHere(place);
     await untilStatus(place, { retrying: [{ issue_identifier: 'BAT-1' }] });
     await soon(async () => expect(await statusOf(place)).toMatchObject({ errors: [] }));
     expect(await statusOf(place)).toMatchObject({
@@ -87,6 +87,6 @@ describe.concurrent('baton status', liveTest, () => {
     });
     const { stdout } = await batonHere(place, 'status');
     expect(stdout).toMatch(/^ {2}BAT-1 .*\d{4}-\d\d-\d\dT.* .*before_run/m);
-    await stopDaemon(daemon);
+    await daemon.stop();
   });
 });

@@ -2,7 +2,7 @@
 import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { batonHere } from './baton-here.ts';
+import { batonHere, daemonHere } from './baton-here.ts';
 import {
   addIssue,
   answer,
@@ -39,7 +39,7 @@ describe.concurrent('baton backup and restore', liveTest, () => {
     using place = givenPlace();
     await addIssue(place, 'while :; do echo word; done');
     await addIssue(place, untilDone);
-    const daemon = await startDaemon(place);
+    const daemon = await daemonHere(place);
     await untilStatus(place, { counts: { running: 2 }, running: [{ last_message: 'word' }, {}] });
     const file = path.join(place.folder, 'one.backup');
     expect(await answer(place, 'backup', 'one.backup')).toEqual({ backup: file });
@@ -59,7 +59,7 @@ describe.concurrent('baton backup and restore', liveTest, () => {
     // The daemon did not notice.
     await addIssue(place, untilDone);
     await untilStatus(place, { counts: { running: 3 } });
-    await stopDaemon(daemon);
+    await daemon.stop();
 
     expect(await answer(place, 'restore', file, '--state-dir', 'fresh')).toEqual({ restored: true, kept: null });
     expect(await identifiersIn(place, '--state-dir', 'fresh')).toEqual(['BAT-1', 'BAT-2']);
@@ -160,7 +160,7 @@ describe.concurrent('a store that is in use, or that is none', liveTest, () => {
     using place = givenPlace();
     const held = await addIssue(place, untilDone);
     await answer(place, 'issue', 'hold', held);
-    const daemon = await startDaemon(place);
+    const daemon = await daemonHere(place);
     await untilStatus(place, { held: [{ issue_identifier: held }] });
     await answer(place, 'backup', 'held.backup');
     await answer(place, 'issue', 'release', held);
@@ -177,7 +177,7 @@ describe.concurrent('a store that is in use, or that is none', liveTest, () => {
     expect(kept(place)).toHaveLength(1);
     // The run of the issue that the backup does not know is ended; the other is held when it has ended.
     await untilStatus(place, { running: [{ issue_identifier: held }] });
-    await stopDaemon(daemon);
+    await daemon.stop();
     expect(place.pids()).toEqual([]);
   });
 

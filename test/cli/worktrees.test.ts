@@ -9,6 +9,7 @@ import { describe, expect, it } from 'vitest';
 import { patiently } from '../fault/patience.ts';
 import { logged, reachable, WorktreeScene } from '../fault/worktree-scene.ts';
 import { commit, git } from '../workspace/git/scratch-repository.ts';
+import { daemonHere } from './baton-here.ts';
 import { answer, runsOf, startDaemon, stateFolderOf, stopDaemon } from './live-daemon.ts';
 import { baton, leaveNoPlaces, type RunningBaton } from './run-baton.ts';
 
@@ -43,9 +44,9 @@ describe.concurrent('a ticket with a worktree', worktreeTest, () => {
     writeFileSync(path.join(source, 'untracked.txt'), 'the person has this too\n');
     await scene.file('cat README.md > seen.txt; git add -A; git commit --quiet --message Work');
     const before = personsView(source);
-    const daemon = await startDaemon(scene.place);
+    const daemon = await daemonHere(scene.place);
     await scene.untilAll('review', daemon);
-    await stopDaemon(daemon);
+    await daemon.stop();
     expect(personsView(source)).toEqual(before);
     expect(git(source, 'for-each-ref', '--format=%(refname)').split('\n')).toEqual([
       'refs/heads/baton/bat-1',
@@ -95,9 +96,9 @@ describe.concurrent('a ticket with a worktree', worktreeTest, () => {
     const { source } = scene;
     const work = 'echo "$BATON_ISSUE_IDENTIFIER" > mine.txt; git add -A; git commit --quiet --message Mine';
     await scene.file(...Array<string>(10).fill(work));
-    const daemon = await startDaemon(scene.place);
+    const daemon = await daemonHere(scene.place);
     await scene.untilAll('review', daemon);
-    await stopDaemon(daemon);
+    await daemon.stop();
     for (let number = 1; number <= 10; number += 1) {
       expect(git(source, 'show', `baton/bat-${number}:mine.txt`)).toBe(`BAT-${number}`);
       expect(git(source, 'rev-list', '--count', `main..baton/bat-${number}`)).toBe('1');
@@ -115,13 +116,13 @@ describe.concurrent('a ticket with a worktree', worktreeTest, () => {
       'cat README.md > copy; mv copy README.md; mkdir -p out; date +%N > out/now; echo run >> out/log',
       'echo "$BATON_RUN_ID" >> runs.txt; git add -A; git commit --quiet --message "$BATON_RUN_ID"',
     );
-    const daemon = await startDaemon(scene.place);
+    const daemon = await daemonHere(scene.place);
     await patiently(() => {
       const ended = scene.query("select run_id from runs where identifier = 'BAT-2' and ended_at is not null");
       expect(ended.length, daemon.stderr()).toBeGreaterThanOrEqual(4);
       expect(scene.query('select reason from held')).toHaveLength(1);
     });
-    await stopDaemon(daemon);
+    await daemon.stop();
     expect(scene.query('select identifier from held')).toEqual([{ identifier: 'BAT-1' }]);
     expect(scene.query("select run_id from runs where identifier = 'BAT-1'")).toHaveLength(2);
   });
@@ -132,12 +133,12 @@ describe.concurrent('a ticket with a worktree', worktreeTest, () => {
     await scene.file(
       'echo half > half.txt; git add -A; git commit --quiet --message Half; echo more > more.txt; touch ../../begun; sleep 600',
     );
-    const daemon = await startDaemon(place);
+    const daemon = await daemonHere(place);
     await untilBegun(scene, daemon);
     await answer(place, 'issue', 'move', 'BAT-1', 'cancelled');
     await scene.untilGone(daemon, 'BAT-1');
     await scene.untilAll('cancelled', daemon);
-    await stopDaemon(daemon);
+    await daemon.stop();
     expect(place.read('after-run.txt')).toBe('after\n');
     expect(git(source, 'log', '--format=%s', 'main..baton/bat-1')).toBe('Half');
     const [reference, ...others] = scene.salvaged();
@@ -163,14 +164,14 @@ describe.concurrent('the work behind a closed ticket', worktreeTest, () => {
       using scene = new WorktreeScene(options);
       const { place, source } = scene;
       await scene.file(messyWork);
-      const daemon = await startDaemon(place);
+      const daemon = await daemonHere(place);
       await untilBegun(scene, daemon);
       const workspace = scene.workspace('BAT-1');
       const before = { files: filesIn(workspace), ...gitView(workspace) };
       await answer(place, 'issue', 'move', 'BAT-1', 'done');
       await scene.untilGone(daemon, 'BAT-1');
       const command = await restoreCommandIn(daemon);
-      await stopDaemon(daemon);
+      await daemon.stop();
       expect(git(source, 'status', '--porcelain')).toBe('');
       const home = strategy.startsWith('none') ? path.join(stateFolderOf(place), 'git', 'salvage.git') : source;
       expect(scene.salvaged(home)).toHaveLength(1);
@@ -187,7 +188,7 @@ describe.concurrent('the work behind a closed ticket', worktreeTest, () => {
     const { place, source } = scene;
     git(source, 'switch', '--quiet', '--create', 'baton/bat-1');
     await scene.file(messyWork);
-    const daemon = await startDaemon(place);
+    const daemon = await daemonHere(place);
     await untilBegun(scene, daemon);
     const workspace = scene.workspace('BAT-1');
     const before = { files: filesIn(workspace), ...gitView(workspace) };
@@ -195,7 +196,7 @@ describe.concurrent('the work behind a closed ticket', worktreeTest, () => {
     await answer(place, 'issue', 'move', 'BAT-1', 'done');
     await scene.untilGone(daemon, 'BAT-1');
     const command = await restoreCommandIn(daemon);
-    await stopDaemon(daemon);
+    await daemon.stop();
     expect(personsView(source)).toEqual(theirs);
     const { run } = await answer(place, 'runs', 'show', 'BAT-1');
     expect(run.workspace_evidence.delivery).toMatchObject({
@@ -213,13 +214,13 @@ describe.concurrent('the work behind a closed ticket', worktreeTest, () => {
     await scene.file(
       `mkdir deep; printf '\\000\\377' > deep/raw.bin; echo text > text.txt; touch ../../begun; sleep 600`,
     );
-    const daemon = await startDaemon(place);
+    const daemon = await daemonHere(place);
     await untilBegun(scene, daemon);
     const before = filesIn(scene.workspace('BAT-1'));
     await answer(place, 'issue', 'move', 'BAT-1', 'done');
     await scene.untilGone(daemon, 'BAT-1');
     const command = await restoreCommandIn(daemon);
-    await stopDaemon(daemon);
+    await daemon.stop();
     expect(filesIn(await restored(command, scene))).toEqual(before);
   });
 
@@ -227,7 +228,7 @@ describe.concurrent('the work behind a closed ticket', worktreeTest, () => {
     using scene = new WorktreeScene();
     const { place, source } = scene;
     await scene.file(messyWork);
-    const daemon = await startDaemon(place);
+    const daemon = await daemonHere(place);
     await untilBegun(scene, daemon);
     const workspace = scene.workspace('BAT-1');
     const before = { files: filesIn(workspace), ...gitView(workspace) };
@@ -235,19 +236,19 @@ describe.concurrent('the work behind a closed ticket', worktreeTest, () => {
     await answer(place, 'issue', 'move', 'BAT-1', 'done');
     await scene.untilGone(daemon, 'BAT-1');
     const command = await restoreCommandIn(daemon);
-    await stopDaemon(daemon);
+    await daemon.stop();
     expect(git(`${source}-moved`, 'for-each-ref', '--format=%(refname)')).toBe('refs/heads/main');
     const folder = await restored(command, scene);
     expect({ files: filesIn(folder), ...gitView(folder) }).toEqual(before);
   });
 });
 
-async function untilBegun({ place }: WorktreeScene, daemon: RunningBaton): Promise<void> {
+async function untilBegun({ place }: WorktreeScene, daemon: Pick<RunningBaton, 'stderr'>): Promise<void> {
   await patiently(() => expect(existsSync(path.join(place.folder, 'begun')), daemon.stderr()).toBe(true));
 }
 
 /** The command that the log line of a removal names. */
-async function restoreCommandIn(daemon: RunningBaton): Promise<string> {
+async function restoreCommandIn(daemon: Pick<RunningBaton, 'stderr'>): Promise<string> {
   let commands: unknown[] = [];
   await patiently(() => {
     const lines = logged(daemon, 'workspace_removed_and_saved');

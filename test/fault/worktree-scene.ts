@@ -69,7 +69,7 @@ export class WorktreeScene implements Disposable {
   }
 
   /** Every issue is in this state, and no run is under way. */
-  async untilAll(status: string, daemon: RunningBaton): Promise<void> {
+  async untilAll(status: string, daemon: Pick<RunningBaton, 'stderr'>): Promise<void> {
     await patiently(() => {
       const statuses = this.query('select status from board_issues').map((row) => row.status);
       expect(statuses, daemon.stderr()).toEqual(Array(this.#filed).fill(status));
@@ -88,7 +88,7 @@ export class WorktreeScene implements Disposable {
   }
 
   /** The workspaces of these issues are gone, and nothing else of theirs is left beside them. */
-  async untilGone(daemon: RunningBaton, ...identifiers: string[]): Promise<void> {
+  async untilGone(daemon: Pick<RunningBaton, 'stderr'>, ...identifiers: string[]): Promise<void> {
     await patiently(() => {
       const names = this.names();
       for (const each of identifiers) {
@@ -147,7 +147,7 @@ export function reachable(repository: string): string {
 }
 
 /** The log lines of a daemon that have this code. */
-export function logged(daemon: RunningBaton, event: LogEvent): Record<string, unknown>[] {
+export function logged(daemon: Pick<RunningBaton, 'stderr'>, event: LogEvent): Record<string, unknown>[] {
   return jsonLines(daemon.stderr()).filter((line) => line.event === event);
 }
 
