@@ -189,7 +189,7 @@ describe('whatever an agent says', () => {
       }),
       { numRuns: runs(400) },
     );
-    expect(passed).toBeGreaterThan(40);
+    expect(passed).toBeGreaterThan(runs(400) / 10);
   }, 60_000);
 
   it('is answered, whatever it is', async () => {
