@@ -33,8 +33,9 @@ export default class SummaryReporter implements Reporter {
 }
 
 function isOfAnotherTier(tags: readonly string[], tier: Tier): boolean {
-  const isRest = tags.includes('full') && !tags.includes('smoke');
-  return tier !== 'all' && isRest !== (tier === 'rest');
+  const isFull = tags.includes('full');
+  if (tier === 'quick') return isFull && !tags.includes('smoke');
+  return tier === 'rest' && !isFull;
 }
 
 function nameOf({ moduleId }: TestModule): string {

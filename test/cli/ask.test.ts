@@ -312,7 +312,7 @@ describe.concurrent('an answer', liveTest, () => {
     const first = await answer(place, 'ask', 'answer', 'BAT-1', 'red', '--key', 'k');
     expect(await answer(place, 'ask', 'answer', 'BAT-1', '1', '--key', 'k', '--reason', 'again')).toEqual(first);
     expect(await refusal(place, 'ask', 'answer', 'BAT-1', 'green', '--key', 'k')).toMatchObject({
-      message: 'The key "k" was used for another command (question_answer).',
+      details: { code: 'key_in_use', kind: 'question_answer', id: first.command.id },
     });
     expect(await waiting(place)).toHaveLength(1);
     await inStore(place, async (store) => {

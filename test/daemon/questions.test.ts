@@ -100,7 +100,7 @@ describe('a person and a live agent', liveTest, () => {
       ),
       needs: { turns: [{ steps: [inputRequired, { forever: true }] }, { match: 'the blue one', steps: [handOver] }] },
       steered: {
-        turns: [{ steps: [{ say: 'at it' }, { forever: true }] }, { match: 'gave it back', steps: [handOver] }],
+        turns: [{ steps: [{ say: 'at it' }, { forever: true }] }, { match: 'the door is open', steps: [handOver] }],
       },
     },
   }));

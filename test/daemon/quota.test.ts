@@ -84,7 +84,7 @@ describe('an account that nobody is logged in to', liveTest, () => {
     const { stdout } = await baton(daemon().place, 'status');
     expect(stdout).toMatch(/^\S.*"codex" .*401 Unauthorized.*`codex login`/m);
     expect(stdout).toMatch(/^ +BAT-1 .*baton issue retry BAT-1$/m);
-    expect(stdout).toMatch(/^ +BAT-2 \S/m);
+    expect(stdout).toMatch(/^ +BAT-2 +\S/m);
     // However many wait for it.
     expect(stdout.match(/401 Unauthorized/g)).toHaveLength(1);
     await daemon().tell('issue', 'retry', daemon().idOf('refused'));

@@ -33,7 +33,7 @@ export const killPointsAtWork: Readonly<Record<string, readonly KillPlan[]>> = {
   'before the first event, in a turn, while the next life clears up, and while the one after writes that down': [
     sql('insert into "run_events"', 'before'),
     inTurn,
-    { at: 'log', pattern: 'A run of an earlier life is ended', when: 'after' },
+    { at: 'log', pattern: '"inherited_run_ended"', when: 'after' },
     sql('update "runs" set "ended_at"', 'after'),
   ],
   'in a turn, right after the next life took its ticket over, and right after the one after had written that down': [
@@ -61,17 +61,17 @@ export const killPointsAtEnd: Readonly<Record<string, KillPlan>> = {
 };
 
 /** In these the daemon does something else than run tickets; their tests say what. */
-export const killInReload: KillPlan = { at: 'log', pattern: 'The workflow file was read again', when: 'after' };
+export const killInReload: KillPlan = { at: 'log', pattern: '"workflow_reloaded"', when: 'after' };
 export const killInMigration: readonly KillPlan[] = [
   { at: 'sql', pattern: 'create table.*"runs"', when: 'after' },
   { at: 'sql', pattern: 'insert into "baton_migrations"', when: 'after' },
   { at: 'sql', pattern: 'insert into "baton_migrations"', when: 'after_commit' },
 ];
-const shutdown = 'The orchestrator stops';
+const shutdown = '"orchestrator_stopping"';
 export const killInShutdown: readonly KillPlan[] = [
   { at: 'log', pattern: shutdown, when: 'after' },
   // The first was asked.
-  { at: 'log', pattern: 'A run is stopped', when: 'after', occurrence: 2 },
+  { at: 'log', pattern: '"run_stopping"', when: 'after', occurrence: 2 },
   sql('update "runs" set "ended_at"', 'after', shutdown),
   sql('update "claims" set "owner"', 'after', shutdown),
   sql('update "claims" set "owner"', 'after_commit', shutdown),
