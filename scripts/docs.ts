@@ -5,10 +5,13 @@ import path from 'node:path';
 import { commandAnswers } from '../src/core/command-answers.ts';
 import { errorCatalogue } from '../src/core/error-catalogue.ts';
 import { logEvents } from '../src/core/log-events.ts';
+import { nextCodes, skipReasons } from '../src/core/waiting-codes.ts';
 
 export interface CodePage {
   readonly file: string;
-  /** The first cell of the table is the code. */
+  /** The heading above the table, where the page has several. */
+  readonly heading?: string;
+  /** The first cell of a row is the code. */
   readonly rows: readonly (readonly string[])[];
 }
 
@@ -23,15 +26,19 @@ export const codePages: readonly CodePage[] = [
   },
   { file: 'docs/command-answers.md', rows: Object.entries(commandAnswers) },
   { file: 'docs/log-events.md', rows: Object.entries(logEvents) },
+  { file: 'docs/waiting.md', heading: '## Reasons', rows: Object.entries(skipReasons) },
+  { file: 'docs/waiting.md', heading: '## What happens next', rows: Object.entries(nextCodes) },
 ];
 
 export const projectRoot = path.resolve(import.meta.dirname, '..');
 
-/** The page with the rows of its one table replaced; what stands before and after the table stays. */
-export function pageOf({ file, rows }: CodePage): { readonly now: string; readonly wanted: string } {
+/** The page with the rows of the table replaced; what stands before and after the table stays. */
+export function pageOf({ file, heading = '', rows }: CodePage): { readonly now: string; readonly wanted: string } {
   const now = readFileSync(path.join(projectRoot, file), 'utf8');
   const table = rows.map(([code, ...cells]) => `| \`${code}\` | ${cells.map(escapeCell).join(' | ')} |\n`).join('');
-  return { now, wanted: now.replace(/(?<=^\|(?:---\|)+\n)(?:\|.*\n)*/m, () => table) };
+  const from = now.indexOf(heading);
+  const rest = now.slice(from).replace(/(?<=^\|(?:---\|)+\n)(?:\|.*\n)*/m, () => table);
+  return { now, wanted: now.slice(0, from) + rest };
 }
 
 function escapeCell(text: string): string {

@@ -42,7 +42,7 @@ const doneAnswers = {
   issue_edited: 'The fields of the issue are changed.',
   issue_moved: 'The issue has its new status.',
   comment_added: 'The comment is on the issue.',
-  comment_uncertain: 'The daemon stopped while it wrote the comment; the comment may be on the issue or not.',
+  comment_uncertain: 'Baton was interrupted while it wrote the comment; it may be there or not.',
 } as const satisfies Record<string, string>;
 
 /** Answers to a command that was not carried out. One that failed with an error has the code of that error. */

@@ -1,35 +1,10 @@
 import { type Issue, normalizeState } from './issue.ts';
 import type { TrackerSettings } from './settings.ts';
+import type { SkipCode } from './waiting-codes.ts';
 
 /** Why an issue is not started now, in plain words, with a stable code for programs. */
 export interface SkipReason {
-  readonly code:
-    | 'claimed'
-    | 'claimed_elsewhere'
-    | 'left_by_previous_daemon'
-    | 'cleaning'
-    | 'workflow_problem'
-    | 'paused'
-    | 'day_limit'
-    | 'no_room'
-    | 'no_requests'
-    | 'waiting_quota'
-    | 'max_in_review'
-    | 'max_claimed'
-    | 'not_chosen'
-    | 'missing_field'
-    | 'not_dispatchable'
-    | 'missing_label'
-    | 'terminal_state'
-    | 'inactive_state'
-    | 'blocked'
-    | 'not_read'
-    | 'tracker_rests'
-    | 'not_recorded'
-    | 'limit_reached'
-    | 'no_slot'
-    | 'no_slot_in_state'
-    | 'no_slot_in_baton';
+  readonly code: SkipCode;
   readonly text: string;
 }
 

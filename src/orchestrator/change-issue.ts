@@ -42,7 +42,7 @@ export async function changeIssue(
     if (begun !== null)
       return done(
         'comment_uncertain',
-        `The daemon stopped while it wrote the comment on ${issue}. Look at the issue to see whether it is there.`,
+        `Baton was interrupted while it wrote the comment on ${issue}. Look at the issue to see whether it is there.`,
         { issue },
       );
     await context.store.commands.begin(id, 'it is written');

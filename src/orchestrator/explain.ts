@@ -6,6 +6,7 @@ import { type Issue, isMeantBy } from '../core/issue.ts';
 import { type IssueSpent, limitsBeforeStart } from '../core/limits.ts';
 import { retryCommand } from '../core/retry-command.ts';
 import type { LimitSettings } from '../core/settings.ts';
+import type { NextCode } from '../core/waiting-codes.ts';
 import type { OrchestratorContext } from './context.ts';
 import { knownId } from './find-issue.ts';
 import { outsideGates } from './outside-gates.ts';
@@ -23,22 +24,6 @@ export interface Explanation {
   /** What happens next, as a sentence. */
   readonly next: string;
 }
-
-/** What happens next with an issue, for programs. */
-export type NextCode =
-  | 'starts_next_tick'
-  | 'starts_with_daemon'
-  | 'run_continues'
-  | 'run_asks'
-  | 'held'
-  /** Its retry is due, and something keeps it from starting. */
-  | 'retry_waits'
-  | 'retry_scheduled'
-  /** Its retry is scheduled, and as it stands it would not start. */
-  | 'retry_obstructed'
-  /** It starts only when somebody changes the issue. */
-  | 'left_alone'
-  | 'waits';
 
 /** Who explains: the daemon that would start the issue, or somebody who looks at its store while none runs. */
 export type Explainer = 'daemon' | 'visitor';

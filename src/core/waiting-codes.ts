@@ -1,0 +1,47 @@
+/** Why an issue does not start now, by the stable code that programs look for. docs/waiting.md lists both tables. */
+export const skipReasons = {
+  claimed: 'This daemon is at work on it, will retry it, or keeps it on hold.',
+  claimed_elsewhere: 'Another daemon has its claim.',
+  left_by_previous_daemon: 'A daemon that is gone had its claim; the next daemon inherits it.',
+  cleaning: 'Its workspace is being removed.',
+  workflow_problem: 'The workflow file cannot be used.',
+  paused: 'Baton is paused or draining.',
+  day_limit: 'The limit for today is reached.',
+  no_room: 'There is too little free disk or memory.',
+  no_requests: 'The requests to the tracker are used up for now.',
+  waiting_quota: 'No account of its agent is ready.',
+  max_in_review: 'Too many issues wait for review (`agent.max_in_review`).',
+  max_claimed: 'Too many issues are claimed (`agent.max_claimed`).',
+  not_chosen: 'A trial (`--only`, `--max-runs`) leaves it out.',
+  missing_field: 'It lacks an id, an identifier, a title or a state.',
+  not_dispatchable: 'The tracker marks it as not for dispatch.',
+  missing_label: 'It lacks a label of `tracker.required_labels`.',
+  terminal_state: 'Its state is a terminal one.',
+  inactive_state: 'Its state is not an active one.',
+  blocked: 'It waits for other issues.',
+  not_read: 'It could not be read again before its start.',
+  tracker_rests: 'The tracker failed and is left alone for a while.',
+  not_recorded: 'Its start could not be recorded.',
+  limit_reached: 'A limit of the issue is reached.',
+  no_slot: 'All slots of the project are taken.',
+  no_slot_in_state: 'All slots for its state are taken.',
+  no_slot_in_baton: 'All slots that the projects of this Baton share are taken.',
+} as const;
+
+export type SkipCode = keyof typeof skipReasons;
+
+/** What happens next with an issue. */
+export const nextCodes = {
+  starts_next_tick: 'It starts at the next tick.',
+  starts_with_daemon: 'It starts when a daemon runs.',
+  run_continues: 'Its run continues.',
+  run_asks: 'Its run waits for the answer of a person.',
+  held: 'It is on hold until a person retries or releases it.',
+  retry_waits: 'Its retry is due, and something keeps it from starting.',
+  retry_scheduled: 'Its retry is scheduled.',
+  retry_obstructed: 'Its retry is scheduled, and as things are it would not start then.',
+  left_alone: 'It starts only when somebody changes the issue.',
+  waits: 'It waits; the reason has a code of the first table.',
+} as const;
+
+export type NextCode = keyof typeof nextCodes;
