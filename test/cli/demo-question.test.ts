@@ -43,7 +43,7 @@ async function stop(demo: RunningBaton): Promise<void> {
 /** Each test carries all tickets through. */
 const wholeDemo = { timeout: 180_000 };
 
-describe('the question in the demo', wholeDemo, () => {
+describe.concurrent('the question in the demo', wholeDemo, () => {
   it('waits for a person, while the others go on, and is answered by the line that is shown', async () => {
     using place = new Place(inHaste);
     const demo = startBaton(place, 'demo', '--dir', folder);

@@ -32,7 +32,7 @@ async function countedRequests({ place }: LinearScene): Promise<number> {
 const untilAtWork = (scene: LinearScene): Promise<void> =>
   patiently(async () => expect((await scene.status()).running).toMatchObject([{ last_message: 'at work' }]));
 
-describe('a daemon on Linear that is killed', faultTest, () => {
+describe.concurrent('a daemon on Linear that is killed', faultTest, () => {
   it('in the middle of a run: the next life takes the same ticket up, once, and every request stays counted', async () => {
     await using scene = await linearScene({}, withoutNamespaces);
     const { linear, place } = scene;
