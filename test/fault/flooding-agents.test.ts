@@ -8,8 +8,11 @@ import { peakMemoryMiB } from './process-watch.ts';
 
 leaveNoPlaces();
 
-/** A daemon that has printed little takes about 130; what is not bounded takes as much as was printed. */
-const mostMemoryMiB = 450;
+/**
+ * A daemon whose agents print little takes about 130, and on a busy machine it collects its garbage late: 464 was seen.
+ * What is not bounded takes as much as was printed, and more than this is printed.
+ */
+const mostMemoryMiB = 600;
 
 // One after the other: each of them keeps a core busy.
 describe('under a live daemon', faultTest, () => {
@@ -36,7 +39,7 @@ describe('under a live daemon', faultTest, () => {
 
   it('an agent that floods its error output costs the daemon no memory that grows with it', async () => {
     using scene = new NastyScene();
-    const daemon = await scene.start('head -c 300000000 /dev/zero >&2; exit 3');
+    const daemon = await scene.start('head -c 800000000 /dev/zero >&2; exit 3');
     expect(await scene.ended()).toMatchObject([{ outcome: 'failed', error_code: 'agent_exited' }]);
     expect(peakMemoryMiB(daemon.child.pid ?? 0)).toBeLessThan(mostMemoryMiB);
     await scene.check();
