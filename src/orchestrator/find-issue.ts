@@ -4,8 +4,6 @@ import type { OrchestratorContext } from './context.ts';
 import type { IssueName } from './scheduling-state.ts';
 
 const caller = { job: 'commands', cause: 'person' } as const;
-/** How many of the latest runs are searched for the name of an issue. */
-const runsSearched = 1_000;
 
 export interface FoundIssue {
   readonly issue: IssueName;
@@ -50,6 +48,5 @@ export async function knownId(
   const named: IssueName[] = entries.flatMap((each) => [...each.values()].map(({ issue }) => issue));
   const found = [...named, ...(state.candidates ?? [])].find((each) => isMeantBy(each, wanted));
   if (found !== undefined) return found.id;
-  const runs = await store.runs.list(project, { limit: runsSearched });
-  return runs.find(({ issueId: id, identifier }) => isMeantBy({ id, identifier }, wanted))?.issueId ?? null;
+  return (await store.runs.latestNamed(project, wanted))?.issueId ?? null;
 }

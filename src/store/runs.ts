@@ -22,6 +22,8 @@ export interface Runs {
   ): Promise<readonly RunRecord[]>;
   /** The one that started last; null when there was none. */
   latestOfIssue(key: IssueKey): Promise<RunRecord | null>;
+  /** The newest run of the issue that a person means by its id or, whatever its case, by its identifier; null: there is none. */
+  latestNamed(project: string, name: string): Promise<RunRecord | null>;
   /** Of each of these issues when a run last started, by the clock of then; nothing for those that no run is known of. */
   latestStarts(project: string, issueIds: readonly string[]): Promise<ReadonlyMap<string, number>>;
   /** Of each of these issues the run that started last; nothing for those that no run is known of. */

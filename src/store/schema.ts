@@ -178,6 +178,8 @@ interface RunColumns extends IssueColumns, TokenColumns {
   /** Grows with each start in the project; what came later has the larger one. */
   seq: number;
   identifier: string;
+  /** The identifier in lower case. */
+  name_key: string;
   generation: number;
   role: string;
   attempt: number | null;

@@ -144,6 +144,17 @@ export function runsConformance(engine: StoreEngine): void {
       expect((await runs.list(project, { limit: 9 })).map((run) => run.runId)).toEqual(['b', 'z']);
     });
 
+    it('finds the newest run of an issue by its id or its name in any case, however many runs came after', async () => {
+      const { runs } = await open();
+      await runs.start(runStart('old', { issueId: 'i1', identifier: 'Ärger-1' }));
+      await runs.start(runStart('newer', { issueId: 'i1', identifier: 'Ärger-1' }));
+      await runs.start(runStart('elsewhere', { project: 'beta', issueId: 'i9', identifier: 'Ärger-1' }));
+      for (let at = 0; at < 1_001; at += 1) await runs.start(runStart(`r${at}`, { issueId: 'i2', identifier: 'T-2' }));
+      for (const name of ['i1', 'ÄRGER-1', ' ärger-1 '])
+        expect((await runs.latestNamed(project, name))?.runId).toBe('newer');
+      for (const name of ['I1', 'rger-1', '%', '', 'i9']) expect(await runs.latestNamed(project, name)).toBeNull();
+    });
+
     it('knows when runs of issues started last, of many at once', async () => {
       const { runs } = await open();
       const started = [

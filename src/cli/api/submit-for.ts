@@ -5,7 +5,6 @@ import type { Orchestrator } from '../../orchestrator/orchestrator.ts';
 import type { SubmittedCommand } from '../../server/api/api-project.ts';
 import type { CommandRequest } from '../../server/api/schema/command.ts';
 import type { Command } from '../../store/commands.ts';
-import type { RunRecord } from '../../store/runs.ts';
 import type { Store } from '../../store/store.ts';
 import { commandRefused, giveCommand } from '../control/give-command.ts';
 import { resumeLine } from './resume-line.ts';
@@ -47,7 +46,7 @@ async function factsOf(parts: SubmitParts, command: Command): Promise<Readonly<R
   if (command.result?.status !== 'done') return {};
   if (command.kind === 'issue_file') return { identifier: command.result.data.issue ?? null };
   if (command.kind !== 'issue_takeover' || typeof command.payload.issue !== 'string') return {};
-  const run = await latestRunOf(parts, command.payload.issue);
+  const run = await parts.store.runs.latestNamed(parts.project, command.payload.issue);
   if (run === null) return { workspace_path: null, resume_command: null, run_ended: null };
   return {
     run_id: run.runId,
@@ -56,12 +55,4 @@ async function factsOf(parts: SubmitParts, command: Command): Promise<Readonly<R
     // An agent is given time to end by itself: the stream tells when it has.
     run_ended: run.finish !== null,
   };
-}
-
-const runsSearched = 1_000;
-
-async function latestRunOf({ store, project }: SubmitParts, issue: string): Promise<RunRecord | null> {
-  const runs = await store.runs.list(project, { limit: runsSearched });
-  const wanted = issue.trim().toLowerCase();
-  return runs.find((run) => run.issueId === issue.trim() || run.identifier.toLowerCase() === wanted) ?? null;
 }

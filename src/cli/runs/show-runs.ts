@@ -20,9 +20,10 @@ export async function listRuns(flags: RunsFlags, surroundings: Surroundings): Pr
   await using workplace = await openWorkplace(flags, surroundings);
   const { store, project } = workplace;
   const limit = flags.limit ?? 20;
-  // An issue may be named by its identifier, which is part of each run; more than enough runs are read to find it.
-  const all = await store.runs.list(project.id, { limit: flags.issue === undefined ? limit : limit * 50 });
-  const runs = all.filter((run) => flags.issue === undefined || isOf(run, flags.issue)).slice(0, limit);
+  const latest = flags.issue === undefined ? null : await latestRunOf(workplace, flags.issue);
+  const isUnknown = flags.issue !== undefined && latest === null;
+  const ofIssue = latest === null ? {} : { issueId: latest.issueId };
+  const runs = isUnknown ? [] : await store.runs.list(project.id, { ...ofIssue, limit });
   surroundings.stdout.write(flags.json ? jsonLine({ runs: runs.map(presentRun) }) : runs.map(line).join(''));
   return exitCodes.ok;
 }
@@ -66,9 +67,9 @@ function presentRemoval({ removal }: RunRecord): Record<string, unknown> | null 
 export async function findRun({ store, project }: Workplace, reference: string): Promise<RunRecord> {
   const exact = await store.runs.read(reference);
   if (exact !== null && exact.project === project.id) return exact;
+  const ofIssue = await store.runs.latestNamed(project.id, reference);
+  if (ofIssue !== null) return ofIssue;
   const recent = await store.runs.list(project.id, { limit: 1_000 });
-  const ofIssue = recent.find((run) => isOf(run, reference));
-  if (ofIssue !== undefined) return ofIssue;
   const begun = reference === '' ? [] : recent.filter(({ runId }) => runId.startsWith(reference.toLowerCase()));
   const [found] = begun;
   if (begun.length > 1) {
@@ -82,15 +83,8 @@ export async function findRun({ store, project }: Workplace, reference: string):
 }
 
 /** The newest run of an issue, by its id or identifier; null when it had none. */
-export async function latestRunOf({ store, project }: Workplace, issue: string): Promise<RunRecord | null> {
-  const byId = await store.runs.latestOfIssue({ project: project.id, issueId: issue });
-  if (byId !== null) return byId;
-  const recent = await store.runs.list(project.id, { limit: 1_000 });
-  return recent.find((run) => isOf(run, issue.trim())) ?? null;
-}
-
-function isOf({ identifier, issueId }: RunRecord, issue: string): boolean {
-  return issueId === issue || identifier.toLowerCase() === issue.toLowerCase();
+export function latestRunOf({ store, project }: Workplace, issue: string): Promise<RunRecord | null> {
+  return store.runs.latestNamed(project.id, issue);
 }
 
 /** A run as other programs get it. */

@@ -18,9 +18,6 @@ interface NamedIssue {
   readonly identifier: string;
 }
 
-/** How many of the latest runs are searched for the name of an issue. */
-const runsSearched = 1_000;
-
 /** `baton workspace pin`: the workspace of an issue stays, however long its issue is finished. */
 export async function pin(name: string, flags: PinFlags, surroundings: Surroundings): Promise<number> {
   await using workplace = await openWorkplace(flags, surroundings);
@@ -59,12 +56,11 @@ function tell(
 /** One that is pinned, one that ran, or one that the tracker knows by its id. */
 async function findIssue(workplace: Workplace, name: string): Promise<NamedIssue> {
   const { store, project } = workplace;
-  const known = [
-    ...(await store.pins.list(project.id)),
-    ...(await store.runs.list(project.id, { limit: runsSearched })),
-  ].map(({ issueId: id, identifier }) => ({ id, identifier }));
-  const meant = known.find((issue) => isMeantBy(issue, name));
+  const pinned = (await store.pins.list(project.id)).map(({ issueId: id, identifier }) => ({ id, identifier }));
+  const meant = pinned.find((issue) => isMeantBy(issue, name));
   if (meant !== undefined) return meant;
+  const ran = await store.runs.latestNamed(project.id, name);
+  if (ran !== null) return { id: ran.issueId, identifier: ran.identifier };
   const [asked] = await trackerOf(workplace).fetchByIds([name.trim()], {
     caller: { job: 'workspace_pin', cause: 'person' },
   });

@@ -9,6 +9,7 @@ import { notesOfRuns } from './0007-notes-of-runs/notes-of-runs.ts';
 import { notifications } from './0008-notifications/notifications.ts';
 import { landed } from './0009-landed/landed.ts';
 import { answerCodes } from './0010-answer-codes/answer-codes.ts';
+import { namesOfRuns } from './0011-names-of-runs/names-of-runs.ts';
 import type { ColumnTypes } from './column-types.ts';
 
 /**
@@ -32,4 +33,5 @@ export const migrations: readonly Migration[] = [
   notifications,
   landed,
   answerCodes,
+  namesOfRuns,
 ];

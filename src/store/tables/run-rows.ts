@@ -9,6 +9,7 @@ export function rowFromStart(run: RunStart): Omit<Database['runs'], 'seq'> {
     project: run.project,
     issue_id: run.issueId,
     identifier: run.identifier,
+    name_key: run.identifier.toLowerCase(),
     generation: run.generation,
     role: run.role,
     attempt: run.attempt,

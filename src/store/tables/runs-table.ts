@@ -20,6 +20,18 @@ export function runsTable(db: Kysely<Database>): Runs {
       .where('run_id', '=', runId)
       .where('generation', '=', generation)
       .where('ended_at', 'is', null);
+  const newest = async (project: string, by: 'issue_id' | 'name_key', value: string): Promise<RunRecord | null> => {
+    const row = await db
+      .selectFrom('runs')
+      .selectAll()
+      .where('project', '=', project)
+      .where(by, '=', value)
+      .orderBy('seq', 'desc')
+      .orderBy('run_id', 'desc')
+      .limit(1)
+      .executeTakeFirst();
+    return row === undefined ? null : runFrom(row);
+  };
   return {
     start: async (run) => {
       // After every run of the project that is there. The few that start in the same moment, with a lock on nothing, may
@@ -71,17 +83,11 @@ export function runsTable(db: Kysely<Database>): Runs {
       return (await wanted.execute()).map(runFrom);
     },
 
-    latestOfIssue: async (key) => {
-      const row = await db
-        .selectFrom('runs')
-        .selectAll()
-        .where('project', '=', key.project)
-        .where('issue_id', '=', key.issueId)
-        .orderBy('seq', 'desc')
-        .orderBy('run_id', 'desc')
-        .limit(1)
-        .executeTakeFirst();
-      return row === undefined ? null : runFrom(row);
+    latestOfIssue: ({ project, issueId }) => newest(project, 'issue_id', issueId),
+
+    latestNamed: async (project, name) => {
+      const wanted = name.trim();
+      return (await newest(project, 'issue_id', wanted)) ?? (await newest(project, 'name_key', wanted.toLowerCase()));
     },
 
     latestStarts: async (project, issueIds) => {

@@ -5,9 +5,6 @@ import type { Activities } from '../present/issue-activity.ts';
 import { type IssueFacts, presentBoardIssue, presentNamedIssue } from '../present/present-issue.ts';
 import { seenIssues } from '../present/seen-issues.ts';
 
-/** How many of the latest runs are searched for the name of an issue. */
-const runsSearched = 1_000;
-
 export interface FoundIssue {
   readonly facts: IssueFacts;
   /** Whether more is known of it than a name. */
@@ -50,11 +47,6 @@ async function findOnBoard(project: ApiProject, wanted: string) {
 }
 
 async function findInRuns({ tables, id }: ApiProject, wanted: string) {
-  const byId = await tables.runs.latestOfIssue({ project: id, issueId: wanted });
-  const run =
-    byId ??
-    (await tables.runs.list(id, { limit: runsSearched })).find(({ issueId, identifier }) =>
-      isMeantBy({ id: issueId, identifier }, wanted),
-    );
-  return run === undefined ? null : { id: run.issueId, identifier: run.identifier };
+  const run = await tables.runs.latestNamed(id, wanted);
+  return run === null ? null : { id: run.issueId, identifier: run.identifier };
 }
