@@ -62,9 +62,13 @@ interface LogParts<P> {
 /** What is further away than so many pages is left out: the end is what counts. */
 const mostPages = 10;
 
-/** Most events are written this long after they were told. One that takes longer is asked for less and less often. */
+/**
+ * Most events are written this long after they were told. While nothing more comes, it is asked for less and less often;
+ * what is still missing after so many reads that brought nothing was lost, or is beyond what the store keeps of a run.
+ */
 const firstWaitMs = 600;
 const longestWaitMs = 10_000;
+const mostFruitless = 8;
 
 export function openTranscript<P>({ source, start, most }: LogParts<P>): TranscriptLog<P> {
   const events = signal<readonly RunEvent[]>([]);
@@ -77,7 +81,7 @@ export function openTranscript<P>({ source, start, most }: LogParts<P>): Transcr
   let wholeUpTo = 0;
   /** Up to here the run has come, as far as the stream told. */
   let toldUpTo = 0;
-  let waitMs = firstWaitMs;
+  let fruitless = 0;
   let cancelCatchUp: (() => void) | null = null;
 
   const inTurn = (act: () => Promise<void>): Promise<void> => {
@@ -126,26 +130,30 @@ export function openTranscript<P>({ source, start, most }: LogParts<P>): Transcr
       events.value = answer.events;
     });
   /** What came while nobody listened, to the end; but not where the person reads somewhere else. */
+  const readOn = async (): Promise<void> => {
+    if (events.peek().length === 0) return open(start);
+    if (hasLater.peek()) return;
+    for (let pages = 0; pages < mostPages; pages += 1) {
+      await forwards(knownUpTo());
+      if (!hasLater.peek() || problem.peek() !== null || closed.signal.aborted) return;
+    }
+    await open('end');
+  };
   const catchUp = (): Promise<void> =>
     inTurn(async () => {
-      if (events.peek().length === 0) return open(start);
-      if (hasLater.peek()) return;
-      for (let pages = 0; pages < mostPages; pages += 1) {
-        await forwards(knownUpTo());
-        if (!hasLater.peek() || problem.peek() !== null || closed.signal.aborted) return;
-      }
-      await open('end');
+      const before = knownUpTo();
+      await readOn();
+      fruitless = knownUpTo() > before ? 0 : fruitless + 1;
     });
   const catchUpSoon = (): void => {
-    if (closed.signal.aborted) return;
-    cancelCatchUp ??= source.later(waitMs, () => {
+    if (closed.signal.aborted || fruitless >= mostFruitless) return;
+    cancelCatchUp ??= source.later(Math.min(firstWaitMs * 2 ** fruitless, longestWaitMs), () => {
       cancelCatchUp = null;
-      waitMs = Math.min(waitMs * 2, longestWaitMs);
       void catchUp();
     });
   };
   const takeLive = (more: readonly RunEvent[], upTo: number): void => {
-    if (!isBehind()) waitMs = firstWaitMs;
+    if (!isBehind()) fruitless = 0;
     toldUpTo = Math.max(toldUpTo, upTo);
     // While a page is on its way, what is told may not belong to what will be there; then what is missing is read.
     if (isReading.peek()) return;
@@ -156,7 +164,11 @@ export function openTranscript<P>({ source, start, most }: LogParts<P>): Transcr
 
   const openAt = (from: LogStart): Promise<void> => inTurn(() => open(from));
   void openAt(start);
-  const unlisten = source.listen?.({ events: takeLive, connected: catchUpSoon });
+  const connected = (): void => {
+    fruitless = 0;
+    catchUpSoon();
+  };
+  const unlisten = source.listen?.({ events: takeLive, connected });
   return {
     ...{ events, hasEarlier, hasLater, isReading, problem, openAt },
     readEarlier: () =>

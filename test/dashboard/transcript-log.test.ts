@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type EventSource, type LogListener, openTranscript } from '../../dashboard/data/transcript-log.ts';
 import { mergeEvents } from '../../dashboard/data/transcript-merge.ts';
+import { SimulatedClock } from '../../src/clock/simulated-clock.ts';
 import type { RunEvent } from '../../src/server/api/schema/run.ts';
 import { runs } from '../property-runs.ts';
 
@@ -144,6 +145,50 @@ describe('the events of a run that a page shows', () => {
     run.timePasses();
     await settled();
     expect(seqs(log.events.peek())).toEqual([1, 2]);
+  });
+
+  it.each([false, true])('follow a busy run closely however late it is written; whole: %s', async (isWhole) => {
+    const clock = new SimulatedClock();
+    const run = fakeRun({ count: 5, pageSize: 1_000, isWhole });
+    const later = (ms: number, act: () => void) => {
+      const timer = clock.schedule(ms, act);
+      return () => timer.cancel();
+    };
+    const log = openTranscript({ source: { ...run.source, later }, start: 'end', most: 10_000 });
+    const eventsASecond = 10;
+    for (let tick = 1; tick <= 30 * eventsASecond; tick += 1) {
+      run.happens(1, true);
+      await clock.advance(1_000 / eventsASecond);
+      await settled();
+      // What happened is written every half a second.
+      if (tick % 5 === 0) run.write();
+      const known = log.events.peek().findLast(({ payload }) => !isWhole || payload !== undefined)?.seq ?? 0;
+      if (tick > 2 * eventsASecond) expect(run.count() - known).toBeLessThanOrEqual(2 * eventsASecond);
+    }
+    log.close();
+  });
+
+  it('are asked for no more after some time when they are never written', async () => {
+    const clock = new SimulatedClock();
+    const run = fakeRun({ count: 2, pageSize: 5, isWhole: true });
+    let pages = 0;
+    const page: EventSource<string>['page'] = (...asked) => {
+      pages += 1;
+      return run.source.page(...asked);
+    };
+    const later = (ms: number, act: () => void) => {
+      const timer = clock.schedule(ms, act);
+      return () => timer.cancel();
+    };
+    const log = openTranscript({ source: { ...run.source, page, later }, start: 'end', most: 100 });
+    await settled();
+    run.happens(1, true);
+    for (let second = 0; second < 600; second += 1) {
+      await clock.advance(1_000);
+      await settled();
+    }
+    expect(pages).toBeLessThan(12);
+    log.close();
   });
 
   it('can be read back to the beginning, page by page', async () => {
