@@ -37,6 +37,7 @@ export function pageOf({ file, heading = '', rows }: CodePage): { readonly now: 
   const now = readFileSync(path.join(projectRoot, file), 'utf8');
   const table = rows.map(([code, ...cells]) => `| \`${code}\` | ${cells.map(escapeCell).join(' | ')} |\n`).join('');
   const from = now.indexOf(heading);
+  if (from < 0) throw new Error(`${file} has no heading "${heading}"`);
   const rest = now.slice(from).replace(/(?<=^\|(?:---\|)+\n)(?:\|.*\n)*/m, () => table);
   return { now, wanted: now.slice(0, from) + rest };
 }

@@ -15,6 +15,6 @@ export class ByDuration extends BaseSequencer {
   }
 }
 
-function readDurations(): Record<string, number> {
+export function readDurations(): Record<string, number> {
   return JSON.parse(readFileSync(durationsFile, 'utf8'));
 }

@@ -1,7 +1,7 @@
-import { writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Reporter, TestModule } from 'vitest/node';
-import { durationsFile } from './by-duration.ts';
+import { durationsFile, readDurations } from './by-duration.ts';
 import { type Tier, tierOf } from './tiers.ts';
 
 const slowestShown = 10;
@@ -47,10 +47,11 @@ function secondsOf(module: TestModule): number {
   return (duration + collectDuration + setupDuration) / 1_000;
 }
 
-/** By name and in whole seconds, so that a new recording changes few lines. */
+/** By name and in whole seconds, so that a new recording changes few lines. What did not run keeps its duration. */
 function record(durations: readonly { readonly file: string; readonly seconds: number }[]): void {
-  const rows = durations
-    .map(({ file, seconds }) => [file, Math.round(seconds)] as const)
-    .toSorted(([one], [other]) => one.localeCompare(other));
+  const isThere = (file: string): boolean => existsSync(path.join(import.meta.dirname, file));
+  const before = Object.entries(readDurations()).filter(([file]) => isThere(file));
+  const now = durations.map(({ file, seconds }) => [file, Math.round(seconds)] as const);
+  const rows = [...new Map([...before, ...now])].toSorted(([one], [other]) => one.localeCompare(other));
   writeFileSync(durationsFile, `${JSON.stringify(Object.fromEntries(rows), null, 2)}\n`);
 }

@@ -69,12 +69,20 @@ async function askForExplanation(
 interface DaemonAnswer {
   readonly explanation?: Explanation;
   readonly error?: string;
-  readonly failure?: { readonly code: string; readonly message: string; readonly next_step: string };
+  readonly failure?: {
+    readonly code: string;
+    readonly message: string;
+    readonly next_step: string;
+    readonly details?: Readonly<Record<string, unknown>>;
+  };
 }
 
 function errorFrom({ error, failure }: DaemonAnswer): BatonError {
   if (failure !== undefined && isErrorCode(failure.code))
-    return new BatonError(failure.code, failure.message, { nextStep: failure.next_step });
+    return new BatonError(failure.code, failure.message, {
+      nextStep: failure.next_step,
+      details: failure.details ?? {},
+    });
   return new BatonError(
     'command_refused',
     `The daemon does not explain: ${failure?.message ?? error ?? 'no reason'}.`,

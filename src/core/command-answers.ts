@@ -67,11 +67,14 @@ const refusals = {
   run_ending: 'The run is being stopped.',
   run_already_ended: 'The run that the command names has ended; the run in progress was not stopped.',
   not_waiting: 'The issue is neither on hold nor waiting for a retry.',
-  held_for_another_reason: 'The issue is on hold, and neither a person nor an agent asked for that.',
+  held_for_another_reason: 'The issue is on hold for a reason other than `hold` or `stop`.',
   not_held: 'The issue is not on hold.',
   not_taken_over: 'No person has taken over the issue.',
   no_run_for_note: 'The issue has had no run, so no agent would read the note.',
   nothing_to_say: 'The command has no text for the agent.',
+  message_not_taken: 'The run cannot take the message; `data.problem` says why.',
+  no_daemon: 'The command needs a running daemon, and none answers.',
+  key_in_use: 'The key of the command belongs to another command.',
 
   // questions
   question_closed: 'The question is closed; no agent waits for an answer.',
@@ -103,7 +106,7 @@ export interface CommandAnswer {
   readonly code: CommandAnswerCode | ErrorCode;
   /** For the person who gave the command. */
   readonly text: string;
-  /** The names and numbers of the text, for programs; JSON data. */
+  /** Names and numbers of the text that a program may want; JSON data. Of an error its details. */
   readonly data: Readonly<Record<string, unknown>>;
 }
 

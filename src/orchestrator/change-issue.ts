@@ -51,6 +51,6 @@ export async function changeIssue(
   } catch (thrown) {
     const error = toBatonError(thrown);
     if (error.retryable) throw error;
-    return refused(error.code, error.message);
+    return refused(error.code, error.message, error.details);
   }
 }

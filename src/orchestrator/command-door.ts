@@ -85,7 +85,7 @@ export class CommandDoor {
         logger.warn('command_postponed', { command_id: command.id, error });
         return false;
       }
-      answer = refused(error.code, error.message);
+      answer = refused(error.code, error.message, error.details);
     }
     this.#unwritten.set(command.id, answer);
     await store.commands.finish(command.id, { at: clock.now(), ...answer });

@@ -1,4 +1,4 @@
-import { BatonError } from '../core/baton-error.ts';
+import { BatonError, toBatonError } from '../core/baton-error.ts';
 import { type CommandAnswer, done, refused } from '../core/command-answers.ts';
 import { handbackCommand, survivesReason } from '../core/retry-command.ts';
 import type { Command } from '../store/commands.ts';
@@ -93,13 +93,16 @@ export async function steerRun(
   const delivered = done('message_delivered', `Delivered to the agent of ${identifier}.`);
   if (!(await store.commands.begin(id, running.runId))) return delivered;
   try {
-    if (state.running.get(issue.id) !== running) throw new BatonError('command_refused', 'The run has just ended.');
+    if (state.running.get(issue.id) !== running)
+      throw new BatonError('command_refused', 'The run has just ended.', { details: { problem: 'run_ended' } });
     const how = await running.run.steer(text);
     if (how === 'told') return delivered;
     return done('message_waits_for_turn', `The agent of ${identifier} gets the message at its next turn.`);
   } catch (thrown) {
     // It was not said.
     await store.commands.begin(id, null);
-    throw thrown;
+    const error = toBatonError(thrown);
+    if (error.code !== 'command_refused') throw thrown;
+    return refused('message_not_taken', error.message, error.details);
   }
 }

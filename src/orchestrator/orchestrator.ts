@@ -253,12 +253,12 @@ export class Orchestrator {
     });
   }
 
-  /** Calls the watcher after each change, until the returned function is called. */
   /** The number of the newest event of a run in progress, written or not; null for any other run. */
   lastSeqOf(runId: string): number | null {
     return this.#context.journal.lastSeqOf(runId);
   }
 
+  /** Calls the watcher after each change, until the returned function is called. */
   onChange(watcher: () => void): () => void {
     return this.#watchers.add(watcher);
   }

@@ -92,7 +92,9 @@ export function startRecordedRun(context: OrchestratorContext, request: Recorded
     over: notBegun.promise.then(async (why) => (why === null ? void (await outcome) : undefined)),
     steer: async (text) => {
       if (live !== null) return live.steer(text);
-      throw new BatonError('command_refused', 'Its run is just beginning; say it again in a moment.');
+      throw new BatonError('command_refused', 'Its run is just beginning; say it again in a moment.', {
+        details: { problem: 'run_beginning' },
+      });
     },
     canHear: () => live?.canHear?.() ?? true,
     stop: (reason) => {

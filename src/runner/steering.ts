@@ -67,8 +67,8 @@ export class Steering {
   }
 
   async steer(text: string): Promise<'told' | 'kept'> {
-    if (text.trim() === '') throw refused('There is nothing to say.');
-    if (text.length > longestText) throw refused(`The text is longer than ${longestText} characters.`);
+    if (text.trim() === '') throw refused('nothing_to_say', 'There is nothing to say.');
+    if (text.length > longestText) throw refused('too_long', `The text is longer than ${longestText} characters.`);
     this.#refuseIfOver();
     try {
       if (await this.#session?.steer?.(text)) {
@@ -78,11 +78,14 @@ export class Steering {
       }
     } catch (error) {
       // An agent that does not take it in the middle of its turn may do so before the next.
-      if (!this.#hasNextPrompt) throw refused(`The agent does not take it: ${toBatonError(error).message}`);
+      if (!this.#hasNextPrompt)
+        throw refused('agent_refuses', `The agent does not take it: ${toBatonError(error).message}`);
     }
     this.#refuseIfOver();
-    if (!this.#hasNextPrompt) throw refused('This agent hears nothing while it works, and a run has one turn.');
-    if (this.#kept.length >= mostKept) throw refused(`${mostKept} texts wait for the next turn already.`);
+    if (!this.#hasNextPrompt)
+      throw refused('agent_cannot_hear', 'This agent hears nothing while it works, and a run has one turn.');
+    if (this.#kept.length >= mostKept)
+      throw refused('too_many_waiting', `${mostKept} texts wait for the next turn already.`);
     this.#kept.push(text);
     this.#tellSaid(text);
     return 'kept';
@@ -98,10 +101,10 @@ export class Steering {
   }
 
   #refuseIfOver(): void {
-    if (this.#isOver) throw refused('The run is ending.');
+    if (this.#isOver) throw refused('run_ending', 'The run is ending.');
   }
 }
 
-function refused(why: string): BatonError {
-  return new BatonError('command_refused', why);
+function refused(problem: string, why: string): BatonError {
+  return new BatonError('command_refused', why, { details: { problem } });
 }

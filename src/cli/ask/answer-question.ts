@@ -40,7 +40,11 @@ export async function answerQuestion(
   if ('problem' in checked) {
     throw new BatonError('command_refused', `The answer does not fit the question: ${checked.problem}.`, {
       nextStep: `See \`baton ask show ${stored.id}\`.`,
-      details: { question: stored.id, code: 'invalid_answer', problem: checked.code, field: checked.field },
+      details: {
+        question: stored.id,
+        code: 'invalid_answer',
+        data: { problem: checked.code, field: checked.field },
+      },
     });
   }
   const payload = { question: stored.id, issue: stored.issueId, ...checked.answer };

@@ -233,7 +233,6 @@ function dyingGit(at: { left: number }): (git: Git) => Git {
 }
 
 it('every byte of every file that is not ignored, every commit, and what was staged, is found again in salvage', async () => {
-  const count = Number(process.env.BATON_PROPERTY_RUNS ?? runs(25));
   await fc.assert(
     fc.asyncProperty(
       fc.array(step, { minLength: 3, maxLength: 25 }),
@@ -286,7 +285,7 @@ it('every byte of every file that is not ignored, every commit, and what was sta
       },
     ),
     {
-      numRuns: count,
+      numRuns: runs(25),
       ...(process.env.BATON_PROPERTY_SEED === undefined ? {} : { seed: Number(process.env.BATON_PROPERTY_SEED) }),
     },
   );
