@@ -197,7 +197,7 @@ describe('baton demo --once --json', () => {
 /** As `--once` has it. */
 const inHaste = { BATON_REHEARSAL_HASTE: '10' };
 
-describe.concurrent('baton demo in the middle', () => {
+describe('baton demo in the middle', () => {
   it('stops in order at Ctrl-C: exit code 0, a summary, nothing left', async () => {
     using place = new Place(inHaste);
     mkdirSync(path.join(place.folder, 'empty'));
