@@ -5,8 +5,8 @@ import { cutEvents, mergeEvents } from './transcript-merge.ts';
 /**
  * A part of the events of a run, without a gap, that grows at both ends. What must hold:
  *
- * - The stream tells how far the run has come, at once when it is connected and with every event. Whatever is missing up
- *   to there is read, again and again until it is there: an event is told before it is written, and nobody knows how long before.
+ * - The stream reports the number of the newest event when it connects and with every event. The log reads pages until it has
+ *   all events up to that number. One page may not be enough: an event is sent before it is written, and the delay varies.
  * - It is bounded: where it grows at one end beyond `most`, it gets shorter at the other, and can be read again there.
  * - One answer at a time is waited for, so that pages come in their order.
  */
@@ -63,8 +63,8 @@ interface LogParts<P> {
 const mostPages = 10;
 
 /**
- * Most events are written this long after they were told. While nothing more comes, it is asked for less and less often;
- * what is still missing after so many reads that brought nothing was lost, or is beyond what the store keeps of a run.
+ * Most events are written this long after they were sent. While reads bring nothing, they become less frequent. Events that are
+ * still missing after `mostFruitless` such reads were lost, or are more than the store keeps of a run.
  */
 const firstWaitMs = 600;
 const longestWaitMs = 10_000;
@@ -79,7 +79,7 @@ export function openTranscript<P>({ source, start, most }: LogParts<P>): Transcr
   let inLine = 0;
   /** Up to here what was told by the stream is known whole too. */
   let wholeUpTo = 0;
-  /** Up to here the run has come, as far as the stream told. */
+  /** The number of the newest event that the stream reported. */
   let toldUpTo = 0;
   let fruitless = 0;
   let cancelCatchUp: (() => void) | null = null;
@@ -155,7 +155,7 @@ export function openTranscript<P>({ source, start, most }: LogParts<P>): Transcr
   const takeLive = (more: readonly RunEvent[], upTo: number): void => {
     if (!isBehind()) fruitless = 0;
     toldUpTo = Math.max(toldUpTo, upTo);
-    // While a page is on its way, what is told may not belong to what will be there; then what is missing is read.
+    // A page under way may not connect to these events; what is then missing is read after it.
     if (isReading.peek()) return;
     const first = more[0]?.seq;
     if (first !== undefined && !hasLater.peek() && first <= lastSeq() + 1) put(more, 'last');

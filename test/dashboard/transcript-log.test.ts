@@ -68,6 +68,11 @@ function fakeRun({ count, pageSize, isWhole }: { count: number; pageSize: number
   };
 }
 
+const laterOn = (clock: SimulatedClock) => (ms: number, act: () => void) => {
+  const timer = clock.schedule(ms, act);
+  return () => timer.cancel();
+};
+
 const settled = () => new Promise<void>((resolve) => setImmediate(resolve));
 const seqs = (events: readonly RunEvent[]): number[] => events.map(({ seq }) => seq);
 const range = (from: number, to: number): number[] => Array.from({ length: to - from + 1 }, (_, index) => from + index);
@@ -150,11 +155,7 @@ describe('the events of a run that a page shows', () => {
   it.each([false, true])('follow a busy run closely however late it is written; whole: %s', async (isWhole) => {
     const clock = new SimulatedClock();
     const run = fakeRun({ count: 5, pageSize: 1_000, isWhole });
-    const later = (ms: number, act: () => void) => {
-      const timer = clock.schedule(ms, act);
-      return () => timer.cancel();
-    };
-    const log = openTranscript({ source: { ...run.source, later }, start: 'end', most: 10_000 });
+    const log = openTranscript({ source: { ...run.source, later: laterOn(clock) }, start: 'end', most: 10_000 });
     const eventsASecond = 10;
     for (let tick = 1; tick <= 30 * eventsASecond; tick += 1) {
       run.happens(1, true);
@@ -176,11 +177,7 @@ describe('the events of a run that a page shows', () => {
       pages += 1;
       return run.source.page(...asked);
     };
-    const later = (ms: number, act: () => void) => {
-      const timer = clock.schedule(ms, act);
-      return () => timer.cancel();
-    };
-    const log = openTranscript({ source: { ...run.source, page, later }, start: 'end', most: 100 });
+    const log = openTranscript({ source: { ...run.source, page, later: laterOn(clock) }, start: 'end', most: 100 });
     await settled();
     run.happens(1, true);
     for (let second = 0; second < 600; second += 1) {
