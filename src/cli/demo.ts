@@ -3,7 +3,7 @@ import { rehearsalHaste } from '../agent/rehearsal/haste.ts';
 import { systemClock } from '../clock/system-clock.ts';
 import type { Logger } from '../core/logger.ts';
 import type { Orchestrator } from '../orchestrator/orchestrator.ts';
-import type { ReadModel } from '../orchestrator/read-model.ts';
+import type { ReadModel } from '../orchestrator/view/read-model.ts';
 import { createLogger } from '../telemetry/create-logger.ts';
 import type { Board } from '../tracker/board/board.ts';
 import { loadWorkflow } from '../workflow/load-workflow.ts';

@@ -2,7 +2,7 @@ import path from 'node:path';
 import { type BatonError, toBatonError } from '../core/baton-error.ts';
 import type { DispatchDecision } from '../core/dispatch-plan.ts';
 import { harmlessLine, harmlessLines } from '../core/harmless-line.ts';
-import type { ClaimBeside } from '../orchestrator/outside-gates.ts';
+import type { ClaimBeside } from '../orchestrator/dispatch/gates.ts';
 import { loadWorkflow } from '../workflow/load-workflow.ts';
 import { workflowContext } from './adapters.ts';
 import { createDaemon } from './daemon.ts';

@@ -3,7 +3,7 @@ import { systemClock } from '../clock/system-clock.ts';
 import { BatonError } from '../core/baton-error.ts';
 import { type ErrorCode, errorCatalogue } from '../core/error-catalogue.ts';
 import { harmlessLine } from '../core/harmless-line.ts';
-import type { Explanation } from '../orchestrator/explain.ts';
+import type { Explanation } from '../orchestrator/view/explain.ts';
 import { askDaemon } from '../server/ask-daemon.ts';
 import { socketPath } from '../server/socket-path.ts';
 import { exitCodes } from './exit-codes.ts';

@@ -1,46 +1,103 @@
-import { within } from '../clock/clock.ts';
+import type { AgentEvent } from '../agent/agent.ts';
+import type { Chance } from '../clock/chance.ts';
+import { type Clock, within } from '../clock/clock.ts';
 import type { DispatchDecision } from '../core/dispatch-plan.ts';
+import { stateClass } from '../core/eligibility.ts';
+import type { RoomLeft } from '../core/free-room.ts';
+import type { Issue } from '../core/issue.ts';
 import { limitsSwitchedOff } from '../core/limits.ts';
-import type { WorkflowReading } from '../core/workflow.ts';
-import { AccountBook } from './account-book.ts';
-import { Activity } from './activity.ts';
-import { adoptAll, findOrphans } from './adopt.ts';
-import { cleanAtStart } from './clean-at-start.ts';
-import { CommandDoor } from './command-door.ts';
-import type { OrchestratorContext, OrchestratorParts } from './context.ts';
-import { previewDispatch, SlotFiller } from './dispatch.ts';
-import { emptySchedulingState } from './empty-state.ts';
-import { endEarlierLives } from './end-earlier-lives.ts';
-import { type Explainer, type Explanation, explainIssue } from './explain.ts';
-import { Jobs } from './jobs.ts';
-import { Journal } from './journal.ts';
-import { LeaseKeeper } from './lease-keeper.ts';
-import { Ledger } from './ledger.ts';
-import { lookAgain } from './look-again.ts';
-import { lookFromOutside } from './look-from-outside.ts';
-import { OpenQuestions } from './open-questions.ts';
-import type { ClaimBeside } from './outside-gates.ts';
-import { restMs, trackerNow } from './pace.ts';
+import type { Logger } from '../core/logger.ts';
+import type { Settings } from '../core/settings.ts';
+import type { WorkflowReading, WorkflowSource } from '../core/workflow.ts';
+import type { Runner } from '../runner/runner.ts';
+import type { Store } from '../store/store.ts';
+import type { Transcripts } from '../store/transcript-files.ts';
+import type { Tracker } from '../tracker/tracker.ts';
+import type { Workspaces } from '../workspace/workspace.ts';
+import type { ClaimChange, Retrying } from './claims/claim.ts';
+import { Claims } from './claims/claims.ts';
+import { endLeftoverProcesses, findOrphans, inheritAll } from './claims/inherit.ts';
+import { LeaseKeeper } from './claims/lease-keeper.ts';
+import { RetryTimers } from './claims/retry-timers.ts';
+import { CommandDoor } from './commands/command-door.ts';
+import { Pause } from './commands/pause.ts';
+import type { ClaimBeside } from './dispatch/gates.ts';
+import { Retries } from './dispatch/retry.ts';
+import { RoomWatch } from './dispatch/room-watch.ts';
+import { skippedIssues } from './dispatch/skipped.ts';
+import { previewDispatch, SlotFiller } from './dispatch/slot-filler.ts';
+import type { PoolMember } from './dispatch/slot-pool.ts';
+import { Jobs } from './jobs/jobs.ts';
+import { QueueHealth } from './jobs/queue-health.ts';
+import { recurringJobs } from './jobs/recurring-jobs.ts';
+import type { EndedRun, IssueDesk, Processes, Trial } from './parts.ts';
 import { PendingWork } from './pending-work.ts';
-import { type ReadModel, readModel } from './read-model.ts';
-import { readPause } from './read-pause.ts';
-import { readLandings } from './record-landing.ts';
-import { recurringJobs } from './recurring-jobs.ts';
-import { takeUpRestored } from './reload.ts';
-import { RoomWatch } from './room-watch.ts';
-import type { RetryEntry, SchedulingState } from './scheduling-state.ts';
-import { settleRun } from './settle-run.ts';
+import { Activity } from './poll/activity.ts';
+import { Candidates } from './poll/candidates.ts';
+import { Landings } from './poll/landings.ts';
+import { restMs, trackerNow } from './poll/pace.ts';
+import type { PollError } from './poll/poll.ts';
+import { TrackerReads } from './poll/tracker-reads.ts';
+import { AccountBook } from './runs/account-book.ts';
+import { Journal } from './runs/journal.ts';
+import { OpenQuestions } from './runs/open-questions.ts';
+import { noTotals } from './runs/run-totals.ts';
+import { Runs } from './runs/runs.ts';
+import { Spending } from './runs/spending.ts';
 import { endRuns, giveClaimsBack } from './shut-down.ts';
-import { type SweepReport, type SweepWish, sweepWorkspaces } from './sweep-workspaces.ts';
-import { Takeover } from './takeover.ts';
-import { errorsIn } from './tick.ts';
 import { TickLoop } from './tick-loop.ts';
-import { readToday } from './today.ts';
-import { TrackerReads } from './tracker-reads.ts';
-import { lookAtWaiting, looksDueSoon } from './waiting-looks.ts';
-import { Watchers } from './watchers.ts';
+import { DueReads, errorsIn } from './tick-steps.ts';
+import { type Explainer, type Explanation, explainIssue } from './view/explain.ts';
+import type { Health } from './view/health.ts';
+import { type ReadModel, readModel } from './view/read-model.ts';
+import { Watchers } from './view/watchers.ts';
+import { cleanAtStart } from './workspaces/clean-at-start.ts';
+import { WorkspaceCleaner } from './workspaces/clean-workspaces.ts';
+import { type SweepReport, type SweepWish, WorkspaceSweep } from './workspaces/sweep-workspaces.ts';
 
-/** So long the first tick waits for commands that wait. */
+/** What the orchestrator is made of. */
+export interface OrchestratorParts {
+  readonly clock: Clock;
+  readonly chance: Chance;
+  readonly logger: Logger;
+  readonly source: WorkflowSource;
+  readonly trackerFor: (settings: Settings) => Tracker;
+  readonly workspacesFor: (settings: Settings) => Workspaces;
+  readonly runner: Runner;
+  readonly store: Store;
+  /** Whether other daemons may work on the same store. */
+  readonly isShared: boolean;
+  /** The project's id in the store. */
+  readonly project: string;
+  /** Who this daemon is in the store: the same after a restart, different from every other. */
+  readonly owner: string;
+  /** The name of this machine, for the record of a run. */
+  readonly host: string;
+  readonly transcripts: Transcripts;
+  readonly processes: Processes;
+  /** What the machine has left for new work. May hang, or reject: then it is unknown. */
+  readonly roomLeft: (settings: Settings) => Promise<RoomLeft>;
+  /** Drops salvaged work that is older than these settings want; gives how much. May reject. */
+  readonly pruneSalvage: (settings: Settings) => Promise<number>;
+  /** Takes in what other daemons on the store have asked of remote services. May reject. */
+  readonly refreshRequests: () => Promise<void>;
+  /** When a person last touched the file that says so, wall time; null where there is none. */
+  readonly touchedAt: () => number | null;
+  /** Slots that several projects of this Baton share; null where it is alone. */
+  readonly pool: PoolMember | null;
+  /** Limits a trial to these issues (ids or identifiers) and to so many runs; null: no limit. */
+  readonly trial: Trial | null;
+  /** Changes the issues themselves, where they are Baton's own; absent elsewhere, and where nobody asks for it. */
+  readonly issueDesk?: () => IssueDesk | null;
+  /** Hears of each event of a run with its number. It must be quick, and not throw. */
+  readonly onRunEvent?: (runId: string, seq: number, event: AgentEvent) => void;
+  /** Hears of each run that has ended. It must be quick, and not throw. */
+  readonly onRunEnd?: (run: EndedRun) => void;
+  /** Takes the health record of each tick. */
+  readonly onHealth: (health: Health) => void;
+}
+
+/** How long the first tick waits for commands that wait. */
 const commandsFirstMs = 5_000;
 /** A person who changes several things in a row gets one sweep for them. */
 const sweepAgainMs = 2_000;
@@ -48,21 +105,17 @@ const sweepAgainMs = 2_000;
 const pollAgainMs = 1_000;
 
 /**
- * The one authority over scheduling state. It ticks at once when started, then every few seconds; a tick only decides and
- * begins things. Each other concern is a job at its own pace, the poll of the tracker among them. Exits, due looks and
- * commands are served when they come. It is stopped once: nothing new starts, every run is stopped, and
- * `closed` resolves when all of them are gone.
+ * The one authority over scheduling. It ticks at once when started, then every few seconds; a tick only decides and begins
+ * things. Each other concern is a job at its own pace, the poll of the tracker among them. Exits, due retries and commands
+ * are served when they come. It is stopped once: nothing new starts, every run is stopped, and `closed` resolves when all
+ * of them are gone.
  */
 export class Orchestrator {
   readonly closed: Promise<void>;
-  readonly #context: OrchestratorContext;
-  readonly #door: CommandDoor;
-  readonly #filler: SlotFiller;
-  readonly #lease: LeaseKeeper;
-  readonly #pending: PendingWork;
+  readonly #all: Assembly;
+  readonly #commands: CommandDoor;
   readonly #jobs: Jobs;
   readonly #ticks: TickLoop;
-  readonly #state: SchedulingState = emptySchedulingState();
   readonly #stop = new AbortController();
   readonly #watchers: Watchers;
   readonly #startedAt: number;
@@ -70,71 +123,51 @@ export class Orchestrator {
   #starting: Promise<void> = Promise.resolve();
   #isStarted = false;
   #reading: WorkflowReading | null = null;
+  #pollErrors: readonly PollError[] = [];
 
   constructor(parts: OrchestratorParts) {
     this.closed = new Promise((resolve) => {
       this.#resolveClosed = resolve;
     });
-    const { clock } = parts;
-    // A tick in progress keeps the settings it began with.
-    const source = { read: () => this.#reading ?? parts.source.read() };
-    const stopping = this.#stop.signal;
-    this.#startedAt = clock.now();
-    this.#pending = new PendingWork(parts.logger);
+    this.#startedAt = parts.clock.now();
     this.#watchers = new Watchers(parts.logger);
-    this.#context = {
+    this.#all = assemble({
       ...parts,
-      source,
-      state: this.#state,
-      stopping,
-      ledger: new Ledger({ ...parts, generations: this.#state.generations }),
-      takeover: new Takeover({ ...parts, generations: this.#state.generations }),
-      journal: new Journal({ ...parts, stopping }),
-      reads: new TrackerReads({
-        clock,
-        stopping,
-        tracker: () => parts.trackerFor(source.read().workflow.settings),
-        freshnessMs: () => source.read().workflow.settings.polling.freshnessMs,
-        restMs: (failures) => restMs(this.#context, failures),
-        soon: () => looksDueSoon(this.#context),
-      }),
-      activity: new Activity({ ...parts, onActivity: () => this.#jobs.review() }),
-      accounts: new AccountBook({ ...parts, onMended: () => lookAtWaiting(this.#context) }),
-      questions: new OpenQuestions(() => this.#context),
-      room: new RoomWatch({ ...parts, source, onRoomAgain: () => this.#context.fillSlots() }),
-      isClaimSafe: (claimedAt) => this.#lease.isSafe(claimedAt),
-      own: (what, work) => this.#pending.own(what, work),
-      requestTick: () => this.#lookNow(),
-      fillSlots: () => {
-        if (!stopping.aborted && this.#isStarted) this.#filler.fill();
-      },
-      runEnded: (entry, outcome) => this.#pending.own('exit', settleRun(this.#context, entry, outcome)),
-      lookDue: (entry) => this.#pending.own('look', this.#lookAgain(entry)),
+      // A tick in progress keeps the settings it began with.
+      source: { read: () => this.#reading ?? parts.source.read() },
+      stopping: this.#stop.signal,
+      isStarted: () => this.#isStarted,
       notify: () => this.#watchers.notify(),
+      requestTick: () => this.#lookNow(),
+      reviewJobs: () => this.#jobs.review(),
+      retryDue: (retrying) => this.#retryDue(retrying),
+    });
+    const { pending, pause, claims } = this.#all;
+    this.#commands = new CommandDoor(this.#all);
+    const onPollErrors = (errors: readonly PollError[]): void => {
+      this.#pollErrors = errors;
     };
-    this.#door = new CommandDoor(this.#context);
-    this.#filler = new SlotFiller(this.#context);
-    this.#lease = new LeaseKeeper(this.#context);
-    this.#jobs = new Jobs(this.#context, recurringJobs(this.#context));
+    this.#jobs = new Jobs(this.#all, recurringJobs({ ...this.#all, onPollErrors }));
     this.#ticks = new TickLoop({
-      context: this.#context,
+      ...this.#all,
       jobs: this.#jobs,
       startedAt: this.#startedAt,
+      pollErrors: () => this.#pollErrors,
       onBegin: () => {
-        this.#pending.own('commands', this.#door.knock());
+        pending.own('commands', this.#commands.knock());
         this.#reading = parts.source.read();
       },
       onEnd: () => {
         this.#reading = null;
         // A drain is over when nothing runs any more.
-        if (this.#state.paused?.kind === 'drain' && this.#state.running.size === 0) void this.stop();
+        if (pause.state?.kind === 'drain' && claims.running.size === 0) void this.stop();
       },
     });
   }
 
   /**
-   * Startup in this order: what earlier lives left is ended and taken over, workspaces of finished issues are cleaned,
-   * then comes the first tick. Rejects when the store cannot be read.
+   * Startup in this order: what was left behind before a restart is ended and inherited, workspaces of finished issues are
+   * cleaned, then comes the first tick. Rejects when the store cannot be read.
    */
   start(): Promise<void> {
     this.#starting = this.#start();
@@ -142,94 +175,95 @@ export class Orchestrator {
   }
 
   async #start(): Promise<void> {
-    const { logger, source } = this.#context;
+    const { logger, source, clock, lease, own } = this.#all;
     logger.info('orchestrator_started');
     for (const limit of limitsSwitchedOff(source.read().workflow.settings)) logger.warn('limit_off', { limit });
-    this.#lease.start();
-    await endEarlierLives(this.#context);
+    lease.start();
+    await endLeftoverProcesses(this.#all);
     await this.#takeUp();
     // What people asked for while no daemon ran comes before anything starts; a slow tracker does not hold it up for long.
-    await within(this.#context.clock, commandsFirstMs, this.#door.knock());
+    await within(clock, commandsFirstMs, this.#commands.knock());
     if (this.#stop.signal.aborted) return;
     this.#isStarted = true;
     await this.#jobs.start();
-    this.#pending.own('cleanup', cleanAtStart(this.#context));
+    own('cleanup', cleanAtStart(this.#all));
     this.refresh();
   }
 
-  /** The store was put back to an earlier moment beside us: what it says holds, except for the runs in progress. */
+  /** The store was put back to an earlier moment: what it says is true, except for the runs in progress. */
   reload(): void {
     const again = async (): Promise<void> => {
-      await takeUpRestored(this.#context);
+      await this.#all.claims.reload();
       await this.#takeUp();
       this.wake();
     };
-    this.#pending.own('reload', again());
+    this.#all.own('reload', again());
   }
 
-  /** A person wrote something that may concern the orchestrator: commands are carried out and the tracker is looked at now. */
+  /** A person wrote something that may concern the orchestrator: commands are carried out and the tracker is asked now. */
   wake(): void {
-    const { reads, activity } = this.#context;
-    if (this.#isStarted) this.#pending.own('commands', this.#door.knock());
+    const { reads, activity, own } = this.#all;
+    if (this.#isStarted) own('commands', this.#commands.knock());
     activity.note();
     reads.forgetAll();
     // Perhaps an issue of our own board is over now. What is elsewhere does not change by what is done here.
-    if (trackerNow(this.#context)?.isLocal === true) this.#jobs.ask('workspace_sweep', { atLeastMs: sweepAgainMs });
+    if (trackerNow(this.#all)?.isLocal === true) this.#jobs.ask('workspace_sweep', { atLeastMs: sweepAgainMs });
     this.refresh();
   }
 
   /** Asks for a tick and a poll now, also of a tracker that rests; while one is in progress, for one right after it. */
   refresh(): void {
-    this.#context.reads.rest.lift();
+    this.#all.reads.rest.lift();
     this.#lookNow();
   }
 
   #lookNow(): void {
-    // Whoever asks during the start gets the first tick: before it nothing may begin.
+    // Asked during the start, it is the first tick: before it nothing may begin.
     if (this.#stop.signal.aborted || !this.#isStarted) return;
-    const isLocal = trackerNow(this.#context)?.isLocal === true;
+    const isLocal = trackerNow(this.#all)?.isLocal === true;
     this.#jobs.ask('tracker_poll', { atLeastMs: isLocal ? 0 : pollAgainMs });
     this.#ticks.ask();
   }
 
   /** There may be a slot for a candidate that is known: a slot of this Baton was freed. */
   fillSlots(): void {
-    this.#context.fillSlots();
+    this.#all.fillSlots();
   }
 
   /** What a tick would do now, after what must have survived was read; nothing is started. */
   async preview(beside: readonly ClaimBeside[] = []): Promise<readonly DispatchDecision[]> {
-    await lookFromOutside(this.#context);
-    return previewDispatch(this.#context, beside);
+    await this.#lookFromOutside();
+    return previewDispatch(this.#all, beside);
   }
 
   /** Why an issue starts or does not, gate by gate. */
   async explain(reference: string, by: Explainer = 'daemon'): Promise<Explanation> {
-    if (by === 'visitor') await lookFromOutside(this.#context);
-    return explainIssue(this.#context, reference, by);
+    if (by === 'visitor') await this.#lookFromOutside();
+    return explainIssue(this.#all, reference, by);
   }
 
   /** Removes the workspaces that may go; also before a start, for a person who runs no daemon. */
   prune(wish: SweepWish): Promise<SweepReport> {
-    return sweepWorkspaces(this.#context, wish);
+    return this.#all.sweep.run(wish);
   }
 
   /** Stops everything and resolves when no run is left. Calling it again waits for the same end. */
   async stop(): Promise<void> {
     if (!this.#stop.signal.aborted) {
-      const { logger, journal, pool } = this.#context;
-      logger.info('orchestrator_stopping', { running: this.#state.running.size });
+      const { claims, logger, journal, pool, pending, lease, retryTimers } = this.#all;
+      logger.info('orchestrator_stopping', { running: claims.running.size });
       this.#stop.abort();
       this.#ticks.stop();
       const jobsEnd = this.#jobs.stop();
-      // What it takes over is being ended or written down; whoever started it hears of its error.
+      // What it inherits is being ended or written; whoever started it hears of its error.
       await this.#starting.catch(() => {});
-      await endRuns(this.#context, this.#ticks.inProgress);
+      retryTimers.stop();
+      await endRuns(this.#all, this.#ticks.inProgress);
       await jobsEnd;
-      await this.#pending.drain();
+      await pending.drain();
       await journal.flush();
-      this.#lease.stop();
-      await giveClaimsBack(this.#context);
+      lease.stop();
+      await giveClaimsBack(this.#all);
       pool?.leave();
       this.#watchers.notify();
       this.#resolveClosed();
@@ -243,19 +277,19 @@ export class Orchestrator {
 
   /** What is going on, as a copy that does not change. Never waits for anything. */
   read(): ReadModel {
-    return readModel(this.#context, {
+    return readModel(this.#all, {
       startedAt: this.#startedAt,
       nextPollDueAt: this.#jobs.dueAt('tracker_poll'),
       pollCheckInProgress: this.#ticks.inProgress !== null || this.#jobs.isRunning('tracker_poll'),
       ticks: this.#ticks.number,
-      errors: [...errorsIn(this.#ticks.steps), ...this.#state.pollErrors],
+      errors: [...errorsIn(this.#ticks.steps), ...this.#pollErrors],
       jobs: this.#jobs.views(),
     });
   }
 
   /** The number of the newest event of a run in progress, written or not; null for any other run. */
   lastSeqOf(runId: string): number | null {
-    return this.#context.journal.lastSeqOf(runId);
+    return this.#all.journal.lastSeqOf(runId);
   }
 
   /** Calls the watcher after each change, until the returned function is called. */
@@ -263,18 +297,168 @@ export class Orchestrator {
     return this.#watchers.add(watcher);
   }
 
-  /** Reads what must have survived, and takes over what nobody has. */
+  /** Reads what must have survived, and inherits what nobody has. */
   async #takeUp(): Promise<void> {
-    await readPause(this.#context);
-    await readToday(this.#context);
-    await readLandings(this.#context);
-    await this.#context.accounts.read();
-    await adoptAll(this.#context, await findOrphans(this.#context));
+    const { pause, spending, landings, accounts } = this.#all;
+    await pause.read();
+    await spending.read();
+    await landings.read();
+    await accounts.read();
+    await inheritAll(this.#all, await findOrphans(this.#all));
   }
 
-  /** What comes due during the start waits for its end: before it others are still being taken over. */
-  async #lookAgain(entry: RetryEntry): Promise<void> {
-    await this.#starting;
-    if (this.#state.retrying.get(entry.issue.id) === entry) await lookAgain(this.#context, entry);
+  /** What the store says is going on, for a visitor who only looks: nothing is claimed, scheduled or changed. */
+  async #lookFromOutside(): Promise<void> {
+    const { pause, spending, accounts, room, claims, candidates, reads, store, project, clock, source } = this.#all;
+    await pause.read();
+    await spending.read();
+    await accounts.read();
+    await room.look();
+    claims.show(await store.recovery(project, clock.now()));
+    const { agent, tracker } = source.read().workflow.settings;
+    if (agent.maxInReview > 0)
+      candidates.countInReview(await reads.byStates(tracker.reviewStates, { job: 'visitor', cause: 'person' }));
   }
+
+  /** What comes due during the start waits for its end: before it others are still being inherited. */
+  async #retryDue(retrying: Retrying): Promise<void> {
+    await this.#starting;
+    if (this.#all.claims.get(retrying.issue.id) === retrying) await this.#all.retries.try(retrying);
+  }
+}
+
+/** What the parts need of the orchestrator around them. */
+interface Surroundings extends OrchestratorParts {
+  readonly stopping: AbortSignal;
+  readonly isStarted: () => boolean;
+  readonly notify: () => void;
+  readonly requestTick: () => void;
+  readonly reviewJobs: () => void;
+  readonly retryDue: (retrying: Retrying) => Promise<void>;
+}
+
+type Assembly = ReturnType<typeof assemble>;
+
+/** Makes the parts and connects them; what depends on claims listens to their changes. */
+function assemble(around: Surroundings) {
+  const { clock, logger, source, stopping, notify, pool, trackerFor } = around;
+  const pending = new PendingWork(logger);
+  const own = (what: string, work: Promise<unknown>): void => pending.own(what, work);
+  const leaseMs = (): number => source.read().workflow.settings.store.leaseMs;
+  const base = { ...around, own, leaseMs };
+
+  const claims = new Claims(base);
+  const withClaims = { ...base, claims };
+  const retryTimers = new RetryTimers({
+    ...withClaims,
+    onDue: (retrying) => own('retry', around.retryDue(retrying)),
+  });
+  const candidates = new Candidates(source);
+  const activity = new Activity({ ...base, onActivity: around.reviewJobs });
+  const reads: TrackerReads = new TrackerReads({
+    clock,
+    stopping,
+    tracker: () => trackerFor(source.read().workflow.settings),
+    freshnessMs: () => source.read().workflow.settings.polling.freshnessMs,
+    restMs: (failures) => restMs({ ...base, activity }, failures),
+    soon: () => retries.dueSoon(),
+  });
+  const journal = new Journal(base);
+  const spending = new Spending(withClaims);
+  const pause = new Pause(base);
+  const landings = new Landings(withClaims);
+  const skipped = skippedIssues(claims);
+  const totals = noTotals();
+  const fillSlots = (): void => {
+    if (!stopping.aborted && around.isStarted()) filler.fill();
+  };
+  const room = new RoomWatch({ ...base, onRoomAgain: fillSlots });
+  const accounts = new AccountBook({
+    ...base,
+    onMended: () => {
+      if (retries.accountReady()) fillSlots();
+    },
+  });
+  const cleaner = new WorkspaceCleaner({ ...withClaims, reads, onCleaned: fillSlots });
+  const sweep = new WorkspaceSweep({ ...withClaims, reads, cleaner, onCleaned: fillSlots });
+  const due = new DueReads(base);
+  const givenBack = (issue: Issue): void => {
+    landings.follow(issue);
+    if (stateClass(issue.state, source.read().workflow.settings.tracker) !== 'terminal') return;
+    landings.landed(issue);
+    own('cleanup', cleaner.cleanAfterLastRun(issue));
+  };
+  const known = {
+    ...withClaims,
+    accounts,
+    activity,
+    candidates,
+    cleaner,
+    due,
+    fillSlots,
+    givenBack,
+    journal,
+    landings,
+    leaseMs,
+    pause,
+    pending,
+    reads,
+    room,
+    skipped,
+    spending,
+    sweep,
+    totals,
+    cleaning: () => [...cleaner.cleaning],
+    isCleaning: (issueId: string) => cleaner.cleaning.has(issueId),
+    findOrphansSoon: () => due.orphansSoon(),
+    onCleaned: fillSlots,
+    polled: fillSlots,
+    withWorkspace: () => sweep.withWorkspace(),
+  };
+  const stopRun: Runs['stop'] = (running, reason) => runs.stop(running, reason);
+  const questions = new OpenQuestions({ ...known, stopRun });
+  const lease = new LeaseKeeper({ ...known, stopRun });
+  const runs: Runs = new Runs({
+    ...known,
+    questions,
+    isClaimSafe: (claimedAt) => lease.isSafe(claimedAt),
+    inherit: (issueId) => own('inherit', inheritAll(known, [issueId])),
+  });
+  const startRun: Runs['start'] = (start) => runs.start(start);
+  const retries: Retries = new Retries({ ...known, startRun });
+  const filler: SlotFiller = new SlotFiller({ ...known, retries, startRun });
+  const queueHealth = new QueueHealth(known);
+
+  claims.onChange((change) => {
+    if (isOver(change) && change.by === 'not_begun') pool?.giveBack();
+    else if (isOver(change)) pool?.free();
+    else if (change.by === 'begin') pool?.take();
+    if (change.by === 'begin' || change.by === 'settle') activity.note();
+    if (isOver(change) || (change.before?.status === 'held' && change.after !== change.before))
+      reads.forget(change.issueId);
+    notify();
+    if (change.by === 'settle' || (change.by === 'release' && change.after === null)) fillSlots();
+  });
+
+  return {
+    ...known,
+    lease,
+    queueHealth,
+    questions,
+    retries,
+    retryTimers,
+    runs,
+    stopRun,
+    endRetry: (retrying: Retrying, fresh: Issue | null) => retries.end(retrying, fresh),
+    inheritOrphans: async () => {
+      const orphans = await findOrphans(known);
+      if (orphans.length > 0) own('inherit', inheritAll(known, orphans));
+    },
+    serveRetries: () => own('retries', retries.serveWaiting()),
+  };
+}
+
+/** A run has ended, or did not begin. */
+function isOver({ before, after }: ClaimChange): boolean {
+  return before?.status === 'running' && after !== before;
 }

@@ -1,6 +1,16 @@
-import { timedOut, within } from '../clock/clock.ts';
-import type { OrchestratorContext } from './context.ts';
-import { stopRun } from './stop-run.ts';
+import { type Clock, timedOut, within } from '../clock/clock.ts';
+import type { Logger } from '../core/logger.ts';
+import type { Claims } from './claims/claims.ts';
+import type { Processes } from './parts.ts';
+import type { Runs } from './runs/runs.ts';
+
+export interface ShutDownParts {
+  readonly claims: Claims;
+  readonly runs: Runs;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly processes: Processes;
+}
 
 /** After so long a stop ends what is left without asking. */
 const shutdownTimeoutMs = 30_000;
@@ -8,24 +18,23 @@ const shutdownTimeoutMs = 30_000;
 const tickDrainMs = Math.min(5_000, 0.2 * shutdownTimeoutMs);
 
 /** Nothing new starts any more: lets the tick in progress end, asks every run to stop, and ends those that do not. */
-export async function endRuns(context: OrchestratorContext, ticking: Promise<void> | null): Promise<void> {
-  const { state, clock, logger, processes } = context;
-  for (const entry of state.retrying.values()) entry.timer.cancel();
+export async function endRuns(parts: ShutDownParts, ticking: Promise<void> | null): Promise<void> {
+  const { claims, runs, clock, logger, processes } = parts;
   if (ticking !== null) await within(clock, tickDrainMs, ticking);
-  const runs = [...state.running.values()];
-  for (const entry of runs) stopRun(context, entry, 'shutdown');
-  const gone = Promise.all(runs.map(({ run }) => run.over));
+  const live = [...claims.running.values()];
+  for (const running of live) runs.stop(running, 'shutdown');
+  const gone = Promise.all(live.map(({ over }) => over.promise));
   if ((await within(clock, shutdownTimeoutMs, gone)) === timedOut) {
     logger.warn('agents_killed_at_stop');
-    await processes.endAtOnce(runs.map(({ runId }) => runId));
+    await processes.endAtOnce(live.map(({ runId }) => runId));
   }
   await gone;
 }
 
-/** For a daemon that comes after us: what we had is free, retries and holds stay. */
-export async function giveClaimsBack({ ledger, logger }: OrchestratorContext): Promise<void> {
+/** For the daemon that comes next: what we had is free, retries and holds stay. */
+export async function giveClaimsBack({ claims, logger }: ShutDownParts): Promise<void> {
   try {
-    await ledger.releaseClaims();
+    await claims.releaseAll();
   } catch (error) {
     logger.warn('claims_release_failed', { error });
   }

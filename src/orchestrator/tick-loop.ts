@@ -1,18 +1,22 @@
 import type { Timer } from '../clock/clock.ts';
-import type { OrchestratorContext } from './context.ts';
-import { tellHealth } from './health.ts';
-import type { Jobs } from './jobs.ts';
-import { paceNow } from './pace.ts';
-import { runTick, type StepReport } from './tick.ts';
+import type { Jobs } from './jobs/jobs.ts';
+import type { Activity } from './poll/activity.ts';
+import { paceNow } from './poll/pace.ts';
+import type { PollError } from './poll/poll.ts';
+import { type DueReads, runTick, type StepReport, type TickParts } from './tick-steps.ts';
+import { type HealthParts, tellHealth } from './view/health.ts';
 
 /** A tick costs nothing but a look around on this machine: it comes at least this often, whatever the polls do. */
 const tickMs = 5_000;
 /** Wall time that ran ahead of the monotonic clock by so much: the machine has slept, or its clock was set. */
 const sleptMs = 60_000;
 
-interface TickLoopParts {
-  readonly context: OrchestratorContext;
+interface TickLoopParts extends TickParts, HealthParts {
+  readonly activity: Activity;
   readonly jobs: Jobs;
+  readonly due: DueReads;
+  readonly pollErrors: () => readonly PollError[];
+  readonly notify: () => void;
   /** When the orchestrator was made, wall time. */
   readonly startedAt: number;
   /** Before the steps of each tick. */
@@ -64,7 +68,7 @@ export class TickLoop {
   }
 
   #schedule(delayMs: number): void {
-    const { clock } = this.#parts.context;
+    const { clock } = this.#parts;
     this.#timer?.cancel();
     this.#nextAt = clock.monotonic() + delayMs;
     this.#timer = clock.schedule(delayMs, () => {
@@ -74,36 +78,35 @@ export class TickLoop {
   }
 
   async #tick(): Promise<void> {
-    const { context, jobs, onBegin, onEnd, startedAt } = this.#parts;
-    const { clock, state, stopping, activity, logger } = context;
+    const { jobs, onBegin, onEnd, startedAt, clock, stopping, activity, logger, notify } = this.#parts;
     const tickStartedAt = { wall: clock.now(), monotonic: clock.monotonic() };
     this.#nextAt = null;
     this.#isWanted = false;
-    context.notify();
+    notify();
     try {
       onBegin();
       this.#lookForSleep(tickStartedAt);
       activity.look();
       jobs.review();
-      this.#steps = await runTick(context);
+      this.#steps = await runTick(this.#parts, this.#parts.due);
     } catch (error) {
       logger.error('tick_failed', { error });
     } finally {
       this.#number += 1;
       this.#ticking = null;
       onEnd();
-      if (!stopping.aborted) this.#schedule(this.#isWanted ? 0 : Math.min(paceNow(context).intervalMs, tickMs));
-      tellHealth(context, {
+      if (!stopping.aborted) this.#schedule(this.#isWanted ? 0 : Math.min(paceNow(this.#parts).intervalMs, tickMs));
+      tellHealth(this.#parts, {
         startedAt,
         number: this.#number,
         tickStartedAt,
         steps: this.#steps,
         nextTickAt: this.#nextAt,
         isPolling: jobs.isRunning('tracker_poll'),
-        pollErrors: state.pollErrors,
+        pollErrors: this.#parts.pollErrors(),
         jobs: jobs.views(),
       });
-      context.notify();
+      notify();
     }
   }
 
@@ -112,7 +115,7 @@ export class TickLoop {
     const before = this.#seenAt;
     this.#seenAt = now;
     if (before === null || now.wall - before.wall - (now.monotonic - before.monotonic) < sleptMs) return;
-    this.#parts.context.logger.info('clock_jumped');
+    this.#parts.logger.info('clock_jumped');
     this.#parts.jobs.ask('tracker_poll');
   }
 }

@@ -13,14 +13,13 @@ import type { ToolDoor, ToolHost } from '../core/tool-door.ts';
 import type { Workspace, WorkspaceFacts, Workspaces, WorkspaceVisit } from '../workspace/workspace.ts';
 import { askPerson } from './ask-person.ts';
 import { firstPrompt } from './first-prompt.ts';
-import { guardWatcher } from './guard-watcher.ts';
 import { hideFromTools, hideSecrets } from './hide-secrets.ts';
 import { type PersonWords, personEvent } from './person-events.ts';
 import { planSession } from './plan-session.ts';
 import { promptEvents } from './prompt-events.ts';
 import { outcomeOf } from './run-outcome.ts';
 import { runTurns } from './run-turns.ts';
-import type { LiveRun, Runner, RunRequest, RunWatcher } from './runner.ts';
+import type { LiveRun, RunFact, Runner, RunRequest } from './runner.ts';
 import { Steering } from './steering.ts';
 import { thinEvents } from './thin-events.ts';
 import { TurnLimit } from './turn-limit.ts';
@@ -62,13 +61,14 @@ function startRun(request: RunRequest, parts: RunnerParts): LiveRun {
   const logger = parts.logger.child(named(request));
   let reason: StopReason | null = null;
   let turns = 0;
-  const guarded = guardWatcher(request.watcher, logger);
-  const watcher: RunWatcher = {
-    ...guarded,
-    onTurn: (turn) => {
-      turns = turn;
-      guarded.onTurn(turn);
-    },
+  // Whoever hears of a fact cannot break the run or keep its agent alive.
+  const tell = (fact: RunFact): void => {
+    if (fact.kind === 'turn') turns = fact.turn;
+    try {
+      request.tell(fact);
+    } catch (error) {
+      logger.error('run_watcher_failed', { error });
+    }
   };
   const endSteering = (): void => {
     const untold = steering.close().length;
@@ -77,11 +77,11 @@ function startRun(request: RunRequest, parts: RunnerParts): LiveRun {
   const conclude = (error: BatonError | null): RunOutcome => {
     endSteering();
     const outcome = outcomeOf(reason, error, turns);
-    watcher.onStage(lastStage(outcome.end));
+    tell({ kind: 'stage', stage: lastStage(outcome.end) });
     return outcome;
   };
   return {
-    outcome: runIssue({ request: { ...request, watcher }, parts, logger, steering, signal: stop.signal }).then(
+    outcome: runIssue({ request: { ...request, tell }, parts, logger, steering, signal: stop.signal }).then(
       () => conclude(null),
       (thrown) => conclude(toBatonError(thrown)),
     ),
@@ -106,18 +106,18 @@ interface RunParts {
 /** One run from its first stage to its last; rejects with what failed. */
 async function runIssue(run: RunParts): Promise<void> {
   const { request, parts, signal } = run;
-  const { issue, workflow, runId, attempt, watcher } = request;
+  const { issue, workflow, runId, attempt, tell } = request;
   const workspaces = parts.workspacesFor(workflow.settings);
-  watcher.onStage('preparing_workspace');
+  tell({ kind: 'stage', stage: 'preparing_workspace' });
   const visit: WorkspaceVisit = { issue, runId, attempt, branch: workflow.renderBranch(issue), signal };
   const workspace = await workspaces.prepare(visit);
-  watcher.onWorkspace(workspace.path);
+  tell({ kind: 'workspace', path: workspace.path });
   try {
     signal.throwIfAborted();
     await workspaces.beforeRun(workspace, visit);
     // After the hook, whose changes are not the agent's.
     const before = await workspaces.examine(workspace.path);
-    watcher.onStage('building_prompt');
+    tell({ kind: 'stage', stage: 'building_prompt' });
     // Rendered before the launch: a mistake in the template must not cost an agent (row 1.5 of the reference).
     const { retryKind } = request;
     const fenceMark = parts.chance.id();
@@ -126,12 +126,12 @@ async function runIssue(run: RunParts): Promise<void> {
     signal.throwIfAborted();
     // A daemon that was frozen in a hook must not launch beside the agent of the one that took over.
     if (!request.isStillOurs()) throw new BatonError('claim_lost', 'The claim on the issue may be lost.');
-    watcher.onStage('launching_agent_process');
+    tell({ kind: 'stage', stage: 'launching_agent_process' });
     await haveSession(run, { workspaces, workspace, before, whole, fenceMark });
   } finally {
     const { signal: _stopsTheRunButNotTheHook, ...lastVisit } = visit;
     const delivery = await workspaces.afterRun(workspace, lastVisit);
-    if (delivery !== null) watcher.onDelivery(delivery);
+    if (delivery !== null) tell({ kind: 'published', delivery });
   }
 }
 
@@ -148,7 +148,7 @@ interface Ground {
 async function haveSession(run: RunParts, ground: Ground): Promise<void> {
   const { request, parts, logger, steering, signal } = run;
   const { workspaces, workspace, before, whole, fenceMark } = ground;
-  const { workflow, runId, watcher } = request;
+  const { workflow, runId, tell } = request;
   const limit = new TurnLimit(parts.clock, workflow.settings.agent.turnWallTimeMs);
   const over = new AbortController();
   let live: AgentSession | null = null;
@@ -169,18 +169,19 @@ async function haveSession(run: RunParts, ground: Ground): Promise<void> {
   });
   const agent = parts.agentFor(workflow.settings, request.account);
   const redactor = createRedactor([...secretsIn([workflow.settings, request.account]), ...(agent.secrets ?? [])]);
-  const tellSaid = (words: PersonWords): void => watcher.onEvent(personEvent(words, parts.clock.now(), redactor));
+  const tellSaid = (words: PersonWords): void =>
+    tell({ kind: 'event', event: personEvent(words, parts.clock.now(), redactor) });
   const opened = parts.toolDoorFor(workflow.settings, {
     ...{ runId, issueId: request.issue.id, ask, isStillOurs: request.isStillOurs },
     onProgress: (text) => logger.info('agent_progress', { progress: text }),
-    onMove: (state) => watcher.onMove(state),
-    onNotMoved: () => watcher.onNotMoved(),
+    onMove: (state) => tell({ kind: 'moved', to: state }),
+    onNotMoved: () => tell({ kind: 'not_moved' }),
   });
   const door = hideFromTools(opened, redactor);
   const lookAtWorkspace = async (): Promise<string | null> =>
     (await workspaces.examine(workspace.path))?.fingerprint ?? null;
   // Some backends have a process from the start, others only in a turn: the stage is told once, before the first turn.
-  const onInitializing = once(() => watcher.onStage('initializing_session'));
+  const onInitializing = once(() => tell({ kind: 'stage', stage: 'initializing_session' }));
   try {
     const toolAddress = parts.toolHost?.admit(runId, door) ?? null;
     if (toolAddress !== null) redactor.also(toolAddress.token);
@@ -189,7 +190,7 @@ async function haveSession(run: RunParts, ground: Ground): Promise<void> {
     live = session;
     try {
       onInitializing();
-      watcher.onSession(session.threadId);
+      tell({ kind: 'session', threadId: session.threadId });
       for (const answered of request.answers) tellSaid({ kind: 'answer', ...answered });
       if (request.note !== null) tellSaid({ kind: 'note', text: request.note });
       steering.join(session, (text) => tellSaid({ kind: 'steer', text }));
@@ -203,18 +204,18 @@ async function haveSession(run: RunParts, ground: Ground): Promise<void> {
           const { clock } = parts;
           const { pid } = session;
           for (const event of promptEvents({ turn, text, fenceMark, redactor, at: clock.now(), pid }))
-            watcher.onEvent(event);
+            tell({ kind: 'event', event });
         },
       });
     } finally {
-      watcher.onStage('finishing');
+      tell({ kind: 'stage', stage: 'finishing' });
       try {
         over.abort();
         await session.stop();
       } finally {
         const after = await workspaces.examine(workspace.path);
         const isSeen = before !== null && after !== null;
-        watcher.onChanged(isSeen ? before.fingerprint !== after.fingerprint : null, after);
+        tell({ kind: 'changed', changed: isSeen ? before.fingerprint !== after.fingerprint : null, facts: after });
       }
     }
   } finally {
@@ -229,14 +230,14 @@ interface SessionStart extends Pick<SessionRequest, 'ask' | 'tools' | 'toolAddre
 }
 
 function startSession({ request, signal }: RunParts, agent: Agent, start: SessionStart): Promise<AgentSession> {
-  const { issue, workflow, runId, attempt, retryKind, watcher } = request;
+  const { issue, workflow, runId, attempt, retryKind, tell } = request;
   const { workspace, onInitializing, ask, tools, toolAddress } = start;
   const onFirstTurn = once(() => {
-    if (request.answers.length > 0) watcher.onAnswersTold();
+    if (request.answers.length > 0) tell({ kind: 'answers_told' });
   });
   const onEvent = (event: AgentEvent): void => {
     if (event.name === 'turn_started') onFirstTurn();
-    watcher.onEvent(event);
+    tell({ kind: 'event', event });
   };
   return agent.startSession({
     ...{ runId, ask, tools, toolAddress, signal },
@@ -252,7 +253,7 @@ function startSession({ request, signal }: RunParts, agent: Agent, start: Sessio
       ...(retryKind === null ? {} : { BATON_RETRY_KIND: retryKind }),
     },
     onProcess: (process) => {
-      watcher.onProcess(process);
+      tell({ kind: 'process', process });
       onInitializing();
     },
     onEvent: thinEvents(onEvent),

@@ -38,8 +38,8 @@ export async function runTurns(loop: TurnLoop): Promise<void> {
   let idle = noIdleTurns(loop.fingerprint);
   let text = loop.prompt;
   for (let turn = 1; ; turn += 1) {
-    request.watcher.onStage('streaming_turn');
-    request.watcher.onTurn(turn);
+    request.tell({ kind: 'stage', stage: 'streaming_turn' });
+    request.tell({ kind: 'turn', turn });
     loop.onPrompt(turn, text);
     const result = await runTurn(loop, text);
     if (result.status === 'input_required') {
@@ -48,7 +48,7 @@ export async function runTurns(loop: TurnLoop): Promise<void> {
       continue;
     }
     const message = messageOf(result);
-    if (message !== '') request.watcher.onMessage(message);
+    if (message !== '') request.tell({ kind: 'message', text: message });
     if (!session.remembersTurns) return;
     if (maxIdleTurns > 0) idle = await countTurn(loop, idle, message);
     const isIdle = isStalemate(idle, maxIdleTurns);

@@ -41,7 +41,8 @@ export interface RunRequest {
   readonly ask: SessionRequest['ask'];
   /** Asked right before an agent is launched: false when another daemon may have the issue by now. */
   readonly isStillOurs: () => boolean;
-  readonly watcher: RunWatcher;
+  /** Hears what happens in the run, while it happens. */
+  readonly tell: (fact: RunFact) => void;
 }
 
 /** A question and what a person said to it. */
@@ -51,30 +52,29 @@ export interface ToldAnswer {
 }
 
 /** What a run tells while it goes on. */
-export interface RunWatcher {
-  onStage(stage: RunStage): void;
-  onWorkspace(path: string): void;
-  /** Null when the process told before has ended. */
-  onProcess(process: AgentProcess | null): void;
-  onSession(threadId: string | null): void;
-  onTurn(turn: number): void;
+export type RunFact =
+  | { readonly kind: 'stage'; readonly stage: RunStage }
+  | { readonly kind: 'workspace'; readonly path: string }
+  /** Null when the process that was told before has ended. */
+  | { readonly kind: 'process'; readonly process: AgentProcess | null }
+  | { readonly kind: 'session'; readonly threadId: string | null }
+  | { readonly kind: 'turn'; readonly turn: number }
   /** The last thing the agent said in a turn that was completed. */
-  onMessage(text: string): void;
-  /** The first prompt, with the answers in it, is with the agent. */
-  onAnswersTold(): void;
-  onEvent(event: AgentEvent): void;
-  /** The agent moves its own issue to this state, by a tool. */
-  onMove(state: string | null): void;
+  | { readonly kind: 'message'; readonly text: string }
+  /** The agent has the first prompt, with the answers in it. */
+  | { readonly kind: 'answers_told' }
+  | { readonly kind: 'event'; readonly event: AgentEvent }
+  /** The agent moves its own issue to this state, by a tool; null: by the tracker's own tool, to a state nobody knows. */
+  | { readonly kind: 'moved'; readonly to: string | null }
   /** The move that was told last was refused. */
-  onNotMoved(): void;
+  | { readonly kind: 'not_moved' }
   /**
    * Whether anything in the workspace changed while there was a session, and what is in it now; null when that could not
    * be seen. Told once, before the outcome, by every run that had a session.
    */
-  onChanged(changed: boolean | null, facts: WorkspaceFacts | null): void;
+  | { readonly kind: 'changed'; readonly changed: boolean | null; readonly facts: WorkspaceFacts | null }
   /** What became of the branch of the workspace. Told once, after that and before the outcome, where there is one. */
-  onDelivery(delivery: Delivery): void;
-}
+  | { readonly kind: 'published'; readonly delivery: Delivery };
 
 export interface LiveRun {
   readonly outcome: Promise<RunOutcome>;

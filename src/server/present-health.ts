@@ -1,4 +1,4 @@
-import type { Health } from '../orchestrator/health.ts';
+import type { Health } from '../orchestrator/view/health.ts';
 
 /** The health record as `health.json` has it. Times are ISO 8601. */
 export function presentHealth(health: Health): Record<string, unknown> {

@@ -1,4 +1,4 @@
-import type { ReadModel, RetryingView } from '../orchestrator/read-model.ts';
+import type { ReadModel, RetryingView } from '../orchestrator/view/read-model.ts';
 import { mostFindings, presentFinding, presentJob, presentPressure } from './present-health.ts';
 
 /**

@@ -9,7 +9,7 @@ import { ticketRows } from '../../src/cli/demo/ticket-rows.ts';
 import type { Output } from '../../src/cli/surroundings.ts';
 import { systemClock } from '../../src/clock/system-clock.ts';
 import { noPressure } from '../../src/core/request-pressure.ts';
-import type { AccountView, ReadModel, RetryingView } from '../../src/orchestrator/read-model.ts';
+import type { ReadModel, RetryingView } from '../../src/orchestrator/view/read-model.ts';
 import type { BoardIssue } from '../../src/store/board-issues.ts';
 import { issue } from '../fake/issues.ts';
 import { batonCommand, leaveNoPlaces, Place, startProgram } from './run-baton.ts';
@@ -133,7 +133,7 @@ describe('the tickets of a demo', () => {
     ...{ waitReason: null, waitCode: null },
     ...more,
   });
-  const account = (name: string, until: number | null): AccountView => ({
+  const account = (name: string, until: number | null): ReadModel['accounts'][number] => ({
     ...{ backend: 'rehearsal', name, windows: [], parks: 0, waitsFor: until === null ? null : 'no quota' },
     parked: until === null ? null : { until, since: 0, why: 'quota', reason: 'used up' },
   });

@@ -2,14 +2,17 @@ import { describe, expect, it } from 'vitest';
 import { SimulatedClock } from '../../src/clock/simulated-clock.ts';
 import { planDispatch } from '../../src/core/dispatch-plan.ts';
 import type { Settings } from '../../src/core/settings.ts';
-import type { OrchestratorContext } from '../../src/orchestrator/context.ts';
-import { emptySchedulingState } from '../../src/orchestrator/empty-state.ts';
-import { outsideGates } from '../../src/orchestrator/outside-gates.ts';
-import { whyNothingStarts } from '../../src/orchestrator/why-nothing-starts.ts';
+import { dispatchGates, type GateParts } from '../../src/orchestrator/dispatch/gates.ts';
+import { whyNothingStarts } from '../../src/orchestrator/dispatch/why-nothing-starts.ts';
+import { Candidates } from '../../src/orchestrator/poll/candidates.ts';
+import { noTotals } from '../../src/orchestrator/runs/run-totals.ts';
+import { Spending } from '../../src/orchestrator/runs/spending.ts';
 import { issue } from '../fake/issues.ts';
+import { scratchStore } from '../fake/scratch-store.ts';
 import { settings } from '../fake/settings.ts';
 import { telling } from '../telling.ts';
 import { begun, besides, scene } from './scene.ts';
+import { seededClaims } from './seeded-claims.ts';
 
 const issues = (...ids: string[]) => ids.map((id, createdAt) => issue({ id, createdAt }));
 const atMost = (maxClaimed: number, agent: Partial<Settings['agent']> = {}) =>
@@ -94,41 +97,54 @@ describe('agent.max_claimed', () => {
 
 describe('agent.max_in_review', () => {
   /** The gates as the orchestrator makes them, with this many in review. */
-  const decided = (inReview: number | null, maxInReview: number, claimed: readonly string[] = []) => {
-    const ids = inReview === null ? null : new Set(Array.from({ length: inReview }, (_, index) => `review-${index}`));
-    const state = { ...emptySchedulingState(), inReview: ids };
-    for (const id of claimed) state.adopting.add(id);
+  const decided = async (inReview: number | null, maxInReview: number, claimed: readonly string[] = []) => {
+    const clock = new SimulatedClock();
+    const store = await scratchStore(clock);
+    const { claims, hold } = seededClaims({ store, clock, project: 'p' });
+    for (const id of claimed) hold(id);
     const all = settings({ agent: { maxInReview } });
     const workflow = { path: '', revision: '', settings: all, renderPrompt: () => '', renderBranch: () => '' };
     const reading = { workflow, problem: null };
-    const parts = { state, clock: new SimulatedClock(), pool: null, trial: null };
-    const context = {
-      ...parts,
-      source: { read: () => reading },
+    const source = { read: () => reading };
+    const candidates = new Candidates(source);
+    const inReviewNow = Array.from({ length: inReview ?? 0 }, (_, index) => issue({ id: `review-${index}` }));
+    candidates.countInReview(inReview === null ? null : inReviewNow);
+    // What is asked of the others is that they have nothing against it.
+    const parts = {
+      claims,
+      candidates,
+      source,
+      pool: null,
+      trial: null,
+      totals: noTotals(),
+      spending: new Spending({ claims, store, clock, project: 'p' }),
+      pause: { whyPaused: () => null },
       room: { whyNone: () => null },
       accounts: { whyNone: () => null },
-    } as unknown as OrchestratorContext;
+      isCleaning: () => false,
+      cleaning: () => [],
+    } as unknown as GateParts;
     const plan = planDispatch({
       issues: issues('1', '2'),
       settings: all,
       runningStates: [],
       startMove: undefined,
-      outside: outsideGates(context, reading),
+      outside: dispatchGates(parts, reading),
     });
-    return { context, codes: plan.map(({ reason }) => reason?.code ?? 'starts') };
+    return { parts, codes: plan.map(({ reason }) => reason?.code ?? 'starts') };
   };
 
-  it('refuses every new claim while so many wait for a person, and until they were counted', () => {
-    expect(decided(4, 5).codes).toEqual(['starts', 'starts']);
-    expect(decided(5, 5).codes).toEqual(['max_in_review', 'max_in_review']);
-    expect(decided(null, 5).codes).toEqual(['max_in_review', 'max_in_review']);
-    expect(decided(null, 0).codes).toEqual(['starts', 'starts']);
+  it('refuses every new claim while so many wait for a person, and until they were counted', async () => {
+    expect((await decided(4, 5)).codes).toEqual(['starts', 'starts']);
+    expect((await decided(5, 5)).codes).toEqual(['max_in_review', 'max_in_review']);
+    expect((await decided(null, 5)).codes).toEqual(['max_in_review', 'max_in_review']);
+    expect((await decided(null, 0)).codes).toEqual(['starts', 'starts']);
   });
 
-  it('says nothing about an issue that is claimed, and stops no look', () => {
-    const { codes, context } = decided(9, 5, ['1']);
+  it('says nothing about an issue that is claimed, and stops no retry', async () => {
+    const { codes, parts } = await decided(9, 5, ['1']);
     expect(codes).toEqual(['claimed', 'max_in_review']);
-    expect(whyNothingStarts(context, issue({ id: '1' }))).toBeNull();
+    expect(whyNothingStarts(parts, issue({ id: '1' }))).toBeNull();
   });
 
   it('starts nothing before the first answer of the tracker', async () => {

@@ -2,98 +2,96 @@ import { describe, expect, it } from 'vitest';
 import { seededChance } from '../../src/clock/seeded-chance.ts';
 import { SimulatedClock } from '../../src/clock/simulated-clock.ts';
 import { BatonError } from '../../src/core/baton-error.ts';
-import type { SkipReason } from '../../src/core/eligibility.ts';
 import type { RoomLeft } from '../../src/core/free-room.ts';
 import type { Issue } from '../../src/core/issue.ts';
 import type { Settings } from '../../src/core/settings.ts';
-import { AccountBook } from '../../src/orchestrator/account-book.ts';
-import type { OrchestratorContext } from '../../src/orchestrator/context.ts';
-import { emptySchedulingState } from '../../src/orchestrator/empty-state.ts';
-import { explainIssue } from '../../src/orchestrator/explain.ts';
-import { Ledger } from '../../src/orchestrator/ledger.ts';
-import { RoomWatch } from '../../src/orchestrator/room-watch.ts';
-import type { SchedulingState } from '../../src/orchestrator/scheduling-state.ts';
-import { TrackerReads } from '../../src/orchestrator/tracker-reads.ts';
+import { Pause } from '../../src/orchestrator/commands/pause.ts';
+import { RoomWatch } from '../../src/orchestrator/dispatch/room-watch.ts';
+import { skippedIssues } from '../../src/orchestrator/dispatch/skipped.ts';
+import type { Trial } from '../../src/orchestrator/parts.ts';
+import { Candidates } from '../../src/orchestrator/poll/candidates.ts';
+import { Landings } from '../../src/orchestrator/poll/landings.ts';
+import { TrackerReads } from '../../src/orchestrator/poll/tracker-reads.ts';
+import { AccountBook } from '../../src/orchestrator/runs/account-book.ts';
+import { Journal } from '../../src/orchestrator/runs/journal.ts';
+import { OpenQuestions } from '../../src/orchestrator/runs/open-questions.ts';
+import { noTotals } from '../../src/orchestrator/runs/run-totals.ts';
+import { Spending } from '../../src/orchestrator/runs/spending.ts';
+import { type ExplainParts, explainIssue } from '../../src/orchestrator/view/explain.ts';
 import { MemoryTracker } from '../../src/tracker/memory/memory-tracker.ts';
 import { issue } from '../fake/issues.ts';
 import { memoryLogger } from '../fake/memory-logger.ts';
 import { scratchStore } from '../fake/scratch-store.ts';
 import { settings } from '../fake/settings.ts';
 import { telling } from '../telling.ts';
+import { seededClaims } from './seeded-claims.ts';
 
 interface Given {
   readonly issues: readonly Issue[];
   readonly settings?: Settings;
-  readonly trial?: OrchestratorContext['trial'];
+  readonly trial?: Trial;
   readonly problem?: BatonError;
   readonly room?: RoomLeft;
 }
 
 const plenty: RoomLeft = { disk: [], memoryMb: 1_000_000 };
 
-/** Everything an explanation reads, real: the tracker, the reads, the store and the state. */
-async function given({ issues, settings: wanted = settings(), trial = null, problem, room = plenty }: Given) {
+/** Everything an explanation reads, real. */
+async function given({ issues, settings: wanted = settings(), trial, problem, room: left = plenty }: Given) {
   const clock = new SimulatedClock();
   const stopping = new AbortController().signal;
   const tracker = new MemoryTracker({ issues, states: [], clock });
   const store = await scratchStore(clock);
   const project = (await store.projects.ensure('test', 0)).id;
-  const state = emptySchedulingState();
+  const seeded = seededClaims({ store, clock, project });
+  const { claims } = seeded;
+  const logger = memoryLogger();
+  const workflow = { path: '/w', revision: '1', settings: wanted, renderPrompt: () => '', renderBranch: () => 'b' };
+  const source = { read: () => ({ workflow, problem: problem ?? null }) };
+  const chance = seededChance(1);
+  const transcripts = { append: async () => {}, remove: async () => {} };
+  const trackerFor = () => tracker;
   const reads = new TrackerReads({
     clock,
     stopping,
-    tracker: () => tracker,
+    tracker: trackerFor,
     freshnessMs: () => 0,
     restMs: () => 0,
     soon: () => [],
   });
-  const workflow = { path: '/w', revision: '1', settings: wanted, renderPrompt: () => '', renderBranch: () => 'b' };
-  const who = { owner: 'me', host: 'here', isShared: false };
-  const ledger = new Ledger({ store, clock, project, ...who, generations: state.generations });
-  const source = { read: () => ({ workflow, problem: problem ?? null }) };
-  const roomLeft = async () => room;
-  const watch = new RoomWatch({ clock, logger: memoryLogger(), source, roomLeft, onRoomAgain: () => {} });
-  await watch.look();
-  const parts = { state, store, project, ledger, reads, clock, trial, pool: null, trackerFor: () => tracker };
-  // The rest of a context is for whoever changes something.
-  const context = {
-    ...parts,
-    source,
-    room: watch,
-    accounts: new AccountBook({
-      ...{ store, clock, chance: seededChance(1), logger: memoryLogger(), isShared: false },
-      onMended: () => {},
-    }),
-  } as unknown as OrchestratorContext;
-  const explain = (reference: string) => explainIssue(context, reference);
-  return { clock, state, tracker, store, project, context, explain };
+  const room = new RoomWatch({ clock, logger, source, roomLeft: async () => left, onRoomAgain: () => {} });
+  await room.look();
+  const quiet = { own: () => {}, notify: () => {}, stopRun: () => {} };
+  const base = { ...quiet, claims, store, project, clock, logger, source, stopping, chance, trackerFor };
+  const journal = new Journal({ ...base, transcripts });
+  const parts: ExplainParts = {
+    ...base,
+    reads,
+    room,
+    isShared: false,
+    pool: null,
+    trial: trial ?? null,
+    totals: noTotals(),
+    candidates: new Candidates(source),
+    landings: new Landings(base),
+    skipped: skippedIssues(claims),
+    pause: new Pause(base),
+    spending: new Spending(base),
+    accounts: new AccountBook({ ...base, isShared: false, onMended: () => {} }),
+    questions: new OpenQuestions({ ...base, journal }),
+    isCleaning: () => false,
+    cleaning: () => [],
+  };
+  const explain = (reference: string) => explainIssue(parts, reference);
+  return { ...parts, ...seeded, clock, wanted, tracker, parts, explain };
 }
 
 const failed = ({ gates }: Awaited<ReturnType<typeof explainIssue>>) =>
   gates.flatMap(({ gate, refusal }) => (refusal === null ? [] : [[gate, refusal.code]]));
 
-function hold(state: SchedulingState, id: string, reason: string): void {
-  state.held.set(id, { issue: { id, identifier: `T-${id}` }, code: 'person', reason, since: 0, runId: null });
-}
-
-function look(state: SchedulingState, each: Issue, wait: SkipReason | null = null): void {
-  const parts = {
-    kind: 'failure',
-    attempt: 1,
-    failures: 1,
-    staleRuns: 0,
-    recovery: null,
-    note: null,
-    error: null,
-    dueAt: 60_000,
-  } as const;
-  const waits = { wait, slotWaits: 0, failedReads: 0, timer: { cancel: () => {} } };
-  state.retrying.set(each.id, { issue: each, ...parts, ...waits });
-}
-
 describe('an explanation', () => {
   it('passes every gate for an issue that starts next, and says so', async () => {
-    const { explain, context } = await given({ issues: [issue({ id: '1' })] });
+    const { explain, parts } = await given({ issues: [issue({ id: '1' })] });
     const told = await explain('t-1');
     expect(told).toMatchObject({
       issue: { id: '1', identifier: 'T-1', title: 'Title of 1', state: 'Todo' },
@@ -113,7 +111,7 @@ describe('an explanation', () => {
         'own_limits',
       ]),
     );
-    expect((await explainIssue(context, '1', 'visitor')).nextCode).toBe('starts_with_daemon');
+    expect((await explainIssue(parts, '1', 'visitor')).nextCode).toBe('starts_with_daemon');
   });
 
   it('names the free disk and the floor it is under', async () => {
@@ -128,13 +126,13 @@ describe('an explanation', () => {
   });
 
   it('tells every refusal and not only the first, and what happens next', async () => {
-    const { state, explain } = await given({
+    const { pause, elsewhere, explain } = await given({
       issues: [issue({ id: '1', dispatchable: false }), issue({ id: '2' })],
       trial: { only: ['T-2'], maxRuns: null },
       problem: new BatonError('invalid_workflow_config', 'bad'),
     });
-    state.paused = { since: 0, kind: 'pause', reason: 'lunch' };
-    state.elsewhere = [{ issueId: '1', host: 'other-host', slotState: 'Todo' }];
+    pause.set('pause', 'lunch', 'c');
+    elsewhere({ issueId: '1', host: 'other-host' });
     const told = await explain('1');
     expect(failed(told)).toEqual([
       ['free_elsewhere', 'claimed_elsewhere'],
@@ -153,8 +151,8 @@ describe('an explanation', () => {
 
   it('tells what is in the way of the issue itself before the bounds of a trial, and each of them once', async () => {
     const issues = [issue({ id: '1', state: 'In Review' }), issue({ id: '2' })];
-    const { state, explain } = await given({ issues, trial: { only: null, maxRuns: 1 } });
-    state.totals.runs = 1;
+    const { totals, claims, retry, explain } = await given({ issues, trial: { only: null, maxRuns: 1 } });
+    totals.runs = 1;
     const told = await explain('1');
     expect(failed(told)).toEqual([
       ['active', 'inactive_state'],
@@ -162,7 +160,9 @@ describe('an explanation', () => {
     ]);
     expect(told).toMatchObject({ nextCode: 'left_alone', next: telling('"In Review"') });
     const spent = told.gates.find(({ gate }) => gate === 'chosen')?.refusal ?? expect.fail('it is chosen');
-    look(state, issue({ id: '2' }), spent);
+    retry('2');
+    const retrying = claims.retrying.get('2') ?? expect.fail('no retry');
+    claims.postpone(retrying, { delayMs: 1, why: spent });
     const waiting = await explain('2');
     expect(failed(waiting)).toEqual([
       ['free_here', 'claimed'],
@@ -173,32 +173,32 @@ describe('an explanation', () => {
   });
 
   it('does not call the last life of this daemon another daemon, unless the store is shared', async () => {
-    const { state, context } = await given({ issues: [issue({ id: '1' })] });
-    state.elsewhere = [{ issueId: '1', host: 'here', slotState: null }];
-    const told = await explainIssue(context, '1', 'visitor');
+    const { elsewhere, parts } = await given({ issues: [issue({ id: '1' })] });
+    elsewhere({ issueId: '1', host: 'here' });
+    const told = await explainIssue(parts, '1', 'visitor');
     expect(failed(told)).toEqual([['free_elsewhere', 'left_by_previous_daemon']]);
     expect(told.nextCode).toBe('waits');
-    const shared = { ...context, isShared: true };
+    const shared = { ...parts, isShared: true };
     const another = { reason: { code: 'claimed_elsewhere' }, nextCode: 'waits', next: telling('(here)') };
     expect(await explainIssue(shared, '1', 'visitor')).toMatchObject(another);
-    expect(await explainIssue(context, '1', 'daemon')).toMatchObject(another);
+    expect(await explainIssue(parts, '1', 'daemon')).toMatchObject(another);
   });
 
   it('names the command that ends a pause, and none for a drain', async () => {
-    const { state, explain } = await given({ issues: [issue({ id: '1' })] });
-    state.paused = { since: 0, kind: 'pause', reason: 'lunch' };
+    const { pause, explain } = await given({ issues: [issue({ id: '1' })] });
+    pause.set('pause', 'lunch', 'c');
     const paused = { reason: { code: 'paused' }, nextCode: 'waits' };
     expect(await explain('1')).toMatchObject({ ...paused, next: telling('lunch', 'baton resume') });
-    state.paused = { since: 0, kind: 'drain', reason: 'update' };
+    pause.set('drain', 'update', 'c');
     const draining = await explain('1');
     expect(draining).toMatchObject({ ...paused, next: telling('update') });
     expect(draining.next).not.toContain('baton resume');
   });
 
   it('names the command that lets a held issue go on, once', async () => {
-    const { state, explain } = await given({ issues: [issue({ id: '1' }), issue({ id: '2' })] });
-    hold(state, '1', 'a question');
-    hold(state, '2', 'A limit is reached. To go on: baton issue retry T-2');
+    const { hold, explain } = await given({ issues: [issue({ id: '1' }), issue({ id: '2' })] });
+    hold('1');
+    hold('2', { reason: 'A limit is reached. To go on: baton issue retry T-2' });
     expect(await explain('1')).toMatchObject({
       nextCode: 'held',
       next: telling('a question', 'baton issue retry T-1'),
@@ -225,13 +225,14 @@ describe('an explanation', () => {
 
   it('says when an issue is looked at again, and what stands in the way by then', async () => {
     const one = issue({ id: '1' });
-    const { state, explain } = await given({ issues: [one] });
-    look(state, one);
-    const due = '1970-01-01T00:01:00.000Z';
+    const { claims, pause, retry, explain } = await given({ issues: [one] });
+    retry('1');
+    const due = '2026-01-01T00:01:00.000Z';
     expect(await explain('1')).toMatchObject({ nextCode: 'retry_scheduled', next: telling(due) });
-    state.paused = { since: 0, kind: 'pause', reason: 'lunch' };
+    pause.set('pause', 'lunch', 'c');
     expect(await explain('1')).toMatchObject({ nextCode: 'retry_obstructed', next: telling(due, 'lunch') });
-    look(state, one, { code: 'no_slot', text: 'no slot (1 of 1)' });
+    const retrying = claims.retrying.get('1') ?? expect.fail('no retry');
+    claims.postpone(retrying, { delayMs: 1, why: { code: 'no_slot', text: 'no slot (1 of 1)' } });
     expect(await explain('1')).toMatchObject({ nextCode: 'retry_waits', next: telling('no slot (1 of 1)') });
   });
 
@@ -249,8 +250,8 @@ describe('an explanation', () => {
   });
 
   it('takes the candidates of the last poll, and the issue as it is now', async () => {
-    const { state, tracker, explain } = await given({ issues: [issue({ id: '1' }), issue({ id: '2' })] });
-    state.candidates = [issue({ id: '1' })];
+    const { candidates, wanted, tracker, explain } = await given({ issues: [issue({ id: '1' }), issue({ id: '2' })] });
+    candidates.takeIn(wanted, [issue({ id: '1' })]);
     tracker.put(issue({ id: '1', state: 'Done' }));
     expect(await explain('T-1')).toMatchObject({ issue: { state: 'Done' }, reason: { code: 'terminal_state' } });
     // Filed after the poll.
@@ -280,10 +281,10 @@ describe('an explanation', () => {
   });
 
   it('is refused for what nobody knows, and for what the tracker has lost', async () => {
-    const { clock, state, tracker, explain } = await given({ issues: [issue({ id: '1' })] });
+    const { clock, hold, tracker, explain } = await given({ issues: [issue({ id: '1' })] });
     for (const name of ['', '  ', 'T-9', '__proto__', '\u001b[2J', 'x'.repeat(5_000)])
       await expect(explain(name)).rejects.toMatchObject({ code: 'tracker_issue_not_found' });
-    hold(state, '1', 'a question');
+    hold('1');
     tracker.remove('1');
     await clock.advance(1);
     await expect(explain('T-1')).rejects.toMatchObject({ code: 'tracker_issue_not_found' });
@@ -298,11 +299,11 @@ describe('an explanation', () => {
   });
 
   it('changes nothing', async () => {
-    const { state, explain } = await given({ issues: [issue({ id: '1' }), issue({ id: '2' })] });
-    hold(state, '2', 'a question');
-    const before = structuredClone({ ...state, retrying: null });
+    const { claims, hold, explain } = await given({ issues: [issue({ id: '1' }), issue({ id: '2' })] });
+    hold('2');
+    const before = structuredClone([...claims.all]);
     await explain('1');
     await explain('2');
-    expect({ ...state, retrying: null }).toEqual(before);
+    expect([...claims.all]).toEqual(before);
   });
 });

@@ -54,19 +54,19 @@ describe('a tracker that talks nonsense', () => {
 describe('a runner that talks nonsense', () => {
   it('and tells its watcher of things after its end changes nothing', async () => {
     const stage = await begun();
-    const watcher = stage.runs[0]?.request.watcher ?? expect.fail('no run');
+    const tell = stage.runs[0]?.request.tell ?? expect.fail('no run');
     stage.runs[0]?.fail();
     await stage.clock.advance(0);
     const before = JSON.stringify(stage.orchestrator.read().totals);
-    watcher.onStage('streaming_turn');
-    watcher.onWorkspace('/elsewhere');
-    watcher.onProcess({ pid: 1, startTime: 1 });
-    watcher.onSession('late');
-    watcher.onTurn(99);
-    watcher.onMove('Done');
-    watcher.onChanged(false, null);
+    tell({ kind: 'stage', stage: 'streaming_turn' });
+    tell({ kind: 'workspace', path: '/elsewhere' });
+    tell({ kind: 'process', process: { pid: 1, startTime: 1 } });
+    tell({ kind: 'session', threadId: 'late' });
+    tell({ kind: 'turn', turn: 99 });
+    tell({ kind: 'moved', to: 'Done' });
+    tell({ kind: 'changed', changed: false, facts: null });
     const usage = { inputTokens: 9e15, outputTokens: 0, totalTokens: 9e15 };
-    watcher.onEvent({ name: 'notification', at: 0, pid: 1, summary: 'late', usage });
+    tell({ kind: 'event', event: { name: 'notification', at: 0, pid: 1, summary: 'late', usage } });
     await stage.clock.advance(1_000);
     expect(JSON.stringify(stage.orchestrator.read().totals)).toBe(before);
     expect(await stage.store.runs.list(stage.project, { limit: 1 })).toMatchObject([
@@ -74,8 +74,8 @@ describe('a runner that talks nonsense', () => {
     ]);
     await stage.clock.advance(11_000);
     // Nor does it speak for the run that comes after it.
-    watcher.onEvent({ name: 'notification', at: 0, pid: 1, summary: 'late', usage });
-    watcher.onSession('late');
+    tell({ kind: 'event', event: { name: 'notification', at: 0, pid: 1, summary: 'late', usage } });
+    tell({ kind: 'session', threadId: 'late' });
     expect(stage.orchestrator.read().running).toMatchObject([{ threadId: null, usage: { totalTokens: 0 } }]);
     expect(stage.runs[1]?.stops).toEqual([]);
   });

@@ -8,7 +8,7 @@ import { begun, type Scene, scene } from './scene.ts';
 describe('a person who goes on by hand', () => {
   it('gets the issue when its agent has ended, keeps it, and gives it back with the same conversation', async () => {
     const stage = await begun();
-    stage.runs[0]?.request.watcher.onSession('thread-1');
+    stage.runs[0]?.request.tell({ kind: 'session', threadId: 'thread-1' });
     expect(await stage.command('issue_takeover', { issue: '1' })).toMatchObject({
       status: 'done',
       code: 'taking_over_after_run',
@@ -122,7 +122,7 @@ describe('a person who goes on by hand', () => {
 
   it('finds the conversation again, also when the run after it died before it had a session', async () => {
     const stage = await begun();
-    stage.runs[0]?.request.watcher.onSession('thread-1');
+    stage.runs[0]?.request.tell({ kind: 'session', threadId: 'thread-1' });
     await stage.command('issue_takeover', { issue: '1' });
     stage.runs[0]?.end();
     await stage.clock.advance(0);
@@ -141,7 +141,7 @@ describe('a person who goes on by hand', () => {
 describe('what a person notes when he gives an issue back', () => {
   const note = 'I mended the door.';
   const begins = (stage: Scene): void =>
-    stage.runs.at(-1)?.request.watcher.onEvent({ name: 'turn_started', at: 0, pid: 1, summary: '' });
+    stage.runs.at(-1)?.request.tell({ kind: 'event', event: { name: 'turn_started', at: 0, pid: 1, summary: '' } });
 
   /** One run has ended, the issue was taken over, and is given back with a note: the run that is to tell it has begun. */
   async function handedBack(): Promise<Scene> {
@@ -319,7 +319,7 @@ describe('a command that is repeated', () => {
     await clock.advance(1_000);
     await second.command('issue_handback', { issue: '1', note: 'once' });
     await clock.advance(100);
-    second.runs[0]?.request.watcher.onEvent({ name: 'turn_started', at: 0, pid: 1, summary: '' });
+    second.runs[0]?.request.tell({ kind: 'event', event: { name: 'turn_started', at: 0, pid: 1, summary: '' } });
     await clock.advance(100);
     second.kill();
     isBroken = false;
@@ -389,9 +389,9 @@ describe('a hold that is lifted after an issue was given back and no run could b
   /** Taken over in the middle of a conversation, and given back; the run that is to go on with it has begun. */
   async function givenBack(): Promise<Scene> {
     const stage = await begun({ settings: settings({ intervalMs: 30_000, agent: { maxRetries: 3 } }) });
-    stage.runs[0]?.request.watcher.onSession('thread-1');
-    stage.runs[0]?.request.watcher.onTurn(1);
-    stage.runs[0]?.request.watcher.onMessage('The door is blue.');
+    stage.runs[0]?.request.tell({ kind: 'session', threadId: 'thread-1' });
+    stage.runs[0]?.request.tell({ kind: 'turn', turn: 1 });
+    stage.runs[0]?.request.tell({ kind: 'message', text: 'The door is blue.' });
     await stage.command('issue_takeover', { issue: '1' });
     stage.runs[0]?.end();
     await stage.clock.advance(0);
@@ -458,8 +458,8 @@ describe('a hold that is lifted after an issue was given back and no run could b
 
   it('begins as any other where the run had a session, or the issue was not given back', async () => {
     const stage = await givenBack();
-    stage.runs[1]?.request.watcher.onSession('thread-1');
-    stage.runs[1]?.request.watcher.onTurn(1);
+    stage.runs[1]?.request.tell({ kind: 'session', threadId: 'thread-1' });
+    stage.runs[1]?.request.tell({ kind: 'turn', turn: 1 });
     stage.runs[1]?.fail('agent_thread_in_use');
     await stage.clock.advance(0);
     await stage.command('issue_retry', { issue: '1' });

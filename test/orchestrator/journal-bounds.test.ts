@@ -10,8 +10,8 @@ import type { AgentEvent } from '../../src/agent/agent.ts';
 import { SimulatedClock } from '../../src/clock/simulated-clock.ts';
 import { systemClock } from '../../src/clock/system-clock.ts';
 import { BatonError } from '../../src/core/baton-error.ts';
-import { Journal } from '../../src/orchestrator/journal.ts';
-import { mergeFacts } from '../../src/orchestrator/merge-facts.ts';
+import { Journal } from '../../src/orchestrator/runs/journal.ts';
+import { mergeFacts } from '../../src/orchestrator/runs/merge-facts.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import type { RunFacts } from '../../src/store/runs.ts';
 import type { Store } from '../../src/store/store.ts';
@@ -61,13 +61,19 @@ async function given(runs: readonly string[] = ['r1']) {
     ...{ clock, store: real, trouble, journal, logger },
     said: (runId = 'r1') => (lines.get(runId) ?? []).map((text) => JSON.parse(text)),
     rows: (runId = 'r1') => real.runEvents.list(runId, { limit: 1_000_000 }),
-    end: (runId = 'r1') =>
-      journal.settle(runId, (write) =>
-        store.transaction(async (tables) => {
-          await write(tables);
+    end: async (runId = 'r1') => {
+      const notes = await journal.takeNotes(runId);
+      try {
+        await store.transaction(async (tables) => {
+          await notes.write(tables);
           await tables.runs.finish(runId, 1, finished);
-        }),
-      ),
+        });
+        notes.written();
+      } catch (error) {
+        notes.failed(error);
+        throw error;
+      }
+    },
   };
 }
 

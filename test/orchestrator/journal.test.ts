@@ -10,7 +10,7 @@ it('writes a run down before it begins, what is known of it while it goes on, an
   const stage = await scene({ issues: [issue({ id: '1' })] });
   await stage.orchestrator.start();
   await stage.clock.advance(0);
-  const { runId, watcher } = stage.runs[0]?.request ?? expect.fail('no run');
+  const { runId, tell } = stage.runs[0]?.request ?? expect.fail('no run');
   expect(await stage.store.runs.read(runId)).toMatchObject({
     identifier: 'T-1',
     attempt: null,
@@ -18,12 +18,12 @@ it('writes a run down before it begins, what is known of it while it goes on, an
     finish: null,
   });
 
-  watcher.onWorkspace('/ws/T-1');
-  watcher.onProcess({ pid: 4242, startTime: 99 });
-  watcher.onSession('thread-1');
-  watcher.onTurn(1);
+  tell({ kind: 'workspace', path: '/ws/T-1' });
+  tell({ kind: 'process', process: { pid: 4242, startTime: 99 } });
+  tell({ kind: 'session', threadId: 'thread-1' });
+  tell({ kind: 'turn', turn: 1 });
   const usage = { inputTokens: 10, outputTokens: 2, totalTokens: 12 };
-  watcher.onEvent({ name: 'notification', at: 5, pid: 4242, summary: 'reading', usage });
+  tell({ kind: 'event', event: { name: 'notification', at: 5, pid: 4242, summary: 'reading', usage } });
   await stage.clock.advance(250);
   expect(await stage.store.runs.read(runId)).toMatchObject({
     workspace: '/ws/T-1',
@@ -35,7 +35,7 @@ it('writes a run down before it begins, what is known of it while it goes on, an
     finish: null,
   });
 
-  watcher.onEvent({ name: 'turn_failed', at: 6, pid: 4242, summary: 'out of luck' });
+  tell({ kind: 'event', event: { name: 'turn_failed', at: 6, pid: 4242, summary: 'out of luck' } });
   stage.runs[0]?.fail();
   await stage.clock.advance(0);
   expect((await stage.store.runs.read(runId))?.finish).toMatchObject({ outcome: 'failed', errorCode: 'agent_exited' });
@@ -52,8 +52,8 @@ it('writes down what a run left in its workspace, with its end at the latest', a
   await stage.clock.advance(0);
   const git = { head: 'a'.repeat(40), branch: 'b', ahead: 2, changed: 3, untracked: 1, conflicts: 0 };
   const [seen, unseen] = stage.runs;
-  seen?.request.watcher.onChanged(true, { fingerprint: 'f', git });
-  unseen?.request.watcher.onChanged(null, null);
+  seen?.request.tell({ kind: 'changed', changed: true, facts: { fingerprint: 'f', git } });
+  unseen?.request.tell({ kind: 'changed', changed: null, facts: null });
   seen?.succeed();
   unseen?.fail();
   await stage.clock.advance(0);
@@ -75,11 +75,11 @@ it('writes down what became of the branch of a run beside what else it left, als
     elsewhere: null,
   };
   const [seen, unseen] = stage.runs;
-  seen?.request.watcher.onChanged(true, { fingerprint: 'f', git: null });
+  seen?.request.tell({ kind: 'changed', changed: true, facts: { fingerprint: 'f', git: null } });
   // Written already when the rest comes.
   await stage.clock.advance(300);
-  seen?.request.watcher.onDelivery(delivery);
-  unseen?.request.watcher.onDelivery(delivery);
+  seen?.request.tell({ kind: 'published', delivery });
+  unseen?.request.tell({ kind: 'published', delivery });
   seen?.succeed();
   unseen?.fail();
   await stage.clock.advance(0);
@@ -112,15 +112,15 @@ it('keeps events that could not be written, and writes them when it can, in orde
   const stage = await scene({ issues: [issue({ id: '1' })] });
   await stage.orchestrator.start();
   await stage.clock.advance(0);
-  const { runId, watcher } = stage.runs[0]?.request ?? expect.fail('no run');
+  const { runId, tell } = stage.runs[0]?.request ?? expect.fail('no run');
   const { transaction } = stage.store;
   stage.store.transaction = async () => {
     throw new BatonError('store_busy', 'busy');
   };
-  watcher.onEvent({ name: 'notification', at: 1, pid: 1, summary: 'one' });
+  tell({ kind: 'event', event: { name: 'notification', at: 1, pid: 1, summary: 'one' } });
   await stage.clock.advance(1_000);
   stage.store.transaction = transaction;
-  watcher.onEvent({ name: 'notification', at: 2, pid: 1, summary: 'two' });
+  tell({ kind: 'event', event: { name: 'notification', at: 2, pid: 1, summary: 'two' } });
   await stage.clock.advance(1_000);
   expect((await stage.store.runEvents.list(runId, { limit: 10 })).map(({ summary }) => summary)).toEqual([
     'one',
@@ -151,10 +151,10 @@ it('figures that are totals never fall between two writes, and the transcript ha
   const stage = await scene({ issues: [issue({ id: '1' })] });
   await stage.orchestrator.start();
   await stage.clock.advance(0);
-  const { runId, watcher } = stage.runs[0]?.request ?? expect.fail('no run');
+  const { runId, tell } = stage.runs[0]?.request ?? expect.fail('no run');
   for (const total of [100, 40]) {
     const usage = { inputTokens: total, outputTokens: 0, totalTokens: total };
-    watcher.onEvent({ name: 'notification', at: 1, pid: 1, summary: `${total}`, usage });
+    tell({ kind: 'event', event: { name: 'notification', at: 1, pid: 1, summary: `${total}`, usage } });
   }
   await stage.clock.advance(250);
   expect((await stage.store.runs.read(runId))?.totalTokens).toBe(100);
@@ -166,7 +166,7 @@ it('counts what a run used for the day it ended, with its end or not at all', as
   await stage.orchestrator.start();
   await stage.clock.advance(0);
   const usage = { inputTokens: 10, outputTokens: 2, totalTokens: 12 };
-  stage.runs[0]?.request.watcher.onEvent({ name: 'notification', at: 1, pid: 1, summary: '', usage });
+  stage.runs[0]?.request.tell({ kind: 'event', event: { name: 'notification', at: 1, pid: 1, summary: '', usage } });
   stage.runs[0]?.succeed();
   await stage.clock.advance(0);
   const [day] = await stage.store.usage.sumByDay(stage.project, { fromDay: '2026-01-01', toDay: '2026-12-31' });
@@ -181,7 +181,7 @@ it('writes a line of the transcript once, though the store needs several tries',
   stage.store.transaction = async () => {
     throw new BatonError('store_busy', 'busy');
   };
-  stage.runs[0]?.request.watcher.onEvent({ name: 'notification', at: 1, pid: 1, summary: 'one' });
+  stage.runs[0]?.request.tell({ kind: 'event', event: { name: 'notification', at: 1, pid: 1, summary: 'one' } });
   await stage.clock.advance(1_000);
   stage.store.transaction = transaction;
   await stage.clock.advance(1_000);

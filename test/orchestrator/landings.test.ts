@@ -36,7 +36,7 @@ const move = ({ tracker }: Pick<Scene, 'tracker'>, state: string, id = '1') =>
 /** Its agent moves the issue, the run ends, and the look after it gives the claim back. */
 async function work(stage: Scene, movesTo = 'In Review'): Promise<void> {
   const run = stage.runs.at(-1);
-  run?.request.watcher.onMove(movesTo);
+  run?.request.tell({ kind: 'moved', to: movesTo });
   await move(stage, movesTo);
   run?.succeed();
   await stage.clock.advance(2_000);
@@ -449,7 +449,7 @@ describe('two daemons on one store', () => {
         await Promise.all([one, other].map(({ orchestrator }) => orchestrator.start()));
         await reached(() => one.runs.length + other.runs.length === 1);
         const [run] = [...one.runs, ...other.runs];
-        run?.request.watcher.onMove('In Review');
+        run?.request.tell({ kind: 'moved', to: 'In Review' });
         await move(one, 'In Review');
         run?.succeed();
         const isFree = ({ orchestrator }: Scene): boolean => {

@@ -209,7 +209,7 @@ describe('reconcile', () => {
     const stage = await scene({ issues: [issue({ id: '1' })], settings: settings({ intervalMs: 100 }) });
     await stage.orchestrator.start();
     await stage.clock.advance(0);
-    stage.runs[0]?.request.watcher.onMove(' done ');
+    stage.runs[0]?.request.tell({ kind: 'moved', to: ' done ' });
     await stage.tracker.changes.moveIssue('1', 'Done', { kind: 'run', runId: 'x' });
     await stage.clock.advance(59_000);
     expect(stage.runs[0]?.stops).toEqual([]);
@@ -221,7 +221,7 @@ describe('reconcile', () => {
     const stage = await scene({ issues: [issue({ id: '1' })], settings: settings({ intervalMs: 100 }) });
     await stage.orchestrator.start();
     await stage.clock.advance(0);
-    stage.runs[0]?.request.watcher.onMove('In Progress');
+    stage.runs[0]?.request.tell({ kind: 'moved', to: 'In Progress' });
     await stage.tracker.changes.moveIssue('1', 'Backlog', { kind: 'person', name: 'me' });
     await stage.clock.advance(100);
     expect(stage.runs[0]?.stops).toEqual(['inactive_state']);
@@ -261,7 +261,10 @@ describe('reconcile', () => {
     });
     await stage.orchestrator.start();
     await stage.clock.advance(900);
-    stage.runs[0]?.request.watcher.onEvent({ name: 'notification', at: stage.clock.now(), pid: 1, summary: 'alive' });
+    stage.runs[0]?.request.tell({
+      kind: 'event',
+      event: { name: 'notification', at: stage.clock.now(), pid: 1, summary: 'alive' },
+    });
     await stage.clock.advance(900);
     expect(stage.runs[0]?.stops).toEqual([]);
     await stage.clock.advance(5_000);
@@ -289,12 +292,15 @@ describe('totals', () => {
     await stage.orchestrator.start();
     await stage.clock.advance(0);
     const tell = (inputTokens: number, outputTokens: number): void =>
-      stage.runs[0]?.request.watcher.onEvent({
-        name: 'notification',
-        at: 0,
-        pid: 1,
-        summary: '',
-        usage: { inputTokens, outputTokens, totalTokens: inputTokens + outputTokens },
+      stage.runs[0]?.request.tell({
+        kind: 'event',
+        event: {
+          name: 'notification',
+          at: 0,
+          pid: 1,
+          summary: '',
+          usage: { inputTokens, outputTokens, totalTokens: inputTokens + outputTokens },
+        },
       });
     tell(100, 10);
     tell(100, 10);

@@ -1,32 +1,42 @@
 import { describe, expect, it } from 'vitest';
 import { SimulatedClock } from '../../src/clock/simulated-clock.ts';
 import type { Issue } from '../../src/core/issue.ts';
-import type { OrchestratorContext } from '../../src/orchestrator/context.ts';
-import { emptySchedulingState } from '../../src/orchestrator/empty-state.ts';
-import { lookAtQueue } from '../../src/orchestrator/queue-health.ts';
-import type { RunningEntry } from '../../src/orchestrator/scheduling-state.ts';
+import { skippedIssues } from '../../src/orchestrator/dispatch/skipped.ts';
+import { QueueHealth } from '../../src/orchestrator/jobs/queue-health.ts';
+import { Candidates } from '../../src/orchestrator/poll/candidates.ts';
 import type { RunFinish } from '../../src/store/runs.ts';
 import { issue } from '../fake/issues.ts';
 import { memoryLogger } from '../fake/memory-logger.ts';
 import { scratchStore } from '../fake/scratch-store.ts';
 import { settings } from '../fake/settings.ts';
 import { telling } from '../telling.ts';
+import { seededClaims } from './seeded-claims.ts';
 
 const hour = 3_600_000;
 const day = 24 * hour;
 const halfHour = hour / 2;
 const { leaseMs } = settings().store;
 
-/** Everything that a look reads, real: the store and the state. It has no tracker, so it can ask none. */
-async function given(candidates: readonly Issue[] | null = []) {
+/** Everything that a check reads, real: the store, the claims and the candidates. It has no tracker, so it can ask none. */
+async function given(first: readonly Issue[] | null = []) {
   const clock = new SimulatedClock({ startAt: Date.UTC(2026, 0, 1) });
   const store = await scratchStore(clock);
   const project = (await store.projects.ensure('test', 0)).id;
-  const state = { ...emptySchedulingState(), candidates };
   const logger = memoryLogger();
-  const source = { read: () => ({ workflow: { settings: settings() }, problem: null }) };
-  const context = { clock, store, project, state, logger, source, owner: 'me' } as unknown as OrchestratorContext;
-  const look = () => lookAtQueue(context);
+  const all = settings();
+  const workflow = { path: '', revision: '', settings: all, renderPrompt: () => '', renderBranch: () => '' };
+  const source = { read: () => ({ workflow, problem: null }) };
+  const seeded = seededClaims({ store, clock, project });
+  const candidates = new Candidates(source);
+  const polled = (issues: readonly Issue[]) => void candidates.takeIn(all, issues);
+  if (first !== null) polled(first);
+  const parts = { ...seeded, candidates, store, project, clock, logger, source };
+  const skipped = skippedIssues(seeded.claims);
+  const health = new QueueHealth({ ...parts, skipped });
+  const look = async () => {
+    await health.check();
+    return health.findings;
+  };
   const codes = async () => (await look()).map(({ code, issueId }) => `${code} ${issueId}`);
   const warnings = () => logger.lines.filter(({ level }) => level === 'warn');
   const claim = async (issueId: string, owner: string) =>
@@ -55,29 +65,14 @@ async function given(candidates: readonly Issue[] | null = []) {
       ...{ endedAt: clock.now(), outcome: 'failed', errorCode: 'agent_exited', errorMessage: `end of ${runId}` },
       ...end,
     });
-  return { clock, store, project, state, look, codes, warnings, logger, claim, start, finish };
-}
-
-function retrying(state: Awaited<ReturnType<typeof given>>['state'], id: string, failures: number): void {
-  const facts = {
-    kind: 'failure',
-    attempt: failures,
-    failures,
-    staleRuns: 0,
-    recovery: null,
-    note: null,
-    error: 'boom',
-    dueAt: 0,
-  } as const;
-  const waits = { wait: null, slotWaits: 0, failedReads: 0, timer: { cancel: () => {} } };
-  state.retrying.set(id, { issue: { id, identifier: `T-${id}` }, ...facts, ...waits });
+  return { ...parts, skipped, workflow, polled, look, codes, warnings, claim, start, finish };
 }
 
 describe('a look at the queue', () => {
   it('finds nothing where everything goes on, also before the first poll, and says so in one line', async () => {
-    const { look, logger, state } = await given(null);
+    const { look, logger, polled } = await given(null);
     expect(await look()).toEqual([]);
-    state.candidates = [issue({ id: '1' })];
+    polled([issue({ id: '1' })]);
     expect(await look()).toEqual([]);
     expect(logger.lines).toEqual([
       { level: 'info', event: 'queue_checked', fields: { findings: 0, untold: 0 } },
@@ -87,11 +82,11 @@ describe('a look at the queue', () => {
 
   it('finds what waits for a day since it was first seen in its state, with the reason', async () => {
     const blocked = issue({ id: '1' });
-    const { clock, look, codes, state } = await given([blocked, issue({ id: '2' })]);
+    const { clock, look, codes, skipped, polled } = await given([blocked, issue({ id: '2' })]);
     await look();
-    state.skipped.set('1', { issue: blocked, reason: { code: 'blocked', text: 'it waits for T-9 (Todo)' } });
+    skipped.set('1', { issue: blocked, reason: { code: 'blocked', text: 'it waits for T-9 (Todo)' } });
     await clock.advance(day - halfHour);
-    state.candidates = [blocked, issue({ id: '2', state: 'In Progress' })];
+    polled([blocked, issue({ id: '2', state: 'In Progress' })]);
     expect(await codes()).toEqual([]);
     await clock.advance(halfHour);
     expect(await look()).toEqual([
@@ -114,14 +109,13 @@ describe('a look at the queue', () => {
 
   it('does not take for waiting what is claimed here or elsewhere, nor what was until just now', async () => {
     const old = ['1', '2', '3'].map((id) => issue({ id, updatedAt: Date.UTC(2025, 0, 1) }));
-    const { clock, codes, state } = await given(old);
-    retrying(state, '1', 0);
-    state.adopting.add('2');
-    state.elsewhere = [{ issueId: '3', host: null, slotState: null }];
+    const { clock, codes, claims, retry, hold, elsewhere } = await given(old);
+    retry('1', { failures: 0 });
+    hold('2', { since: clock.now() });
+    elsewhere({ issueId: '3', host: null });
     expect(await codes()).toEqual([]);
-    state.retrying.clear();
-    state.adopting.clear();
-    state.elsewhere = [];
+    for (const id of ['1', '2']) claims.lose(id);
+    elsewhere();
     await clock.advance(halfHour);
     expect(await codes()).toEqual([]);
     await clock.advance(day);
@@ -129,7 +123,7 @@ describe('a look at the queue', () => {
   });
 
   it('finds what fails again and again, waiting or running, with the last error and since when', async () => {
-    const { clock, look, state, start, finish } = await given();
+    const { clock, look, claims, retry, run, workflow, store, project, start, finish } = await given();
     const ends: readonly Partial<RunFinish>[] = [
       { outcome: 'failed' },
       { outcome: 'succeeded', errorMessage: null },
@@ -144,8 +138,8 @@ describe('a look at the queue', () => {
       await clock.advance(1_000);
       await finish(`r${number}`, end);
     }
-    retrying(state, '1', 2);
-    retrying(state, '2', 1);
+    retry('1', { failures: 2, error: 'boom' });
+    retry('2', { failures: 1 });
     const finding = {
       code: 'fails_repeatedly',
       identifier: 'T-1',
@@ -153,24 +147,23 @@ describe('a look at the queue', () => {
       since: Date.UTC(2026, 0, 1) + 3_000,
     };
     expect(await look()).toMatchObject([finding]);
-    state.retrying.clear();
-    state.running.set('1', { issue: issue({ id: '1' }), before: { failures: 2 } } as unknown as RunningEntry);
-    state.generations.set('1', 1);
+    claims.lose('1');
+    await store.counters.set({ project, issueId: '1' }, 'failures', 2);
+    const running = await run('1', workflow);
     expect(await look()).toMatchObject([finding]);
-    state.running.clear();
+    claims.abandon(running);
     expect(await look()).toEqual([]);
   });
 
   it('tells the error of the look where the runs are not kept any more', async () => {
-    const { look, state } = await given();
-    retrying(state, '1', 3);
+    const { look, retry } = await given();
+    retry('1', { failures: 3, error: 'boom' });
     expect(await look()).toMatchObject([{ code: 'fails_repeatedly', text: telling(3, 'boom') }]);
   });
 
   it('finds what is held for more than a day', async () => {
-    const { clock, codes, state } = await given();
-    const hold = { code: 'person', reason: 'a question', since: clock.now(), runId: null };
-    state.held.set('1', { issue: { id: '1', identifier: 'T-1' }, ...hold });
+    const { clock, codes, hold } = await given();
+    hold('1', { since: clock.now() });
     await clock.advance(day - 1);
     expect(await codes()).toEqual([]);
     await clock.advance(1);
@@ -178,9 +171,9 @@ describe('a look at the queue', () => {
   });
 
   it('finds leases that nobody holds, and never its own, which a store of its own does not renew', async () => {
-    const { clock, look, codes, state, claim } = await given([issue({ id: '1' })]);
+    const { clock, look, codes, run, workflow, claim } = await given([issue({ id: '1' })]);
     await claim('1', 'other');
-    state.generations.set('2', await claim('2', 'me'));
+    await run('2', workflow);
     await clock.advance(3 * leaseMs);
     expect(await codes()).toEqual([]);
     await clock.advance(1);
@@ -198,12 +191,11 @@ describe('a look at the queue', () => {
   });
 
   it('finds runs without an end that nobody claims, and never its own', async () => {
-    const { clock, codes, state, claim, start } = await given();
+    const { clock, codes, run, inherit, workflow, start } = await given();
     await start('gone', '1');
-    await start('ours', '2', await claim('2', 'me'));
-    state.generations.set('2', 1);
-    await start('being adopted', '3');
-    state.adopting.add('3');
+    await run('2', workflow);
+    await start('being inherited', '3');
+    inherit('3');
     await clock.advance(2 * leaseMs);
     expect(await codes()).toEqual([]);
     await clock.advance(1);
@@ -211,10 +203,9 @@ describe('a look at the queue', () => {
   });
 
   it('warns of each finding once a day, and again when it went and came back', async () => {
-    const { clock, look, warnings, state } = await given();
-    const hold = { code: 'person', reason: 'a question', since: clock.now() - day, runId: null };
-    const entry = { issue: { id: '1', identifier: 'T-1' }, ...hold };
-    state.held.set('1', entry);
+    const { clock, look, warnings, claims, hold } = await given();
+    const since = clock.now() - day;
+    hold('1', { since });
     for (let looks = 0; looks < 48; looks += 1) {
       await look();
       await clock.advance(halfHour);
@@ -224,14 +215,14 @@ describe('a look at the queue', () => {
       issue_id: '1',
       issue_identifier: 'T-1',
       finding: 'held_too_long',
-      why: telling('24 h', hold.reason),
+      why: telling('24 h', 'a question'),
       since: '2025-12-31T00:00:00.000Z',
     });
     await look();
     expect(warnings()).toHaveLength(2);
-    state.held.clear();
+    claims.lose('1');
     await look();
-    state.held.set('1', entry);
+    hold('1', { since });
     await look();
     expect(warnings()).toHaveLength(3);
   });
@@ -248,13 +239,13 @@ describe('a look at the queue', () => {
   });
 
   it('changes nothing in the store and nothing in the state', async () => {
-    const { look, state, store, project, claim, start, clock } = await given([issue({ id: '1', updatedAt: 1 })]);
+    const { look, claims, store, project, claim, start, clock } = await given([issue({ id: '1', updatedAt: 1 })]);
     await claim('1', 'other');
     await start('gone', '2');
     await clock.advance(day);
-    const before = [structuredClone(state), await store.recovery(project, clock.now())];
+    const before = [structuredClone([...claims.all]), await store.recovery(project, clock.now())];
     expect(await look()).toHaveLength(3);
-    expect([state, await store.recovery(project, clock.now())]).toEqual(before);
+    expect([[...claims.all], await store.recovery(project, clock.now())]).toEqual(before);
   });
 
   it('of one life knows nothing of what another told', async () => {

@@ -9,7 +9,7 @@ const person = { kind: 'person', name: 'me' } as const;
 describe('an issue that changes under its run', () => {
   it('O8: to a state that is neither active nor terminal: stopped, given back, workspace kept', async () => {
     const stage = await begun();
-    stage.runs[0]?.request.watcher.onWorkspace('/old/T-1');
+    stage.runs[0]?.request.tell({ kind: 'workspace', path: '/old/T-1' });
     await stage.tracker.changes.moveIssue('1', 'Backlog', person);
     await stage.clock.advance(100);
     expect(stage.runs[0]?.stops).toEqual(['inactive_state']);
@@ -22,7 +22,7 @@ describe('an issue that changes under its run', () => {
 
   it('O10: to a terminal state after the root was changed: the recorded workspace goes when its agent is dead', async () => {
     const stage = await begun();
-    stage.runs[0]?.request.watcher.onWorkspace('/old/T-1');
+    stage.runs[0]?.request.tell({ kind: 'workspace', path: '/old/T-1' });
     stage.file.settings = settings({ intervalMs: 100, workspace: { root: '/new' } });
     await stage.tracker.changes.moveIssue('1', 'Done', person);
     await stage.clock.advance(1_000);
@@ -35,7 +35,7 @@ describe('an issue that changes under its run', () => {
 
   it('O11: and vanishes: stopped, given back, workspace kept', async () => {
     const stage = await begun();
-    stage.runs[0]?.request.watcher.onWorkspace('/old/T-1');
+    stage.runs[0]?.request.tell({ kind: 'workspace', path: '/old/T-1' });
     stage.tracker.remove('1');
     await stage.clock.advance(1_100);
     expect(stage.runs[0]?.stops).toEqual(['issue_missing']);
@@ -83,7 +83,7 @@ describe('an issue that changes under its run', () => {
 
   it('to a terminal state while its retry waits: its workspace is removed at the recorded place', async () => {
     const stage = await begun();
-    stage.runs[0]?.request.watcher.onWorkspace('/old/T-1');
+    stage.runs[0]?.request.tell({ kind: 'workspace', path: '/old/T-1' });
     stage.runs[0]?.fail();
     await stage.clock.advance(0);
     await stage.tracker.changes.moveIssue('1', 'Done', person);
@@ -121,7 +121,7 @@ describe('a run without a sign of life', () => {
 describe('a process that is gone without an exit', () => {
   const withProcess = async () => {
     const stage = await begun({ settings: settings({ intervalMs: hour }) });
-    stage.runs[0]?.request.watcher.onProcess({ pid: 7, startTime: 1 });
+    stage.runs[0]?.request.tell({ kind: 'process', process: { pid: 7, startTime: 1 } });
     return stage;
   };
 
@@ -151,10 +151,10 @@ describe('a process that is gone without an exit', () => {
     const stage = await withProcess();
     stage.dead.add(7);
     await stage.clock.advance(5_000);
-    stage.runs[0]?.request.watcher.onProcess({ pid: 8, startTime: 2 });
+    stage.runs[0]?.request.tell({ kind: 'process', process: { pid: 8, startTime: 2 } });
     await stage.clock.advance(20_000);
     stage.dead.add(8);
-    stage.runs[0]?.request.watcher.onProcess(null);
+    stage.runs[0]?.request.tell({ kind: 'process', process: null });
     await stage.clock.advance(20_000);
     expect(stage.runs[0]?.stops).toEqual([]);
   });
@@ -189,9 +189,9 @@ describe('what was left behind', () => {
 
   it('a workspace in which the agent of another daemon works is not removed by a start', async () => {
     const one = await begun({ isShared: true, owner: 'one' });
-    one.runs[0]?.request.watcher.onWorkspace('/workspaces/T-1');
+    one.runs[0]?.request.tell({ kind: 'workspace', path: '/workspaces/T-1' });
     // Its agent moved it on and says its last words.
-    one.runs[0]?.request.watcher.onMove('Done');
+    one.runs[0]?.request.tell({ kind: 'moved', to: 'Done' });
     await one.tracker.changes.moveIssue('1', 'Done', person);
     const other = await besides(one);
     await other.orchestrator.start();

@@ -25,7 +25,7 @@ describe('after a kill', () => {
     const first = await begun();
     first.runs[0]?.fail();
     await first.clock.advance(11_100);
-    first.runs[1]?.request.watcher.onSession('thread-2');
+    first.runs[1]?.request.tell({ kind: 'session', threadId: 'thread-2' });
     await first.clock.advance(300);
     const next = await nextLife(first);
     expect(next.swept).toEqual([first.runs[1]?.request.runId]);
@@ -40,7 +40,7 @@ describe('after a kill', () => {
 
   it('what an interrupted run committed is brought home, whether a next run comes or not', async () => {
     const first = await begun();
-    first.runs[0]?.request.watcher.onWorkspace('/workspaces/T-1');
+    first.runs[0]?.request.tell({ kind: 'workspace', path: '/workspaces/T-1' });
     await first.clock.advance(300);
     const next = await nextLife(first);
     expect(next.workspaces.broughtHome).toEqual(['/workspaces/T-1']);
@@ -48,9 +48,9 @@ describe('after a kill', () => {
 
   it('what became of the branch of an interrupted run is written down with it, and keeps what was known', async () => {
     const first = await begun();
-    const { runId, watcher } = first.runs[0]?.request ?? expect.fail('no run');
-    watcher.onWorkspace('/workspaces/T-1');
-    watcher.onChanged(true, { fingerprint: 'f', git: null });
+    const { runId, tell } = first.runs[0]?.request ?? expect.fail('no run');
+    tell({ kind: 'workspace', path: '/workspaces/T-1' });
+    tell({ kind: 'changed', changed: true, facts: { fingerprint: 'f', git: null } });
     await first.clock.advance(300);
     const delivery: Delivery = {
       outcome: 'brought',
@@ -71,7 +71,7 @@ describe('after a kill', () => {
 
   it.each(['succeed', 'fail'] as const)('a run after one that did %s begins a conversation of its own', async (end) => {
     const first = await begun();
-    first.runs[0]?.request.watcher.onSession('thread-1');
+    first.runs[0]?.request.tell({ kind: 'session', threadId: 'thread-1' });
     first.runs[0]?.[end]();
     await first.clock.advance(500);
     const next = await nextLife(first);
@@ -81,7 +81,7 @@ describe('after a kill', () => {
 
   it('a thread of another backend is not gone on with', async () => {
     const first = await begun();
-    first.runs[0]?.request.watcher.onSession('thread-1');
+    first.runs[0]?.request.tell({ kind: 'session', threadId: 'thread-1' });
     await first.clock.advance(300);
     const next = await nextLife(first, { settings: settings({ agent: { backend: 'command' } }) });
     expect(next.runs[0]?.request).toMatchObject({ retryKind: 'interrupted', threadId: null });

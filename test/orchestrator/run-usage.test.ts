@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { nothingUsed, usageAfter } from '../../src/orchestrator/run-usage.ts';
+import { nothingUsed, usageAfter } from '../../src/orchestrator/runs/run-usage.ts';
 
 const prices = { '*': { input: 2, cachedInput: null, output: 10 } };
 const told = { inputTokens: 100, cachedInputTokens: 40, outputTokens: 10, reasoningTokens: 5, totalTokens: 110 };

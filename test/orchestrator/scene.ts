@@ -8,10 +8,10 @@ import type { RunOutcome, StopReason } from '../../src/core/run.ts';
 import type { Settings } from '../../src/core/settings.ts';
 import { stopOutcome } from '../../src/core/stop-outcome.ts';
 import type { Workflow } from '../../src/core/workflow.ts';
-import type { IssueDesk, Processes, Trial } from '../../src/orchestrator/context.ts';
-import type { Health } from '../../src/orchestrator/health.ts';
+import type { PoolMember } from '../../src/orchestrator/dispatch/slot-pool.ts';
 import { Orchestrator } from '../../src/orchestrator/orchestrator.ts';
-import type { PoolMember } from '../../src/orchestrator/slot-pool.ts';
+import type { IssueDesk, Processes, Trial } from '../../src/orchestrator/parts.ts';
+import type { Health } from '../../src/orchestrator/view/health.ts';
 import type { LiveRun, Runner, RunRequest } from '../../src/runner/runner.ts';
 import type { Store } from '../../src/store/store.ts';
 import { MemoryTracker } from '../../src/tracker/memory/memory-tracker.ts';
@@ -224,7 +224,7 @@ export function besides({ store, clock, tracker }: Scene, options: SceneOptions 
 /** Tells that a run has used so many tokens in all. */
 export function spend(run: StagedRun | undefined, totalTokens: number, costMicroUsd = 0): void {
   const usage = { inputTokens: totalTokens, outputTokens: 0, totalTokens, costMicroUsd };
-  run?.request.watcher.onEvent({ name: 'notification', at: 0, pid: 1, summary: '', usage });
+  run?.request.tell({ kind: 'event', event: { name: 'notification', at: 0, pid: 1, summary: '', usage } });
 }
 
 /** A door that work waits at until a test opens it. */

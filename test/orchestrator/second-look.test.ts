@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { BatonError } from '../../src/core/baton-error.ts';
-import { createSlotPool } from '../../src/orchestrator/slot-pool.ts';
+import { createSlotPool } from '../../src/orchestrator/dispatch/slot-pool.ts';
 import { issue } from '../fake/issues.ts';
 import { settings } from '../fake/settings.ts';
 import { storeThrough } from './faulty-store.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createSlotPool, type PoolMember } from '../../src/orchestrator/slot-pool.ts';
+import { createSlotPool, type PoolMember } from '../../src/orchestrator/dispatch/slot-pool.ts';
 import { telling } from '../telling.ts';
 
 interface Project {

@@ -2,13 +2,10 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { SimulatedClock } from '../../src/clock/simulated-clock.ts';
 import { BatonError } from '../../src/core/baton-error.ts';
-import type { OrchestratorContext } from '../../src/orchestrator/context.ts';
-import { emptySchedulingState } from '../../src/orchestrator/empty-state.ts';
-import { Journal } from '../../src/orchestrator/journal.ts';
-import { nothingUsed } from '../../src/orchestrator/run-usage.ts';
-import type { RunningEntry } from '../../src/orchestrator/scheduling-state.ts';
-import { readToday, spentToday } from '../../src/orchestrator/today.ts';
-import { rollUpUsage } from '../../src/orchestrator/usage-rollup.ts';
+import { Journal } from '../../src/orchestrator/runs/journal.ts';
+import { nothingUsed } from '../../src/orchestrator/runs/run-usage.ts';
+import { Spending } from '../../src/orchestrator/runs/spending.ts';
+import { rollUpUsage } from '../../src/orchestrator/runs/usage-rollup.ts';
 import type { Store } from '../../src/store/store.ts';
 import { issue } from '../fake/issues.ts';
 import { memoryLogger } from '../fake/memory-logger.ts';
@@ -17,6 +14,7 @@ import { settings } from '../fake/settings.ts';
 import { runs } from '../property-runs.ts';
 import { type Between, storeThrough } from './faulty-store.ts';
 import { begun, besides, type Scene, type SceneOptions, type StagedRun, scene, spend } from './scene.ts';
+import { seededClaims } from './seeded-claims.ts';
 
 const minute = 60_000;
 const beforeMidnight = Date.UTC(2026, 0, 1, 23, 59);
@@ -208,41 +206,33 @@ describe('whatever two daemons do, the day has used what its runs have used:', (
   });
 });
 
-/** What a roll-up reads and changes, real: the store, the journal and the state, with one run in flight. */
+/** What a roll-up reads and changes, real: the store, the journal and the claims, with one run in progress. */
 async function given(limits: { readonly tokensPerDay?: number } = {}, between: Between = {}) {
   const clock = new SimulatedClock({ startAt: beforeMidnight });
   const kept = await scratchStore(clock);
   const store = storeThrough(kept, between);
   const project = (await kept.projects.ensure('test', 0)).id;
-  const state = emptySchedulingState();
   const logger = memoryLogger();
   const transcripts = { append: async () => {}, remove: async () => {} };
   const journal = new Journal({ store, transcripts, clock, logger, stopping: new AbortController().signal });
-  const workflow = { settings: settings({ limits }) };
+  const all = settings({ limits });
+  const workflow = { path: '', revision: '', settings: all, renderPrompt: () => '', renderBranch: () => '' };
+  const { claims, run } = seededClaims({ store, clock, project });
+  const spending = new Spending({ claims, store, clock, project });
+  const stopped: string[] = [];
+  const running = await run('1', workflow);
+  journal.runStarts(running.runId, running.generation ?? 0);
   const parts = {
+    claims,
     clock,
-    store,
-    project,
-    state,
+    spending,
     logger,
     journal,
     source: { read: () => ({ workflow, problem: null }) },
+    stopRun: (_running: unknown, reason: string) => void stopped.push(reason),
+    own: () => {},
   };
-  // The rest of a context is for whoever starts or ends something.
-  const context = parts as unknown as OrchestratorContext;
-  const stopped: string[] = [];
-  await startRow(kept, project, 'run-1', '1');
-  journal.runStarts('run-1', 1);
-  const entry = {
-    ...{ runId: 'run-1', issue: issue({ id: '1' }), startedAtMonotonic: 0, settlingSince: null, warnings: [] },
-    personWaits: { open: 0, since: 0, totalMs: 0 },
-    before: { spent: { runs: 0, tokens: 0, wallMs: 0, microUsd: 0 }, failures: 0, staleRuns: 0, quotaWaits: 0 },
-    usage: { inputTokens: 0, outputTokens: 0, totalTokens: 0, costMicroUsd: 0 },
-    run: { stop: (reason: string) => void stopped.push(reason) },
-    stopRequested: null,
-  } as unknown as RunningEntry;
-  state.running.set('1', entry);
-  return { clock, store: kept, project, state, journal, context, entry, stopped };
+  return { clock, store: kept, project, journal, spending, parts, running, stopped };
 }
 
 async function startRow(store: Store, project: string, runId: string, issueId: string): Promise<void> {
@@ -276,10 +266,10 @@ async function endRow(store: Store, project: string, runId: string, tokens: numb
 
 describe('the roll-up', () => {
   it('writes down at once what was noted, and notes again what the row lacks', async () => {
-    const { clock, store, journal, context, entry } = await given();
-    entry.usage = { ...nothingUsed, inputTokens: 5, outputTokens: 2, totalTokens: 7, costMicroUsd: 3 };
+    const { clock, store, journal, parts, running } = await given();
+    running.usage = { ...nothingUsed, inputTokens: 5, outputTokens: 2, totalTokens: 7, costMicroUsd: 3 };
     journal.note('run-1', { turns: 4 });
-    await rollUpUsage(context);
+    await rollUpUsage(parts);
     expect(await store.runs.read('run-1')).toMatchObject({ turns: 4, totalTokens: 0 });
     await clock.advance(250);
     expect(await store.runs.read('run-1')).toMatchObject({
@@ -298,41 +288,41 @@ describe('the roll-up', () => {
         if (call === 'in runs.record') writes += 1;
       },
     };
-    const { clock, journal, context, entry } = await given({}, between);
-    entry.usage = { ...nothingUsed, inputTokens: 5, outputTokens: 2, totalTokens: 7, costMicroUsd: 0 };
-    journal.note('run-1', entry.usage);
+    const { clock, journal, parts, running } = await given({}, between);
+    running.usage = { ...nothingUsed, inputTokens: 5, outputTokens: 2, totalTokens: 7, costMicroUsd: 0 };
+    journal.note('run-1', running.usage);
     for (let round = 0; round < 5; round += 1) {
-      await rollUpUsage(context);
+      await rollUpUsage(parts);
       await clock.advance(minute);
     }
     expect(writes).toBe(1);
   });
 
   it('stops our runs when what the others use reaches the limit of the day', async () => {
-    const { store, project, context, entry, stopped } = await given({ tokensPerDay: 1_000 });
-    entry.usage = { ...entry.usage, totalTokens: 400 };
+    const { store, project, parts, running, stopped } = await given({ tokensPerDay: 1_000 });
+    running.usage = { ...running.usage, totalTokens: 400 };
     await startRow(store, project, 'theirs', '2');
     await store.runs.record('theirs', 1, { totalTokens: 599 });
-    await rollUpUsage(context);
+    await rollUpUsage(parts);
     expect(stopped).toEqual([]);
     await store.runs.record('theirs', 1, { totalTokens: 600 });
-    await rollUpUsage(context);
+    await rollUpUsage(parts);
     expect(stopped).toEqual(['day_limit_reached']);
   });
 
   it('counts at midnight what was in flight, also before anything is read again', async () => {
-    const { clock, store, project, context, entry } = await given();
-    entry.usage = { ...entry.usage, totalTokens: 10 };
+    const { clock, store, project, spending, running } = await given();
+    running.usage = { ...running.usage, totalTokens: 10 };
     await startRow(store, project, 'theirs', '2');
     await store.runs.record('theirs', 1, { totalTokens: 100, costMicroUsd: 7 });
     await startRow(store, project, 'over', '3');
     await endRow(store, project, 'over', 1_000, '2026-01-01');
-    await readToday(context);
-    expect(spentToday(context)).toEqual({ tokens: 1_110, microUsd: 7 });
+    await spending.read();
+    expect(spending.today()).toEqual({ tokens: 1_110, microUsd: 7 });
     await clock.advance(minute);
-    expect(spentToday(context)).toEqual({ tokens: 110, microUsd: 7 });
-    await readToday(context);
-    expect(spentToday(context)).toEqual({ tokens: 110, microUsd: 7 });
+    expect(spending.today()).toEqual({ tokens: 110, microUsd: 7 });
+    await spending.read();
+    expect(spending.today()).toEqual({ tokens: 110, microUsd: 7 });
   });
 
   it.each(['runs.unfinished', 'usage.sumByDay'])(
@@ -346,30 +336,32 @@ describe('the roll-up', () => {
           await end?.();
         },
       };
-      const { store, project, context } = await given({}, between);
+      const { store, project, spending } = await given({}, between);
       await startRow(store, project, 'theirs', '2');
       await store.runs.record('theirs', 1, { totalTokens: 600 });
       ends = () => endRow(store, project, 'theirs', 600, '2026-01-01');
-      await readToday(context);
+      await spending.read();
       expect(ends).toBeNull();
-      expect(spentToday(context).tokens).toBe(600);
+      expect(spending.today().tokens).toBe(600);
     },
   );
 
   it('counts a run of ours once while its end is being written, read before or after that is done', async () => {
-    const { store, project, state, context, entry } = await given();
+    const { store, project, spending, running } = await given();
     await store.runs.record('run-1', 1, { totalTokens: 600 });
-    entry.usage = { ...entry.usage, totalTokens: 600 };
-    await readToday(context);
-    entry.settlingSince = state.today.readings;
-    expect(spentToday(context).tokens).toBe(600);
-    await readToday(context);
-    expect(spentToday(context).tokens).toBe(600);
+    running.usage = { ...running.usage, totalTokens: 600 };
+    await spending.read();
+    spending.settling(running, true);
+    const settling = running.settlingSince;
+    expect(spending.today().tokens).toBe(600);
+    await spending.read();
+    expect(spending.today().tokens).toBe(600);
     // It is not with the day yet, so whoever finishes it adds it.
-    expect(entry.settlingSince).toBe(state.today.readings);
+    const read = running.settlingSince;
+    expect(read).not.toBe(settling);
     await endRow(store, project, 'run-1', 600, '2026-01-01');
-    await readToday(context);
-    expect(spentToday(context).tokens).toBe(600);
-    expect(entry.settlingSince).not.toBe(state.today.readings);
+    await spending.read();
+    expect(spending.today().tokens).toBe(600);
+    expect(running.settlingSince).toBe(read);
   });
 });

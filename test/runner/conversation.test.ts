@@ -293,10 +293,9 @@ describe('turns that lead nowhere', () => {
     const heard: string[] = [];
     const staged = stageRun(script('say here', 'wait 1500', 'say Done.', 'next turn', 'idle Done.'), {
       agent: { maxIdleTurns: 1 },
-      watcher: {
-        onEvent: ({ summary }) => {
-          if (summary === 'here') void staged.run.steer('Look again.').then((how) => heard.push(how));
-        },
+      tell: (fact) => {
+        if (fact.kind === 'event' && fact.event.summary === 'here')
+          void staged.run.steer('Look again.').then((how) => heard.push(how));
       },
     });
     expect(await staged.end()).toMatchObject({ turns: 2, error: { code: 'run_stalemate' } });
@@ -336,7 +335,7 @@ describe('what a person says to a run', () => {
   it('between two turns has its turn, also beyond the last', async () => {
     const staged = stageRun(script('say one', 'next turn', 'move Done'), {
       agent: { maxTurns: 1 },
-      watcher: { onMessage: () => void staged.run.steer('One thing more.') },
+      tell: (fact) => void (fact.kind === 'message' && staged.run.steer('One thing more.')),
     });
     expect(await staged.end()).toEqual({ end: 'succeeded', turns: 2, left: 0 });
     expect(staged.prompts[1]).toMatch(/\n\nOne thing more\.$/);
@@ -374,7 +373,9 @@ describe('the tools of a run over HTTP', () => {
     const staged = stageRun('', {
       agent: { backend: 'command', command: 'env > env.txt' },
       toolHost: host(order),
-      watcher: { onProcess: (process) => void order.push(process === null ? 'process ended' : 'process') },
+      tell: (fact) => {
+        if (fact.kind === 'process') order.push(fact.process === null ? 'process ended' : 'process');
+      },
     });
     expect(await staged.end()).toMatchObject({ end: 'succeeded' });
     expect(order).toEqual(['admitted', 'process', 'process ended', 'dismissed']);

@@ -109,21 +109,7 @@ describe('the outcome of a run never rejects', () => {
   };
 
   it('for a watcher that throws at everything: the run goes its way and its agent is ended', async () => {
-    const watcher = {
-      onStage: broken,
-      onWorkspace: broken,
-      onProcess: broken,
-      onSession: broken,
-      onTurn: broken,
-      onMessage: broken,
-      onAnswersTold: broken,
-      onEvent: broken,
-      onMove: broken,
-      onNotMoved: broken,
-      onChanged: broken,
-      onDelivery: broken,
-    };
-    const staged = stageRun(script('write made.txt', '| made', 'move Done'), { watcher });
+    const staged = stageRun(script('write made.txt', '| made', 'move Done'), { tell: broken });
     expect(await staged.end()).toEqual({ end: 'succeeded', turns: 1, left: 0 });
     expect(staged.file('made.txt')).toBe('made\n');
     expect(new Set(staged.logger.events())).toEqual(new Set(['run_watcher_failed']));

@@ -23,7 +23,7 @@ import type { ToolHost } from '../../src/core/tool-door.ts';
 import type { PromptInput } from '../../src/core/workflow.ts';
 import { listMarkedProcesses } from '../../src/process/marked-processes.ts';
 import { createRunner } from '../../src/runner/run-issue.ts';
-import type { LiveRun, RunRequest, RunWatcher } from '../../src/runner/runner.ts';
+import type { LiveRun, RunFact, RunRequest } from '../../src/runner/runner.ts';
 import { openToolDoor } from '../../src/tools/registry.ts';
 import { MemoryTracker } from '../../src/tracker/memory/memory-tracker.ts';
 import { createLocalWorkspaces } from '../../src/workspace/local-workspaces.ts';
@@ -53,7 +53,8 @@ export interface Staging {
   readonly renderBranch?: (issue: Issue) => string;
   /** Takes the place of the tracker's answer between two turns. */
   readonly readIssue?: (signal: AbortSignal) => Promise<Issue | null>;
-  readonly watcher?: Partial<RunWatcher>;
+  /** Hears of each fact after it was noted. */
+  readonly tell?: (fact: RunFact) => void;
 }
 
 /** What became of a run, and what it told on the way. */
@@ -161,17 +162,7 @@ export function stageRun(prompt: string, staging: Staging = {}): StagedRun {
         ? ((await tracker.fetchByIds([id], { signal }))[0] ?? null)
         : staging.readIssue(signal),
   });
-  const told = {
-    stages: [] as RunStage[],
-    turns: [] as number[],
-    events: [] as AgentEvent[],
-    messages: [] as string[],
-    threads: [] as (string | null)[],
-    processes: [] as AgentProcess[],
-    told: [] as string[],
-    facts: [] as (WorkspaceFacts | null)[],
-    deliveries: [] as Delivery[],
-  };
+  const told = nothingTold();
   const runId = systemChance.id();
   const run = runner.start({
     runId,
@@ -195,29 +186,9 @@ export function stageRun(prompt: string, staging: Staging = {}): StagedRun {
     ask: async () => null,
     isStillOurs: () => true,
     ...staging.request,
-    watcher: {
-      onStage: (stage) => void told.stages.push(stage),
-      onWorkspace: () => {},
-      onProcess: (process) => {
-        if (process !== null) told.processes.push(process);
-        told.told.push(process === null ? 'process ended' : 'process');
-      },
-      onSession: (threadId) => void told.threads.push(threadId),
-      onTurn: (turn) => void told.turns.push(turn),
-      onMessage: (text) => void told.messages.push(text),
-      onAnswersTold: () => void told.told.push('answers told'),
-      onEvent: (event) => void told.events.push(event),
-      onMove: () => {},
-      onNotMoved: () => {},
-      onChanged: (changed, facts) => {
-        told.told.push(`changed: ${changed}`);
-        told.facts.push(facts);
-      },
-      onDelivery: (delivery) => {
-        told.told.push(`delivery: ${delivery.outcome}`);
-        told.deliveries.push(delivery);
-      },
-      ...staging.watcher,
+    tell: (fact) => {
+      note(told, fact);
+      staging.tell?.(fact);
     },
   });
   onTestFinished(async () => {
@@ -249,3 +220,38 @@ export const tracedHooks = {
   beforeRun: 'echo before_run >> ../hooks.log',
   afterRun: 'echo after_run >> ../hooks.log',
 } as const satisfies Partial<HookSettings>;
+
+function nothingTold() {
+  return {
+    stages: [] as RunStage[],
+    turns: [] as number[],
+    events: [] as AgentEvent[],
+    messages: [] as string[],
+    threads: [] as (string | null)[],
+    processes: [] as AgentProcess[],
+    told: [] as string[],
+    facts: [] as (WorkspaceFacts | null)[],
+    deliveries: [] as Delivery[],
+  };
+}
+
+function note(told: ReturnType<typeof nothingTold>, fact: RunFact): void {
+  if (fact.kind === 'stage') told.stages.push(fact.stage);
+  if (fact.kind === 'turn') told.turns.push(fact.turn);
+  if (fact.kind === 'event') told.events.push(fact.event);
+  if (fact.kind === 'message') told.messages.push(fact.text);
+  if (fact.kind === 'session') told.threads.push(fact.threadId);
+  if (fact.kind === 'answers_told') told.told.push('answers told');
+  if (fact.kind === 'process') {
+    if (fact.process !== null) told.processes.push(fact.process);
+    told.told.push(fact.process === null ? 'process ended' : 'process');
+  }
+  if (fact.kind === 'changed') {
+    told.told.push(`changed: ${fact.changed}`);
+    told.facts.push(fact.facts);
+  }
+  if (fact.kind === 'published') {
+    told.told.push(`delivery: ${fact.delivery.outcome}`);
+    told.deliveries.push(fact.delivery);
+  }
+}

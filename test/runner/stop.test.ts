@@ -67,7 +67,7 @@ describe('a run that is stopped', () => {
   it('while the session is being opened has no turn', async () => {
     const staged = stageRun(script('write late.txt', '| late'), {
       hooks: tracedHooks,
-      watcher: { onProcess: () => staged.run.stop('shutdown') },
+      tell: (fact) => void (fact.kind === 'process' && staged.run.stop('shutdown')),
     });
     expect(await staged.end()).toMatchObject({ end: 'interrupted', left: 0 });
     expect(staged.file('late.txt')).toBeNull();
@@ -115,7 +115,7 @@ describe('a run that is stopped', () => {
 it('a stop that arrives while the program is being started ends the program', async () => {
   const staged: StagedRun = stageRun('sleep 20; echo late > late.txt', {
     agent: { backend: 'command', command: 'exec sh' },
-    watcher: { onProcess: () => staged.run.stop('shutdown') },
+    tell: (fact) => void (fact.kind === 'process' && staged.run.stop('shutdown')),
   });
   expect(await staged.end()).toMatchObject({ end: 'interrupted', left: 0 });
   expect(staged.file('late.txt')).toBeNull();

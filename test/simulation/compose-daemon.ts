@@ -1,6 +1,6 @@
 import type { Chance } from '../../src/clock/chance.ts';
 import { seededChance } from '../../src/clock/seeded-chance.ts';
-import type { OrchestratorParts } from '../../src/orchestrator/context.ts';
+import type { OrchestratorParts } from '../../src/orchestrator/orchestrator.ts';
 import { Orchestrator } from '../../src/orchestrator/orchestrator.ts';
 import { createRunner } from '../../src/runner/run-issue.ts';
 import type { Runner } from '../../src/runner/runner.ts';

@@ -1,4 +1,4 @@
-import type { OrchestratorParts } from '../../src/orchestrator/context.ts';
+import type { OrchestratorParts } from '../../src/orchestrator/orchestrator.ts';
 import type { Life } from './life.ts';
 import type { World } from './world.ts';
 

@@ -1,4 +1,4 @@
-import type { Processes } from '../../src/orchestrator/context.ts';
+import type { Processes } from '../../src/orchestrator/parts.ts';
 import type { Life } from './life.ts';
 import type { SimulatedProcess } from './process-table.ts';
 import type { World } from './world.ts';

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
 import type { AgentEvent } from '../../src/agent/agent.ts';
 import { systemClock } from '../../src/clock/system-clock.ts';
-import { Journal } from '../../src/orchestrator/journal.ts';
+import { Journal } from '../../src/orchestrator/runs/journal.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { transcriptFiles } from '../../src/store/transcript-files.ts';
 import { memoryLogger } from '../fake/memory-logger.ts';
@@ -37,7 +37,9 @@ for (let sent = 0; sent < events; sent += 1) {
   if (isLookedAt && sent % 4_000 === 0) await journal.flush();
   if (sent === events / 10) early = heap();
 }
-await journal.settle('r1', (write) => store.transaction(write));
+const notes = await journal.takeNotes('r1');
+await store.transaction((tables) => notes.write(tables));
+notes.written();
 const late = heap();
 process.stdout.write(
   JSON.stringify({ early, late, peakRss: process.resourceUsage().maxRSS * 1024, logged: logger.lines.length }),

@@ -2,7 +2,7 @@ import type { AgentEvent } from '../../agent/agent.ts';
 import type { Clock } from '../../clock/clock.ts';
 import type { LoopDelay } from '../../clock/loop-delay.ts';
 import type { Settings } from '../../core/settings.ts';
-import type { Health } from '../../orchestrator/health.ts';
+import type { Health } from '../../orchestrator/view/health.ts';
 import type { Orchestrator } from '../../orchestrator/orchestrator.ts';
 import type { ApiProject } from '../../server/api/api-project.ts';
 import type { RunEvent } from '../../server/api/schema/run.ts';

@@ -1,6 +1,6 @@
 import type { LoopDelay } from '../../clock/loop-delay.ts';
-import type { Health } from '../../orchestrator/health.ts';
-import type { ReadModel } from '../../orchestrator/read-model.ts';
+import type { Health } from '../../orchestrator/view/health.ts';
+import type { ReadModel } from '../../orchestrator/view/read-model.ts';
 import { problemsOf } from '../../server/api/present/needs-you.ts';
 import type { Health as HealthReport } from '../../server/api/schema/system.ts';
 import { timeText } from '../../server/api/time-text.ts';

@@ -1,6 +1,6 @@
 import { BatonError } from '../../core/baton-error.ts';
 import { type BoardStatus, boardStatuses } from '../../core/board-status.ts';
-import type { DeskOrder, IssueDesk } from '../../orchestrator/context.ts';
+import type { DeskOrder, IssueDesk } from '../../orchestrator/parts.ts';
 import type { Board } from '../../tracker/board/board.ts';
 import type { ChangeBy, IssueEdit, NewIssue } from '../../tracker/board/issue-fields.ts';
 

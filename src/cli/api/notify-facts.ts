@@ -1,5 +1,5 @@
 import { freshMs, type NotifyFacts, type NotifyIssue } from '../../core/notify-cause.ts';
-import type { ReadModel } from '../../orchestrator/read-model.ts';
+import type { ReadModel } from '../../orchestrator/view/read-model.ts';
 import { landedSince, presentNow } from '../../server/api/present/present-now.ts';
 import type { NeedsYou } from '../../server/api/schema/now.ts';
 

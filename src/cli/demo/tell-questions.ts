@@ -2,7 +2,7 @@ import { durationText } from '../../core/amount-text.ts';
 import { harmlessLine } from '../../core/harmless-line.ts';
 import type { Logger } from '../../core/logger.ts';
 import type { AgentQuestion } from '../../core/question.ts';
-import type { ReadModel } from '../../orchestrator/read-model.ts';
+import type { ReadModel } from '../../orchestrator/view/read-model.ts';
 import { findQuestion } from '../ask/find-question.ts';
 import { isOpen } from '../ask/question-state.ts';
 import { shellWord } from '../init/shell-word.ts';

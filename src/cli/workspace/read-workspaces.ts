@@ -4,7 +4,7 @@ import { systemClock } from '../../clock/system-clock.ts';
 import { BatonError, toBatonError } from '../../core/baton-error.ts';
 import { type Issue, isMeantBy } from '../../core/issue.ts';
 import { type Stay, whyItStays } from '../../core/workspace-stay.ts';
-import { type FoundWorkspace, findWorkspaces } from '../../orchestrator/find-workspaces.ts';
+import { type FoundWorkspace, findWorkspaces } from '../../orchestrator/workspaces/find-workspaces.ts';
 import type { Tracker } from '../../tracker/tracker.ts';
 import { listWorkspaces } from '../../workspace/list-workspaces.ts';
 import { quietLogger } from '../quiet-logger.ts';

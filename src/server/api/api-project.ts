@@ -1,6 +1,6 @@
 import type { Author } from '../../core/author.ts';
-import type { Explanation } from '../../orchestrator/explain.ts';
-import type { ReadModel } from '../../orchestrator/read-model.ts';
+import type { Explanation } from '../../orchestrator/view/explain.ts';
+import type { ReadModel } from '../../orchestrator/view/read-model.ts';
 import type { Command } from '../../store/commands.ts';
 import type { StoreTables } from '../../store/store.ts';
 import type { TranscriptReader } from '../../store/transcript-files.ts';

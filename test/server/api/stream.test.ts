@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { seededChance } from '../../../src/clock/seeded-chance.ts';
 import { SimulatedClock } from '../../../src/clock/simulated-clock.ts';
-import type { ReadModel } from '../../../src/orchestrator/read-model.ts';
+import type { ReadModel } from '../../../src/orchestrator/view/read-model.ts';
 import { type ApiProject, createApiProjects } from '../../../src/server/api/api-project.ts';
 import { presentNow } from '../../../src/server/api/present/present-now.ts';
 import type { Patch } from '../../../src/server/api/schema/event.ts';

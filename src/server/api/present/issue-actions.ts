@@ -1,4 +1,4 @@
-import type { ReadModel } from '../../../orchestrator/read-model.ts';
+import type { ReadModel } from '../../../orchestrator/view/read-model.ts';
 import type { IssueSummary } from '../schema/issue.ts';
 import type { Project } from '../schema/system.ts';
 

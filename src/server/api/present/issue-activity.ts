@@ -1,4 +1,4 @@
-import type { ReadModel } from '../../../orchestrator/read-model.ts';
+import type { ReadModel } from '../../../orchestrator/view/read-model.ts';
 import type { IssueSummary } from '../schema/issue.ts';
 
 /** What Baton does with an issue now, and why it does not start; by its id. */

@@ -1,8 +1,8 @@
 import type { Issue } from '../../../core/issue.ts';
 import { limitHold } from '../../../core/limits.ts';
 import { utcDay } from '../../../core/utc-day.ts';
-import type { ReadModel } from '../../../orchestrator/read-model.ts';
-import type { HeldEntry } from '../../../orchestrator/scheduling-state.ts';
+import type { Hold } from '../../../orchestrator/claims/claim.ts';
+import type { ReadModel } from '../../../orchestrator/view/read-model.ts';
 import type { NeedsYou, Vitals } from '../schema/now.ts';
 import { timeText } from '../time-text.ts';
 import { actionsOfHold } from './issue-actions.ts';
@@ -54,7 +54,7 @@ function holds(model: ReadModel, known: ReadonlyMap<string, Issue>): NeedsYou[] 
   }));
 }
 
-function isLimit({ code }: HeldEntry): boolean {
+function isLimit({ code }: Hold): boolean {
   return code === 'limit_reached' || code.endsWith('_limit');
 }
 

@@ -1,4 +1,4 @@
-import type { ReadModel } from '../../../orchestrator/read-model.ts';
+import type { ReadModel } from '../../../orchestrator/view/read-model.ts';
 import type { Job } from '../schema/system.ts';
 import { timeText } from '../time-text.ts';
 

@@ -1,6 +1,6 @@
 import type { Issue } from '../../../core/issue.ts';
 import { nextUtcMidnight, utcDay } from '../../../core/utc-day.ts';
-import type { AccountView, ReadModel, RunningView } from '../../../orchestrator/read-model.ts';
+import type { ReadModel, RunningView } from '../../../orchestrator/view/read-model.ts';
 import type { AccountRow, LandedRow, Now, RunningRow, Vitals, WaitingRow } from '../schema/now.ts';
 import { timeText } from '../time-text.ts';
 import { needsYou, problemsOf } from './needs-you.ts';
@@ -105,7 +105,7 @@ export function landedSince(
     }));
 }
 
-function accountRow({ backend, name: account, parked, waitsFor, windows }: AccountView): AccountRow {
+function accountRow({ backend, name: account, parked, waitsFor, windows }: ReadModel['accounts'][number]): AccountRow {
   return {
     key: `${backend}/${account}`,
     backend,

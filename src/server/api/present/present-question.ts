@@ -1,4 +1,4 @@
-import type { ReadModel } from '../../../orchestrator/read-model.ts';
+import type { ReadModel } from '../../../orchestrator/view/read-model.ts';
 import type { StoredQuestion } from '../../../store/questions.ts';
 import type { Question } from '../schema/question.ts';
 import { timeText } from '../time-text.ts';

@@ -1,5 +1,5 @@
 import { inDispatchOrder } from '../../../core/dispatch-order.ts';
-import type { ReadModel, RetryingView } from '../../../orchestrator/read-model.ts';
+import type { ReadModel, RetryingView } from '../../../orchestrator/view/read-model.ts';
 import type { IssueSummary } from '../schema/issue.ts';
 import type { Queue } from '../schema/system.ts';
 import { timeText } from '../time-text.ts';

@@ -1,6 +1,6 @@
 import { isAboutSlots } from '../../../core/eligibility.ts';
-import type { ReadModel, RetryingView, RunningView } from '../../../orchestrator/read-model.ts';
-import type { HeldEntry } from '../../../orchestrator/scheduling-state.ts';
+import type { Hold } from '../../../orchestrator/claims/claim.ts';
+import type { ReadModel, RetryingView, RunningView } from '../../../orchestrator/view/read-model.ts';
 import type { SymphonyIssue, SymphonyState } from '../schema/symphony.ts';
 import { timeText } from '../time-text.ts';
 
@@ -114,7 +114,7 @@ function presentRetrying(
 
 function presentBlocked(
   { candidates, lastRuns }: SymphonyFacts,
-  { issue, reason, since }: HeldEntry,
+  { issue, reason, since }: Hold,
 ): SymphonyState['blocked'][number] {
   const last = lastRuns.get(issue.id);
   return {

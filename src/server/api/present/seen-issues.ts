@@ -1,4 +1,4 @@
-import type { ReadModel } from '../../../orchestrator/read-model.ts';
+import type { ReadModel } from '../../../orchestrator/view/read-model.ts';
 import type { Activities } from './issue-activity.ts';
 import { type IssueFacts, presentNamedIssue, presentTrackerIssue } from './present-issue.ts';
 

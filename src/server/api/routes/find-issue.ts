@@ -1,5 +1,5 @@
 import { isMeantBy } from '../../../core/issue.ts';
-import type { ReadModel } from '../../../orchestrator/read-model.ts';
+import type { ReadModel } from '../../../orchestrator/view/read-model.ts';
 import type { ApiProject } from '../api-project.ts';
 import type { Activities } from '../present/issue-activity.ts';
 import { type IssueFacts, presentBoardIssue, presentNamedIssue } from '../present/present-issue.ts';

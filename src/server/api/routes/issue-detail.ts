@@ -3,7 +3,7 @@ import { boardStatuses } from '../../../core/board-status.ts';
 import { readBoardStatus, whyMoveRefused } from '../../../core/board-transitions.ts';
 import type { CommandKind } from '../../../core/command.ts';
 import { normalizeState } from '../../../core/issue.ts';
-import type { ReadModel } from '../../../orchestrator/read-model.ts';
+import type { ReadModel } from '../../../orchestrator/view/read-model.ts';
 import type { ApiProject } from '../api-project.ts';
 import { certainTime } from '../present/certain-time.ts';
 import { actionsOf } from '../present/issue-actions.ts';

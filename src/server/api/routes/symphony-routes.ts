@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Clock } from '../../../clock/clock.ts';
-import type { ReadModel } from '../../../orchestrator/read-model.ts';
+import type { ReadModel } from '../../../orchestrator/view/read-model.ts';
 import { refuse } from '../../refusal.ts';
 import { symphonyTexts } from '../../symphony-fixed-texts.ts';
 import type { ApiProject, ApiProjects } from '../api-project.ts';

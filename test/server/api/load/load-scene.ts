@@ -228,12 +228,12 @@ class StreamingRunner implements Runner, AsyncDisposable {
         resolve({ end: 'succeeded', turns: 1 });
       },
     };
-    const { watcher } = request;
-    watcher.onWorkspace(`/workspaces/${request.issue.identifier}`);
-    watcher.onProcess({ pid: 1_000_000, startTime: null });
-    watcher.onSession(`thread-${request.runId}`);
-    watcher.onStage('streaming_turn');
-    watcher.onTurn(1);
+    const { tell } = request;
+    tell({ kind: 'workspace', path: `/workspaces/${request.issue.identifier}` });
+    tell({ kind: 'process', process: { pid: 1_000_000, startTime: null } });
+    tell({ kind: 'session', threadId: `thread-${request.runId}` });
+    tell({ kind: 'stage', stage: 'streaming_turn' });
+    tell({ kind: 'turn', turn: 1 });
     this.live.add(run);
     return { outcome: promise, steer: async () => 'kept', stop: () => run.end() };
   }
@@ -264,7 +264,7 @@ class StreamingRunner implements Runner, AsyncDisposable {
       payload: { method: 'item/commandExecution/outputDelta', delta: this.payload ?? line },
       ...(usage === undefined ? {} : { usage }),
     };
-    run.request.watcher.onEvent(event);
+    run.request.tell({ kind: 'event', event });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -1,0 +1,161 @@
+import { whyTooManyClaimed } from '../../core/backpressure.ts';
+import type { SkipReason } from '../../core/eligibility.ts';
+import { isDayLimit, type LimitFinding, limitHold, limitsBeforeStart } from '../../core/limits.ts';
+import type { Settings } from '../../core/settings.ts';
+import { whyNoSlot } from '../../core/slots.ts';
+import type { ClaimHolder } from '../../store/claims.ts';
+import type { IssueKey } from '../../store/issue-key.ts';
+import type { StoredQuestion } from '../../store/questions.ts';
+import type { RunRecord, RunStart } from '../../store/runs.ts';
+import type { StoreTables } from '../../store/store.ts';
+import type { Hold } from './claim.ts';
+import { bothNotes, putIdleHold } from './claim-rows.ts';
+import { addRuns, type IssueCounts, readCounts } from './issue-counters.ts';
+
+/** A run that is to begin. */
+export interface RunWish {
+  readonly record: Omit<RunStart, 'generation' | 'project' | 'host' | 'account'>;
+  /** Why it may use no account now, by what the store knows of them. */
+  readonly whyNoAccount: (tables: StoreTables) => Promise<SkipReason | null>;
+  /** Takes the account it uses, given the run of this issue before it. */
+  readonly takeAccount: (tables: StoreTables, last: RunRecord | null) => Promise<string | null>;
+  /** What a person wants its agent to know. */
+  readonly note: string | null;
+  /** The state whose slot the run takes. */
+  readonly slotState: string;
+  readonly settings: Settings;
+}
+
+/** A run whose start is written. */
+export interface BegunRun {
+  readonly isBegun: true;
+  readonly generation: number;
+  readonly before: IssueCounts;
+  /** The runs of this issue before this one, the newest first. */
+  readonly earlier: readonly RunRecord[];
+  readonly account: string | null;
+  /** People's notes for its agent: the new one, and what the run before could not pass on. */
+  readonly note: string | null;
+  /** What people answered to earlier runs, and no run has been told. */
+  readonly answers: readonly StoredQuestion[];
+  /** What they answered and earlier runs were told, the oldest first. */
+  readonly answersBefore: readonly StoredQuestion[];
+}
+
+/** A run that does not begin. */
+export interface RefusedRun {
+  readonly isBegun: false;
+  readonly refusal: SkipReason;
+  /** The issue is held instead, under this generation. */
+  readonly held: { readonly hold: Hold; readonly generation: number } | null;
+}
+
+/** Who begins it, and where. */
+export interface Beginner {
+  readonly project: string;
+  readonly host: string;
+  readonly isShared: boolean;
+  readonly now: number;
+  /** Our claim on the issue; null when it is free. */
+  readonly ours: ClaimHolder | null;
+  /** Takes a claim that is free, expired, or our own from before a restart. */
+  readonly take: (tables: StoreTables) => Promise<ClaimHolder | null>;
+}
+
+/** How many earlier runs are searched for a conversation to resume. */
+export const mostEarlier = 20;
+/** More than anybody answers about one issue. */
+const mostAnswersBefore = 20;
+
+/**
+ * In one transaction: claims the issue, or keeps our claim on it, and writes the start of the run, if there is a slot over
+ * all daemons of the store and no limit of the issue is reached. An issue at its limit is held instead.
+ */
+export async function beginRun(tables: StoreTables, wish: RunWish, by: Beginner): Promise<BegunRun | RefusedRun> {
+  const full = (await whyNoSlotOf(tables, wish, by)) ?? (await wish.whyNoAccount(tables));
+  if (full !== null) return refused(full);
+  const holder = await claimForRun(tables, wish, by);
+  return holder === null ? refused(hasAnother) : writeStart(tables, wish, by, holder);
+}
+
+const hasAnother: SkipReason = { code: 'claimed_elsewhere', text: 'another daemon has it' };
+
+function refused(refusal: SkipReason, held: RefusedRun['held'] = null): RefusedRun {
+  return { isBegun: false, refusal, held };
+}
+
+/** On a shared store the slots of all daemons count; under the lock of the project only one decides at a time. */
+async function whyNoSlotOf(
+  tables: StoreTables,
+  { record, slotState, settings }: RunWish,
+  { isShared, project, now, ours }: Beginner,
+): Promise<SkipReason | null> {
+  if (!isShared) return null;
+  await tables.projects.lock(project);
+  const claims = await tables.claims.held(project, now);
+  const others = claims.filter(({ issueId }) => issueId !== record.issueId);
+  if (others.length === claims.length && ours === null) {
+    const full = whyTooManyClaimed(others.length, 0, settings.agent.maxClaimed);
+    if (full !== null) return full;
+  }
+  const taken = others.flatMap((claim) => claim.slotState ?? []);
+  return whyNoSlot(slotState, taken, settings.agent);
+}
+
+async function claimForRun(
+  tables: StoreTables,
+  { record, slotState, settings }: RunWish,
+  { project, isShared, now, ours, take }: Beginner,
+): Promise<ClaimHolder | null> {
+  const key = { project, issueId: record.issueId };
+  const isThis = ({ issueId }: IssueKey): boolean => issueId === key.issueId;
+  // A run without an end may have an agent that is alive, ours included: it is inherited and ended first.
+  if ((await tables.runs.unfinished(project)).some(isThis)) return null;
+  if ((await tables.held.list(project)).some(isThis)) return null;
+  if (ours !== null) {
+    if (!(await tables.claims.setSlot(key, ours, slotState))) return null;
+    // Its lease may have expired without anybody taking it: for this run it counts from here.
+    const lease = { at: now, leaseMs: settings.store.leaseMs };
+    if (isShared) await tables.claims.renewAll(project, ours.owner, lease);
+    return ours;
+  }
+  // What a daemon left behind is inherited with its due time and its reason, never started as if it were new.
+  return (await tables.retries.read(key)) === null ? take(tables) : null;
+}
+
+async function writeStart(
+  tables: StoreTables,
+  { record, settings, takeAccount, note: newNote }: RunWish,
+  { project, host, now }: Beginner,
+  holder: ClaimHolder,
+): Promise<BegunRun | RefusedRun> {
+  const { issueId, identifier } = record;
+  const { generation } = holder;
+  const key = { project, issueId };
+  const before = await readCounts(tables, key);
+  const reached = issueLimitReached(before, settings);
+  if (reached !== undefined) {
+    const hold = { ...limitHold(reached, identifier), issue: { id: issueId, identifier }, since: now, runId: null };
+    await putIdleHold(tables, key, holder, hold);
+    return refused({ code: 'limit_reached', text: hold.reason }, { hold, generation });
+  }
+  const earlier = await tables.runs.list(project, { issueId, limit: mostEarlier });
+  const last = earlier[0] ?? null;
+  await tables.retries.remove(key);
+  // What an earlier run asked and nobody answered is asked again, if it still matters.
+  await tables.questions.closeOfIssue(key, now);
+  const answers = await tables.questions.undelivered(key);
+  const asked = await tables.questions.list(project, { issueId, limit: mostAnswersBefore });
+  const answersBefore = asked.filter(({ given, deliveredTo }) => given !== null && deliveredTo !== null).toReversed();
+  const account = await takeAccount(tables, last);
+  const note = bothNotes(last?.note ?? null, newNote);
+  await tables.runs.start({ ...record, project, host, generation, account, note });
+  await addRuns(tables, key, 1);
+  return { isBegun: true, generation, before, earlier, account, note, answers, answersBefore };
+}
+
+/** The limits of the day hold for every issue and are checked before; here it is about this issue. */
+function issueLimitReached({ spent }: IssueCounts, { limits }: Settings): LimitFinding | undefined {
+  const findings = limitsBeforeStart({ issue: spent, day: { tokens: 0, microUsd: 0 } }, limits);
+  return findings.find((finding) => finding.level === 'reached' && !isDayLimit(finding));
+}

@@ -1,0 +1,48 @@
+import type { ClaimHolder } from '../../store/claims.ts';
+import type { HeldIssue } from '../../store/held.ts';
+import type { IssueKey } from '../../store/issue-key.ts';
+import type { Retry as RetryRow } from '../../store/retries.ts';
+import type { StoreTables } from '../../store/store.ts';
+import { type Hold, type Retry, slotOfHold } from './claim.ts';
+
+export async function putRetry({ retries }: StoreTables, key: IssueKey, { issue, ...facts }: Retry): Promise<void> {
+  const { kind, attempt, failures, staleRuns, recovery, note, error, dueAt } = facts;
+  const { identifier, url = null } = issue;
+  await retries.put({ ...key, identifier, url, kind, attempt, failures, staleRuns, recovery, note, error, dueAt });
+}
+
+export function retryFrom(row: RetryRow): Retry {
+  const { issueId, identifier, url, kind, attempt, failures, staleRuns, recovery, note, error, dueAt } = row;
+  const issue = { id: issueId, identifier, url };
+  return { issue, kind: kind ?? 'interrupted', attempt, failures, staleRuns, recovery, note, error, dueAt };
+}
+
+export async function putHold({ held }: StoreTables, key: IssueKey, hold: Hold): Promise<void> {
+  const { issue, code, reason, since, runId } = hold;
+  await held.put({ ...key, identifier: issue.identifier, code, reason, since, runId });
+}
+
+/** As `putHold`, for an issue that does not run: its retry ends, and it takes no slot unless its agent may be alive. */
+export async function putIdleHold(tables: StoreTables, key: IssueKey, holder: ClaimHolder, hold: Hold): Promise<void> {
+  await keepNoteOfRetry(tables, key);
+  await tables.retries.remove(key);
+  await putHold(tables, key, hold);
+  await tables.claims.setSlot(key, holder, slotOfHold(hold));
+}
+
+/** A person's note for the next run must not end with the retry: the run before keeps it. */
+async function keepNoteOfRetry({ retries, runs }: StoreTables, key: IssueKey): Promise<void> {
+  const note = (await retries.read(key))?.note ?? null;
+  const last = note === null ? null : await runs.latestOfIssue(key);
+  if (note !== null && last !== null) await runs.keepNote(last.runId, bothNotes(last.note ?? null, note) ?? note);
+}
+
+export function holdFrom({ issueId, identifier, code, reason, since, runId }: HeldIssue): Hold {
+  return { issue: { id: issueId, identifier }, code, reason, since, runId };
+}
+
+/** A note that no agent has read yet, and one of now: each is given once. */
+export function bothNotes(earlier: string | null, now: string | null): string | null {
+  const notes = new Set([earlier, now].filter((note) => note !== null));
+  return notes.size === 0 ? null : [...notes].join('\n\n');
+}

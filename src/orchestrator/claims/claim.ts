@@ -1,0 +1,142 @@
+import type { RecoveryStep } from '../../core/context-recovery.ts';
+import type { SkipReason } from '../../core/eligibility.ts';
+import type { Issue } from '../../core/issue.ts';
+import type { RetryKind } from '../../core/workflow.ts';
+import type { RunState } from '../runs/run-state.ts';
+import type { IssueCounts } from './issue-counters.ts';
+
+/** What is known of an issue without reading the tracker. */
+export interface IssueName {
+  readonly id: string;
+  readonly identifier: string;
+  readonly url?: string | null;
+}
+
+export interface HoldReason {
+  /** For programs: an error code, or `person`. */
+  readonly code: string;
+  readonly reason: string;
+}
+
+/** Why an issue waits for a person. */
+export interface Hold extends HoldReason {
+  readonly issue: IssueName;
+  readonly since: number;
+  readonly runId: string | null;
+}
+
+/** The promise to try an issue again, as the store has it. It carries what the next run needs. */
+export interface Retry {
+  readonly issue: IssueName;
+  readonly kind: RetryKind;
+  /** What a prompt sees: 1 for a continuation, the failures in a row after a failure, as it was after an interruption. */
+  readonly attempt: number | null;
+  readonly failures: number;
+  readonly staleRuns: number;
+  /** What the next run does differently, after one that used up its context. */
+  readonly recovery: RecoveryStep | null;
+  /** What a person wants the agent to know. */
+  readonly note: string | null;
+  /** Why the issue is tried again. */
+  readonly error: string | null;
+  /** Wall time. */
+  readonly dueAt: number;
+}
+
+/** The reservation of one issue. An issue without a claim is free. */
+export type Claim = Running | Retrying | Held | Inheriting;
+
+interface Fenced {
+  /**
+   * The generation of our claim in the store. Null: the store has no claim of ours, because the start of the run is being
+   * written, or because the claim was lost.
+   */
+  readonly generation: number | null;
+}
+
+/** A run is in progress, or its start is being written. The object stays the same until the run has ended. */
+export interface Running extends RunState, Fenced {
+  readonly status: 'running';
+  /** As last read from the tracker; slots are counted by its state. */
+  readonly issue: Issue;
+  /** The state that its start moves the issue to, until it is there: the slot is taken in that state. */
+  readonly movesTo: string | null;
+  /** The counts of the issue before this run; null until its start is written. */
+  readonly before: IssueCounts | null;
+  /** The issue is held when this run has ended, whatever its outcome. */
+  readonly holdAfterwards: HoldReason | null;
+}
+
+/** The issue is tried again at a time. A new object takes the place of the old one with each delay. */
+export interface Retrying extends Retry, Fenced {
+  readonly status: 'retrying';
+  /** When it is tried, on the monotonic clock. */
+  readonly wakeAt: number;
+  /** Why a retry that was due could not start; null before it is due. */
+  readonly wait: SkipReason | null;
+  /** How often it found no slot; that raises neither the attempt nor the delay. */
+  readonly slotWaits: number;
+  /** How often in a row the tracker did not answer. */
+  readonly failedReads: number;
+}
+
+/** A person has to decide. */
+export interface Held extends Hold, Fenced {
+  readonly status: 'held';
+}
+
+/** A daemon that is gone had the issue. Its agent may be alive until this is over, so it takes a slot. */
+export interface Inheriting extends Fenced {
+  readonly status: 'inheriting';
+  readonly issueId: string;
+}
+
+/** A claim of another daemon on the same store. */
+export interface ForeignClaim {
+  readonly issueId: string;
+  readonly host: string | null;
+  /** The state whose slot it takes; null when it takes none. */
+  readonly slotState: string | null;
+}
+
+/** One change of the claim of one issue. */
+export interface ClaimChange {
+  readonly issueId: string;
+  /** Null: the issue was free. */
+  readonly before: Claim | null;
+  /** Null: the issue is free. */
+  readonly after: Claim | null;
+  readonly by: ClaimOperation;
+}
+
+export type ClaimOperation =
+  /** A run takes its slot; its start is being written. */
+  | 'begin'
+  /** The start of the run is written. */
+  | 'begun'
+  /** The start was not written. */
+  | 'not_begun'
+  | 'settle'
+  | 'hold'
+  | 'release'
+  | 'retry'
+  | 'postpone'
+  | 'inherit'
+  | 'lose'
+  | 'reload'
+  | 'move';
+
+/** The slot of an issue whose earlier agent is being ended: it may be alive, in whatever state. */
+const beingInherited = 'being_inherited';
+
+/** The state whose slot a claim takes; null when it takes none. */
+export function slotOf(claim: Claim): string | null {
+  if (claim.status === 'running') return claim.movesTo ?? claim.issue.state;
+  if (claim.status === 'inheriting') return beingInherited;
+  return claim.status === 'held' ? slotOfHold(claim) : null;
+}
+
+/** An agent that could not be ended may be alive, and takes its slot until a person says that it is not. */
+export function slotOfHold({ code }: HoldReason): string | null {
+  return code === 'agent_survives' ? code : null;
+}

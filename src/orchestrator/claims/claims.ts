@@ -1,0 +1,740 @@
+import type { Clock } from '../../clock/clock.ts';
+import { BatonError, toBatonError } from '../../core/baton-error.ts';
+import type { SkipReason } from '../../core/eligibility.ts';
+import { type Issue, normalizeState } from '../../core/issue.ts';
+import type { Logger } from '../../core/logger.ts';
+import type { ClaimHolder, Claim as ClaimRow } from '../../store/claims.ts';
+import type { IssueKey } from '../../store/issue-key.ts';
+import type { Recovery } from '../../store/recovery.ts';
+import type { RunFinish, RunRecord } from '../../store/runs.ts';
+import type { Store, StoreTables } from '../../store/store.ts';
+import { usageOf } from '../runs/usage-of-run.ts';
+import { type BegunRun, beginRun, type RefusedRun, type RunWish } from './begin-run.ts';
+import {
+  type Claim,
+  type ClaimChange,
+  type ClaimOperation,
+  type ForeignClaim,
+  type Held,
+  type Hold,
+  type Inheriting,
+  type Retry,
+  type Retrying,
+  type Running,
+  slotOf,
+  slotOfHold,
+} from './claim.ts';
+import { holdFrom, putHold, putIdleHold, putRetry, retryFrom } from './claim-rows.ts';
+import {
+  addRuns,
+  addSpent,
+  clearCounts,
+  type IssueCounts,
+  noStreaks,
+  readCounts,
+  type Streaks,
+  writeStreaks,
+} from './issue-counters.ts';
+
+export interface ClaimsParts {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** The project's id in the store. */
+  readonly project: string;
+  /** Who this daemon is in the store. */
+  readonly owner: string;
+  readonly host: string;
+  readonly isShared: boolean;
+  readonly leaseMs: () => number;
+  /** Owns work that nobody awaits here. */
+  readonly own: (what: string, work: Promise<unknown>) => void;
+}
+
+/** What follows a run that has ended. */
+export type NextStep =
+  | { readonly action: 'retry'; readonly retry: Retry }
+  | { readonly action: 'hold'; readonly hold: Hold }
+  | { readonly action: 'release' };
+
+export interface Settlement<Next extends { readonly step: NextStep; readonly streaks: Streaks }> {
+  /** The generation under which the run was started. */
+  readonly runGeneration: number;
+  readonly end: RunFinish;
+  readonly wallMs: number;
+  /** Decides what follows; called when no other operation on the issue is in progress. */
+  readonly decide: () => Next;
+  /** Writes what else is known of the run, before its end. */
+  readonly writeNotes: (tables: StoreTables) => Promise<void>;
+}
+
+/** What a daemon that is gone left behind of an issue, now ours. */
+export interface Inheritance {
+  readonly runs: readonly RunRecord[];
+  readonly retry: Retry | null;
+  readonly hold: Hold | null;
+}
+
+/** What follows an inheritance, once its processes are ended. */
+export interface Inherited {
+  readonly hold: Hold | null;
+  readonly retry: Retry;
+  /** How long the retry waits. */
+  readonly delayMs: number;
+  /** The end of its runs. */
+  readonly end: RunFinish;
+}
+
+/** How a retry is delayed. */
+export interface Delay {
+  readonly delayMs: number;
+  /** Why a retry that was due could not start. */
+  readonly why?: SkipReason;
+  readonly slotWaits?: number;
+  readonly failedReads?: number;
+}
+
+/** How soon a start that could not be written is tried again. */
+const startAgainMs = 1_000;
+
+/**
+ * The one owner of claims: which issues this daemon has, and what for. Nothing else writes claims, retries, holds,
+ * generations and counters, in memory or in the store.
+ *
+ * | operation   | from                 | to                                                                        |
+ * |-------------|----------------------|---------------------------------------------------------------------------|
+ * | begin       | free, retrying       | running at once, while its start is written                               |
+ * |             | running              | where it was, if the start is not written; held at a limit; free if lost  |
+ * | settle      | running              | retrying, held or free; free if the claim is not ours any more            |
+ * | hold        | free, retrying, held | held                                                                      |
+ * |             | running              | running, and held afterwards                                              |
+ * | release     | retrying, held       | free                                                                      |
+ * |             | running              | running, and not held afterwards                                          |
+ * | retryHeld   | held                 | retrying                                                                  |
+ * | postpone    | retrying             | retrying at another time; only in memory                                  |
+ * | inherit     | free                 | inheriting; then retrying, held or free                                   |
+ * | lose        | retrying, held       | free: another daemon has it                                               |
+ * |             | running, inheriting  | the same until it is over, and nothing of it is written any more          |
+ * | reload      | any                  | as a restored store has it; runs go on                                    |
+ *
+ * Each operation waits until no other one on the same issue is in progress, does one transaction that is refused unless
+ * owner and generation hold, swaps the claim, and publishes one change. What is written comes before its effect. Slots,
+ * timers, read caches, watchers and the slot filler listen to the changes.
+ */
+export class Claims {
+  readonly #parts: ClaimsParts;
+  readonly #claims = new Map<string, Claim>();
+  readonly #running = new Map<string, Running>();
+  readonly #retrying = new Map<string, Retrying>();
+  readonly #held = new Map<string, Held>();
+  /** The last operation on each issue that is not over. */
+  readonly #locks = new Map<string, Promise<void>>();
+  readonly #listeners: ((change: ClaimChange) => void)[] = [];
+  /** Issues whose earlier agent may be alive and that could not be inherited yet; each takes a slot until they are. */
+  readonly #leftBehind = new Set<string>();
+  /** Claims of other daemons on the same store, as last read. */
+  #elsewhere: readonly ForeignClaim[] = [];
+
+  constructor(parts: ClaimsParts) {
+    this.#parts = parts;
+  }
+
+  /** Calls the listener right after each change. It must not throw. */
+  onChange(listener: (change: ClaimChange) => void): void {
+    this.#listeners.push(listener);
+  }
+
+  get(issueId: string): Claim | undefined {
+    return this.#claims.get(issueId);
+  }
+
+  has(issueId: string): boolean {
+    return this.#claims.has(issueId);
+  }
+
+  /** Whether an operation on this issue is in progress: then no run of it may begin. */
+  isChanging(issueId: string): boolean {
+    return this.#locks.has(issueId);
+  }
+
+  get all(): ReadonlyMap<string, Claim> {
+    return this.#claims;
+  }
+
+  get running(): ReadonlyMap<string, Running> {
+    return this.#running;
+  }
+
+  get retrying(): ReadonlyMap<string, Retrying> {
+    return this.#retrying;
+  }
+
+  get held(): ReadonlyMap<string, Held> {
+    return this.#held;
+  }
+
+  get elsewhere(): readonly ForeignClaim[] {
+    return this.#elsewhere;
+  }
+
+  /** Why a run of this issue may not begin; null when it is free. */
+  whyClaimed(issueId: string): SkipReason | null {
+    const claim = this.#claims.get(issueId);
+    if (claim === undefined) return this.isChanging(issueId) ? claimed('its claim is being written') : null;
+    switch (claim.status) {
+      case 'running':
+        return claimed('an agent is running on it');
+      case 'retrying':
+        return claimed(claim.wait?.text ?? `it is tried again at ${new Date(claim.dueAt).toISOString()}`);
+      case 'held':
+        return claimed(`it is held for a person: ${claim.reason}`);
+      case 'inheriting':
+        return claimed('it is being taken over from a daemon that is gone');
+    }
+  }
+
+  /** The tracker states whose slots are taken, here and by other daemons on the same store. */
+  takenSlots(): string[] {
+    const left = [...this.#leftBehind].filter((id) => !this.#claims.has(id));
+    return [
+      ...left.map((issueId) => slotOf({ status: 'inheriting', issueId, generation: null }) ?? ''),
+      ...[...this.#claims.values()].flatMap((claim) => slotOf(claim) ?? []),
+      ...this.#elsewhere.flatMap(({ slotState }) => slotState ?? []),
+    ];
+  }
+
+  /** Everything that decides whether an issue is free and which slots are taken, for comparison. */
+  facts(): unknown {
+    return [
+      [...this.#claims.values()].map((claim) => [
+        claim.status === 'inheriting' ? claim.issueId : claim.issue.id,
+        claim.status,
+        slotOf(claim),
+      ]),
+      [...this.#locks.keys()],
+      [...this.#leftBehind],
+      this.#elsewhere,
+    ];
+  }
+
+  counts(issueId: string): Promise<IssueCounts> {
+    return readCounts(this.#parts.store, this.#key(issueId));
+  }
+
+  /**
+   * Begins a run: the issue is running from this call on, and its start is written next. The caller has checked, with no
+   * await in between, that the issue is free or retrying and that there is a slot.
+   */
+  begin(running: Running, wish: RunWish): Promise<BegunRun | RefusedRun> {
+    const { id } = running.issue;
+    const from = this.#retrying.get(id) ?? null;
+    change(running, { generation: from?.generation ?? null });
+    this.#put(id, running, 'begin');
+    return this.#alone<BegunRun | RefusedRun>(id, 'not_begun', async () => {
+      const answer = await this.#writeStart(running, wish);
+      if (!answer.isBegun) return { answer, claim: this.#insteadOf(running, from, answer) };
+      const { generation, before } = answer;
+      change(running, { generation, before });
+      return { answer, claim: running, by: 'begun' };
+    });
+  }
+
+  /** The end of a run, what it used, what it counts for and what follows: all or nothing. Null: the claim is not ours. */
+  settle<Next extends { readonly step: NextStep; readonly streaks: Streaks }>(
+    running: Running,
+    settlement: Settlement<Next>,
+  ): Promise<Next | null> {
+    return this.#alone(running.issue.id, 'settle', async () => {
+      const next = settlement.decide();
+      const isOurs = await this.#write(running, (tables, key, holder) =>
+        writeEnd(tables, key, holder, { ...settlement, ...next, runId: running.runId }),
+      );
+      return isOurs ? { answer: next, claim: this.#claimAfter(running, next.step) } : { answer: null, claim: null };
+    });
+  }
+
+  /** The end of the run could not be written, and the daemon stops: the next one finds a run without an end. */
+  abandon({ issue }: Running): void {
+    this.#put(issue.id, null, 'settle');
+  }
+
+  /**
+   * Holds an issue for a person: ours or nobody's at once, and one that runs when its run has ended. Rejects with
+   * `claim_lost` when another daemon has it, and when it could not be written.
+   */
+  hold(hold: Hold): Promise<'held' | 'after_run'> {
+    const { id, identifier } = hold.issue;
+    return this.#alone(id, 'hold', async (claim) => {
+      if (claim?.status === 'inheriting') throw lost(`${identifier} is being taken over from a daemon that is gone.`);
+      if (claim?.status === 'running') return { answer: await this.#holdAfterRun(claim, hold), claim };
+      const generation = await this.#writeHold(hold, claim?.generation ?? null);
+      if (generation === null) throw lost(`${identifier} belongs to another daemon.`);
+      const { issue, code, reason } = hold;
+      const named = { issue_id: issue.id, issue_identifier: issue.identifier };
+      this.#parts.logger.warn('issue_held', { ...named, code, reason });
+      return { answer: 'held' as const, claim: heldUnder(hold, generation) };
+    });
+  }
+
+  /**
+   * Gives a retrying or held issue back, or takes back that a running one is held afterwards. False when there was nothing
+   * to release. With `byPerson` the issue gets a new allowance, and a claim that is lost rejects with `claim_lost`. With
+   * `only`, nothing happens unless that is still the claim; a retry is given back only so.
+   */
+  async release(
+    issueId: string,
+    { byPerson, only }: { readonly byPerson: boolean; readonly only?: Claim },
+  ): Promise<boolean> {
+    const answer = await this.#alone(issueId, 'release', async (claim) => {
+      const isMeant = only === undefined ? claim?.status !== 'retrying' : claim === only;
+      if (claim === undefined || claim.status === 'inheriting' || !isMeant) return { answer: 'nothing' as const };
+      if (claim.status === 'running') {
+        if (claim.holdAfterwards === null) return { answer: 'nothing' as const };
+        await this.#write(claim, async ({ held }, key) => void (await held.remove(key)));
+        change(claim, { holdAfterwards: null });
+        return { answer: 'released' as const, claim };
+      }
+      const isOurs = await this.#write(claim, async (tables, key, holder) => {
+        await tables.retries.remove(key);
+        await tables.held.remove(key);
+        if (byPerson) await clearCounts(tables, key);
+        else await writeStreaks(tables, key, noStreaks);
+        await tables.questions.closeOfIssue(key, this.#parts.clock.now());
+        await tables.claims.release(key, holder);
+      });
+      return { answer: isOurs ? ('released' as const) : ('lost' as const), claim: null };
+    });
+    if (answer === 'lost' && byPerson) throw lost('The issue belongs to another daemon by now.');
+    return answer !== 'nothing';
+  }
+
+  /**
+   * Continues a held issue: the hold ends, and the issue is tried now. With `byPerson` it gets a new allowance. False when
+   * it is not held any more; rejects when that could not be written.
+   */
+  retryHeld(
+    issueId: string,
+    as: Pick<Retry, 'kind' | 'note' | 'recovery' | 'attempt'>,
+    { byPerson }: { readonly byPerson: boolean },
+  ): Promise<boolean> {
+    return this.#alone(issueId, 'retry', async (claim) => {
+      if (claim?.status !== 'held') return { answer: false };
+      const { issue } = claim;
+      let retry: Retry | null = null;
+      const isOurs = await this.#write(claim, async (tables, key, holder) => {
+        const { failures, staleRuns } = byPerson ? noStreaks : await readCounts(tables, key);
+        retry = { ...as, issue, failures, staleRuns, error: null, dueAt: this.#parts.clock.now() };
+        await tables.held.remove(key);
+        if (byPerson) await clearCounts(tables, key);
+        await putRetry(tables, key, retry);
+        await tables.claims.setSlot(key, holder, null);
+      });
+      if (!isOurs || retry === null) throw lost(`${issue.identifier} belongs to another daemon by now.`);
+      return { answer: true, claim: this.#retryIn(retry, claim.generation, { delayMs: 0 }) };
+    });
+  }
+
+  /** Tries a retrying issue at another time. The promise itself stays as the store has it. */
+  postpone(retrying: Retrying, delay: Delay): void {
+    const { id } = retrying.issue;
+    if (this.#claims.get(id) === retrying)
+      this.#put(id, this.#retryIn(retrying, retrying.generation, delay), 'postpone');
+  }
+
+  /**
+   * Takes over an issue that nobody alive has: raises its generation first, so that whoever had it cannot write any more;
+   * lets `end` end its processes; then ends its runs, and holds the issue or retries it. Gives what was inherited; null
+   * when somebody has the issue after all, when nothing is behind it, or when it was lost meanwhile.
+   */
+  async inherit(
+    issueId: string,
+    end: (found: Inheritance) => Promise<Inherited>,
+  ): Promise<{ readonly found: Inheritance; readonly hold: Hold | null } | null> {
+    if (this.#claims.has(issueId) || this.isChanging(issueId)) return null;
+    this.#put(issueId, { status: 'inheriting', issueId, generation: null }, 'inherit');
+    try {
+      const found = await this.#alone(issueId, 'inherit', async () => {
+        const taken = await this.#takeLeft(issueId);
+        const claim: Inheriting = { status: 'inheriting', issueId, generation: taken?.generation ?? null };
+        if (taken === null) this.#leftBehind.delete(issueId);
+        return { answer: taken, claim: taken === null ? null : claim };
+      });
+      if (found === null) return null;
+      const inherited = await end(found);
+      return await this.#alone(issueId, 'inherit', async (claim) => {
+        const isOurs = await this.#endInherited(claim, found, inherited);
+        this.#leftBehind.delete(issueId);
+        const { hold, retry, delayMs } = inherited;
+        const generation = claim?.generation ?? null;
+        const next = hold === null ? this.#retryIn(retry, generation, { delayMs }) : heldUnder(hold, generation);
+        return { answer: isOurs ? { found, hold } : null, claim: isOurs ? next : null };
+      });
+    } catch (error) {
+      if (this.#claims.get(issueId)?.status === 'inheriting') this.#put(issueId, null, 'inherit');
+      throw error;
+    }
+  }
+
+  /** Another daemon has the issue: nothing we know or promised about it is true any more. */
+  lose(issueId: string): void {
+    const claim = this.#claims.get(issueId);
+    if (claim === undefined) return;
+    const isLive = claim.status === 'running' || claim.status === 'inheriting';
+    if (isLive) change(claim, { generation: null });
+    this.#put(issueId, isLive ? claim : null, 'lose');
+  }
+
+  /** Extends our claims. Gives the issues whose claim is not ours any more. */
+  async renew(leaseMs: number): Promise<readonly string[]> {
+    const { store, clock, project, owner } = this.#parts;
+    const before = [...this.#claims].map(([id, { generation }]) => ({ id, generation }));
+    const kept = await store.claims.renewAll(project, owner, { at: clock.now(), leaseMs });
+    const generationOf = new Map(kept.map(({ issueId, generation }) => [issueId, generation]));
+    // One that was released or taken again meanwhile is not lost.
+    return before
+      .filter(({ id, generation }) => generation !== null && this.#claims.get(id)?.generation === generation)
+      .flatMap(({ id, generation }) => (generationOf.get(id) === generation ? [] : [id]));
+  }
+
+  /** The tracker was read again. Slots are counted by the state an issue is in now, by every daemon on the store. */
+  refresh(running: Running, issue: Issue): void {
+    const hasMoved = normalizeState(running.issue.state) !== normalizeState(issue.state);
+    change(running, { issue });
+    if (!hasMoved || running.before === null) return;
+    const { store, own } = this.#parts;
+    own('slot', store.claims.setSlot(this.#key(issue.id), this.#holder(running), issue.state));
+    this.#put(issue.id, running, 'move');
+  }
+
+  /** Baton moved the issue because work begins on it: its slot is taken in that state already. */
+  movedAtStart(running: Running, issue: Issue): void {
+    change(running, { issue, movesTo: null });
+    this.#put(issue.id, running, 'move');
+  }
+
+  /** What other daemons have claimed, and which agents of daemons that are gone may be alive. */
+  noteOthers(elsewhere: readonly ForeignClaim[], leftBehind: Iterable<string>): void {
+    this.#elsewhere = elsewhere;
+    this.#leftBehind.clear();
+    for (const id of leftBehind) this.#leftBehind.add(id);
+  }
+
+  /**
+   * The store was put back to an earlier moment: what it says about holds and retries is true from now on. The runs in
+   * progress go on, under claims as the store has them now. All of it is read before anything changes, so that no decision
+   * sees a held issue free.
+   */
+  async reload(): Promise<void> {
+    const { store, project, clock } = this.#parts;
+    const held = new Map((await store.held.list(project)).map((row) => [row.issueId, row]));
+    const retries = new Map((await store.retries.list(project)).map((row) => [row.issueId, row]));
+    const generations = new Map<string, number>();
+    for (const [id, claim] of this.#claims) {
+      if (claim.status === 'inheriting') continue;
+      const row = await store.transaction((tables) => this.#take(tables, id, slotOf(claim)));
+      if (row !== null) generations.set(id, row.generation);
+    }
+
+    // No await from here on.
+    for (const [id, claim] of [...this.#claims]) {
+      const hold = held.get(id);
+      const retry = retries.get(id);
+      const generation = generations.get(id) ?? claim.generation;
+      if (claim.status === 'running') {
+        const holdAfterwards = hold === undefined ? null : { code: hold.code, reason: hold.reason };
+        change(claim, { generation, holdAfterwards });
+        this.#put(id, claim, 'reload');
+      } else if (claim.status === 'held') {
+        this.#put(id, hold === undefined ? null : { ...claim, generation }, 'reload');
+      } else if (claim.status === 'retrying') {
+        const delayMs = Math.max(0, (retry?.dueAt ?? 0) - clock.now());
+        const isGone = retry === undefined || hold !== undefined;
+        this.#put(id, isGone ? null : this.#retryIn(retryFrom(retry), generation, { delayMs }), 'reload');
+      }
+    }
+  }
+
+  /** For a visitor who only looks: what the store says, with nothing claimed. */
+  show({ held, retries, claims }: Recovery): void {
+    for (const row of held) this.#put(row.issueId, heldUnder(holdFrom(row), null), 'reload');
+    const now = this.#parts.clock.now();
+    // A retry that is due would be tried by whoever starts now.
+    for (const row of retries)
+      if (!this.#claims.has(row.issueId) && row.dueAt > now)
+        this.#put(row.issueId, this.#retryIn(retryFrom(row), null, { delayMs: row.dueAt - now }), 'reload');
+    const others = claims.filter(({ isExpired, issueId }) => !isExpired && !this.#claims.has(issueId));
+    this.noteOthers(others.map(foreign), []);
+  }
+
+  /** At a stop: gives every claim back; retries and holds stay for the daemon that comes next. */
+  async releaseAll(): Promise<void> {
+    const ours = [...this.#claims].filter(([, { generation }]) => generation !== null);
+    if (ours.length === 0) return;
+    await this.#parts.store.transaction(async ({ claims }) => {
+      for (const [id, claim] of ours) await claims.release(this.#key(id), this.#holder(claim));
+    });
+    for (const [, claim] of ours) change(claim, { generation: null });
+  }
+
+  /** One operation on an issue at a time, in the order of their calls. Without one in progress it begins at once. */
+  async #alone<T>(
+    issueId: string,
+    by: ClaimOperation,
+    work: (
+      claim: Claim | undefined,
+    ) => Promise<{ readonly answer: T; readonly claim?: Claim | null; readonly by?: ClaimOperation }>,
+  ): Promise<T> {
+    const before = this.#locks.get(issueId);
+    const mine = Promise.withResolvers<void>();
+    this.#locks.set(issueId, mine.promise);
+    const unlock = (): void => {
+      if (this.#locks.get(issueId) === mine.promise) this.#locks.delete(issueId);
+      mine.resolve();
+    };
+    try {
+      if (before !== undefined) await before;
+      const done = await work(this.#claims.get(issueId));
+      // Whoever hears of the change may act on the issue.
+      unlock();
+      if (done.claim !== undefined) this.#put(issueId, done.claim, done.by ?? by);
+      return done.answer;
+    } finally {
+      unlock();
+    }
+  }
+
+  /** The only place where a claim enters, changes or leaves. */
+  #put(issueId: string, after: Claim | null, by: ClaimOperation): void {
+    const before = this.#claims.get(issueId) ?? null;
+    for (const map of [this.#claims, this.#running, this.#retrying, this.#held])
+      if (after === null || before?.status !== after.status) map.delete(issueId);
+    if (after !== null) this.#claims.set(issueId, after);
+    if (after?.status === 'running') this.#running.set(issueId, after);
+    if (after?.status === 'retrying') this.#retrying.set(issueId, after);
+    if (after?.status === 'held') this.#held.set(issueId, after);
+    for (const listener of this.#listeners) listener({ issueId, before, after, by });
+  }
+
+  async #writeStart(running: Running, wish: RunWish): Promise<BegunRun | RefusedRun> {
+    const { store, clock, logger, project, host, isShared } = this.#parts;
+    const { id, identifier } = running.issue;
+    try {
+      return await store.transaction((tables) =>
+        beginRun(tables, wish, {
+          project,
+          host,
+          isShared,
+          now: clock.now(),
+          ours: running.generation === null ? null : this.#holder(running),
+          take: (inside) => this.#take(inside, id, wish.slotState),
+        }),
+      );
+    } catch (thrown) {
+      const error = toBatonError(thrown);
+      logger.error('run_start_write_failed', { issue_id: id, issue_identifier: identifier, error });
+      const refusal = { code: 'not_recorded', text: `its start could not be written: ${error.message}` } as const;
+      return { isBegun: false, refusal, held: null };
+    }
+  }
+
+  /** Nothing has begun: the issue is what it was before, or held, or another daemon's. */
+  #insteadOf(running: Running, from: Retrying | null, { refusal, held }: RefusedRun): Claim | null {
+    if (held !== null) return heldUnder(held.hold, held.generation);
+    if (from === null || refusal.code === 'claimed_elsewhere' || running.generation === null) return null;
+    return this.#retryIn(from, running.generation, {
+      delayMs: startAgainMs,
+      why: refusal,
+      slotWaits: from.slotWaits,
+    });
+  }
+
+  #claimAfter({ generation }: Running, step: NextStep): Claim | null {
+    if (step.action === 'release') return null;
+    if (step.action === 'hold') return heldUnder(step.hold, generation);
+    return this.#retryIn(step.retry, generation, { delayMs: Math.max(0, step.retry.dueAt - this.#parts.clock.now()) });
+  }
+
+  /** It is noted at once and written next: a crash before the end of the run must not forget it. */
+  async #holdAfterRun(running: Running, hold: Hold): Promise<'after_run'> {
+    const { code, reason } = hold;
+    // What a person has taken over stays taken over, whatever else it is held for.
+    if (running.holdAfterwards?.code === 'taken_over' && code !== 'taken_over') return 'after_run';
+    change(running, { holdAfterwards: { code, reason } });
+    await this.#write(running, (tables, key) => putHold(tables, key, hold));
+    return 'after_run';
+  }
+
+  /** The generation under which it is held; null when another daemon has it. */
+  #writeHold(hold: Hold, generation: number | null): Promise<number | null> {
+    const { store, owner } = this.#parts;
+    const { id } = hold.issue;
+    const key = this.#key(id);
+    return store.transaction(async (tables) => {
+      // A run without an end may have an agent that is alive: it is inherited and ended first.
+      if ((await tables.runs.unfinished(key.project)).some((run) => run.issueId === id)) return null;
+      const holder = generation === null ? await this.#take(tables, id, null) : { owner, generation };
+      if (holder === null || !(await tables.claims.verify(key, holder))) return null;
+      await putIdleHold(tables, key, holder, hold);
+      return holder.generation;
+    });
+  }
+
+  #takeLeft(issueId: string): Promise<(Inheritance & { readonly generation: number }) | null> {
+    const { store, project } = this.#parts;
+    const key = this.#key(issueId);
+    return store.transaction(async (tables) => {
+      // Until its runs are ended they take the slot that they took.
+      const slotState = (await tables.claims.read(key))?.slotState ?? null;
+      const claim = await this.#take(tables, issueId, slotState);
+      if (claim === null) return null;
+      const runs = (await tables.runs.unfinished(project)).filter((run) => run.issueId === issueId);
+      const retry = await tables.retries.read(key);
+      const hold = (await tables.held.list(project)).find((row) => row.issueId === issueId);
+      if (runs.length === 0) await tables.claims.setSlot(key, claim, hold === undefined ? null : slotOfHold(hold));
+      if (runs.length === 0 && retry === null && hold === undefined) {
+        await tables.claims.release(key, claim);
+        return null;
+      }
+      return {
+        generation: claim.generation,
+        runs,
+        retry: retry === null ? null : retryFrom(retry),
+        hold: hold === undefined ? null : holdFrom(hold),
+      };
+    });
+  }
+
+  /**
+   * Ends the runs of a daemon that is gone as interrupted, and holds the issue, or writes a retry where there is none. How
+   * long they worked nobody knows; what they used is counted as far as it was written.
+   */
+  async #endInherited(
+    claim: Claim | undefined,
+    { runs, retry: promised }: Inheritance,
+    next: Inherited,
+  ): Promise<boolean> {
+    if (claim?.status !== 'inheriting') return false;
+    if (runs.length === 0) return claim.generation !== null;
+    const { hold, retry, end } = next;
+    return this.#write(claim, async (tables, key, holder) => {
+      for (const run of runs) {
+        if (!(await tables.runs.finish(run.runId, run.generation, end))) continue;
+        await tables.usage.add(usageOf(run, end.endedAt));
+        await addSpent(tables, key, { tokens: run.totalTokens, wallMs: 0, microUsd: run.costMicroUsd });
+      }
+      // An agent that survives is held in the same moment in which its run ends: there is none in which it is forgotten.
+      await tables.claims.setSlot(key, holder, null);
+      if (hold !== null) await putIdleHold(tables, key, holder, hold);
+      else if (promised === null) await putRetry(tables, key, retry);
+    });
+  }
+
+  #retryIn(retry: Retry, generation: number | null, delay: Delay): Retrying {
+    const { issue, kind, attempt, failures, staleRuns, recovery, note, error, dueAt } = retry;
+    return {
+      status: 'retrying',
+      generation,
+      issue,
+      kind,
+      attempt,
+      failures,
+      staleRuns,
+      recovery,
+      note,
+      error,
+      dueAt,
+      wakeAt: this.#parts.clock.monotonic() + delay.delayMs,
+      wait: delay.why ?? null,
+      slotWaits: delay.slotWaits ?? 0,
+      failedReads: delay.failedReads ?? 0,
+    };
+  }
+
+  #key(issueId: string): IssueKey {
+    return { project: this.#parts.project, issueId };
+  }
+
+  /** What the store compares; a claim without a generation is refused by it. */
+  #holder({ generation }: Pick<Claim, 'generation'>): ClaimHolder {
+    return { owner: this.#parts.owner, generation: generation ?? 0 };
+  }
+
+  /** Takes a claim that is free, expired, or our own from before a restart. */
+  #take(tables: StoreTables, issueId: string, slotState: string | null): Promise<ClaimRow | null> {
+    const { owner, host, clock, leaseMs } = this.#parts;
+    const wish = { owner, host, at: clock.now(), leaseMs: leaseMs(), slotState, reclaim: true };
+    return tables.claims.take(this.#key(issueId), wish);
+  }
+
+  /** Does the work in one transaction if the claim is still ours, and only then. */
+  #write(
+    claim: Claim,
+    work: (tables: StoreTables, key: IssueKey, holder: ClaimHolder) => Promise<void>,
+  ): Promise<boolean> {
+    const key = this.#key(claim.status === 'inheriting' ? claim.issueId : claim.issue.id);
+    const holder = this.#holder(claim);
+    return this.#parts.store.transaction(async (tables) => {
+      if (!(await tables.claims.verify(key, holder))) return false;
+      await work(tables, key, holder);
+      return true;
+    });
+  }
+}
+
+/** The claim of another daemon, as it is shown and counted. */
+export function foreign({ issueId, host, slotState }: ClaimRow): ForeignClaim {
+  return { issueId, host, slotState };
+}
+
+async function writeEnd(
+  tables: StoreTables,
+  key: IssueKey,
+  holder: ClaimHolder,
+  run: Pick<Settlement<never>, 'runGeneration' | 'end' | 'wallMs' | 'writeNotes'> & {
+    readonly runId: string;
+    readonly step: NextStep;
+    readonly streaks: Streaks;
+  },
+): Promise<void> {
+  const { runId, end, step } = run;
+  await run.writeNotes(tables);
+  const record = (await tables.runs.finish(runId, run.runGeneration, end)) ? await tables.runs.read(runId) : null;
+  if (record !== null) {
+    await tables.usage.add(usageOf(record, end.endedAt));
+    const { totalTokens: tokens, costMicroUsd: microUsd } = record;
+    await addSpent(tables, key, { tokens, wallMs: run.wallMs, microUsd });
+    // The account waited, not the issue: it keeps all its runs.
+    if (end.errorCode === 'agent_quota_exhausted' || waitsForAccount(step)) await addRuns(tables, key, -1);
+  }
+  await writeStreaks(tables, key, step.action === 'release' ? noStreaks : run.streaks);
+  if (step.action === 'release') {
+    // No run continues it, so no agent wants to know any more.
+    await tables.questions.closeOfIssue(key, end.endedAt);
+    await tables.claims.release(key, holder);
+  } else if (step.action === 'hold') await putIdleHold(tables, key, holder, step.hold);
+  else {
+    await putRetry(tables, key, step.retry);
+    await tables.claims.setSlot(key, holder, null);
+  }
+}
+
+function waitsForAccount(step: NextStep): boolean {
+  return step.action === 'retry' && step.retry.kind === 'quota';
+}
+
+function heldUnder({ issue, code, reason, since, runId }: Hold, generation: number | null): Held {
+  return { status: 'held', generation, issue, code, reason, since, runId };
+}
+
+function claimed(text: string): SkipReason {
+  return { code: 'claimed', text };
+}
+
+function lost(message: string): BatonError {
+  return new BatonError('claim_lost', message);
+}
+
+/** Claims are read-only to everybody else. */
+function change<T extends Claim>(claim: T, fields: Partial<T>): void {
+  Object.assign(claim, fields);
+}

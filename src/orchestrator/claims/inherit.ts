@@ -1,0 +1,190 @@
+import type { AgentProcess } from '../../agent/agent.ts';
+import type { Clock } from '../../clock/clock.ts';
+import { BatonError } from '../../core/baton-error.ts';
+import type { Logger } from '../../core/logger.ts';
+import { survivesReason } from '../../core/retry-command.ts';
+import { unseen } from '../../core/run-evidence.ts';
+import type { Settings } from '../../core/settings.ts';
+import type { WorkflowSource } from '../../core/workflow.ts';
+import type { RunFinish, RunRecord } from '../../store/runs.ts';
+import type { Store } from '../../store/store.ts';
+import type { Workspaces } from '../../workspace/workspace.ts';
+import type { Processes } from '../parts.ts';
+import type { AccountBook } from '../runs/account-book.ts';
+import { type Hold, type Retry, slotOfHold } from './claim.ts';
+import { type Claims, foreign, type Inheritance } from './claims.ts';
+
+export interface InheritParts {
+  readonly claims: Claims;
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly source: WorkflowSource;
+  readonly project: string;
+  readonly owner: string;
+  readonly host: string;
+  readonly processes: Processes;
+  readonly accounts: AccountBook;
+  readonly workspacesFor: (settings: Settings) => Workspaces;
+  readonly own: (what: string, work: Promise<unknown>) => void;
+  /** Nothing of a run could be inherited now: the next tick looks for orphans again. */
+  readonly findOrphansSoon: () => void;
+}
+
+/**
+ * Takes over what nobody alive has any more: issues of this daemon before a restart, of a daemon that stopped in order,
+ * and of one whose lease is over. Startup and every tick use the same path. For each issue, in this order: its generation
+ * is raised, so that whoever had it cannot write any more; the processes of its runs are ended; the runs end as
+ * interrupted, which raises no counter and no backoff; what they committed is published; and it is held, or tried when its
+ * retry is due, or at once. What another daemon alive has claimed is only noted.
+ */
+export async function inheritAll(parts: InheritParts, issueIds: readonly string[]): Promise<void> {
+  await Promise.all(issueIds.map((id) => inherit(parts, id)));
+}
+
+/** The issues that nobody alive has and that something is behind. What other daemons have is noted. */
+export async function findOrphans({
+  claims,
+  store,
+  project,
+  owner,
+  clock,
+}: Pick<InheritParts, 'claims' | 'store' | 'project' | 'owner' | 'clock'>): Promise<string[]> {
+  const found = await store.recovery(project, clock.now());
+  const elsewhere = found.claims.filter((claim) => claim.owner !== owner && !claim.isExpired);
+  const theirs = new Set(elsewhere.map(({ issueId }) => issueId));
+  const behind = [...found.claims, ...found.unfinishedRuns, ...found.retries, ...found.held];
+  const ids = new Set(behind.map(({ issueId }) => issueId));
+  const survivors = found.held.filter((hold) => slotOfHold(hold) !== null);
+  const mayLive = new Set([...found.unfinishedRuns, ...survivors].map(({ issueId }) => issueId));
+  const isOurs = (id: string): boolean => claims.has(id) && claims.get(id)?.status !== 'inheriting';
+  claims.noteOthers(
+    elsewhere.map(foreign),
+    [...mayLive].filter((id) => !theirs.has(id) && !isOurs(id)),
+  );
+  return [...ids].filter((id) => !theirs.has(id) && !claims.has(id));
+}
+
+/**
+ * Ends every process that this daemon left on this machine before a restart, found by its marker: so also when the store
+ * is new and knows of no run. A process that cannot be ended and belongs neither to a run in progress nor to an issue that
+ * is held for it could be an agent on any issue; then nothing may start.
+ */
+export async function endLeftoverProcesses({
+  processes,
+  store,
+  project,
+  logger,
+}: Pick<InheritParts, 'processes' | 'store' | 'project' | 'logger'>): Promise<void> {
+  const { ended, left } = await processes.endEarlierLives();
+  if (ended > 0) logger.warn('leftover_processes_ended', { processes: ended });
+  const held = (await store.held.list(project)).filter(({ code }) => code === 'agent_survives');
+  const known = new Set([...(await store.runs.unfinished(project)), ...held].map(({ runId }) => runId));
+  const strangers = left.filter(({ runId }) => runId === null || !known.has(runId));
+  if (strangers.length === 0) return;
+  throw new BatonError('agent_survives', `${strangers.length} processes of an earlier daemon could not be ended.`, {
+    details: { run_ids: strangers.map(({ runId }) => runId) },
+  });
+}
+
+async function inherit(parts: InheritParts, issueId: string): Promise<void> {
+  const { claims, accounts, logger, own } = parts;
+  try {
+    const inherited = await claims.inherit(issueId, async (found) => {
+      const hold = (await endRuns(parts, found.runs)) ?? found.hold;
+      for (const { runId } of found.runs) await accounts.probeEnded(runId);
+      const retry = found.retry ?? (await retryNow(parts, issueId, found));
+      return { hold, retry, delayMs: delayOf(parts, retry), end: interruption(parts) };
+    });
+    if (inherited === null) return;
+    const { found, hold } = inherited;
+    // Nobody waits for a disk here, and a next run does no harm to it.
+    own('branch', publishLast(parts, found.runs));
+    if (hold === null) return;
+    const { issue, code, reason } = hold;
+    logger.warn('issue_held', { issue_id: issue.id, issue_identifier: issue.identifier, code, reason });
+  } catch (error) {
+    parts.findOrphansSoon();
+    logger.error('claim_inherit_failed', { issue_id: issueId, error });
+  }
+}
+
+/** Ends what is left of the runs on this machine. A hold for the issue when something could not be ended. */
+async function endRuns(
+  { host, processes, logger, clock }: InheritParts,
+  runs: readonly RunRecord[],
+): Promise<Hold | null> {
+  let hold: Hold | null = null;
+  for (const run of runs) {
+    const named = { issue_id: run.issueId, issue_identifier: run.identifier, run_id: run.runId };
+    // Another machine cannot be reached; there the daemon ended its agents before its lease did, or the kernel with it.
+    const { ended, left } =
+      run.host === host ? await processes.endRun(run.runId, processOf(run)) : { ended: 0, left: 0 };
+    logger.warn('inherited_run_ended', { ...named, processes_ended: ended, processes_left: left });
+    if (left === 0) continue;
+    const issue = { id: run.issueId, identifier: run.identifier };
+    const what = left === 1 ? '1 process of an earlier agent' : `${left} processes of an earlier agent`;
+    const reason = survivesReason(`${what} could not be ended.`, run.identifier);
+    hold = { issue, code: 'agent_survives', reason, since: clock.now(), runId: run.runId };
+  }
+  return hold;
+}
+
+/** What the last run committed must not wait for a next run: there may be none. */
+async function publishLast(parts: InheritParts, runs: readonly RunRecord[]): Promise<void> {
+  const { host, source, store, logger } = parts;
+  const last = runs.at(-1);
+  if (last === undefined || last.workspace === null || last.host !== host) return;
+  const issue = { id: last.issueId, identifier: last.identifier, title: '' };
+  const workspaces = parts.workspacesFor(source.read().workflow.settings);
+  const delivery = await workspaces.bringHome(last.workspace, { issue, runId: last.runId, attempt: last.attempt });
+  if (delivery === null) return;
+  try {
+    await store.runs.noteEvidence(last.runId, { ...(last.evidence ?? unseen), delivery });
+  } catch (error) {
+    logger.warn('publish_write_failed', { run_id: last.runId, error });
+  }
+}
+
+/** By pid and start time it is found even if it has removed its marker. */
+function processOf({ pid, pidStartTime: startTime }: RunRecord): AgentProcess | null {
+  return pid === null ? null : { pid, startTime };
+}
+
+/** An interrupted issue continues at once, with the attempt it had. */
+async function retryNow({ claims, clock }: InheritParts, issueId: string, { runs, hold }: Inheritance): Promise<Retry> {
+  const { failures, staleRuns } = await claims.counts(issueId);
+  const last = runs.at(-1);
+  return {
+    issue: { id: issueId, identifier: last?.identifier ?? hold?.issue.identifier ?? issueId },
+    kind: 'interrupted',
+    attempt: last?.attempt ?? null,
+    failures,
+    staleRuns,
+    recovery: last?.recovery ?? null,
+    note: null,
+    error: interrupted,
+    dueAt: clock.now(),
+  };
+}
+
+const interrupted = 'The daemon ended before the run did.';
+
+function interruption({ clock }: InheritParts): RunFinish {
+  return {
+    endedAt: clock.now(),
+    outcome: 'interrupted',
+    errorCode: 'orchestrator_restarted',
+    errorMessage: interrupted,
+  };
+}
+
+/** No quota is longer away than this. */
+const longestQuotaWaitMs = 7 * 24 * 3_600_000;
+
+/** Until the retry is due, by the wall clock; if that was set back, no longer than a retry may wait. */
+function delayOf({ clock, source }: InheritParts, { dueAt, kind }: Retry): number {
+  const { maxRetryBackoffMs } = source.read().workflow.settings.agent;
+  const longestMs = kind === 'quota' ? longestQuotaWaitMs : maxRetryBackoffMs * 1.1;
+  return Math.min(Math.max(0, dueAt - clock.now()), longestMs);
+}

@@ -1,0 +1,67 @@
+import type { IssueSpent } from '../../core/limits.ts';
+import type { IssueKey } from '../../store/issue-key.ts';
+import type { StoreTables } from '../../store/store.ts';
+
+/** What is counted of an issue since a person last released it, and its failures and fruitless runs in a row. */
+export interface IssueCounts extends Streaks {
+  readonly spent: IssueSpent;
+}
+
+export interface Streaks {
+  readonly failures: number;
+  readonly staleRuns: number;
+  /** Waits for a quota in a row. */
+  readonly quotaWaits: number;
+}
+
+/** The names under which the store counts for an issue. A person who releases it sets all of them back. */
+const names = {
+  runs: 'runs',
+  tokens: 'tokens',
+  wallMs: 'wall_ms',
+  microUsd: 'micro_usd',
+  failures: 'failures',
+  staleRuns: 'stale_runs',
+  quotaWaits: 'quota_waits',
+} as const;
+
+type CounterTables = Pick<StoreTables, 'counters'>;
+
+export const noStreaks: Streaks = { failures: 0, staleRuns: 0, quotaWaits: 0 };
+
+export async function readCounts({ counters }: CounterTables, key: IssueKey): Promise<IssueCounts> {
+  const found = await counters.read(key);
+  const read = (name: keyof typeof names): number => found[names[name]] ?? 0;
+  return {
+    spent: { runs: read('runs'), tokens: read('tokens'), wallMs: read('wallMs'), microUsd: read('microUsd') },
+    failures: read('failures'),
+    staleRuns: read('staleRuns'),
+    quotaWaits: read('quotaWaits'),
+  };
+}
+
+/** Adds what one run used. */
+export async function addSpent(
+  { counters }: CounterTables,
+  key: IssueKey,
+  spent: Omit<IssueSpent, 'runs'>,
+): Promise<void> {
+  for (const [name, by] of Object.entries(spent) as [keyof typeof spent, number][]) {
+    if (by !== 0) await counters.add(key, names[name], Math.round(by));
+  }
+}
+
+/** Counts a run that begins, or takes one back that does not count. */
+export async function addRuns({ counters }: CounterTables, key: IssueKey, by: 1 | -1): Promise<void> {
+  await counters.add(key, names.runs, by);
+}
+
+/** Starts all counts at zero; counters under other names stay. */
+export async function clearCounts({ counters }: CounterTables, key: IssueKey): Promise<void> {
+  await counters.clear(key, Object.values(names));
+}
+
+export async function writeStreaks({ counters }: CounterTables, key: IssueKey, streaks: Streaks): Promise<void> {
+  for (const name of ['failures', 'staleRuns', 'quotaWaits'] as const)
+    await counters.set(key, names[name], streaks[name]);
+}

@@ -1,0 +1,40 @@
+import type { Clock, Timer } from '../../clock/clock.ts';
+import type { ClaimChange, Retrying } from './claim.ts';
+import type { Claims } from './claims.ts';
+
+export interface RetryTimersParts {
+  readonly claims: Claims;
+  readonly clock: Clock;
+  readonly stopping: AbortSignal;
+  readonly onDue: (retrying: Retrying) => void;
+}
+
+/** One timer for each issue that is to be tried again, kept by the changes of its claim. */
+export class RetryTimers {
+  readonly #parts: RetryTimersParts;
+  readonly #timers = new Map<string, Timer>();
+
+  constructor(parts: RetryTimersParts) {
+    this.#parts = parts;
+    parts.claims.onChange((change) => this.#follow(change));
+  }
+
+  stop(): void {
+    for (const timer of this.#timers.values()) timer.cancel();
+    this.#timers.clear();
+  }
+
+  #follow({ issueId, before, after }: ClaimChange): void {
+    if (before === after) return;
+    this.#timers.get(issueId)?.cancel();
+    this.#timers.delete(issueId);
+    const { claims, clock, stopping, onDue } = this.#parts;
+    // What a visitor only looks at is tried by whoever has the claim.
+    if (after?.status !== 'retrying' || after.generation === null || stopping.aborted) return;
+    const timer = clock.schedule(after.wakeAt - clock.monotonic(), () => {
+      // A timer that fell due just before it was cancelled must not act for another claim.
+      if (claims.get(issueId) === after) onDue(after);
+    });
+    this.#timers.set(issueId, timer);
+  }
+}

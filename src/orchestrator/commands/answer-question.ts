@@ -1,0 +1,89 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Clock } from '../../clock/clock.ts';
+import { BatonError } from '../../core/baton-error.ts';
+import { type CommandAnswer, done, refused } from '../../core/command-answers.ts';
+import { checkAnswer } from '../../core/question.ts';
+import type { Command } from '../../store/commands.ts';
+import type { StoredQuestion } from '../../store/questions.ts';
+import type { OpenQuestions } from '../runs/open-questions.ts';
+import { leaveToItsOwner } from './find-issue.ts';
+import { type HoldParts, retryHeld } from './hold.ts';
+
+export interface AnswerParts extends HoldParts {
+  readonly questions: OpenQuestions;
+  readonly owner: string;
+  readonly isShared: boolean;
+  readonly clock: Clock;
+}
+
+/**
+ * A person answers a question. It is written down first. An agent that still waits is told at once; where its run has
+ * ended, the issue goes on with the answer as soon as nothing else is open; and in between it is kept for the next run.
+ * That it was told is written down last: an answer may be told a second time after a crash, and is never lost.
+ */
+export async function answerQuestion(parts: AnswerParts, command: Command): Promise<CommandAnswer> {
+  const { store, clock, questions } = parts;
+  if (command.author.kind === 'run') return refused('not_for_agents', 'Only a person may answer a question.');
+  const id = command.payload.question;
+  const question = typeof id === 'string' ? await store.questions.read(id) : null;
+  if (question === null || question.project !== parts.project)
+    return refused('question_not_found', 'There is no such question.');
+  const { given, identifier } = question;
+  await leaveToItsOwner(parts, { id: question.issueId, identifier });
+  if (given === null && question.closedAt !== null)
+    return refused('question_closed', 'The question is closed; no agent waits for an answer.');
+  const checked = checkAnswer(question.question, wishIn(command));
+  if ('problem' in checked)
+    return refused('invalid_answer', checked.problem, { problem: checked.code, field: checked.field });
+  const { answer } = checked;
+  // One that was carried out and could not be answered comes again; another answer comes too late.
+  const alreadyAnswered = refused('question_answered', 'The question is already answered.');
+  if (given !== null && !isDeepStrictEqual(given.answer, answer)) return alreadyAnswered;
+  const delivered = done('answer_delivered', `Delivered the answer to the agent of ${identifier}.`);
+  if (question.deliveredTo !== null) return delivered;
+  if (
+    given === null &&
+    !(await store.questions.answer(question.id, { at: clock.now(), author: command.author, answer }))
+  )
+    return alreadyAnswered;
+  if (!questions.answer(question.id, answer)) return goOn(parts, question);
+  await store.questions.deliver([question.id], question.runId);
+  questions.forgetTold(question.id);
+  return delivered;
+}
+
+/** Nobody waits for it any more: the issue goes on with it, or its next run is told. */
+async function goOn(parts: AnswerParts, question: StoredQuestion): Promise<CommandAnswer> {
+  const { store, claims, project } = parts;
+  const { issueId, identifier } = question;
+  const running = claims.running.get(issueId);
+  const isEnding = running?.runId === question.runId && running.stopRequested !== null;
+  const holds = (await store.held.list(project)).filter((hold) => hold.issueId === issueId);
+  const isHeld = claims.held.get(issueId)?.code === needsAnswer;
+  // What is about to be held for it, or was and is not ours yet, goes on with it a moment later.
+  if (
+    !isHeld &&
+    (isEnding || claims.get(issueId)?.status === 'inheriting' || holds.some(({ code }) => code === needsAnswer))
+  )
+    throw new BatonError('claim_lost', `The run of ${identifier} that asked is still being ended.`);
+  if (!isHeld) return done('answer_kept', `The next run of ${identifier} gets the answer.`);
+  const others = (await store.questions.open(project)).filter((each) => each.issueId === issueId);
+  if (others.length > 0)
+    return done('answer_kept_others_open', `Kept the answer; ${identifier} still waits for another one.`);
+  await retryHeld(parts, issueId, { kind: 'answered', note: null });
+  return done('continues_with_answer', `${identifier} continues with the answer.`);
+}
+
+/** What an issue is held for while its question is open. */
+const needsAnswer = 'agent_input_required';
+
+/** What the command says, checked for its form only. */
+function wishIn({ payload }: Command): Parameters<typeof checkAnswer>[1] {
+  const { decision, text, values } = payload;
+  const texts = typeof values === 'object' && values !== null ? Object.entries(values) : [];
+  return {
+    ...(decision === 'accept' || decision === 'accept_for_session' || decision === 'decline' ? { decision } : {}),
+    ...(typeof text === 'string' ? { text } : {}),
+    values: Object.fromEntries(texts.filter((entry): entry is [string, string] => typeof entry[1] === 'string')),
+  };
+}

@@ -1,0 +1,63 @@
+import { toBatonError } from '../../core/baton-error.ts';
+import type { CommandKind } from '../../core/command.ts';
+import { type CommandAnswer, done, refused } from '../../core/command-answers.ts';
+import type { Command } from '../../store/commands.ts';
+import type { Store } from '../../store/store.ts';
+import type { IssueDesk } from '../parts.ts';
+
+export interface ChangeIssueParts {
+  readonly store: Store;
+  /** Changes the issues themselves, where they are Baton's own. */
+  readonly issueDesk?: () => IssueDesk | null;
+}
+
+const deskKinds = ['issue_move', 'issue_comment', 'issue_file', 'issue_edit'] as const;
+
+/** Commands about an issue itself, and not about the work on it. */
+export type DeskKind = (typeof deskKinds)[number];
+
+export function isDeskKind(kind: CommandKind): kind is DeskKind {
+  return (deskKinds as readonly CommandKind[]).includes(kind);
+}
+
+/** Changes an issue of Baton's own board. The board decides what is allowed, and keeps who did it and why. */
+export async function changeIssue(
+  parts: ChangeIssueParts,
+  { id, author, payload, begun }: Command,
+  kind: DeskKind,
+): Promise<CommandAnswer> {
+  const desk = parts.issueDesk?.() ?? null;
+  if (desk === null) return refused('tracker_elsewhere', 'Another tracker keeps these issues. Change them there.');
+  const { issue, to, text, reason, ...fields } = payload;
+  const by = { commandId: id, author, reason: typeof reason === 'string' ? reason : null };
+  try {
+    if (kind === 'issue_file') {
+      const filed = await desk.file(fields, by);
+      return done('issue_filed', `Filed ${filed}.`, { issue: filed });
+    }
+    if (typeof issue !== 'string') return refused('no_issue_named', 'The command names no issue.');
+    if (kind === 'issue_edit') {
+      const edited = await desk.edit(issue, fields, by);
+      return done('issue_edited', `Changed ${edited}.`, { issue: edited });
+    }
+    if (kind === 'issue_move') {
+      const state = String(to ?? '');
+      const moved = await desk.move(issue, state, by);
+      return done('issue_moved', `${moved} is now in ${state}.`, { issue: moved, state });
+    }
+    // A comment is the one that could be there twice: that it is about to be written is noted before.
+    if (begun !== null)
+      return done(
+        'comment_uncertain',
+        `Baton was interrupted while it wrote the comment on ${issue}. Look at the issue to see whether it is there.`,
+        { issue },
+      );
+    await parts.store.commands.begin(id, 'it is written');
+    const commented = await desk.comment(issue, String(text ?? ''), by);
+    return done('comment_added', `Added the comment to ${commented}.`, { issue: commented });
+  } catch (thrown) {
+    const error = toBatonError(thrown);
+    if (error.retryable) throw error;
+    return refused(error.code, error.message, error.details);
+  }
+}

@@ -1,0 +1,44 @@
+import type { Author } from '../../core/author.ts';
+import type { CommandKind } from '../../core/command.ts';
+import { harmlessLine } from '../../core/harmless-line.ts';
+import { isMeantBy } from '../../core/issue.ts';
+import type { Store } from '../../store/store.ts';
+import type { IssueName } from '../claims/claim.ts';
+import type { Claims } from '../claims/claims.ts';
+
+/** How many of the latest commands are searched: whoever asks twice does so soon. */
+const searched = 200;
+
+/** Commands that change how it stands with an issue; what is said to its agent does not. */
+const changing: ReadonlySet<string> = new Set<CommandKind>([
+  'issue_retry',
+  'issue_hold',
+  'issue_release',
+  'issue_stop',
+  'issue_takeover',
+  'issue_handback',
+]);
+
+/** Who last changed how it stands with an issue by a command, and by which one; null when that is not known. */
+export async function lastChange(
+  { store, project }: { readonly store: Store; readonly project: string },
+  issue: IssueName,
+): Promise<{ readonly kind: string; readonly by: string } | null> {
+  const found = (await store.commands.list(project, searched)).find(
+    ({ kind, payload, result }) =>
+      changing.has(kind) &&
+      result?.status === 'done' &&
+      typeof payload.issue === 'string' &&
+      isMeantBy(issue, payload.issue),
+  );
+  return found === undefined ? null : { kind: found.kind, by: nameOf(found.author) };
+}
+
+/** How it stands with an issue, as the end of a sentence. */
+export function howItStands({ claims }: { readonly claims: Claims }, issue: IssueName): string {
+  return claims.whyClaimed(issue.id)?.text ?? 'nobody works on it';
+}
+
+function nameOf(author: Author): string {
+  return author.kind === 'person' ? harmlessLine(author.name) : author.kind;
+}

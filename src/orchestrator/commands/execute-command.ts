@@ -1,0 +1,255 @@
+import { askedHold, isAskedHold } from '../../core/asked-hold.ts';
+import type { Author } from '../../core/author.ts';
+import { BatonError } from '../../core/baton-error.ts';
+import { type CommandKind, isCommandKind, whyNotForRuns } from '../../core/command.ts';
+import { type CommandAnswer, done, refused } from '../../core/command-answers.ts';
+import type { Command } from '../../store/commands.ts';
+import type { IssueName } from '../claims/claim.ts';
+import { bothNotes } from '../claims/claim-rows.ts';
+import { whyDayIsOver } from '../runs/check-limits.ts';
+import type { Spending } from '../runs/spending.ts';
+import type { WorkspaceSweep } from '../workspaces/sweep-workspaces.ts';
+import { type AnswerParts, answerQuestion } from './answer-question.ts';
+import { type ChangeIssueParts, changeIssue, type DeskKind, isDeskKind } from './change-issue.ts';
+import { howItStands, lastChange } from './done-before.ts';
+import { type FindIssueParts, findIssue, leaveToItsOwner } from './find-issue.ts';
+import { type HandOverParts, handBack, steerRun, takeOverByHand } from './hand-over.ts';
+import { releaseByPerson, tryAccounts, tryLogins } from './hold.ts';
+import type { Pause, PauseState } from './pause.ts';
+import { nobodyHears, noSuchIssue, whyLeftAlone } from './why-left-alone.ts';
+
+export interface CommandParts extends FindIssueParts, AnswerParts, HandOverParts, ChangeIssueParts {
+  readonly pause: Pause;
+  readonly spending: Spending;
+  readonly sweep: WorkspaceSweep;
+  readonly host: string;
+  readonly own: (what: string, work: Promise<unknown>) => void;
+  /** Asks for a tick and a poll as soon as those in progress, if any, are over. */
+  readonly requestTick: () => void;
+  readonly notify: () => void;
+}
+
+/** Carries out one command. A command that cannot be carried out is refused with the reason; nothing is half done. */
+export async function executeCommand(parts: CommandParts, command: Command): Promise<CommandAnswer> {
+  const { kind } = command;
+  if (!isCommandKind(kind)) return refused('unknown_command', `This version of Baton has no command "${kind}".`);
+  const notForRuns = command.author.kind === 'run' ? whyNotForRuns(kind) : null;
+  if (notForRuns !== null) return refused('not_for_agents', notForRuns);
+  const reason = textIn(command, 'reason');
+  if (kind === 'pause' || kind === 'drain') return startPause(parts, command.id, kind, reason);
+  if (kind === 'resume') return resume(parts, command.id);
+  if (kind === 'workspaces_prune') return pruneWorkspaces(parts, command);
+  if (kind === 'question_answer') return answerQuestion(parts, command);
+  if (isDeskKind(kind)) return changeIssue(parts, command, kind);
+  const reference = textIn(command, 'issue');
+  if (reference === null) return refused('no_issue_named', 'The command names no issue.');
+  const found = await findIssue(parts, reference);
+  if (found === null) return noSuchIssue(parts, reference);
+  const { issue } = found;
+  await leaveToItsOwner(parts, issue);
+  if (parts.claims.get(issue.id)?.status === 'inheriting')
+    throw new BatonError('claim_lost', `${issue.identifier} is being taken over from a daemon that is gone.`);
+  const leftAlone = await whyLeftAlone(parts, found);
+  if (leftAlone !== null && needsWork.has(kind) && command.begun === null) return leftAlone;
+  const answer = await aboutIssue(parts, kind, issue, command);
+  // One that was done before is told so; otherwise the state says more than that it is in nobody's hands.
+  const isHandback = kind === 'issue_handback' && answer.status === 'refused';
+  return isHandback && leftAlone !== null ? leftAlone : answer;
+}
+
+/** Commands that mean nothing for an issue that nobody will work on. */
+const needsWork: ReadonlySet<CommandKind> = new Set(['issue_steer', 'issue_takeover', 'issue_retry']);
+
+async function aboutIssue(
+  parts: CommandParts,
+  kind: Exclude<Extract<CommandKind, `issue_${string}`>, DeskKind>,
+  issue: IssueName,
+  command: Command,
+): Promise<CommandAnswer> {
+  if (kind === 'issue_steer') {
+    const text = textIn(command, 'text');
+    if (text !== null && command.begun === null && !parts.claims.running.has(issue.id))
+      return nobodyHears(parts, issue);
+    return steerRun(parts, issue, { ...command, text });
+  }
+  if (kind === 'issue_handback') return handBack(parts, issue, { ...command, note: textIn(command, 'note') });
+  const wanted = kind === 'issue_stop' ? textIn(command, 'run') : null;
+  const running = parts.claims.running.get(issue.id);
+  if (wanted !== null && running !== undefined && running.runId !== wanted)
+    return refused(
+      'run_already_ended',
+      `The run ${wanted} of ${issue.identifier} has ended. Another run is in progress and was not stopped.`,
+    );
+  const note = kind === 'issue_retry' ? textIn(command, 'note') : null;
+  if (note !== null && !(await leaveNote(parts, issue, note)))
+    return refused(
+      'no_run_for_note',
+      `${issue.identifier} has had no run yet, so no agent would read the note. Write it in the issue itself.`,
+    );
+  return issueCommands[kind](parts, issue, textIn(command, 'reason'), command.author);
+}
+
+type IssueCommandKind = Exclude<Extract<CommandKind, `issue_${string}`>, 'issue_steer' | 'issue_handback' | DeskKind>;
+type IssueCommand = (
+  parts: CommandParts,
+  issue: IssueName,
+  reason: string | null,
+  author: Author,
+) => Promise<CommandAnswer>;
+
+const issueCommands: Record<IssueCommandKind, IssueCommand> = {
+  issue_takeover: takeOverByHand,
+
+  async issue_retry(parts, issue) {
+    const { claims, skipped } = parts;
+    if (claims.running.has(issue.id)) return refused('already_running', `${issue.identifier} is already running.`);
+    const waiting = claims.retrying.get(issue.id);
+    if (waiting !== undefined) {
+      const waitsForAccount = waiting.kind === 'quota' || waiting.wait?.code === 'waiting_quota';
+      await (waitsForAccount ? tryAccounts(parts) : tryLogins(parts));
+      const current = claims.retrying.get(issue.id);
+      if (current !== undefined) claims.postpone(current, { delayMs: 0 });
+      return done('retry_now', `Retrying ${issue.identifier} now.`);
+    }
+    // Whoever asks for it has seen to what held it.
+    const held = claims.held.get(issue.id);
+    if (held !== undefined) await (held.code === 'agent_auth_failed' ? tryAccounts(parts) : tryLogins(parts));
+    const wasHeld = await releaseByPerson(parts, issue.id);
+    const why = skipped.get(issue.id)?.reason;
+    const waitsForAccount = why?.code === 'waiting_quota';
+    if (!wasHeld && waitsForAccount) await tryAccounts(parts);
+    parts.requestTick();
+    if (!wasHeld && why !== undefined && !waitsForAccount)
+      return refused('not_waiting', `${issue.identifier} is not waiting for a retry: ${why.text}`, {
+        reason_code: why.code,
+      });
+    return done('retry_now', `Retrying ${issue.identifier} now.`);
+  },
+
+  async issue_hold(parts, issue, reason, author) {
+    const { claims, clock } = parts;
+    const held = claims.held.get(issue.id);
+    const { code, who } = askedHold(author);
+    if (held !== undefined) {
+      const text = `${issue.identifier} is already on hold: ${held.reason}`;
+      const data = { hold_code: held.code, reason: held.reason };
+      return isAskedHold(held.code) ? done('already_held', text, data) : refused('held_for_another_reason', text, data);
+    }
+    const why = reason ?? `${who} asked for it`;
+    const runId = claims.running.get(issue.id)?.runId ?? null;
+    const answer = await claims.hold({ issue, code, reason: why, since: clock.now(), runId });
+    return answer === 'after_run'
+      ? done('held_after_run', `${issue.identifier} goes on hold when its run ends.`)
+      : done('held', `${issue.identifier} is on hold.`);
+  },
+
+  async issue_release(parts, issue) {
+    const isRunning = parts.claims.running.has(issue.id);
+    if (parts.claims.held.has(issue.id)) await tryLogins(parts);
+    if (!(await releaseByPerson(parts, issue.id))) {
+      const before = await lastChange(parts, issue);
+      if (before?.kind !== 'issue_release') return refused('not_held', `${issue.identifier} is not on hold.`);
+      const text = `${issue.identifier} was already released by ${before.by}: ${howItStands(parts, issue)}`;
+      return done('already_released', text, { by: before.by });
+    }
+    parts.requestTick();
+    if (isRunning) return done('released_after_run', `${issue.identifier} no longer goes on hold when its run ends.`);
+    return done('released', `${issue.identifier} is no longer on hold.`);
+  },
+
+  async issue_stop(parts, issue, reason, author) {
+    const running = parts.claims.running.get(issue.id);
+    if (running === undefined) return noRunToStop(parts, issue);
+    const isBeingEnded = running.stopRequested === 'stopped_by_person' && reason === null;
+    if (isBeingEnded) return done('already_stopping', `The run of ${issue.identifier} is already being stopped.`);
+    const { code, who } = askedHold(author);
+    const why = reason ?? `${who} stopped its run`;
+    await parts.claims.hold({ issue, code, reason: why, since: parts.clock.now(), runId: running.runId });
+    parts.runs.stop(running, 'stopped_by_person');
+    return done('stopping', `Stopping the run of ${issue.identifier}; then the issue goes on hold.`);
+  },
+};
+
+/** A stop that is repeated finds what it wanted: no run, and the issue held. */
+async function noRunToStop(parts: CommandParts, issue: IssueName): Promise<CommandAnswer> {
+  const { identifier } = issue;
+  const held = parts.claims.held.get(issue.id);
+  const before = await lastChange(parts, issue);
+  const isStopped =
+    before?.kind === 'issue_stop' || (held !== undefined && isAskedHold(held.code) && held.runId !== null);
+  if (!isStopped) return refused('not_running', `${identifier} is not running.`);
+  const by = before?.kind === 'issue_stop' ? before.by : null;
+  const who = by === null ? '' : ` by ${by}`;
+  return done('already_stopped', `The run of ${identifier} was already stopped${who}: ${howItStands(parts, issue)}`, {
+    by,
+  });
+}
+
+/** Whoever asked has gone by then, and may have changed his mind. */
+const pruneWithinMs = 3_600_000;
+
+/** Begins it: to save and to remove takes its time, and other commands do not wait for it. */
+function pruneWorkspaces(parts: CommandParts, { payload, at }: Command): CommandAnswer {
+  const { issues, host, ignores_retention } = payload;
+  if (!Array.isArray(issues) || !issues.every((id) => typeof id === 'string'))
+    return refused('no_issue_named', 'The command names no issues.');
+  if (parts.clock.now() - at > pruneWithinMs)
+    return refused('command_expired', 'No daemon could carry out the command for an hour.');
+  // The directories are on that machine.
+  if (host !== parts.host) throw new BatonError('claim_lost', `The workspaces are on ${String(host)}.`);
+  const wish = { issueIds: issues, ignoresRetention: ignores_retention === true };
+  parts.own('sweep', parts.sweep.run(wish));
+  const count = issues.length === 1 ? '1 workspace' : `${issues.length} workspaces`;
+  return done('workspaces_being_removed', `Removing ${count}.`, { workspaces: issues.length });
+}
+
+function startPause(
+  { pause, claims, notify, requestTick }: CommandParts,
+  commandId: string,
+  kind: PauseState['kind'],
+  reason: string | null,
+): CommandAnswer {
+  // One that was carried out and could not be answered comes again.
+  if (pause.state?.kind === kind && !pause.isBy(commandId))
+    return kind === 'pause'
+      ? refused('already_paused', 'Baton is already paused.')
+      : refused('already_draining', 'Baton is already draining.');
+  pause.set(kind, reason, commandId);
+  notify();
+  requestTick();
+  const { size } = claims.running;
+  const text = `No new work starts; ${size === 1 ? '1 run continues' : `${size} runs continue`}`;
+  const data = { runs: size };
+  return kind === 'pause' ? done('paused', `${text}.`, data) : done('draining', `${text}, then Baton stops.`, data);
+}
+
+/** Lifts a pause; and where the limit of the day has stopped work, gives it another allowance. */
+async function resume(parts: CommandParts, commandId: string): Promise<CommandAnswer> {
+  const { pause, spending, notify, requestTick } = parts;
+  const isDayOver = whyDayIsOver(parts) !== null;
+  if (pause.state === null && !isDayOver && !pause.isBy(commandId))
+    return refused('not_paused', 'Baton is not paused.');
+  if (isDayOver) await spending.allowMore();
+  pause.lift(commandId);
+  notify();
+  requestTick();
+  return isDayOver
+    ? done('resumed_with_allowance', 'New work starts again, with another allowance for today.')
+    : done('resumed', 'New work starts again.');
+}
+
+/**
+ * Leaves a note for the next run of an issue: written to the last run, from which the next one takes over what no agent has
+ * read. Left twice it is given once. False when there was no run before.
+ */
+async function leaveNote({ store, project }: CommandParts, issue: IssueName, note: string): Promise<boolean> {
+  return store.transaction(async ({ runs }) => {
+    const last = await runs.latestOfIssue({ project, issueId: issue.id });
+    return last !== null && runs.keepNote(last.runId, bothNotes(last.note ?? null, note) ?? note);
+  });
+}
+
+function textIn({ payload }: Command, name: string): string | null {
+  const value = payload[name];
+  return typeof value === 'string' && value.trim() !== '' ? value.trim() : null;
+}

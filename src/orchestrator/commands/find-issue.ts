@@ -1,0 +1,92 @@
+import type { Clock } from '../../clock/clock.ts';
+import { BatonError } from '../../core/baton-error.ts';
+import { boardStatuses } from '../../core/board-status.ts';
+import { type Issue, isMeantBy } from '../../core/issue.ts';
+import type { Settings } from '../../core/settings.ts';
+import type { WorkflowSource } from '../../core/workflow.ts';
+import type { Store } from '../../store/store.ts';
+import type { Tracker } from '../../tracker/tracker.ts';
+import type { IssueName } from '../claims/claim.ts';
+import type { Claims } from '../claims/claims.ts';
+import type { SkippedIssues } from '../dispatch/skipped.ts';
+import type { Candidates } from '../poll/candidates.ts';
+import type { Landings } from '../poll/landings.ts';
+import type { TrackerReads } from '../poll/tracker-reads.ts';
+
+export interface FindIssueParts {
+  readonly claims: Claims;
+  readonly candidates: Candidates;
+  readonly landings: Landings;
+  readonly skipped: SkippedIssues;
+  readonly reads: TrackerReads;
+  readonly store: Store;
+  readonly project: string;
+  readonly source: WorkflowSource;
+  readonly trackerFor: (settings: Settings) => Tracker;
+}
+
+const caller = { job: 'commands', cause: 'person' } as const;
+
+export interface FoundIssue {
+  readonly issue: IssueName;
+  /** As the tracker has it now; null when it was not asked, because the issue is claimed or waits here. */
+  readonly fresh: Issue | null;
+}
+
+/**
+ * The issue that somebody means by an id or an identifier, whatever its case: one the orchestrator knows, else one the
+ * tracker has. By its id, which an earlier run may tell, it is found in any state; by its identifier in any state of a
+ * tracker on this machine, and elsewhere only in an active one: to search the rest would cost request after request. Null
+ * when there is none.
+ */
+export async function findIssue(parts: FindIssueParts, reference: string): Promise<FoundIssue | null> {
+  const { skipped, source, reads, trackerFor } = parts;
+  const isMeant = (issue: IssueName): boolean => isMeantBy(issue, reference);
+  const found = [...claimedIssues(parts), ...[...skipped.values()].map(({ issue }) => issue)].find(isMeant);
+  if (found !== undefined) return { issue: found, fresh: null };
+  const id = (await knownId(parts, reference)) ?? reference.trim();
+  const byId = (await reads.byIds([id], caller)).get(id) ?? null;
+  if (byId !== null) return { issue: byId, fresh: byId };
+  const { settings } = source.read().workflow;
+  const { activeStates, terminalStates, reviewStates } = settings.tracker;
+  const states =
+    trackerFor(settings).isLocal === true
+      ? [...new Set([...activeStates, ...reviewStates, ...terminalStates, ...boardStatuses])]
+      : activeStates;
+  const listed = (await reads.byStates(states, caller)).find(isMeant);
+  return listed === undefined ? null : { issue: listed, fresh: listed };
+}
+
+/** The id behind a name: of an issue that is claimed, waits or is over here, or of one that ran before. */
+export async function knownId(parts: FindIssueParts, reference: string): Promise<string | null> {
+  const { candidates, landings, skipped, store, project } = parts;
+  const wanted = reference.trim();
+  const waiting: IssueName[] = [...skipped.values(), ...landings.completed.values()].map(({ issue }) => issue);
+  const found = [...claimedIssues(parts), ...waiting, ...(candidates.list ?? [])].find((each) =>
+    isMeantBy(each, wanted),
+  );
+  if (found !== undefined) return found.id;
+  return (await store.runs.latestNamed(project, wanted))?.issueId ?? null;
+}
+
+function claimedIssues({ claims }: FindIssueParts): IssueName[] {
+  return [...claims.all.values()].flatMap((claim) => (claim.status === 'inheriting' ? [] : [claim.issue]));
+}
+
+/** On a shared store a command about an issue waits for the daemon that has it; the store knows which that is now. */
+export async function leaveToItsOwner(
+  parts: Pick<FindIssueParts, 'claims' | 'store' | 'project'> & {
+    readonly owner: string;
+    readonly clock: Clock;
+    readonly isShared: boolean;
+  },
+  issue: IssueName,
+): Promise<void> {
+  const { claims, store, project, owner, clock, isShared } = parts;
+  if (!isShared || claims.has(issue.id)) return;
+  const rows = await store.claims.held(project, clock.now());
+  const other = rows.find((claim) => claim.issueId === issue.id && claim.owner !== owner && !claim.isExpired);
+  if (other === undefined) return;
+  const where = other.host === null ? '' : ` on ${other.host}`;
+  throw new BatonError('claim_lost', `${issue.identifier} belongs to the daemon${where}; that one carries it out.`);
+}

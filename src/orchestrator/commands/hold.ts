@@ -1,0 +1,60 @@
+import { startStillOwed } from '../../core/thread-to-resume.ts';
+import type { WorkflowSource } from '../../core/workflow.ts';
+import type { Store } from '../../store/store.ts';
+import { mostEarlier } from '../claims/begin-run.ts';
+import type { Retry } from '../claims/claim.ts';
+import type { Claims } from '../claims/claims.ts';
+import type { AccountBook } from '../runs/account-book.ts';
+
+export interface HoldParts {
+  readonly claims: Claims;
+  readonly accounts: AccountBook;
+  readonly store: Store;
+  readonly project: string;
+  readonly source: WorkflowSource;
+}
+
+/**
+ * A person releases a hold, or one that waits for the end of a run; false when there was none. The issue gets a new
+ * allowance: runs, tokens and failures are counted from zero. If its last run should have resumed a conversation and never
+ * got a session, the next run resumes it.
+ */
+export async function releaseByPerson(parts: HoldParts, issueId: string): Promise<boolean> {
+  const { claims, store, project } = parts;
+  if (claims.held.has(issueId)) {
+    const owed = startStillOwed(await store.runs.list(project, { issueId, limit: mostEarlier }));
+    if (owed !== null) {
+      const { retryKind, recovery = null, attempt } = owed;
+      // A run that does something differently follows a failure.
+      const as = { kind: retryKind ?? 'failure', note: null, recovery, attempt } as const;
+      if (await claims.retryHeld(issueId, as, { byPerson: true })) return true;
+    }
+  }
+  return claims.release(issueId, { byPerson: true });
+}
+
+/** A held issue continues now, with the counts it has: nobody gave it a new allowance. */
+export async function retryHeld(
+  parts: HoldParts,
+  issueId: string,
+  { kind, note }: Pick<Retry, 'kind' | 'note'>,
+): Promise<void> {
+  const { claims, store, project } = parts;
+  if (!claims.held.has(issueId)) return;
+  await tryLogins(parts);
+  const last = await store.runs.latestOfIssue({ project, issueId });
+  const as = { kind, note, recovery: last?.recovery ?? null, attempt: last?.attempt ?? null };
+  await claims.retryHeld(issueId, as, { byPerson: false });
+}
+
+type AccountParts = Pick<HoldParts, 'accounts' | 'source'>;
+
+/** A person wants to know it now: whatever an account is parked for, it is tried. */
+export function tryAccounts({ accounts, source }: AccountParts): Promise<void> {
+  return accounts.tryAgain(source.read().workflow.settings.agent.backend, ['quota', 'auth']);
+}
+
+/** A person is there and lets an issue go on, and may have logged in. That there is quota again nobody said. */
+export function tryLogins({ accounts, source }: AccountParts): Promise<void> {
+  return accounts.tryAgain(source.read().workflow.settings.agent.backend, ['auth']);
+}

@@ -1,0 +1,65 @@
+import { boardStatuses } from '../../core/board-status.ts';
+import { allowedMoves } from '../../core/board-transitions.ts';
+import { type CommandAnswer, refused } from '../../core/command-answers.ts';
+import { stateClass } from '../../core/eligibility.ts';
+import { harmlessLine } from '../../core/harmless-line.ts';
+import { type Issue, normalizeState } from '../../core/issue.ts';
+import { askCommand, commentCommand, handbackCommand, moveCommand, retryCommand } from '../../core/retry-command.ts';
+import type { TrackerSettings } from '../../core/settings.ts';
+import type { IssueName } from '../claims/claim.ts';
+import type { FindIssueParts, FoundIssue } from './find-issue.ts';
+
+/** Baton's own board, where a person moves and comments with a command. */
+const ownBoard = 'board';
+
+/** The refusal of a command about an issue that no agent will work on, with the way back; null when one may. */
+export async function whyLeftAlone(
+  { claims, store, project, source }: FindIssueParts,
+  { fresh }: FoundIssue,
+): Promise<CommandAnswer | null> {
+  const { tracker } = source.read().workflow.settings;
+  if (fresh === null || stateClass(fresh.state, tracker) === 'active') return null;
+  if (claims.has(fresh.id) || (await store.claims.read({ project, issueId: fresh.id })) !== null) return null;
+  const shown = `${harmlessLine(fresh.identifier)} is in "${harmlessLine(fresh.state)}", which is not an active state`;
+  const way = wayBack(fresh, tracker);
+  return refused('issue_not_active', `${shown}. To have it worked on again: ${way.text}`, {
+    state: fresh.state,
+    move_to: way.states,
+  });
+}
+
+function wayBack(
+  { identifier, state }: Issue,
+  { kind, activeStates }: TrackerSettings,
+): { readonly text: string; readonly states: readonly string[] } {
+  const from = boardStatuses.find((status) => status === normalizeState(state));
+  const active = new Set(activeStates.map(normalizeState));
+  const to =
+    kind === ownBoard && from !== undefined ? allowedMoves(from, 'person').find((each) => active.has(each)) : null;
+  if (to != null) return { text: moveCommand(identifier, to), states: [to] };
+  const names = activeStates.map((name) => `"${harmlessLine(name)}"`).join(', ');
+  return { text: `move it to one of ${names} in the tracker`, states: activeStates };
+}
+
+/** The refusal where neither Baton nor the tracker has the issue. */
+export function noSuchIssue({ source, trackerFor }: FindIssueParts, reference: string): CommandAnswer {
+  const named = harmlessLine(reference);
+  if (trackerFor(source.read().workflow.settings).isLocal === true)
+    return refused('issue_not_found', `There is no issue ${named}.`);
+  const text = `There is no issue ${named} in an active state, and Baton has worked on none of that name.`;
+  return refused('active_issue_not_found', text);
+}
+
+/** The refusal of a message where no agent is running, with what reaches the next agent instead. */
+export function nobodyHears({ claims, source }: FindIssueParts, { id, identifier }: IssueName): CommandAnswer {
+  const code = claims.held.get(id)?.code ?? null;
+  const answer = (instead: string): CommandAnswer =>
+    refused('not_running', `No agent is working on ${harmlessLine(identifier)} to get the message. ${instead}`, {
+      hold_code: code,
+    });
+  if (code === 'taken_over') return answer(`To tell the next agent: ${handbackCommand(identifier)} --note TEXT`);
+  if (code === 'agent_input_required') return answer(`The issue waits for an answer: ${askCommand(identifier)}`);
+  const { kind } = source.read().workflow.settings.tracker;
+  const comment = kind === ownBoard ? ` (${commentCommand(identifier)})` : '';
+  return answer(`The next agent reads a comment on the issue${comment}; to start it now: ${retryCommand(identifier)}`);
+}

@@ -1,0 +1,125 @@
+import { backpressureGates } from '../../core/backpressure.ts';
+import type { SkipReason } from '../../core/eligibility.ts';
+import type { OutsideGate, OutsideGateName } from '../../core/gates.ts';
+import type { WorkflowReading } from '../../core/workflow.ts';
+import type { Candidates } from '../poll/candidates.ts';
+import { whyNoRequests } from '../poll/pace.ts';
+import { whyDayIsOver } from '../runs/check-limits.ts';
+import type { PoolMember } from './slot-pool.ts';
+import { type StartParts, startsInFlight, whyNotChosen } from './why-nothing-starts.ts';
+
+export interface GateParts extends StartParts {
+  readonly candidates: Candidates;
+  readonly pool: PoolMember | null;
+  readonly isCleaning: (issueId: string) => boolean;
+  readonly cleaning: () => readonly string[];
+}
+
+/** A claim of a daemon that runs beside this one. */
+export interface ClaimBeside {
+  readonly issueId: string;
+  /** The state whose slot it takes; null when it takes none. */
+  readonly slotInState: string | null;
+  readonly why: string;
+}
+
+/** A gate whose facts the orchestrator has. */
+export interface DispatchGate extends OutsideGate {
+  /**
+   * Everything beside the issue that its answers depend on, as JSON data. While it is the same for every gate, the
+   * candidates need not be decided about again.
+   */
+  readonly dependsOn: unknown;
+}
+
+export type DispatchGates = Readonly<Partial<Record<OutsideGateName, DispatchGate>>>;
+
+/** The gates for one decision. `beside` are claims of a daemon that a visitor looks at from outside. */
+export function dispatchGates(
+  parts: GateParts,
+  { problem, workflow }: WorkflowReading,
+  beside: readonly ClaimBeside[] = [],
+): DispatchGates {
+  const { claims, candidates, accounts, pause, pool, room, totals, trial } = parts;
+  const { agent } = workflow.settings;
+  const elsewhere = new Map<string, SkipReason>([
+    ...claims.elsewhere.map(({ issueId, host }) => [issueId, claimedOn(host)] as const),
+    ...beside.map(({ issueId, why }) => [issueId, { code: 'claimed', text: why }] as const),
+  ]);
+  const unusable: SkipReason | null =
+    problem === null
+      ? null
+      : { code: 'workflow_problem', text: `the workflow file cannot be used: ${problem.message}` };
+  const inFlight = startsInFlight(claims);
+  const claimed = new Set([...claims.all.keys(), ...elsewhere.keys()]);
+  const { inReview } = candidates;
+  const ownClaims = claims.facts();
+  const backpressure = backpressureGates({ inReview, claimed }, agent);
+  const accountsOfBackend = agent.accounts.filter(({ backend }) => backend === agent.backend);
+  return {
+    free_here: {
+      refuse: ({ id }) => claims.whyClaimed(id) ?? (parts.isCleaning(id) ? beingCleaned : null),
+      passed: () => 'nobody works on it',
+      dependsOn: [ownClaims, parts.cleaning()],
+    },
+    free_elsewhere: {
+      refuse: ({ id }) => elsewhere.get(id) ?? null,
+      passed: () => 'no other daemon has it',
+      dependsOn: [...elsewhere.keys()],
+    },
+    workflow: forAll(unusable, 'the workflow file is good'),
+    not_paused: forAll(pause.whyPaused(), 'Baton is not paused'),
+    day_limit: forAll(whyDayIsOver(parts), 'no limit of the day is reached'),
+    requests_left: forAll(whyNoRequests(parts), 'there are requests enough'),
+    account_ready: {
+      refuse: (_issue, startsBefore) => accounts.whyNone(agent, inFlight + startsBefore),
+      passed: () => 'an account of the agent is ready',
+      // With as many starts before it as there are accounts, each that has to be tried is being tried.
+      dependsOn: [
+        inFlight,
+        [...accountsOfBackend.keys(), accountsOfBackend.length].map((starts) => accounts.whyNone(agent, starts)?.text),
+      ],
+    },
+    free_room: forAll(room.whyNone(), 'there is disk and memory enough'),
+    review_room: { ...backpressure.review_room, dependsOn: [inReview, ownClaims] },
+    claim_room: { ...backpressure.claim_room, dependsOn: [ownClaims, [...elsewhere.keys()]] },
+    chosen: {
+      refuse: (issue, startsBefore) => whyNotChosen(parts, issue, startsBefore),
+      passed: () => 'nothing keeps it out of this start',
+      dependsOn: trial === null ? null : [totals.runs, ownClaims],
+    },
+    ...(pool === null
+      ? {}
+      : {
+          slot_in_baton: {
+            refuse: () => pool.mayStart(),
+            passed: () => 'this Baton has a slot',
+            dependsOn: pool.mayStart(),
+          },
+        }),
+  };
+}
+
+/** A gate that says the same about every issue. */
+function forAll(refusal: SkipReason | null, passed: string): DispatchGate {
+  return { refuse: () => refusal, passed: () => passed, dependsOn: refusal };
+}
+
+const beingCleaned: SkipReason = { code: 'cleaning', text: 'its old workspace is being removed' };
+
+function claimedOn(host: string | null): SkipReason {
+  return { code: 'claimed_elsewhere', text: `another daemon has it${host === null ? '' : ` (${host})`}` };
+}
+
+/**
+ * Everything that a decision about the candidates depends on, as one text: the candidates and the settings, which the gates
+ * of core read, and what each gate here says that it depends on.
+ */
+export function decisionKey(
+  gates: DispatchGates,
+  { candidates, claims }: Pick<GateParts, 'candidates' | 'claims'>,
+  { workflow }: WorkflowReading,
+): string {
+  const all = Object.entries(gates).map(([name, gate]) => [name, gate.dependsOn]);
+  return JSON.stringify([candidates.revision, workflow.revision, claims.takenSlots(), all]);
+}

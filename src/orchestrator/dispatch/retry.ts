@@ -1,0 +1,223 @@
+import type { Clock } from '../../clock/clock.ts';
+import { type BatonError, toBatonError } from '../../core/baton-error.ts';
+import { type SkipReason, whyNotCandidate, whyNotRoutable } from '../../core/eligibility.ts';
+import type { Issue } from '../../core/issue.ts';
+import type { Logger } from '../../core/logger.ts';
+import { stateOnceStarted, whyNoSlot } from '../../core/slots.ts';
+import type { Retrying } from '../claims/claim.ts';
+import type { Delay } from '../claims/claims.ts';
+import type { Candidates } from '../poll/candidates.ts';
+import { type PaceParts, pollIntervalMs } from '../poll/pace.ts';
+import type { TrackerReads } from '../poll/tracker-reads.ts';
+import type { RunStart } from '../runs/runs.ts';
+import type { PoolMember } from './slot-pool.ts';
+import { type StartParts, whyNothingStarts } from './why-nothing-starts.ts';
+
+export interface RetriesParts extends StartParts, PaceParts {
+  readonly candidates: Candidates;
+  readonly reads: TrackerReads;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly pool: PoolMember | null;
+  readonly stopping: AbortSignal;
+  readonly isCleaning: (issueId: string) => boolean;
+  readonly startRun: (start: RunStart) => void;
+  /** The issue is nobody's any more. */
+  readonly givenBack: (issue: Issue) => void;
+}
+
+/** How soon a retry that could not be carried through is tried again. */
+const againMs = 1_000;
+/** The same while nothing at all may start: what lets work start again serves them at once, so this is only a fallback. */
+const stoppedAgainMs = 5_000;
+/** So many more are tried than there are slots: the first ones may be in states that are full. */
+const triedBeyond = 20;
+
+/**
+ * Issues that are due to be tried again: each is read and started, or given back (seed 2, Retry Timer Fired; specification
+ * 8.4). A tracker that does not answer, full slots, a pause and a bad workflow file only delay the retry: they raise
+ * neither the attempt nor the failures, and the promise stays as the store has it.
+ */
+export class Retries {
+  readonly #parts: RetriesParts;
+  /** Those that are being tried now. */
+  readonly #trying = new Set<Retrying>();
+
+  constructor(parts: RetriesParts) {
+    this.#parts = parts;
+  }
+
+  /** Tries it now. Its timer and a freed slot may both ask for it. */
+  async try(retrying: Retrying): Promise<void> {
+    await this.#alone(retrying, () => this.#try(retrying));
+  }
+
+  /** A poll found that the issue is not to be done any more: its claim ends now, whenever its retry would be due. */
+  async end(retrying: Retrying, fresh: Issue | null): Promise<void> {
+    const { claims, source, stopping } = this.#parts;
+    const current = claims.retrying.get(retrying.issue.id);
+    // A retry that was only delayed meanwhile is the same promise; one that is being tried sees for itself.
+    if (current?.dueAt !== retrying.dueAt || stopping.aborted) return;
+    const refusal = fresh === null ? isGone : whyNotRoutable(fresh, source.read().workflow.settings.tracker);
+    if (refusal !== null) await this.#alone(current, () => this.#giveBack(current, fresh, refusal.text));
+  }
+
+  /**
+   * An issue whose retry was due and found no slot, or a pause, has the first choice of a free slot, the longest waiting
+   * first (seed 4: retries before new dispatch). While this project has no free slot nothing is read; those that may start
+   * share one read.
+   */
+  async serveWaiting(): Promise<void> {
+    const { claims, source, reads, stopping } = this.#parts;
+    const { maxConcurrentAgents } = source.read().workflow.settings.agent;
+    const free = maxConcurrentAgents - claims.takenSlots().length;
+    if (free <= 0) return;
+    const waiting = [...claims.retrying.values()]
+      .filter(({ slotWaits, wait }) => slotWaits > 0 || (wait !== null && isForEverybody(wait)))
+      .filter(({ wait }) => wait?.code !== 'tracker_rests' || !reads.rest.isResting())
+      .toSorted((left, right) => right.slotWaits - left.slotWaits || left.dueAt - right.dueAt);
+    await Promise.all(
+      waiting.slice(0, free + triedBeyond).map(async (retrying) => {
+        // Its own timer, or a command, may have come first.
+        if (!stopping.aborted && claims.get(retrying.issue.id) === retrying) await this.try(retrying);
+      }),
+    );
+  }
+
+  /** An account may be ready before its time: what waits for one is tried now. False when none is. */
+  accountReady(): boolean {
+    const { claims, accounts, source } = this.#parts;
+    if (accounts.whyNone(source.read().workflow.settings.agent, 0) !== null) return false;
+    for (const retrying of [...claims.retrying.values()])
+      if (retrying.kind === 'quota' && retrying.wait === null && !this.#trying.has(retrying))
+        claims.postpone(retrying, { delayMs: 0 });
+    return true;
+  }
+
+  /** Issues whose retry comes due while a read made now is still fresh. */
+  dueSoon(): string[] {
+    const { claims, clock, source } = this.#parts;
+    const soon = clock.now() + source.read().workflow.settings.polling.freshnessMs;
+    return [...claims.retrying.values()].filter(({ dueAt }) => dueAt <= soon).map(({ issue }) => issue.id);
+  }
+
+  async #alone(retrying: Retrying, work: () => Promise<void>): Promise<void> {
+    if (this.#trying.has(retrying)) return;
+    this.#trying.add(retrying);
+    try {
+      await work();
+    } finally {
+      this.#trying.delete(retrying);
+    }
+  }
+
+  async #try(retrying: Retrying): Promise<void> {
+    const { claims, source, reads, room, stopping, isCleaning, startRun } = this.#parts;
+    const { id } = retrying.issue;
+    const isCurrent = (): boolean => claims.get(id) === retrying && !claims.isChanging(id) && !stopping.aborted;
+    const postpone = (delay: Delay): void => claims.postpone(retrying, { slotWaits: retrying.slotWaits, ...delay });
+    await room.look();
+    if (!isCurrent()) return;
+    const { problem } = source.read();
+    const stopped = whyNothingStarts(this.#parts, retrying.issue);
+    // What a trial leaves alone may be over: that is asked once, and later by the polls.
+    const isFirstOfTrial = stopped?.code === 'not_chosen' && retrying.wait?.code !== 'not_chosen';
+    if (stopped !== null && !isFirstOfTrial) return postpone({ why: stopped, delayMs: stoppedAgainMs });
+    if (problem !== null) {
+      const why = { code: 'workflow_problem', text: `the workflow file cannot be used: ${problem.code}` } as const;
+      return postpone({ why, delayMs: stoppedAgainMs });
+    }
+    // Without a slot the tracker need not be asked: a freed slot wakes the retry, the timer is only a fallback.
+    const fullBefore = this.#whyFull(reads.lastRead(id) ?? null);
+    if (fullBefore !== null) return postpone(this.#slotWait(retrying, fullBefore));
+    let fresh: Issue | null;
+    try {
+      fresh = (await reads.byIds([id], { job: 'retry_look', cause: 'retry' })).get(id) ?? null;
+    } catch (thrown) {
+      return isCurrent() ? postpone(this.#trackerWait(retrying, toBatonError(thrown))) : undefined;
+    }
+    if (!isCurrent()) return;
+
+    // The answer may have taken its time: what is decided now is decided by the settings of now.
+    const { workflow } = source.read();
+    const refusal = fresh === null ? isGone : whyNotCandidate(fresh, workflow.settings.tracker);
+    if (fresh === null || refusal !== null) return this.#giveBack(retrying, fresh, refusal?.text ?? '');
+    // Between two awaits much may have happened.
+    const stoppedNow = whyNothingStarts(this.#parts, retrying.issue);
+    if (stoppedNow !== null) return postpone({ why: stoppedNow, delayMs: stoppedAgainMs });
+    if (isCleaning(id)) {
+      const why = { code: 'cleaning', text: 'its old workspace is being removed' } as const;
+      return postpone({ why, delayMs: againMs });
+    }
+    const full = this.#whyFull(fresh);
+    if (full !== null) return postpone(this.#slotWait(retrying, full));
+    startRun({ issue: fresh, workflow, retry: retrying });
+  }
+
+  /**
+   * The issue could not be read. A tracker that rests is asked by the poll, whose first answer serves the retries that wait.
+   * A bad record waits by itself.
+   */
+  #trackerWait({ issue, failedReads }: Retrying, error: BatonError): Delay {
+    const { reads, clock, source, logger } = this.#parts;
+    logger.warn('retry_read_failed', { issue_id: issue.id, issue_identifier: issue.identifier, error });
+    const { dormantIntervalMs } = source.read().workflow.settings.polling.adaptive;
+    const isResting = reads.rest.isResting();
+    const ownWaitMs = Math.min(againMs * 2 ** failedReads, dormantIntervalMs);
+    const delayMs = Math.max(againMs, isResting ? reads.rest.until - clock.monotonic() : ownWaitMs);
+    const code = isResting ? 'tracker_rests' : 'not_read';
+    const why = { code, text: `retry refresh failed: ${error.message}` } as const;
+    return { why, delayMs, failedReads: failedReads + 1 };
+  }
+
+  /** Why there is no slot; of an issue whose state is not known only what is true for all of them. */
+  #whyFull(issue: Issue | null): SkipReason | null {
+    const { claims, source, pool, trackerFor } = this.#parts;
+    const { settings } = source.read().workflow;
+    const taken = claims.takenSlots();
+    const slot =
+      issue === null
+        ? whyNoSlot('', taken, { ...settings.agent, maxConcurrentAgentsByState: {} })
+        : whyNoSlot(stateOnceStarted(issue, trackerFor(settings).startMove), taken, settings.agent);
+    return slot ?? pool?.mayStart() ?? null;
+  }
+
+  #slotWait({ slotWaits }: Retrying, why: SkipReason): Delay {
+    const delayMs = Math.max(pollIntervalMs(this.#parts), againMs);
+    return { why, slotWaits: slotWaits + 1, delayMs };
+  }
+
+  /** The issue is over, or not ours to work on: its claim ends. */
+  async #giveBack(retrying: Retrying, fresh: Issue | null, reason: string): Promise<void> {
+    const { claims, candidates, logger, givenBack } = this.#parts;
+    const { id, identifier } = retrying.issue;
+    try {
+      await claims.release(id, { byPerson: false, only: retrying });
+    } catch (thrown) {
+      const error = toBatonError(thrown);
+      logger.error('claim_release_failed', { issue_id: id, error });
+      const why = { code: 'not_recorded', text: `it could not be given back: ${error.message}` } as const;
+      return claims.postpone(retrying, { slotWaits: retrying.slotWaits, delayMs: againMs, why });
+    }
+    if (claims.has(id)) return;
+    logger.info('claim_released', { issue_id: id, issue_identifier: identifier, reason });
+    if (fresh === null) return;
+    candidates.countReview(id, fresh.state);
+    givenBack(fresh);
+  }
+}
+
+const isGone = { text: 'the tracker does not have it any more' };
+
+/** Reasons that end for all issues at once, and then nobody waits for a timer. */
+function isForEverybody({ code }: SkipReason): boolean {
+  return [
+    'paused',
+    'day_limit',
+    'no_room',
+    'no_requests',
+    'waiting_quota',
+    'workflow_problem',
+    'tracker_rests',
+  ].includes(code);
+}

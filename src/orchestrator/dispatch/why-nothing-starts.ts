@@ -1,0 +1,62 @@
+import type { SkipReason } from '../../core/eligibility.ts';
+import { isMeantBy } from '../../core/issue.ts';
+import type { IssueName } from '../claims/claim.ts';
+import type { Claims } from '../claims/claims.ts';
+import type { Pause } from '../commands/pause.ts';
+import type { Trial } from '../parts.ts';
+import { type TrackerNowParts, whyNoRequests } from '../poll/pace.ts';
+import type { AccountBook } from '../runs/account-book.ts';
+import { whyDayIsOver } from '../runs/check-limits.ts';
+import type { RunTotals } from '../runs/run-totals.ts';
+import type { Spending } from '../runs/spending.ts';
+import type { RoomWatch } from './room-watch.ts';
+
+export interface StartParts extends TrackerNowParts {
+  readonly claims: Claims;
+  readonly pause: Pause;
+  readonly spending: Spending;
+  readonly room: RoomWatch;
+  readonly accounts: AccountBook;
+  readonly totals: RunTotals;
+  /** Limits a trial to these issues and to so many runs; null: no limit. */
+  readonly trial: Trial | null;
+}
+
+/**
+ * Why nothing new may start on this issue, whatever its own merits: a pause, the day's limit, too little disk or memory, too
+ * few requests, no account with quota, the bounds of a trial. Retries are asked this too, so backpressure has no place here:
+ * it refuses new claims, and what is claimed goes on.
+ */
+export function whyNothingStarts(parts: StartParts, issue: IssueName): SkipReason | null {
+  const { pause, room, accounts, source, claims } = parts;
+  return (
+    pause.whyPaused() ??
+    whyDayIsOver(parts) ??
+    room.whyNone() ??
+    whyNoRequests(parts) ??
+    accounts.whyNone(source.read().workflow.settings.agent, startsInFlight(claims)) ??
+    whyNotChosen(parts, issue, 0)
+  );
+}
+
+/** Runs whose start is being written: which account they use is not known yet. */
+export function startsInFlight({ running }: Claims): number {
+  return [...running.values()].filter(({ account }) => account === null).length;
+}
+
+/** Why a trial is not about this issue, or has had its runs. */
+export function whyNotChosen(
+  { claims, totals, trial }: Pick<StartParts, 'claims' | 'totals' | 'trial'>,
+  issue: IssueName,
+  startsBefore: number,
+): SkipReason | null {
+  if (trial === null) return null;
+  if (trial.only !== null && !trial.only.some((name) => isMeantBy(issue, name))) {
+    return { code: 'not_chosen', text: `this trial is only for ${trial.only.join(', ')}` };
+  }
+  if (trial.maxRuns === null) return null;
+  const beginning = [...claims.running.values()].filter(({ before }) => before === null).length;
+  if (totals.runs + beginning + startsBefore < trial.maxRuns) return null;
+  const runs = trial.maxRuns === 1 ? '1 run' : `${trial.maxRuns} runs`;
+  return { code: 'not_chosen', text: `this trial has had its ${runs}` };
+}

@@ -1,0 +1,53 @@
+import type { Chance } from '../../clock/chance.ts';
+import type { Clock } from '../../clock/clock.ts';
+import type { JobKind, JobName } from '../../core/job-catalogue.ts';
+import type { Logger } from '../../core/logger.ts';
+import type { JobTimer } from '../../store/job-timers.ts';
+import type { Store } from '../../store/store.ts';
+
+/** A concern of the daemon that comes again and again. */
+export interface Job {
+  readonly name: JobName;
+  /** Remote ones are spread by jitter, so that many daemons do not ask in the same second. */
+  readonly kind: () => JobKind;
+  /** Asked each time: the workflow file may have changed, and a poll goes by its mode. */
+  readonly intervalMs: () => number;
+  /** Not before this, on the monotonic clock, whatever the interval; asked each time. */
+  readonly notBefore?: () => number;
+  /** Every daemon has its own, or one of those on the store does it for all. */
+  readonly scope: 'daemon' | 'store';
+  /** Whether a start runs it at once, or waits for the time that the last life, or the interval, has set. */
+  readonly atStart: 'at_once' | 'when_due';
+  /** A rejection is a failure: told, counted, and tried again when it is due next. */
+  run(): void | Promise<void>;
+}
+
+/** A job at one instant. Times are UTC milliseconds. */
+export interface JobView {
+  readonly name: JobName;
+  readonly kind: JobKind;
+  readonly intervalMs: number;
+  readonly isRunning: boolean;
+  readonly lastRunAt: number | null;
+  readonly outcome: JobTimer['outcome'];
+  readonly durationMs: number | null;
+  readonly failures: number;
+  readonly error: string | null;
+  /** Null before the start and after the stop. */
+  readonly nextDueAt: number | null;
+  /** How late the last run began. */
+  readonly lateMs: number;
+}
+
+export interface JobsParts {
+  readonly clock: Clock;
+  readonly chance: Chance;
+  readonly logger: Logger;
+  readonly store: Pick<Store, 'jobTimers'>;
+  readonly project: string;
+  readonly owner: string;
+  readonly isShared: boolean;
+  readonly stopping: AbortSignal;
+  readonly own: (what: string, work: Promise<unknown>) => void;
+  readonly notify: () => void;
+}

@@ -1,0 +1,285 @@
+import { type Timer, timedOut, within } from '../../clock/clock.ts';
+import { toBatonError } from '../../core/baton-error.ts';
+import type { JobName } from '../../core/job-catalogue.ts';
+import { dueAfterRestart, jitterMs, nextDue, rescheduled } from '../../core/job-due.ts';
+import type { JobTimer } from '../../store/job-timers.ts';
+import type { Job, JobsParts, JobView } from './job.ts';
+
+interface Entry {
+  readonly job: Job;
+  timer: Timer | null;
+  /** On the grid of its interval, on the monotonic clock; null while nothing is planned. */
+  due: number | null;
+  /** When its timer fires: then, or later by the jitter. */
+  firesAt: number;
+  intervalMs: number;
+  lastStart: number | null;
+  isRunning: boolean;
+  /** Somebody wants it once more, at least so long after its last start; null: nobody does. */
+  wantedAfterMs: number | null;
+  /** Somebody asked for it and it has not come yet. */
+  isAsked: boolean;
+  lastRunAt: number | null;
+  outcome: JobTimer['outcome'];
+  durationMs: number | null;
+  failures: number;
+  error: string | null;
+  lateMs: number;
+  rememberedAt: number;
+}
+
+/** What runs more often than this is written down no more often than this, unless its outcome changes. */
+const rememberEveryMs = 60_000;
+/** Whoever asks more often than this is not many who ask seldom: there is nothing to spread. */
+const spreadFromMs = 1_000;
+/** A job that still runs so long after a stop is left behind. */
+const stopMs = 30_000;
+
+/**
+ * Runs every job at its own pace (law 6). What must hold: a job is due at the previous due plus its interval, on the
+ * monotonic clock, however long it takes; runs that were missed, asleep or busy, are one run; one that is still running
+ * is not started a second time, and who asks for it meanwhile gets another right after it; what goes wrong in one harms
+ * no other. When each ran and how it ended is in the store, so that a restart neither repeats nor forgets.
+ */
+export class Jobs {
+  readonly #parts: JobsParts;
+  readonly #entries: ReadonlyMap<JobName, Entry>;
+  readonly #runs = new Set<Promise<void>>();
+  #isStarted = false;
+
+  constructor(parts: JobsParts, jobs: readonly Job[]) {
+    this.#parts = parts;
+    this.#entries = new Map(jobs.map((job) => [job.name, blank(job)]));
+  }
+
+  /** Takes up what the last life left, and plans everything. A store that does not tell is no reason to wait. */
+  async start(): Promise<void> {
+    const { clock, logger, store, project, stopping } = this.#parts;
+    const remembered = await store.jobTimers.list(project).catch((error: unknown): readonly JobTimer[] => {
+      logger.warn('job_history_unreadable', { error });
+      return [];
+    });
+    if (stopping.aborted) return;
+    this.#isStarted = true;
+    for (const entry of this.#entries.values()) {
+      const timer = remembered.find(({ job, owner }) => job === entry.job.name && owner === this.#ownerOf(entry));
+      if (timer !== undefined) {
+        const { lastRunAt, outcome, durationMs, failures, error } = timer;
+        Object.assign(entry, { lastRunAt, outcome, durationMs, failures, error });
+      }
+      entry.intervalMs = entry.job.intervalMs();
+      const delayMs =
+        timer === undefined
+          ? entry.intervalMs
+          : dueAfterRestart({ nextDueAt: timer.nextDueAt, intervalMs: entry.intervalMs, now: clock.now() });
+      this.#plan(entry, clock.monotonic() + (entry.job.atStart === 'at_once' ? 0 : delayMs));
+      // Who is restarted again and again must come to its seldom jobs all the same.
+      if (timer === undefined && entry.intervalMs >= rememberEveryMs)
+        this.#parts.own('jobs', this.#remember(entry, true));
+    }
+  }
+
+  /** Resolves when no job runs any more; one that hangs is not waited for for ever, and is named. */
+  async stop(): Promise<void> {
+    const { clock, logger } = this.#parts;
+    for (const entry of this.#entries.values()) {
+      entry.timer?.cancel();
+      entry.due = null;
+    }
+    if ((await within(clock, stopMs, Promise.all(this.#runs))) !== timedOut) return;
+    const left = [...this.#entries.values()].filter(({ isRunning }) => isRunning).map(({ job }) => job.name);
+    logger.warn('jobs_abandoned', { jobs: left });
+  }
+
+  isRunning(name: JobName): boolean {
+    return this.#entry(name).isRunning;
+  }
+
+  /** When it is due next, on the monotonic clock; null while nothing is planned. */
+  dueAt(name: JobName): number | null {
+    return this.#entry(name).due;
+  }
+
+  /** Runs it now, or right after the run in progress: something changed that an answer under way may not show. */
+  ask(name: JobName, { atLeastMs = 0 }: { readonly atLeastMs?: number } = {}): void {
+    const { clock, stopping } = this.#parts;
+    if (!this.#isStarted || stopping.aborted) return;
+    const entry = this.#entry(name);
+    if (entry.isRunning) {
+      entry.wantedAfterMs = Math.max(atLeastMs, entry.wantedAfterMs ?? 0);
+      return;
+    }
+    const at = Math.max(clock.monotonic(), (entry.lastStart ?? Number.NEGATIVE_INFINITY) + atLeastMs);
+    // Who is asked for twice at the same instant comes once.
+    if (entry.due === null || entry.firesAt > at) this.#plan(entry, at, { isAsked: true });
+  }
+
+  /** Intervals are read again: what became shorter comes sooner, what became longer comes later, unless it was asked for. */
+  review(): void {
+    const now = this.#parts.clock.monotonic();
+    for (const entry of this.#entries.values()) {
+      if (entry.due === null) continue;
+      const intervalMs = entry.job.intervalMs();
+      const earliest = entry.job.notBefore?.() ?? Number.NEGATIVE_INFINITY;
+      if (intervalMs === entry.intervalMs && entry.due >= earliest) continue;
+      if (entry.isAsked) {
+        entry.intervalMs = intervalMs;
+        this.#plan(entry, entry.due, { isAsked: true });
+        continue;
+      }
+      const { lastStart: lastStartAt, due, intervalMs: previousIntervalMs } = entry;
+      entry.intervalMs = intervalMs;
+      this.#plan(entry, rescheduled({ lastStartAt, due, previousIntervalMs, intervalMs, now }));
+    }
+  }
+
+  views(): JobView[] {
+    const { clock } = this.#parts;
+    return [...this.#entries.values()].map(({ job, due, ...entry }) => ({
+      name: job.name,
+      kind: job.kind(),
+      intervalMs: job.intervalMs(),
+      isRunning: entry.isRunning,
+      lastRunAt: entry.lastRunAt,
+      outcome: entry.outcome,
+      durationMs: entry.durationMs,
+      failures: entry.failures,
+      error: entry.error,
+      nextDueAt: due === null ? null : clock.now() + (due - clock.monotonic()),
+      lateMs: entry.lateMs,
+    }));
+  }
+
+  #entry(name: JobName): Entry {
+    const entry = this.#entries.get(name);
+    if (entry === undefined) throw new Error(`There is no job "${name}".`);
+    return entry;
+  }
+
+  #plan(entry: Entry, at: number, { isAsked = false } = {}): void {
+    const { clock, chance } = this.#parts;
+    const { job } = entry;
+    entry.timer?.cancel();
+    entry.isAsked = isAsked;
+    entry.due = Math.max(at, job.notBefore?.() ?? at);
+    const isSpread = entry.intervalMs >= spreadFromMs && job.kind() === 'remote' && !isAsked && at > clock.monotonic();
+    // The jitter is not part of the grid: the next one is not later for it.
+    const spreadMs = isSpread ? jitterMs(entry.intervalMs, chance.next()) : 0;
+    entry.firesAt = entry.due + spreadMs;
+    entry.timer = clock.schedule(entry.firesAt - clock.monotonic(), () => this.#comeDue(entry));
+  }
+
+  #comeDue(entry: Entry): void {
+    const { clock, stopping } = this.#parts;
+    if (stopping.aborted || entry.due === null) return;
+    const now = clock.monotonic();
+    // A door that was closed meanwhile.
+    if ((entry.job.notBefore?.() ?? now) > now) {
+      this.#plan(entry, entry.due);
+      return;
+    }
+    entry.lateMs = Math.max(0, now - entry.due);
+    entry.intervalMs = entry.job.intervalMs();
+    this.#plan(entry, nextDue({ previousDue: entry.due, intervalMs: entry.intervalMs, now }));
+    if (entry.isRunning) return;
+    entry.isRunning = true;
+    const run = this.#run(entry).finally(() => this.#runs.delete(run));
+    this.#runs.add(run);
+  }
+
+  /** Never rejects. */
+  async #run(entry: Entry): Promise<void> {
+    const { clock, logger, stopping, notify } = this.#parts;
+    const { job } = entry;
+    const [startedAt, wallTime, outcomeBefore] = [clock.monotonic(), clock.now(), entry.outcome];
+    entry.lastStart = startedAt;
+    entry.wantedAfterMs = null;
+    let hasRun = false;
+    try {
+      if (job.scope === 'store' && (await this.#isDoneByOthers(entry))) return;
+      hasRun = true;
+      await job.run();
+      entry.outcome = 'ok';
+      entry.failures = 0;
+      entry.error = null;
+    } catch (thrown) {
+      if (stopping.aborted) return;
+      const error = toBatonError(thrown);
+      entry.outcome = 'failed';
+      entry.failures += 1;
+      entry.error = error.message;
+      logger.warn('job_failed', {
+        job: job.name,
+        failures: entry.failures,
+        error,
+      });
+    } finally {
+      entry.isRunning = false;
+      if (hasRun) {
+        entry.lastRunAt = wallTime;
+        entry.durationMs = clock.monotonic() - startedAt;
+      }
+      // What it found may have changed its interval, or closed a door.
+      this.review();
+      if (entry.wantedAfterMs !== null) this.ask(job.name, { atLeastMs: entry.wantedAfterMs });
+      notify();
+    }
+    await this.#remember(entry, entry.outcome !== outcomeBefore);
+  }
+
+  /** Another daemon on the store may have done what is done once for all: then it is due when that one said. */
+  async #isDoneByOthers(entry: Entry): Promise<boolean> {
+    const { clock, store, project, isShared } = this.#parts;
+    if (!isShared) return false;
+    const timers = await store.jobTimers.list(project);
+    const timer = timers.find(({ job, owner }) => job === entry.job.name && owner === '');
+    // A time further ahead than an interval was written by a clock that was wrong.
+    const aheadMs = (timer?.nextDueAt ?? 0) - clock.now();
+    if (timer === undefined || aheadMs <= 0 || aheadMs > entry.intervalMs) return false;
+    const delayMs = dueAfterRestart({ nextDueAt: timer.nextDueAt, intervalMs: entry.intervalMs, now: clock.now() });
+    if (entry.due !== null) this.#plan(entry, clock.monotonic() + delayMs);
+    return true;
+  }
+
+  async #remember(entry: Entry, isChanged: boolean): Promise<void> {
+    const { clock, store, project, logger } = this.#parts;
+    const now = clock.monotonic();
+    if (!isChanged && now - entry.rememberedAt < rememberEveryMs) return;
+    entry.rememberedAt = now;
+    const { lastRunAt, outcome, durationMs, failures, error, job } = entry;
+    const dueInMs = entry.due === null ? entry.intervalMs : entry.due - now;
+    const timer = {
+      ...{ project, job: job.name, owner: this.#ownerOf(entry), lastRunAt, outcome, failures, error },
+      durationMs: durationMs === null ? null : Math.round(durationMs),
+      nextDueAt: Math.round(clock.now() + dueInMs),
+    };
+    await store.jobTimers
+      .put(timer)
+      .catch((problem: unknown) => logger.warn('job_write_failed', { job: job.name, error: problem }));
+  }
+
+  #ownerOf({ job }: Entry): string {
+    return job.scope === 'store' ? '' : this.#parts.owner;
+  }
+}
+
+function blank(job: Job): Entry {
+  return {
+    job,
+    timer: null,
+    due: null,
+    firesAt: Number.POSITIVE_INFINITY,
+    intervalMs: 0,
+    lastStart: null,
+    isRunning: false,
+    wantedAfterMs: null,
+    isAsked: false,
+    lastRunAt: null,
+    outcome: null,
+    durationMs: null,
+    failures: 0,
+    error: null,
+    lateMs: 0,
+    rememberedAt: Number.NEGATIVE_INFINITY,
+  };
+}

@@ -1,0 +1,61 @@
+import type { Clock } from '../../clock/clock.ts';
+import type { Logger } from '../../core/logger.ts';
+import type { Settings } from '../../core/settings.ts';
+import type { WorkflowSource } from '../../core/workflow.ts';
+import { pruneStore } from '../../store/prune-store.ts';
+import type { Store } from '../../store/store.ts';
+import type { Transcripts } from '../../store/transcript-files.ts';
+
+export interface MaintenanceParts {
+  readonly store: Store;
+  readonly transcripts: Transcripts;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly source: WorkflowSource;
+  readonly stopping: AbortSignal;
+  /** Drops salvaged work that is older than these settings want; gives how much. May reject. */
+  readonly pruneSalvage: (settings: Settings) => Promise<number>;
+}
+
+const dayMs = 24 * 3_600_000;
+/** Rows a step; between two steps everybody else has their turn. */
+const pruneStep = 200;
+/** Minute buckets are for looking at today and yesterday; the day buckets stay. */
+const requestMinutesDays = 7;
+
+/** Upkeep of the store: what is older than wanted is removed, and the engine tidies up after itself. */
+export async function maintainStore(parts: MaintenanceParts): Promise<void> {
+  const { store, transcripts, clock, logger, stopping, source } = parts;
+  const { retentionDays } = source.read().workflow.settings.store;
+  const olderThanMs = retentionDays === 0 ? null : retentionDays * dayMs;
+  const { runIds, events, commands, requestMinutes } = await pruneStore(
+    store,
+    clock,
+    {
+      now: clock.now(),
+      runsOlderThanMs: olderThanMs,
+      commandsOlderThanMs: olderThanMs,
+      requestMinutesOlderThanMs: requestMinutesDays * dayMs,
+      step: pruneStep,
+    },
+    stopping,
+  );
+  await transcripts.remove(runIds);
+  if (runIds.length + events + commands + requestMinutes > 0) {
+    logger.info('store_pruned', {
+      runs: runIds.length,
+      events,
+      commands,
+      requestMinutes,
+    });
+  }
+  logger.debug('store_maintained', { ...(await store.maintain()) });
+}
+
+/** Drops saved work that is older than wanted. */
+export async function pruneSalvage(parts: MaintenanceParts): Promise<void> {
+  const { settings } = parts.source.read().workflow;
+  if (settings.workspace.salvageRetentionDays === 0) return;
+  const dropped = await parts.pruneSalvage(settings);
+  if (dropped > 0) parts.logger.info('salvage_pruned', { dropped });
+}

@@ -1,0 +1,66 @@
+import { type JobName, jobCatalogue } from '../../core/job-catalogue.ts';
+import { type PaceParts, pollIntervalMs, pollNotBefore, pressureNow, trackerNow } from '../poll/pace.ts';
+import { type PollError, type PollParts, poll } from '../poll/poll.ts';
+import { type CustodyParts, lookAfterRuns, lookForLostAgents } from '../runs/custody.ts';
+import { rollUpUsage, type UsageRollupParts } from '../runs/usage-rollup.ts';
+import { everything, type WorkspaceSweep } from '../workspaces/sweep-workspaces.ts';
+import type { Job } from './job.ts';
+import { type MaintenanceParts, maintainStore, pruneSalvage } from './maintenance.ts';
+import type { QueueHealth } from './queue-health.ts';
+
+export interface JobParts extends PollParts, PaceParts, CustodyParts, UsageRollupParts, MaintenanceParts {
+  readonly sweep: WorkspaceSweep;
+  readonly queueHealth: QueueHealth;
+  /** Takes in what other daemons on the store have asked of remote services. May reject. */
+  readonly refreshRequests: () => Promise<void>;
+  readonly onPollErrors: (errors: readonly PollError[]) => void;
+}
+
+/** Every recurring concern of the orchestrator; core/job-catalogue.ts names them, docs/cadence.md explains them. */
+export function recurringJobs(parts: JobParts): readonly Job[] {
+  const remoteUnlessHere = (): 'local' | 'remote' => (trackerNow(parts)?.isLocal === true ? 'local' : 'remote');
+  const job = (name: Exclude<JobName, 'tracker_poll'>, run: Job['run'], rest: Partial<Job> = {}): Job => ({
+    name,
+    kind: () => jobCatalogue[name].kind,
+    intervalMs: () =>
+      parts.source.read().workflow.settings.polling.jobIntervalsMs[name] ?? jobCatalogue[name].intervalMs,
+    scope: 'daemon',
+    atStart: 'when_due',
+    run,
+    ...rest,
+  });
+  return [
+    job('finished_agents', () => lookForLostAgents(parts)),
+    job('stall_look', () => lookAfterRuns(parts)),
+    {
+      name: 'tracker_poll',
+      kind: remoteUnlessHere,
+      intervalMs: () => pollIntervalMs(parts),
+      notBefore: () => pollNotBefore(parts),
+      scope: 'daemon',
+      atStart: 'at_once',
+      run: async () => {
+        const errors = await poll(parts);
+        parts.onPollErrors(errors);
+        const [first] = errors;
+        if (first !== undefined) throw first.error;
+      },
+    },
+    job('workspace_sweep', () => sweep(parts), { kind: remoteUnlessHere }),
+    job('salvage_pruning', () => pruneSalvage(parts)),
+    job('store_maintenance', () => maintainStore(parts), { scope: 'store' }),
+    job('usage_rollup', async () => {
+      await rollUpUsage(parts);
+      await parts.refreshRequests();
+    }),
+    job('queue_health', async () => {
+      await parts.queueHealth.check();
+    }),
+  ];
+}
+
+/** What could be tidied up waits while requests are short. */
+async function sweep(parts: JobParts): Promise<void> {
+  const { step } = pressureNow(parts);
+  if (step === 'free' || step === 'warned') await parts.sweep.run(everything);
+}

@@ -1,0 +1,81 @@
+import type { Clock } from '../../clock/clock.ts';
+import type { SkipReason } from '../../core/eligibility.ts';
+import { afterFailures, type Pace, paceOf } from '../../core/poll-pace.ts';
+import { noPressure, type RequestPressure } from '../../core/request-pressure.ts';
+import type { Settings } from '../../core/settings.ts';
+import type { WorkflowSource } from '../../core/workflow.ts';
+import type { Tracker } from '../../tracker/tracker.ts';
+import type { Claims } from '../claims/claims.ts';
+import type { Activity } from './activity.ts';
+import type { TrackerRest } from './tracker-rest.ts';
+
+export interface TrackerNowParts {
+  readonly source: WorkflowSource;
+  readonly trackerFor: (settings: Settings) => Tracker;
+}
+
+export interface PaceParts extends TrackerNowParts {
+  readonly clock: Clock;
+  readonly activity: Activity;
+}
+
+/** At least so far apart live runs are looked after while there are next to no requests left. */
+const custodyPollMs = 60_000;
+
+/** The tracker of the settings in force; null when none can be made of them: a poll tells that, and time has to go on. */
+export function trackerNow({ source, trackerFor }: TrackerNowParts): Tracker | null {
+  try {
+    return trackerFor(source.read().workflow.settings);
+  } catch {
+    return null;
+  }
+}
+
+/** How often the tracker is asked while all is well, and why. */
+export function paceNow(parts: PaceParts): Pace {
+  const { source, clock, activity } = parts;
+  const { polling } = source.read().workflow.settings;
+  const isLocal = trackerNow(parts)?.isLocal === true;
+  return paceOf({ polling, now: clock.now(), lastActivityAt: activity.lastAt, isLocal });
+}
+
+/** How short requests to the tracker are. */
+export function pressureNow(parts: TrackerNowParts): RequestPressure {
+  return trackerNow(parts)?.pressure?.() ?? noPressure;
+}
+
+/** Why nothing new may start: to read it, to look after it and to move it takes requests. */
+export function whyNoRequests(parts: TrackerNowParts): SkipReason | null {
+  const { step, text, until } = pressureNow(parts);
+  if (step !== 'custody_only' && step !== 'closed') return null;
+  const when = until === null ? '' : ` (until ${new Date(until).toISOString()})`;
+  return { code: 'no_requests', text: `requests to the tracker are short: ${text}${when}` };
+}
+
+/** From one poll to the next: by the mode, and further apart when requests get short. */
+export function pollIntervalMs(parts: PaceParts): number {
+  const { step, spacingMs } = pressureNow(parts);
+  const shortMs = step === 'custody_only' ? Math.max(spacingMs, custodyPollMs) : spacingMs;
+  return Math.max(paceNow(parts).intervalMs, shortMs);
+}
+
+/**
+ * The earliest next poll, on the monotonic clock: a tracker that failed rests, one that refuses requests is not asked, and
+ * with next to no requests left there is nothing to ask for while nothing runs.
+ */
+export function pollNotBefore(
+  parts: PaceParts & { readonly claims: Claims; readonly reads: { readonly rest: TrackerRest } },
+): number {
+  const { clock, reads, claims } = parts;
+  const { step, until } = pressureNow(parts);
+  const isClosed = step === 'closed' || (step === 'custody_only' && claims.running.size === 0);
+  const opensAt = isClosed && until !== null ? clock.monotonic() + (until - clock.now()) : Number.NEGATIVE_INFINITY;
+  return Math.max(reads.rest.until, opensAt);
+}
+
+/** How long a tracker is left alone after so many failures in a row; one on this machine is asked again at once. */
+export function restMs(parts: PaceParts, failures: number): number {
+  if (trackerNow(parts)?.isLocal === true) return 0;
+  const { adaptive } = parts.source.read().workflow.settings.polling;
+  return afterFailures(paceNow(parts).intervalMs, failures, adaptive.dormantIntervalMs);
+}

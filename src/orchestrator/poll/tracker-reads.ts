@@ -1,0 +1,288 @@
+import type { Clock, Timer } from '../../clock/clock.ts';
+import { BatonError, toBatonError } from '../../core/baton-error.ts';
+import { type Issue, normalizeState } from '../../core/issue.ts';
+import type { RequestCaller } from '../../core/request-caller.ts';
+import type { Snapshot, SnapshotWish, Tracker } from '../../tracker/tracker.ts';
+import { TrackerRest } from './tracker-rest.ts';
+
+/** A tracker that has said nothing for so long is taken for one that does not answer. Adapters give up sooner. */
+const longestReadMs = 120_000;
+const longAgo = Number.NEGATIVE_INFINITY;
+/** Records that are not fresh any more are dropped when there are so many. */
+const mostRemembered = 5_000;
+
+export interface TrackerReadsParts {
+  readonly clock: Clock;
+  readonly stopping: AbortSignal;
+  readonly tracker: () => Tracker;
+  /** A record that was read within this time counts as just read (`polling.freshness_ms`). */
+  readonly freshnessMs: () => number;
+  /** How long a tracker that failed so often in a row is left alone. */
+  readonly restMs: (failures: number) => number;
+  /** Issues that will be asked for soon anyway; they ride along with a read that is made. */
+  readonly soon: () => readonly string[];
+}
+
+interface Remembered {
+  /** Null: the tracker does not have it. */
+  readonly issue: Issue | null;
+  /** The number of the read it came from. */
+  readonly read: number;
+  /** When that was asked for, on the monotonic clock: what changed after it may be missing in the answer. */
+  readonly readAt: number;
+}
+
+interface Read {
+  readonly number: number;
+  readonly at: number;
+}
+
+/** A snapshot, less what was forgotten while it was read. */
+export interface ReadSnapshot extends Snapshot {
+  /** Why the watched issues could not be read, although the others could. */
+  readonly watchedProblem: BatonError | null;
+}
+
+interface Batch {
+  readonly ids: Set<string>;
+  readonly answered: Promise<void>;
+}
+
+/**
+ * The tracker, asked as seldom as possible. Of reads by id one is in flight at a time; what is asked for meanwhile
+ * shares the next one. What must hold: nobody gets a record older than `freshnessMs`, nor one that was asked for before
+ * the issue was forgotten, and an error is never read as "gone". Each read says who asks: requests are counted by that.
+ */
+export class TrackerReads {
+  readonly rest: TrackerRest;
+  readonly #parts: TrackerReadsParts;
+  readonly #remembered = new Map<string, Remembered>();
+  /** The number of the first read whose answer counts for an issue. */
+  readonly #countsFrom = new Map<string, number>();
+  /** As above, for every issue. */
+  #allCountFrom = 0;
+  #reads = 0;
+  #inFlight: Promise<void> | null = null;
+  #next: Batch | null = null;
+
+  constructor(parts: TrackerReadsParts) {
+    this.#parts = parts;
+    this.rest = new TrackerRest(parts.clock, parts.restMs);
+  }
+
+  /** The issue if it was just read (null: it is gone), undefined when it has to be asked for. */
+  fresh(id: string): Issue | null | undefined {
+    return this.freshWithin(id, this.#parts.freshnessMs());
+  }
+
+  /** As `fresh`, for whoever asks about many and has the settings at hand: to look them up may cost a look at a file. */
+  freshWithin(id: string, freshnessMs: number): Issue | null | undefined {
+    const known = this.#remembered.get(id);
+    if (known === undefined) return undefined;
+    return this.#parts.clock.monotonic() - known.readAt <= freshnessMs ? known.issue : undefined;
+  }
+
+  /** As `fresh`, however long ago that was; undefined when it was forgotten since. */
+  lastRead(id: string): Issue | null | undefined {
+    return this.#remembered.get(id)?.issue;
+  }
+
+  /** The issues as they are now, null for those that are gone. Rejects when the tracker does not answer. */
+  async byIds(ids: readonly string[], caller: RequestCaller): Promise<ReadonlyMap<string, Issue | null>> {
+    const answer = new Map<string, Issue | null>();
+    let missing = ids;
+    while (missing.length > 0) {
+      for (const id of missing) {
+        const issue = this.fresh(id);
+        if (issue !== undefined) answer.set(id, issue);
+      }
+      missing = missing.filter((id) => !answer.has(id));
+      // Some may have been forgotten while they were read: then they are asked for again.
+      if (missing.length > 0) for (const [id, issue] of await this.#ask(missing, caller)) answer.set(id, issue);
+      missing = missing.filter((id) => !answer.has(id));
+    }
+    return answer;
+  }
+
+  /**
+   * Every issue in one of these states. One that was forgotten meanwhile is among them but is not `fresh`: who must know
+   * asks for it by id. To leave it out would keep everything from starting while changes come faster than answers.
+   */
+  async byStates(states: readonly string[], caller: RequestCaller): Promise<readonly Issue[]> {
+    this.rest.refuse(caller.cause);
+    const read = this.#begin();
+    const issues = await this.#bounded(caller, (signal, onProgress) =>
+      this.#parts.tracker().fetchByStates(states, { signal, caller, onProgress }),
+    );
+    this.#rememberAll(states, issues, read);
+    return issues;
+  }
+
+  /**
+   * All that a poll needs, in one read where the tracker can do that. A watched issue that was forgotten meanwhile is not
+   * in the answer.
+   */
+  async snapshot(wish: SnapshotWish, caller: RequestCaller): Promise<ReadSnapshot> {
+    const tracker = this.#parts.tracker();
+    const { fetchSnapshot } = tracker;
+    if (fetchSnapshot === undefined) return this.#inTwoReads(wish, caller);
+    const read = this.#begin();
+    const found = await this.#bounded(caller, (signal, onProgress) =>
+      fetchSnapshot.call(tracker, wish, { signal, caller, onProgress }),
+    );
+    this.#rememberAll(wish.states, found.issues, read, found.seen);
+    const watched = new Map<string, Issue | null>();
+    for (const [id, issue] of found.watched) {
+      if (!this.#counts(id, read)) continue;
+      this.#remember(id, issue, read);
+      watched.set(id, issue);
+    }
+    return { issues: found.issues, watched, watchedProblem: found.watchedProblem ?? null };
+  }
+
+  async #inTwoReads({ states, watched }: SnapshotWish, caller: RequestCaller): Promise<ReadSnapshot> {
+    const issues = await this.byStates(states, caller);
+    // What was forgotten while it was read is not known.
+    const known = new Map(
+      issues.filter((issue) => this.lastRead(issue.id) === issue).map((issue) => [issue.id, issue]),
+    );
+    const seen = watched.flatMap((id) => known.get(id) ?? []).map((issue) => [issue.id, issue] as const);
+    try {
+      const missing = watched.filter((id) => !known.has(id));
+      const read = await this.byIds(missing, { ...caller, cause: 'running' });
+      return { issues, watched: new Map([...seen, ...read]), watchedProblem: null };
+    } catch (thrown) {
+      return { issues, watched: new Map(seen), watchedProblem: toBatonError(thrown) };
+    }
+  }
+
+  /** What is known of the issue is not true any more, and neither is an answer that is still on its way. */
+  forget(id: string): void {
+    this.#remembered.delete(id);
+    this.#countsFrom.set(id, this.#reads + 1);
+  }
+
+  /** As `forget`, for everything. */
+  forgetAll(): void {
+    this.#remembered.clear();
+    this.#countsFrom.clear();
+    this.#allCountFrom = this.#reads + 1;
+  }
+
+  async #ask(ids: readonly string[], caller: RequestCaller): Promise<ReadonlyMap<string, Issue | null>> {
+    this.rest.refuse(caller.cause);
+    this.#next ??= this.#nextBatch(caller);
+    for (const id of ids) this.#next.ids.add(id);
+    await this.#next.answered;
+    return new Map(
+      ids.flatMap((id) => {
+        const known = this.#remembered.get(id);
+        return known === undefined ? [] : [[id, known.issue] as const];
+      }),
+    );
+  }
+
+  /** The batch that is read when the one in flight is over; who asks until then shares it. The first one's it is. */
+  #nextBatch(caller: RequestCaller): Batch {
+    const ids = new Set<string>();
+    const answered = (async () => {
+      // Everybody who asks in this turn of the loop shares the read, also when none is in flight.
+      await this.#inFlight?.catch(() => {});
+      await Promise.resolve();
+      this.#next = null;
+      this.#inFlight = this.#readBatch(ids, caller);
+      try {
+        await this.#inFlight;
+      } finally {
+        this.#inFlight = null;
+      }
+    })();
+    return { ids, answered };
+  }
+
+  async #readBatch(wanted: ReadonlySet<string>, caller: RequestCaller): Promise<void> {
+    const ids = [...new Set([...wanted, ...this.#parts.soon().filter((id) => this.fresh(id) === undefined)])];
+    const read = this.#begin();
+    const issues = await this.#bounded(caller, (signal, onProgress) =>
+      this.#parts.tracker().fetchByIds(ids, { signal, caller, onProgress }),
+    );
+    const found = new Map(issues.map((issue) => [issue.id, issue]));
+    for (const id of ids) if (this.#counts(id, read)) this.#remember(id, found.get(id) ?? null, read);
+  }
+
+  #begin(): Read {
+    this.#reads += 1;
+    if (this.#remembered.size >= mostRemembered) this.#prune();
+    return { number: this.#reads, at: this.#parts.clock.monotonic() };
+  }
+
+  /** Before a read, not for each record of it: what it brings stays whatever there is. */
+  #prune(): void {
+    for (const id of this.#remembered.keys()) if (this.fresh(id) === undefined) this.#remembered.delete(id);
+  }
+
+  /** Whether the answer of a read says anything of an issue: not when it was forgotten, or read anew, since. */
+  #counts(id: string, { number }: Read): boolean {
+    const from = Math.max(this.#allCountFrom, this.#countsFrom.get(id) ?? 0, this.#remembered.get(id)?.read ?? 0);
+    return number >= from;
+  }
+
+  /** What was not seen just now is known, but not fresh; and what was read by id since then is known better. */
+  #rememberAll(states: readonly string[], issues: readonly Issue[], read: Read, seen?: ReadonlySet<string>): void {
+    this.#forgetAbsent(states, new Set(issues.map(({ id }) => id)), read);
+    for (const issue of issues) {
+      if (!this.#counts(issue.id, read)) continue;
+      if (seen === undefined || seen.has(issue.id)) this.#remember(issue.id, issue, read);
+      else if (!this.#remembered.has(issue.id)) this.#remember(issue.id, issue, { ...read, at: longAgo });
+    }
+  }
+
+  /** An issue that was in one of these states and is not among them any more has changed since. */
+  #forgetAbsent(states: readonly string[], present: ReadonlySet<string>, read: Read): void {
+    const asked = new Set(states.map(normalizeState));
+    for (const [id, known] of this.#remembered) {
+      if (known.read > read.number || present.has(id) || known.issue === null) continue;
+      if (asked.has(normalizeState(known.issue.state))) this.#remembered.delete(id);
+    }
+  }
+
+  #remember(id: string, issue: Issue | null, read: Read): void {
+    this.#countsFrom.delete(id);
+    this.#remembered.set(id, { issue, read: read.number, readAt: read.at });
+  }
+
+  async #bounded<T>(
+    caller: RequestCaller,
+    read: (signal: AbortSignal, onProgress: () => void) => Promise<T>,
+  ): Promise<T> {
+    const { clock, stopping } = this.#parts;
+    const tooLong = new AbortController();
+    const silent = new BatonError('tracker_request', 'The tracker has not answered for two minutes.');
+    const wait = (): Timer => clock.schedule(longestReadMs, () => tooLong.abort(silent));
+    let limit = wait();
+    let isOver = false;
+    const onProgress = (): void => {
+      if (isOver) return;
+      limit.cancel();
+      limit = wait();
+    };
+    const signal = AbortSignal.any([stopping, tooLong.signal]);
+    const { promise: aborted, reject } = Promise.withResolvers<never>();
+    const onAbort = (): void => reject(signal.reason);
+    signal.addEventListener('abort', onAbort, { once: true });
+    try {
+      // An adapter that does not listen to its signal must not hold everybody up.
+      const answer = await Promise.race([read(signal, onProgress), aborted]);
+      this.rest.succeeded();
+      return answer;
+    } catch (thrown) {
+      const error = toBatonError(thrown, 'tracker_request');
+      if (!stopping.aborted) this.rest.failed(error, caller.cause);
+      throw error;
+    } finally {
+      isOver = true;
+      limit.cancel();
+      signal.removeEventListener('abort', onAbort);
+    }
+  }
+}

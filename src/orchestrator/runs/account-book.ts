@@ -1,0 +1,279 @@
+import type { Chance } from '../../clock/chance.ts';
+import type { Clock } from '../../clock/clock.ts';
+import { type AccountState, chooseAccount, mergeWindows, type QuotaWindow, whyNotReady } from '../../core/account.ts';
+import {
+  type AccountError,
+  afterGoodRun,
+  afterProbe,
+  isProvedBy,
+  needsProbe,
+  parkAfter,
+  probedBy,
+  triedAgain,
+} from '../../core/account-park.ts';
+import type { SkipReason } from '../../core/eligibility.ts';
+import type { Logger } from '../../core/logger.ts';
+import type { RunOutcome } from '../../core/run.ts';
+import type { AccountSettings, AgentSettings } from '../../core/settings.ts';
+import type { Store, StoreTables } from '../../store/store.ts';
+
+export interface AccountBookParts {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly chance: Chance;
+  readonly logger: Logger;
+  readonly isShared: boolean;
+  /** An account that was parked is mended: whoever waits for one may go on. */
+  readonly onMended: () => void;
+}
+
+/** An account of the backend in force, or one that something is known of. */
+export interface AccountView extends AccountState {
+  /** Why nothing starts on it now; null when it is ready. */
+  readonly waitsFor: string | null;
+}
+
+/** A run, as far as its account is concerned. */
+export interface AccountUser {
+  readonly runId: string;
+  readonly account: AccountSettings;
+  readonly startedAt: number;
+}
+
+type AccountTables = Pick<StoreTables, 'accounts' | 'runs'>;
+
+/**
+ * What is known of the accounts of agents: kept here for decisions, in the store for the next life and for other daemons.
+ * An account that ran out of quota, or that nobody is logged in to, is parked; nothing starts on it meanwhile. Then one run
+ * tries it, and the others wait until a turn of that one gets through.
+ */
+export class AccountBook {
+  readonly #parts: AccountBookParts;
+  readonly #states = new Map<string, AccountState>();
+  /** Windows that agents here told of and that are not in the store yet. */
+  readonly #reported = new Map<string, readonly QuotaWindow[]>();
+  /** What was learned here and is not in the store yet, or could not be written: it holds on top of what is there. */
+  readonly #pending = new Map<string, readonly Change[]>();
+  /** How often something was learned here. */
+  #changes = 0;
+
+  constructor(parts: AccountBookParts) {
+    this.#parts = parts;
+  }
+
+  /** Takes in what the store has, and so what other daemons learned. What is learned here meanwhile is newer. */
+  async read(tables: AccountTables = this.#parts.store): Promise<void> {
+    const before = this.#changes;
+    const stored = await Promise.all((await tables.accounts.list()).map((state) => withoutOldProbe(tables, state)));
+    if (this.#changes !== before) return;
+    for (const state of stored) this.#states.set(keyOf(state), this.#withPending(state));
+  }
+
+  list(): readonly AccountState[] {
+    return [...this.#states.values()];
+  }
+
+  /** The accounts of the backend in force, and whatever else is known, for people. */
+  views(agent: AgentSettings): readonly AccountView[] {
+    const inForce = agent.accounts.filter(({ backend }) => backend === agent.backend).map((each) => this.#of(each));
+    const others = this.list().filter((state) => !inForce.includes(state));
+    const now = { now: this.#parts.clock.now(), stopPercent: agent.quotaStopPercent };
+    return [...inForce, ...others].map((state) => ({ ...state, waitsFor: whyNotReady(state, now)?.text ?? null }));
+  }
+
+  /**
+   * Why nothing may start on any account of the backend; null when there is one. `startsBefore` runs are about to start
+   * before it, on accounts that nobody knows yet.
+   */
+  whyNone(agent: AgentSettings, startsBefore: number): SkipReason | null {
+    const choice = this.#choose(agent, { preferred: null, startsBefore });
+    return 'account' in choice ? null : { code: 'waiting_quota', text: choice.why.text };
+  }
+
+  /** As `whyNone`, at the moment of a start: other daemons may have parked an account since the last reading. */
+  async whyNoneIn(tables: AccountTables, agent: AgentSettings): Promise<SkipReason | null> {
+    if (this.#parts.isShared) await this.read(tables);
+    return this.whyNone(agent, 0);
+  }
+
+  /** How long until there is an account to go on with; 0 when there is one. */
+  readyInMs(agent: AgentSettings): number {
+    const choice = this.#choose(agent, { preferred: null, startsBefore: 0 });
+    return 'account' in choice ? 0 : Math.max(0, choice.why.until - this.#parts.clock.now());
+  }
+
+  /**
+   * The account for a run: the one it had before where that may be, and in any case one. One that has to be tried is tried
+   * by this run, which is written in the transaction of its start.
+   */
+  async take(
+    tables: AccountTables,
+    agent: AgentSettings,
+    { preferred, runId }: { readonly preferred: string | null; readonly runId: string },
+  ): Promise<AccountSettings> {
+    const choice = this.#choose(agent, { preferred, startsBefore: 0 });
+    const [first] = agent.accounts.filter(({ backend }) => backend === agent.backend);
+    const any = first ?? { name: agent.backend, backend: agent.backend, env: {}, home: null };
+    const account = 'account' in choice ? choice.account : any;
+    const now = this.#parts.clock.now();
+    const known = this.#of(account);
+    if (!needsProbe(known, now)) return account;
+    this.#set(probedBy(known, runId, now));
+    const stored = (await tables.accounts.list()).find((state) => keyOf(state) === keyOf(account));
+    // What a person just asked for may not be in the store yet; it comes before this run.
+    await tables.accounts.put(probedBy(this.#withPending(stored ?? known), runId, now), now);
+    return account;
+  }
+
+  /** A run that was to try an account is over, or did not begin: another may. */
+  async probeEnded(runId: string): Promise<void> {
+    for (const state of this.list())
+      if (state.parked?.probe?.by === runId) await this.#change(state, (known) => afterProbe(known, runId));
+  }
+
+  report(account: AccountSettings, windows: readonly QuotaWindow[]): void {
+    const key = keyOf(account);
+    this.#reported.set(key, mergeWindows(this.#reported.get(key) ?? [], windows));
+    const known = this.#of(account);
+    this.#set({ ...known, windows: mergeWindows(known.windows, windows) });
+  }
+
+  /** A turn of this run got through. Written down as well as possible. */
+  async turnCompleted({ account, ...run }: AccountUser): Promise<void> {
+    const known = this.#of(account);
+    if (isGood(known) || !isProvedBy(known, run)) return;
+    await this.#learn(account, (state) => (isProvedBy(state, run) ? afterGoodRun(state) : state));
+  }
+
+  /** Changes what is known, and tells when that makes an account good which was not. */
+  async #learn(account: AccountSettings, change: Change): Promise<AccountState> {
+    const wasGood = isGood(this.#of(account));
+    const state = await this.#change(account, change);
+    if (!wasGood && isGood(state)) this.#parts.onMended();
+    return state;
+  }
+
+  /** A run has ended: its account is parked, or proved to be good. Gives what is known of it now. */
+  async runEnded(user: AccountUser, outcome: RunOutcome): Promise<AccountState> {
+    const { clock, chance, logger } = this.#parts;
+    const { account, runId } = user;
+    const error = refusalIn(outcome);
+    if (error !== null) {
+      const refusal = { now: clock.now(), chance: chance.next(), error, by: runId };
+      const state = await this.#change(account, (known) => parkAfter({ ...refusal, state: known }));
+      const until = state.parked === null ? null : new Date(state.parked.until).toISOString();
+      const { name, backend } = account;
+      logger.warn('account_parked', { account: name, backend, why: error.why, until });
+      return state;
+    }
+    const hasProved = outcome.end === 'succeeded' && outcome.turns > 0;
+    // Also where nothing is proved: what its agent told of the windows is written down with it.
+    return this.#learn(account, (state) =>
+      afterProbe(hasProved && isProvedBy(state, user) ? afterGoodRun(state) : state, runId),
+    );
+  }
+
+  /** A person wants it tried again: he has logged in, or knows better than the account when its quota is back. */
+  async tryAgain(backend: string, why: readonly AccountError['why'][]): Promise<void> {
+    const now = this.#parts.clock.now();
+    const isMeant = ({ parked }: AccountState): boolean => parked !== null && why.includes(parked.why);
+    for (const state of this.list())
+      if (state.backend === backend && isMeant(state))
+        await this.#change(state, (known) => (isMeant(known) ? triedAgain(known, now) : known));
+  }
+
+  #choose(
+    agent: AgentSettings,
+    wanted: { readonly preferred: string | null; readonly startsBefore: number },
+  ): ReturnType<typeof chooseAccount> {
+    const { backend, accounts, quotaStopPercent: stopPercent } = agent;
+    return chooseAccount(accounts, this.list(), { ...wanted, backend, now: this.#parts.clock.now(), stopPercent });
+  }
+
+  #of(account: AccountName): AccountState {
+    return this.#states.get(keyOf(account)) ?? nothingKnown(account);
+  }
+
+  #set(state: AccountState): void {
+    this.#changes += 1;
+    this.#states.set(keyOf(state), state);
+  }
+
+  #withPending(stored: AccountState): AccountState {
+    const reported = this.#reported.get(keyOf(stored)) ?? [];
+    const state = { ...stored, windows: mergeWindows(stored.windows, reported) };
+    return (this.#pending.get(keyOf(stored)) ?? []).reduce((known, change) => change(known), state);
+  }
+
+  /** Changes what is known, here at once and then in the store, where another daemon may have learned more meanwhile. */
+  async #change(account: AccountName, change: Change): Promise<AccountState> {
+    const { store, clock, logger } = this.#parts;
+    const key = keyOf(account);
+    this.#pending.set(key, [...(this.#pending.get(key) ?? []), change]);
+    this.#set(change(this.#of(account)));
+    const before = this.#changes;
+    try {
+      const { next, reported, written } = await store.transaction(async ({ accounts }) => {
+        const stored = (await accounts.list()).find((state) => keyOf(state) === key);
+        const reported = this.#reported.get(key);
+        const written = this.#pending.get(key) ?? [];
+        const next = this.#withPending(stored ?? nothingKnown(account));
+        await accounts.put(next, clock.now());
+        return { next, reported, written };
+      });
+      this.#pending.set(
+        key,
+        (this.#pending.get(key) ?? []).filter((each) => !written.includes(each)),
+      );
+      if (this.#reported.get(key) === reported) this.#reported.delete(key);
+      // What was learned here while this was written is newer; the next reading takes in the rest.
+      if (this.#changes === before) this.#set(this.#withPending(next));
+    } catch (error) {
+      // It goes with the next change, and the next run on it finds out again.
+      logger.error('account_write_failed', { account: account.name, error });
+    }
+    return this.#of(account);
+  }
+}
+
+/** A run that has ended tries nothing any more, whoever could not write that down. */
+async function withoutOldProbe({ runs }: AccountTables, state: AccountState): Promise<AccountState> {
+  const by = state.parked?.probe?.by;
+  if (by === undefined) return state;
+  const run = await runs.read(by);
+  return run === null || run.finish !== null ? afterProbe(state, by) : state;
+}
+
+type Change = (state: AccountState) => AccountState;
+
+interface AccountName {
+  readonly backend: string;
+  readonly name: string;
+}
+
+/** What an agent said when it was refused for the sake of its account; null when it was not. */
+function refusalIn(outcome: RunOutcome): AccountError | null {
+  if (outcome.end === 'succeeded') return null;
+  const { code, message: reason, details } = outcome.error;
+  if (code !== 'agent_quota_exhausted' && code !== 'agent_auth_failed') return null;
+  const resetsAt = typeof details.resets_at === 'number' ? details.resets_at : null;
+  const isBilling = details.billing === true;
+  return {
+    why: code === 'agent_auth_failed' ? 'auth' : 'quota',
+    resetsAt,
+    reason,
+    ...(isBilling ? { isBilling } : {}),
+  };
+}
+
+function isGood({ parked, parks }: AccountState): boolean {
+  return parked === null && parks === 0;
+}
+
+function nothingKnown({ backend, name }: AccountName): AccountState {
+  return { backend, name, windows: [], parked: null, parks: 0 };
+}
+
+function keyOf({ backend, name }: AccountName): string {
+  return JSON.stringify([backend, name]);
+}

@@ -1,0 +1,78 @@
+import type { Clock } from '../../clock/clock.ts';
+import type { SkipReason } from '../../core/eligibility.ts';
+import { type IssueSpent, isDayLimit, limitHold, limitsInFlight, limitsOfDay } from '../../core/limits.ts';
+import type { Logger } from '../../core/logger.ts';
+import type { StopReason } from '../../core/run.ts';
+import type { WorkflowSource } from '../../core/workflow.ts';
+import type { Running } from '../claims/claim.ts';
+import type { Claims } from '../claims/claims.ts';
+import { ownTimeMs } from './run-state.ts';
+import type { Spending } from './spending.ts';
+
+export interface LimitParts {
+  readonly claims: Claims;
+  readonly spending: Spending;
+  readonly source: WorkflowSource;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly stopRun: (running: Running, reason: StopReason) => void;
+  readonly own: (what: string, work: Promise<unknown>) => void;
+}
+
+/**
+ * Checks what a run in progress has spent. From four fifths of a limit on it warns, once; at a limit of its issue the run
+ * is stopped and the issue held; at a limit of the day every run is interrupted, and continues when there is a new
+ * allowance.
+ */
+export function checkLimits(parts: LimitParts, running: Running): void {
+  if (running.before === null || running.stopRequested !== null) return;
+  const { claims, source, logger, clock, stopRun } = parts;
+  const { limits } = source.read().workflow.settings;
+  const findings = limitsInFlight(spentBy(parts, running, running.before.spent), limits);
+  const { issue, runId } = running;
+  const named = { issue_id: issue.id, issue_identifier: issue.identifier, run_id: runId };
+  for (const { limit, level, text } of findings) {
+    if (running.warnings.some((known) => known.limit === limit && known.level === level)) continue;
+    logger.warn(level === 'warning' ? 'limit_near' : 'limit_reached', {
+      ...named,
+      limit: `limits.${limit}`,
+      why: text,
+    });
+  }
+  running.warnings = findings;
+  const reached = findings.find(({ level }) => level === 'reached');
+  if (reached === undefined) return;
+  if (isDayLimit(reached)) {
+    logger.error('day_limit_reached', { why: reached.text });
+    for (const each of claims.running.values()) stopRun(each, 'day_limit_reached');
+    return;
+  }
+  const hold = { ...limitHold(reached, issue.identifier), issue, since: clock.now(), runId };
+  parts.own('hold', claims.hold(hold));
+  stopRun(running, 'limit_reached');
+}
+
+/** Why nothing starts for the rest of the day; null while there is an allowance. */
+export function whyDayIsOver({ source, spending }: Pick<LimitParts, 'source' | 'spending'>): SkipReason | null {
+  const { limits } = source.read().workflow.settings;
+  const reached = limitsOfDay(spending.today(), limits).find(({ level }) => level === 'reached');
+  return reached === undefined ? null : { code: 'day_limit', text: limitHold(reached, '').reason };
+}
+
+function spentBy(
+  { clock, spending }: LimitParts,
+  running: Running,
+  before: IssueSpent,
+): Parameters<typeof limitsInFlight>[0] {
+  const runWallMs = ownTimeMs(running, clock);
+  return {
+    issue: {
+      runs: before.runs + 1,
+      tokens: before.tokens + running.usage.totalTokens,
+      wallMs: before.wallMs + runWallMs,
+      microUsd: before.microUsd + running.usage.costMicroUsd,
+    },
+    runWallMs,
+    day: spending.today(),
+  };
+}

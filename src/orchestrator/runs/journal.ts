@@ -1,0 +1,298 @@
+import type { AgentEvent } from '../../agent/agent.ts';
+import type { Clock, Timer } from '../../clock/clock.ts';
+import { toBatonError } from '../../core/baton-error.ts';
+import type { Logger } from '../../core/logger.ts';
+import { Backlog, type BacklogBatch, type SharedBytes } from '../../store/backlog.ts';
+import type { RunEventLine } from '../../store/run-events.ts';
+import type { RunFacts } from '../../store/runs.ts';
+import type { Store, StoreTables } from '../../store/store.ts';
+import type { Transcripts } from '../../store/transcript-files.ts';
+import { transcriptLine } from '../../store/transcript-line.ts';
+import { mergeFacts } from './merge-facts.ts';
+
+/** Events and figures of runs are written together this often: an agent may tell hundreds in a second. */
+const flushEveryMs = 250;
+
+/** When so much of a run waits it is written at once. */
+const urgentEvents = 1_000;
+const urgentBytes = 1024 * 1024;
+
+/** What waits to be written takes no more memory than this, however slow the disk is: of a run, and of all. */
+const roomOfLines = { mostItems: 20_000, mostBytes: 8 * 1024 * 1024 };
+const roomOfRows = { mostItems: 5_000, mostBytes: 4 * 1024 * 1024 };
+const roomOfAll = 64 * 1024 * 1024;
+
+/** So many events of a run have a row; nobody reads on, and the transcript, which goes on, has a bound of its own. */
+const mostRows = 50_000;
+const longestSummary = 1_000;
+/** What an item takes beside its text, about. */
+const itemBytes = 100;
+
+/** So many runs share a transaction: enough to save the disk, and few enough that nobody waits long for it. */
+const runsAtOnce = 16;
+
+/** What is known of a run in progress and is not written yet. */
+interface RunNotes {
+  readonly runId: string;
+  readonly generation: number;
+  facts: RunFacts;
+  /** The number of the last event, dropped ones included. */
+  seq: number;
+  readonly rows: Backlog<RunEventLine>;
+  readonly lines: Backlog<string>;
+}
+
+/** What is being written of a run. */
+interface Taken {
+  readonly notes: RunNotes;
+  readonly facts: RunFacts;
+  readonly rows: BacklogBatch<RunEventLine>;
+}
+
+/** Notes on their way to the store; exactly one of `written` and `failed` is called at the end. */
+export interface TakenNotes {
+  write(tables: StoreTables): Promise<void>;
+  written(): void;
+  failed(error: unknown): void;
+}
+
+const nothingTaken: TakenNotes = { write: async () => {}, written: () => {}, failed: () => {} };
+
+export interface JournalParts {
+  readonly store: Store;
+  readonly transcripts: Transcripts;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly stopping: AbortSignal;
+  /** Hears of each event with its number, before it is written. It must be quick, and not throw. */
+  readonly onRunEvent?: (runId: string, seq: number, event: AgentEvent) => void;
+}
+
+/**
+ * What happens in a run between its start and its end, which are with its claim: gathered, and written soon. What could not
+ * be written is kept for the next time; a run's end waits for it. What must hold:
+ *
+ * - An event has a number, counted per run from 1: its row in the store and its line in the transcript have the same.
+ * - Memory is bounded, however many events come and however long store or disk fail: what finds no room is dropped, and
+ *   the next thing that is written says how many were.
+ * - A transcript that cannot be written keeps nothing else from being written, least of all the end of its run.
+ */
+export class Journal {
+  readonly #parts: JournalParts;
+  readonly #runs = new Map<string, RunNotes>();
+  readonly #shared: SharedBytes = { most: roomOfAll, used: 0 };
+  #timer: Timer | null = null;
+  #isUrgent = false;
+  #writing: Promise<void> = Promise.resolve();
+  /** The last time something could not be written. */
+  #isFailing = false;
+  #transcriptsFail = false;
+
+  constructor(parts: JournalParts) {
+    this.#parts = parts;
+  }
+
+  /** The start of this run is in the store, with this generation. */
+  runStarts(runId: string, generation: number): void {
+    const rows = new Backlog<RunEventLine>({ ...roomOfRows, shared: this.#shared });
+    const lines = new Backlog<string>({ ...roomOfLines, shared: this.#shared });
+    this.#runs.set(runId, { runId, generation, facts: {}, seq: 0, rows, lines });
+  }
+
+  /** The number of the newest event of a run in progress; null for any other run. */
+  lastSeqOf(runId: string): number | null {
+    return this.#runs.get(runId)?.seq ?? null;
+  }
+
+  generationOf(runId: string): number {
+    return this.#runs.get(runId)?.generation ?? 0;
+  }
+
+  /** Notes what became known of a run in progress. Of a run that did not start here, or whose end is written, nothing is. */
+  note(runId: string, facts: RunFacts, event?: AgentEvent): void {
+    const notes = this.#runs.get(runId);
+    if (notes === undefined) return;
+    notes.facts = mergeFacts(notes.facts, facts);
+    if (event !== undefined) this.#noteEvent(notes, event);
+    const { items, bytes } = notes.lines.size;
+    this.#flushSoon();
+    // What fails is not tried again with each event.
+    if (!this.#isFailing && (items >= urgentEvents || bytes >= urgentBytes)) this.#flushNow();
+  }
+
+  /**
+   * Takes out what was noted of a run, to be written in the same transaction as its end. If that fails, the notes are kept
+   * for the next try, unless the store will never take them: an end must not wait for them for ever.
+   */
+  async takeNotes(runId: string): Promise<TakenNotes> {
+    const notes = this.#runs.get(runId);
+    if (notes === undefined) return nothingTaken;
+    await this.#writing;
+    // Taken with no wait in between: what another write took now could come after the end, and be refused.
+    this.#tellDropped(notes, this.#parts.clock.now());
+    const taken = take(notes);
+    await this.#writeLines(notes);
+    return {
+      write: (tables) => this.#writeRows(tables, taken),
+      written: () => notes.rows.done(taken.rows),
+      failed: (error) => this.#keep(taken, error),
+    };
+  }
+
+  /** The end of the run is written, or given up. */
+  forget(runId: string): void {
+    const notes = this.#runs.get(runId);
+    if (notes === undefined) return;
+    this.#runs.delete(runId);
+    notes.rows.done(notes.rows.take());
+    const lost = notes.lines.take();
+    notes.lines.done(lost);
+    if (lost.items.length === 0) return;
+    const facts = { run_id: runId, lines: lost.items.length };
+    this.#parts.logger.error('transcript_lost', facts);
+  }
+
+  /** Writes down what was noted so far; resolves when it was tried. One write at a time, in order. */
+  flush(): Promise<void> {
+    this.#timer?.cancel();
+    this.#timer = null;
+    this.#writing = this.#writing.then(() => this.#write());
+    return this.#writing;
+  }
+
+  #noteEvent(notes: RunNotes, event: AgentEvent): void {
+    notes.seq += 1;
+    const { runId, seq, rows, lines } = notes;
+    const { at, name, pid, usage, payload } = event;
+    this.#parts.onRunEvent?.(runId, seq, event);
+    if (lines.hasRoom) {
+      if (lines.dropped > 0) addLine(lines, droppedLine(notes, lines.tellDropped(), seq - 1, at));
+      const { summary } = event;
+      addLine(lines, transcriptLine({ seq, at, run: runId, name, pid, summary, usage, payload }));
+    } else lines.drop();
+    if (seq > mostRows) return;
+    if (rows.hasRoom) {
+      if (rows.dropped > 0) addRow(rows, droppedRow(rows.tellDropped(), seq - 1, at));
+      addRow(rows, { seq, at, name, summary: event.summary.slice(0, longestSummary) });
+    } else rows.drop();
+  }
+
+  /** What was dropped last, with nothing after it that could tell. */
+  #tellDropped(notes: RunNotes, at: number): void {
+    const { seq, rows, lines } = notes;
+    if (lines.dropped > 0) addLine(lines, droppedLine(notes, lines.tellDropped(), seq, at));
+    if (rows.dropped > 0) addRow(rows, droppedRow(rows.tellDropped(), Math.min(seq, mostRows), at));
+  }
+
+  #flushSoon(): void {
+    this.#timer ??= this.#parts.clock.schedule(flushEveryMs, () => {
+      this.#timer = null;
+      // It never rejects: what goes wrong is logged and kept.
+      void this.flush();
+    });
+  }
+
+  /** Once, however many ask before it is over. */
+  #flushNow(): void {
+    if (this.#isUrgent) return;
+    this.#isUrgent = true;
+    void this.flush();
+  }
+
+  async #write(): Promise<void> {
+    this.#isFailing = false;
+    const runs = [...this.#runs.values()];
+    for (const notes of runs) await this.#writeLines(notes);
+    const taken = runs.filter(hasNews).map(take);
+    for (let from = 0; from < taken.length; from += runsAtOnce)
+      await this.#writeTogether(taken.slice(from, from + runsAtOnce));
+    this.#isUrgent = false;
+  }
+
+  /** Several runs in one transaction; when that fails, each by itself, so that one cannot keep the others back. */
+  async #writeTogether(batch: readonly Taken[]): Promise<void> {
+    try {
+      await this.#parts.store.transaction(async (tables) => {
+        for (const taken of batch) await this.#writeRows(tables, taken);
+      });
+      for (const { notes, rows } of batch) notes.rows.done(rows);
+    } catch (error) {
+      const [only, ...others] = batch;
+      if (only !== undefined && others.length === 0) this.#keep(only, error);
+      else for (const each of batch) await this.#writeTogether([each]);
+    }
+  }
+
+  async #writeRows({ runs, runEvents }: StoreTables, { notes, facts, rows }: Taken): Promise<void> {
+    // After a restore the store may not know the run any more; then there is nothing to add to.
+    const isKnown = await runs.record(notes.runId, notes.generation, facts);
+    if (isKnown && rows.items.length > 0) await runEvents.append(notes.runId, rows.items);
+  }
+
+  /** Apart from the store, and once: never rejects. */
+  async #writeLines({ runId, lines }: RunNotes): Promise<void> {
+    const { transcripts, logger, stopping } = this.#parts;
+    const taken = lines.take();
+    if (taken.items.length === 0) return;
+    try {
+      await transcripts.append(runId, taken.items);
+      lines.done(taken);
+      if (this.#transcriptsFail) logger.info('transcript_recovered', { run_id: runId });
+      this.#transcriptsFail = false;
+    } catch (error) {
+      if (!this.#transcriptsFail) logger.error('transcript_write_failed', { run_id: runId, error });
+      this.#transcriptsFail = true;
+      this.#isFailing = true;
+      // A run that was forgotten meanwhile has nobody who would try again.
+      if (this.#runs.has(runId)) lines.putBack(taken);
+      else lines.done(taken);
+      if (!stopping.aborted) this.#flushSoon();
+    }
+  }
+
+  #keep(taken: Taken, error: unknown): void {
+    const { logger, stopping } = this.#parts;
+    const { notes, facts, rows } = taken;
+    const { runId } = notes;
+    if (!toBatonError(error).retryable || !this.#runs.has(runId)) {
+      notes.rows.done(rows);
+      logger.error('run_events_lost', { run_id: runId, error });
+      return;
+    }
+    logger.error('run_events_write_failed', { run_id: runId, error });
+    notes.facts = mergeFacts(facts, notes.facts);
+    notes.rows.putBack(rows);
+    this.#isFailing = true;
+    if (!stopping.aborted) this.#flushSoon();
+  }
+}
+
+/** Whether there is anything for the store: after very many events a run only has lines. */
+function hasNews({ facts, rows }: RunNotes): boolean {
+  return Object.keys(facts).length > 0 || rows.size.items > 0;
+}
+
+function take(notes: RunNotes): Taken {
+  const { facts } = notes;
+  notes.facts = {};
+  return { notes, facts, rows: notes.rows.take() };
+}
+
+function addLine(lines: Backlog<string>, line: string): void {
+  // Text of other scripts takes two bytes a character in memory and three on the disk.
+  lines.add(line, line.length * 2 + itemBytes);
+}
+
+function addRow(rows: Backlog<RunEventLine>, row: RunEventLine): void {
+  rows.add(row, row.summary.length * 2 + itemBytes);
+}
+
+/** Has the number of the last one that is missing. */
+function droppedRow(dropped: number, seq: number, at: number): RunEventLine {
+  const summary = `${dropped} events are missing here: they could not be written down as fast as they came.`;
+  return { seq, at, name: 'events_dropped', summary };
+}
+
+function droppedLine({ runId }: RunNotes, dropped: number, seq: number, at: number): string {
+  return transcriptLine({ ...droppedRow(dropped, seq, at), run: runId, payload: { dropped } });
+}

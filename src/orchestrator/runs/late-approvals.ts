@@ -1,0 +1,78 @@
+import type { Clock } from '../../clock/clock.ts';
+import { harmlessLine } from '../../core/harmless-line.ts';
+import { allowsAgain } from '../../core/late-approval.ts';
+import type { Logger } from '../../core/logger.ts';
+import type { AgentQuestion, QuestionAnswer } from '../../core/question.ts';
+import type { GivenAnswer, StoredQuestion } from '../../store/questions.ts';
+import type { Store } from '../../store/store.ts';
+import type { IssueName } from '../claims/claim.ts';
+import type { Claims } from '../claims/claims.ts';
+import type { Journal } from './journal.ts';
+
+export interface LateApprovalsParts {
+  readonly claims: Claims;
+  readonly journal: Journal;
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+type Given = StoredQuestion & { readonly given: GivenAnswer };
+
+/**
+ * What people allowed after the run that asked had ended. The next run of the issue is told so, and its agent asks again:
+ * the first request that is the same is answered by what was given, so that nobody has to be there twice. What must hold:
+ * each answer is used once, by one run, and that is written down before the agent is told; where it could not be written,
+ * the agent asks a person like any other.
+ */
+export class LateApprovals {
+  readonly #parts: LateApprovalsParts;
+  readonly #kept = new Map<string, Given[]>();
+
+  constructor(parts: LateApprovalsParts) {
+    this.#parts = parts;
+  }
+
+  keep(runId: string, answers: readonly StoredQuestion[]): void {
+    const given = answers.flatMap((each) => (each.given === null ? [] : [{ ...each, given: each.given }]));
+    if (given.length > 0) this.#kept.set(runId, given);
+  }
+
+  forget(runId: string): void {
+    this.#kept.delete(runId);
+  }
+
+  /** The answer to this request that a person gave earlier; null when it has to be asked. */
+  async use(
+    { issue, runId }: { readonly issue: IssueName; readonly runId: string },
+    asked: AgentQuestion,
+  ): Promise<QuestionAnswer | null> {
+    const { claims, store, clock, journal, logger } = this.#parts;
+    const kept = this.#kept.get(runId) ?? [];
+    const found = kept.find(({ question, given }) => allowsAgain({ question, answer: given.answer }, asked));
+    const running = claims.running.get(issue.id);
+    if (found === undefined || running?.runId !== runId || running.stopRequested !== null) return null;
+    // Taken out before anything is awaited: a second request of the same words is another one.
+    this.#kept.set(
+      runId,
+      kept.filter((each) => each !== found),
+    );
+    const named = { issue_id: issue.id, issue_identifier: issue.identifier, run_id: runId, question_id: found.id };
+    try {
+      await store.questions.deliver([found.id], runId);
+    } catch (error) {
+      logger.warn('late_approval_write_failed', {
+        ...named,
+        error,
+      });
+      return null;
+    }
+    const by = found.given.author.kind === 'person' ? harmlessLine(found.given.author.name) : 'a person';
+    const summary = `${harmlessLine(asked.text)} (${by} allowed it earlier, for this once)`;
+    const pid = running.process?.pid ?? null;
+    journal.note(runId, {}, { name: 'approval_auto_approved', at: clock.now(), pid, summary });
+    logger.info('late_approval_used', { ...named, author: by });
+    // The session for which it may have been meant is over.
+    return { decision: 'accept', values: {} };
+  }
+}

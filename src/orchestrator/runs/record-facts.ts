@@ -1,0 +1,143 @@
+import type { AgentEvent } from '../../agent/agent.ts';
+import type { Clock } from '../../clock/clock.ts';
+import { normalizeState } from '../../core/issue.ts';
+import { unseen } from '../../core/run-evidence.ts';
+import type { RunFact } from '../../runner/runner.ts';
+import type { Store } from '../../store/store.ts';
+import type { BegunRun } from '../claims/begin-run.ts';
+import type { Running } from '../claims/claim.ts';
+import type { Claims } from '../claims/claims.ts';
+import type { Candidates } from '../poll/candidates.ts';
+import type { TrackerReads } from '../poll/tracker-reads.ts';
+import type { AccountBook } from './account-book.ts';
+import { checkLimits, type LimitParts } from './check-limits.ts';
+import type { Journal } from './journal.ts';
+import type { RunState } from './run-state.ts';
+import type { RunTotals } from './run-totals.ts';
+import { usageAfter } from './run-usage.ts';
+
+export interface RecordFactsParts extends LimitParts {
+  readonly claims: Claims;
+  readonly journal: Journal;
+  readonly accounts: AccountBook;
+  readonly candidates: Candidates;
+  readonly reads: TrackerReads;
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly totals: RunTotals;
+  readonly notify: () => void;
+}
+
+/**
+ * Writes what a run tells into its state and its journal. A run that is not the issue's current one changes no state; the
+ * journal knows for itself which runs it takes notes of.
+ */
+export function recordFacts(
+  parts: RecordFactsParts,
+  running: Running,
+  { note, answers }: Pick<BegunRun, 'note' | 'answers'>,
+): (fact: RunFact) => void {
+  const { claims, journal, clock, reads, own } = parts;
+  const { runId } = running;
+  const { id } = running.issue;
+  let evidence = unseen;
+  let movedBefore: RunState['ownMove'] = null;
+  let isNoteRead = note === null;
+  const isCurrent = (): boolean => claims.get(id) === running;
+  const update = (change: Partial<RunState>): void => {
+    if (!isCurrent()) return;
+    Object.assign(running, change);
+    parts.notify();
+  };
+  const noteIsRead = (): void => {
+    if (isNoteRead) return;
+    isNoteRead = true;
+    journal.note(runId, { note: null });
+    // Not a moment later: after a crash the next run would be given it again.
+    own('journal', journal.flush());
+  };
+  const recordEvent = (event: AgentEvent): void => {
+    if (event.name === 'turn_started') noteIsRead();
+    // That a person speaks says nothing of whether the agent lives, nor of what it does.
+    if (!isCurrent() || event.name === 'person_said') return journal.note(runId, {}, event);
+    const { account, startedAt } = running;
+    if (event.quota !== undefined && account !== null) parts.accounts.report(account, event.quota);
+    if (event.name === 'turn_completed' && account !== null)
+      own('account', parts.accounts.turnCompleted({ runId, account, startedAt }));
+    const change = eventChange(parts, running, event);
+    journal.note(runId, change.usage ?? {}, event);
+    update(change);
+    if (event.usage !== undefined) checkLimits(parts, running);
+  };
+  return (fact) => {
+    switch (fact.kind) {
+      case 'stage':
+        // For the journal alone: it is Baton that goes on, which says nothing of whether the agent lives.
+        journal.note(runId, {}, { name: 'stage_changed', at: clock.now(), pid: null, summary: fact.stage });
+        return update({ stage: fact.stage });
+      case 'workspace':
+        journal.note(runId, { workspace: fact.path });
+        return update({ workspace: fact.path });
+      case 'process':
+        if (fact.process !== null) journal.note(runId, { pid: fact.process.pid, pidStartTime: fact.process.startTime });
+        return update({ process: fact.process, processMissedAt: null });
+      case 'session':
+        journal.note(runId, { threadId: fact.threadId });
+        // Not with the rest a moment later: after a crash the next run resumes this conversation.
+        own('journal', journal.flush());
+        return update({ threadId: fact.threadId });
+      case 'turn':
+        journal.note(runId, { turns: fact.turn });
+        return update({ turn: fact.turn });
+      case 'message':
+        return journal.note(runId, { lastMessage: fact.text });
+      case 'answers_told':
+        if (answers.length > 0)
+          own(
+            'answers',
+            parts.store.questions.deliver(
+              answers.map(({ id: each }) => each),
+              runId,
+            ),
+          );
+        return;
+      case 'event':
+        return recordEvent(fact.event);
+      case 'moved':
+        reads.forget(id);
+        if (fact.to !== null) parts.candidates.countReview(id, fact.to);
+        movedBefore = isCurrent() ? running.ownMove : null;
+        return update({
+          ownMove: { to: fact.to === null ? null : normalizeState(fact.to), atMonotonic: clock.monotonic() },
+        });
+      case 'not_moved':
+        reads.forget(id);
+        return update({ ownMove: movedBefore });
+      case 'changed':
+        evidence = {
+          changed: fact.changed,
+          fingerprint: fact.facts?.fingerprint ?? null,
+          git: fact.facts?.git ?? null,
+        };
+        journal.note(runId, { evidence });
+        return update({ changed: fact.changed });
+      case 'published':
+        evidence = { ...evidence, delivery: fact.delivery };
+        return journal.note(runId, { evidence });
+    }
+  };
+}
+
+/** The totals grow by what is new in a report. */
+function eventChange({ clock, totals }: RecordFactsParts, running: Running, event: AgentEvent): Partial<RunState> {
+  // The transcript has all of it.
+  const { payload: _large, ...lastEvent } = event;
+  const seen = { lastEvent, lastEventAtMonotonic: clock.monotonic() };
+  if (event.usage === undefined) return seen;
+  const before = running.usage;
+  const usage = usageAfter(before, event.usage, running.workflow.settings.agent.prices);
+  totals.inputTokens += usage.inputTokens - before.inputTokens;
+  totals.outputTokens += usage.outputTokens - before.outputTokens;
+  totals.totalTokens += usage.totalTokens - before.totalTokens;
+  return { ...seen, usage };
+}

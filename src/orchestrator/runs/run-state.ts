@@ -1,0 +1,107 @@
+import type { AgentEvent, AgentProcess } from '../../agent/agent.ts';
+import type { Clock } from '../../clock/clock.ts';
+import type { RecoveryStep } from '../../core/context-recovery.ts';
+import type { LimitFinding } from '../../core/limits.ts';
+import type { RunStage, StopReason } from '../../core/run.ts';
+import type { AccountSettings } from '../../core/settings.ts';
+import type { RetryKind, Workflow } from '../../core/workflow.ts';
+import type { LiveRun } from '../../runner/runner.ts';
+import { nothingUsed, type RunUsage } from './run-usage.ts';
+
+/** What is known of a run in progress, beside its claim. Only the modules of `runs/` change it. */
+export interface RunState {
+  readonly runId: string;
+  readonly attempt: number | null;
+  readonly retryKind: RetryKind | null;
+  /** What it does differently because the last run used up its context. */
+  readonly recovery: RecoveryStep | null;
+  /** The workflow it began with; a reload is for the next run. */
+  readonly workflow: Workflow;
+  readonly startedAt: number;
+  /** On the monotonic clock, for stalls and limits. */
+  readonly startedAtMonotonic: number;
+  /** Whose quota it uses; null until its start is written. */
+  account: AccountSettings | null;
+  /** Its agent's session and turns; null until the runner has started it. */
+  live: LiveRun | null;
+  /** Aborted with the first stop. */
+  readonly stopped: AbortController;
+  /** Why it was asked to end; null while it was not. */
+  stopRequested: StopReason | null;
+  /** Resolves when nothing of it is left, whether it began or not. */
+  readonly over: PromiseWithResolvers<void>;
+  /** How long it has waited for people, how many questions are open, and since when; on the monotonic clock. */
+  readonly personWaits: { open: number; since: number; totalMs: number };
+  lastEventAtMonotonic: number | null;
+  lastEvent: AgentEvent | null;
+  stage: RunStage;
+  turn: number;
+  workspace: string | null;
+  threadId: string | null;
+  process: AgentProcess | null;
+  /** When its process was first not found, on the monotonic clock; null while it is there. */
+  processMissedAt: number | null;
+  usage: RunUsage;
+  /** Whether it changed anything, once that is known. */
+  changed: boolean | null;
+  /** Limits that are near or reached. */
+  warnings: readonly LimitFinding[];
+  /** Where the run itself last moved its issue, and when. `to` is null where the agent used the tracker's own tool. */
+  ownMove: { readonly to: string | null; readonly atMonotonic: number } | null;
+  /** Its end is being written since this reading of the day: what it used may already be counted there. */
+  settlingSince: number | null;
+}
+
+export function newRunState(
+  run: Pick<RunState, 'runId' | 'attempt' | 'retryKind' | 'recovery' | 'workflow'>,
+  clock: Clock,
+): RunState {
+  return {
+    ...run,
+    startedAt: clock.now(),
+    startedAtMonotonic: clock.monotonic(),
+    account: null,
+    live: null,
+    stopped: new AbortController(),
+    stopRequested: null,
+    over: Promise.withResolvers(),
+    personWaits: { open: 0, since: 0, totalMs: 0 },
+    lastEventAtMonotonic: null,
+    lastEvent: null,
+    stage: 'preparing_workspace',
+    turn: 0,
+    workspace: null,
+    threadId: null,
+    process: null,
+    processMissedAt: null,
+    usage: nothingUsed,
+    changed: null,
+    warnings: [],
+    ownMove: null,
+    settlingSince: null,
+  };
+}
+
+/**
+ * Counts `asking` as time in which the run waits for a person. Limits on how long a run may take leave that time out.
+ * While one of several questions is open, the run waits.
+ */
+export async function waitingForPerson<T>(run: RunState, clock: Clock, asking: Promise<T>): Promise<T> {
+  const { personWaits: waits } = run;
+  if (waits.open === 0) waits.since = clock.monotonic();
+  waits.open += 1;
+  try {
+    return await asking;
+  } finally {
+    waits.open -= 1;
+    if (waits.open === 0) waits.totalMs += clock.monotonic() - waits.since;
+  }
+}
+
+/** How long a run has taken until now, without the time in which it waited for a person. */
+export function ownTimeMs(run: RunState, clock: Clock): number {
+  const now = clock.monotonic();
+  const { open, since, totalMs } = run.personWaits;
+  const waitedMs = totalMs + (open > 0 ? now - since : 0);
+  return now - run.startedAtMonotonic - waitedMs;
+}

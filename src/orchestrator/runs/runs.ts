@@ -1,0 +1,256 @@
+import { BatonError, toBatonError } from '../../core/baton-error.ts';
+import type { EarlierWork } from '../../core/earlier-work.ts';
+import { type Issue, normalizeState } from '../../core/issue.ts';
+import type { RunOutcome, StopReason } from '../../core/run.ts';
+import type { AccountSettings, Settings } from '../../core/settings.ts';
+import { stateOnceStarted } from '../../core/slots.ts';
+import { stopOutcome } from '../../core/stop-outcome.ts';
+import { threadToResume } from '../../core/thread-to-resume.ts';
+import type { Workflow } from '../../core/workflow.ts';
+import type { Runner, RunRequest, ToldAnswer } from '../../runner/runner.ts';
+import type { StoredQuestion } from '../../store/questions.ts';
+import type { RunRecord } from '../../store/runs.ts';
+import type { Tracker } from '../../tracker/tracker.ts';
+import type { BegunRun, RefusedRun, RunWish } from '../claims/begin-run.ts';
+import type { Retrying, Running } from '../claims/claim.ts';
+import type { SkippedIssues } from '../dispatch/skipped.ts';
+import { type RecordFactsParts, recordFacts } from './record-facts.ts';
+import { newRunState, type RunState, waitingForPerson } from './run-state.ts';
+import { type SettleParts, settleRun } from './settle-run.ts';
+
+export interface RunsParts extends SettleParts, Omit<RecordFactsParts, 'stopRun'> {
+  readonly runner: Runner;
+  readonly trackerFor: (settings: Settings) => Tracker;
+  readonly skipped: SkippedIssues;
+  /** Whether a claim that was asked for at this monotonic time is surely still ours. */
+  readonly isClaimSafe: (claimedAt: number) => boolean;
+  /** Another daemon seems to have the issue, or it was left behind: then it is ours to inherit. */
+  readonly inherit: (issueId: string) => void;
+}
+
+export interface RunStart {
+  readonly issue: Issue;
+  readonly workflow: Workflow;
+  /** The retry that led to this start; null for an issue that was free. */
+  readonly retry: Retrying | null;
+}
+
+/**
+ * The runs of this daemon, from the decision to start one until its end is written. What must hold: a run begins only when
+ * the store has taken its start, and when the tracker has not refused that work begins because somebody moved the issue
+ * meanwhile (seed 4, Layer 1); nor does a run begin that is stopped before. A run that has begun always ends with an
+ * outcome, which is written.
+ */
+export class Runs {
+  readonly #parts: RecordFactsParts & RunsParts;
+
+  constructor(parts: RunsParts) {
+    this.#parts = { ...parts, stopRun: (running, reason) => this.stop(running, reason) };
+    parts.claims.onChange(({ by }) => {
+      if (by === 'begun') parts.totals.runs += 1;
+    });
+  }
+
+  /** Starts a run. The caller has just checked that the issue is free and that there is a slot, with no await between. */
+  start({ issue, workflow, retry }: RunStart): void {
+    const { clock, chance, trackerFor, own } = this.#parts;
+    const movedTo = stateOnceStarted(issue, trackerFor(workflow.settings).startMove);
+    const running: Running = {
+      ...newRunState(
+        {
+          runId: chance.id(),
+          attempt: retry?.attempt ?? null,
+          retryKind: retry?.kind ?? null,
+          recovery: retry?.recovery ?? null,
+          workflow,
+        },
+        clock,
+      ),
+      status: 'running',
+      generation: null,
+      issue,
+      movesTo: movedTo === issue.state ? null : movedTo,
+      before: null,
+      holdAfterwards: null,
+    };
+    own('run', this.#run(running, retry?.note ?? null));
+  }
+
+  /** Asks a run to end, once. It keeps its slot until nothing of it is left. */
+  stop(running: Running, reason: StopReason): void {
+    if (running.stopRequested !== null) return;
+    running.stopRequested = reason;
+    const { id, identifier } = running.issue;
+    const named = { issue_id: id, issue_identifier: identifier, run_id: running.runId };
+    this.#parts.logger.info('run_stopping', { ...named, reason });
+    running.stopped.abort();
+    running.live?.stop(reason);
+  }
+
+  /** Says something to the agent of a run, as `LiveRun.steer`. */
+  async steer({ live }: Running, text: string): Promise<'told' | 'kept'> {
+    if (live !== null) return live.steer(text);
+    throw new BatonError('command_refused', 'Its run is just beginning; say it again in a moment.', {
+      details: { problem: 'run_beginning' },
+    });
+  }
+
+  async #run(running: Running, note: string | null): Promise<void> {
+    const { claims, clock, journal, logger } = this.#parts;
+    const { issue, runId, attempt } = running;
+    logger.debug('run_recorded', { issue_id: issue.id, run_id: runId, attempt });
+    const askedAt = clock.monotonic();
+    const begun = await claims.begin(running, this.#wish(running, note));
+    if (!begun.isBegun) return this.#notBegun(running, begun);
+    journal.runStarts(runId, begun.generation);
+    running.account = accountOf(running, begun);
+    const outcome = await this.#work(running, begun, askedAt);
+    running.over.resolve();
+    await settleRun(this.#parts, running, outcome);
+  }
+
+  #wish(running: Running, note: string | null): RunWish {
+    const { accounts, clock } = this.#parts;
+    const { issue, runId, attempt, retryKind, recovery, workflow } = running;
+    const { settings } = workflow;
+    return {
+      record: {
+        runId,
+        issueId: issue.id,
+        identifier: issue.identifier,
+        role: 'worker',
+        attempt,
+        retryKind,
+        recovery,
+        backend: settings.agent.backend,
+        startedAt: clock.now(),
+      },
+      whyNoAccount: (tables) => accounts.whyNoneIn(tables, settings.agent),
+      takeAccount: async (tables, last) =>
+        (await accounts.take(tables, settings.agent, { preferred: last?.account ?? null, runId })).name,
+      note,
+      slotState: running.movesTo ?? issue.state,
+      settings,
+    };
+  }
+
+  /** The store did not take the start: nothing has begun, and the issue is what it was before. */
+  #notBegun(running: Running, { refusal }: RefusedRun): void {
+    const { accounts, skipped, stopping, own, notify } = this.#parts;
+    const { issue, runId } = running;
+    running.over.resolve();
+    own('account', accounts.probeEnded(runId));
+    skipped.set(issue.id, { issue, reason: refusal });
+    if (refusal.code === 'claimed_elsewhere' && !stopping.aborted) this.#parts.inherit(issue.id);
+    notify();
+  }
+
+  /** From the written start to the outcome; never rejects. */
+  async #work(running: Running, begun: BegunRun, askedAt: number): Promise<RunOutcome> {
+    const { runner, isClaimSafe } = this.#parts;
+    const stoppedBefore = this.#stopped(running);
+    if (stoppedBefore !== null) return stoppedBefore;
+    let issue: Issue;
+    try {
+      issue = await this.#beginWork(running);
+    } catch (thrown) {
+      // A stop explains whatever went wrong after it: it is no failure of the run.
+      return this.#stopped(running) ?? notAllowed(toBatonError(thrown, 'tracker_request'));
+    }
+    const stopped = this.#stopped(running);
+    if (stopped !== null) return stopped;
+    // A daemon that was frozen, or waited for the store too long, may have lost the issue to another one meanwhile.
+    const isStillOurs = (): boolean => isClaimSafe(askedAt);
+    if (!isStillOurs()) return stopOutcome('claim_lost', 0);
+    try {
+      running.live = runner.start({ ...this.#request(running, begun), issue, isStillOurs });
+    } catch (thrown) {
+      return { end: 'failed', turns: 0, error: toBatonError(thrown) };
+    }
+    return running.live.outcome.catch(withoutOutcome);
+  }
+
+  #stopped({ stopRequested }: RunState): RunOutcome | null {
+    const reason = stopRequested ?? (this.#parts.stopping.aborted ? 'shutdown' : null);
+    return reason === null ? null : stopOutcome(reason, 0);
+  }
+
+  /** Moves the issue on where that is Baton's business: on the board from todo to in_progress. */
+  async #beginWork(running: Running): Promise<Issue> {
+    const { logger, trackerFor, claims, reads, stopping } = this.#parts;
+    const { issue, runId, attempt, workflow, stopped } = running;
+    const named = { issue_id: issue.id, issue_identifier: issue.identifier, run_id: runId };
+    logger.info('run_started', { ...named, attempt });
+    const { changes, startMove } = trackerFor(workflow.settings);
+    if (changes === null || startMove === undefined) return issue;
+    if (normalizeState(issue.state) !== normalizeState(startMove.from)) return issue;
+    const ask = {
+      signal: AbortSignal.any([stopping, stopped.signal]),
+      caller: { job: 'dispatch', cause: 'agent' },
+    } as const;
+    const moved = await changes.moveIssue(issue.id, startMove.to, { kind: 'orchestrator' }, ask);
+    reads.forget(issue.id);
+    claims.movedAtStart(running, moved);
+    return moved;
+  }
+
+  /** What the runner is told, beside the issue as it is now. */
+  #request(running: Running, begun: BegunRun): Omit<RunRequest, 'issue' | 'isStillOurs'> {
+    const { questions, clock } = this.#parts;
+    const { runId, workflow, attempt, retryKind, recovery, issue } = running;
+    const { backend } = workflow.settings.agent;
+    const { earlier, answers, answersBefore, note } = begun;
+    const { id, identifier, url } = issue;
+    // One that died before its first turn has nothing to tell.
+    const last = earlier.find(({ turns }) => turns > 0) ?? earlier[0] ?? null;
+    questions.beginRun(runId, answers);
+    return {
+      runId,
+      workflow,
+      attempt,
+      retryKind,
+      recovery,
+      note,
+      ask: (question, signal) => {
+        const asked = questions.ask({ issue: { id, identifier, url }, runId }, question, signal);
+        return waitingForPerson(running, clock, asked);
+      },
+      threadId: threadToResume({ retryKind, recovery, backend }, earlier),
+      account: accountOf(running, begun),
+      answers: toldAnswers(answers),
+      // A permission was for the run that asked; what a person said is for the issue.
+      answersBefore: toldAnswers(answersBefore.filter(({ question }) => question.kind === 'input')),
+      earlier: last === null ? null : earlierWork(last),
+      tell: recordFacts(this.#parts, running, begun),
+    };
+  }
+}
+
+function toldAnswers(questions: readonly StoredQuestion[]): ToldAnswer[] {
+  return questions.flatMap(({ question, given }) => (given === null ? [] : [{ question, answer: given.answer }]));
+}
+
+function earlierWork({ finish, turns, lastMessage, evidence }: RunRecord): EarlierWork {
+  return { endedBecause: finish?.errorMessage ?? null, turns, lastMessage, evidence };
+}
+
+/** As the settings of the run have it; if it was renamed meanwhile, the first account of the backend takes its place. */
+function accountOf({ workflow }: Running, { account }: BegunRun): AccountSettings {
+  const { accounts, backend } = workflow.settings.agent;
+  const ofBackend = accounts.filter((each) => each.backend === backend);
+  const named = ofBackend.find(({ name }) => name === account) ?? ofBackend[0];
+  return named ?? { name: backend, backend, env: {}, home: null };
+}
+
+/** A run that breaks its promise to tell how it ended: what is left of it nobody knows. */
+function withoutOutcome(thrown: unknown): RunOutcome {
+  const error = new BatonError('agent_survives', 'The run broke off without telling how it ended.', { cause: thrown });
+  return { end: 'failed', turns: 0, error };
+}
+
+/** A move that the board refuses is somebody's decision and gives the issue back; everything else is a failure and waits. */
+function notAllowed(error: BatonError): RunOutcome {
+  if (error.code !== 'board_move_refused') return { end: 'failed', turns: 0, error };
+  const refusal = new BatonError('run_cancelled', `The run did not begin: ${error.message}`, { cause: error });
+  return { end: 'canceled_by_reconciliation', turns: 0, error: refusal };
+}

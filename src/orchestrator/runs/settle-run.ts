@@ -1,0 +1,214 @@
+import type { Chance } from '../../clock/chance.ts';
+import { type Clock, sleep } from '../../clock/clock.ts';
+import type { AccountState } from '../../core/account.ts';
+import { decideAfterExit } from '../../core/exit-decision.ts';
+import type { Issue } from '../../core/issue.ts';
+import type { Logger } from '../../core/logger.ts';
+import type { RunOutcome } from '../../core/run.ts';
+import type { RetryKind, WorkflowSource } from '../../core/workflow.ts';
+import type { RunFinish } from '../../store/runs.ts';
+import type { Running } from '../claims/claim.ts';
+import type { Claims, NextStep } from '../claims/claims.ts';
+import { noStreaks, type Streaks } from '../claims/issue-counters.ts';
+import type { EndedRun } from '../parts.ts';
+import type { AccountBook } from './account-book.ts';
+import type { Journal } from './journal.ts';
+import type { OpenQuestions } from './open-questions.ts';
+import { ownTimeMs } from './run-state.ts';
+import type { RunTotals } from './run-totals.ts';
+import type { Spending } from './spending.ts';
+
+export interface SettleParts {
+  readonly claims: Claims;
+  readonly journal: Journal;
+  readonly accounts: AccountBook;
+  readonly questions: OpenQuestions;
+  readonly spending: Spending;
+  readonly totals: RunTotals;
+  readonly source: WorkflowSource;
+  readonly clock: Clock;
+  readonly chance: Chance;
+  readonly logger: Logger;
+  readonly stopping: AbortSignal;
+  readonly onRunEnd?: (run: EndedRun) => void;
+  /** The issue is nobody's any more. */
+  readonly givenBack: (issue: Issue) => void;
+  readonly requestTick: () => void;
+}
+
+/** How long the end of a run that could not be written waits before it is tried again, at first and at most. */
+const firstRetryMs = 500;
+const longestRetryMs = 30_000;
+
+/**
+ * A run has ended and its processes are gone: decides what follows (seed 2, Transition Triggers), writes that together
+ * with the end, and only then frees the slot. While the store cannot take it the slot stays taken; only a daemon that
+ * stops gives up, and then the next one finds a run without an end.
+ */
+export async function settleRun(parts: SettleParts, running: Running, outcome: RunOutcome): Promise<void> {
+  const { claims, accounts, questions, clock, chance, logger, stopping } = parts;
+  logEnd(parts, running, outcome);
+  questions.endRun(running.runId);
+  const { account, runId, startedAt } = running;
+  const after = account === null ? null : await accounts.runEnded({ account, runId, startedAt }, outcome);
+  const error = outcome.end === 'succeeded' ? null : outcome.error;
+  const end: RunFinish = {
+    endedAt: clock.now(),
+    outcome: outcome.end,
+    errorCode: error?.code ?? null,
+    errorMessage: error?.message ?? null,
+  };
+  const exit = { outcome, end, dice: chance.next(), standsForLogin: standsForLogin(parts, runId, after) };
+  for (let waitMs = firstRetryMs; ; waitMs = Math.min(waitMs * 2, longestRetryMs)) {
+    const isLast = stopping.aborted;
+    try {
+      const next = await writeEnd(parts, running, exit);
+      return ended(parts, running, outcome, next);
+    } catch (problem) {
+      logger.error('run_end_write_failed', { ...named(running), error: problem });
+    }
+    if (isLast) break;
+    await sleep(clock, waitMs, stopping).catch(() => {
+      // The daemon stops: one last try, then it gives up.
+    });
+  }
+  claims.abandon(running);
+  ended(parts, running, outcome, null);
+}
+
+interface Exit {
+  readonly outcome: RunOutcome;
+  readonly end: RunFinish;
+  readonly dice: number;
+  readonly standsForLogin: boolean;
+}
+
+/** What follows; null when the claim is not ours any more. */
+async function writeEnd(parts: SettleParts, running: Running, exit: Exit): Promise<Following | null> {
+  const { claims, journal, spending, clock } = parts;
+  const { runId } = running;
+  const notes = await journal.takeNotes(runId);
+  spending.settling(running, true);
+  try {
+    const next = await claims.settle(running, {
+      runGeneration: journal.generationOf(runId),
+      end: exit.end,
+      wallMs: ownTimeMs(running, clock),
+      decide: () => whatFollows(parts, running, exit),
+      writeNotes: (tables) => notes.write(tables),
+    });
+    notes.written();
+    return next;
+  } catch (problem) {
+    spending.settling(running, false);
+    notes.failed(problem);
+    throw problem;
+  }
+}
+
+interface Following {
+  readonly step: NextStep;
+  readonly streaks: Streaks;
+}
+
+function whatFollows(
+  { source, clock, accounts }: SettleParts,
+  running: Running,
+  { outcome, end, dice, standsForLogin: isForLogin }: Exit,
+): Following {
+  const { issue, runId, holdAfterwards } = running;
+  const before: Streaks = running.before ?? noStreaks;
+  const { agent } = source.read().workflow.settings;
+  const decision = decideAfterExit({
+    identifier: issue.identifier,
+    outcome,
+    failuresBefore: before.failures,
+    staleBefore: before.staleRuns,
+    quotaWaitsBefore: before.quotaWaits,
+    changed: hasChanged(running),
+    quotaReadyInMs: accounts.readyInMs(agent),
+    standsForLogin: isForLogin,
+    lastRecovery: running.recovery,
+    agent,
+    now: clock.now(),
+    chance: dice,
+  });
+  // A person who releases the issue resets its counts, so a hold leaves them as they were.
+  const hold = (code: string, reason: string): Following => ({
+    step: { action: 'hold', hold: { issue, code, reason, since: end.endedAt, runId } },
+    streaks: before,
+  });
+  // An agent that may be alive is what its issue is held for, whatever else was asked for.
+  if (decision.action === 'hold' && (holdAfterwards === null || decision.code === 'agent_survives'))
+    return hold(decision.code, decision.reason);
+  if (holdAfterwards !== null) return hold(holdAfterwards.code, holdAfterwards.reason);
+  if (decision.action === 'release') return { step: decision, streaks: noStreaks };
+  if (decision.action === 'hold') return hold(decision.code, decision.reason);
+  const { kind, failures, staleRuns, delayMs } = decision;
+  // One that failed before its first turn has not taken its step.
+  const recovery = decision.recovery ?? (kind === 'failure' && outcome.turns === 0 ? running.recovery : null);
+  const retry = {
+    issue: { id: issue.id, identifier: issue.identifier, url: issue.url },
+    kind,
+    attempt: attemptAfter(kind, failures, running.attempt),
+    failures,
+    staleRuns,
+    recovery,
+    note: null,
+    error: outcome.end === 'succeeded' ? null : outcome.error.message,
+    dueAt: clock.now() + delayMs,
+  };
+  const quotaWaits = kind === 'quota' ? before.quotaWaits + 1 : 0;
+  return { step: { action: 'retry', retry }, streaks: { failures, staleRuns, quotaWaits } };
+}
+
+/** A success or a failure counts; what only waited continues as the attempt that it was. */
+function attemptAfter(kind: RetryKind, failures: number, before: number | null): number | null {
+  if (kind === 'continuation') return 1;
+  return kind === 'failure' ? failures : before;
+}
+
+/** An issue that the run moved has changed, whatever is in its workspace. */
+function hasChanged({ changed, ownMove }: Running): boolean | null {
+  return ownMove !== null ? true : changed;
+}
+
+/**
+ * Whether the issue of a run that found nobody logged in is the one that is held for that. One stands for all: the others
+ * wait for the account, so that a person who has logged in releases one issue, not a hundred. It is the issue of the run
+ * that the account was parked for, unless another one is held for the same already.
+ */
+function standsForLogin({ claims }: SettleParts, runId: string, account: AccountState | null): boolean {
+  if (account === null) return true;
+  if (account.parked?.by !== runId) return false;
+  return account.parks === 1 || ![...claims.held.values()].some(({ code }) => code === 'agent_auth_failed');
+}
+
+/** The end is written, or given up. `next` is null when the issue is not ours any more. */
+function ended(parts: SettleParts, running: Running, outcome: RunOutcome, next: Following | null): void {
+  const { totals, clock, logger, journal, stopping } = parts;
+  journal.forget(running.runId);
+  totals.runsByEnd.set(outcome.end, (totals.runsByEnd.get(outcome.end) ?? 0) + 1);
+  const durationMs = clock.monotonic() - running.startedAtMonotonic;
+  totals.runMs += durationMs;
+  parts.onRunEnd?.({ outcome: outcome.end, retryKind: running.retryKind, durationMs, usage: running.usage });
+  if (next === null && !stopping.aborted) logger.warn('run_end_not_ours', named(running));
+  if (next?.step.action === 'hold') {
+    const { code, reason } = next.step.hold;
+    logger.warn('issue_held', { ...named(running), code, reason });
+  }
+  if (next?.step.action !== 'release') return;
+  parts.givenBack(running.issue);
+  if (running.stopRequested !== 'terminal_state') parts.requestTick();
+}
+
+function logEnd({ logger }: SettleParts, running: Running, outcome: RunOutcome): void {
+  if (outcome.end === 'succeeded') logger.info('run_succeeded', { ...named(running), turns: outcome.turns });
+  else if (outcome.end === 'canceled_by_reconciliation' || outcome.end === 'interrupted')
+    logger.info('run_stopped', { ...named(running), reason: running.stopRequested });
+  else logger.warn('run_failed', { ...named(running), end: outcome.end, error: outcome.error });
+}
+
+function named({ issue, runId, threadId }: Running): Record<string, unknown> {
+  return { issue_id: issue.id, issue_identifier: issue.identifier, run_id: runId, session_id: threadId };
+}

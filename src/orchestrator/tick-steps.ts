@@ -1,0 +1,118 @@
+import type { Clock } from '../clock/clock.ts';
+import { type BatonError, toBatonError } from '../core/baton-error.ts';
+import type { Logger } from '../core/logger.ts';
+import type { WorkflowSource } from '../core/workflow.ts';
+import type { Pause } from './commands/pause.ts';
+import type { RoomWatch } from './dispatch/room-watch.ts';
+import type { AccountBook } from './runs/account-book.ts';
+
+/** What came of one step of a tick. */
+export interface StepReport {
+  readonly step: TickStep;
+  readonly durationMs: number;
+  readonly error: BatonError | null;
+}
+
+/** Only the steps that went wrong. */
+export function errorsIn(steps: readonly StepReport[]): { readonly step: TickStep; readonly error: BatonError }[] {
+  return steps.flatMap(({ step, error }) => (error === null ? [] : [{ step, error }]));
+}
+
+export interface TickParts {
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly source: WorkflowSource;
+  readonly stopping: AbortSignal;
+  readonly isShared: boolean;
+  readonly pause: Pause;
+  readonly accounts: AccountBook;
+  readonly room: RoomWatch;
+  /** Finds claims that nobody alive has, and begins to inherit them. */
+  readonly inheritOrphans: () => Promise<void>;
+  /** Begins to try the retries that wait. */
+  readonly serveRetries: () => void;
+  readonly fillSlots: () => void;
+  readonly own: (what: string, work: Promise<unknown>) => void;
+}
+
+type Step = (parts: TickParts, due: DueReads) => void | Promise<void>;
+
+/** With a store to ourselves, what only others could have changed is read again this often. */
+const ownStoreMs = 30_000;
+
+/** When the store was last asked for what other daemons change. Where there are others, it is at every tick. */
+export class DueReads {
+  readonly #parts: Pick<TickParts, 'clock' | 'isShared'>;
+  readonly #readAt = { orphans: 0, pause: 0 };
+
+  constructor(parts: Pick<TickParts, 'clock' | 'isShared'>) {
+    this.#parts = parts;
+  }
+
+  isDue(what: 'orphans' | 'pause'): boolean {
+    const { clock, isShared } = this.#parts;
+    const now = clock.monotonic();
+    if (!isShared && now - this.#readAt[what] < ownStoreMs) return false;
+    this.#readAt[what] = now;
+    return true;
+  }
+
+  /** The next tick looks for orphans, whenever that would be due. */
+  orphansSoon(): void {
+    this.#readAt.orphans = Number.NEGATIVE_INFINITY;
+  }
+}
+
+/** Its rules come with the pipeline, or it became jobs; its place in seed 4's order is kept. */
+const nothingYet: Step = () => {};
+
+/**
+ * The steps of a tick, in seed 4's order. Why this order: work that is done is moved on first; reconcile comes before
+ * dispatch, because it frees slots; retries before new work, because they were promised. Steps look at what is on this
+ * machine. The tracker is asked by a job beside the ticks, whose answer reconciles the runs first and then fills the
+ * slots; live runs are looked after and the store is maintained by jobs too, each at its own pace (jobs/recurring-jobs.ts).
+ */
+const steps = {
+  transitions: nothingYet,
+  safety: nothingYet,
+  revision_expiry: nothingYet,
+  reconcile: async ({ pause, accounts, isShared, inheritOrphans }, due) => {
+    if (due.isDue('pause')) await pause.read();
+    if (isShared) await accounts.read();
+    if (due.isDue('orphans')) await inheritOrphans();
+  },
+  retries: ({ serveRetries }) => serveRetries(),
+  intake: nothingYet,
+  dispatch: ({ source, room, fillSlots, own }) => {
+    const { problem } = source.read();
+    // Nothing new starts with a workflow file that cannot be used.
+    if (problem !== null) throw problem;
+    if (room.whyNone() !== null) own('room', room.look());
+    fillSlots();
+  },
+  maintenance: nothingYet,
+} as const satisfies Record<string, Step>;
+
+export type TickStep = keyof typeof steps;
+
+/** One pass of the steps (law 5): each in its own error boundary, none begun after the orchestrator was told to stop. */
+export async function runTick(parts: TickParts, due: DueReads): Promise<StepReport[]> {
+  const { clock, logger, source, stopping } = parts;
+  const reports: StepReport[] = [];
+  for (const [step, run] of Object.entries<Step>(steps) as [TickStep, Step][]) {
+    if (stopping.aborted) break;
+    const startedAt = clock.monotonic();
+    let error: BatonError | null = null;
+    try {
+      await run(parts, due);
+    } catch (thrown) {
+      if (!stopping.aborted) {
+        error = toBatonError(thrown);
+        // What is wrong with the workflow file was told when it appeared.
+        if (error !== source.read().problem) logger.error('tick_step_failed', { step, error });
+      }
+    }
+    reports.push({ step, durationMs: clock.monotonic() - startedAt, error });
+  }
+  return reports;
+}

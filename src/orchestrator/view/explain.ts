@@ -1,0 +1,204 @@
+import { BatonError } from '../../core/baton-error.ts';
+import { type DispatchExplanation, explainDispatch } from '../../core/dispatch-plan.ts';
+import { isAboutSlots, type SkipReason } from '../../core/eligibility.ts';
+import type { GateName, OutsideGate } from '../../core/gates.ts';
+import { type Issue, isMeantBy } from '../../core/issue.ts';
+import { type IssueSpent, limitsBeforeStart } from '../../core/limits.ts';
+import { retryCommand } from '../../core/retry-command.ts';
+import type { LimitSettings } from '../../core/settings.ts';
+import type { NextCode } from '../../core/waiting-codes.ts';
+import type { Running } from '../claims/claim.ts';
+import { type FindIssueParts, knownId } from '../commands/find-issue.ts';
+import { dispatchGates, type GateParts } from '../dispatch/gates.ts';
+import type { OpenQuestions } from '../runs/open-questions.ts';
+
+export interface ExplainParts extends FindIssueParts, GateParts {
+  readonly questions: OpenQuestions;
+  readonly isShared: boolean;
+}
+
+/** Why an issue starts or does not, gate by gate. */
+export interface Explanation {
+  readonly issue: Pick<Issue, 'id' | 'identifier' | 'title' | 'state'>;
+  readonly gates: readonly { readonly gate: GateName; readonly refusal: SkipReason | null; readonly text: string }[];
+  /** The first refusal; null when it starts. */
+  readonly reason: SkipReason | null;
+  /** How many issues start before it. */
+  readonly startsBefore: number;
+  readonly nextCode: NextCode;
+  /** What happens next, as a sentence. */
+  readonly next: string;
+}
+
+/** Who explains: the daemon that would start the issue, or somebody who looks at its store while none runs. */
+export type Explainer = 'daemon' | 'visitor';
+
+const caller = { job: 'explain', cause: 'person' } as const;
+
+/**
+ * Explains one issue, by its id or identifier, as the next decision would find it. Nothing is started or changed.
+ * Rejects with `tracker_issue_not_found` when nobody knows it.
+ */
+export async function explainIssue(
+  parts: ExplainParts,
+  reference: string,
+  by: Explainer = 'daemon',
+): Promise<Explanation> {
+  const { claims, candidates, source, reads, trackerFor } = parts;
+  const issue = await readIssue(parts, reference);
+  const issues =
+    candidates.list ?? (await reads.byStates(source.read().workflow.settings.tracker.activeStates, caller));
+  const { spent } = await claims.counts(issue.id);
+
+  // No await from here on: what is told is one moment.
+  const reading = source.read();
+  const { settings } = reading.workflow;
+  const found = explainDispatch(issue, {
+    issues,
+    settings,
+    runningStates: claims.takenSlots(),
+    startMove: trackerFor(settings).startMove,
+    outside: {
+      ...dispatchGates(parts, reading),
+      ...(by === 'visitor' && !parts.isShared ? { free_elsewhere: leftBehind(parts) } : {}),
+      own_limits: ownLimits(spent, settings.limits),
+    },
+  });
+  const reason = found.answers.find(({ refusal }) => refusal !== null)?.refusal ?? null;
+  const { id, identifier, title, state: issueState } = issue;
+  const [nextCode, next] = whatFollows(parts, issue, found, by);
+  return {
+    issue: { id, identifier, title, state: issueState },
+    gates: saidOnce(found.answers, claims.retrying.get(id)?.wait?.code),
+    reason,
+    startsBefore: found.startsBefore,
+    nextCode,
+    next,
+  };
+}
+
+/** Nobody answers here, and the store is nobody else's: whoever had it is gone, though its lease may not be over. */
+function leftBehind({ claims }: ExplainParts): OutsideGate {
+  const left = new Set(claims.elsewhere.map(({ issueId }) => issueId));
+  const text = 'the daemon that had it no longer answers; the next start goes on with it';
+  return {
+    refuse: ({ id }) => (left.has(id) ? { code: 'left_by_previous_daemon', text } : null),
+    passed: () => 'no other daemon has it',
+  };
+}
+
+/** A retry that waits for what a later gate asks: that one tells it. */
+function saidOnce(
+  answers: DispatchExplanation['answers'],
+  waitCode: SkipReason['code'] | undefined,
+): Explanation['gates'] {
+  if (!answers.some(({ refusal }) => refusal !== null && refusal.code === waitCode)) return answers;
+  return answers.map((answer) =>
+    answer.gate === 'free_here' ? { ...answer, text: 'its look is due and waits' } : answer,
+  );
+}
+
+/** The store asks this when a run begins; here it is asked before. */
+function ownLimits(spent: IssueSpent, limits: LimitSettings): OutsideGate {
+  const day = { tokens: 0, microUsd: 0 };
+  const reached = limitsBeforeStart({ issue: spent, day }, limits).find(({ level }) => level === 'reached');
+  return {
+    refuse: () => (reached === undefined ? null : { code: 'limit_reached', text: reached.text }),
+    passed: () => 'no limit of its own is reached',
+  };
+}
+
+/** The issue as it is now, whatever its state. */
+async function readIssue(parts: ExplainParts, reference: string): Promise<Issue> {
+  const { source, reads } = parts;
+  const wanted = reference.trim();
+  const known = (await knownId(parts, wanted)) ?? wanted;
+  let issue: Issue | null;
+  try {
+    issue = (await reads.byIds([known], caller)).get(known) ?? null;
+  } catch (thrown) {
+    // Just when the tracker does not answer somebody wants to know why nothing happens.
+    const last = lastKnown(parts, known);
+    if (last === null) throw thrown;
+    issue = last;
+  }
+  if (issue !== null) return issue;
+  const { activeStates } = source.read().workflow.settings.tracker;
+  // One that is younger than the last poll is known to the tracker alone.
+  const young = (await reads.byStates(activeStates, caller)).find((each) => isMeantBy(each, wanted));
+  if (young !== undefined) return young;
+  throw new BatonError('tracker_issue_not_found', `There is no issue "${wanted}" that Baton or its tracker knows.`, {
+    details: { reference: wanted },
+    nextStep: "Check the name; an issue that Baton never worked on is found by the tracker's own id.",
+  });
+}
+
+/** As it was last seen, by whomever. */
+function lastKnown({ claims, candidates, reads }: ExplainParts, id: string): Issue | null {
+  const listed = [...(candidates.list ?? []), ...(candidates.polled ?? [])].find((issue) => issue.id === id);
+  return claims.running.get(id)?.issue ?? reads.lastRead(id) ?? listed ?? null;
+}
+
+function whatFollows(
+  parts: ExplainParts,
+  { id, identifier }: Issue,
+  { answers, startsBefore }: DispatchExplanation,
+  by: Explainer,
+): readonly [NextCode, string] {
+  const { running, retrying, held } = parts.claims;
+  const refusals = answers.flatMap(({ refusal }) => refusal ?? []);
+  // What ends only when somebody changes the issue says more than what it would wait for besides.
+  const [earliest] = refusals;
+  const isElsewhere = earliest?.code === 'claimed_elsewhere' || earliest?.code === 'left_by_previous_daemon';
+  const first = isElsewhere ? earliest : (refusals.find(isLasting) ?? earliest);
+  if (first === undefined)
+    return by === 'daemon'
+      ? ['starts_next_tick', 'it starts at the next tick']
+      : ['starts_with_daemon', 'it starts when a daemon runs'];
+  const run = running.get(id);
+  if (run !== undefined) return afterRun(parts, run);
+  const hold = held.get(id);
+  if (hold !== undefined) return ['held', `it is held: ${withCommand(hold.reason, retryCommand(identifier))}`];
+  const look = retrying.get(id);
+  if (look !== undefined) {
+    if (look.wait !== null) return ['retry_waits', `its look is due and waits: ${look.wait.text}`];
+    const at = `it is looked at again at ${new Date(look.dueAt).toISOString()}`;
+    const obstacle = refusals.find(({ code }) => code !== 'claimed');
+    return obstacle === undefined
+      ? ['retry_scheduled', `${at} and started then`]
+      : ['retry_obstructed', `${at}; as it stands it would not start: ${obstacle.text}`];
+  }
+  const before = startsBefore > 0 && isAboutSlots(first) ? `; ${othersBefore(startsBefore)}` : '';
+  const remedy = parts.pause.state?.kind === 'pause' && first.code === 'paused' ? '; baton resume lets it start' : '';
+  const why = `${first.text}${before}${remedy}`;
+  return isLasting(first) ? ['left_alone', `it is left alone: ${why}`] : ['waits', `it waits: ${why}`];
+}
+
+function afterRun({ questions }: ExplainParts, { runId, holdAfterwards }: Running): readonly [NextCode, string] {
+  const isAsking = questions.isAsking(runId);
+  const now = `its run ${runId} ${isAsking ? "waits for a person's answer" : 'goes on'}`;
+  const then = holdAfterwards === null ? '' : `; then it is held: ${holdAfterwards.reason}`;
+  return [isAsking ? 'run_asks' : 'run_continues', `${now}${then}`];
+}
+
+/** Some reasons name the command themselves. */
+function withCommand(reason: string, command: string): string {
+  return reason.includes(command) ? reason : `${reason}; ${command} continues it`;
+}
+
+/** Refusals that end only when somebody changes the issue. */
+const leftAlone: ReadonlySet<SkipReason['code']> = new Set([
+  'missing_field',
+  'not_dispatchable',
+  'missing_label',
+  'terminal_state',
+  'inactive_state',
+]);
+
+function isLasting({ code }: SkipReason): boolean {
+  return leftAlone.has(code);
+}
+
+function othersBefore(count: number): string {
+  return count === 1 ? '1 other starts before it' : `${count} others start before it`;
+}

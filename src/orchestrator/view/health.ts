@@ -1,0 +1,133 @@
+import type { BatonError } from '../../core/baton-error.ts';
+import type { Logger } from '../../core/logger.ts';
+import type { PaceMode } from '../../core/poll-pace.ts';
+import type { QueueFindings } from '../../core/queue-health.ts';
+import { quietChangesAt } from '../../core/quiet-hours.ts';
+import type { RequestPressure } from '../../core/request-pressure.ts';
+import type { Claims } from '../claims/claims.ts';
+import type { RoomWatch } from '../dispatch/room-watch.ts';
+import type { JobView } from '../jobs/job.ts';
+import type { QueueHealth } from '../jobs/queue-health.ts';
+import { type PaceParts, paceNow, pressureNow } from '../poll/pace.ts';
+import type { TrackerReads } from '../poll/tracker-reads.ts';
+import type { StepReport } from '../tick-steps.ts';
+
+export interface PollingHealthParts extends PaceParts {
+  readonly reads: TrackerReads;
+}
+
+export interface HealthParts extends PollingHealthParts {
+  readonly claims: Claims;
+  readonly room: RoomWatch;
+  readonly queueHealth: QueueHealth;
+  readonly project: string;
+  readonly logger: Logger;
+  readonly onHealth: (health: Health) => void;
+}
+
+/** How the daemon is, after each tick: for people and programs that look from outside. Times are UTC milliseconds. */
+export interface Health {
+  readonly at: number;
+  readonly startedAt: number;
+  readonly project: string;
+  readonly tick: {
+    readonly number: number;
+    readonly startedAt: number;
+    readonly durationMs: number;
+    readonly steps: readonly StepReport[];
+  };
+  readonly slots: { readonly used: number; readonly limit: number };
+  readonly running: number;
+  readonly retrying: number;
+  readonly held: number;
+  /** When the next tick, the next poll's answer still being awaited or not, and the next look are due. */
+  readonly next: { readonly tickAt: number | null; readonly isPolling: boolean; readonly lookAt: number | null };
+  readonly pollErrors: readonly { readonly step: string; readonly error: BatonError }[];
+  readonly polling: PollingHealth;
+  readonly jobs: readonly JobView[];
+  /** What the last look at the queue found. */
+  readonly findings: QueueFindings;
+  readonly workflowProblem: BatonError | null;
+  /** Why nothing new starts for want of disk or memory. */
+  readonly noRoom: string | null;
+}
+
+export interface PollingHealth {
+  readonly mode: PaceMode;
+  readonly intervalMs: number;
+  readonly lastActivityAt: number;
+  /** While it is quiet: when that ends. */
+  readonly quietUntil: number | null;
+  /** Polls that failed, in a row. */
+  readonly failures: number;
+  readonly pressure: RequestPressure;
+}
+
+export interface TickFacts {
+  readonly startedAt: number;
+  readonly number: number;
+  readonly tickStartedAt: { readonly wall: number; readonly monotonic: number };
+  readonly steps: readonly StepReport[];
+  /** On the monotonic clock. */
+  readonly nextTickAt: number | null;
+  readonly isPolling: boolean;
+  readonly pollErrors: Health['pollErrors'];
+  readonly jobs: readonly JobView[];
+}
+
+/** Hands the record of a tick on. Whoever takes it must not be able to break the tick. */
+export function tellHealth(parts: HealthParts, facts: TickFacts): void {
+  try {
+    parts.onHealth(healthOf(parts, facts));
+  } catch (error) {
+    parts.logger.error('health_publish_failed', { error });
+  }
+}
+
+/** How the tracker is asked just now. */
+export function pollingHealth(parts: PollingHealthParts): PollingHealth {
+  const { mode, intervalMs } = paceNow(parts);
+  const { activity, reads, clock, source } = parts;
+  const { quietHours } = source.read().workflow.settings.polling;
+  return {
+    mode,
+    intervalMs,
+    quietUntil: mode === 'quiet' && quietHours !== null ? quietChangesAt(clock.now(), quietHours) : null,
+    lastActivityAt: activity.lastAt,
+    failures: reads.rest.failures,
+    pressure: pressureNow(parts),
+  };
+}
+
+function healthOf(parts: HealthParts, facts: TickFacts): Health {
+  const { claims, clock, source, project, room, queueHealth } = parts;
+  const { workflow, problem } = source.read();
+  const retries = [...claims.retrying.values()].map(({ dueAt }) => dueAt);
+  const { tickStartedAt, nextTickAt } = facts;
+  return {
+    at: clock.now(),
+    startedAt: facts.startedAt,
+    project,
+    tick: {
+      number: facts.number,
+      startedAt: tickStartedAt.wall,
+      durationMs: clock.monotonic() - tickStartedAt.monotonic,
+      steps: facts.steps,
+    },
+    slots: { used: claims.running.size, limit: workflow.settings.agent.maxConcurrentAgents },
+    running: claims.running.size,
+    retrying: claims.retrying.size,
+    held: claims.held.size,
+    next: {
+      tickAt: nextTickAt === null ? null : clock.now() + (nextTickAt - clock.monotonic()),
+      isPolling: facts.isPolling,
+      lookAt: retries.length === 0 ? null : Math.min(...retries),
+    },
+    pollErrors: facts.pollErrors,
+    polling: pollingHealth(parts),
+    jobs: facts.jobs,
+    findings: queueHealth.findings,
+    workflowProblem: problem,
+    noRoom: room.whyNone()?.text ?? null,
+  };
+}

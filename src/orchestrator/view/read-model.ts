@@ -1,0 +1,234 @@
+import type { AgentEvent, AgentProcess, TokenUsage } from '../../agent/agent.ts';
+import type { BatonError } from '../../core/baton-error.ts';
+import type { SkipReason } from '../../core/eligibility.ts';
+import { type Issue, normalizeState } from '../../core/issue.ts';
+import { type DaySpent, type LimitFinding, limitsOfDay } from '../../core/limits.ts';
+import type { QueueFindings } from '../../core/queue-health.ts';
+import type { RunEnd, RunStage } from '../../core/run.ts';
+import type { LimitSettings } from '../../core/settings.ts';
+import type { RetryKind } from '../../core/workflow.ts';
+import type { Hold, IssueName } from '../claims/claim.ts';
+import type { Claims } from '../claims/claims.ts';
+import type { Pause, PauseState } from '../commands/pause.ts';
+import type { RoomWatch } from '../dispatch/room-watch.ts';
+import type { SkippedIssue, SkippedIssues } from '../dispatch/skipped.ts';
+import type { JobView } from '../jobs/job.ts';
+import type { QueueHealth } from '../jobs/queue-health.ts';
+import type { Candidates } from '../poll/candidates.ts';
+import type { CompletedIssue, Landings } from '../poll/landings.ts';
+import type { AccountBook, AccountView } from '../runs/account-book.ts';
+import type { OpenQuestion, OpenQuestions } from '../runs/open-questions.ts';
+import type { RunTotals } from '../runs/run-totals.ts';
+import type { RunUsage } from '../runs/run-usage.ts';
+import type { Spending } from '../runs/spending.ts';
+import { type PollingHealth, type PollingHealthParts, pollingHealth } from './health.ts';
+
+export interface ReadModelParts extends PollingHealthParts {
+  readonly claims: Claims;
+  readonly candidates: Candidates;
+  readonly landings: Landings;
+  readonly skipped: SkippedIssues;
+  readonly pause: Pause;
+  readonly spending: Spending;
+  readonly totals: RunTotals;
+  readonly room: RoomWatch;
+  readonly questions: OpenQuestions;
+  readonly accounts: AccountBook;
+  readonly queueHealth: QueueHealth;
+}
+
+/** Everything a watcher may know about the scheduler, at one instant. */
+export interface ReadModel {
+  readonly at: number;
+  readonly startedAt: number;
+  readonly polling: PollingHealth & {
+    /** Monotonic time of the next poll (seed 1, Observability); null before the start. */
+    readonly nextPollDueAt: number | null;
+    readonly pollCheckInProgress: boolean;
+    readonly ticks: number;
+  };
+  readonly jobs: readonly JobView[];
+  /** What the last look at the queue found: issues that wait too long or fail again and again. */
+  readonly findings: QueueFindings;
+  readonly slots: { readonly used: number; readonly limit: number };
+  readonly running: readonly RunningView[];
+  readonly retrying: readonly RetryingView[];
+  /** Retrying too, but for the quota of an account and not for their own sake. */
+  readonly waitingQuota: readonly RetryingView[];
+  readonly held: readonly Hold[];
+  /** What live agents ask, and wait for. */
+  readonly questions: readonly OpenQuestion[];
+  readonly accounts: readonly AccountView[];
+  readonly paused: PauseState | null;
+  readonly skipped: readonly SkippedIssue[];
+  /** Issues that reached a terminal state, the latest last; for people, and bounded. */
+  readonly completed: readonly CompletedIssue[];
+  /** The issues in active states, as they were last seen; what waits among them is in `skipped` with its reason. */
+  readonly candidates: readonly Issue[];
+  /** Whether a poll has been answered since the start. */
+  readonly isPolled: boolean;
+  /** Issues that wait for a person's review, as far as the last poll read them. */
+  readonly reviews: readonly Issue[];
+  /** What the project has used on this UTC day, and may use; 0 is no limit. */
+  readonly today: DaySpent & {
+    readonly tokenLimit: number;
+    readonly usdLimit: number;
+    /** The limits of the day that stop all work, until the next day or until a person allows more; absent: none does. */
+    readonly reached?: readonly ReachedLimit[];
+  };
+  readonly totals: TokenUsage & {
+    readonly runs: number;
+    /** How long the runs that have ended took together. */
+    readonly runMs: number;
+    readonly runsByEnd: Readonly<Partial<Record<RunEnd, number>>>;
+  };
+  /** What is wrong with the workflow file just now, and what the last tick found wrong. */
+  readonly workflowProblem: BatonError | null;
+  /** Why nothing new starts on this machine: too little disk or memory; null when there is enough. */
+  readonly noRoom: string | null;
+  readonly errors: readonly { readonly step: string; readonly error: BatonError }[];
+}
+
+/** A limit of the day that is reached. */
+export interface ReachedLimit extends LimitFinding {
+  /** Where its allowance began: what of it the day had used when a person last allowed more; 0 when nobody did. */
+  readonly allowedAfter: number;
+}
+
+export interface RunningView {
+  readonly issue: Issue;
+  readonly runId: string;
+  readonly attempt: number | null;
+  readonly stage: RunStage;
+  readonly turn: number;
+  readonly startedAt: number;
+  readonly workspace: string | null;
+  readonly threadId: string | null;
+  readonly process: AgentProcess | null;
+  readonly lastEvent: AgentEvent | null;
+  readonly usage: RunUsage;
+  readonly account: string | null;
+  /** It waits for a person. */
+  readonly isAsking: boolean;
+  /** False: this agent hears nothing until its run ends. Absent: it may. */
+  readonly canHear?: boolean;
+  /** Limits that are near or reached. */
+  readonly warnings: readonly LimitFinding[];
+}
+
+export interface RetryingView {
+  readonly issue: IssueName;
+  readonly kind: RetryKind;
+  readonly attempt: number | null;
+  readonly dueAt: number;
+  /** Why it is looked at again. */
+  readonly error: string | null;
+  /** Why the look that was due could not be carried through. */
+  readonly waitReason: string | null;
+  readonly waitCode: SkipReason['code'] | null;
+}
+
+interface TickFacts {
+  readonly startedAt: number;
+  readonly nextPollDueAt: number | null;
+  readonly pollCheckInProgress: boolean;
+  readonly ticks: number;
+  readonly errors: ReadModel['errors'];
+  readonly jobs: readonly JobView[];
+}
+
+/** Copies the scheduling state into a read model. */
+export function readModel(parts: ReadModelParts, facts: TickFacts): ReadModel {
+  const { claims, candidates, clock, source, room, questions, accounts } = parts;
+  const { workflow, problem } = source.read();
+  const { settings } = workflow;
+  const { runsByEnd, ...totals } = parts.totals;
+  const retries = [...claims.retrying.values()].map(({ issue, kind, attempt, dueAt, error, wait }) => ({
+    issue,
+    kind,
+    attempt,
+    dueAt,
+    error,
+    waitReason: wait?.text ?? null,
+    waitCode: wait?.code ?? null,
+  }));
+  return {
+    at: clock.now(),
+    startedAt: facts.startedAt,
+    polling: {
+      ...pollingHealth(parts),
+      nextPollDueAt: facts.nextPollDueAt,
+      pollCheckInProgress: facts.pollCheckInProgress,
+      ticks: facts.ticks,
+    },
+    jobs: facts.jobs,
+    findings: parts.queueHealth.findings,
+    slots: { used: claims.running.size, limit: settings.agent.maxConcurrentAgents },
+    running: [...claims.running.values()].map((entry) => ({
+      issue: entry.issue,
+      runId: entry.runId,
+      attempt: entry.attempt,
+      stage: entry.stage,
+      turn: entry.turn,
+      startedAt: entry.startedAt,
+      workspace: entry.workspace,
+      threadId: entry.threadId,
+      process: entry.process,
+      lastEvent: entry.lastEvent,
+      usage: entry.usage,
+      account: entry.account?.name ?? null,
+      isAsking: questions.isAsking(entry.runId),
+      canHear: entry.live?.canHear?.() ?? true,
+      warnings: entry.warnings,
+    })),
+    retrying: retries.filter((retry) => !waitsForQuota(retry)),
+    waitingQuota: retries.filter(waitsForQuota),
+    questions: questions.list(),
+    accounts: accounts.views(settings.agent),
+    held: [...claims.held.values()].map(({ issue, code, reason, since, runId }) => ({
+      issue,
+      code,
+      reason,
+      since,
+      runId,
+    })),
+    paused: parts.pause.state,
+    skipped: [...parts.skipped.values()],
+    completed: [...parts.landings.completed.values()],
+    candidates: candidates.list ?? [],
+    isPolled: candidates.polled !== null,
+    reviews: inReview(candidates.polled ?? [], settings.tracker.reviewStates),
+    today: todayOf(parts, settings.limits),
+    totals: { ...totals, runsByEnd: Object.fromEntries(runsByEnd) },
+    workflowProblem: problem,
+    noRoom: room.whyNone()?.text ?? null,
+    errors: facts.errors,
+  };
+}
+
+function todayOf({ spending }: ReadModelParts, limits: LimitSettings): ReadModel['today'] {
+  const spent = spending.today();
+  const allowed = spending.allowedAfter();
+  const reached = limitsOfDay(spent, limits)
+    .filter(({ level }) => level === 'reached')
+    .map((finding) => ({
+      ...finding,
+      allowedAfter: finding.limit === 'tokens_per_day' ? allowed.tokens : allowed.microUsd,
+    }));
+  return {
+    ...spent,
+    tokenLimit: limits.tokensPerDay,
+    usdLimit: limits.usdPerDay,
+    ...(reached.length === 0 ? {} : { reached }),
+  };
+}
+
+function inReview(issues: readonly Issue[], states: readonly string[]): readonly Issue[] {
+  const names = new Set(states.map(normalizeState));
+  return issues.filter(({ state }) => names.has(normalizeState(state)));
+}
+
+/** For the quota of an account and not for its own sake. */
+function waitsForQuota({ kind, waitCode }: RetryingView): boolean {
+  return kind === 'quota' || waitCode === 'waiting_quota';
+}

@@ -1,0 +1,56 @@
+import type { Clock } from '../../clock/clock.ts';
+import type { Recovery } from '../../store/recovery.ts';
+import type { RunRecord } from '../../store/runs.ts';
+import type { Store } from '../../store/store.ts';
+import type { WorkspaceEntry } from '../../workspace/workspace.ts';
+
+/** A workspace that is there, with what the store knows of it. */
+export interface FoundWorkspace {
+  readonly entry: WorkspaceEntry;
+  /** The run that started last in it; null when none is known. */
+  readonly run: RunRecord | null;
+  /** Who has its issue, as the end of a sentence; null when nobody has. */
+  readonly claim: string | null;
+  readonly isPinned: boolean;
+  /** Since when nobody worked in it. */
+  readonly idleSince: number;
+}
+
+export interface FindParts {
+  readonly store: Store;
+  readonly clock: Clock;
+  /** The project's id in the store. */
+  readonly project: string;
+}
+
+/** What the store knows of workspaces: whose they are, and whether anything is behind their issue. */
+export async function findWorkspaces(
+  { store, clock, project }: FindParts,
+  entries: readonly WorkspaceEntry[],
+): Promise<readonly FoundWorkspace[]> {
+  if (entries.length === 0) return [];
+  const paths = entries.map(({ path }) => path);
+  const runs = new Map((await store.runs.latestInWorkspaces(project, paths)).map((run) => [run.workspace, run]));
+  const claims = claimTexts(await store.recovery(project, clock.now()));
+  const pinned = new Set((await store.pins.list(project)).map(({ issueId }) => issueId));
+  return entries.map((entry) => {
+    const run = runs.get(entry.path) ?? null;
+    return {
+      entry,
+      run,
+      claim: run === null ? null : (claims.get(run.issueId) ?? null),
+      isPinned: run !== null && pinned.has(run.issueId),
+      idleSince: run?.finish?.endedAt ?? entry.changedAt,
+    };
+  });
+}
+
+/** What is behind each issue, the strongest reason last. */
+function claimTexts({ claims, retries, held, unfinishedRuns }: Recovery): ReadonlyMap<string, string> {
+  return new Map([
+    ...claims.map(({ issueId }) => [issueId, 'its issue is claimed'] as const),
+    ...retries.map(({ issueId }) => [issueId, 'its issue is to be tried again'] as const),
+    ...held.map(({ issueId, reason }) => [issueId, `its issue is held for a person: ${reason}`] as const),
+    ...unfinishedRuns.map(({ issueId }) => [issueId, 'its run has not ended'] as const),
+  ]);
+}
