@@ -19,10 +19,32 @@ export function markdownToElements(source: string): readonly ComponentChild[] {
 
 /** Headings of a ticket stand below those of the screen. */
 const elements: Readonly<Record<string, string>> = {
-  ...{ H1: 'h4', H2: 'h4', H3: 'h5', H4: 'h5', H5: 'h6', H6: 'h6' },
-  ...{ P: 'p', BR: 'br', HR: 'hr', EM: 'em', STRONG: 'strong', DEL: 'del', CODE: 'code', PRE: 'pre', SUP: 'sup' },
-  ...{ BLOCKQUOTE: 'blockquote', UL: 'ul', OL: 'ol', LI: 'li', SECTION: 'section' },
-  ...{ TABLE: 'table', THEAD: 'thead', TBODY: 'tbody', TR: 'tr', TH: 'th', TD: 'td' },
+  H1: 'h4',
+  H2: 'h4',
+  H3: 'h5',
+  H4: 'h5',
+  H5: 'h6',
+  H6: 'h6',
+  P: 'p',
+  BR: 'br',
+  HR: 'hr',
+  EM: 'em',
+  STRONG: 'strong',
+  DEL: 'del',
+  CODE: 'code',
+  PRE: 'pre',
+  SUP: 'sup',
+  BLOCKQUOTE: 'blockquote',
+  UL: 'ul',
+  OL: 'ol',
+  LI: 'li',
+  SECTION: 'section',
+  TABLE: 'table',
+  THEAD: 'thead',
+  TBODY: 'tbody',
+  TR: 'tr',
+  TH: 'th',
+  TD: 'td',
 };
 
 function children(node: Node): readonly ComponentChild[] {

@@ -170,7 +170,12 @@ export function openTranscript<P>({ source, start, most }: LogParts<P>): Transcr
   };
   const unlisten = source.listen?.({ events: takeLive, connected });
   return {
-    ...{ events, hasEarlier, hasLater, isReading, problem, openAt },
+    events,
+    hasEarlier,
+    hasLater,
+    isReading,
+    problem,
+    openAt,
     readEarlier: () =>
       inTurn(async () => {
         const first = events.peek()[0]?.seq;

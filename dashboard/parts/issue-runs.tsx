@@ -25,7 +25,8 @@ export function useIssueRuns(project: string, issue: IssueDetail): IssueRuns {
     const cursor = next.peek();
     if (cursor === null) return;
     const query = new URLSearchParams({
-      ...{ issue: issue.id, limit: String(pageSize) },
+      issue: issue.id,
+      limit: String(pageSize),
       ...(cursor === '' ? {} : { cursor }),
     });
     const answer = await read<{ readonly runs: readonly Run[]; readonly next: string | null }>(

@@ -181,7 +181,12 @@ function cause(fact: NeedsYouFact, event: NotifyEvent, key: string, nature: Noti
   const { issue, runId, code, reason, since, questionId } = fact;
   const about = { identifier: issue?.identifier ?? null, questionId };
   return {
-    ...{ key, event, nature, runId, code, since },
+    key,
+    event,
+    nature,
+    runId,
+    code,
+    since,
     issue: issue === null ? null : plainIssue(issue),
     reason: oneLine(reason),
     actions: fact.actions.map((kind) => commandLineOf(kind, about)).filter((line) => line !== null),

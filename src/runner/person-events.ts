@@ -17,7 +17,10 @@ export function personEvent(words: PersonWords, at: number, redactor: Redactor):
   const about = words.kind === 'answer' ? { question: words.question.text } : {};
   const { text: said, ...more } = redactor.redact({ text, ...about });
   return {
-    ...{ name: 'person_said', at, pid: null, summary: `${starts[words.kind]}: ${shortWords(said)}` },
+    name: 'person_said',
+    at,
+    pid: null,
+    summary: `${starts[words.kind]}: ${shortWords(said)}`,
     payload: { kind: words.kind, ...more, text: said },
   };
 }

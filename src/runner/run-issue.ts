@@ -172,7 +172,10 @@ async function haveSession(run: RunParts, ground: Ground): Promise<void> {
   const tellSaid = (words: PersonWords): void =>
     tell({ kind: 'event', event: personEvent(words, parts.clock.now(), redactor) });
   const opened = parts.toolDoorFor(workflow.settings, {
-    ...{ runId, issueId: request.issue.id, ask, isStillOurs: request.isStillOurs },
+    runId,
+    issueId: request.issue.id,
+    ask,
+    isStillOurs: request.isStillOurs,
     onProgress: (text) => logger.info('agent_progress', { progress: text }),
     onMove: (state) => tell({ kind: 'moved', to: state }),
     onNotMoved: () => tell({ kind: 'not_moved' }),
@@ -198,8 +201,16 @@ async function haveSession(run: RunParts, ground: Ground): Promise<void> {
       const isStillToBeDone = (): Promise<boolean> => isRoutable(run);
       const fingerprint = before?.fingerprint ?? null;
       await runTurns({
-        ...{ request, session, prompt, steering, limit, ask, signal },
-        ...{ fingerprint, lookAtWorkspace, isStillToBeDone },
+        request,
+        session,
+        prompt,
+        steering,
+        limit,
+        ask,
+        signal,
+        fingerprint,
+        lookAtWorkspace,
+        isStillToBeDone,
         onPrompt: (turn, text) => {
           const { clock } = parts;
           const { pid } = session;
@@ -240,7 +251,11 @@ function startSession({ request, signal }: RunParts, agent: Agent, start: Sessio
     tell({ kind: 'event', event });
   };
   return agent.startSession({
-    ...{ runId, ask, tools, toolAddress, signal },
+    runId,
+    ask,
+    tools,
+    toolAddress,
+    signal,
     ...planSession(request.threadId, request.recovery, workflow.settings.agent.contextRecovery, request.retryKind),
     workspace: workspace.path,
     writableRoots: workspace.gitDir === null ? [] : [workspace.gitDir],

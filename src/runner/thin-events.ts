@@ -33,7 +33,10 @@ export function thinEvents(tell: (event: AgentEvent) => void): (event: AgentEven
     if (leftOut > 0) {
       const summary = `${leftOut} more messages were left out: they came too fast`;
       tell({
-        ...{ name: 'other_message', at: event.at, pid: event.pid, summary },
+        name: 'other_message',
+        at: event.at,
+        pid: event.pid,
+        summary,
         ...(usage === undefined ? {} : { usage }),
         ...(quota.length === 0 ? {} : { quota }),
       });

@@ -130,8 +130,17 @@ function execPolicy(policy: SandboxPolicy, { workspace }: SessionRequest): Sandb
 /** A session that will have no turn. */
 function emptyRequest(runId: string, workspace: string, gitDirectory: string): SessionRequest {
   return {
-    ...{ runId, workspace, threadId: null, writableRoots: [gitDirectory], title: '', env: {} },
-    ...{ recovery: null, toolAddress: null, ask: async () => null, onProcess: () => {}, onEvent: () => {} },
+    runId,
+    workspace,
+    threadId: null,
+    writableRoots: [gitDirectory],
+    title: '',
+    env: {},
+    recovery: null,
+    toolAddress: null,
+    ask: async () => null,
+    onProcess: () => {},
+    onEvent: () => {},
     tools: {
       tools: [],
       call: async () => {

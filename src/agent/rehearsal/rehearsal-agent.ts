@@ -214,7 +214,10 @@ class RehearsalSession implements AgentSession {
   #tell(name: AgentEventName, summary: string, more: Pick<AgentEvent, 'usage' | 'payload'> = {}): void {
     if (this.#stopped) return;
     this.#request.onEvent({
-      ...{ name, at: this.#parts.clock.now(), pid: this.pid, summary: eventLine(summary) },
+      name,
+      at: this.#parts.clock.now(),
+      pid: this.pid,
+      summary: eventLine(summary),
       ...more,
     });
   }

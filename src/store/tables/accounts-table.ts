@@ -54,7 +54,10 @@ function parkFrom(value: unknown): AccountPark | null {
   const probe = recordIn(found.probe);
   const [probeBy, probeUntil] = [textIn(probe.by), numberIn(probe.until)];
   return {
-    ...{ until, since, why: found.why, reason: textIn(found.reason) ?? '' },
+    until,
+    since,
+    why: found.why,
+    reason: textIn(found.reason) ?? '',
     ...(by === null ? {} : { by }),
     ...(found.isTold === true ? { isTold: true } : {}),
     ...(wrongTimes === null ? {} : { wrongTimes }),

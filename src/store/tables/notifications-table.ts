@@ -20,8 +20,15 @@ export function notificationsTable(db: Kysely<Database>): Notifications {
             .insertInto('notifications')
             .values(
               some.map(({ target, cause }) => ({
-                ...{ project, target, cause: cause.key, nature: cause.nature, cause_json: causeText(cause) },
-                ...{ first_seen_at: at, seen_at: at, next_try_at: at, ...untried },
+                project,
+                target,
+                cause: cause.key,
+                nature: cause.nature,
+                cause_json: causeText(cause),
+                first_seen_at: at,
+                seen_at: at,
+                next_try_at: at,
+                ...untried,
               })),
             )
             .onConflict((conflict) => conflict.columns(['project', 'cause', 'target']).doUpdateSet({ seen_at: at }))
