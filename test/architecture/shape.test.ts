@@ -1,0 +1,36 @@
+import { describe, expect, it } from 'vitest';
+import { folderSizes, importCycles, readSource, shapeLimits } from '../../scripts/shape.ts';
+
+const source = readSource();
+
+describe('src', () => {
+  it('has no import cycle of more files than the limit', () => {
+    const [largest = []] = importCycles(source);
+    expect(largest.length, largest.join('\n')).toBeLessThanOrEqual(shapeLimits.filesInCycle);
+  });
+
+  it('has no folder with more files than the limit', () => {
+    const tooFull = folderSizes(source.map(({ file }) => file)).filter(
+      ([, files]) => files > shapeLimits.filesInFolder,
+    );
+    expect(tooFull).toEqual([]);
+  });
+});
+
+describe('the measure of shape', () => {
+  it('finds every cycle of imports, the largest first, and nothing that only leads into one', () => {
+    const imports = { a: ['b', 'x'], b: ['c'], c: ['a'], d: ['a', 'e'], e: ['d'], x: [], y: ['y', 'package'] };
+    const files = Object.entries(imports).map(([file, targets]) => ({ file, imports: targets }));
+    expect(importCycles(files)).toEqual([
+      ['a', 'b', 'c'],
+      ['d', 'e'],
+    ]);
+  });
+
+  it('counts the files of a folder without those of its folders, the fullest first', () => {
+    expect(folderSizes(['a/1.ts', 'a/b/1.ts', 'a/b/2.ts'])).toEqual([
+      ['a/b', 2],
+      ['a', 1],
+    ]);
+  });
+});
