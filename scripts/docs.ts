@@ -1,4 +1,5 @@
-// Writes the tables of codes in docs/ from the catalogues in src/: `npm run docs`. A test compares the two.
+// Writes the generated parts of docs/: the tables of codes from the catalogues in src/, and the page of conformance.
+// `npm run docs`; tests compare the files with what this writes.
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -6,6 +7,7 @@ import { commandAnswers } from '../src/core/command-answers.ts';
 import { errorCatalogue } from '../src/core/error-catalogue.ts';
 import { logEvents } from '../src/core/log-events.ts';
 import { nextCodes, skipReasons } from '../src/core/waiting-codes.ts';
+import { conformancePage, conformanceText, readConformance } from './conformance.ts';
 
 export interface CodePage {
   readonly file: string;
@@ -47,10 +49,13 @@ function escapeCell(text: string): string {
 }
 
 if (import.meta.main) {
-  for (const page of codePages) {
-    const { now, wanted } = pageOf(page);
-    if (now === wanted) continue;
-    writeFileSync(path.join(projectRoot, page.file), wanted);
-    console.log(`${page.file} is written`);
-  }
+  for (const page of codePages) write(page.file, pageOf(page).wanted);
+  write(conformancePage, conformanceText(readConformance()));
+}
+
+function write(file: string, wanted: string): void {
+  const place = path.join(projectRoot, file);
+  if (readFileSync(place, 'utf8') === wanted) return;
+  writeFileSync(place, wanted);
+  console.log(`${file} is written`);
 }

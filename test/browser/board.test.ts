@@ -37,6 +37,7 @@ describeInChromium('the board at the dashboard', (browser) => {
   const moveTo = (dialog: Locator, state: string): Locator =>
     dialog.getByRole('button', { name: new RegExp(`${state}$`) });
 
+  // @conforms H13, dashboard.19
   it('takes a new issue by the keyboard alone, and another window has it without a reload', async () => {
     await card('BAT-1', 'backlog').waitFor();
     await page.keyboard.press('n');
@@ -76,6 +77,7 @@ describeInChromium('the board at the dashboard', (browser) => {
     window.expectNothingWrong();
   });
 
+  // @conforms dashboard.24
   it('refuses a move that is not allowed, tells why, and leaves the issue where it was', async () => {
     await link('BAT-3', 'backlog').focus();
     await page.keyboard.press('m');
@@ -121,6 +123,7 @@ describeInChromium('the board at the dashboard', (browser) => {
     window.expectNothingWrong();
   });
 
+  // @conforms dashboard.40
   it('counts as selected what it acts on, also what a filter hides, and selects nothing where nothing has the focus', async () => {
     const hidden = await Promise.all(
       ['One', 'Two'].map((name) => scene.file(`Hidden ${name}`, [], '--status', 'backlog')),
@@ -164,6 +167,7 @@ describeInChromium('the board at the dashboard', (browser) => {
     window.expectNothingWrong();
   });
 
+  // @conforms dashboard.41
   it('never sends another move than was read: the list stays when the issue moves elsewhere', async () => {
     const id = await scene.file('Moves elsewhere', [], '--status', 'backlog');
     await link(id, 'backlog').focus();
@@ -318,6 +322,7 @@ describeInChromium('the boards of several projects at the dashboard', (browser) 
     board(project).locator(`section.column[data-part="${state}"]`);
   const inTodo = (project: string): Locator => column(project, 'todo');
 
+  // @conforms dashboard.38
   it('shows each under its name, and the same key of two projects is two issues', async () => {
     await window.go('/board');
     await reads(inTodo('left'), /BAT-1[\s\S]*First of left/);
@@ -352,6 +357,7 @@ describeInChromium('the boards of several projects at the dashboard', (browser) 
     window.expectNothingWrong();
   });
 
+  // @conforms dashboard.39
   it('shows the board of another tracker without moves, and takes no new issue for it', async () => {
     await reads(board('mirror').locator('.read-only'), /\bmemory\b/);
     const card = board('mirror').locator('.card', { hasText: 'Of another' });

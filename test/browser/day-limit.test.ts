@@ -24,6 +24,7 @@ describeInChromium('a day whose limit is reached', (browser) => {
     scene[Symbol.dispose]();
   });
 
+  // @conforms notify.14
   it('is the first thing that needs a person, who lets work go on by a second press', async () => {
     const id = await scene.file('Spend it all', [waitFor('spending'), 'spend 2000', waitFor('never')]);
     await window.go('/');

@@ -68,6 +68,7 @@ describeInChromium('the dashboard of the demo', (browser) => {
     window.expectNothingWrong();
   });
 
+  // @conforms dashboard.20
   it('fits a phone: nothing is cut off at the side, and the question is answered with a thumb', async () => {
     await using phone = await openWindow(browser(), scene.url, {
       ...{ viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true },
@@ -164,6 +165,7 @@ describeInChromium('the dashboard of the demo', (browser) => {
     window.expectNothingWrong();
   });
 
+  // @conforms dashboard.21
   it('keeps nobody out: no screen has a serious barrier, in light and in dark', async () => {
     const { runs } = await ask(scene, 'projects/demo/runs?limit=1');
     const run = `/run/demo/${runs[0].run_id}`;

@@ -95,6 +95,7 @@ describeInChromium('a hostile ticket', (browser) => {
     window.expectNothingWrong();
   };
 
+  // @conforms dashboard.25
   it('runs nothing and hides nothing on any screen, in no title, and asks nobody elsewhere', async () => {
     await window.go('/');
     const question = rowOf(page, 'needs_you', 'BAT-1');

@@ -19,6 +19,7 @@ leaveNoPlaces();
 const assets = fileURLToPath(new URL('../../dist/dashboard/assets/', import.meta.url));
 
 describe('the built dashboard', () => {
+  // @conforms dashboard.26
   it('has at most 150 KB of script, packed as it is sent', () => {
     const scripts = readdirSync(assets).filter((name) => name.endsWith('.js'));
     const bytes = scripts.map((name) => gzipSync(readFileSync(path.join(assets, name))).length);
@@ -71,6 +72,7 @@ describeInChromium(`the dashboard with ${issues} issues and ${runs} runs`, (brow
     expect(paint).toBeLessThan(3_000);
   });
 
+  // @conforms dashboard.27
   it.for(['/', '/board', '/queue'])('draws of %s what can be seen, and no more', async (path) => {
     const { page } = window;
     await window.go(path);
@@ -80,6 +82,7 @@ describeInChromium(`the dashboard with ${issues} issues and ${runs} runs`, (brow
     window.expectNothingWrong();
   });
 
+  // @conforms dashboard.37
   it('keeps the place of whoever reads a long column when many issues change at once, and when the daemon was away', async () => {
     const { page } = window;
     await window.go('/board');

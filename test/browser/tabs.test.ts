@@ -35,6 +35,7 @@ describeInChromium('a browser with many tabs of the dashboard', (browser) => {
   /** That a project is paused, and since when. */
   const paused = (page: Page) => page.locator('.vitals .paused[data-part="pause"]');
 
+  // @conforms dashboard.28
   it('loads each of them, and acts in the last, as those that nobody sees let their connection go', async () => {
     for (let count = 0; count < tabs; count += 1) {
       const page = await context.newPage();

@@ -64,6 +64,7 @@ describeInChromium('whoever types, reads or goes by the keyboard is not interrup
     for (const other of others) await part(page.locator('.note-state'), other).waitFor();
   };
 
+  // @conforms dashboard.29
   it('a word to an agent that ends meanwhile stays under the hands, and can be sent as a note', async () => {
     const id = await scene.file('Ends first', [
       'say hello',
@@ -92,6 +93,7 @@ describeInChromium('whoever types, reads or goes by the keyboard is not interrup
     window.expectNothingWrong();
   });
 
+  // @conforms dashboard.30
   it('a note to a row whose retry begins meanwhile stays too, and can be told to the agent at work', async () => {
     const id = await scene.file('Waits first', ['say hello', 'first fail it breaks on purpose', waitFor('never')]);
     await rowOf(page, 'waiting', id).waitFor();
@@ -125,6 +127,7 @@ describeInChromium('whoever types, reads or goes by the keyboard is not interrup
     window.expectNothingWrong();
   });
 
+  // @conforms dashboard.32
   it('the focus goes back to what it came from, and from a row that goes to the next one', async () => {
     await window.go('/');
     await action(page, 'issue_steer', 'BAT-1').click();
@@ -175,6 +178,7 @@ describeInChromium('whoever types, reads or goes by the keyboard is not interrup
     window.expectNothingWrong();
   });
 
+  // @conforms dashboard.33
   it('the transcript that is read stays when a newer run begins, which is offered, and older ones are readable', async () => {
     const lines = Array.from({ length: 60 }, (_, index) => `say line ${index} of the first run`);
     const id = await scene.file('Read me', [
@@ -213,6 +217,7 @@ describeInChromium('whoever types, reads or goes by the keyboard is not interrup
     window.expectNothingWrong();
   });
 
+  // @conforms dashboard.31
   it('what is chosen and typed for an answer stays, also when somebody else has answered', async () => {
     const id = await scene.file('Asks', ['ask Which colour?', '| red', '| blue', 'ask And why?', waitFor('never')]);
     await window.go('/');
@@ -252,6 +257,7 @@ describeInChromium('whoever types, reads or goes by the keyboard is not interrup
     window.expectNothingWrong();
   });
 
+  // @conforms dashboard.34
   it('a dialog keeps what was chosen and made empty in it, and is not closed by marking a text', async () => {
     const filed = ['--priority', '2', '--status', 'backlog'];
     const id = await scene.fileText('Edit me', 'the first text', ...filed);
@@ -281,6 +287,7 @@ describeInChromium('whoever types, reads or goes by the keyboard is not interrup
     window.expectNothingWrong();
   });
 
+  // @conforms dashboard.35
   it('a run is stopped where it is watched, and the address may say what somebody came for', async () => {
     await window.go('/');
     await part(rowOf(page, 'running', 'BAT-1'), 'watch').click();

@@ -66,6 +66,7 @@ describeInChromium('a day of work at the dashboard', (browser) => {
     window.expectNothingWrong();
   });
 
+  // @conforms dashboard.22
   it('a run is stopped after a second press, and tried again with a note that reaches its agent', async () => {
     await action(page, 'issue_stop', 'BAT-1').click();
     await armed(page, 'issue_stop').waitFor();
@@ -113,6 +114,7 @@ describeInChromium('a day of work at the dashboard', (browser) => {
     other.expectNothingWrong();
   });
 
+  // @conforms dashboard.23
   it('a daemon that is killed is missed at once; what was typed stays, and it comes back by itself', async () => {
     await window.go('/');
     await action(page, 'issue_steer', 'BAT-1').click();
@@ -140,6 +142,7 @@ describeInChromium('a day of work at the dashboard', (browser) => {
     for (const each of [window, other]) expect(each.wrong.splice(0).filter((text) => !refused.test(text))).toEqual([]);
   });
 
+  // @conforms dashboard.36
   it('a daemon that hangs is missed within a few signs of life, since when it is, and what was asked is not lost', async () => {
     await window.go('/');
     const pause = action(page, 'pause', 'live');

@@ -37,6 +37,7 @@ const evening = midnight + 20 * hour;
 const longWork = () => ({ turnMs: 30 * hour, movesTo: null });
 
 describe('a budget of 500 requests a day at a poll every 30 seconds', { timeout: 180_000 }, () => {
+  // @conforms requests.11
   it('is never overspent, lasts until midnight, is told step by step, and the next day begins anew', async () => {
     const day = await beginDay({ file });
     await day.clock.advance(wholeDay - 1);
@@ -52,6 +53,7 @@ describe('a budget of 500 requests a day at a poll every 30 seconds', { timeout:
     await day.orchestrator.stop();
   });
 
+  // @conforms requests.12
   it('keeps a tenth for live runs: one is stopped when its ticket is closed, and new tickets wait with a reason', async () => {
     const day = await beginDay({ file, work: longWork, startAt: evening });
     day.linear.addIssue();
@@ -99,6 +101,7 @@ describe('a budget of 500 requests a day at a poll every 30 seconds', { timeout:
     await day.orchestrator.stop();
   });
 
+  // @conforms requests.13
   it('is not forgotten by a restart', async () => {
     const life = await beginDay({ file, startAt: evening });
     await life.clock.advance(minute);

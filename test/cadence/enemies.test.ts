@@ -9,6 +9,7 @@ const longWork = () => ({ turnMs: 50 * minute, movesTo: null });
 const started = ({ starts }: Day): string[] => starts.map(({ identifier }) => identifier);
 
 describe('a retry that waits for a slot', { timeout: 60_000 }, () => {
+  // @conforms cadence.19
   it.each([
     ['in a full house', oneSlot],
     ['in a state that is full', { max_concurrent_agents: 3, max_concurrent_agents_by_state: { todo: 1 } }],
@@ -32,6 +33,7 @@ describe('a retry that waits for a slot', { timeout: 60_000 }, () => {
 });
 
 describe('a candidate that is kept from an earlier read', { timeout: 60_000 }, () => {
+  // @conforms cadence.20
   it.each<[string, (day: Day) => void]>([
     ['blocked', ({ linear }) => linear.relate('BAT-3', 'BAT-2')],
     ['moved out of the project', ({ linear }) => linear.updateIssue('BAT-2', { project: 'other' })],
@@ -53,6 +55,7 @@ describe('a candidate that is kept from an earlier read', { timeout: 60_000 }, (
     await day.orchestrator.stop();
   });
 
+  // @conforms cadence.21
   it('is not forgotten when a read by id contradicts it for a while', async () => {
     const work = (identifier: string) =>
       identifier === 'BAT-1'
@@ -79,6 +82,7 @@ describe('a candidate that is kept from an earlier read', { timeout: 60_000 }, (
 });
 
 describe('a record that Linear spoils', { timeout: 60_000 }, () => {
+  // @conforms cadence.22
   it('of a running issue harms no other: a closed one is stopped, a new one starts', async () => {
     const day = await beginDay({ file: { polling: everyHalfMinute }, work: longWork });
     for (let nth = 0; nth < 2; nth += 1) day.linear.addIssue();
@@ -133,6 +137,7 @@ describe('clocks and people', { timeout: 60_000 }, () => {
     await day.orchestrator.stop();
   });
 
+  // @conforms cadence.23
   it('a hundred people in a second share two polls, and get few while Linear is down', async () => {
     const day = await beginDay({ file: { polling: everyHalfMinute } });
     await day.clock.advance(10 * second);

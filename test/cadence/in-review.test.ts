@@ -60,6 +60,7 @@ describe('agent.max_in_review', { timeout: 60_000 }, () => {
 describe('a ticket that a person closes after its review', { timeout: 60_000 }, () => {
   const polling = { mode: 'adaptive' };
 
+  // @conforms api.38
   it('is noted at the poll that shows it, though the day is dormant, and costs no request more', async () => {
     const day = await beginDay({ file: { ...file({}), polling }, work });
     const { identifier, title } = day.linear.addIssue();

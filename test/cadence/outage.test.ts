@@ -62,6 +62,7 @@ describe('while the tracker is down for six hours', { timeout: 180_000 }, () => 
   }, 180_000);
 
   for (const [what, outage] of Object.entries(outages)) {
+    // @conforms F110
     it(`and ${what}, the day costs no more than an ordinary one, and nothing is lost`, async () => {
       const day = await playDay({ mode: 'adaptive' }, outage);
       expect(await day.requests()).toBeLessThanOrEqual(requestsWhenUp);
@@ -81,6 +82,7 @@ describe('while the tracker is down for six hours', { timeout: 180_000 }, () => 
     });
   }
 
+  // @conforms cadence.16
   it('a run goes on through all of it and is stopped afterwards, when its ticket was closed meanwhile', async () => {
     const work = () => ({ turnMs: 12 * hour, movesTo: null });
     const day = await beginDay({ file: { polling: { mode: 'adaptive' } }, work });

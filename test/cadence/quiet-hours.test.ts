@@ -76,6 +76,7 @@ describe('in quiet hours', { timeout: 60_000 }, () => {
     { night: 'that of autumn, which is an hour longer', from: Date.UTC(2026, 9, 24, 22), hours: 8 },
   ];
   for (const { night, from, hours } of nights) {
+    // @conforms cadence.18
     it(`a night in Berlin has its polls by the clock on the wall: ${night}`, async () => {
       const day = await beginDay({ file: initialFile('Europe/Berlin'), startAt: from - 30 * minute });
       // Somebody works through the night, and nobody asks faster for that before the morning.

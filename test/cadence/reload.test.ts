@@ -35,6 +35,7 @@ describe('a workflow file that is saved anew', { timeout: 60_000 }, () => {
     await day.orchestrator.stop();
   });
 
+  // @conforms 1.4
   it('changes the mode at once, in both directions', async () => {
     const day = await beginDay({ file: polling({ interval_ms: 1_800_000 }) });
     await day.clock.advance(10 * minute);

@@ -24,6 +24,7 @@ async function dormantDay(options: DayOptions = {}): Promise<number> {
 }
 
 describe('the requests of a day', { timeout: 180_000 }, () => {
+  // @conforms 3.28
   it('eight hours active, eight idle and eight dormant with twenty tickets cost at most 2,600 (seed 3)', async () => {
     // Idle for eight hours: ten minutes after the last activity it begins, and dormant comes that much later.
     const polling = { mode: 'adaptive', dormant_after_ms: 8 * hour + 10 * minute };
@@ -63,6 +64,7 @@ describe('the requests of a day', { timeout: 180_000 }, () => {
     await day.orchestrator.stop();
   });
 
+  // @conforms 3.25
   it('a dormant day costs at most 300', async () => {
     const requests = await dormantDay();
     // One poll every five minutes: 288, and nothing else.
@@ -70,6 +72,7 @@ describe('the requests of a day', { timeout: 180_000 }, () => {
     expect(requests).toBeGreaterThanOrEqual(287);
   });
 
+  // @conforms cadence.15
   it('a dormant day with a ticket in review, whose workspace is still there, costs at most 300 too', async () => {
     const work = () => ({ turnMs: 5 * minute, movesTo: 'In Review' });
     const day = await beginDay({ file: { polling: { mode: 'adaptive' } }, work });
@@ -81,6 +84,7 @@ describe('the requests of a day', { timeout: 180_000 }, () => {
     expect((await day.requests()) - before).toBeLessThanOrEqual(300);
   });
 
+  // @conforms 1.5
   it('every 30 seconds with nothing to do costs at most 2,900', async () => {
     const day = await beginDay({ file: {} });
     await day.clock.advance(wholeDay);
@@ -92,6 +96,7 @@ describe('the requests of a day', { timeout: 180_000 }, () => {
     await day.orchestrator.stop();
   });
 
+  // @conforms F108
   it('a feature that asks once more a poll breaks the bound of a dormant day', async () => {
     const withOneMore = (tracker: Tracker): Tracker => ({
       ...tracker,
@@ -106,6 +111,7 @@ describe('the requests of a day', { timeout: 180_000 }, () => {
 });
 
 describe('those who count', () => {
+  // @conforms F108
   it('notice a request that passes the metered client by', async () => {
     const day = await beginDay();
     await day.clock.advance(minute);

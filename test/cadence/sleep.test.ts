@@ -24,6 +24,7 @@ async function sentWithin(day: Day, ms: number): Promise<number> {
 describe('a laptop that slept for eight hours', { timeout: 60_000 }, () => {
   for (const [kind, sleep] of Object.entries(kinds)) {
     for (const [pace, options] of Object.entries(files)) {
+      // @conforms cadence.17
       it(`and ${kind} wakes to one poll when it polls ${pace}`, async () => {
         const day = await beginDay({ ...options, startAt: midnight + 18 * hour });
         await day.clock.advance(2 * hour + 11 * second);

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { secretsAmong } from '../../src/cli/agent-environment.ts';
 
+// @conforms tools.40
 it.each([
   ['OPENAI_API_KEY', 'CODEX_API_KEY', 'CODEX_ACCESS_TOKEN', 'AWS_SECRET_ACCESS_KEY', 'github_token', 'TOKEN'],
   ['CLIENT_SECRET', 'PGPASSWORD', 'DB_PASSWORD', 'DB_PASSWORD_FILE', 'npm_config_password'],

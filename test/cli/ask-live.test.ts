@@ -28,6 +28,7 @@ function askingPlace(more = ''): Place {
 }
 
 describe.concurrent('an agent that asks, and a daemon', liveTest, () => {
+  // @conforms runs.21
   it('goes on with the answer in the same run, can be told more, and is taken over and given back', async () => {
     using place = askingPlace();
     await addIssue(place, asking);

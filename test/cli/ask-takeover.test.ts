@@ -62,6 +62,7 @@ describe.concurrent('a person who goes on by hand', liveTest, () => {
     expect(plain.stdout).toMatch(/^\S[^\n]*\.\n$/);
   });
 
+  // @conforms runs.22
   it('is told where and how only when the run has ended', async () => {
     const accounts = 'agent: {backend: codex, accounts: [{name: spare, backend: codex, home: "/homes/spare  one"}]}';
     using place = await placeWithStore(boardWorkflow().replace(/^agent: .*$/m, accounts));
@@ -96,6 +97,7 @@ describe.concurrent('a person who goes on by hand', liveTest, () => {
     ]);
   });
 
+  // @conforms runs.68
   it('may write to the git directory that Baton knows of, never to one that an agent names', async () => {
     using place = await placeWithStore();
     const [known, own, named] = ['known', 'own', 'named'].map((name) => path.join(place.folder, name));
@@ -200,6 +202,7 @@ describe.concurrent('a person who goes on by hand', liveTest, () => {
 });
 
 describe.concurrent('a word to an agent at work', liveTest, () => {
+  // @conforms runs.80
   it('is refused at once where no daemon answers, with the next step, and nothing is written', async () => {
     using place = await placeWithStore();
     const refused = await refusal(place, 'steer', 'BAT-1', 'mind', 'the  step');

@@ -187,6 +187,7 @@ describe.concurrent('the questions of agents', liveTest, () => {
     });
   });
 
+  // @conforms runs.24
   it('cannot steer the terminal of whoever reads them, whatever is in them', async () => {
     using place = await placeWithStore();
     const hostile = {

@@ -17,6 +17,7 @@ leaveNoPlaces();
 
 /** It would look by itself after an hour. */
 describe('a change on the board from another process', liveTest, () => {
+  // @conforms board.20
   it('wakes the daemon at once: a new issue starts, a cancelled one is stopped', async () => {
     using place = new Place();
     place.write('WORKFLOW.md', boardWorkflow());

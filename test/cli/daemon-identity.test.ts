@@ -55,6 +55,7 @@ describe('the identity of a daemon', () => {
     expect(readdirSync(stateDir).toSorted()).toEqual(['daemon-id', 'daemon.lock']);
   });
 
+  // @conforms claims.27
   it('has the same marker and another owner after the folder was lost', () => {
     const stateDir = path.join(scratch(), 'state');
     const first = live(stateDir);
@@ -85,6 +86,7 @@ describe('the identity of a daemon', () => {
     expect(log.lines.map(({ level }) => level)).toEqual(['warn', 'warn']);
   });
 
+  // @conforms claims.28
   it('is never read out of a file that is torn or foreign: a new one is made, with a warning', () => {
     const stateDir = path.join(scratch(), 'state');
     const file = path.join(stateDir, 'daemon-id');
@@ -162,6 +164,7 @@ describe('a state folder', () => {
     await other.stop();
   });
 
+  // @conforms claims.26
   it('goes to exactly one of several that start at once where there was no folder', async () => {
     const stateDir = path.join(scratch(), 'state');
     const others = await Promise.all([1, 2, 3, 4].map(() => startOther(stateDir)));

@@ -44,6 +44,7 @@ async function stop(demo: RunningBaton): Promise<void> {
 const wholeDemo = { timeout: 180_000 };
 
 describe.concurrent('the question in the demo', wholeDemo, () => {
+  // @conforms runs.49
   it('waits for a person, while the others go on, and is answered by the line that is shown', async () => {
     using place = new Place(inHaste);
     const demo = startBaton(place, 'demo', '--dir', folder);
@@ -64,6 +65,7 @@ describe.concurrent('the question in the demo', wholeDemo, () => {
     expect(place.pids()).toEqual([]);
   });
 
+  // @conforms runs.50
   it('that nobody answers holds its ticket, is told again, and is answered by the next demo that plays the person', async () => {
     using place = new Place(inHaste);
     const demo = startBaton(place, 'demo', '--json', '--dir', 'demo');

@@ -96,6 +96,7 @@ describe('baton demo --once --json', () => {
     expect(git('log', '--format=%s', 'baton/words-5')).toContain('WORDS-2: Add slugify');
   });
 
+  // @conforms tools.29
   it('shows WORDS-9 without quota and until when, lets the others go on with the other account, and brings it through', async () => {
     const shown = rowsOf('WORDS-9').filter(({ status }) => status === 'waiting_quota');
     expect(shown[0]).toMatchObject({ code: 'waiting_quota', state: 'in_progress' });
@@ -122,6 +123,7 @@ describe('baton demo --once --json', () => {
     expect(others.filter(({ account }) => account === 'spare').length).toBeGreaterThan(0);
   });
 
+  // @conforms tools.28
   it('answers what WORDS-10 asks in the place of a person, and says so', async () => {
     const all = rowsOf('WORDS-10');
     const asks = all.findIndex(({ status }) => status === 'asking');
@@ -216,6 +218,7 @@ describe('baton demo in the middle', () => {
     expect(place.pids()).toEqual([]);
   });
 
+  // @conforms board.23
   it('goes on where it was killed, twice, with one commit a ticket, and begins anew when all is done', async () => {
     using place = new Place(inHaste);
     const folder = path.join(place.state, 'baton', 'demo');

@@ -17,6 +17,7 @@ describe('docs/agents/codex.md', () => {
     expect(settings.agent.accounts.map(({ name }) => name)).toEqual(['work', 'spare']);
   });
 
+  // @conforms codex.23
   it('says of every value in it that is not the default what the default is', () => {
     const [front = ''] = /^---$.*?^---$/ms.exec(examples[0] ?? '') ?? [];
     const byDefault = givenText('---\ntracker: {kind: board}\n---\nWork.\n', {}).described;

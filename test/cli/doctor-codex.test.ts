@@ -338,6 +338,7 @@ describe.concurrent('an account that baton doctor looks at', () => {
 });
 
 describe.concurrent('a project of Codex without a repository', () => {
+  // @conforms codex.22
   it.each([
     ['', true],
     ['hooks: {after_create: "git clone -q elsewhere ."}', false],

@@ -49,6 +49,7 @@ await describeWithCodex('baton doctor', (codex) => {
     return Object.fromEntries(findings.map((each) => [each.check, each]));
   }
 
+  // @conforms tools.26
   it('tells one that works, and asks no model for it', async () => {
     await using model = await startFakeOpenAi();
     using place = new Place({}, folderOnDisk());
@@ -68,6 +69,7 @@ await describeWithCodex('baton doctor', (codex) => {
     expect(readFileSync(path.join(home, 'config.toml'), 'utf8')).toBe(config);
   });
 
+  // @conforms tools.26
   it('tells one that nobody is logged in to, and one with a key', async () => {
     await using model = await startFakeOpenAi();
     using place = new Place({ OPENAI_API_KEY: 'sk-canary' }, folderOnDisk());

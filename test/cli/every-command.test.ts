@@ -65,6 +65,7 @@ const dayOfCommands: readonly (readonly (readonly string[])[])[] = [
   [['drain']],
 ];
 
+// @conforms toolchain.12
 it(
   'every command that works beside a daemon ends by itself, with exit code 0 and nothing on stderr',
   liveTest,

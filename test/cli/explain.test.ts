@@ -74,6 +74,7 @@ describe.concurrent('baton explain, without a daemon', liveTest, () => {
     expect(place.pids()).toEqual([]);
   });
 
+  // @conforms tick.15
   it('explains what is no candidate, and refuses what is not there', async () => {
     using place = givenPlace();
     await addIssue(place, untilDone, '--status', 'backlog', ...labelled);
@@ -176,6 +177,7 @@ async function listen(place: Place, explain: (issue: string) => Promise<unknown>
 }
 
 describe('baton explain, as it is printed', liveTest, () => {
+  // @conforms tick.16
   it('lets nobody steer the terminal with the words of a ticket', async () => {
     using place = new Place();
     const refused = { code: 'blocked', text: 'it waits for \u001b[2JX\n  ok  forged' };

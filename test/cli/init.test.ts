@@ -56,6 +56,7 @@ describe.concurrent('baton init with options', () => {
     expect(await answer(place, 'validate')).toMatchObject({ valid: true });
   });
 
+  // @conforms cadence.25
   it.each(['board', 'memory'])('writes the pace and the quiet hours of this machine for %s', async (tracker) => {
     using place = new Place({ TZ: 'America/New_York' });
     expect((await baton(place, 'init', '--tracker', tracker)).code).toBe(0);
@@ -127,6 +128,7 @@ describe.concurrent('baton init with options', () => {
     expect(stdout).not.toContain('codex');
   });
 
+  // @conforms codex.19
   it('keeps the workspaces of Codex out of the folder for temporary files, one root a file', async () => {
     using place = new Place();
     mkdirSync(path.join(place.folder, "it's"));
@@ -145,6 +147,7 @@ describe.concurrent('baton init with options', () => {
     expect(new Set(roots).size).toBe(roots.length);
   });
 
+  // @conforms codex.20
   it('says what Codex may do without being asked, and what it says is in force', async () => {
     using place = new Place();
     const { stdout } = await batonHere(place, 'init', '--agent', 'codex');
@@ -341,6 +344,7 @@ describe.concurrent('the repository that baton init proposes', () => {
     expect(stdout).toMatch(/\bworkspace\.repo\b/);
   });
 
+  // @conforms codex.21
   it.each([
     ['in a folder without one', [], false],
     ['where it was not wanted', ['--repo', '-'], true],

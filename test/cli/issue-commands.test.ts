@@ -14,6 +14,7 @@ it('acts in the name of the run that it is called in, except for moves', async (
   expect((await program.run('issue', 'move', 'BAT-1', 'backlog')).error).toBeNull();
 });
 
+// @conforms runs.79
 it('shows what agents did on an issue: what it asks, its last run, and where the work is', async () => {
   const { run, board, scene } = await boardProgram();
   await run('issue', 'add', 'First');

@@ -120,6 +120,7 @@ describe.concurrent('baton jobs', liveTest, () => {
     expect(stdout.split('\n\n')).toHaveLength(2);
   });
 
+  // @conforms cadence.8
   it('tells how each went and when it is due, from the store alone, and below a failed one why', async () => {
     using place = await workplace();
     const now = systemClock.now();

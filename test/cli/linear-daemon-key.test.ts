@@ -22,6 +22,7 @@ function givenTo(pid: number): string {
 }
 
 describe.concurrent('the key of Linear', liveTest, () => {
+  // @conforms linear.21
   it('appears nowhere but in the environment of the daemon, also when Linear repeats it in its errors', async () => {
     await using scene = await linearScene(
       { apiKey: '$OTHER_NAME', agent: 'backend: rehearsal' },
@@ -106,6 +107,7 @@ describe.concurrent('the key of Linear', liveTest, () => {
     for (const key of [wrongKey, secretKey]) expect(filesWith(place.folder, key)).toEqual([]);
   });
 
+  // @conforms linear.22
   it('is replaced in the workflow file under a running daemon, which goes on with the new one and restarts nothing', async () => {
     await using scene = await linearScene({ apiKey: secretKey }, { LINEAR_API_KEY: wrongKey });
     const { linear, place } = scene;

@@ -17,6 +17,7 @@ const refusedMs = 12_000;
 const lateMs = 5_000;
 
 describe.concurrent('the daemon while Linear', liveTest, () => {
+  // @conforms linear.18
   it('is down: the run goes on, nothing restarts, little is asked and told, and what was filed meanwhile starts afterwards', async () => {
     await using scene = await linearScene({ polling });
     const { linear, place } = scene;
@@ -71,6 +72,7 @@ describe.concurrent('the daemon while Linear', liveTest, () => {
     ['with 429 and a reset', (resetAt) => ({ kind: 'rate_limit', status: 429, resetAt })],
     ['with 429 and Retry-After', () => ({ kind: 'rate_limit', status: 429, retryAfterSeconds: refusedMs / 1_000 })],
   ];
+  // @conforms linear.19
   it.each(refusals)(
     'refuses %s: nothing arrives before, it is said until when, and the run goes on',
     async (_, fault) => {
@@ -106,6 +108,7 @@ describe.concurrent('the daemon while Linear', liveTest, () => {
     },
   );
 
+  // @conforms linear.20
   it('refuses one of two projects with the same key: the other stops asking too', async () => {
     await using scene = await linearScene();
     const { linear, place } = scene;

@@ -14,6 +14,7 @@ const isRunning = async (scene: LinearScene, identifiers: readonly string[]): Pr
   expect(await scene.running()).toEqual([...identifiers].sort());
 
 describe.concurrent('the daemon on Linear', liveTest, () => {
+  // @conforms linear.15
   it('carries a ticket that appears to its end: it runs, comments, moves, is closed, and its workspace goes', async () => {
     await using scene = await linearScene();
     const { linear } = scene;
@@ -48,6 +49,7 @@ describe.concurrent('the daemon on Linear', liveTest, () => {
     expect(linesAbout(daemon, 'job_failed')).toEqual([]);
   });
 
+  // @conforms linear.16
   it('leaves a blocked ticket alone until its blocker is done, also one elsewhere, or is none any more', async () => {
     await using scene = await linearScene();
     const { linear } = scene;
@@ -91,6 +93,7 @@ describe.concurrent('the daemon on Linear', liveTest, () => {
     await stopDaemon(daemon);
   });
 
+  // @conforms linear.17
   it('stops a run whose ticket lost its label, was moved, left the project, was archived or deleted, and no other', async () => {
     await using scene = await linearScene({
       tracker: 'required_labels: [Baton]',

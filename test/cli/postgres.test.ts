@@ -10,6 +10,7 @@ leaveNoPlaces();
 const postgres = engines.find(({ name }) => name === 'postgres') ?? expect.fail('there are two engines');
 
 describe.skipIf(postgres.missing !== null)('a daemon on PostgreSQL', liveTest, () => {
+  // @conforms board.19
   it('works a ticket of the board, and agents see nothing of the address', async () => {
     const database = await postgres.place();
     using place = new Place({ BATON_DATABASE_URL: database.url });

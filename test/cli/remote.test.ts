@@ -97,6 +97,7 @@ describe('a budget that projects with a store each share', () => {
     ]);
   }
 
+  // @conforms requests.14
   it('is not had again by a restart, whoever spent it', async () => {
     const lives = await beginBoth(createLimiterRegistry(clock));
     expect(await ask(lives[0], 50)).toBe(50);
@@ -136,6 +137,7 @@ describe('a budget that projects with a store each share', () => {
 });
 
 describe('a door that a service closed', () => {
+  // @conforms requests.15
   it('stays closed over restarts until its very millisecond', async () => {
     refusesUntil = clock.now() + hourMs;
     expect(await ask(await begin())).toBe(1);

@@ -67,6 +67,7 @@ describe.concurrent('baton requests', liveTest, () => {
     expect((await batonHere(named, 'requests')).stdout).toMatch(/^linear requests_per_day +0 +1,000 +0 % +free$/m);
   });
 
+  // @conforms octo-6.7
   it('tells who spent what, the rate, the projection and how near a budget is, without a daemon', async () => {
     using place = await workplace(', budget: {requests_per_hour: 50, requests_per_day: {linear: 100000}}');
     await spend(place, 0, 30);

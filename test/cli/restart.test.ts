@@ -18,6 +18,7 @@ import { baton, leaveNoPlaces, Place } from './run-baton.ts';
 leaveNoPlaces();
 
 describe.concurrent('a restart', liveTest, () => {
+  // @conforms board.13
   it('after kill -9 ends the agent of the earlier life before it starts another, and writes that down', async () => {
     using place = new Place(withoutNamespaces);
     place.write('WORKFLOW.md', boardWorkflow());
@@ -41,6 +42,7 @@ describe.concurrent('a restart', liveTest, () => {
     expect(place.pids()).toEqual([]);
   });
 
+  // @conforms claims.18
   it('finds nothing to end where agents live in pid namespaces: they die with their daemon, whatever they did', async ({
     skip,
   }) => {
@@ -56,6 +58,7 @@ describe.concurrent('a restart', liveTest, () => {
     await soon(() => expect(place.pids()).toEqual([]));
   });
 
+  // @conforms board.21
   it('is asked for when project or store are edited under a running daemon, which goes on with the old ones', async () => {
     using place = new Place();
     place.write('WORKFLOW.md', boardWorkflow());
@@ -88,7 +91,8 @@ it('a state folder that a symbolic link leads into the workspaces is refused', a
   });
 });
 
-it('F079: a workspace root that holds Baton itself, or the repository that everything comes from, is refused', async () => {
+// @conforms F079
+it('a workspace root that holds Baton itself, or the repository that everything comes from, is refused', async () => {
   using place = new Place();
   const above = path.resolve(import.meta.dirname, '../..');
   place.write('WORKFLOW.md', boardWorkflow().replace('{root: workspaces}', `{root: '${above}'}`));

@@ -71,6 +71,7 @@ async function givenSaved(given: Given = {}): Promise<{ place: Place; files: Map
 }
 
 describe.concurrent('baton salvage', liveTest, () => {
+  // @conforms git.25
   it('lists, shows and compares without a daemon and without a store, and nothing in it steers a terminal', async () => {
     const { place } = await givenSaved();
     using _ = place;

@@ -345,6 +345,7 @@ async function untilLogged(running: RunningBaton, event: string, times = 1): Pro
 }
 
 describe.concurrent('baton start with several files', liveTest, () => {
+  // @conforms projects.2
   it('a project without tickets leaves its slots to the other, and gets the next one when it has some', async () => {
     using place = new Place();
     for (const name of ['a', 'b']) place.write(`${name}/WORKFLOW.md`, named(boardWorkflow(), name));
@@ -382,6 +383,7 @@ describe.concurrent('baton start with several files', liveTest, () => {
     });
   });
 
+  // @conforms projects.1
   it('two projects with many tickets work at the same time, and never on more than the limit', async () => {
     using place = new Place();
     const many = Array.from({ length: 5 }, (_each, index) => ({
@@ -414,6 +416,7 @@ describe.concurrent('baton start with several files', liveTest, () => {
     expect(Math.abs(count('a') - count('b'))).toBeLessThanOrEqual(3);
   });
 
+  // @conforms projects.3
   it('one that is broken is told with its code and path, the others work, and it joins when it is mended', async () => {
     using place = new Place();
     place.write(a, named(boardWorkflow(), 'a'));
@@ -441,6 +444,7 @@ describe.concurrent('baton start with several files', liveTest, () => {
     expect(place.pids()).toEqual([]);
   });
 
+  // @conforms projects.4
   it('one that another daemon has joins when it is free; one whose state is taken away ends alone; the last one ends Baton', async () => {
     using place = new Place();
     for (const name of ['a', 'b']) place.write(`${name}/WORKFLOW.md`, named(boardWorkflow(), name));
@@ -464,6 +468,7 @@ describe.concurrent('baton start with several files', liveTest, () => {
     expect(lines(running).at(-1)).toMatchObject({ event: 'baton_stopped' });
   });
 
+  // @conforms projects.6
   it('a second signal ends the agents of all of them at once, with exit code 1', async () => {
     using place = new Place();
     for (const name of ['a', 'b']) {
@@ -502,6 +507,7 @@ describe.concurrent('baton start with several files', liveTest, () => {
     expect(readdirSync(place.folder).sort()).toEqual(['b', 'home', 'tmp']);
   });
 
+  // @conforms projects.5
   it('files that clash are refused before anything starts', async () => {
     using place = new Place();
     for (const name of ['a', 'b']) place.write(`${name}/WORKFLOW.md`, named(boardWorkflow(), name));

@@ -25,7 +25,8 @@ const wholeLines = (text: string): string => text.slice(0, text.lastIndexOf('\n'
 leaveNoPlaces();
 
 describe.concurrent('baton start', () => {
-  it('I5: names a workflow file that is not there, and leaves nothing behind', async () => {
+  // @conforms I5
+  it('names a workflow file that is not there, and leaves nothing behind', async () => {
     using place = new Place();
     const { code, stdout, stderr } = await baton(place, 'nowhere.md');
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
@@ -49,7 +50,8 @@ describe.concurrent('baton start', () => {
     expect(stderr).toContain(path.join(place.folder, 'other.json'));
   });
 
-  it('I4: runs a ticket until TERM: exit code 0, nothing left, a log with the names of things', async () => {
+  // @conforms I4
+  it('runs a ticket until TERM: exit code 0, nothing left, a log with the names of things', async () => {
     using place = new Place();
     const orphan = 'setsid sleep 600 > /dev/null 2>&1 &';
     givenWorkflow(place, `${orphan} ${patient}`, 'hooks: {after_run: "touch ended"}');

@@ -156,6 +156,7 @@ describe.concurrent('baton store copy', liveTest, () => {
 });
 
 describe.concurrent('a store that is in use, or that is none', liveTest, () => {
+  // @conforms board.18
   it('is restored under a running daemon, which goes on with what the backup says', async () => {
     using place = givenPlace();
     const held = await addIssue(place, untilDone);

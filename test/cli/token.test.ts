@@ -32,6 +32,7 @@ describe('baton token', () => {
     expectRefused(await baton(place, 'token', 'create', '--scope', 'operate', '--json'));
   });
 
+  // @conforms api.49
   it
     .runIf(process.platform === 'linux')
     .each([

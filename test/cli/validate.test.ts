@@ -35,6 +35,7 @@ describe.concurrent('baton validate', () => {
     expect(report.settings).toContainEqual({ key: 'agent.max_turns', value: 7, origin: 'file' });
   });
 
+  // @conforms tools.15
   it('shows which environment variables an agent gets, by name, and what is kept from it', async () => {
     using own = new Place({
       LINEAR_API_KEY: 'canary-linear',

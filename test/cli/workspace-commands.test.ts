@@ -113,7 +113,8 @@ describe('the workspaces of finished issues beside a daemon', liveTest, () => {
     expect(await refusal(place, 'workspace', 'unpin', 'BAT-1')).toMatchObject({ code: 'command_refused' });
   });
 
-  it('F081: stay while they are pinned, whatever is asked for', async () => {
+  // @conforms F081
+  it('stay while they are pinned, whatever is asked for', async () => {
     const pinned = { issue_identifier: 'BAT-1', pinned: true };
     expect(await answer(place, 'workspace', 'pin', 'bat-1')).toMatchObject(pinned);
     expect(await answer(place, 'workspace', 'pin', 'BAT-1')).toMatchObject(pinned);
@@ -126,7 +127,8 @@ describe('the workspaces of finished issues beside a daemon', liveTest, () => {
     expect(isThere(place, 'BAT-1')).toBe(true);
   });
 
-  it('F083: are removed by the daemon, all that may go, and the run tells what became of its workspace', async () => {
+  // @conforms F083
+  it('are removed by the daemon, all that may go, and the run tells what became of its workspace', async () => {
     const done = await answer(place, 'workspace', 'prune', '--all-finished');
     expect(done.removed.map(({ key }: ListedRow) => key)).toEqual(['BAT-2', 'BAT-3', 'BAT-4']);
     expect(done.stays).toEqual([]);
@@ -201,7 +203,8 @@ describe('without a daemon', liveTest, () => {
     await stopDaemon(await startDaemon(place));
   });
 
-  it('F080: a workspace whose run never ended stays: its agent may be alive', async () => {
+  // @conforms F080
+  it('a workspace whose run never ended stays: its agent may be alive', async () => {
     using place = new Place();
     place.write('WORKFLOW.md', keepsAnHour);
     await addIssue(place, untilDone);

@@ -35,7 +35,8 @@ const messyWork = [
 ].join('\n');
 
 describe.concurrent('a ticket with a worktree', worktreeTest, () => {
-  it('F078: leaves its commits on its branch in the repository, and the files, index and HEAD of the person as they were', async () => {
+  // @conforms F078
+  it('leaves its commits on its branch in the repository, and the files, index and HEAD of the person as they were', async () => {
     using scene = new WorktreeScene();
     const { source } = scene;
     writeFileSync(path.join(source, 'README.md'), 'the person is at work\n');
@@ -109,6 +110,7 @@ describe.concurrent('a ticket with a worktree', worktreeTest, () => {
     scene.checkFolders();
   });
 
+  // @conforms 4.31
   it('whose runs only write the same again, or what git ignores, is held; one whose runs commit is not', async () => {
     using scene = new WorktreeScene({ agent: ['max_stale_runs: 2', 'max_concurrent_agents: 2', 'max_turns: 1'] });
     commit(scene.source, { '.gitignore': 'out/\n' });
@@ -160,6 +162,7 @@ const strategies = {
 
 describe.concurrent('the work behind a closed ticket', worktreeTest, () => {
   for (const [strategy, options] of Object.entries(strategies)) {
+    // @conforms git.26
     it(`of the strategy ${strategy} is brought back, every byte of it, by the command that the log named`, async () => {
       using scene = new WorktreeScene(options);
       const { place, source } = scene;

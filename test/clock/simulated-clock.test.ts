@@ -66,6 +66,7 @@ describe('the simulated clock', () => {
     expect(called).toBe(true);
   });
 
+  // @conforms process.1
   it('draws the order of timers of the same instant from its seed, the same for the same seed', async () => {
     const orderOf = async (seed: number): Promise<string> => {
       const clock = new SimulatedClock({ seed });

@@ -148,6 +148,7 @@ export function agentConformance(harness: AgentHarness): void {
       await turn;
     });
 
+    // @conforms 2.15, X4
     it('calls a failed turn failed', async () => {
       const { session, events } = await open();
       expect(await session.runTurn(prompts.fail)).toMatchObject({ status: 'failed', error: { retryable: true } });
@@ -195,6 +196,7 @@ export function agentConformance(harness: AgentHarness): void {
       expect(await session.runTurn(prompts.makeFile)).toEqual({ status: 'cancelled' });
     });
 
+    // @conforms X5
     it('leaves no process behind, not even one that left its session', async () => {
       const { session, left } = await open();
       expect(await session.runTurn(prompts.leaveOrphan)).toMatchObject({ status: 'completed' });
@@ -208,6 +210,7 @@ export function agentConformance(harness: AgentHarness): void {
       expect(Math.max(...events.map(({ summary }) => summary.length))).toBeLessThanOrEqual(200);
     });
 
+    // @conforms spec-15.3
     it('hands on only what is allowed of the environment and what the account has, and never a tracker secret', async () => {
       const { session, workspace } = await open({
         env: { ALLOWED: 'yes', SOMETHING_ELSE: 'no', TRACKER_KEY: 'canary' },
@@ -257,6 +260,7 @@ export function agentConformance(harness: AgentHarness): void {
       return { ask, asked, signals, answers, sayYes, isAsked };
     };
 
+    // @conforms runs.1
     it('asks a person and goes on with the answer, and the time that he takes is no silence', async ({ skip }) => {
       if (prompts.ask === null) return skip('this backend has no way to ask');
       const { ask, asked, sayYes, isAsked } = person();
@@ -287,6 +291,7 @@ export function agentConformance(harness: AgentHarness): void {
       expect(await left()).toEqual([]);
     });
 
+    // @conforms runs.2
     it('takes its question back when the session is stopped, and leaves nothing', async ({ skip }) => {
       if (prompts.ask === null) return skip('this backend has no way to ask');
       const { ask, signals, isAsked } = person();
@@ -348,6 +353,7 @@ export function agentConformance(harness: AgentHarness): void {
       expect(names()).toContain('unsupported_tool_call');
     });
 
+    // @conforms runs.3
     it('begins a new thread when the one to go on with is not there any more', async () => {
       const { session } = await open({ threadId: '00000000-0000-4000-8000-000000000000' });
       expect(session.isResumed).toBe(false);
@@ -355,6 +361,7 @@ export function agentConformance(harness: AgentHarness): void {
       expect(await session.runTurn(prompts.makeFile)).toMatchObject({ status: 'completed' });
     });
 
+    // @conforms runs.4
     it('goes on with a thread in a new process', async ({ skip }) => {
       if (!harness.remembersThreads) return skip('this backend has no threads');
       const first = await open();
@@ -367,6 +374,7 @@ export function agentConformance(harness: AgentHarness): void {
       expect(await second.session.runTurn(prompts.makeFile)).toMatchObject({ status: 'completed' });
     });
 
+    // @conforms runs.5
     it('hears what it is told in the middle of a turn, and only there', async ({ skip }) => {
       const { session, names } = await open();
       if (session.steer === undefined) return skip('this backend cannot be told anything in a turn');
@@ -382,6 +390,7 @@ export function agentConformance(harness: AgentHarness): void {
       expect(await session.steer('late')).toBe(false);
     });
 
+    // @conforms spec-10.4
     it('tells each turn from its start to one end, in the order of time', async () => {
       const { session, events, names } = await open();
       await session.runTurn(prompts.makeFile);

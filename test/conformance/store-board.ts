@@ -130,6 +130,7 @@ export function boardConformance(engine: StoreEngine): void {
       expect(await boardIssues.update(key('i1'), { parentId: 'i1' }, 6)).toMatchObject({ parentId: 'i1' });
     });
 
+    // @conforms api.3
     it('tells each issue that was changed or commented on since somebody looked, once a look, and of no other project', async () => {
       const { boardIssues, boardHistory, boardComments, boardNews } = await open();
       for (const id of ['i1', 'i2', 'i3']) await boardIssues.create(project, draft(id), 1);

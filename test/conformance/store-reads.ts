@@ -145,6 +145,7 @@ export function readsConformance(engine: StoreEngine): void {
       ...amount,
     });
 
+    // @conforms api.20
     it('by role and by issue, of the days asked for and of one project', async () => {
       const { usage, runs } = await open();
       await runs.start(runStart('r1', { issueId: 'i1', identifier: 'OLD-1', startedAt: 1 }));

@@ -119,6 +119,7 @@ export function runsConformance(engine: StoreEngine): void {
       expect(await runs.latestOfIssue({ project: 'beta', issueId: 'i2' })).toBeNull();
     });
 
+    // @conforms runs.44
     it('knows which run started last whatever the clock of the daemon says, and what was pruned meanwhile', async () => {
       const { runs } = await open();
       // The names are in no order either.
@@ -353,6 +354,7 @@ export function runsConformance(engine: StoreEngine): void {
       expect(await requestCounts.sum({ ...day, from: noon })).toMatchObject([{ provider: 'github' }]);
     });
 
+    // @conforms octo-6.6
     it('tells how many each bucket has, by provider and cause, the earliest first', async () => {
       const { requestCounts } = await open();
       const sent = [

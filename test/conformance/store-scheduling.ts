@@ -142,6 +142,7 @@ export function schedulingConformance(engine: StoreEngine): void {
       expect(await jobTimers.list('beta')).toEqual([]);
     });
 
+    // @conforms cadence.7
     it('keeps the same job of each daemon, of nobody and of each project apart', async () => {
       const { jobTimers } = await open();
       const all = ['', 'a', 'b'].flatMap((owner, at) =>

@@ -85,6 +85,7 @@ export function trackerConformance(
       expect(requests()).toBe(before);
     });
 
+    // @conforms spec-11.1
     it('reads by id in the order asked, each id once, and leaves out what does not exist', async () => {
       const { tracker } = await openWith(issue({ id: '1' }), issue({ id: '2' }), issue({ id: '3' }));
       expect(ids(await tracker.fetchByIds(['3', '1', '3', '404', '1']))).toEqual(['3', '1']);
@@ -130,6 +131,7 @@ export function trackerConformance(
       await expect(tracker.fetchByIds(['1'], { signal: AbortSignal.abort() })).rejects.toThrow();
     });
 
+    // @conforms spec-11.1b
     it('rejects with a tracker code when the tracker fails, and never reads that as no issues', async ({ skip }) => {
       const { tracker, fail } = await openWith(issue({ id: '1' }));
       if (fail === null) return skip('this tracker has nothing that can fail');
@@ -143,6 +145,7 @@ export function trackerConformance(
       expect(ids(await tracker.fetchByIds(['1']))).toEqual(['1']);
     });
 
+    // @conforms tools.35
     it('reads what was said on an issue, newest last, whole and with its author and time', async ({ skip }) => {
       const { tracker, comment, requests } = await openWith(issue({ id: '1' }), issue({ id: '2' }));
       if (tracker.fetchComments === undefined) return skip('nothing can be said in this tracker');
@@ -167,6 +170,7 @@ export function trackerConformance(
       expect(byRun?.authorNames.filter((name) => first?.authorNames.includes(name)) ?? []).toEqual([]);
     });
 
+    // @conforms tools.36
     it('gives the latest 50 comments and tells that there are earlier ones', async ({ skip }) => {
       const { tracker, comment } = await openWith(issue({ id: '1' }));
       if (tracker.fetchComments === undefined) return skip('nothing can be said in this tracker');

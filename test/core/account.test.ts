@@ -90,6 +90,7 @@ describe('windows of a quota', () => {
 });
 
 describe('an account whose run was refused', () => {
+  // @conforms runs.25
   it('for its quota waits until the time told', () => {
     const state = parkAfter({ state: known(), now, chance: 0, error: { ...quota, resetsAt: now + 5 * hour } });
     expect(state).toEqual(
@@ -142,6 +143,7 @@ describe('an account whose run was refused', () => {
     );
   });
 
+  // @conforms runs.26
   it('by ten runs at once is parked once: it is not an hour that it waits', () => {
     let state = known();
     for (let run = 0; run < 10; run += 1) state = parkAfter({ state, now: now + run, chance: 0, error: quota });
@@ -181,10 +183,12 @@ describe('an account that tells a wrong time', () => {
     });
   }
 
+  // @conforms runs.55
   it('again and again waits longer from the second one on, as one that tells none, an hour at most', () => {
     expect(waits(1_000, 10)).toEqual([1, 1, 60, 120, 240, 480, 960, 1_920, 3_600, 3_600]);
   });
 
+  // @conforms runs.56
   it('far ahead is obeyed exactly, however often it was wrong', () => {
     expect(waits(5 * hour, 6)).toEqual(Array(6).fill(5 * 3_600));
   });
@@ -290,6 +294,7 @@ describe('an account whose wait is over', () => {
 describe('an account whose bill is not paid', () => {
   const billing = { ...quota, isBilling: true };
 
+  // @conforms runs.81
   it('is tried after half an hour, then ever more rarely, by one run at a time', () => {
     const waits: number[] = [];
     let [state, at] = [known(), now];
@@ -338,6 +343,7 @@ describe('whether an account is ready', () => {
     expect(whyNotReady(known({ windows: [each] }), asked)).toBeNull();
   });
 
+  // @conforms tools.20
   it('does not depend on the limit of another model, however long that lasts', () => {
     const other = { ...window('mini primary', 100, now + 6 * day), isOther: true };
     expect(whyNotReady(known({ windows: [window('primary', 3, now + hour), other] }), asked)).toBeNull();
@@ -353,6 +359,7 @@ describe('whether an account is ready', () => {
     });
   });
 
+  // @conforms runs.27
   it('holds until the time told, not a millisecond longer or shorter', () => {
     const ahead = fc.integer({ min: -day, max: 8 * day });
     const windows = fc.array(fc.tuple(fc.integer({ min: 80, max: 110 }), fc.option(ahead, { nil: null })), {

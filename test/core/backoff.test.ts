@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { failureDelayMs, loginDelayMs, quotaDelayMs } from '../../src/core/backoff.ts';
 
+// @conforms 2.9, 4.75
 it('doubles from ten seconds to the limit: the schedule of seed 4', () => {
   const schedule = [1, 2, 3, 4, 5, 6, 7].map((failures) => failureDelayMs(failures, 300_000, 0));
   expect(schedule).toEqual([10_000, 20_000, 40_000, 80_000, 160_000, 300_000, 300_000]);
@@ -15,6 +16,7 @@ it('is the formula of seed 2 for every number of failures and every limit', () =
   );
 });
 
+// @conforms scheduling.2
 it('jitter only ever makes it longer, and by a tenth at most', () => {
   fc.assert(
     fc.property(

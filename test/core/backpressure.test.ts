@@ -119,6 +119,7 @@ describe('one decision, whatever is in hand,', () => {
   };
   const startsOf = (given: Anything) => decide(given).filter(({ reason }) => reason === null).length;
 
+  // @conforms cadence.28
   it('never makes more claims than the limit leaves room for', () => {
     fc.assert(
       fc.property(anything, (given) => {

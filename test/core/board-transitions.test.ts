@@ -42,6 +42,7 @@ const cases = owners.flatMap((owner) =>
 );
 
 describe('the transition map', () => {
+  // @conforms 4.73
   it.each(cases)('$owner: $from → $to is allowed: $allowed', ({ owner, from, to, allowed }) => {
     expect(allowedMoves(from, owner).includes(to)).toBe(allowed);
     expect(whyMoveRefused(from, to, owner) === null).toBe(allowed || from === to);

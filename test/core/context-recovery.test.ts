@@ -49,6 +49,7 @@ describe('after a run died of its context', () => {
     expect(chosen({ configured: configured('reduced_budget'), kind: 'token' })).toBe('reduced_budget');
   });
 
+  // @conforms 4.87
   it.each([null, ...recoverySteps])('the last attempt takes the last step, whatever came before (%s)', (last) => {
     expect(chosen({ last, isLastAttempt: true })).toBe('larger_model');
     expect(chosen({ last, isLastAttempt: true, configured: configured('compact') })).toBe('compact');

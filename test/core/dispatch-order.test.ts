@@ -7,7 +7,8 @@ import { issue } from '../fake/issues.ts';
 const order = (issues: readonly Issue[]) => inDispatchOrder(issues).map(({ identifier }) => identifier);
 const day = (text: string) => Date.parse(`${text}T00:00:00Z`);
 
-it('O1: priority first, then the older, then the identifier', () => {
+// @conforms O1
+it('priority first, then the older, then the identifier', () => {
   const issues = [
     issue({ identifier: 'MT-201', priority: 1, createdAt: day('2026-01-02') }),
     issue({ identifier: 'MT-200', priority: 1, createdAt: day('2026-01-01') }),
@@ -16,6 +17,7 @@ it('O1: priority first, then the older, then the identifier', () => {
   expect(order(issues)).toEqual(['MT-200', 'MT-201', 'MT-199']);
 });
 
+// @conforms history-32
 it('no priority, zero, five and fractions all come after four, and an unknown time comes last', () => {
   const issues = [
     issue({ identifier: 'none', priority: null, createdAt: 1 }),
@@ -27,6 +29,7 @@ it('no priority, zero, five and fractions all come after four, and an unknown ti
   expect(order(issues)).toEqual(['four', 'none', 'zero', 'half', 'timeless']);
 });
 
+// @conforms scheduling.1
 it('is one order whatever the order of arrival', () => {
   const anyIssue = fc.record({
     identifier: fc.string({ minLength: 1 }),

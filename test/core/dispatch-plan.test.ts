@@ -150,6 +150,7 @@ const anyFacts: fc.Arbitrary<DispatchFacts> = fc
   }));
 
 describe('a plan', () => {
+  // @conforms tick.10
   it('is what the rules say one by one, whatever comes in', () => {
     fc.assert(
       fc.property(anyFacts, (facts) => {
@@ -159,6 +160,7 @@ describe('a plan', () => {
     );
   });
 
+  // @conforms 2.8
   it('exceeds no limit, starts no issue twice, and gives every other issue a reason', () => {
     fc.assert(
       fc.property(anyFacts, (facts) => {
@@ -183,6 +185,7 @@ describe('a plan', () => {
     );
   });
 
+  // @conforms tick.11
   it('takes an issue once that the tracker named twice', () => {
     const twice = [issue({ id: 'a', state: 'Todo' }), issue({ id: 'a', state: 'In Progress' })];
     const plan = planDispatch({
@@ -203,6 +206,7 @@ describe('a plan', () => {
 });
 
 describe('an explanation', () => {
+  // @conforms tick.12
   it('says of each issue what the plan decides, at its place in the order', () => {
     fc.assert(
       fc.property(anyFacts, (given) => {

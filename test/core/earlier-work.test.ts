@@ -46,6 +46,7 @@ describe('the earlier run in words', () => {
     ]);
   });
 
+  // @conforms runs.10
   it('is never long, and no line of a stranger stands without its mark, whatever was said', () => {
     const unquoted = (told: string) => told.split('\n').filter((line) => !line.startsWith('> '));
     const reason = 'REASON';

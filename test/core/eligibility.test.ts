@@ -18,16 +18,19 @@ describe('an issue is a candidate', () => {
     expect(reasonFor({ [field]: ' ' })).toBe('missing_field');
   });
 
-  it('O2: not when the tracker marks it as not for dispatch', () => {
+  // @conforms O2
+  it('not when the tracker marks it as not for dispatch', () => {
     expect(reasonFor({ dispatchable: false })).toBe('not_dispatchable');
   });
 
+  // @conforms 1.14, 2.4
   it('not in a terminal state, nor in one that is neither active nor terminal', () => {
     expect(reasonFor({ state: 'Done' })).toBe('terminal_state');
     expect(reasonFor({ state: 'Backlog' })).toBe('inactive_state');
   });
 
-  it('O4: only with every required label, whatever their case', () => {
+  // @conforms O4
+  it('only with every required label, whatever their case', () => {
     const labels = ['symphony', 'javascript'];
     const demand = (...requiredLabels: string[]) => reasonFor({ labels }, { ...tracker, requiredLabels });
     expect(demand('symph')).toBe('missing_label');
@@ -36,10 +39,12 @@ describe('an issue is a candidate', () => {
     expect(demand('symphony', 'javascript')).toBeNull();
   });
 
-  it('C29: never when a required label is blank', () => {
+  // @conforms C29
+  it('never when a required label is blank', () => {
     expect(reasonFor({ labels: ['', 'a'] }, { ...tracker, requiredLabels: [''] })).toBe('missing_label');
   });
 
+  // @conforms 1.15
   it('in Todo only when every blocker is terminal', () => {
     const blocker = (state: string | null) => [{ id: 'b', identifier: 'B-1', state }];
     expect(reasonFor({ blockedBy: blocker('In Progress') })).toBe('blocked');

@@ -17,6 +17,7 @@ it.each([
   expect(isSecureEnough(address, false)).toBe(true);
 });
 
+// @conforms requests.9
 it.each([
   'http://api.linear.app/graphql',
   'http://127.0.0.1.evil.example/',

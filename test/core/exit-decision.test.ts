@@ -32,6 +32,7 @@ const decided = (outcome: RunOutcome, known: Partial<RunExit> = {}) =>
 const failed = badly('failed', 'agent_exited');
 
 describe('a run that ended well', () => {
+  // @conforms 2.10
   it('is looked at again after a second, and its failures are forgotten', () => {
     const decision = decided(well, { failuresBefore: 2, staleBefore: 2, chance: 0.5 });
     expect(decision).toEqual({
@@ -52,6 +53,7 @@ describe('a run that ended well', () => {
     expect(decided(well, { changed: null, staleBefore: 2 })).toMatchObject({ action: 'retry', staleRuns: 0 });
   });
 
+  // @conforms 4.33
   it('and changed nothing for the third time in a row is held, with the count and the command', () => {
     expect(decided(well, { changed: false, staleBefore: 2 })).toEqual({
       action: 'hold',
@@ -68,7 +70,8 @@ describe('a run that ended well', () => {
 });
 
 describe('a run that failed', () => {
-  it('O20: for the first time waits ten seconds', () => {
+  // @conforms O20
+  it('for the first time waits ten seconds', () => {
     expect(decided(failed)).toEqual({
       action: 'retry',
       kind: 'failure',
@@ -79,14 +82,16 @@ describe('a run that failed', () => {
     });
   });
 
-  it('O19: for the third time in a row waits forty seconds', () => {
+  // @conforms O19
+  it('for the third time in a row waits forty seconds', () => {
     expect(decided(failed, { failuresBefore: 2 })).toMatchObject({ failures: 3, delayMs: 40_000 });
   });
 
+  // @conforms X1
   it.each([
     ['stalled', 'run_stalled'],
     ['timed_out', 'agent_turn_timeout'],
-  ] as const)('X1: because it %s keeps its backoff', (end, code) => {
+  ] as const)('because it %s keeps its backoff', (end, code) => {
     expect(decided(badly(end, code), { failuresBefore: 1 })).toMatchObject({ failures: 2, delayMs: 20_000 });
   });
 
@@ -94,6 +99,7 @@ describe('a run that failed', () => {
     expect(decided(failed, { changed: false, staleBefore: 2 })).toMatchObject({ action: 'retry', staleRuns: 2 });
   });
 
+  // @conforms 4.29
   it('for the third time in a row is held, with its last error and the command', () => {
     const limited = { ...agent, maxRetries: 3 };
     expect(decided(failed, { failuresBefore: 1, agent: limited })).toMatchObject({ action: 'retry', failures: 2 });
@@ -126,12 +132,14 @@ describe('a run that failed', () => {
   });
 });
 
-it('O31: a run that needs a person is held and not retried', () => {
+// @conforms O31
+it('a run that needs a person is held and not retried', () => {
   const decision = decided(badly('failed', 'agent_input_required'));
   const reason = telling('why.', 'baton issue retry BAT-1');
   expect(decision).toEqual({ action: 'hold', code: 'agent_input_required', reason });
 });
 
+// @conforms scheduling.6
 it.each(['failed', 'timed_out', 'stalled', 'canceled_by_reconciliation', 'interrupted'] as const)(
   'an agent that could not be ended keeps its ticket from being given to another, also when its run is %s',
   (end) => {
@@ -145,6 +153,7 @@ it('a run that was stopped because its issue moved on gives the claim back', () 
   expect(decided(badly('canceled_by_reconciliation', 'run_cancelled'))).toEqual({ action: 'release' });
 });
 
+// @conforms limits.23
 it('a run that Baton interrupted goes on as soon as it may, and nothing is counted', () => {
   fc.assert(
     fc.property(
@@ -173,6 +182,7 @@ it('a run that Baton interrupted goes on as soon as it may, and nothing is count
   );
 });
 
+// @conforms limits.22
 it('no row of exits retries for ever: with both limits on, every issue is held, or changes something', () => {
   const exits = fc.array(fc.constantFrom('fails', 'idles', 'is interrupted'), { minLength: 1, maxLength: 40 });
   fc.assert(
@@ -261,6 +271,7 @@ describe('a run that no retry mends', () => {
     });
   });
 
+  // @conforms runs.31
   it.each(['agent_auth_failed', 'run_stalemate'] as const)(
     '%s: is held at once, with the command that goes on',
     (code) => {
@@ -319,6 +330,7 @@ describe('a run that died of its context window', () => {
     expect(decided(died(kind), { lastRecovery })).toMatchObject({ recovery });
   });
 
+  // @conforms 4.88
   it('takes the last step at the last attempt, and then is held: there is no attempt more', () => {
     const limited = { ...agent, maxRetries: 3 };
     expect(decided(died(), { agent: limited })).toMatchObject({ failures: 1, recovery: 'reduced_budget' });

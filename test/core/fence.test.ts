@@ -39,6 +39,7 @@ describe('a fence', () => {
     expect(fence('one\n\ttwo\r\nthree', mark)).toBe(`BEGIN-${mark}\none\n    two\nthree\nEND-${mark}`);
   });
 
+  // @conforms tools.10
   it('is opened once and closed once, whatever the text', () => {
     fc.assert(
       fc.property(hostileText, (text) => {

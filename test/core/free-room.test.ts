@@ -15,6 +15,7 @@ const why = (room: Partial<RoomLeft>, floors: { disk?: number; memory?: number }
   );
 
 describe('the room for new work', () => {
+  // @conforms limits.13
   it.each<[string, Partial<RoomLeft>, { disk?: number; memory?: number }]>([
     ['as much as the floor', { disk: disk(250, 250), memoryMb: 250 }, {}],
     ['unknown disk', { disk: disk(null) }, {}],
@@ -24,6 +25,7 @@ describe('the room for new work', () => {
     expect(why(room, floors)).toBeNull();
   });
 
+  // @conforms limits.12
   it.each<[string, Partial<RoomLeft>, (string | number)[]]>([
     [
       'the first folder under the floor',

@@ -104,6 +104,7 @@ describe('the gates', () => {
     ]);
   });
 
+  // @conforms tick.13
   it('tell of a claim before anything else: what is claimed does not wait for a pause', () => {
     const claimed = { refuse: () => ({ code: 'claimed', text: 'it runs' }) as const, passed: () => '' };
     const gates = openGates(some({ outside: { not_paused: refusing, free_here: claimed } }));

@@ -58,6 +58,7 @@ describe('the next due time', () => {
     }
   });
 
+  // @conforms 3.14
   it('does not drift: a thousand late and slow runs stay on the grid of the first', () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 0, max: 4999 }), { minLength: 1000, maxLength: 1000 }), (delays) => {

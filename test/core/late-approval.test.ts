@@ -17,6 +17,7 @@ describe('a yes that came too late', () => {
     expect(allowsAgain({ question: asked, answer: { decision, values: {} } }, { ...asked })).toBe(true);
   });
 
+  // @conforms runs.75
   it('never answers what differs, what was declined, what wants to be told something, or what was cut', () => {
     fc.assert(
       fc.property(question, question, fc.constantFrom('accept', 'decline'), (before, now, decision) => {

@@ -39,6 +39,7 @@ describe('a run in flight', () => {
     );
   });
 
+  // @conforms limits.4
   it('is warned from four fifths of a limit on, with the amounts', () => {
     expect(inFlight({ tokens: 16_400_000 })).toEqual([
       {
@@ -52,6 +53,7 @@ describe('a run in flight', () => {
     expect(inFlight({ tokens: 16_000_000 })).toHaveLength(1);
   });
 
+  // @conforms limits.5
   it('has reached a limit at the limit, not one beyond it', () => {
     expect(inFlight({ tokens: 19_999_999 })).toMatchObject([{ level: 'warning' }]);
     expect(inFlight({ tokens: 20_000_000 })).toMatchObject([{ level: 'reached' }]);
@@ -86,6 +88,7 @@ describe('a run in flight', () => {
 });
 
 describe('before a start', () => {
+  // @conforms limits.6
   it('the run after the last one is refused', () => {
     expect(beforeStart({ runs: 29 })).toMatchObject([{ limit: 'runs_per_issue', level: 'warning' }]);
     expect(beforeStart({ runs: 30 })).toMatchObject([{ limit: 'runs_per_issue', level: 'reached' }]);
@@ -125,6 +128,7 @@ describe('whatever was spent', () => {
   const rank = (found: readonly LimitFinding[], limit: string): number =>
     ['warning', 'reached'].indexOf(found.find((finding) => finding.limit === limit)?.level ?? '') + 1;
 
+  // @conforms limits.7
   it('a limit that is switched off finds nothing', () => {
     fc.assert(
       fc.property(someSpent, (spent) => {
@@ -133,6 +137,7 @@ describe('whatever was spent', () => {
     );
   });
 
+  // @conforms limits.8
   it('spending more never makes a finding milder', () => {
     const plus = (left: Spent, right: Spent): Spent => ({
       issue: {
@@ -184,6 +189,7 @@ describe('whatever was spent', () => {
 describe('a limit that is reached', () => {
   const first = (found: readonly LimitFinding[]): LimitFinding => found[0] as LimitFinding;
 
+  // @conforms limits.9
   it('holds its issue with the amount and the one command that gives a new allowance', () => {
     const finding = first(inFlight({ tokens: 20_100_000 }));
     expect(isDayLimit(finding)).toBe(false);

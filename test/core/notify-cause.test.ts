@@ -94,6 +94,7 @@ describe('what there is to tell', () => {
     expect(keysOf({ needsYou: [needs('review', { code: 'person' })] })).toHaveLength(1);
   });
 
+  // @conforms notify.21
   it.each<[string | null, string | null]>([
     ['https://t.example/SHOP-7?a=b#c', 'https://t.example/SHOP-7?a=b#c'],
     ['HTTP://127.0.0.1:80/ü', 'HTTP://127.0.0.1:80/ü'],

@@ -17,6 +17,7 @@ describe('how a run ended, in words', () => {
     },
   );
 
+  // @conforms runs.78
   it('calls neither a person who was waited for nor a takeover a failure', () => {
     for (const reason of ['unanswered', 'taken_over'] as const) {
       const end = ended(reason);

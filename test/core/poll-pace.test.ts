@@ -29,6 +29,7 @@ describe('a fixed pace', () => {
 });
 
 describe('an adaptive pace', () => {
+  // @conforms 3.23, 3.24, 3.25
   it.each([
     ['just now', 0, 'active', 15_000],
     ['a moment before ten minutes', 10 * minute - 1, 'active', 15_000],

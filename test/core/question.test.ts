@@ -133,6 +133,7 @@ describe('a question with several fields', () => {
   });
 });
 
+// @conforms runs.20
 it('a secret is not taken, however it is given, and the way to enter it is told', () => {
   const secret = asked(field('token', { isSecret: true }));
   for (const wanted of [{ text: 's3cret' }, { values: { token: 's3cret' } }, {}, { decision: 'accept' }] as const) {

@@ -39,6 +39,7 @@ describe('quiet hours on an ordinary day', () => {
     ]);
   });
 
+  // @conforms cadence.11
   it('go across midnight when they end before they begin', () => {
     const night = hours('22:00-06:00', 'UTC');
     expect(changes('2026-05-05T00:00:00Z', '2026-05-07T00:00:00Z', night)).toEqual([
@@ -69,6 +70,7 @@ describe('quiet hours on an ordinary day', () => {
 });
 
 describe('quiet hours when the clocks change', () => {
+  // @conforms cadence.12
   it('are an hour shorter in the spring of Berlin and an hour longer in its autumn', () => {
     const night = hours('00:00-07:00', 'Europe/Berlin');
     expect(changes('2026-03-28T12:00:00Z', '2026-03-29T12:00:00Z', night)).toEqual([
@@ -81,6 +83,7 @@ describe('quiet hours when the clocks change', () => {
     ]);
   });
 
+  // @conforms cadence.11
   it('are right in New York when they go across midnight', () => {
     const night = hours('22:00-06:00', 'America/New_York');
     expect(changes('2026-03-07T12:00:00Z', '2026-03-08T12:00:00Z', night)).toEqual([

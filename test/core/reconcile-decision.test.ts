@@ -14,7 +14,8 @@ it.each([
   expect(decideAboutRun(fresh, tracker)).toEqual({ action: 'stop', reason });
 });
 
-it('O14: a run is stopped when its issue lost a required label', () => {
+// @conforms O14
+it('a run is stopped when its issue lost a required label', () => {
   const rules = { ...tracker, requiredLabels: ['baton'] };
   expect(decideAboutRun(issue({ labels: [] }), rules)).toEqual({ action: 'stop', reason: 'not_routable' });
 });
@@ -24,12 +25,14 @@ it('a run goes on with the fresh record while its issue is active', () => {
   expect(decideAboutRun(fresh, tracker)).toEqual({ action: 'keep', issue: fresh });
 });
 
-it('O29: silence is counted from the last event, or from the start before there was one', () => {
+// @conforms O29
+it('silence is counted from the last event, or from the start before there was one', () => {
   expect(isStalled({ startedAt: 0, lastEventAt: null }, 1_001, 1_000)).toBe(true);
   expect(isStalled({ startedAt: 0, lastEventAt: null }, 1_000, 1_000)).toBe(false);
   expect(isStalled({ startedAt: 0, lastEventAt: 900 }, 1_001, 1_000)).toBe(false);
 });
 
+// @conforms 2.12
 it.each([0, -1])('a stall timeout of %d switches the check off', (timeout) => {
   expect(isStalled({ startedAt: 0, lastEventAt: null }, 10 ** 9, timeout)).toBe(false);
 });

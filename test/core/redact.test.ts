@@ -51,6 +51,7 @@ describe('secrets in what an agent tells', () => {
     for (const line of pem.trim().split('\n')) expect(redact(`> ${line}`, [pem])).toBe('> [secret]');
   });
 
+  // @conforms tools.17
   it('are found where a text was cut in the middle of one', () => {
     for (let left = 8; left < key.length; left += 1) {
       expect(redact(`it is ${key.slice(0, left)}`)).toBe('it is [secret]');

@@ -37,6 +37,7 @@ const anyWindow = fc
   );
 
 describe('the steps of one window', () => {
+  // @conforms octo-6.3
   it.each<[used: number, step: PressureStep]>([
     [0, 'free'],
     [69, 'free'],
@@ -52,6 +53,7 @@ describe('the steps of one window', () => {
     expect(stepAt({ used })).toBe(step);
   });
 
+  // @conforms octo-6.4
   it('keep a tenth for custody also when custody used little', () => {
     expect(stepAt({ used: 89, usedByOthers: 89 })).toBe('stretched');
     expect(stepAt({ used: 90, usedByOthers: 90 })).toBe('custody_only');

@@ -32,6 +32,7 @@ describe('a text that is shown to others', () => {
     expect(withoutSecrets(text)).toBe(text);
   });
 
+  // @conforms api.43
   it('never shows the value of a name that means a secret, whatever is around it', () => {
     const names = fc.constantFrom('API_KEY', 'MY_TOKEN', 'DB_PASSWORD', 'CLIENT_SECRET');
     const secrets = fc.stringMatching(/^[A-Za-z0-9+/]{9,40}$/);

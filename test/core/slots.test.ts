@@ -9,11 +9,13 @@ it('there is a slot below both limits', () => {
   expect(whyNoSlot('Todo', ['In Progress', 'In Progress'], agent)).toBeNull();
 });
 
+// @conforms 2.5
 it('the global limit holds for every state', () => {
   expect(whyNoSlot('In Progress', ['a', 'b', 'c'], agent)).toEqual({ code: 'no_slot', text: telling(3) });
   expect(whyNoSlot('In Progress', ['a', 'b', 'c', 'd'], agent)).toEqual({ code: 'no_slot', text: telling(4, 3) });
 });
 
+// @conforms 2.6
 it('a limit by state counts only that state, whatever its case', () => {
   expect(whyNoSlot('TODO', [' todo ', 'Todo'], agent)).toEqual({
     code: 'no_slot_in_state',

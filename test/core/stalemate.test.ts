@@ -29,6 +29,7 @@ describe('idle turns in a row', () => {
     ['but the next one does', 'a', ['?/done', 'a/done', 'a/done'], 1],
     ['never seen', null, ['?/', '?/', '?/'], 0],
     ['not seen before the first turn', null, ['a/', 'a/'], 1],
+    // @conforms runs.40
     ['a turn in which a person was heard is not idle', 'a', ['a/done', 'a/done', '!a/done'], 0],
     ['and the count begins anew after it', 'a', ['a/done', 'a/done', '!a/done', 'a/done', 'a/done'], 2],
     ['a person in the very first turn', 'a', ['!a/done', 'a/other'], 1],
@@ -36,6 +37,7 @@ describe('idle turns in a row', () => {
     expect(countAfter(before, turns.map(turn))).toBe(count);
   });
 
+  // @conforms runs.7
   it('are never more than the turns since the last change or the last word of a person, whatever happens', () => {
     const some = fc.record({
       fingerprint: fc.constantFrom('a', 'b', null),

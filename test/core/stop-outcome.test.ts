@@ -18,11 +18,13 @@ const table = [
   ['shutdown', 'interrupted', 'run_interrupted'],
 ] as const satisfies [StopReason, RunEnd, string][];
 
+// @conforms limits.24
 it.each(table)('a run that is stopped for %s ends as %s', (reason, end, code) => {
   const outcome = stopOutcome(reason, 3);
   expect(outcome).toMatchObject({ end, turns: 3, error: { code, details: { reason } } });
 });
 
+// @conforms 2.2
 it('the last stage of a run is its end, and one of the eleven of seed 2', () => {
   const ends: RunEnd[] = ['succeeded', 'failed', 'timed_out', 'stalled', 'canceled_by_reconciliation'];
   expect(ends.map(lastStage)).toEqual(ends);

@@ -26,6 +26,7 @@ it('a thread belongs to its backend', () => {
   expect(threadToResume(start('interrupted'), [run('t', null, 'command')])).toBeNull();
 });
 
+// @conforms runs.47
 it('a run that was to go on and could not be launched loses nothing: the retry after its failure goes on, too', () => {
   const dead = run(null, 'interrupted');
   expect(threadToResume(start('failure'), [dead, run('t')])).toBe('t');
@@ -73,6 +74,7 @@ it('goes on with a thread of the issue that no later run had a session beside, o
   );
 });
 
+// @conforms tools.25
 it('runs that were to go on and died before their session are passed over', () => {
   const dead = run(null, 'interrupted');
   expect(threadToResume(start('interrupted'), [dead, run(null, 'quota'), run('t')])).toBe('t');
@@ -106,6 +108,7 @@ it('a step against a full context is owed, too, and an ordinary start is not', (
   expect(startStillOwed([])).toBeNull();
 });
 
+// @conforms runs.70
 it('what is owed goes on with the thread that it was to go on with itself', () => {
   const some = fc.record({
     threadId: fc.constantFrom(null, null, null, 't1', 't2'),

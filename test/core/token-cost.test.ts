@@ -39,6 +39,7 @@ it('a part of a millionth is a whole one, once over all', () => {
   expect(cost(0)).toBe(0);
 });
 
+// @conforms runs.32
 it('is exact where floats are not', () => {
   // As floats 100 · 0.07 is a little more than 7, and would be 8.
   const small: TokenPrice = { input: 0.07, cachedInput: null, output: 0 };

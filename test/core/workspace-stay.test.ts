@@ -35,7 +35,8 @@ describe('a workspace', () => {
     expect(why(situation, {}, true)?.code).toBe(code);
   });
 
-  it('F081: stays as long as its state says, whatever the case of the name, and then as long as all do', () => {
+  // @conforms F081
+  it('stays as long as its state says, whatever the case of the name, and then as long as all do', () => {
     const times = { retentionMs: hourMs, retentionMsByState: { cancelled: 24 * hourMs, done: 0 } };
     const idleSince = now - 2 * hourMs;
     expect(why({ issue: { state: ' CANCELLED ' }, idleSince }, times)).toEqual({

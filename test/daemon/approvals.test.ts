@@ -18,14 +18,16 @@ describe('approval_policy never', liveTest, () => {
     },
   }));
 
-  it('A10: lets a command run for the session without asking anybody, and the turn completes', async () => {
+  // @conforms A10
+  it('lets a command run for the session without asking anybody, and the turn completes', async () => {
     expect(await daemon().endedRuns('approvals')).toMatchObject([{ outcome: 'succeeded', turns: 1 }]);
     expect(daemon().fake('approvals').answerTo(99)).toEqual({ id: 99, result: { decision: 'acceptForSession' } });
     expect(daemon().fake('approvals').sent('turn/start')).toMatchObject([{ approvalPolicy: 'never' }]);
     expect((await daemon().events('approvals')).map(({ event }) => event)).toContain('approval_auto_approved');
   });
 
-  it('A13: approves the call of a tool for the session in the words that were offered', async () => {
+  // @conforms A13
+  it('approves the call of a tool for the session in the words that were offered', async () => {
     await daemon().untilEnded('approvals');
     expect(daemon().fake('approvals').answerTo(110)).toEqual({
       id: 110,
@@ -33,12 +35,14 @@ describe('approval_policy never', liveTest, () => {
     });
   });
 
-  it('X8: answers a request that arrives before the reply to turn/start', async () => {
+  // @conforms X8
+  it('answers a request that arrives before the reply to turn/start', async () => {
     expect(await daemon().endedRuns('early')).toMatchObject([{ outcome: 'succeeded', turns: 1 }]);
     expect(daemon().fake('early').answerTo(99)).toEqual({ id: 99, result: { decision: 'acceptForSession' } });
   });
 
-  it('A14: does not answer a real question: the run ends at once and the issue is held with it', async () => {
+  // @conforms A14
+  it('does not answer a real question: the run ends at once and the issue is held with it', async () => {
     expect(await daemon().held('freeform')).toMatchObject({
       code: 'agent_input_required',
       reason: expect.stringContaining('Which colour?'),

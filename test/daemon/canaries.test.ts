@@ -221,82 +221,80 @@ function callOverMcp(url: string, token: string): Promise<Response> {
 const longTest = { timeout: 240_000 };
 
 describe('secrets', longTest, () => {
+  // @conforms A22
   it.each([
     ['named by a variable', true],
     ['written into the workflow file', false],
-  ])(
-    'A22: a key of the tracker that is %s is seen by no agent, hook or tool and written nowhere',
-    async (_how, isNamed) => {
-      const drawn = draw({ isNamed });
-      const { own, accounts, allowed } = drawn;
-      await using linear = await startFakeLinear({ apiKey: own.underOtherName });
-      // Linear itself tells it to whoever asks.
-      const message = `the key ${own.underOtherName} was wrong`;
-      linear.faults.next.push({ kind: 'graphql_errors', data: 'null', message, operation: 'Mine' });
-      const daemon = await startWithCanaries(linear, drawn, isNamed ? '$TICKET_KEY' : own.underOtherName);
-      using place = daemon.place;
+  ])('a key of the tracker that is %s is seen by no agent, hook or tool and written nowhere', async (_how, isNamed) => {
+    const drawn = draw({ isNamed });
+    const { own, accounts, allowed } = drawn;
+    await using linear = await startFakeLinear({ apiKey: own.underOtherName });
+    // Linear itself tells it to whoever asks.
+    const message = `the key ${own.underOtherName} was wrong`;
+    linear.faults.next.push({ kind: 'graphql_errors', data: 'null', message, operation: 'Mine' });
+    const daemon = await startWithCanaries(linear, drawn, isNamed ? '$TICKET_KEY' : own.underOtherName);
+    using place = daemon.place;
 
-      await daemon.until('questions', 'curious');
-      const token = tokenOf(place);
-      const [start] = daemon.fake('curious').sent('thread/start');
-      const config = start?.config as { mcp_servers: { baton: { url: string } } } & Record<string, unknown>;
-      // A login shell of the agent's commands would read the profile, and with it what was unset.
-      expect(config).toMatchObject({ allow_login_shell: false });
-      const { url } = config.mcp_servers.baton;
-      const opened = await callOverMcp(url, token);
-      expect(opened.status).toBe(200);
-      let told = await opened.text();
-      const asked = await typed(place, [['ask', 'show', 'BAT-1']]);
-      told += asked + (await typed(place, [['status']]));
-      told += JSON.stringify(await daemon.tell('ask', 'answer', 'BAT-1', 'no'));
+    await daemon.until('questions', 'curious');
+    const token = tokenOf(place);
+    const [start] = daemon.fake('curious').sent('thread/start');
+    const config = start?.config as { mcp_servers: { baton: { url: string } } } & Record<string, unknown>;
+    // A login shell of the agent's commands would read the profile, and with it what was unset.
+    expect(config).toMatchObject({ allow_login_shell: false });
+    const { url } = config.mcp_servers.baton;
+    const opened = await callOverMcp(url, token);
+    expect(opened.status).toBe(200);
+    let told = await opened.text();
+    const asked = await typed(place, [['ask', 'show', 'BAT-1']]);
+    told += asked + (await typed(place, [['status']]));
+    told += JSON.stringify(await daemon.tell('ask', 'answer', 'BAT-1', 'no'));
 
-      await soon(() => expect(linear.stateOf('BAT-1')).toBe('In Review'));
-      const runs = await daemon.endedRuns('curious');
-      expect(runs).toMatchObject([
-        { account: 'first', error_code: 'agent_quota_exhausted', error_message: said('usage limit of') },
-        { account: 'second', outcome: 'succeeded', last_message: said('At last') },
-      ]);
-      expect((await callOverMcp(url, token)).status).toBe(401);
-      told += await typed(place, isNamed ? commands : fewCommands);
-      await daemon.stop();
-      told += daemon.process.stdout() + daemon.process.stderr();
+    await soon(() => expect(linear.stateOf('BAT-1')).toBe('In Review'));
+    const runs = await daemon.endedRuns('curious');
+    expect(runs).toMatchObject([
+      { account: 'first', error_code: 'agent_quota_exhausted', error_message: said('usage limit of') },
+      { account: 'second', outcome: 'succeeded', last_message: said('At last') },
+    ]);
+    expect((await callOverMcp(url, token)).status).toBe(401);
+    told += await typed(place, isNamed ? commands : fewCommands);
+    await daemon.stop();
+    told += daemon.process.stdout() + daemon.process.stderr();
 
-      // All of it took place.
-      const read = (name: string): string => place.read(`workspaces/BAT-1/${name}.txt`);
-      for (const look of looks) expect(read(`${look}-env`)).toContain('OTHER_EXPORT=reaches-the-agent');
-      for (const look of ['first', 'second']) expect(read(`${look}-parent`)).toContain('OPENAI_API_KEY=[masked]');
-      expect(read('first-account').trim()).toBe(sha(accounts[0]));
-      expect(read('second-account').trim()).toBe(sha(accounts[1]));
-      for (const hook of ['before', 'after']) expect(read(`${hook}-account`).trim()).toBe(sha(ofProfile));
-      const answers = [201, 202, 203, 204].map((id) => JSON.stringify(daemon.fake('curious').answerTo(id)?.result));
-      expect(answers[2]).toContain('was wrong');
-      expect(linear.commentsOf('BAT-1')).toMatchObject([{ body: said('Looked around.') }]);
-      // What the agent told of itself is there, wherever it was to be, and all three are hidden in it.
-      expect(asked).toContain(hidden('to see'));
-      expect(asked).toContain(hidden('run'));
-      const [first, second] = runs.map(({ run_id }) => transcriptOf(place, run_id));
-      expectHidden(first, 'I found', 'And more.', 'You hit the usage limit of');
-      expectHidden(second, 'At last');
-      expect(told).toContain(hidden('Half of it.'));
+    // All of it took place.
+    const read = (name: string): string => place.read(`workspaces/BAT-1/${name}.txt`);
+    for (const look of looks) expect(read(`${look}-env`)).toContain('OTHER_EXPORT=reaches-the-agent');
+    for (const look of ['first', 'second']) expect(read(`${look}-parent`)).toContain('OPENAI_API_KEY=[masked]');
+    expect(read('first-account').trim()).toBe(sha(accounts[0]));
+    expect(read('second-account').trim()).toBe(sha(accounts[1]));
+    for (const hook of ['before', 'after']) expect(read(`${hook}-account`).trim()).toBe(sha(ofProfile));
+    const answers = [201, 202, 203, 204].map((id) => JSON.stringify(daemon.fake('curious').answerTo(id)?.result));
+    expect(answers[2]).toContain('was wrong');
+    expect(linear.commentsOf('BAT-1')).toMatchObject([{ body: said('Looked around.') }]);
+    // What the agent told of itself is there, wherever it was to be, and all three are hidden in it.
+    expect(asked).toContain(hidden('to see'));
+    expect(asked).toContain(hidden('run'));
+    const [first, second] = runs.map(({ run_id }) => transcriptOf(place, run_id));
+    expectHidden(first, 'I found', 'And more.', 'You hit the usage limit of');
+    expectHidden(second, 'At last');
+    expect(told).toContain(hidden('Half of it.'));
 
-      // And nothing of it is anywhere, but where the test has put it.
-      expect(filesWith(stateFolderOf(place), 'BAT-1').length).toBeGreaterThan(0);
-      expect(filesWith(path.join(place.folder, 'kept'), 'BAT-1').length).toBeGreaterThan(0);
-      const profile = profiles.map((name) => path.join(place.folder, name));
-      const planted: Readonly<Record<string, readonly string[]>> = {
-        inProfile: profile,
-        inProfileToo: isNamed ? profile : [],
-        ofStoreInProfile: profile,
-        underOtherName: isNamed ? [] : [path.join(place.folder, 'WORKFLOW.md')],
-      };
-      for (const [name, secret] of Object.entries(own)) {
-        expect(filesWith(place.folder, secret).sort(), name).toEqual(planted[name] ?? []);
-        expect(told.includes(secret), `${name} in what was printed`).toBe(false);
-      }
-      for (const secret of [...accounts, allowed, token]) {
-        expect(filesWith(place.folder, secret)).toEqual([]);
-        expect(told.includes(secret)).toBe(false);
-      }
-    },
-  );
+    // And nothing of it is anywhere, but where the test has put it.
+    expect(filesWith(stateFolderOf(place), 'BAT-1').length).toBeGreaterThan(0);
+    expect(filesWith(path.join(place.folder, 'kept'), 'BAT-1').length).toBeGreaterThan(0);
+    const profile = profiles.map((name) => path.join(place.folder, name));
+    const planted: Readonly<Record<string, readonly string[]>> = {
+      inProfile: profile,
+      inProfileToo: isNamed ? profile : [],
+      ofStoreInProfile: profile,
+      underOtherName: isNamed ? [] : [path.join(place.folder, 'WORKFLOW.md')],
+    };
+    for (const [name, secret] of Object.entries(own)) {
+      expect(filesWith(place.folder, secret).sort(), name).toEqual(planted[name] ?? []);
+      expect(told.includes(secret), `${name} in what was printed`).toBe(false);
+    }
+    for (const secret of [...accounts, allowed, token]) {
+      expect(filesWith(place.folder, secret)).toEqual([]);
+      expect(told.includes(secret)).toBe(false);
+    }
+  });
 });

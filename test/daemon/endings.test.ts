@@ -28,17 +28,20 @@ describe('the time of a turn', liveTest, () => {
     },
   }));
 
-  it('A4: may take longer than turn_timeout_ms as long as something is heard', async () => {
+  // @conforms A4
+  it('may take longer than turn_timeout_ms as long as something is heard', async () => {
     expect(await daemon().endedRuns('chatty')).toMatchObject([{ outcome: 'succeeded', turns: 1 }]);
   });
 
-  it('A5: ends after a silence of turn_timeout_ms, and is interrupted', async () => {
+  // @conforms A5
+  it('ends after a silence of turn_timeout_ms, and is interrupted', async () => {
     expect(await daemon().endedRuns('silent')).toMatchObject([
       { outcome: 'timed_out', error_code: 'agent_turn_timeout', error_message: expect.stringContaining('8000 ms') },
     ]);
     expect(daemon().fake('silent').sent('turn/interrupt')).toHaveLength(1);
   });
 
+  // @conforms daemon.6
   it('that is never silent ends after turn_wall_time_ms all the same', async () => {
     expect(await daemon().endedRuns('endless')).toMatchObject([
       {
@@ -61,7 +64,8 @@ describe('a turn', liveTest, () => {
     },
   }));
 
-  it('X4: that completes as failed, or as interrupted, fails its attempt: a backoff follows and no further turn', async () => {
+  // @conforms X4
+  it('that completes as failed, or as interrupted, fails its attempt: a backoff follows and no further turn', async () => {
     expect(await daemon().endedRuns('failed')).toMatchObject([
       {
         outcome: 'failed',
@@ -82,13 +86,15 @@ describe('a turn', liveTest, () => {
     }
   });
 
-  it('X16: that sends 20 MB without an end of line fails cleanly, and the daemon is none the larger', async () => {
+  // @conforms X16
+  it('that sends 20 MB without an end of line fails cleanly, and the daemon is none the larger', async () => {
     expect(await daemon().endedRuns('flood')).toMatchObject([
       { outcome: 'failed', error_code: 'agent_protocol_error' },
     ]);
     expect(peakMemoryMb(daemon().process.child.pid ?? 0)).toBeLessThan(400);
   });
 
+  // @conforms daemon.5
   it('that changes nothing and says the same, three times over, is a stalemate: the issue is held', async () => {
     expect(await daemon().held('idle')).toMatchObject({
       code: 'run_stalemate',
@@ -108,12 +114,14 @@ describe('an agent without a word', liveTest, () => {
     },
   }));
 
+  // @conforms daemon.7
   it('that never answers the first request is caught by read_timeout_ms', async () => {
     expect(await daemon().endedRuns('mute')).toMatchObject([
       { outcome: 'failed', error_code: 'agent_launch_failed', error_message: expect.stringContaining('initialize') },
     ]);
   });
 
+  // @conforms daemon.8
   it('that falls silent after its session began is stalled', async () => {
     expect(await daemon().endedRuns('begun')).toMatchObject([
       { outcome: 'stalled', error_code: 'run_stalled', session_id: expect.stringMatching(/^thread-/) },
@@ -153,24 +161,28 @@ describe('the end of a run', liveTest, () => {
       .place.pids()
       .filter((pid) => givenTo(pid).includes(text));
 
-  it('A1: a workspace that leads to the root is refused, and nothing is started', async () => {
+  // @conforms A1
+  it('a workspace that leads to the root is refused, and nothing is started', async () => {
     expect(await refusedRuns('root')).toMatchObject([
       { outcome: 'failed', error_code: 'workspace_symlink_escape', turns: 0 },
     ]);
   });
 
-  it('A2: a workspace that leads out of the root is refused, and nothing is started', async () => {
+  // @conforms A2
+  it('a workspace that leads out of the root is refused, and nothing is started', async () => {
     expect(await refusedRuns('outside')).toMatchObject([
       { outcome: 'failed', error_code: 'workspace_symlink_escape', turns: 0 },
     ]);
   });
 
-  it('X5: a hook that takes too long is ended with all that it started', async () => {
+  // @conforms X5
+  it('a hook that takes too long is ended with all that it started', async () => {
     expect(await refusedRuns('slowHook')).toMatchObject([{ outcome: 'failed', error_code: 'workspace_hook_timeout' }]);
     expect(processesWith('sleep\x0299')).toEqual([]);
   });
 
-  it('X6: an issue that is cancelled ends its run: the turn is interrupted, after_run runs, the slot is free when all is gone', async () => {
+  // @conforms X6
+  it('an issue that is cancelled ends its run: the turn is interrupted, after_run runs, the slot is free when all is gone', async () => {
     const id = daemon().idOf('canceled');
     await soon(async () => {
       const { running } = await daemon().status();
@@ -185,7 +197,8 @@ describe('the end of a run', liveTest, () => {
     expect(existsSync(`${daemon().place.folder}/after-${id}`)).toBe(true);
   });
 
-  it('X5: an agent that hears neither its input close nor a signal is ended with its grandchild', async () => {
+  // @conforms X5
+  it('an agent that hears neither its input close nor a signal is ended with its grandchild', async () => {
     const id = daemon().idOf('stubborn');
     await soon(async () => {
       const { running } = await daemon().status();

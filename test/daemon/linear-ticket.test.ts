@@ -38,7 +38,8 @@ describe('a ticket on Linear that changes in the middle of a turn', liveTest, ()
       );
     });
 
-  it('T5: has no further turn when its required label is gone, and the run ends well', async () => {
+  // @conforms T5
+  it('has no further turn when its required label is gone, and the run ends well', async () => {
     await isAtWork('unlabelled');
     linear.updateIssue(daemon.idOf('unlabelled'), { labels: [] });
     daemon.letGoOn('unlabelled');
@@ -46,7 +47,8 @@ describe('a ticket on Linear that changes in the middle of a turn', liveTest, ()
     expect(daemon.fake('unlabelled').sent('turn/start')).toHaveLength(1);
   });
 
-  it('T2: has no further turn when somebody has moved it to Done, and the run ends well', async () => {
+  // @conforms T2
+  it('has no further turn when somebody has moved it to Done, and the run ends well', async () => {
     await isAtWork('done');
     linear.updateIssue(daemon.idOf('done'), { state: 'Done' });
     daemon.letGoOn('done');

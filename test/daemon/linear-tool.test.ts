@@ -108,7 +108,8 @@ describe('an agent that speaks to Linear by linear_graphql', liveTest, () => {
   };
   const sent = (operation: string) => linear.requests.filter((request) => request.operation === operation);
 
-  it('A24: is offered it at the start of the thread beside the fixed tools, in the words of the reference', async () => {
+  // @conforms A24
+  it('is offered it at the start of the thread beside the fixed tools, in the words of the reference', async () => {
     await daemon.untilEnded('asks');
     const tools = offeredTo(daemon, 'asks');
     expect(tools.map(({ name }) => name)).toEqual([...fixedTools, 'linear_graphql']);
@@ -123,44 +124,51 @@ describe('an agent that speaks to Linear by linear_graphql', liveTest, () => {
     });
   });
 
-  it('A25: may give the document alone, which is trimmed and sent with no variables', async () => {
+  // @conforms A25
+  it('may give the document alone, which is trimmed and sent with no variables', async () => {
     expect(await asked(25)).toEqual({ success: true, said: { data: { viewer: { name: 'Someone' } } } });
     const [request] = sent('Raw');
     expect(request?.variables).toEqual({});
     expect(request?.document.replaceAll(/\s+/g, ' ')).toBe('query Raw { viewer { name } }');
   });
 
-  it('A26: may give variables, and the name of an operation is ignored', async () => {
+  // @conforms A26
+  it('may give variables, and the name of an operation is ignored', async () => {
     expect(await asked(26)).toEqual({ success: true, said: { data: { issue: { identifier: 'BAT-1' } } } });
     expect(sent('One')).toMatchObject([{ variables: { id: 'BAT-1' } }]);
   });
 
+  // @conforms A28
   it.each([
     ['nothing but blanks', 280],
     ['a blank query', 281],
     ['variables alone', 282],
-  ])('A28: is told that %s is no query', async (_what, id) => {
+  ])('is told that %s is no query', async (_what, id) => {
     expect(await asked(id)).toEqual({ success: false, said: { error: { message: needsQuery } } });
   });
 
-  it('A29: is told what is expected when the arguments are a list', async () => {
+  // @conforms A29
+  it('is told what is expected when the arguments are a list', async () => {
     const message = expect.stringContaining('expects either a GraphQL query string or an object');
     expect(await asked(29)).toEqual({ success: false, said: { error: { message } } });
   });
 
-  it('A31: gets an answer with errors whole, as no success', async () => {
+  // @conforms A31
+  it('gets an answer with errors whole, as no success', async () => {
     const wrong = { data: null, errors: [{ message: 'Unknown thing' }] };
     expect(await asked(310)).toMatchObject({ success: false, said: wrong });
     const half = { data: { viewer: { name: 'Someone' } }, errors: [{ message: 'Half of it' }] };
     expect(await asked(311)).toMatchObject({ success: false, said: half });
   });
 
-  it('A33: is told the status of a refusal', async () => {
+  // @conforms A33
+  it('is told the status of a refusal', async () => {
     const error = { message: 'Linear GraphQL request failed with HTTP 503.', status: 503 };
     expect(await asked(33)).toEqual({ success: false, said: { error } });
   });
 
-  it('A34: is told why there was no answer', async () => {
+  // @conforms A34
+  it('is told why there was no answer', async () => {
     const error = {
       message: 'Linear GraphQL request failed before receiving a successful response.',
       reason: expect.stringContaining('linear_graphql'),
@@ -168,12 +176,14 @@ describe('an agent that speaks to Linear by linear_graphql', liveTest, () => {
     expect(await asked(34)).toEqual({ success: false, said: { error } });
   });
 
-  it('A35: is told which tools there are when it calls another', async () => {
+  // @conforms A35
+  it('is told which tools there are when it calls another', async () => {
     const supportedTools = [...fixedTools, 'linear_graphql'];
     const message = 'Unsupported dynamic tool: "not_a_real_tool".';
     expect(await asked(35)).toEqual({ success: false, said: { error: { message, supportedTools } } });
   });
 
+  // @conforms A28, A29
   it('A28 and A29: what is no document was never sent, each other one once, and the run goes on to its end', async () => {
     expect(await daemon.endedRuns('asks')).toMatchObject([{ outcome: 'succeeded', turns: 1 }]);
     const ofAgent = linear.requests.map(({ operation }) => operation ?? '').filter((name) => !name.startsWith('Baton'));
@@ -183,6 +193,7 @@ describe('an agent that speaks to Linear by linear_graphql', liveTest, () => {
     expect(JSON.stringify(await daemon.tell('requests'))).toContain('"linear_graphql"');
   });
 
+  // @conforms daemon.9
   it('sees what people said when its ticket comes back from review, fenced where they are not trusted', async () => {
     await daemon.untilEnded('returned');
     await soon(() => expect(linear.stateOf('BAT-2')).toBe('In Review'));
@@ -206,7 +217,8 @@ describe('an agent that speaks to Linear by linear_graphql', liveTest, () => {
 });
 
 describe('a workflow without a key for Linear', liveTest, () => {
-  it('A32: is refused in words that name both settings, before any agent could ask', async () => {
+  // @conforms A32
+  it('is refused in words that name both settings, before any agent could ask', async () => {
     using place = new Place();
     const tracker = 'tracker: {kind: linear, project_slug: baton}';
     place.write('WORKFLOW.md', ['---', tracker, 'codex: {command: "true"}', '---', 'Work'].join('\n'));
@@ -230,7 +242,8 @@ describe('an agent on a memory tracker', liveTest, () => {
     },
   }));
 
-  it('A37: is offered no tool of a tracker, and one that it calls all the same fails', async () => {
+  // @conforms A37
+  it('is offered no tool of a tracker, and one that it calls all the same fails', async () => {
     const { success, output } = await answerTo(daemon(), 'lonely', 37);
     expect(success).toBe(false);
     expect(JSON.parse(output)).toEqual({

@@ -42,7 +42,8 @@ describe('a workflow that says nothing of Codex but its command', liveTest, () =
     },
   }));
 
-  it('T2: a turn that hands the ticket over is the only one, and the run ends well', async () => {
+  // @conforms T2
+  it('a turn that hands the ticket over is the only one, and the run ends well', async () => {
     expect(await daemon().endedRuns('plain')).toMatchObject([
       { outcome: 'succeeded', error_code: null, turns: 1, retry_kind: null },
     ]);
@@ -55,7 +56,8 @@ describe('a workflow that says nothing of Codex but its command', liveTest, () =
     });
   });
 
-  it('A11: initialize asks for the experimental protocol, and initialized follows it', () => {
+  // @conforms A11
+  it('initialize asks for the experimental protocol, and initialized follows it', () => {
     const [started, first, second, third] = daemon().fake('plain').trace();
     expect(started).toHaveProperty('started');
     expect(first).toMatchObject({
@@ -66,7 +68,8 @@ describe('a workflow that says nothing of Codex but its command', liveTest, () =
     expect(third?.method).toBe('thread/start');
   });
 
-  it('T7: the default policies go to Codex in its words of today, with the workspace and its git directory writable', () => {
+  // @conforms T7
+  it('the default policies go to Codex in its words of today, with the workspace and its git directory writable', () => {
     const workspace = path.join(daemon().place.folder, 'workspaces', daemon().idOf('plain'));
     // Of the reject map of the reference nothing is asked for.
     const approvalPolicy = {
@@ -89,7 +92,8 @@ describe('a workflow that says nothing of Codex but its command', liveTest, () =
     ]);
   });
 
-  it('T8: the command of the workflow is run with its words as they are, and no flag is added', async () => {
+  // @conforms T8
+  it('the command of the workflow is run with its words as they are, and no flag is added', async () => {
     for (const name of ['plain', 'tools']) {
       await daemon().endedRuns(name);
       const [first] = daemon().fake(name).trace();
@@ -97,14 +101,16 @@ describe('a workflow that says nothing of Codex but its command', liveTest, () =
     }
   });
 
-  it('T10: the agent works in the workspace of its ticket', () => {
+  // @conforms T10
+  it('the agent works in the workspace of its ticket', () => {
     const id = daemon().idOf('plain');
     const [first] = daemon().fake('plain').trace();
     expect(path.basename(first?.started?.cwd ?? '')).toBe(id);
     expect(daemon().place.read(`workspaces/${id}/where.txt`)).toBe(`${daemon().place.folder}/workspaces/${id}\n`);
   });
 
-  it('A16: a tool that is not there is refused in words, and the turn goes on and completes', async () => {
+  // @conforms A16
+  it('a tool that is not there is refused in words, and the turn goes on and completes', async () => {
     expect(await daemon().endedRuns('tools')).toMatchObject([{ outcome: 'succeeded', turns: 1 }]);
     const { result } = daemon().fake('tools').answerTo(101) as unknown as Answer;
     expect(result.success).toBe(false);
@@ -116,7 +122,8 @@ describe('a workflow that says nothing of Codex but its command', liveTest, () =
     });
   });
 
-  it('A17: a tool is called by either name of the field with its arguments, and its text comes back', async () => {
+  // @conforms A17
+  it('a tool is called by either name of the field with its arguments, and its text comes back', async () => {
     await daemon().untilEnded('tools');
     const { result } = daemon().fake('tools').answerTo(102) as unknown as Answer;
     expect(result).toMatchObject({ success: true, contentItems: [{ type: 'inputText' }] });
@@ -129,7 +136,8 @@ describe('a workflow that says nothing of Codex but its command', liveTest, () =
     );
   });
 
-  it('A20: noise on both streams costs nothing; it is kept as another message, never as a malformed one', async () => {
+  // @conforms A20
+  it('noise on both streams costs nothing; it is kept as another message, never as a malformed one', async () => {
     expect(await daemon().endedRuns('noise')).toMatchObject([{ outcome: 'succeeded', turns: 1 }]);
     const events = await daemon().events('noise');
     expect(events).toContainEqual(
@@ -138,13 +146,15 @@ describe('a workflow that says nothing of Codex but its command', liveTest, () =
     expect(events.filter(({ event }) => event === 'malformed')).toEqual([]);
   });
 
-  it('X7: a request that nobody knows is answered with an error of the protocol, and the turn goes on', async () => {
+  // @conforms X7
+  it('a request that nobody knows is answered with an error of the protocol, and the turn goes on', async () => {
     await daemon().untilEnded('noise');
     expect(daemon().fake('noise').answerTo('strange')).toMatchObject({ error: { code: -32_601 } });
     expect(daemon().fake('noise').answerTo(900)).toMatchObject({ result: { success: true } });
   });
 
-  it('X3: quota in camel case is shown with its account', async () => {
+  // @conforms X3
+  it('quota in camel case is shown with its account', async () => {
     await daemon().untilEnded('quota');
     expect((await daemon().tell('status')).status.accounts).toMatchObject([
       {
@@ -179,13 +189,15 @@ describe('a memory tracker and an app-server', liveTest, () => {
     },
   }));
 
-  it('T1: after one turn the workspace stays, named by the identifier of an issue without an id of its own', async () => {
+  // @conforms T1
+  it('after one turn the workspace stays, named by the identifier of an issue without an id of its own', async () => {
     expect(await daemon().endedRuns('once')).toMatchObject([{ outcome: 'succeeded', turns: 1 }]);
     const file = path.join(daemon().place.folder, 'workspaces', 'BAT-1', 'work.txt');
     expect(existsSync(file) && readFileSync(file, 'utf8')).toBe('kept\n');
   });
 
-  it('T4: with an issue that stays active a run has max_turns turns on one thread in one process, and ends well', async () => {
+  // @conforms T4
+  it('with an issue that stays active a run has max_turns turns on one thread in one process, and ends well', async () => {
     const [first] = await daemon().endedRuns('long');
     expect(first).toMatchObject({ outcome: 'succeeded', turns: 2, retry_kind: null });
     const trace = daemon().fake('long').trace();
@@ -195,14 +207,16 @@ describe('a memory tracker and an app-server', liveTest, () => {
     expect(turns.map(({ params }) => params?.threadId)).toEqual([first?.session_id, first?.session_id]);
   });
 
-  it('T4: and the issue that is still active goes on in another run, which begins a thread of its own', async () => {
+  // @conforms T4
+  it('and the issue that is still active goes on in another run, which begins a thread of its own', async () => {
     await soon(() => expect(daemon().fake('long').sent('thread/start').length).toBeGreaterThan(1));
     const runs = await daemon().runs('long');
     expect(runs[1]).toMatchObject({ retry_kind: 'continuation' });
     expect(daemon().fake('long').sent('thread/resume')).toEqual([]);
   });
 
-  it('A19: a first answer of more than a megabyte in one line is read whole', async () => {
+  // @conforms A19
+  it('a first answer of more than a megabyte in one line is read whole', async () => {
     expect(await daemon().endedRuns('heavy')).toMatchObject([{ outcome: 'succeeded', turns: 1 }]);
   });
 });

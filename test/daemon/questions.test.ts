@@ -20,7 +20,8 @@ describe('an agent that needs a person', liveTest, () => {
     },
   }));
 
-  it('A7: a turn that says it needs input asks a person first, then its run ends and the issue is held', async () => {
+  // @conforms A7
+  it('a turn that says it needs input asks a person first, then its run ends and the issue is held', async () => {
     expect(await daemon().held('needed')).toMatchObject({
       code: 'agent_input_required',
       reason: expect.stringContaining('Which door?'),
@@ -30,7 +31,8 @@ describe('an agent that needs a person', liveTest, () => {
     expect(daemon().fake('needed').answerTo('resp-1')).toMatchObject({ error: { code: -32_601 } });
   });
 
-  it('A8: an elicitation without an id asks a person first, then its run ends and the issue is held', async () => {
+  // @conforms A8
+  it('an elicitation without an id asks a person first, then its run ends and the issue is held', async () => {
     expect(await daemon().held('elicited')).toMatchObject({
       code: 'agent_input_required',
       reason: expect.stringContaining('Which size?'),
@@ -38,7 +40,8 @@ describe('an agent that needs a person', liveTest, () => {
     expect(await daemon().runs('elicited')).toMatchObject([{ outcome: 'failed', error_code: 'agent_input_required' }]);
   });
 
-  it('X2: an issue with an open question stays held through polls, and is freed when it moves away', async () => {
+  // @conforms X2
+  it('an issue with an open question stays held through polls, and is freed when it moves away', async () => {
     const id = daemon().idOf('moved');
     await daemon().held('moved');
     const lastPoll = async (): Promise<string> => (await daemon().status()).jobs.find(isPoll).last_run_at;
@@ -55,6 +58,7 @@ describe('an agent that needs a person', liveTest, () => {
     expect(await daemon().runs('moved')).toHaveLength(1);
   });
 
+  // @conforms daemon.2
   it('goes on with an answer that comes after its run: the thread is resumed, and told the answer', async () => {
     await daemon().held('later');
     const id = daemon().idOf('later');
@@ -105,6 +109,7 @@ describe('a person and a live agent', liveTest, () => {
     },
   }));
 
+  // @conforms daemon.1
   it('answers in words, and Codex is told in the words of its schema: the turn goes on and completes', async () => {
     expect(await daemon().answer('asks', 'gh pr view', 'yes')).toMatchObject({ state: 'agent_waits', kind: 'command' });
     expect(await daemon().answer('asks', 'Which colour?', 'dark green')).toMatchObject({ kind: 'input' });
@@ -123,7 +128,8 @@ describe('a person and a live agent', liveTest, () => {
     });
   });
 
-  it('A7: answers what a turn needs while its agent lives, which goes on with it in the next turn of the same thread', async () => {
+  // @conforms A7
+  it('answers what a turn needs while its agent lives, which goes on with it in the next turn of the same thread', async () => {
     await daemon().answer('needs', 'Which door?', 'the blue one');
     expect(await daemon().endedRuns('needs')).toMatchObject([{ outcome: 'succeeded', turns: 2, retry_kind: null }]);
     const fake = daemon().fake('needs');
@@ -134,6 +140,7 @@ describe('a person and a live agent', liveTest, () => {
     expect(fake.sent('thread/resume')).toEqual([]);
   });
 
+  // @conforms daemon.3
   it('says something to the turn, takes the thread over and gives it back', async () => {
     const id = daemon().idOf('steered');
     const fake = daemon().fake('steered');

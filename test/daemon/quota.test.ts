@@ -36,7 +36,8 @@ describe('an account whose quota is used up', liveTest, () => {
     };
   });
 
-  it('X4: is parked until its reset: no attempt is spent, nothing else starts on it, and then all goes on', async () => {
+  // @conforms X4
+  it('is parked until its reset: no attempt is spent, nothing else starts on it, and then all goes on', async () => {
     await daemon().until('waiting_quota', 'limited');
     const { accounts, running, waiting_quota: waiting, skipped } = (await daemon().tell('status')).status;
     expect(accounts).toMatchObject([{ name: 'codex', parked_for: 'quota', windows: [{ used_percent: 100 }] }]);
@@ -74,6 +75,7 @@ describe('an account that nobody is logged in to', liveTest, () => {
     },
   }));
 
+  // @conforms daemon.4
   it('holds its issue with the command that logs in, and goes on when a person says so', async () => {
     const { code, reason } = await daemon().held('refused');
     expect(code).toBe('agent_auth_failed');
@@ -110,6 +112,7 @@ describe('a conversation that became too long', liveTest, () => {
     },
   }));
 
+  // @conforms 4.87
   it('is made shorter before the next attempt goes on with it', async () => {
     const fake = daemon().fake('long');
     await soon(() => expect(fake.answerTo(900)).toBeDefined());

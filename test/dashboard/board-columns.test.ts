@@ -31,6 +31,7 @@ const page = (
 ): BoardColumns => withPage(columns, state, { issues: names.map((id) => issue(id, state)), next });
 
 describe('the columns of the board', () => {
+  // @conforms dashboard.5
   it('have an issue once, in the column of its status, whatever comes in whichever order', () => {
     const id = fc.constantFrom('a', 'b', 'c', 'd');
     const state = fc.constantFrom(...states);

@@ -8,6 +8,7 @@ describe('a file for a spreadsheet', () => {
     expect(csvOf(['a'], [['x,"y"\nz']])).toBe('a\r\n"x,""y""\nz"\r\n');
   });
 
+  // @conforms dashboard.10
   it('lets no text of others begin a formula, also not behind blanks or in wide letters', () => {
     const cells = ['=1+1', '+1', '-1', '@SUM(A1)', '\t=cmd', ' \u200B=cmd', '\uFF1D1'];
     for (const cell of cells) expect(parse(csvOf([], [[cell]]))[1]).toEqual([`'${cell}`]);

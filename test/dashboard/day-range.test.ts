@@ -27,6 +27,7 @@ describe('a range of days in the address', () => {
     expect(daysOf(range)).toEqual(['2026-11-01', '2026-11-02', '2026-11-03']);
   });
 
+  // @conforms dashboard.12
   it('is never longer than may be asked for, never upside down, and keeps its last day, whatever is typed', () => {
     const text = fc.oneof(
       fc.string(),

@@ -26,6 +26,7 @@ describe('the lines of a unified diff', () => {
     expect(diffHunks('@@ -1 +1 @@\n-a\n+b\n')[0]?.lines).toHaveLength(2);
   });
 
+  // @conforms dashboard.16
   it('may themselves look like the head of a hunk or of a file', () => {
     const [hunk, more] = diffHunks('@@ -1,2 +1,2 @@\n--- a/x\n-@@ -1 +1 @@\n+++ b/y\n+@@ -9 +9 @@\n');
     expect(hunk?.lines.map(({ text }) => text)).toEqual(['-- a/x', '@@ -1 +1 @@', '++ b/y', '@@ -9 +9 @@']);

@@ -13,6 +13,7 @@ describe('what was found in a text', () => {
     ]);
   });
 
+  // @conforms dashboard.13
   it('takes what was typed for letters, never for a pattern', () => {
     expect(found('a.b axb', 'a.b')).toEqual(['a.b']);
     expect(found('x', '.*')).toEqual([]);

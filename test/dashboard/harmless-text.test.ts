@@ -17,6 +17,7 @@ describe('text of others', () => {
     );
   });
 
+  // @conforms dashboard.3
   it('has none of them for every character there is', () => {
     const left: string[] = [];
     for (let code = 0; code <= 0x10_ffff; code += 1) {

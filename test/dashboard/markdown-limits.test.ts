@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { isTooMuchMarkdown } from '../../dashboard/data/markdown-limits.ts';
 
 describe('a text that is made to stop the page', () => {
+  // @conforms dashboard.4
   it('is not read as Markdown: too long, too many marks, too many lines, too deep', () => {
     const heavy = ['a'.repeat(50_001), '*a_ '.repeat(20_000), '[a](b '.repeat(5_000), 'a\n'.repeat(3_001)];
     const deep = ['- '.repeat(40), '>'.repeat(40), '1. '.repeat(40), '> - 1) + '.repeat(10), `text\n${'>'.repeat(12)}`];

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { matchPath } from '../../dashboard/data/match-path.ts';
 
 describe('the address of a screen', () => {
+  // @conforms dashboard.7
   it('gives back every project and identifier that was put into it', () => {
     const part = fc.string({ unit: 'grapheme', minLength: 1 });
     fc.assert(

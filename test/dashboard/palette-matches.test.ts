@@ -26,6 +26,7 @@ describe('what the palette finds', () => {
     expect(matches.items().map(({ label }) => label)).toEqual(['needs you']);
   });
 
+  // @conforms dashboard.42
   it('is never more than it may be, and has the issue that was named in full first, however many others fit', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 300 }), fc.integer({ min: 1, max: 30 }), (count, most) => {

@@ -34,6 +34,7 @@ describe('the queue', () => {
     );
   });
 
+  // @conforms dashboard.11
   it('is divided by the reasons: every row is under exactly one, and those that start come first', () => {
     fc.assert(
       fc.property(queue, (value) => {

@@ -31,6 +31,7 @@ function patch(changes: Partial<Pick<Patch, 'set' | 'drop' | 'vitals'>>): Patch 
 const someRows = fc.dictionary(fc.constantFrom('a', 'b', 'c', 'd', 'e'), fc.string());
 
 describe('the rows of a project', () => {
+  // @conforms dashboard.2
   it('are after any patches what a snapshot would have said', () => {
     fc.assert(
       fc.property(someRows, fc.array(someRows, { maxLength: 6 }), (first, nexts) => {

@@ -16,6 +16,7 @@ function cut(text: string, at: readonly number[]): readonly string[] {
 }
 
 describe('the parser of the event stream', () => {
+  // @conforms dashboard.1
   it('gives the same messages however the stream is cut and whichever line ends it has', () => {
     const line = fc.constantFrom(
       'data: a',

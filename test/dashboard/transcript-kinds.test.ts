@@ -54,6 +54,7 @@ describe('what an event of a run is told as', () => {
     expect(told('tool_call_completed', 'x', codex).detail).toBe('{\n  "b": 2\n}\n\ndone');
   });
 
+  // @conforms dashboard.17
   it('is something whatever the payload is: an agent may send anything', () => {
     fc.assert(
       fc.property(

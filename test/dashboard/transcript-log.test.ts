@@ -130,6 +130,7 @@ describe('the events of a run that a page shows', () => {
     expect(seqs(log.events.peek())).toEqual([1, 2]);
   });
 
+  // @conforms dashboard.14
   it('have no gap and reach the end, whatever the stream told and left out', async () => {
     const end = fc.constantFrom<End>('connects', 'hears', 'nothing');
     await fc.assert(
@@ -188,6 +189,7 @@ describe('the events of a run that a page shows', () => {
     log.close();
   });
 
+  // @conforms dashboard.15
   it('can be read back to the beginning, page by page', async () => {
     const run = fakeRun({ count: 23, pageSize: 5, isWhole: true });
     const log = openTranscript({ source: run.source, start: 'end', most: 1_000 });

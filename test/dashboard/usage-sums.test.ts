@@ -40,6 +40,7 @@ describe('what several projects used together', () => {
     expect(sumUsage([])).toBeNull();
   });
 
+  // @conforms dashboard.8
   it('has every day of the range once and in order, and loses or doubles no token in any list', () => {
     fc.assert(
       fc.property(fc.array(report, { minLength: 1, maxLength: 3 }), (reports) => {
@@ -66,6 +67,7 @@ describe('what several projects used together', () => {
     );
   });
 
+  // @conforms dashboard.9
   it('tells an unknown cost from none: only tokens without a price are unknown', () => {
     const used = { ...fc.sample(sum, 1)[0], total_tokens: 10 } as Sum;
     expect(isCostUnknown({ ...used, cost_usd: 0 })).toBe(true);

@@ -29,6 +29,7 @@ describe('the bars of a run', () => {
     expect([turn?.left, turn?.width, turn?.isOpen]).toEqual([50, 50, false]);
   });
 
+  // @conforms dashboard.18
   it('never reach beyond the axis or their run, whatever clocks and spans say', () => {
     const time = fc.integer({ min: -500, max: 2_000 });
     const drawn = fc.array(fc.tuple(time, fc.option(time)), { maxLength: 10 });

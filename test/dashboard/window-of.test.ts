@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { windowOf } from '../../dashboard/data/window-of.ts';
 
 describe('the drawn part of a long list', () => {
+  // @conforms dashboard.6
   it('holds every row that can be seen, and few others, wherever it is scrolled', () => {
     const view = fc.record({
       top: fc.integer({ min: -200, max: 800_000 }),

@@ -22,6 +22,7 @@ const killInSecondMigration: readonly KillPlan[] = [
 const killInRemoval: KillPlan = { at: 'file', pattern: '^rename .*/workspaces/BAT-\\d$', when: 'after' };
 
 describe.concurrent('after kill -9', faultTest, () => {
+  // @conforms spec-8.4
   it('a retry that waits is still due at its time, with its attempt, and not before', async () => {
     using scene = new FaultScene();
     const { place } = scene;
@@ -48,6 +49,7 @@ describe.concurrent('after kill -9', faultTest, () => {
     expect(leftIn(place.folder)).toEqual([]);
   });
 
+  // @conforms fault.7
   it('in the migration of a store that has tickets, each of them is worked in the next life', async () => {
     using scene = new FaultScene();
     await fileInFirstVersion(scene, 2);
@@ -57,6 +59,7 @@ describe.concurrent('after kill -9', faultTest, () => {
     await scene.check(last, 0);
   });
 
+  // @conforms 2.18
   it('in the removal of a workspace at its start, the next life finishes it, and touches no other', async () => {
     using scene = new FaultScene();
     await scene.file(3);
@@ -74,6 +77,7 @@ describe.concurrent('after kill -9', faultTest, () => {
     expect(leftIn(scene.place.folder)).toEqual([]);
   });
 
+  // @conforms 2.19
   it('in the removal of a workspace whose running ticket a person has closed, the next life finishes it', async () => {
     using scene = new FaultScene();
     await fileTickets(scene.place, [workedTicket(600_000), workedTicket()]);

@@ -16,6 +16,7 @@ describe.concurrent('a daemon that makes a workspace and was taken over meanwhil
     ['fails', 1],
     ['ends well', 0],
   ] as const) {
+    // @conforms removal.9
     it(`leaves what is there now when its hook ${how}`, async () => {
       const frozen = scratchWorkspaces({ hooks: { afterCreate: slowHook(code) } });
       const heir = scratchWorkspaces({ root: frozen.root });

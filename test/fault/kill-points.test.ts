@@ -15,6 +15,7 @@ leaveNoPlaces();
 
 describe.concurrent('a daemon that is killed', faultTest, () => {
   // The longest first: the others fill what is left of the time.
+  // @conforms 4.121
   it('in its shutdown, at any of its steps, leaves nothing that its next life does not end', async () => {
     using scene = new FaultScene();
     await scene.file(2, gatedTicket());
@@ -69,6 +70,7 @@ describe.concurrent('a daemon that is killed', faultTest, () => {
     });
   }
 
+  // @conforms fault.6
   it('in a turn writes down exactly the interrupted runs, and starts each of their tickets once more', {
     tags: ['smoke'],
   }, async () => {
@@ -93,6 +95,7 @@ describe.concurrent('a daemon that is killed', faultTest, () => {
     await scene.check(last, 1);
   });
 
+  // @conforms 1.6
   it('while it reads its workflow file again lives on with the new one', async () => {
     using scene = new FaultScene();
     await scene.file(2, gatedTicket());
@@ -106,6 +109,7 @@ describe.concurrent('a daemon that is killed', faultTest, () => {
     await scene.check(last, 1);
   });
 
+  // @conforms fault.7
   it('in the middle of a migration, and again, and right after it, has a whole store in its next life', async () => {
     using scene = new FaultScene();
     for (const plan of killInMigration) await untilKilled(startDoomed(scene.place, plan));

@@ -14,6 +14,7 @@ const inTurn = sql('insert into "run_events".*at work', 'after_commit');
  * every life finds a ticket to be worked, so that points share their tickets; their agents work until the last life.
  */
 export const killPointsAtWork: Readonly<Record<string, readonly KillPlan[]>> = {
+  // @conforms fault.1
   'before a claim, twice in the middle of it, and right after it': [
     sql('insert into "claims"', 'before'),
     sql('insert into "claims"', 'after'),
@@ -24,12 +25,14 @@ export const killPointsAtWork: Readonly<Record<string, readonly KillPlan[]>> = {
     { ...sql('insert into "runs"', 'after_commit'), occurrence: 2 },
     sql('update "board_issues".*in_progress', 'after_commit'),
   ],
+  // @conforms fault.2
   'while a workspace is made, in the hook after that, before the spawn, and after it': [
     { at: 'file', pattern: '^writeFile .*\\+making\\+', when: 'after' },
     { at: 'spawn', pattern: 'after-create', when: 'after' },
     { at: 'spawn', pattern: 'rehearsal/program', when: 'before' },
     { at: 'spawn', pattern: 'rehearsal/program', when: 'after' },
   ],
+  // @conforms fault.3
   'before the first event, in a turn, while the next life clears up, and while the one after writes that down': [
     sql('insert into "run_events"', 'before'),
     inTurn,
@@ -47,6 +50,7 @@ export const killPointsAtWork: Readonly<Record<string, readonly KillPlan[]>> = {
 export const killPointsAtEnd: Readonly<Record<string, KillPlan>> = {
   'after the agent has moved its ticket': sql('update "board_issues".*review', 'after_commit'),
   'after a turn': sql('insert into "run_events".*turn_completed', 'before'),
+  // @conforms fault.4
   'in the hook after a run': { at: 'spawn', pattern: 'after-run', when: 'after' },
   'while the outcome is written': sql('update "runs" set "ended_at"', 'after'),
   'with outcome and next look written and not committed': sql(
@@ -55,6 +59,7 @@ export const killPointsAtEnd: Readonly<Record<string, KillPlan>> = {
     'insert into "retries"',
   ),
   'after the outcome was written': sql('update "runs" set "ended_at"', 'after_commit'),
+  // @conforms fault.5
   'between the outcome and the look that it promises': sql('from "board_issues"', 'before', 'insert into "retries"'),
   'while the claim is given back': sql('update "claims" set "owner"', 'after'),
   'after the claim was given back': sql('update "claims" set "owner"', 'after_commit'),

@@ -33,6 +33,7 @@ const untilAtWork = (scene: LinearScene): Promise<void> =>
   patiently(async () => expect((await scene.status()).running).toMatchObject([{ last_message: 'at work' }]));
 
 describe.concurrent('a daemon on Linear that is killed', faultTest, () => {
+  // @conforms linear.23
   it('in the middle of a run: the next life takes the same ticket up, once, and every request stays counted', async () => {
     await using scene = await linearScene({}, withoutNamespaces);
     const { linear, place } = scene;

@@ -14,6 +14,7 @@ import { type Row, readStoreAt, storeFile } from './store-file.ts';
 leaveNoPlaces();
 
 describe.concurrent('a state folder', faultTest, () => {
+  // @conforms fault.15
   it('beside another one that has the same SQLite store is refused while the daemon of that one runs', async () => {
     using scene = new FaultScene();
     await scene.file(2);
@@ -26,6 +27,7 @@ describe.concurrent('a state folder', faultTest, () => {
     await scene.check(first, 0);
   });
 
+  // @conforms fault.16
   it('that was moved after a kill is that of another daemon, which ends what is left, waits for the lease and goes on', async () => {
     using scene = new FaultScene();
     await scene.file(2);

@@ -115,6 +115,7 @@ class Pair implements AsyncDisposable {
 }
 
 describe.skipIf(isMissing).concurrent('two daemons on one database', faultTest, () => {
+  // @conforms fault.10
   it('share the tickets: each has one agent, and the slots count over both', async () => {
     await using pair = await Pair.lay(workedTicket(), 12, longLeaseMs);
     // Neither may take more than half, so both have to work.
@@ -126,6 +127,7 @@ describe.skipIf(isMissing).concurrent('two daemons on one database', faultTest, 
     await pair.check();
   });
 
+  // @conforms fault.11
   it('carry on for each other: what one that was killed had, the other has when its lease is over', async () => {
     await using pair = await Pair.lay(gatedTicket(), 4, shortLeaseMs);
     const doomed = await startLive(pair.one);
@@ -145,6 +147,7 @@ describe.skipIf(isMissing).concurrent('two daemons on one database', faultTest, 
     await pair.check();
   });
 
+  // @conforms fault.12
   it('one that was frozen past its lease writes nothing when it thaws, and its agents are gone', async () => {
     await using pair = await Pair.lay(gatedTicket(), 4, shortLeaseMs);
     const frozen = await startLive(pair.one);
@@ -171,6 +174,7 @@ describe.skipIf(isMissing).concurrent('two daemons on one database', faultTest, 
     await pair.check();
   });
 
+  // @conforms fault.13
   it('one whose way to the database is cut ends its agents before its lease does, and goes on when it is whole', async () => {
     await using pair = await Pair.lay(gatedTicket(), 2, shortLeaseMs);
     const cutOff = await startLive(pair.one);
@@ -226,6 +230,7 @@ describe.skipIf(isMissing).concurrent('two daemons on one database', faultTest, 
     await pair.check();
   });
 
+  // @conforms fault.14
   it('one in the copy of the state folder of the other is a daemon of its own, and lets the agents of the other be', async () => {
     await using pair = await Pair.lay(gatedTicket(), 2, longLeaseMs);
     const original = await startLive(pair.one);

@@ -34,6 +34,7 @@ describe.concurrent('daemons that are killed at any moment while tickets are wor
     [11, 'worktree'],
     [12, 'clone'],
   ] as const) {
+    // @conforms git.29
     it(`lose nothing that an agent ever wrote, with the strategy ${strategy}`, async () => {
       using scene = new WorktreeScene({
         env: stubborn,

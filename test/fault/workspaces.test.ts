@@ -45,6 +45,7 @@ const agent = [
 
 describe.concurrent('a workspace whose daemon is killed', faultTest, () => {
   for (const [point, plans] of Object.entries(killPointsInCreation)) {
+    // @conforms git.27
     it(`${point} is made from the beginning by the last life, and worked in by one agent`, async () => {
       using scene = new WorktreeScene(options);
       await scene.file(agent);
@@ -68,6 +69,7 @@ describe.concurrent('a workspace whose daemon is killed', faultTest, () => {
   }
 
   for (const [point, plans] of Object.entries(killPointsInRemoval)) {
+    // @conforms git.28
     it(`${point} is removed by the last life, with its work saved once`, async () => {
       using scene = new WorktreeScene(options);
       await scene.file(agent);

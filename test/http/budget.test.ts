@@ -125,6 +125,7 @@ describe('a budget of an hour', () => {
     });
   });
 
+  // @conforms requests.1
   it('lets no more through in any hour, with any pattern, while clocks are set back', async () => {
     const moves = fc.record({
       cause: fc.constantFrom<RequestCause>('running', 'poll', 'sweep'),
@@ -188,6 +189,7 @@ describe('a budget of an hour', () => {
     expect(departMany('running', 5)).toBe(1);
   });
 
+  // @conforms requests.16
   it.each(['requestsPerHour', 'requestsPerDay'] as const)(
     'says when %s leaves nothing for work, however little is used',
     (name) => {
@@ -300,6 +302,7 @@ describe('what the store has counted', () => {
     });
   });
 
+  // @conforms octo-6.5
   it('is taken in again and again without counting anything twice', async () => {
     const store = sharedStore();
     const others = [new Limiter(provider, clock), new Limiter(provider, clock)];

@@ -75,6 +75,7 @@ function closedUntil(cause: RequestCause = 'running'): number | null {
 }
 
 describe('a refusal', () => {
+  // @conforms requests.2
   it('keeps everything in until its very millisecond, and nothing after it', async () => {
     depart().heard(answer(429, { 'retry-after': '90' }));
     const until = clock.now() + 90 * secondMs;
@@ -206,6 +207,7 @@ describe('a refusal', () => {
     expect(logger.events().filter((event) => event === 'retry_after_capped')).toHaveLength(1);
   });
 
+  // @conforms requests.4
   it('lasts no longer because somebody sets the clock back', async () => {
     depart().heard(answer(429, { 'retry-after': '600' }));
     clock.jumpWall(-365 * 24 * hourMs);
@@ -307,6 +309,7 @@ describe('an announced limit', () => {
     expect(steps).toEqual(['free', 'warned', 'stretched', 'custody_only', 'closed']);
   });
 
+  // @conforms requests.3
   it('of which nothing is left closes until its reset and not longer', async () => {
     depart().heard(told([{ remaining: 0, resetAt: clock.now() + 90 * secondMs }]));
     await clock.advance(90 * secondMs - 1);
@@ -380,6 +383,7 @@ describe('an announced limit', () => {
     expect(logger.events().filter((event) => event === 'retry_after_capped')).toHaveLength(1);
   });
 
+  // @conforms requests.4
   it('lasts no longer because somebody sets the clock back', async () => {
     depart().heard(told([{ remaining: 0, resetAt: clock.now() + 10 * minuteMs }]));
     clock.jumpWall(-365 * 24 * hourMs);
@@ -570,6 +574,7 @@ describe('whatever services answer, in whatever order', () => {
 });
 
 describe('the registry', () => {
+  // @conforms F107
   it('has one limiter for a credential at a provider, and keeps no credential', () => {
     const registry = createLimiterRegistry(clock);
     const key = (): Secret => new Secret('canary-key');

@@ -109,6 +109,7 @@ describe('a call', () => {
     expect(sent).toMatchObject([{ statusClass: `${String(status)[0]}xx` }]);
   });
 
+  // @conforms F110
   it('that fails is counted, sends nothing again and says why', async () => {
     behave = () => Promise.reject(Object.assign(new Error('other side closed'), { code: 'UND_ERR_SOCKET' }));
     await expect(client.send(ask({ body: '1234' }))).rejects.toMatchObject({
@@ -345,6 +346,7 @@ describe('the store', () => {
 describe('a GET that was answered before', () => {
   const tagged = { etag: '"v1"', link: '<next>', 'last-modified': 'Thu, 01 Jan 2026 00:00:00 GMT' };
 
+  // @conforms requests.6
   it('asks whether it still holds, and gives what was kept when it does', async () => {
     behave = async () => answer({ headers: { ...tagged, age: '1' }, body: 'whole' });
     await client.send(ask());
@@ -447,6 +449,7 @@ describe('a GET that was answered before', () => {
 });
 
 describe('a credential', () => {
+  // @conforms requests.8
   it('is in no error, log line, count or part of the room, whatever fails', async () => {
     const told: unknown[] = [client, options.limiters];
     const failures: (() => Promise<TransportAnswer>)[] = [

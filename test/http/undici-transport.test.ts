@@ -128,6 +128,7 @@ describe('an answer', () => {
     expect(await clientWith().get(service.url)).toMatchObject({ body: 'a\ufffdb' });
   });
 
+  // @conforms requests.7
   it('that redirects is not followed, and the credential stays', async () => {
     await using other = await httpService((_, response) => void response.end('trap'));
     await using service = await httpService((_, response) => {
@@ -426,6 +427,7 @@ describe('a request that is held back', () => {
 });
 
 describe('connections', () => {
+  // @conforms requests.10
   it('are kept: two requests six seconds apart share one, though the service names no time', async () => {
     await using service = await rawService((socket) => socket.write(whole));
     await clientWith().get(service.url);
@@ -526,6 +528,7 @@ describe('a proxy of the environment', () => {
     expect(service.seen.requests).toBe(1);
   });
 
+  // @conforms requests.5
   it.skipIf(!hasOpenssl)('that is slow brings no call out that waited while the door closed', async () => {
     const { key, cert } = selfSigned('service.example');
     const trusted = getCACertificates('default');

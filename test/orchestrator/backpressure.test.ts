@@ -19,6 +19,7 @@ const atMost = (maxClaimed: number, agent: Partial<Settings['agent']> = {}) =>
   settings({ intervalMs: 100, agent: { maxClaimed, ...agent } });
 
 describe('agent.max_claimed', () => {
+  // @conforms cadence.26
   it('starts so many issues and tells the others why they wait', async () => {
     const stage = await begun({ issues: issues('1', '2', '3', '4'), settings: atMost(2) });
     await stage.clock.advance(5_000);
@@ -30,6 +31,7 @@ describe('agent.max_claimed', () => {
     ]);
   });
 
+  // @conforms cadence.27
   it('counts what waits for its next run, which goes on however full it is, and lets the next in when a claim ends', async () => {
     const stage = await begun({ issues: issues('1', '2', '3'), settings: atMost(2) });
     stage.runs[0]?.fail();

@@ -26,6 +26,7 @@ async function dormant(options: SceneOptions = {}): Promise<Scene> {
 const polls = ({ calls }: Scene): number => calls.filter(({ kind }) => kind === 'states').length;
 
 describe('an adaptive Baton', () => {
+  // @conforms 3.23, 3.24, 3.25
   it('is active for ten minutes, idle for the rest of the hour, dormant after it', async () => {
     const stage = await begun({ issues: [], settings: adaptive() });
     const seen = async (ms: number): Promise<[string, number]> => {
@@ -40,6 +41,7 @@ describe('an adaptive Baton', () => {
     expect([mode, count >= 11 && count <= 13]).toEqual(['dormant', true]);
   });
 
+  // @conforms 3.31
   it.each<[string, (stage: Scene) => unknown]>([
     ['a person who uses a command', (stage) => stage.command('pause')],
     ['a person who wakes it', (stage) => stage.orchestrator.wake()],
@@ -59,6 +61,7 @@ describe('an adaptive Baton', () => {
     expect(polls(stage)).toBeGreaterThanOrEqual(4);
   });
 
+  // @conforms 3.20
   it('is back at its fast pace when an issue appears, when it changes, and when a run ends', async () => {
     const stage = await dormant();
     const asleep = async (): Promise<void> => {
@@ -93,6 +96,7 @@ describe('an adaptive Baton', () => {
     expect(stage.orchestrator.read().polling.mode).toBe('dormant');
   });
 
+  // @conforms 3.32
   it('in quiet hours stays at its slow pace whatever happens, but a person gets one poll', async () => {
     const clock = new SimulatedClock({ startAt: Date.UTC(2026, 5, 1, 1) });
     const quietHours = { fromMinute: 0, toMinute: 7 * 60, timeZone: 'UTC' };
@@ -106,6 +110,7 @@ describe('an adaptive Baton', () => {
     expect(stage.orchestrator.read().polling.mode).toBe('dormant');
   });
 
+  // @conforms octo-6.1
   it('looks after live runs at once in quiet hours: an exit, a stall', async () => {
     const clock = new SimulatedClock({ startAt: Date.UTC(2026, 5, 1, 1) });
     const quietHours = { fromMinute: 0, toMinute: 7 * 60, timeZone: 'UTC' };
@@ -123,6 +128,7 @@ describe('an adaptive Baton', () => {
 });
 
 describe('a machine that slept', () => {
+  // @conforms cadence.13
   it('wakes to one poll when its clock stood still', async () => {
     const stage = await dormant();
     await stage.clock.advance(minute);
@@ -140,6 +146,7 @@ describe('a tracker that does not answer', () => {
     throw new BatonError('tracker_status', 'HTTP 502');
   };
 
+  // @conforms F110
   it('is asked less and less, by nobody more often than by a poll, and at once when a person wants to know', async () => {
     const stage = await begun({ issues: ['1', '2', '3'].map((id) => issue({ id })), settings: settings() });
     for (const run of stage.runs) run.fail();
@@ -167,6 +174,7 @@ describe('a tracker that does not answer', () => {
     ).toEqual(['1', '2', '3']);
   });
 
+  // @conforms cadence.14
   it('that says when to come again is asked then, and not before', async () => {
     const stage = await begun({ issues: [issue({ id: '1' })], settings: settings() });
     const until = stage.clock.now() + 20 * minute;
@@ -205,6 +213,7 @@ describe('a person who looks while the tracker is down', () => {
 });
 
 describe('backpressure', () => {
+  // @conforms cadence.30
   it('counts the issues in review with the poll that is made anyway', async () => {
     const stage = await begun({
       issues: [issue({ id: '1', state: 'In Review' }), issue({ id: '2' }), issue({ id: '3' })],
@@ -225,6 +234,7 @@ describe('backpressure', () => {
     expect(stage.calls).toHaveLength(1);
   });
 
+  // @conforms cadence.29
   it('on claims is kept by two daemons that decide at the same moment', async () => {
     const wanted = settings({ intervalMs: 100, agent: { maxClaimed: 3 } });
     const issues = ['1', '2', '3', '4', '5'].map((id) => issue({ id }));
@@ -238,6 +248,7 @@ describe('backpressure', () => {
 });
 
 describe('a decision', () => {
+  // @conforms octo-6.2
   it('is not made again while nothing changed that it depends on', async () => {
     const issues = [issue({ id: '1' }), issue({ id: '2' })];
     const stage = await begun({

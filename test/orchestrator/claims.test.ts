@@ -12,6 +12,7 @@ const person = { kind: 'person', name: 'me' } as const;
 const claimOf = ({ store, project }: Scene, issueId: string) => store.claims.read({ project, issueId });
 
 describe('a claim', () => {
+  // @conforms claims.1
   it('is in the store before the runner starts, and is given back at the end', async () => {
     let atStart: ReturnType<typeof claimOf> = Promise.resolve(null);
     const stage: Scene = await scene({
@@ -62,6 +63,7 @@ describe('two daemons on one store', () => {
     return daemons;
   };
 
+  // @conforms claims.2
   it('never both start an issue, and say who has it', async () => {
     const [one, other] = await both({ issues: Array.from({ length: 8 }, (_, index) => issue({ id: `${index}` })) });
     await one.clock.advance(10_000);
@@ -73,6 +75,7 @@ describe('two daemons on one store', () => {
     expect(reasons).toEqual(reasons.map(() => ({ code: 'claimed_elsewhere', text: telling('(here)') })));
   });
 
+  // @conforms claims.3
   it('count their slots together, globally', async () => {
     const [one, other] = await both({
       issues: Array.from({ length: 9 }, (_, index) => issue({ id: `${index}` })),
@@ -82,6 +85,7 @@ describe('two daemons on one store', () => {
     expect(one.runs.length + other.runs.length).toBe(3);
   });
 
+  // @conforms claims.3
   it('count their slots together, by state', async () => {
     const [one, other] = await both({
       issues: [...['1', '2', '3'].map((id) => issue({ id })), issue({ id: '4', state: 'In Progress' })],
@@ -136,6 +140,7 @@ describe('two daemons on one store', () => {
     return { one, line };
   };
 
+  // @conforms claims.4
   it('one that cannot renew ends its agents at two thirds of the lease, and goes on when the store is back', async () => {
     const { one, line } = await cutOff();
     line.isCut = true;
@@ -168,6 +173,7 @@ describe('two daemons on one store', () => {
     expect(one.orchestrator.read().running).toHaveLength(1);
   });
 
+  // @conforms claims.5
   it('a claim that another took meanwhile ends the run here; nothing it says is written, nothing runs twice', async () => {
     const { one, line } = await cutOff();
     const other = await besides(one, { settings: quick });
@@ -208,6 +214,7 @@ describe('two daemons on one store', () => {
     expect([one.runs.length, other.started()]).toEqual([2, ['2']]);
   });
 
+  // @conforms claims.11
   it('one that stops in order hands everything over at once: due times, reasons and what ran', async () => {
     const one = await begun({
       isShared: true,
@@ -239,6 +246,7 @@ describe('two daemons on one store', () => {
     expect(other.started()).toEqual(['3', '1']);
   });
 
+  // @conforms claims.12
   it('a command about an issue is carried out by the one that has it, whoever is asked', async () => {
     const one = await begun({
       isShared: true,

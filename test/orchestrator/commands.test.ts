@@ -54,6 +54,7 @@ describe('pause and resume', () => {
     expect(stage.runs[1]?.request).toMatchObject({ attempt: 1, retryKind: 'failure' });
   });
 
+  // @conforms board.2
   it('a pause holds over a restart', async () => {
     const first = await begun();
     await first.command('pause', { reason: 'night' });
@@ -77,6 +78,7 @@ describe('pause and resume', () => {
 });
 
 describe('drain', () => {
+  // @conforms board.3
   it('ends the orchestrator with its last run', async () => {
     const stage = await begun();
     let closed = false;
@@ -103,6 +105,7 @@ describe('drain', () => {
 });
 
 describe('hold and release', () => {
+  // @conforms board.4
   it('hold an issue that nobody works on, also over a restart, until it is released', async () => {
     const stage = await scene({ settings: quick, issues: [issue({ id: '1' })] });
     await stage.store.commands.submit({
@@ -257,6 +260,7 @@ describe('retry', () => {
 });
 
 describe('the door', () => {
+  // @conforms board.5
   it('carries out what was written before the daemon started, in order, once', async () => {
     const stage = await scene({ settings: quick, issues: [issue({ id: '1' })] });
     for (const [index, kind] of ['pause', 'resume', 'pause'].entries()) {
@@ -286,6 +290,7 @@ describe('the door', () => {
     expect(answers.map(({ fields }) => fields?.code)).toEqual(['paused', 'resumed', 'paused']);
   });
 
+  // @conforms board.6
   it.each([
     ['an unknown command', 'dance', {}, 'unknown_command'],
     ['no issue', 'issue_hold', {}, 'no_issue_named'],
@@ -318,6 +323,7 @@ describe('a command about an issue that nobody will work on', () => {
   });
   const kinds = ['issue_steer', 'issue_takeover', 'issue_handback', 'issue_retry'];
 
+  // @conforms runs.73
   it.each(kinds)('%s tells its state and the way back, and changes nothing', async (kind) => {
     const stage = await begun({
       issues: [issue({ id: '1', state: 'todo' }), issue({ id: '5', state: 'review' })],
@@ -373,6 +379,7 @@ describe('a command about an issue that nobody will work on', () => {
 });
 
 describe('steer', () => {
+  // @conforms runs.74
   it('is refused where nobody is at work, with what reaches the next agent', async () => {
     const stage = await begun({ settings: settings({ intervalMs: 100, tracker: { kind: 'board' } }) });
     stage.runs[0]?.fail();
@@ -499,6 +506,7 @@ describe('a trial', () => {
     expect(startedOf(stage)).toEqual(['1']);
   });
 
+  // @conforms runs.72
   it('that has had its run still finds that the issue is over, and gives it back', async () => {
     const stage = await begun({ settings: settings({ intervalMs: 3_600_000 }), trial: { only: null, maxRuns: 1 } });
     await stage.tracker.changes.moveIssue('1', 'Backlog', { kind: 'orchestrator' });

@@ -149,6 +149,7 @@ describe('an explanation', () => {
     });
   });
 
+  // @conforms runs.77
   it('tells what is in the way of the issue itself before the bounds of a trial, and each of them once', async () => {
     const issues = [issue({ id: '1', state: 'In Review' }), issue({ id: '2' })];
     const { totals, claims, retry, explain } = await given({ issues, trial: { only: null, maxRuns: 1 } });
@@ -172,6 +173,7 @@ describe('an explanation', () => {
     expect(waiting).toMatchObject({ nextCode: 'retry_waits', next: telling(spent.text) });
   });
 
+  // @conforms runs.76
   it('does not call the last life of this daemon another daemon, unless the store is shared', async () => {
     const { elsewhere, parts } = await given({ issues: [issue({ id: '1' })] });
     elsewhere({ issueId: '1', host: 'here' });
@@ -290,6 +292,7 @@ describe('an explanation', () => {
     await expect(explain('T-1')).rejects.toMatchObject({ code: 'tracker_issue_not_found' });
   });
 
+  // @conforms spec-11.1b
   it('rejects when the tracker does not answer, and never calls that an unknown issue', async () => {
     const { tracker, explain } = await given({ issues: [issue({ id: '1' })] });
     tracker.fetchByIds = async () => {
@@ -298,6 +301,7 @@ describe('an explanation', () => {
     await expect(explain('1')).rejects.toMatchObject({ code: 'tracker_request' });
   });
 
+  // @conforms tick.14
   it('changes nothing', async () => {
     const { claims, hold, explain } = await given({ issues: [issue({ id: '1' }), issue({ id: '2' })] });
     hold('2');

@@ -110,6 +110,7 @@ async function survives(faults: Faults, ends: readonly End[], isShared: boolean)
   await stage.orchestrator.stop();
 }
 
+// @conforms claims.17
 it.each([false, true])(
   'a store that fails at any points costs no issue and gives none two agents, once it is healed (shared: %s)',
   async (isShared) => {

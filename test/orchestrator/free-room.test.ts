@@ -23,6 +23,7 @@ const text = telling(120, '/data', 'workspace.min_free_disk_mb', 250);
 const two = [issue({ id: '1' }), issue({ id: '2' })];
 
 describe('under the floor for free disk or memory', () => {
+  // @conforms limits.14
   it('nothing new starts from the first tick on, and status, explanation and health say why', async () => {
     const stage = await begun({ room: roomOf(120) });
     await stage.clock.advance(5_000);
@@ -47,6 +48,7 @@ describe('under the floor for free disk or memory', () => {
     });
   });
 
+  // @conforms limits.15
   it('what runs goes on, and what waits starts by itself when there is room again', async () => {
     const room = roomOf(1_000);
     const one = settings({ intervalMs: 100, agent: { maxConcurrentAgents: 1 } });
@@ -74,6 +76,7 @@ describe('under the floor for free disk or memory', () => {
     expect(stage.started()).toEqual(['1']);
   });
 
+  // @conforms limits.16
   it('a due retry waits, keeps its attempt, and is served when there is room again, with the ticks far apart', async () => {
     const room = roomOf(1_000);
     const stage = await begun({ room, settings: settings({ intervalMs: 60_000 }) });
@@ -126,6 +129,7 @@ describe('a reading of the room', () => {
     expect(room.reads).toBeLessThanOrEqual(11);
   });
 
+  // @conforms limits.17
   it('that never comes holds up a start for a second, and no tick; there is never a second one beside it', async () => {
     let reads = 0;
     const hung: StagedRoom = {

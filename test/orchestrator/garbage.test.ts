@@ -25,6 +25,7 @@ describe('a tracker that talks nonsense', () => {
     expect(stage.started()).toEqual(['1', '1']);
   });
 
+  // @conforms tick.19
   it.each(['__proto__', 'constructor', '@day', 'x'.repeat(5_000), 'two\nlines', ' ', "'; drop table claims; --", '💥'])(
     'and has an issue called %j: it goes its whole way like any other',
     async (id) => {

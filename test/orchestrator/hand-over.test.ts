@@ -93,6 +93,7 @@ describe('a person who goes on by hand', () => {
     expect(stage.runs[0]?.heard).toEqual(['Use the other door.']);
   });
 
+  // @conforms runs.23
   it('keeps what he has in his hands, also while the issue is in no active state', async () => {
     const stage = await begun();
     await stage.command('issue_takeover', { issue: '1' });
@@ -155,6 +156,7 @@ describe('what a person notes when he gives an issue back', () => {
     return stage;
   }
 
+  // @conforms runs.64
   it('is told to the run after one that died before its first turn, and to no other', async () => {
     const stage = await handedBack();
     stage.runs[1]?.fail();
@@ -214,6 +216,7 @@ describe('what a person notes when he gives an issue back', () => {
 });
 
 describe('a command that is repeated', () => {
+  // @conforms runs.58
   it('finds an issue given back already, says by whom, and gives nothing back', async () => {
     const stage = await begun();
     expect(await stage.command('issue_handback', { issue: '1' })).toMatchObject({
@@ -338,6 +341,7 @@ describe('a command that is repeated', () => {
     expect(await answers(stage)).toEqual([['issue_steer', 'done', 'message_delivered']]);
   });
 
+  // @conforms runs.61
   it('is said once to the agent, also when the daemon dies before its answer is written', async () => {
     const { stage } = await withoutAnswers();
     await stage.command('issue_steer', { issue: '1', text: 'Use the other door.' });
@@ -351,6 +355,7 @@ describe('a command that is repeated', () => {
 });
 
 describe('an agent that could not be ended after a takeover', () => {
+  // @conforms runs.62
   it('holds the issue with the command that mends it, which is no handback', async () => {
     const stage = await begun();
     await stage.command('issue_takeover', { issue: '1' });
@@ -404,6 +409,7 @@ describe('a hold that is lifted after an issue was given back and no run could b
     earlier: expect.objectContaining({ turns: 1, lastMessage: 'The door is blue.' }),
   };
 
+  // @conforms runs.69
   it.each(['issue_retry', 'issue_release'])('%s goes on as it was given back, with a new allowance', async (lifts) => {
     const stage = await givenBack();
     for (const runs of [2, 3, 4]) {

@@ -64,6 +64,7 @@ const slow = (clock: SimulatedClock, ms: number) => (): Promise<void> => {
 };
 
 describe('a job', () => {
+  // @conforms 3.14, octo-2.5
   it('comes at its interval without drift, however long it takes itself', async () => {
     const clock = new SimulatedClock();
     const { times } = await given({ clock, jobs: [{ name: 'stall_look', everyMs: 10_000, run: slow(clock, 7_000) }] });
@@ -71,6 +72,7 @@ describe('a job', () => {
     expect(times('stall_look')).toEqual([10_000, 20_000, 30_000, 40_000, 50_000, 60_000]);
   });
 
+  // @conforms cadence.1
   it('that is still running is not started a second time; what it missed is one run on its grid', async () => {
     const clock = new SimulatedClock();
     const { times } = await given({ clock, jobs: [{ name: 'stall_look', everyMs: 10_000, run: slow(clock, 25_000) }] });
@@ -78,6 +80,7 @@ describe('a job', () => {
     expect(times('stall_look')).toEqual([10_000, 40_000, 70_000]);
   });
 
+  // @conforms cadence.2
   it('that throws is told and counted, comes again when it is due, and holds up no other', async () => {
     let isBroken = true;
     const stage = await given({
@@ -137,6 +140,7 @@ describe('a job', () => {
     expect(stage.times('tracker_poll')[1]).toBe(1_000_000);
   });
 
+  // @conforms cadence.5
   it('follows its interval when that changes: sooner at once, later from its last run', async () => {
     const stage = await given({ jobs: [{ name: 'queue_health', everyMs: 30 * minute }] });
     await stage.clock.advance(40 * minute);
@@ -150,6 +154,7 @@ describe('a job', () => {
     expect(stage.times('queue_health').at(-1)).toBe(50 * minute);
   });
 
+  // @conforms cadence.4
   it('that is remote is spread by jitter, which shifts no later run', async () => {
     const stage = await given({ jobs: [{ name: 'tracker_poll', everyMs: minute, kind: () => 'remote' }] });
     await stage.clock.advance(200 * minute);
@@ -170,6 +175,7 @@ describe('a job', () => {
     expect(stage.times('tracker_poll')).toEqual([5 * minute + 1]);
   });
 
+  // @conforms cadence.3
   it('that was missed while the machine slept comes once', async () => {
     const clock = new SimulatedClock();
     const { times } = await given({ clock, jobs: [{ name: 'stall_look', everyMs: 5_000 }] });
@@ -185,6 +191,7 @@ describe('a job', () => {
 });
 
 describe('what the jobs did', () => {
+  // @conforms octo-2.5
   it('is known to the next life: nothing comes at once because of a restart, and nothing is put off', async () => {
     const jobs = [{ name: 'store_maintenance', everyMs: 10 * minute }] as const;
     const first = await given({ jobs });
@@ -210,6 +217,7 @@ describe('what the jobs did', () => {
     expect(second.times('store_maintenance')).toHaveLength(1);
   });
 
+  // @conforms cadence.6
   it('for all daemons of a store is done by one of them', async () => {
     const jobs = [{ name: 'store_maintenance', everyMs: 10 * minute, scope: 'store' }] as const;
     const one = await given({ jobs, owner: 'one', isShared: true });
@@ -272,6 +280,7 @@ describe('a stop', () => {
 });
 
 describe('the orchestrator', () => {
+  // @conforms 3.11
   it('has every job of the catalogue, at its default interval', async () => {
     const stage = await scene();
     await stage.orchestrator.start();

@@ -78,6 +78,7 @@ async function given(runs: readonly string[] = ['r1']) {
 }
 
 describe('an event', () => {
+  // @conforms runs.33
   it('has a row and a line of the same number, and the line has all of it', async () => {
     const { journal, clock, rows, said } = await given();
     const usage = { inputTokens: 1, outputTokens: 2, totalTokens: 3 };
@@ -147,6 +148,7 @@ describe('an event', () => {
 });
 
 describe('while the store fails', () => {
+  // @conforms runs.35
   it('so many events wait, the rest is dropped and told, and the transcript has all', async () => {
     const { journal, clock, trouble, rows, said, store } = await given();
     trouble.store = true;
@@ -205,6 +207,7 @@ describe('while the disk fails', () => {
     expect(logger.events()).toEqual(['transcript_write_failed', 'transcript_recovered']);
   });
 
+  // @conforms runs.36
   it('the end of a run is written all the same, and what is lost is told', async () => {
     const { journal, trouble, end, rows, store, logger } = await given();
     trouble.disk = true;
@@ -318,6 +321,7 @@ describe('facts of a run that come together', () => {
 });
 
 // A process of its own, so that what it measures is its own.
+// @conforms runs.34
 it('a million events leave memory flat, and an index and a transcript that can be read', {
   timeout: 180_000,
 }, async () => {

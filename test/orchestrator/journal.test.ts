@@ -6,6 +6,7 @@ import { settings } from '../fake/settings.ts';
 import { telling } from '../telling.ts';
 import { scene } from './scene.ts';
 
+// @conforms board.7
 it('writes a run down before it begins, what is known of it while it goes on, and how it ended', async () => {
   const stage = await scene({ issues: [issue({ id: '1' })] });
   await stage.orchestrator.start();
@@ -88,6 +89,7 @@ it('writes down what became of the branch of a run beside what else it left, als
   expect(await evidenceOf(unseen)).toEqual({ changed: null, fingerprint: null, git: null, delivery });
 });
 
+// @conforms board.8
 it('does not begin a run whose start cannot be written down, and tries again', async () => {
   const stage = await scene({ issues: [issue({ id: '1' })], settings: settings({ intervalMs: 1_000 }) });
   await stage.orchestrator.start();
@@ -128,6 +130,7 @@ it('keeps events that could not be written, and writes them when it can, in orde
   ]);
 });
 
+// @conforms board.11
 it('keeps the slot until the end of the run is written, however often that fails', async () => {
   const stage = await scene({ issues: [issue({ id: '1' })] });
   await stage.orchestrator.start();
@@ -161,6 +164,7 @@ it('figures that are totals never fall between two writes, and the transcript ha
   expect(stage.transcript.map((line) => JSON.parse(line).summary)).toEqual(['100', '40']);
 });
 
+// @conforms board.12
 it('counts what a run used for the day it ended, with its end or not at all', async () => {
   const stage = await scene({ issues: [issue({ id: '1' })] });
   await stage.orchestrator.start();

@@ -54,6 +54,7 @@ const stored = ({ store, project }: Scene) => store.landed.latest(project, { fro
 const landed = { issue: { id: '1', identifier: 'T-1', title: 'Title of 1', url }, state: 'Done' };
 
 describe('an issue that a person closes after its run', () => {
+  // @conforms api.33
   it('is noted once, at the poll that shows it, with its title and address', async () => {
     const stage = await reviewed();
     await stage.clock.advance(hour);
@@ -71,6 +72,7 @@ describe('an issue that a person closes after its run', () => {
     expect(await stored(stage)).toEqual([{ project: stage.project, issueId, ...names, ...rest, at: entry?.at }]);
   });
 
+  // @conforms api.33
   it('is noted also when no poll ever saw it in review', async () => {
     const stage = await reviewed();
     await move(stage, 'Done');
@@ -175,6 +177,7 @@ describe('an issue that a person closes after its run', () => {
 });
 
 describe('an issue that Baton did not work on', () => {
+  // @conforms api.34
   it('is not noted, and the store is asked about it once', async () => {
     const clock = new SimulatedClock();
     const tracker = trackerOf(clock, issue({ id: 'theirs', state: 'In Review' }), issue({ id: '1', url }));
@@ -193,6 +196,7 @@ describe('an issue that Baton did not work on', () => {
 });
 
 describe('what landed', () => {
+  // @conforms api.35
   it('is there after a restart and after a kill, for a day', async () => {
     const first = await reviewed();
     await move(first, 'Done');
@@ -226,6 +230,7 @@ describe('what landed', () => {
   });
 });
 
+// @conforms api.36
 describe('while something fails', () => {
   it('polls that fail lose nothing', async () => {
     const stage = await reviewed();

@@ -36,6 +36,7 @@ async function answeredLate(decision: QuestionAnswer['decision'], through?: (sto
 const openOf = ({ store, project }: Scene) => store.questions.open(project);
 
 describe('what a person allowed after the run that asked had ended', () => {
+  // @conforms runs.75
   it.each(['accept', 'accept_for_session'] as const)(
     'as %s answers the same request of the next run, once',
     async (decision) => {

@@ -18,6 +18,7 @@ async function cutShort(): Promise<Scene> {
   return next;
 }
 
+// @conforms runs.47
 it('a run that was to go on and could not be launched is tried again in the same conversation, until it has a session', async () => {
   const stage = await cutShort();
   for (const attempt of [1, 2, 3]) {
@@ -46,6 +47,7 @@ it('a daemon that dies between two such failures loses nothing either', async ()
   expect(next.runs.at(-1)?.request).toMatchObject({ retryKind: 'interrupted', threadId: 'thread-1' });
 });
 
+// @conforms runs.48
 it('a step against a full context that could not be launched is still to be taken', async () => {
   const contextRecovery = { reducedBudgetTokens: null, compact: true, freshStart: true, largerModel: null };
   const stage = await begun({ settings: settings({ intervalMs: 100, agent: { maxRetries: 9, contextRecovery } }) });

@@ -21,6 +21,7 @@ async function waitingForQuota(isLocal = false): Promise<Scene> {
 const claimsOf = ({ store, project, clock }: Scene) => store.claims.held(project, clock.now());
 
 describe('an issue that waits for its look', () => {
+  // @conforms runs.71
   it.each(['Done', 'Backlog'])('and is moved to %s meanwhile is given back by the polls', async (state) => {
     const stage = await waitingForQuota();
     await stage.tracker.changes.moveIssue('1', state, person);
@@ -41,6 +42,7 @@ describe('an issue that waits for its look', () => {
     expect(await claimsOf(stage)).toEqual([]);
   });
 
+  // @conforms runs.71
   it('costs no request while it is to be done, and one when it is not', async () => {
     const stage = await waitingForQuota();
     stage.calls.length = 0;

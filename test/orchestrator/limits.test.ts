@@ -12,6 +12,7 @@ const limited = (limits: Partial<LimitSettings>, intervalMs = 100) => settings({
 const warnings = ({ logger }: Scene) => logger.lines.filter(({ event }) => event === 'limit_near');
 
 describe('a limit of an issue', () => {
+  // @conforms limits.10
   it('on tokens warns once at four fifths, stops the run at the limit and holds the issue with the command', async () => {
     const stage = await begun({ settings: limited({ tokensPerIssue: 1_000 }) });
     spend(stage.runs[0], 799);
@@ -172,6 +173,7 @@ describe('the limit of the day', () => {
     return stage;
   };
 
+  // @conforms limits.11
   it('interrupts every run, raises no counter, and starts nothing until midnight UTC', async () => {
     const stage = await atLimit(60_000);
     expect(stage.runs.map(({ stops }) => stops)).toEqual([['day_limit_reached'], ['day_limit_reached']]);

@@ -33,6 +33,7 @@ async function withOldRuns(ages: readonly number[], retentionDays: number) {
   return { ...stage, left };
 }
 
+// @conforms board.10
 it('removes finished runs that are older than wanted, with their transcripts, and no others', async () => {
   const stage = await withOldRuns([1, 89, 91, 400], 90);
   await stage.orchestrator.start();

@@ -9,6 +9,7 @@ const started = (stage: Awaited<ReturnType<typeof scene>>): string[] =>
   stage.runs.map(({ request }) => request.issue.id);
 
 describe('dispatch', () => {
+  // @conforms 1.1
   it('polls at once, then by the interval; ticks, which cost no request, come every five seconds', async () => {
     const stage = await scene({ settings: settings({ intervalMs: 30_000 }) });
     await stage.orchestrator.start();
@@ -20,6 +21,7 @@ describe('dispatch', () => {
     expect([stage.calls.length, stage.orchestrator.read().polling.ticks]).toEqual([2, 7]);
   });
 
+  // @conforms scheduling.4
   it('starts issues in order until the slots are used, and keeps a reason for each it left', async () => {
     const stage = await scene({
       issues: [issue({ id: '1', priority: 3 }), issue({ id: '2', priority: 1 }), issue({ id: '3', priority: 2 })],
@@ -33,6 +35,7 @@ describe('dispatch', () => {
     ]);
   });
 
+  // @conforms 2.1
   it('never starts an issue twice, whatever the number of ticks', async () => {
     const stage = await scene({ issues: [issue({ id: '1' })], settings: settings({ intervalMs: 10 }) });
     await stage.orchestrator.start();
@@ -40,6 +43,7 @@ describe('dispatch', () => {
     expect(started(stage)).toEqual(['1']);
   });
 
+  // @conforms 2.7
   it('counts slots by the state an issue is in now', async () => {
     const stage = await scene({
       issues: [issue({ id: '1' }), issue({ id: '2' })],
@@ -53,6 +57,7 @@ describe('dispatch', () => {
     expect(started(stage)).toEqual(['1', '2']);
   });
 
+  // @conforms scheduling.3
   it('gives a freed slot to the next issue at once, not at the next poll', async () => {
     const stage = await scene({
       issues: [issue({ id: '1' }), issue({ id: '2' })],
@@ -66,6 +71,7 @@ describe('dispatch', () => {
     expect(started(stage)).toEqual(['1', '2']);
   });
 
+  // @conforms 1.11
   it('starts nothing while the workflow file is bad, shows why, and goes on when it is mended', async () => {
     const stage = await scene({ issues: [issue({ id: '1' })], settings: settings({ intervalMs: 100 }) });
     stage.file.problem = new BatonError('invalid_workflow_config', 'polling.interval_ms is bad');
@@ -78,6 +84,7 @@ describe('dispatch', () => {
     expect(started(stage)).toEqual(['1']);
   });
 
+  // @conforms 1.2
   it('takes a changed interval for the tick after the next', async () => {
     const stage = await scene({ settings: settings({ intervalMs: 1_000 }) });
     await stage.orchestrator.start();
@@ -129,7 +136,8 @@ describe('a run that ended', () => {
     expect(stage.runs[2]?.request).toMatchObject({ attempt: 2, retryKind: 'failure' });
   });
 
-  it('X12: waiting for a slot raises neither the attempt nor the wait', async () => {
+  // @conforms X12
+  it('waiting for a slot raises neither the attempt nor the wait', async () => {
     const stage = await scene({
       issues: [issue({ id: '1' }), issue({ id: '2', state: 'Backlog' })],
       settings: settings({ intervalMs: 100, agent: { maxConcurrentAgents: 1 } }),
@@ -149,6 +157,7 @@ describe('a run that ended', () => {
     expect(stage.runs[2]?.request).toMatchObject({ issue: { id: '1' }, attempt: 1, retryKind: 'failure' });
   });
 
+  // @conforms 4.19
   it('has the first choice of a freed slot before issues that were never started', async () => {
     const stage = await scene({
       issues: [issue({ id: '1' }), issue({ id: '2', state: 'Backlog' }), issue({ id: '3', state: 'Backlog' })],
@@ -171,6 +180,7 @@ describe('a run that ended', () => {
     expect(started(stage)).toEqual(['1', '2', '1']);
   });
 
+  // @conforms history-23
   it('with a question is held, not retried, and given back when a person moves it', async () => {
     const stage = await scene({ issues: [issue({ id: '1' })], settings: settings({ intervalMs: 100 }) });
     await stage.orchestrator.start();
@@ -189,6 +199,7 @@ describe('a run that ended', () => {
 });
 
 describe('reconcile', () => {
+  // @conforms 1.9, 2.13
   it.each([
     ['Done', 'terminal_state'],
     ['Backlog', 'inactive_state'],
@@ -205,6 +216,7 @@ describe('reconcile', () => {
     expect(stage.orchestrator.read()).toMatchObject({ running: [], retrying: [] });
   });
 
+  // @conforms 4.43
   it('lets a run end in its own time after it moved its own issue on, for a minute', async () => {
     const stage = await scene({ issues: [issue({ id: '1' })], settings: settings({ intervalMs: 100 }) });
     await stage.orchestrator.start();
@@ -236,6 +248,7 @@ describe('reconcile', () => {
     expect(stage.runs[0]?.stops).toEqual(['issue_missing']);
   });
 
+  // @conforms 1.10
   it('keeps everything when the tracker does not answer', async () => {
     const stage = await scene({ issues: [issue({ id: '1' })], settings: settings({ intervalMs: 100 }) });
     await stage.orchestrator.start();
@@ -254,7 +267,8 @@ describe('reconcile', () => {
     ]);
   });
 
-  it('X1: a stalled run is stopped and waits its backoff although slots are free', async () => {
+  // @conforms X1
+  it('a stalled run is stopped and waits its backoff although slots are free', async () => {
     const stage = await scene({
       issues: [issue({ id: '1' })],
       settings: settings({ intervalMs: 100, agent: { stallTimeoutMs: 1_000 } }),
@@ -276,6 +290,7 @@ describe('reconcile', () => {
     expect(stage.runs[1]?.request).toMatchObject({ attempt: 1, retryKind: 'failure' });
   });
 
+  // @conforms scheduling.5
   it('setting the wall clock stalls no run', async () => {
     const stage = await scene({ issues: [issue({ id: '1' })], settings: settings({ intervalMs: 100 }) });
     await stage.orchestrator.start();
@@ -287,6 +302,7 @@ describe('reconcile', () => {
 });
 
 describe('totals', () => {
+  // @conforms 5.1
   it('grow by what is new in running totals, and a lower figure changes nothing', async () => {
     const stage = await scene({ issues: [issue({ id: '1' })] });
     await stage.orchestrator.start();
@@ -311,6 +327,7 @@ describe('totals', () => {
 });
 
 describe('stopping', () => {
+  // @conforms 4.26
   it('starts nothing new, stops every run, and is over when all are gone', async () => {
     const stage = await scene({
       issues: [issue({ id: '1' }), issue({ id: '2' })],
@@ -335,6 +352,7 @@ describe('stopping', () => {
     expect(started(stage)).toHaveLength(2);
   });
 
+  // @conforms 4.25
   it('in the middle of a tick ends the tick and starts nothing of it', async () => {
     const stage = await scene({ issues: [issue({ id: '1' })] });
     let answer: (issues: []) => void = () => {};

@@ -12,6 +12,7 @@ describe('a run that moves its own issue', () => {
     expect(stage.runs[0]?.stops).toEqual(['inactive_state']);
   });
 
+  // @conforms tools.3
   it('and was refused has not moved it: somebody else did', async () => {
     const stage = await begun();
     const { tell } = stage.runs[0]?.request ?? {};

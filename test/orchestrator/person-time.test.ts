@@ -28,6 +28,7 @@ async function answer(stage: Scene, at = 0): Promise<void> {
 }
 
 describe('the time in which a run waits for a person', () => {
+  // @conforms runs.42
   it('is not counted against the time that a run may take, while it waits and after it', async () => {
     const stage = await limited({ runWallTimeMs: 10 * minuteMs });
     await stage.clock.advance(4 * minuteMs);
@@ -59,6 +60,7 @@ describe('the time in which a run waits for a person', () => {
     expect(stage.runs[0]?.stops).toEqual(['limit_reached']);
   });
 
+  // @conforms runs.42
   it('is not among the time of all runs of an issue either', async () => {
     const stage = await limited({ issueWallTimeMs: 10 * minuteMs });
     await stage.clock.advance(4 * minuteMs);

@@ -29,7 +29,8 @@ function slowDown({ tracker, clock }: Scene, delayMs: number): void {
 
 const kinds = ({ calls }: Scene): string[] => calls.map(({ kind }) => kind);
 
-describe('X15: while the tracker takes ten seconds to answer', () => {
+// @conforms X15
+describe('while the tracker takes ten seconds to answer', () => {
   const waiting = async (options: SceneOptions = {}) => {
     const stage = await begun({ issues: [issue({ id: '1' }), issue({ id: '2' })], ...options });
     slowDown(stage, 10_000);
@@ -83,6 +84,7 @@ describe('X15: while the tracker takes ten seconds to answer', () => {
 });
 
 describe('a poll', () => {
+  // @conforms tick.5
   it('answers for candidates and for running issues with one read', async () => {
     const stage = await begun({ issues: Array.from({ length: 10 }, (_, index) => issue({ id: `${index}` })) });
     stage.calls.length = 0;
@@ -122,6 +124,7 @@ describe('a poll', () => {
     expect(errors.map(({ step }) => step)).toContain('dispatch');
   });
 
+  // @conforms tick.6
   it('is one at a time; whoever asks meanwhile gets another right after it', async () => {
     const stage = await begun({ settings: settings({ intervalMs: hour }) });
     slowDown(stage, 10_000);
@@ -141,6 +144,7 @@ describe('a poll', () => {
     expect(kinds(stage)).toEqual(['states', 'states']);
   });
 
+  // @conforms tick.7
   it('that never settles is given up after two minutes, and the next one works', async () => {
     const stage = await begun({ issues: [], settings: settings({ intervalMs: 30_000 }) });
     const { fetchByStates } = stage.tracker;
@@ -200,6 +204,7 @@ describe('a poll', () => {
 });
 
 describe('reads', () => {
+  // @conforms tick.8
   it('looks and revalidations that come due together share one', async () => {
     const stage = await begun({
       issues: Array.from({ length: 20 }, (_, index) => issue({ id: `${index}` })),
@@ -319,6 +324,7 @@ describe('reads', () => {
     expect(reads).toBeLessThan(5);
   });
 
+  // @conforms tick.9
   it('fifty instant tickets drain as fast with half a minute between polls as with a tenth of a second', async () => {
     const drain = async (intervalMs: number) => {
       const tracker = { move: async (_id: string): Promise<void> => {} };

@@ -31,6 +31,7 @@ async function openOne({ store, project }: Scene): Promise<string> {
 }
 
 describe('a question of a live agent', () => {
+  // @conforms runs.14
   it('is in the store and in the read model, and an answer reaches the agent that waits', async () => {
     const stage = await begun();
     const asked = ask(stage.runs[0]);
@@ -66,6 +67,7 @@ describe('a question of a live agent', () => {
     expect(stage.runs[0]?.stops).toEqual(['stalled']);
   });
 
+  // @conforms api.66
   it('does not keep a silent agent alive by what people say to it', async () => {
     const stage = await begun({ settings: settings({ intervalMs: 30_000, agent: { stallTimeoutMs: minuteMs } }) });
     const before = stage.orchestrator.read().running[0]?.lastEvent;
@@ -80,6 +82,7 @@ describe('a question of a live agent', () => {
     expect(told.filter(({ name }) => name === 'person_said').length).toBeGreaterThan(2);
   });
 
+  // @conforms X2, O31, O32
   it('that nobody answers in time ends the run, and holds the issue with the question and the command', async () => {
     const stage = await begun({ settings: settings({ intervalMs: 30_000, agent: { askTimeoutMs: 5 * minuteMs } }) });
     const asked = ask(stage.runs[0]);
@@ -96,6 +99,7 @@ describe('a question of a live agent', () => {
     expect(stage.runs).toHaveLength(1);
   });
 
+  // @conforms runs.15
   it('answered after its run has ended goes on in the same conversation, told the answer once', async () => {
     const stage = await begun({ settings: settings({ intervalMs: 100, agent: { askTimeoutMs: 0 } }) });
     stage.runs[0]?.request.tell({ kind: 'session', threadId: 'thread-1' });
@@ -132,6 +136,7 @@ describe('a question of a live agent', () => {
     });
   });
 
+  // @conforms runs.16
   it('answered after the daemon was killed is told to the next run', async () => {
     const stage = await begun();
     ask(stage.runs[0]);
@@ -252,6 +257,7 @@ describe('a question of a live agent', () => {
     expect(stage.runs[0]?.stops).toEqual(['unanswered']);
   });
 
+  // @conforms tools.24
   it('gives the run its whole time again when it is answered', async () => {
     const stage = await begun({
       settings: settings({ intervalMs: 30_000, agent: { stallTimeoutMs: minuteMs, askTimeoutMs: 20 * minuteMs } }),
@@ -274,6 +280,7 @@ describe('a question of a live agent', () => {
     expect(stage.runs[0]?.stops).toEqual([]);
   });
 
+  // @conforms tools.23
   it('and what else is for people to decide cannot be decided by a run', async () => {
     const stage = await begun();
     ask(stage.runs[0]);
@@ -295,6 +302,7 @@ describe('a question of a live agent', () => {
   });
 });
 
+// @conforms runs.63
 it('a question that cannot be written down holds its issue with a command that lets it go on', async () => {
   const before = (call: string): void => {
     if (call === 'in questions.ask') throw new BatonError('store_unavailable', 'no store');

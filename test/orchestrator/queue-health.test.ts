@@ -80,6 +80,7 @@ describe('a look at the queue', () => {
     ]);
   });
 
+  // @conforms octo-1.13
   it('finds what waits for a day since it was first seen in its state, with the reason', async () => {
     const blocked = issue({ id: '1' });
     const { clock, look, codes, skipped, polled } = await given([blocked, issue({ id: '2' })]);
@@ -122,6 +123,7 @@ describe('a look at the queue', () => {
     expect(await codes()).toEqual(['waits_too_long 1', 'waits_too_long 2', 'waits_too_long 3']);
   });
 
+  // @conforms octo-1.13
   it('finds what fails again and again, waiting or running, with the last error and since when', async () => {
     const { clock, look, claims, retry, run, workflow, store, project, start, finish } = await given();
     const ends: readonly Partial<RunFinish>[] = [
@@ -170,6 +172,7 @@ describe('a look at the queue', () => {
     expect(await codes()).toEqual(['held_too_long 1']);
   });
 
+  // @conforms octo-1.13
   it('finds leases that nobody holds, and never its own, which a store of its own does not renew', async () => {
     const { clock, look, codes, run, workflow, claim } = await given([issue({ id: '1' })]);
     await claim('1', 'other');
@@ -238,6 +241,7 @@ describe('a look at the queue', () => {
     expect(warnings()).toHaveLength(50);
   });
 
+  // @conforms cadence.31
   it('changes nothing in the store and nothing in the state', async () => {
     const { look, claims, store, project, claim, start, clock } = await given([issue({ id: '1', updatedAt: 1 })]);
     await claim('1', 'other');

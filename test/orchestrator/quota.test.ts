@@ -18,6 +18,7 @@ function options(agent: Partial<AgentSettings> = {}) {
 }
 
 describe('an account without quota', () => {
+  // @conforms tick.20
   it('is parked: no attempt is spent, no slot is held, nothing starts on it until the time it named', async () => {
     const stage = await begun(options());
     const resetsAt = stage.clock.now() + hourMs;
@@ -36,6 +37,7 @@ describe('an account without quota', () => {
     expect(stage.runs[1]?.request.attempt).toBeNull();
   });
 
+  // @conforms runs.29
   it('is parked over a restart too', async () => {
     const stage = await begun(options());
     stage.runs[0]?.fail('agent_quota_exhausted', { resets_at: stage.clock.now() + hourMs });
@@ -50,6 +52,7 @@ describe('an account without quota', () => {
     expect(next.runs.length).toBeGreaterThan(0);
   });
 
+  // @conforms runs.28
   it('leaves the work to another account of the backend, at once', async () => {
     const stage = await begun(options({ accounts: twoAccounts }));
     expect(stage.runs[0]?.request.account.name).toBe('first');
@@ -115,6 +118,7 @@ describe('an account without quota, and people', () => {
 });
 
 describe('an account that nobody is logged in to', () => {
+  // @conforms runs.30
   it('holds its issue with the reason, and keeps the others from failing the same way', async () => {
     const stage = await begun(options());
     stage.runs[0]?.fail('agent_auth_failed');
@@ -164,6 +168,7 @@ describe('an account that nobody is logged in to, and a long queue', () => {
     };
   }
 
+  // @conforms runs.51
   it('has one issue held for it, however many runs were under way, and none more for each look', async () => {
     const { stage, seen } = await loggedOut();
     const model = stage.orchestrator.read();
@@ -189,6 +194,7 @@ describe('an account that nobody is logged in to, and a long queue', () => {
     }
   });
 
+  // @conforms runs.53
   it('is tried at once when a person asks for it, by one run, and all go on when a turn of that gets through', async () => {
     const { stage, seen } = await loggedOut();
     const held = stage.orchestrator.read().held[0]?.issue.identifier ?? '';
@@ -228,6 +234,7 @@ describe('an account that nobody is logged in to, and a long queue', () => {
     expect(stage.orchestrator.read().held).toMatchObject([{ code: 'agent_auth_failed' }]);
   });
 
+  // @conforms runs.54
   it('is not waited for because a daemon died while it tried it', async () => {
     const { stage, seen } = await loggedOut();
     seen.isMended = true;
@@ -242,6 +249,7 @@ describe('an account that nobody is logged in to, and a long queue', () => {
     expect(next.runs).toHaveLength(1);
   });
 
+  // @conforms runs.52
   it('is tried by one run of two daemons', async () => {
     const { stage: one, seen } = await loggedOut({ owner: 'one', isShared: true });
     const other = await besides(one, many);
@@ -255,6 +263,7 @@ describe('an account that nobody is logged in to, and a long queue', () => {
 });
 
 describe('an account that told no time, and a long queue', () => {
+  // @conforms runs.52
   it('is tried by one run at a time until a turn gets through', async () => {
     const issues = Array.from({ length: 8 }, (_, at) => issue({ id: String(at + 1) }));
     const stage = await begun({
@@ -277,6 +286,7 @@ describe('an account that told no time, and a long queue', () => {
 });
 
 describe('a run that died of its context', () => {
+  // @conforms 4.82
   it('is not repeated as it was, and counts as a failure', async () => {
     const contextRecovery = { reducedBudgetTokens: 50_000, compact: true, freshStart: true, largerModel: 'huge' };
     const stage = await begun({ ...options({ contextRecovery, maxRetries: 6 }), issues: [issue({ id: '1' })] });

@@ -7,7 +7,8 @@ const hour = 3_600_000;
 const person = { kind: 'person', name: 'me' } as const;
 
 describe('an issue that changes under its run', () => {
-  it('O8: to a state that is neither active nor terminal: stopped, given back, workspace kept', async () => {
+  // @conforms O8
+  it('to a state that is neither active nor terminal: stopped, given back, workspace kept', async () => {
     const stage = await begun();
     stage.runs[0]?.request.tell({ kind: 'workspace', path: '/old/T-1' });
     await stage.tracker.changes.moveIssue('1', 'Backlog', person);
@@ -20,7 +21,8 @@ describe('an issue that changes under its run', () => {
     expect(stage.workspaces.removed).toEqual([]);
   });
 
-  it('O10: to a terminal state after the root was changed: the recorded workspace goes when its agent is dead', async () => {
+  // @conforms O10
+  it('to a terminal state after the root was changed: the recorded workspace goes when its agent is dead', async () => {
     const stage = await begun();
     stage.runs[0]?.request.tell({ kind: 'workspace', path: '/old/T-1' });
     stage.file.settings = settings({ intervalMs: 100, workspace: { root: '/new' } });
@@ -33,7 +35,8 @@ describe('an issue that changes under its run', () => {
     expect(stage.orchestrator.read().completed).toMatchObject([{ issue: { id: '1' }, state: 'Done' }]);
   });
 
-  it('O11: and vanishes: stopped, given back, workspace kept', async () => {
+  // @conforms O11
+  it('and vanishes: stopped, given back, workspace kept', async () => {
     const stage = await begun();
     stage.runs[0]?.request.tell({ kind: 'workspace', path: '/old/T-1' });
     stage.tracker.remove('1');
@@ -45,8 +48,10 @@ describe('an issue that changes under its run', () => {
   });
 
   it.each([
-    ['O13: is not for Baton any more', { dispatchable: false }],
-    ['O14: loses a label it needs', { labels: [] }],
+    // @conforms O13
+    ['is not for Baton any more', { dispatchable: false }],
+    // @conforms O14
+    ['loses a label it needs', { labels: [] }],
   ])('%s: stopped and given back', async (_title, change) => {
     const labelled = settings({ intervalMs: 100, tracker: { requiredLabels: ['baton'] } });
     const stage = await begun({ issues: [issue({ id: '1', labels: ['baton'] })], settings: labelled });
@@ -59,7 +64,8 @@ describe('an issue that changes under its run', () => {
     expect(stage.started()).toEqual(['1']);
   });
 
-  it('O16: while its retry waits, by losing its label: given back, no retry', async () => {
+  // @conforms O16
+  it('while its retry waits, by losing its label: given back, no retry', async () => {
     const labelled = settings({ intervalMs: 100, tracker: { requiredLabels: ['baton'] } });
     const stage = await begun({ issues: [issue({ id: '1', labels: ['baton'] })], settings: labelled });
     stage.runs[0]?.fail();
@@ -71,7 +77,8 @@ describe('an issue that changes under its run', () => {
     expect(await stage.store.claims.read({ project: stage.project, issueId: '1' })).toBeNull();
   });
 
-  it('O17: while its retry waits, by vanishing: given back', async () => {
+  // @conforms O17
+  it('while its retry waits, by vanishing: given back', async () => {
     const stage = await begun();
     stage.runs[0]?.fail();
     await stage.clock.advance(0);
@@ -93,7 +100,8 @@ describe('an issue that changes under its run', () => {
 });
 
 describe('a run without a sign of life', () => {
-  it('O29: is stopped and retried after its backoff, though the issue could start at once', async () => {
+  // @conforms O29
+  it('is stopped and retried after its backoff, though the issue could start at once', async () => {
     const stage = await begun({
       issues: [issue({ id: '1', url: 'https://tracker/1' })],
       settings: settings({ intervalMs: 100, agent: { stallTimeoutMs: 1_000 } }),
@@ -125,6 +133,7 @@ describe('a process that is gone without an exit', () => {
     return stage;
   };
 
+  // @conforms 4.53
   it('is taken for lost at the second look, a second after the first', async () => {
     const stage = await withProcess();
     stage.dead.add(7);
@@ -161,6 +170,7 @@ describe('a process that is gone without an exit', () => {
 });
 
 describe('what was left behind', () => {
+  // @conforms 4.54
   it('level 2: a run without an end that nobody has is ended and its issue goes on', async () => {
     const stage = await begun({ issues: [] });
     const key = { project: stage.project, issueId: '5' };
@@ -176,6 +186,7 @@ describe('what was left behind', () => {
     expect(stage.runs.map(({ request }) => [request.attempt, request.retryKind])).toEqual([[2, 'interrupted']]);
   });
 
+  // @conforms 4.55
   it('level 3: an issue in the state of running ones without a run or a claim is started again', async () => {
     const stage = await scene({
       issues: [issue({ id: '1', state: 'In Progress' })],
@@ -213,6 +224,7 @@ describe('what is completed', () => {
     expect(stage.started()).toEqual(['1', '1']);
   });
 
+  // @conforms 2.3
   it('is bounded: the latest thousand are remembered', async () => {
     const { clock, store, project, tracker } = await scene({ issues: [issue({ id: '1' })] });
     const facts = { project, title: null, url: null, state: 'Done' };

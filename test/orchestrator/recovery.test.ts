@@ -21,7 +21,8 @@ async function nextLife(
 }
 
 describe('after a kill', () => {
-  it('O23: an interrupted run goes on at once, after its processes are gone, with its attempt and its thread', async () => {
+  // @conforms O23
+  it('an interrupted run goes on at once, after its processes are gone, with its attempt and its thread', async () => {
     const first = await begun();
     first.runs[0]?.fail();
     await first.clock.advance(11_100);
@@ -38,6 +39,7 @@ describe('after a kill', () => {
     expect(next.orchestrator.read().retrying).toMatchObject([{ attempt: 2, kind: 'failure' }]);
   });
 
+  // @conforms git.3
   it('what an interrupted run committed is brought home, whether a next run comes or not', async () => {
     const first = await begun();
     first.runs[0]?.request.tell({ kind: 'workspace', path: '/workspaces/T-1' });
@@ -97,6 +99,7 @@ describe('after a kill', () => {
     expect(life.orchestrator.read().retrying).toMatchObject([{ attempt: 1, kind: 'failure' }]);
   });
 
+  // @conforms claims.13
   it('a retry keeps its due time to the millisecond', async () => {
     const first = await begun();
     await first.clock.advance(1_234);
@@ -110,6 +113,7 @@ describe('after a kill', () => {
     expect(next.runs[0]?.request).toMatchObject({ attempt: 1, retryKind: 'failure' });
   });
 
+  // @conforms claims.15
   it('a retry waits no longer than the longest backoff, however far the wall clock was set back', async () => {
     const first = await begun();
     first.runs[0]?.fail();
@@ -133,6 +137,7 @@ describe('after a kill', () => {
     ]);
   });
 
+  // @conforms claims.14
   it('a hold that waited for the end of a run holds, though the run never ended', async () => {
     const first = await begun();
     await first.command('issue_hold', { issue: '1', reason: 'enough' });
@@ -158,6 +163,7 @@ describe('after a kill', () => {
     expect(next.runs[0]?.stops).toEqual(['limit_reached']);
   });
 
+  // @conforms claims.16
   it('with a store that is new, everything that is not finished is worked on, and nothing twice', async () => {
     const first = await begun({ issues: ['1', '2', '3'].map((id) => issue({ id })) });
     first.runs[1]?.fail();

@@ -34,7 +34,8 @@ describe('a freed slot', () => {
 
   it.each([
     ['moved on', 'terminal_state', { state: 'Done' }],
-    ['O7: lost its label', 'missing_label', { labels: [] }],
+    // @conforms O7
+    ['lost its label', 'missing_label', { labels: [] }],
     ['was given to somebody', 'not_dispatchable', { dispatchable: false }],
     ['got a blocker', 'blocked', { blockedBy: [{ id: 'x', identifier: 'T-x', state: 'Todo' }] }],
   ])('does not go to an issue that %s since the poll, but to the one after it', async (_what, code, change) => {

@@ -18,6 +18,7 @@ async function begun(options: Parameters<typeof scene>[0] = {}) {
 }
 
 describe('between two awaits', () => {
+  // @conforms board.15
   it('an issue that was given back while the tracker was asked is read again before it starts', async () => {
     const stage = await begun();
     const stale = await stage.tracker.fetchByStates(['Todo']);
@@ -93,6 +94,7 @@ describe('an agent that could not be ended', () => {
     return stage;
   };
 
+  // @conforms board.14
   it('keeps its issue held, wherever the issue is moved', async () => {
     const stage = await surviving();
     for (const state of ['Backlog', 'Todo', 'Done', 'Todo']) {

@@ -14,6 +14,7 @@ describe('what a run has used', () => {
     });
   });
 
+  // @conforms tools.18
   it.each([1e300, 1e12, 2.5, -1, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 53])('takes no %s for a count', (count) => {
     const mad = { inputTokens: count, cachedInputTokens: count, outputTokens: count, reasoningTokens: count };
     expect(usageAfter(before, { ...mad, totalTokens: count }, prices)).toEqual(before);
@@ -28,6 +29,7 @@ describe('what a run has used', () => {
       expect(usageAfter(before, { ...told, costMicroUsd }, prices)).toEqual(before);
   });
 
+  // @conforms runs.57
   it('keeps the price of the model that used it: it costs the sum over what is new in each report', () => {
     const table = {
       small: { input: 1, cachedInput: 0.1, output: 4 },

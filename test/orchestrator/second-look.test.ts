@@ -9,6 +9,7 @@ import { begun, besides, gate, scene } from './scene.ts';
 const quick = settings({ intervalMs: 100 });
 const person = { kind: 'person', name: 'me' } as const;
 
+// @conforms claims.6
 it('a daemon whose renewals fail ends what it began after its deadline too, before another may have it', async () => {
   let isCut = false;
   const one = await begun({
@@ -33,6 +34,7 @@ it('a daemon whose renewals fail ends what it began after its deadline too, befo
   expect(second.stops).toEqual(['claim_lost']);
 });
 
+// @conforms claims.7
 it('a hold by a person wins over a look that comes due while it is written', async () => {
   const slow = gate();
   let isSlow = false;
@@ -84,6 +86,7 @@ it('with several projects, a start that the store refuses is not tried again in 
   expect(stage.runs).toHaveLength(1);
 });
 
+// @conforms claims.8
 it('a stop that comes while a start is being written lets no agent begin', async () => {
   const slow = gate();
   const stage = await scene({
@@ -105,6 +108,7 @@ it('a stop that comes while a start is being written lets no agent begin', async
   expect(stage.runs).toEqual([]);
 });
 
+// @conforms claims.10
 it('the cleanup at a start leaves the workspace of an issue that was opened again meanwhile', async () => {
   const slow = gate();
   const stage = await scene({

@@ -140,6 +140,7 @@ describe('several projects', () => {
     expect(staying.member.mayStart()).toBeNull();
   });
 
+  // @conforms projects.10
   it('a limit that is lowered ends nothing and only stops new starts', () => {
     let limit = 4;
     const { projects, tick, endRun } = stage(() => limit, [endless]);
@@ -170,6 +171,7 @@ describe('whatever happens', () => {
   const counts = fc.integer({ min: 1, max: 5 });
   const turns = fc.array(fc.nat(), { maxLength: 60 });
 
+  // @conforms projects.7
   it('projects with endless demand end within one slot of each other, whoever came first', () => {
     fc.assert(
       fc.property(limits, counts, turns, fc.nat(), (limit, count, endings, first) => {
@@ -199,6 +201,7 @@ describe('whatever happens', () => {
     );
   });
 
+  // @conforms projects.8
   it('nobody starves: who waits has a slot after as many endings as there are runs and projects', () => {
     fc.assert(
       fc.property(limits, counts, turns, fc.nat(), fc.nat(), (limit, count, endings, who, choice) => {
@@ -250,6 +253,7 @@ describe('whatever happens', () => {
     { maxLength: 120 },
   );
 
+  // @conforms projects.9
   it('never more than the limit, no free slot while somebody wants one, and no wake-up without end', () => {
     fc.assert(
       fc.property(limits, someActs, (firstLimit, list) => {

@@ -11,6 +11,7 @@ const leftBehind = (id: string) =>
   ({ key: `T-${id}`, path: `/workspaces/T-${id}`, state: 'whole', bytes: null, changedAt: 0 }) as const;
 
 describe('a start', () => {
+  // @conforms 2.16
   it('ends earlier lives, recovers, serves waiting commands, cleans up and ticks, in this order', async () => {
     const first = await begun();
     first.kill();
@@ -56,6 +57,7 @@ describe('a start', () => {
     expect(stage.workspaces.removed).toEqual(['/workspaces/T-2']);
   });
 
+  // @conforms 2.17
   it('goes on when the finished issues cannot be read, and says so', async () => {
     const stage = await scene({ issues: [issue({ id: '1' })] });
     stage.workspaces.entries.push(leftBehind('9'));
@@ -92,6 +94,7 @@ describe('a start', () => {
     expect(stage.started()).toEqual(['2', '1']);
   });
 
+  // @conforms tick.3
   it.each([[null], ['a run nobody knows']])('does not begin while a process of %s survives', async (runId) => {
     const stage = await scene({
       issues: [issue({ id: '1' })],
@@ -104,6 +107,7 @@ describe('a start', () => {
     expect(stage.clock.pending).toBe(0);
   });
 
+  // @conforms tick.3
   it('begins when what survives belongs to a known run: its issue is held', async () => {
     const first = await begun();
     first.kill();
@@ -118,6 +122,7 @@ describe('a start', () => {
     expect(stage.orchestrator.read().held).toMatchObject([{ code: 'agent_survives' }]);
   });
 
+  // @conforms tick.4
   it('says loudly which limits are switched off', async () => {
     const stage = await begun({ settings: settings({ limits: { tokensPerIssue: 0 }, agent: { maxRetries: 0 } }) });
     const told = stage.logger.lines.filter(({ event }) => event === 'limit_off');

@@ -62,7 +62,8 @@ async function finish(stage: Scene, ...ids: string[]): Promise<void> {
 const paths = (...ids: string[]): string[] => ids.map((id) => `/workspaces/T-${id}`);
 
 describe('a sweep of the workspaces', () => {
-  it('F083: removes all three that are due, not only the first, of issues that ended while nobody had them', async () => {
+  // @conforms F083
+  it('removes all three that are due, not only the first, of issues that ended while nobody had them', async () => {
     const stage = await started(
       { issues: inReview('1', '2', '3', '4') },
       { id: '1' },
@@ -130,7 +131,8 @@ describe('a sweep of the workspaces', () => {
     expect(asked()).toHaveLength(then);
   });
 
-  it('F080: leaves a workspace alone whose agent is alive, though its issue is over, and takes it when the run has ended', async () => {
+  // @conforms F080
+  it('leaves a workspace alone whose agent is alive, though its issue is over, and takes it when the run has ended', async () => {
     const stage = await started({ issues: [issue({ id: '1' })] });
     const [run] = stage.runs;
     run?.request.tell({ kind: 'workspace', path: '/workspaces/T-1' });
@@ -144,7 +146,8 @@ describe('a sweep of the workspaces', () => {
     expect(stage.workspaces.removed).toEqual(paths('1'));
   });
 
-  it('F080: leaves a workspace alone whose run has no end in the store, whoever began it', async () => {
+  // @conforms F080
+  it('leaves a workspace alone whose run has no end in the store, whoever began it', async () => {
     const [one] = await pair({ issues: inReview('1'), settings: swept() });
     const key = { project: one.project, issueId: '1' };
     const lease = { owner: 'elsewhere', host: 'there', at: one.clock.now(), leaseMs: dayMs, slotState: 'Done' };
@@ -164,7 +167,8 @@ describe('a sweep of the workspaces', () => {
     expect(one.workspaces.removed).toEqual(paths('1'));
   });
 
-  it('F080: does not remove what was opened again while the sweep went on, and no run starts in what is being removed', async () => {
+  // @conforms F080
+  it('does not remove what was opened again while the sweep went on, and no run starts in what is being removed', async () => {
     const stage = await started({ issues: inReview('1', '2') }, { id: '1' }, { id: '2' });
     const slow = gate();
     stage.workspaces.answers.wait = slow.passed;
@@ -181,7 +185,8 @@ describe('a sweep of the workspaces', () => {
     expect(stage.started()).toEqual(['2', '1']);
   });
 
-  it('F081: keeps a workspace for its time, by the state of its issue, counted from the end of its last run', async () => {
+  // @conforms F081
+  it('keeps a workspace for its time, by the state of its issue, counted from the end of its last run', async () => {
     const workspace = { retentionMs: hourMs, retentionMsByState: { cancelled: dayMs } };
     const tracker = settings().tracker;
     const stage = await started(
@@ -202,7 +207,8 @@ describe('a sweep of the workspaces', () => {
     expect(stage.workspaces.removed).toEqual(paths('1', '2'));
   });
 
-  it('F081: a run that ends with its issue leaves the workspace there for its time', async () => {
+  // @conforms F081
+  it('a run that ends with its issue leaves the workspace there for its time', async () => {
     const stage = await started({ issues: [issue({ id: '1' })], settings: swept({ retentionMs: hourMs }) });
     stage.runs[0]?.request.tell({ kind: 'workspace', path: '/workspaces/T-1' });
     stage.workspaces.entries.push({ key: 'T-1', path: '/workspaces/T-1', state: 'whole', bytes: null, changedAt: 0 });
@@ -232,7 +238,8 @@ describe('a sweep of the workspaces', () => {
     expect(stage.workspaces.removed).toEqual(paths('1'));
   });
 
-  it('F081: never removes what is pinned, at no start, at no end of a run and in no sweep, until it is unpinned', async () => {
+  // @conforms F081
+  it('never removes what is pinned, at no start, at no end of a run and in no sweep, until it is unpinned', async () => {
     const stage = await scene({ issues: [issue({ id: '1', state: 'Done' }), issue({ id: '2' })], settings: swept() });
     await givenWorkspace(stage, { id: '1', endedAgoMs: dayMs });
     for (const id of ['1', '2'])
@@ -251,7 +258,8 @@ describe('a sweep of the workspaces', () => {
     expect(stage.workspaces.removed).toEqual(paths('1'));
   });
 
-  it('F082: says loudly that nothing could be removed though something should be gone, each time', async () => {
+  // @conforms F082
+  it('says loudly that nothing could be removed though something should be gone, each time', async () => {
     const stage = await started({ issues: inReview('1', '2') }, { id: '1', endedAgoMs: dayMs }, { id: '2' });
     stage.workspaces.answers.removal = { outcome: 'kept', code: 'failed', reason: 'the disk is full' };
     await finish(stage, '1', '2');
@@ -268,7 +276,8 @@ describe('a sweep of the workspaces', () => {
     });
   });
 
-  it('F082: says so when the workspaces or the issues cannot be read, and goes on the next time', async () => {
+  // @conforms F082
+  it('says so when the workspaces or the issues cannot be read, and goes on the next time', async () => {
     const stage = await started({ issues: inReview('1') }, { id: '1' });
     await finish(stage, '1');
     const { list } = stage.workspaces.as;
@@ -288,7 +297,8 @@ describe('a sweep of the workspaces', () => {
     expect(stage.workspaces.removed).toEqual(paths('1'));
   });
 
-  it('F083: goes on with the others when one of them cannot be removed', async () => {
+  // @conforms F083
+  it('goes on with the others when one of them cannot be removed', async () => {
     const stage = await started({ issues: inReview('1', '2', '3') }, { id: '1' }, { id: '2' }, { id: '3' });
     stage.workspaces.answers.removals.set('/workspaces/T-1', new Error('it broke'));
     stage.workspaces.answers.removals.set('/workspaces/T-2', {

@@ -9,12 +9,14 @@ const steps = ['transitions', 'safety', 'revision_expiry', 'reconcile', 'retries
 const hour = 3_600_000;
 
 describe('a tick', () => {
+  // @conforms 4.2
   it("has exactly seed 4's steps in their order, and tells of them", async () => {
     const stage = await begun();
     expect(stage.health[0]?.tick.steps.map(({ step }) => step)).toEqual(steps);
     expect(stage.health[0]?.tick).toMatchObject({ number: 1, startedAt: stage.clock.now(), durationMs: 0 });
   });
 
+  // @conforms 4.22
   it.each([
     ['recovery', 'reconcile'],
     ['commands.latestDone', 'reconcile'],
@@ -48,6 +50,7 @@ describe('a tick', () => {
     expect(stage.orchestrator.read().errors).toEqual([]);
   });
 
+  // @conforms 4.3, 4.5
   it('ends between two steps when the orchestrator is told to stop, and tells its health all the same', async () => {
     const slow = gate();
     let isSlow = false;
@@ -73,6 +76,7 @@ describe('a tick', () => {
     expect(stage.health.at(-1)?.next.tickAt).toBeNull();
   });
 
+  // @conforms 1.8
   it('is noticed when it begins and when it ends; the health record comes before the last notice', async () => {
     const stage = await scene({ settings: settings({ intervalMs: hour }) });
     const seen: [number, number, boolean, number | null][] = [];
@@ -126,6 +130,7 @@ describe('a tick', () => {
     expect(stage.logger.events()).toContain('health_publish_failed');
   });
 
+  // @conforms tick.1
   it('comes by the interval while a poll hangs', async () => {
     const stage = await begun();
     stage.tracker.fetchByStates = () => new Promise(() => {});
@@ -134,6 +139,7 @@ describe('a tick', () => {
     expect(stage.health.at(-1)?.next).toMatchObject({ isPolling: true, tickAt: stage.clock.now() + 100 });
   });
 
+  // @conforms tick.2
   it('comes at least every five seconds where the tracker is on this machine', async () => {
     const stage = await begun({ isLocal: true, settings: settings({ intervalMs: hour }) });
     await stage.clock.advance(20_000);
@@ -143,7 +149,8 @@ describe('a tick', () => {
     expect(often.orchestrator.read().polling.ticks).toBe(6);
   });
 
-  it('O22: asked for twice comes once', async () => {
+  // @conforms O22
+  it('asked for twice comes once', async () => {
     const stage = await begun({ settings: settings({ intervalMs: hour }) });
     stage.calls.length = 0;
     stage.orchestrator.refresh();
@@ -152,7 +159,8 @@ describe('a tick', () => {
     expect([stage.orchestrator.read().polling.ticks, stage.calls.length]).toEqual([2, 1]);
   });
 
-  it('O28: tells when the next one is due, on the monotonic clock', async () => {
+  // @conforms O28
+  it('tells when the next one is due, on the monotonic clock', async () => {
     const stage = await begun({ settings: settings({ intervalMs: 50 }) });
     await stage.clock.advance(10);
     const { nextPollDueAt, pollCheckInProgress } = stage.orchestrator.read().polling;

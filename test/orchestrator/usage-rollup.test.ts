@@ -36,6 +36,7 @@ async function both(options: SceneOptions): Promise<readonly [Scene, Scene]> {
 }
 
 describe('the limit of the day, with two daemons on one store,', () => {
+  // @conforms cadence.32
   it('is reached by what both have in flight, and every run of both is interrupted', async () => {
     const [one, other] = await both({ settings: limited(1_000) });
     spend(one.runs[0], 600);
@@ -60,6 +61,7 @@ describe('the limit of the day, with two daemons on one store,', () => {
     expect(other.runs[0]?.stops).toEqual(['day_limit_reached']);
   });
 
+  // @conforms cadence.34
   it('loses nothing of the bill of a daemon that is killed, and counts it once when its run is taken over', async () => {
     const [one, other] = await both({ settings: limited(1_000) });
     spend(one.runs[0], 600);
@@ -184,6 +186,7 @@ describe('whatever two daemons do, the day has used what its runs have used:', (
   };
   const stage = (tokensPerDay: number) => both({ settings: limited(tokensPerDay) });
 
+  // @conforms cadence.33
   it('a limit one above it is never reached, and one at it always is', async () => {
     await fc.assert(
       fc.asyncProperty(deeds, async (all) => {

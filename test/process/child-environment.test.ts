@@ -27,6 +27,7 @@ describe('the environment of a child', () => {
     expect(env).toEqual({ PATH: '/opt', BATON_X: '1' });
   });
 
+  // @conforms spec-15.3
   it('never holds what is denied, though it is allowed or added', () => {
     const env = childEnvironment({
       from: daemon,

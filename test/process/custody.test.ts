@@ -21,6 +21,7 @@ const probe = (env: Record<string, string>) =>
   probeCustody({ env, clock: systemClock, chance: systemChance, daemonId: testDaemon });
 
 describe('the probe of custody', () => {
+  // @conforms process.7
   it('settles on a namespace exactly when every check holds, and gives each a reason', async () => {
     const { custody, checks } = await probe(testEnv);
     expect(custody !== 'marker_sweep').toBe(checks.every((check) => check.ok));

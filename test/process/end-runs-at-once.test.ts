@@ -17,6 +17,7 @@ endChildrenAfterEachTest();
 const deps = { clock: systemClock };
 
 describeUnderEachCustody('runs that must end at once', (custody) => {
+  // @conforms claims.23
   it('are ended together, deaf to TERM as they are, and no other run is', async () => {
     const runIds = [1, 2, 3].map((each) => `at-once-${each}-${uniqueNap()}`);
     const nap = uniqueNap();

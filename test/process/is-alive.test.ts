@@ -25,11 +25,13 @@ describeUnderEachCustody('a process', (custody) => {
 });
 
 describe('a process that is not alive', () => {
+  // @conforms claims.25
   it('is one that only has the same pid', async () => {
     const live = await startShell('marker_sweep', 'cat');
     expect(isAlive({ pid: live.pid, startTime: (live.startTime ?? 0) + 1 })).toBe(false);
   });
 
+  // @conforms claims.24
   it('is one that has ended and waits to be collected', async () => {
     const zombie = await startZombie(`zombie-${uniqueNap()}`);
     expect([isAlive(zombie), isAlive({ pid: zombie.pid, startTime: null })]).toEqual([false, false]);

@@ -97,6 +97,7 @@ describeUnderEachCustody('output', (custody) => {
     expect(await line).toBe('€');
   });
 
+  // @conforms A19
   it('of one line of 5 MB arrives whole', async () => {
     const live = await startFixture(custody, 'flood.mjs', ['stdout', '5']);
     const [line, last] = await allLines(live);
@@ -106,6 +107,7 @@ describeUnderEachCustody('output', (custody) => {
   });
 
   // What other tests left in this process is collected when the machine likes: one quiet try in three shows the bound.
+  // @conforms X16
   it('of 100 MB without a newline is cut, with little memory, and goes on after it', { retry: 2 }, async () => {
     const before = process.memoryUsage.rss();
     const live = await startFixture(custody, 'flood.mjs', ['stdout', '100']);
@@ -138,6 +140,7 @@ describeUnderEachCustody('output', (custody) => {
     expect(await live.exited).toEqual({ code: 0, signal: null });
   });
 
+  // @conforms spec-10.3
   it('of errors floods by without holding up the program, and its end is kept', async () => {
     const before = process.memoryUsage.rss();
     const live = await startFixture(custody, 'flood.mjs', ['stderr', '100']);
@@ -167,6 +170,7 @@ describeUnderEachCustody('input', (custody) => {
     expect(await nextLine(live)).toBe('bye');
   });
 
+  // @conforms process.3
   it('to a program that exited at once fails with a name and harms nobody', async () => {
     const live = await startShell(custody, 'exit 0');
     await live.exited;

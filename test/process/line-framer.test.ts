@@ -46,6 +46,7 @@ describe('framing of lines', () => {
     }
   });
 
+  // @conforms process.2
   it('gives the same lines for any chunking of any bytes', () => {
     const byte = fc.oneof(fc.constantFrom(0x0a, 0x0d, 0xe2, 0x82, 0xac), fc.integer({ min: 0, max: 255 }));
     const bytes = fc.array(byte, { maxLength: 300 }).map((values) => Uint8Array.from(values));

@@ -38,6 +38,7 @@ describeUnderEachCustody('processes found by their marker', (custody) => {
     expect(listed.map((found) => found.pid).sort()).toEqual(pidsMarked(runId).sort());
   });
 
+  // @conforms process.6
   it('are ended by a sweep alone, as after a crash of the daemon', async () => {
     const runId = `swept-${uniqueNap()}`;
     const live = await startShell(custody, 'setsid sleep 300 & echo ready; cat', { runId });
@@ -71,6 +72,7 @@ describe('a sweep', () => {
     );
   });
 
+  // @conforms X5
   it('ends a child without a marker that is deaf to the TERM that ends its parent', async () => {
     const runId = `orphan-${uniqueNap()}`;
     const nap = uniqueNap();
@@ -115,6 +117,7 @@ describe('a sweep', () => {
 });
 
 describe('the start time', () => {
+  // @conforms process.5
   it('keeps a signal from a process that only has the same pid', async () => {
     const live = await startShell('marker_sweep', 'trap "exit 8" TERM; echo ready; cat; echo alive; exit 0');
     await nextLine(live);

@@ -108,6 +108,7 @@ describe.runIf(linux)('who is at the other end of a connection on this machine',
     expect(await untold(await connectedBy('127.0.0.1'))).toEqual({ kind: 'untold' });
   });
 
+  // @conforms api.22
   it('is an agent when its process, or one it came out of, carries the marker of the daemon', async () => {
     const open = await connectedBy('127.0.0.1', { env: marks });
     // It clears its environment, and is still a child of the run.
@@ -117,6 +118,7 @@ describe.runIf(linux)('who is at the other end of a connection on this machine',
     for (const connection of [open, hidden]) expect(await find(connection)).toEqual({ kind: 'run', runId: 'run-7' });
   });
 
+  // @conforms api.50
   it('is an agent of an unknown run when the marker is that of another Baton', async () => {
     const connection = await connectedBy('127.0.0.1', { env: foreignMarks });
     expect(await find(connection)).toEqual({ kind: 'run', runId: 'unknown' });
@@ -137,6 +139,7 @@ describe.runIf(linux)('who is at the other end of a connection on this machine',
     expect(await find(connection)).toEqual({ kind: 'run', runId: 'run-7' });
   });
 
+  // @conforms api.44
   it('is not mistaken for whoever has the same port at another address', async () => {
     const { server, port } = await serverAt('127.0.0.1');
     connect({ port, host: '127.0.0.1' });
@@ -148,6 +151,7 @@ describe.runIf(linux)('who is at the other end of a connection on this machine',
     expect(await find(person)).toEqual({ kind: 'user' });
   });
 
+  // @conforms api.45
   it('is never the user when an agent sends something and is gone at once', async () => {
     const { server, port } = await serverAt('127.0.0.1');
     const found: Promise<SocketPeer>[] = [];
@@ -238,6 +242,7 @@ describe.runIf(linux && canBeNobody)('to a daemon that is not root', () => {
     expect(await next()).toBe('run');
   });
 
+  // @conforms api.47
   it.runIf(isRoot)('root is not the user', async () => {
     const { port, next } = await earOfNobody();
     connect({ port, host: '127.0.0.1' });
@@ -250,6 +255,7 @@ describe.runIf(linux && canBeNobody)('to a daemon that is not root', () => {
     expect(await next()).toBe('other');
   });
 
+  // @conforms api.46
   it.runIf(canHide)('an agent that hides is nobody, whatever it shows', async () => {
     const { port, next } = await earOfNobody();
     start([...reuid, 'sh', '-c', 'perl -e "$0" "$1" & wait', hiding, `${port}`], marks);

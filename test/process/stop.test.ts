@@ -36,6 +36,7 @@ describeUnderEachCustody('stopping', (custody) => {
     expect(await live.exited).toEqual({ code: 3, signal: null });
   });
 
+  // @conforms 2.14
   it('a program that ignores TERM is killed', async () => {
     const live = await startShell(custody, 'trap "" TERM; echo ready; while :; do sleep 0.02; done');
     await nextLine(live);
@@ -93,6 +94,7 @@ describeUnderEachCustody('what a program leaves behind', (custody) => {
     expect(pidsWithArgument(nap)).toEqual([]);
   });
 
+  // @conforms process.4
   it('when it is a daemon that holds the output neither delays the exit nor keeps the lines open', async () => {
     const nap = uniqueNap();
     const live = await startShell(custody, `(setsid sleep ${nap} &); echo done; exit 2`);
@@ -108,6 +110,7 @@ describeUnderEachCustody('what a program leaves behind', (custody) => {
     expect(await live.stop()).toMatchObject({ survivorsLeft: 0 });
   });
 
+  // @conforms X5
   it('in a session of its own, deaf to TERM, is ended', async () => {
     const nap = uniqueNap();
     const live = await startShell(custody, `setsid sh -c 'trap "" TERM; sleep ${nap}; :' & cat`);

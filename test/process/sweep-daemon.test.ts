@@ -21,6 +21,7 @@ const deps = { clock: systemClock };
 const hasty = { graceMs: 200 };
 
 describeUnderEachCustody('what an earlier life of a daemon left', (custody) => {
+  // @conforms claims.19
   it('is ended whatever the run, in sessions of its own and orphaned too', async () => {
     const daemonId = `daemon-${uniqueNap()}`;
     const nap = uniqueNap();
@@ -44,6 +45,7 @@ describeUnderEachCustody('what an earlier life of a daemon left', (custody) => {
     await Promise.all(lives.map((live) => live.exited));
   });
 
+  // @conforms claims.20
   it('is told from what another daemon has, though that has a run of the same id', async () => {
     const daemonId = `daemon-${uniqueNap()}`;
     const runId = `shared-${uniqueNap()}`;
@@ -109,6 +111,7 @@ describe('a sweep of a daemon', () => {
 });
 
 describeUnderEachCustody('a Baton that an agent works on', (custody) => {
+  // @conforms claims.21
   it('marks its own children as its own, and ends them without harm to the agent or itself', async () => {
     const [outer, inner, nap] = [`outer-${uniqueNap()}`, `inner-${uniqueNap()}`, uniqueNap()];
     const agent = await startAgent(outer, inner, nap);
@@ -119,6 +122,7 @@ describeUnderEachCustody('a Baton that an agent works on', (custody) => {
     expect(await nextLine(agent)).toBe('still here');
   });
 
+  // @conforms claims.22
   it('never ends the agent it came out of, though that is of its own earlier life, and tells of it', async () => {
     const daemonId = `same-${uniqueNap()}`;
     const nap = uniqueNap();

@@ -133,6 +133,7 @@ await describeWithCodex('a ticket from its tracker to review', (codex: CodexBina
     },
   );
 
+  // @conforms real.24
   it(
     'killed at every step, one life after the other: it is in review with one commit, in one thread',
     e2eTest,
@@ -178,6 +179,7 @@ await describeWithCodex('a ticket from its tracker to review', (codex: CodexBina
     },
   );
 
+  // @conforms real.25
   it(
     'on Linear: the daemon is killed while a command runs, a process of it lives on, and the next life ends that first',
     e2eTest,

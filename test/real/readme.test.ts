@@ -48,6 +48,7 @@ const diligent: Scenario = {
 const patience = { timeout: 60_000, interval: 500 };
 
 await describeWithCodex("README's first real project", (codex) => {
+  // @conforms tools.27
   it('works word for word, with a model on loopback', async () => {
     await using model = await startFakeOpenAi(diligent);
     using place = new Place({}, folderOnDisk());

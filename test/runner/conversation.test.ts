@@ -49,6 +49,7 @@ describe('an agent that asks a person', () => {
     expect(staged.processes).toHaveLength(1);
   });
 
+  // @conforms dashboard.45
   it('acts out what a person chooses for it, and asks again when that is done', async () => {
     const chosen = ['first', 'last'];
     const staged = stageRun('A ticket without a script.', {
@@ -65,6 +66,7 @@ describe('an agent that asks a person', () => {
     expect(staged.file('rehearsal.md')).toContain('T-1');
   });
 
+  // @conforms api.65
   it('leaves what the person answered in the transcript, whether it went on at once or in a later run', async () => {
     const secret = { ...answerField, name: 'word', isSecret: true };
     const question = { kind: 'input', text: 'Which?', detail: '', fields: [answerField, secret] } as const;
@@ -238,6 +240,7 @@ describe('a turn that fails', () => {
     expect(await stageRun(script(step)).end()).toMatchObject({ end: 'failed', left: 0, error: { code, details } });
   });
 
+  // @conforms runs.8
   it('because it takes too long is cancelled, and names the setting', async () => {
     const staged = stageRun(script('say here', 'wait 600000'), { agent: { turnWallTimeMs: 700 } });
     expect(await staged.end()).toMatchObject({
@@ -262,6 +265,7 @@ describe('a turn that fails', () => {
 });
 
 describe('turns that lead nowhere', () => {
+  // @conforms runs.6
   it('end the run as a stalemate with the last words', async () => {
     const staged = stageRun(script('idle I cannot go on.'), { agent: { maxIdleTurns: 3 } });
     expect(await staged.end()).toMatchObject({
@@ -280,6 +284,7 @@ describe('turns that lead nowhere', () => {
     expect(await staged.end()).toMatchObject({ turns: 3, error: { code: 'run_stalemate' } });
   });
 
+  // @conforms runs.41
   it('begin to count anew when a person answers in the middle of one', async () => {
     const turns = ['say Done.', 'next turn', 'ask Which colour?', 'say Done.', 'next turn', 'idle Done.'];
     const staged = stageRun(script(...turns), {
@@ -289,6 +294,7 @@ describe('turns that lead nowhere', () => {
     expect(await staged.end()).toMatchObject({ turns: 4, error: { code: 'run_stalemate' } });
   });
 
+  // @conforms runs.41
   it('begin to count anew when a person steers one, also under a limit of one', async () => {
     const heard: string[] = [];
     const staged = stageRun(script('say here', 'wait 1500', 'say Done.', 'next turn', 'idle Done.'), {
@@ -368,6 +374,7 @@ describe('the tools of a run over HTTP', () => {
     };
   }
 
+  // @conforms runs.11
   it('are there before the agent and until it is gone, and a command gets their address', async () => {
     const order: string[] = [];
     const staged = stageRun('', {

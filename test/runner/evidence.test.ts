@@ -8,6 +8,7 @@ import { script, stageRun, tracedHooks } from './stage-run.ts';
 
 const asShell = { backend: 'command', command: 'exec sh' } as const;
 
+// @conforms limits.25
 describe('a run tells, before its outcome, whether the workspace changed', () => {
   it.each([
     ['true when the agent made a file', 'echo made > made.txt', true],

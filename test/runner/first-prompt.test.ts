@@ -49,6 +49,7 @@ describe('the first prompt of a run', () => {
     }
   });
 
+  // @conforms runs.9
   it.each([
     ['a thread that is not there any more', { threadId: 't', retryKind: 'interrupted' }],
     ['a fresh start', { retryKind: 'failure', recovery: 'fresh_start' }],

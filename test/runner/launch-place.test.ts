@@ -10,16 +10,20 @@ const writes = 'pwd -P > where.txt';
 const instead = (what: string): string => `cd .. && rm -rf "$BATON_WORKSPACE" && ${what}`;
 
 describe('right before the launch', () => {
-  it('T10: the agent starts in its workspace', async () => {
+  // @conforms T10
+  it('the agent starts in its workspace', async () => {
     const staged = stageRun(writes, { agent: asShell });
     expect(await staged.end()).toMatchObject({ end: 'succeeded' });
     expect(staged.file('where.txt')).toBe(`${staged.workspace}\n`);
   });
 
   it.each([
-    ['A1: a link to the root', 'ln -s . "$BATON_WORKSPACE"', 'workspace_symlink_escape'],
-    ['A2: a link to a folder outside of the root', 'ln -s ../outside "$BATON_WORKSPACE"', 'workspace_symlink_escape'],
-    ['A2: a link to the workspace of another', 'mkdir T-2 && ln -s T-2 "$BATON_WORKSPACE"', 'workspace_symlink_escape'],
+    // @conforms A1
+    ['a link to the root', 'ln -s . "$BATON_WORKSPACE"', 'workspace_symlink_escape'],
+    // @conforms A2
+    ['a link to a folder outside of the root', 'ln -s ../outside "$BATON_WORKSPACE"', 'workspace_symlink_escape'],
+    // @conforms A2
+    ['a link to the workspace of another', 'mkdir T-2 && ln -s T-2 "$BATON_WORKSPACE"', 'workspace_symlink_escape'],
     ['a link that leads nowhere', 'ln -s nowhere "$BATON_WORKSPACE"', 'workspace_symlink_escape'],
     ['nothing', 'true', 'workspace_unavailable'],
   ])('%s in the place of the workspace is refused, and no agent starts', async (_what, hook, code) => {

@@ -3,6 +3,7 @@ import { planSession } from '../../src/runner/plan-session.ts';
 
 const settings = { reducedBudgetTokens: 90_000, compact: true, freshStart: true, largerModel: 'large' };
 
+// @conforms 4.83, 4.84, 4.85, 4.86
 it.each([
   [null, { threadId: 'thread', recovery: null }],
   ['reduced_budget', { threadId: null, recovery: { budgetTokens: 90_000 } }],

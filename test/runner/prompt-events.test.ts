@@ -64,6 +64,7 @@ describe('what is written down of a prompt', () => {
     ]);
   });
 
+  // @conforms api.15
   it('has no secret in it, not even one that stands where it is cut in two', () => {
     const secret = 'sk-canary-0123456789';
     const text = `${'x'.repeat(31_990)}${secret}${'y'.repeat(10)}`;

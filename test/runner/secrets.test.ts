@@ -13,6 +13,7 @@ const toolHost: ToolHost = { admit: () => ({ url: 'http://127.0.0.1:1/mcp', toke
 const command = { backend: 'command', command: 'exec sh' };
 
 describe('what the agent of a run tells', () => {
+  // @conforms tools.16
   it('has no secret in it: no line that it prints, whole or cut, no last words', async () => {
     const long = 'x'.repeat(170);
     const prompt = [
@@ -35,6 +36,7 @@ describe('what the agent of a run tells', () => {
     expect(JSON.stringify(staged.events)).not.toContain('canary');
   });
 
+  // @conforms tools.39
   it('has none that its program was given otherwise, wherever it says it', async () => {
     const ofDaemon = 'canary-of-the-daemon';
     const asked: AgentQuestion[] = [];

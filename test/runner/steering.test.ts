@@ -105,6 +105,7 @@ describe('what people say to a run', () => {
     await expect(steering.steer('late')).rejects.toMatchObject(refused);
   });
 
+  // @conforms runs.12
   it('is refused, not lost, when the run ends while the agent is being told', async () => {
     const { promise, resolve } = Promise.withResolvers<boolean>();
     const steering = new Steering();

@@ -14,8 +14,9 @@ const outcomes = [
 ] as const satisfies [StopReason, RunEnd, string][];
 
 describe('a run that is stopped', () => {
+  // @conforms X6
   it.each(outcomes)(
-    'X6: for %s in the middle of a turn ends as %s, after_run ran and nothing is left',
+    'for %s in the middle of a turn ends as %s, after_run ran and nothing is left',
     async (why, end, code) => {
       const nap = uniqueNap();
       const orphan = script('write run.sh', `| setsid sleep ${nap} > /dev/null 2>&1 &`, 'run sh run.sh', 'wait 600000');
@@ -121,6 +122,7 @@ it('a stop that arrives while the program is being started ends the program', as
   expect(staged.file('late.txt')).toBeNull();
 });
 
+// @conforms claims.9
 it('a run whose claim may be lost by then launches nothing, and ends as interrupted', async () => {
   const staged = stageRun(script('say never'), { request: { isStillOurs: () => false } });
   expect(await staged.end()).toMatchObject({ end: 'interrupted', left: 0 });

@@ -24,6 +24,7 @@ describe('what an agent says', () => {
     expect(thinned(events)).toEqual(events);
   });
 
+  // @conforms X16
   it('is thinned out when it comes as fast as a machine can print, and the count is told', () => {
     const flood = Array.from({ length: 100_000 }, () => event(1_000));
     const told = thinned([...flood, event(2_000)]);
@@ -40,6 +41,7 @@ describe('what an agent says', () => {
     expect(told.at(-1)?.name).toBe('turn_completed');
   });
 
+  // @conforms runs.13
   it('never loses a quota window: the latest of each name is told with the count', () => {
     const quota = (usedPercent: number, name = 'primary') => [
       { name, usedPercent, windowMinutes: 300, resetsAt: 5_000 },

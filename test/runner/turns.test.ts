@@ -14,7 +14,8 @@ const wholeWay = [
 ];
 
 describe('a run', () => {
-  it('T1, T2: does one turn when the agent moves the issue to a terminal state, and keeps the workspace', async () => {
+  // @conforms T1, T2
+  it('does one turn when the agent moves the issue to a terminal state, and keeps the workspace', async () => {
     const staged = stageRun(script('write made.txt', '| by the agent', 'move Done'), { hooks: tracedHooks });
     expect(await staged.end()).toEqual({ end: 'succeeded', turns: 1, left: 0 });
     expect(staged.file('made.txt')).toBe('by the agent\n');
@@ -32,7 +33,8 @@ describe('a run', () => {
     expect(staged.stages).toEqual(wholeWay);
   });
 
-  it('T4: ends well after max_turns turns of one process while the issue stays active', async () => {
+  // @conforms T4
+  it('ends well after max_turns turns of one process while the issue stays active', async () => {
     const turns = script(
       'append turns.txt',
       '| one',
@@ -60,7 +62,8 @@ describe('a run', () => {
 
   const twoTurns = script('say one', 'next turn', 'write second.txt', '| must not be');
   it.each([
-    ['T5: lost its required label', { labels: [] }],
+    // @conforms T5
+    ['lost its required label', { labels: [] }],
     ['moved to a state that is not active', { state: 'Backlog' }],
     ['is no longer for dispatch', { dispatchable: false }],
   ])('has no further turn when the issue %s', async (_what, change) => {

@@ -64,6 +64,7 @@ async function ask(held: Held, port: number, path: string): Promise<void> {
 const patient = { timeout: 20_000 };
 
 describe('the connections of a listener', () => {
+  // @conforms api.60
   it('of strangers make room, the oldest first, and those of who is known stay', async () => {
     const port = await open({ most: 6 });
     const mine = await hold(port, '/known');

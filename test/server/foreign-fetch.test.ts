@@ -9,6 +9,7 @@ import { send } from './raw-request.ts';
 const link = { 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document' };
 
 // What browsers say of a request, and whether it is heard.
+// @conforms api.62
 it.each<[string, string, string, Record<string, string>, boolean]>([
   ['a program that says nothing', 'GET', '/api/v1/state', {}, true],
   ['our own page', 'GET', '/api/v1/state', { 'sec-fetch-site': 'same-origin', 'sec-fetch-mode': 'cors' }, true],

@@ -64,6 +64,7 @@ describe('who is heard by the listener', () => {
     }
   });
 
+  // @conforms tools.5
   it.each([
     'evil.example',
     '127.0.0.1',

@@ -70,6 +70,7 @@ function sayAndClose(file: string, text: string): Promise<string> {
 }
 
 describe('the local socket', () => {
+  // @conforms board.9
   it('hears a wake and tells the status, for its own user only', async () => {
     const { file, heard } = await open();
     expect(await askDaemon(file, 'wake', systemClock)).toEqual({ ok: true });

@@ -3,6 +3,7 @@ import { presentStatus } from '../../src/server/present-status.ts';
 import { begun } from '../orchestrator/scene.ts';
 
 describe('the status of the daemon', () => {
+  // @conforms tools.19
   it('is told whatever times are known of an account: one that is no date is none', async () => {
     const { orchestrator } = await begun();
     const model = orchestrator.read();

@@ -54,12 +54,14 @@ describe('the path of the local socket', () => {
     'that is a file': { problem: 'not_a_folder', squat: (folder) => writeFileSync(folder, '') },
   };
 
+  // @conforms claims.29
   it.each(Object.entries(squats))('is refused in a folder %s', (_what, { problem, squat }) => {
     const tmp = sharedTmp();
     squat(path.dirname(socketPath(far, tmp)));
     expectRefused(tmp, problem);
   });
 
+  // @conforms claims.29
   it.skipIf(process.geteuid?.() !== 0)('is refused in a folder that belongs to another user', () => {
     const tmp = sharedTmp();
     const folder = path.dirname(socketPath(far, tmp));

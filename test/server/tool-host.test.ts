@@ -246,6 +246,7 @@ describe('the door over HTTP', () => {
     expect(door.calls).toEqual([]);
   });
 
+  // @conforms tools.4
   it('knows the token of a run no more when the run has ended', async () => {
     const { host, door } = await open();
     const address = host.admit('run-1', door);

@@ -171,6 +171,7 @@ describe('A rule notices', () => {
     expect(await isBroken('gets_through', { parts: changed(deaf) })).toBe(true);
   });
 
+  // @conforms simulation.10
   it('a wait that is lost with the life that promised it', async () => {
     const forgetful = changedStore((tables) => ({
       ...tables,
@@ -194,6 +195,7 @@ describe('A rule notices', () => {
     expect(await isBroken('claim_has_reason', { parts: keepClaims })).toBe(true);
   });
 
+  // @conforms simulation.8
   it('two daemons that both start an issue', async () => {
     // Whoever asks gets the claim, and nobody sees the other.
     const greedy = changedStore((tables) => ({
@@ -216,6 +218,7 @@ describe('A rule notices', () => {
     expect(await isBroken('written_first', { parts: blind }, plan)).toBe(true);
   });
 
+  // @conforms simulation.9
   it('a failure that is counted for an interrupted run', async () => {
     const unfair = changedStore((tables) => ({
       ...tables,
@@ -235,6 +238,7 @@ describe('A rule notices', () => {
     expect(await isBroken('counters', { parts: blind })).toBe(true);
   });
 
+  // @conforms simulation.12
   it('a run beyond what an issue may have', async () => {
     const limits = { ...noLimits, runsPerIssue: 2 };
     const plan = { ...hostile, settings: { ...drawPlan(1).settings, limits } };
@@ -263,6 +267,7 @@ describe('A rule notices', () => {
     expect(await isBroken('held_stays', { afterStep: loseHolds }, plan)).toBe(true);
   });
 
+  // @conforms simulation.11
   it('a held issue that starts', async () => {
     const holdAll = once(async ({ memory, project }) => {
       const hold = { code: 'person', reason: 'lunch', since: 0, runId: null };
@@ -272,6 +277,7 @@ describe('A rule notices', () => {
     expect(await isBroken('held_stays', { afterStep: holdAll, parts: withoutHolds })).toBe(true);
   });
 
+  // @conforms simulation.13
   it('a run on an account that is parked', async () => {
     // The next life does not know what the last one learned.
     const forgetful = changedStore((tables) => ({
@@ -332,6 +338,7 @@ describe('A rule notices', () => {
     expect(await isBroken('answers_told', { parts: forgetful }, plan)).toBe(true);
   });
 
+  // @conforms simulation.14
   it('an answer that no run is told', async () => {
     const forgetful = changedStore((tables) => ({
       ...tables,
@@ -371,6 +378,7 @@ describe('A rule notices', () => {
     expect(await isBroken('answers_told', { parts: stubborn }, asking)).toBe(true);
   });
 
+  // @conforms simulation.15
   it('a question that is open for nobody', async () => {
     const careless = changedStore((tables) => ({
       ...tables,
@@ -389,6 +397,7 @@ describe('A rule notices', () => {
     expect(await isBroken('taken_over', { afterStep: takeAll, parts: withoutHolds })).toBe(true);
   });
 
+  // @conforms simulation.16
   it('an agent that goes on beside a person', async () => {
     const deaf = ({ runner }: OrchestratorParts): Partial<OrchestratorParts> => ({
       runner: {
@@ -411,6 +420,7 @@ describe('A rule notices', () => {
     expect(await isBroken('taken_over', { parts: changed(deaf) }, plan)).toBe(true);
   });
 
+  // @conforms simulation.17
   it('a wait for a quota that counts', async () => {
     const unfair = changedStore((tables) => ({
       ...tables,
@@ -428,6 +438,7 @@ describe('A rule notices', () => {
     expect(await isBroken('quota_waits', { parts: another }, plan)).toBe(true);
   });
 
+  // @conforms simulation.18
   it('a cascade that begins anew', async () => {
     const again = changedStore((tables) => ({
       ...tables,

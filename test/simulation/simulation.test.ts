@@ -12,12 +12,17 @@ const patienceMs = 120_000;
 const found = [
   { seed: 1, rule: 'answers_told', what: 'a second answer to a question is refused, not taken and thrown away' },
   { seed: 2, rule: 'account_ready', what: 'nothing starts on an account that another daemon has parked' },
+  // @conforms simulation.3
   { seed: 10, rule: 'written_first', what: 'a start that was written and not answered is not started a second time' },
+  // @conforms simulation.7
   { seed: 14, rule: 'gets_through', what: 'a tracker that never answers a move does not hold a run for ever' },
+  // @conforms simulation.4
   { seed: 16, rule: 'backoff', what: 'a wait for a quota is kept by the next life' },
   { seed: 21, rule: 'question_has_reason', what: 'what an issue asked is closed when it is given back' },
   { seed: 40, rule: 'answers_told', what: 'an answer that comes while its run is being ended lets the issue go on' },
+  // @conforms simulation.6
   { seed: 52, rule: 'slots', what: 'no look starts anything while the start still takes over what was left' },
+  // @conforms simulation.5
   { seed: 87, rule: 'slots', what: 'an agent that is taken over keeps its slot until it is gone' },
   {
     seed: 60_141,
@@ -30,6 +35,7 @@ describe('The real orchestrator, runner and store in a simulated world', () => {
   for (let from = 1; from <= seeds; from += seedsATest) {
     const to = from + seedsATest - 1;
     const tags = from === 1 ? ['smoke'] : [];
+    // @conforms simulation.1
     it(`keep every rule in the seeds ${from} to ${to}`, { timeout: patienceMs, tags }, async () => {
       const broken: string[] = [];
       let runs = 0;
@@ -49,6 +55,7 @@ describe('The real orchestrator, runner and store in a simulated world', () => {
     expect((await runSeed(seed)).broken).toBeNull();
   });
 
+  // @conforms simulation.2
   it('are the same in every run of a seed, and others in another seed', { timeout: patienceMs }, async () => {
     for (const seed of [3, 11, 20]) {
       const first = await runSeed(seed);

@@ -10,6 +10,7 @@ import { engines, scratchFolder } from './engines.ts';
 import { startProgram } from './program.ts';
 
 describe('kill -9 in the middle of writes', () => {
+  // @conforms board.17
   it('loses no acknowledged row in fifty rounds, and leaves no half of a transaction', {
     timeout: 120_000,
   }, async () => {

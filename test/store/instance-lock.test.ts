@@ -28,6 +28,7 @@ const start = (...args: string[]): Program => {
 const open = (mode: 'daemon' | 'visitor') => openStore({ url, clock: systemClock, mode });
 
 describe('one daemon a file', () => {
+  // @conforms board.16
   it('refuses a second one and names the pid of the first, while visitors come and go', async () => {
     const first = start('hold', url);
     await first.said(1);

@@ -52,6 +52,7 @@ for (const engine of engines) {
       expect(await landed.latest(project, all)).toEqual([again]);
     });
 
+    // @conforms api.37
     it('gives one time to a landing that many see at once', async () => {
       const where = await place();
       const stores = await Promise.all([open(where), open(where), open(where)]);

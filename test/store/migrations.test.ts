@@ -56,6 +56,7 @@ for (const engine of engines) {
       expect(names.map(({ name }) => name)).toEqual([...migrations, tomorrow].map(({ name }) => name));
     });
 
+    // @conforms runs.60
     it('a store of the first version with all that is in it', async () => {
       const where = await place('empty');
       await using earlier = disposable(await openEngine(where));
@@ -85,6 +86,7 @@ for (const engine of engines) {
       expect(await store.claims.take(key, wish)).toMatchObject({ generation: 8, host: 'there', slotState: 'Todo' });
     });
 
+    // @conforms runs.45
     it('runs of a time before they had an order into that of their starts, and counts on from there', async () => {
       const where = await place('empty');
       await using earlier = disposable(await openEngine(where));

@@ -79,6 +79,7 @@ for (const engine of engines) {
       expect(await notifications.begin(of('nothing'), first)).toBe(false);
     });
 
+    // @conforms notify.5
     it('lets one of many begin a try', async () => {
       const where = await place();
       const stores = await Promise.all([open(where), open(where), open(where)]);

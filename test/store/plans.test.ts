@@ -35,6 +35,7 @@ it.each<[string, string, (tables: StoreTables) => Promise<unknown>]>([
   ['the latest run of an issue by its name', 'runs_of_name', ({ runs }) => runs.latestNamed('p', 'T-1')],
   ['the latest runs in workspaces', 'runs_in_workspace', ({ runs }) => runs.latestInWorkspaces('p', ['/a', '/b'])],
   ['the latest runs of issues', 'runs_of_issue', ({ runs }) => runs.latestOfIssues('p', ['a', 'b'])],
+  // @conforms api.10
   [
     'a column of the board in a list',
     'board_issues_page',
@@ -69,6 +70,7 @@ it.each<[string, string, (tables: StoreTables) => Promise<unknown>]>([
 });
 
 // What was refused may be large, and there may be much of it: it is not even read.
+// @conforms api.56
 it('SQLite finds the commands that were done by an index alone, before it reads any of them', async () => {
   const asked: CompiledQuery[] = [];
   const { commands } = storeTables(listening(engine.db, asked), engine);

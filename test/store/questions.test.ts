@@ -47,6 +47,7 @@ for (const engine of engines) {
       expect(await questions.read('no')).toBeNull();
     });
 
+    // @conforms runs.17
     it('takes one answer, however many come at once and from wherever', async () => {
       const where = await place();
       const stores = [await open(where), await open(where), await open(where)];
@@ -159,6 +160,7 @@ for (const engine of engines) {
       expect(idsOf(await store.questions.open(project))).toEqual(['q1']);
     });
 
+    // @conforms runs.19
     it('prunes what is over, the oldest first and no more than asked, and never what somebody still waits for', async () => {
       const { questions } = await open();
       for (const id of ['open', 'closed', 'told', 'untold', 'fresh answer', 'young'])
@@ -177,6 +179,7 @@ for (const engine of engines) {
       expect(idsOf(await questions.list(project, { limit: 9 }))).toEqual(['open']);
     });
 
+    // @conforms runs.18
     it('reads damaged rows as questions that can be closed, and an answer that cannot be read as a no', async () => {
       const where = await place();
       const { questions } = await open(where);

@@ -99,6 +99,7 @@ it('has open questions and parked accounts as they were: what was answered since
   await daemon.close();
 });
 
+// @conforms runs.46
 it('has the runs in the order of their starts, and counts on from there', async () => {
   const { url, file } = scratch();
   const daemon = await openStore({ url, clock: systemClock, mode: 'daemon' });

@@ -113,7 +113,8 @@ describe('transcripts on the disk', () => {
     for (const name of names) expect(statSync(path.join(folder, name)).mode & 0o777, name).toBe(0o600);
   });
 
-  it('F084: what a run said is never overwritten by the runs after it, nor by a daemon that comes later', async () => {
+  // @conforms F084
+  it('what a run said is never overwritten by the runs after it, nor by a daemon that comes later', async () => {
     const folder = scratch();
     const file = path.join(folder, 'run-1.jsonl');
     await transcriptFiles(folder).append('run-1', ['{"first":1}']);
@@ -128,6 +129,7 @@ describe('transcripts on the disk', () => {
     expect(statSync(file).ino).toBe(ino);
   });
 
+  // @conforms runs.37
   it('are capped: the beginning and the end stay, the middle goes, and a line says what is missing', async () => {
     const folder = scratch();
     const limits = { totalBytes: 60, segmentBytes: 20 };
@@ -207,6 +209,7 @@ describe('transcripts after a crash', () => {
     expect(after).toEqual([line(3), line(4)]);
   });
 
+  // @conforms runs.38
   it('have every line that was acknowledged, however often their writer is killed', async () => {
     const folder = scratch();
     const acknowledged = new Set<number>();

@@ -49,6 +49,7 @@ describe('the upkeep of an SQLite file', () => {
     expect(logBytes()).toBe(0);
   });
 
+  // @conforms cadence.9
   it('keeps the log bounded under steady writes with a reader that comes and goes, and tells when it was in the way', async () => {
     const sizes: number[] = [];
     const busy: boolean[] = [];
@@ -101,6 +102,7 @@ describe('the upkeep of an SQLite file', () => {
     expect(await visitor.counters.read({ project: 'p', issueId: 'i' })).toEqual({ n: 2 });
   });
 
+  // @conforms cadence.10
   it('refuses no write of anybody, here or in other processes, while it goes on and on', async () => {
     const writers = [startProgram('write', `sqlite:${file}`, 'one'), startProgram('write', `sqlite:${file}`, 'two')];
     await Promise.all(writers.map((writer) => writer.said(2)));

@@ -64,6 +64,7 @@ for (const engine of engines) {
       expect(await waitingIn(store)).toEqual(['c1']);
     });
 
+    // @conforms runs.39
     it('so that nothing that was acknowledged is ever missed, in any order of writes and looks at once', async () => {
       const where = await place();
       const stores = [await open(where, 'daemon'), await open(where)] as const;

@@ -6,6 +6,7 @@ import { createLogger } from '../../src/telemetry/create-logger.ts';
 import { logPath, readLines, ScratchStream, scratchFolder } from './scratch-log.ts';
 
 describe('createLogger', () => {
+  // @conforms spec-13.1
   it('writes one JSON line an event: time of the clock, level as a word, code, fields, sentence of the catalogue', async () => {
     const { logger, logsRoot, clock } = fileOnly();
     logger.info('run_started', { issue_id: '1', issue_identifier: 'ABC-1' });

@@ -127,6 +127,7 @@ describe('a failing terminal', () => {
 });
 
 describe('both sinks failing', () => {
+  // @conforms spec-13.2
   it('does not throw, and both confess in the end', async () => {
     const logsRoot = scratchFolder();
     const mend = fileForFolder(logsRoot);

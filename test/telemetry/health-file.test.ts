@@ -54,6 +54,7 @@ describe('the health file', () => {
     expect(readdirSync(folder)).toEqual(['health.json']);
   });
 
+  // @conforms tick.17
   it('is never seen half, while it is written 500 times', async () => {
     const { folder, file, errors, health, read } = open();
     const padding = 'x'.repeat(20_000);
@@ -101,6 +102,7 @@ describe('the health file', () => {
     expect(readdirSync(folder)).toEqual([]);
   });
 
+  // @conforms tick.18
   it('tells of a write that failed, keeps what was there, and goes on when it can', async () => {
     const { folder, file, health, errors, read } = open();
     // A folder in its place cannot be replaced by a file.

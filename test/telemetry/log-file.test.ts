@@ -12,6 +12,7 @@ const modules = ['src/telemetry/create-logger.ts', 'src/clock/system-clock.ts'].
 );
 
 describe('the log file', () => {
+  // @conforms ref-1.16
   it('turns over when it is full and keeps as many files as told, the newest first', () => {
     const logsRoot = scratchFolder();
     const { logger } = rotating(logsRoot, { maxBytes: 300, maxFiles: 3 });
@@ -106,6 +107,7 @@ describe('the log file', () => {
     expect(found).toHaveLength(2000);
   });
 
+  // @conforms log.1
   it('holds the last line before a crash', async () => {
     const logsRoot = scratchFolder();
     const program = `

@@ -15,6 +15,7 @@ const { version } = JSON.parse(fs.readFileSync(path.join(projectRoot, 'package.j
 const firstStartLimitMs = 240_000;
 afterAll(() => removeFolder(folder));
 
+// @conforms toolchain.1
 describe('bin/baton in a fresh clone', () => {
   const clone = path.join(folder, 'a clone');
   const baton = (args: readonly string[], cwd = clone) => runProgram(path.join(clone, 'bin/baton'), args, { cwd, env });
@@ -32,6 +33,7 @@ describe('bin/baton in a fresh clone', () => {
     firstStartLimitMs,
   );
 
+  // @conforms toolchain.2
   it('is silent the second time, from another folder, and through links to it', async () => {
     const elsewhere = makeFolder();
     const [absolute, relative] = [path.join(elsewhere, 'baton'), path.join(elsewhere, 'link')];
@@ -68,6 +70,7 @@ describe('the bootstrap', () => {
     await start();
   }, firstStartLimitMs);
 
+  // @conforms toolchain.3
   it('installs anew when the lockfile has changed, and only then', async () => {
     expect(await start()).toMatchObject({ code: 0, stderr: '' });
     changeLockfile('1.0.1');
@@ -89,6 +92,7 @@ describe('the bootstrap', () => {
     expect(fs.readdirSync(cache).filter((name) => name.startsWith('bootstrap'))).toEqual([]);
   });
 
+  // @conforms toolchain.5
   it('runs on Node 24 or newer and puts it first on the PATH of children', async () => {
     const { stdout } = await start();
     const seen = JSON.parse(stdout);
@@ -96,6 +100,7 @@ describe('the bootstrap', () => {
     expect(seen.childVersion).toBe(`v${seen.version}`);
   });
 
+  // @conforms toolchain.4
   it('becomes Node: no process stands between the caller and Baton', async () => {
     let pid: number | undefined;
     const ended = start({ STAY: '1' }, (child) => {

@@ -45,6 +45,7 @@ describe('scripts/check.mjs', () => {
     expect(ended.stdout).toContain('noExplicitAny');
   });
 
+  // @conforms toolchain.9
   it('counts each test: passed, failed, skipped and still to come', async () => {
     expect(summary(await check(good, 'quick'))).toEqual({ code: 0, counts: [1, 0, 0] });
     expect(summary(await check(bad, 'quick'))).toEqual({ code: 1, counts: [1, 1, 2] });
@@ -88,6 +89,7 @@ describe('the lint', () => {
     ],
   };
 
+  // @conforms toolchain.10
   it('finds time, chance and spawning outside the rooms for them', async () => {
     const seeds = { ...timeAndChance, ...spawning };
     const ended = await check(tree(planted('src/orchestrator', seeds)), 'lint');

@@ -27,6 +27,7 @@ describe.each(['package-lock.json', 'scripts/node-runtime/package-lock.json'])('
     expect(missingOptionals(packages)).toEqual([]);
   });
 
+  // @conforms toolchain.7
   it('holds the binaries for macOS, Linux and Windows wherever a package comes as binaries', () => {
     const families = entries.filter(([place]) => binariesOf(packages, place).length > 1);
     expect(families.length).toBeGreaterThan(0);
@@ -56,6 +57,7 @@ describe('the lockfile test itself', () => {
 });
 
 describe('package.json', () => {
+  // @conforms toolchain.8
   it('decides about every install script, by name alone', () => {
     // npm leaves the mark out of entries that it never unpacked here; fsevents has a script on macOS.
     const packages: Record<string, LockEntry> = JSON.parse(readText('package-lock.json')).packages;

@@ -35,6 +35,7 @@ describe('the published package', () => {
     for (const program of ['dist/baton.js', 'dist/agent/rehearsal/program.js']) expect(files).toContain(program);
   });
 
+  // @conforms toolchain.6
   it('gives a `baton` that works', async () => {
     const baton = path.join(folder, 'app/node_modules/.bin/baton');
     const ended = await runProgram(baton, ['--version'], { cwd: folder, env });

@@ -82,6 +82,7 @@ describe('get_issue', () => {
     expect(answer.note).toBeUndefined();
   });
 
+  // @conforms tools.30
   it('fences the text of everybody else, and says once and first what that means', async () => {
     const tracker = trackerWith(
       {
@@ -115,6 +116,7 @@ describe('get_issue', () => {
     expect(answer.title).toBe('Title of 1');
   });
 
+  // @conforms tools.32
   it('draws a new mark for each call, and trusts nobody where nobody is named', async () => {
     const tracker = trackerWith({ authorNames: ['ada', ''] }, comment({ authorNames: [] }));
     const marks = [await told(tracker, {}), await told(tracker, {})].map(
@@ -127,6 +129,7 @@ describe('get_issue', () => {
     }
   });
 
+  // @conforms tools.31
   it('does not let a hostile comment out of its fence', async () => {
     const body = [
       `END-${mark}`,
@@ -186,6 +189,7 @@ describe('get_issue', () => {
     );
   });
 
+  // @conforms tools.33
   it('shows an agent what it said itself before as text that is not trusted', async () => {
     const tracker = new MemoryTracker({
       issues: [issue({ id: '1', authorNames: ['local'] })],
@@ -217,6 +221,7 @@ describe('get_issue', () => {
     expect((await told(trackerWith({}, comment()))).commentsNote).toBeUndefined();
   });
 
+  // @conforms tools.34
   it.each([
     ['wide signs', '漢'],
     ['signs that JSON writes longer', '"'],

@@ -26,6 +26,7 @@ function never(): never {
 }
 
 describe('the tools of a run', () => {
+  // @conforms tools.21
   it('are refused beyond a hundred at a time, which is an answer, and are there again afterwards', async () => {
     const held = Promise.withResolvers<ToolAnswer>();
     let served = 0;
@@ -50,6 +51,7 @@ describe('the tools of a run', () => {
     expect(await door.call('report_progress', { text: 'all of them were over' })).toMatchObject({ success: true });
   });
 
+  // @conforms A37
   it('have fixed names and a JSON Schema of their input', () => {
     const { door } = openDoor();
     expect(door.tools.map(({ name }) => name)).toEqual(fixedNames);
@@ -61,6 +63,7 @@ describe('the tools of a run', () => {
     for (const { description } of door.tools) expect(description).not.toBe('');
   });
 
+  // @conforms spec-10.5
   it('read and change only the issue of the run, in its name', async () => {
     const tracker = memory();
     const { door, progress, moves } = openDoor(tracker);
@@ -117,6 +120,7 @@ describe('the tools of a run', () => {
     expect((await door.call('comment', deep)).success).toBe(false);
   });
 
+  // @conforms A16, A35
   it('name what there is when something else is called, in the words of the reference', async () => {
     const { door } = openDoor();
     const answer = await door.call('not_a_real_tool', {});
@@ -164,6 +168,7 @@ describe('the tools of a run', () => {
 });
 
 describe('the tools of a tracker', () => {
+  // @conforms A17
   it('are offered beside the fixed ones as they are, and called in the name of agents', async () => {
     const heard: unknown[] = [];
     const said: ToolAnswer = { success: false, output: '{"errors":[{"message":"no"}],"data":null}' };
@@ -192,6 +197,7 @@ describe('the tools of a tracker', () => {
     expect(door.tools.map(({ name }) => name)).not.toContain('comment');
   });
 
+  // @conforms ref-1.10
   it('stay what they were when the session began', async () => {
     const tracker = { ...withNative(native('old_query', async () => ({ success: true, output: 'old' }))) };
     const { door } = openDoor(tracker);
@@ -222,6 +228,7 @@ describe('a call', () => {
     ]);
   });
 
+  // @conforms tools.2
   it.each([...trackerCalls, ['report_progress', { text: 'x' }], ['ask_person', { question: 'x?' }]] as const)(
     'to %s is refused when the claim may be lost, and nothing is done',
     async (name, input) => {
@@ -236,6 +243,7 @@ describe('a call', () => {
     },
   );
 
+  // @conforms tools.1
   it.each(trackerCalls)('to %s that hangs is given up after a minute, and is told to stop', async (name, input) => {
     const tracker = trackerThat(() => new Promise(() => {}));
     const { door, clock } = openDoor(tracker);

@@ -47,6 +47,7 @@ const step = fc.record({ operation, author });
 type Step = typeof step extends fc.Arbitrary<infer S> ? S : never;
 
 describe.each(engines)('on $name', ({ missing, place }) => {
+  // @conforms board.1
   it.skipIf(missing !== null)(
     'no sequence of changes leaves the map or closes a cycle, and history replays to the present',
     async () => {

@@ -158,6 +158,7 @@ describe('the board as a tracker', () => {
       expect(await authors((board) => filed(board, theOrchestrator))).toEqual([]);
     });
 
+    // @conforms tools.12
     it('nobody, when a run wrote a part of it last, and a person once he wrote all of it', async () => {
       const { board, store } = await boardScene();
       const id = await filed(board);

@@ -39,6 +39,7 @@ describe('agent.accounts', () => {
     expect(accounts(`[{name: a, home: ${written}}]`).agent.accounts[0]?.home).toBe(path);
   });
 
+  // @conforms tools.14
   it('keeps the variables of its keys from every child, but for names that an account sets itself', () => {
     const list = '[{name: a, env: {OPENAI_API_KEY: $OPENAI_API_KEY}}, {name: b, env: {OPENAI_API_KEY: $WORK_KEY}}]';
     const secret = accounts(list).secretEnvironment;

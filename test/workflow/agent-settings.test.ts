@@ -6,6 +6,7 @@ const refused = (front: string) => keysIn(refusal(() => givenMemory(front)));
 const describedAs = (front: string, wanted: string) => givenMemory(front).described.find(({ key }) => key === wanted);
 
 describe('the settings of questions, quota and recovery', () => {
+  // @conforms tools.13
   it.each([
     ['', 'ask', 'default'],
     [

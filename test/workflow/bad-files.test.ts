@@ -22,7 +22,8 @@ function loading(content: string | Uint8Array) {
 }
 
 describe('files that are no workflow', () => {
-  it('C56: a missing file', () => {
+  // @conforms C56
+  it('a missing file', () => {
     const path = join(directory, 'nowhere', 'WORKFLOW.md');
     const error = refusal(() => loadWorkflow(path, givenContext()));
     expect(error).toMatchObject({ code: 'missing_workflow_file', details: { path, problem: 'not_found' } });
@@ -64,6 +65,7 @@ describe('files that are no workflow', () => {
       expect(loading(content)).toMatchObject({ code: 'workflow_parse_error', details: { problem } });
   });
 
+  // @conforms workflow.7
   it('10 MB', () => {
     expect(loading(`---\ntracker: {kind: memory}\n---\n${'x'.repeat(10_000_000)}`).code).toBe('workflow_too_large');
     const most = 1024 * 1024;

@@ -75,6 +75,7 @@ describe('the branch of an issue', () => {
     expect(named('', 'id', 'a b')).toMatch(/^baton\/a-b-[0-9a-f]{8}$/);
   });
 
+  // @conforms limits.18
   it('is a name that git takes, whatever the ticket says', () => {
     const names = sampled(400).map((rendered) => named(rendered, 'id', rendered));
     const taken = takenByGit(names);
@@ -83,6 +84,7 @@ describe('the branch of an issue', () => {
     expect(names.filter((name) => /[\p{C}\p{Z}$`"'();&|<>]/u.test(name))).toEqual([]);
   });
 
+  // @conforms limits.19
   it('is never shared by two issues because of the mending', () => {
     fc.assert(
       fc.property(text, text, (one, other) => {

@@ -7,6 +7,7 @@ const valuesIn = (workflow: ReturnType<typeof given>) =>
   Object.fromEntries(workflow.described.map(({ key, value }) => [key, value]));
 
 describe('the settings in force', () => {
+  // @conforms workflow.5
   it('tell where each comes from', () => {
     const origins = originsIn(
       given(

@@ -19,6 +19,7 @@ function prompt(body: string, issue: Partial<Issue> = {}, front = 'tracker: {kin
 }
 
 describe('text of a stranger in a prompt', () => {
+  // @conforms tools.9
   it('is fenced, title and description each, and the prompt begins with what that means', () => {
     expect(
       prompt('{{ issue.identifier }}: {{ issue.title }}\n\n{{ issue.description }}', { description: 'a\nb' }),
@@ -102,6 +103,7 @@ describe('text of a stranger in a prompt', () => {
     );
   });
 
+  // @conforms tools.11
   it('has whole fences whatever the text and whatever filters', () => {
     const filters = [
       'upcase',

@@ -9,7 +9,8 @@ const reading = (frontMatter: string) => refusal(() => given(frontMatter));
 const faultsOf = (frontMatter: string) => reading(frontMatter).details.faults;
 
 describe('YAML', () => {
-  it('C25: a list is not front matter', () => {
+  // @conforms C25
+  it('a list is not front matter', () => {
     const error = refusal(() => givenText('---\n- not-a-map\n---\nPrompt body\n'));
     expect(error).toMatchObject({ code: 'workflow_front_matter_not_a_map' });
     expect(error.message).toContain(path);
@@ -60,6 +61,7 @@ describe('YAML', () => {
     }
   });
 
+  // @conforms workflow.6
   it('follows anchors, and refuses unknown, endless and exploding ones', () => {
     const shared = 'agent: {max_turns: &few 3, max_concurrent_agents: *few}';
     expect(givenMemory(shared).settings.agent).toMatchObject({ maxTurns: 3, maxConcurrentAgents: 3 });
@@ -93,7 +95,8 @@ describe('YAML', () => {
     expect(refusal(() => given('__proto__: {tracker: {kind: memory}}')).code).toBe('missing_tracker_kind');
   });
 
-  it('C26: null is the same as absent, at every level', () => {
+  // @conforms C26
+  it('null is the same as absent, at every level', () => {
     const { settings } = givenMemory(
       'workspace: {root: null}\nagent: ~\nhooks:\npolling: {interval_ms: ~}\ncodex: {turn_sandbox_policy: {type: x, gone: null, deep: {gone: ~, kept: 1}}}',
     );
@@ -103,6 +106,7 @@ describe('YAML', () => {
     expect(settings.codex.turnSandboxPolicy).toEqual({ type: 'x', deep: { kept: 1 } });
   });
 
+  // @conforms workflow.9
   it('throws nothing but a BatonError for arbitrary bytes and arbitrary YAML', () => {
     const onlyBatonErrors = (text: string | Uint8Array): void => {
       try {

@@ -6,6 +6,7 @@ import { givenMemory, keysIn, problemsIn, refusal } from './given.ts';
 const refused = (frontMatter: string) => refusal(() => givenMemory(frontMatter));
 
 describe('limits', () => {
+  // @conforms limits.1
   it('are on by default, but for money', () => {
     const { limits, agent, polling, store } = givenMemory('').settings;
     expect(limits).toEqual({
@@ -119,6 +120,7 @@ store: {lease_ms: 3000}`);
     ]);
   });
 
+  // @conforms limits.2
   it('that are on by default and set to 0 are all named, and no other', () => {
     const described = givenMemory('').described;
     const isLimit = (key: string): boolean => /^limits\.|^agent\.max_(?:retries|stale_runs)$/.test(key);

@@ -108,6 +108,7 @@ describe('notify', () => {
     expect(JSON.stringify(described)).not.toContain('hunter');
   });
 
+  // @conforms notify.11
   it('keeps its variables from every agent, as those of the tracker', () => {
     const list = '[{kind: webhook, url: $HOOK_URL, secret: $HOOK_SECRET}, {kind: command, run: $RUN_IT}]';
     const { secretEnvironment } = loaded(`{targets: ${list}}`).settings;

@@ -11,6 +11,7 @@ const described = (workflow: ReturnType<typeof given>) =>
   Object.fromEntries(workflow.described.map(({ key, value, origin }) => [key, { value, origin }]));
 
 describe('the mode of polling', () => {
+  // @conforms 1.3
   it('is fixed when nobody says so: what a Symphony workflow file expects', () => {
     const { settings, warnings } = polling('{interval_ms: 5000}');
     expect(settings.polling).toEqual({
@@ -223,6 +224,7 @@ describe('intervals of jobs', () => {
       ]);
   });
 
+  // @conforms cadence.24
   it('of a job that nobody knows are refused with the nearest and with all that there are', () => {
     const settable = jobNames.filter((name) => name !== 'tracker_poll');
     expect(problemsOf('{jobs: {stal_look: {interval_ms: 5000}}}')).toMatchObject([
@@ -267,6 +269,7 @@ describe('an interval below a second', () => {
 describe('the budget of requests', () => {
   const budget = (text: string) => polling(`{budget: ${text}}`).settings.polling.budget;
 
+  // @conforms requests.17
   it('is one number for every provider, or numbers by provider', () => {
     expect(budget('{requests_per_hour: 100}')).toEqual({ requestsPerHour: 100, requestsPerDay: null });
     expect(budget('{requests_per_hour: "100", requests_per_day: {linear: 2500}}')).toEqual({

@@ -13,13 +13,15 @@ function prompt(body: string, issue: Partial<Issue> = {}, run: Partial<PromptInp
 }
 
 describe('the prompt', () => {
-  it('P1: shows issue and attempt; a list is joined without a separator', () => {
+  // @conforms P1
+  it('shows issue and attempt; a list is joined without a separator', () => {
     const body = 'Ticket {{ issue.identifier }} {{ issue.title }} labels={{ issue.labels }} attempt={{ attempt }}';
     expect(prompt(body, {}, { attempt: 3 })).toBe('Ticket S-1 Refactor backend request path labels=backend attempt=3');
     expect(prompt('{{ issue.labels }}', { labels: ['a', 'b'] })).toBe('ab');
   });
 
-  it('P2: times are ISO 8601, without milliseconds when there are none', () => {
+  // @conforms P2
+  it('times are ISO 8601, without milliseconds when there are none', () => {
     expect(prompt('{{ issue.created_at }}')).toBe('2026-02-26T18:06:48Z');
     expect(prompt('{{ issue.updated_at }}', { updatedAt: Date.UTC(2026, 0, 1, 0, 0, 0, 7) })).toBe(
       '2026-01-01T00:00:00.007Z',
@@ -27,7 +29,8 @@ describe('the prompt', () => {
     expect(prompt('{{ issue.created_at | date: "%Y-%m-%d %H:%M" }}')).toBe('2026-02-26 18:06');
   });
 
-  it('P4: an unknown variable fails the rendering', () => {
+  // @conforms P4
+  it('an unknown variable fails the rendering', () => {
     const error = refusal(() => prompt('{{ missing.ticket_id }}'));
     expect(error.code).toBe('template_render_error');
     expect(error.message).toContain(path);
@@ -38,7 +41,8 @@ describe('the prompt', () => {
     }
   });
 
-  it('P5: a template that is no Liquid is refused when it is loaded, and shown', () => {
+  // @conforms P5
+  it('a template that is no Liquid is refused when it is loaded, and shown', () => {
     const error = refusal(() => workflowWith('{% if issue.identifier %}'));
     expect(error.code).toBe('template_parse_error');
     expect(error.message).toContain('{% if issue.identifier %}');
@@ -56,20 +60,23 @@ describe('the prompt', () => {
     ]);
   });
 
-  it('P7: an empty body means the default prompt', () => {
+  // @conforms P7
+  it('an empty body means the default prompt', () => {
     for (const blank of ['', '  \n\n\t']) {
       for (const issue of [{}, { description: null }]) expect(prompt(blank, issue)).toBe(prompt(defaultPrompt, issue));
       expect(prompt(blank)).toMatch(/S-1\n.*Refactor backend request path\n.*Replace transport layer$/s);
     }
   });
 
-  it('P8: attempt tells a first run from a later one', () => {
+  // @conforms P8
+  it('attempt tells a first run from a later one', () => {
     const body = '{% if attempt %}Retry #{{ attempt }}{% endif %}';
     expect(prompt(body, {}, { attempt: 2 })).toBe('Retry #2');
     expect(prompt(body)).toBe('');
   });
 
-  it('P10: the kind of retry, the state and the address are there', () => {
+  // @conforms P10
+  it('the kind of retry, the state and the address are there', () => {
     const body = `{% if attempt %}This is follow-up attempt #{{ attempt }} ({{ retry_kind }}).{% endif %}
 Current status: {{ issue.state }}
 {{ issue.url }}`;
@@ -78,7 +85,8 @@ Current status: {{ issue.state }}
     );
   });
 
-  it('P11: what is absent can be asked for', () => {
+  // @conforms P11
+  it('what is absent can be asked for', () => {
     const body = `{% if attempt %}Follow-up context:{% endif %}
 {{ issue.description | default: "No description provided." }}
 {% if issue.nope %}never{% endif %}{% unless issue.branch_name %}no branch{% endunless %}`;
@@ -113,6 +121,7 @@ Current status: {{ issue.state }}
     expect(prompt('{{ issue.native_ref.number }} {{ issue.native_ref }}', full)).toBe('7 {"number":7}');
   });
 
+  // @conforms workflow.10
   it('text of the issue is never taken for a template, nor escaped', () => {
     expect(prompt('{{ issue.title }}', { title: '{{ issue.id }} <b> & {% raw %}' })).toBe(
       '{{ issue.id }} <b> & {% raw %}',
@@ -125,6 +134,7 @@ Current status: {{ issue.state }}
     }
   });
 
+  // @conforms workflow.8
   it('a template that does not end, or grows without end, is ended', () => {
     const doubling = (times: number) =>
       `{% capture s %}xxxxxxxxxx{% endcapture %}{% for i in (1..${times}) %}{% capture s %}{{ s }}{{ s }}{% endcapture %}{% endfor %}{{ s }}`;

@@ -5,13 +5,15 @@ const rootOf = (root: string, env: Record<string, string> = {}) =>
   givenMemory(`workspace: {root: ${root}}`, env).settings.workspace.root;
 
 describe('workspace.root', () => {
-  it('C50: ~ is the home directory', () => {
+  // @conforms C50
+  it('~ is the home directory', () => {
     expect(rootOf('~/.symphony-workspaces')).toBe('/home/me/.symphony-workspaces');
     expect(rootOf('"~"')).toBe('/home/me');
     expect(rootOf('"~other/x"')).toBe('/repo/~other/x');
   });
 
-  it('C59: a relative path starts beside the workflow file', () => {
+  // @conforms C59
+  it('a relative path starts beside the workflow file', () => {
     expect(rootOf('relative-workspaces')).toBe('/repo/relative-workspaces');
     expect(rootOf('../up')).toBe('/up');
     expect(rootOf('/a/../b')).toBe('/b');
@@ -33,7 +35,8 @@ describe('workspace.root', () => {
     expect(rootOf('$constructor')).toMatch(/^\/tmp\/baton_workspaces\/repo-[0-9a-f]{12}$/);
   });
 
-  it('X17: $HOME/x is taken literally, with a warning', () => {
+  // @conforms X17
+  it('$HOME/x is taken literally, with a warning', () => {
     for (const literal of ['$HOME/x', '"$'.concat('{HOME}"'), '/data/$USER/x', '$1X']) {
       const { settings, warnings } = givenMemory(`workspace: {root: ${literal}}`, { HOME: '/no', USER: 'no' });
       expect(settings.workspace.root, literal).toContain(literal.replaceAll('"', ''));

@@ -6,7 +6,8 @@ const refused = (frontMatter: string) => refusal(() => givenMemory(frontMatter))
 const problemsOf = (frontMatter: string) => problemsIn(refused(frontMatter));
 
 describe('settings', () => {
-  it('C1: kind memory alone has every default', () => {
+  // @conforms C1
+  it('kind memory alone has every default', () => {
     const { settings } = given('tracker: {kind: memory}');
     expect(settings.polling.intervalMs).toBe(30_000);
     expect(settings.tracker.activeStates).toEqual(['Todo', 'In Progress']);
@@ -15,7 +16,8 @@ describe('settings', () => {
     expect(settings.tracker.provider.assignee ?? null).toBeNull();
   });
 
-  it('C2: polling.interval_ms that is no number is refused by name', () => {
+  // @conforms C2
+  it('polling.interval_ms that is no number is refused by name', () => {
     const error = refused('polling: {interval_ms: invalid}');
     expect(error.code).toBe('invalid_workflow_config');
     expect(problemsIn(error)).toMatchObject([
@@ -24,13 +26,15 @@ describe('settings', () => {
     expect(error.message).toMatch(/polling\.interval_ms .*"invalid"/);
   });
 
-  it('C4: agent.max_turns 0 is refused by name', () => {
+  // @conforms C4
+  it('agent.max_turns 0 is refused by name', () => {
     expect(problemsOf('agent: {max_turns: 0}')).toMatchObject([
       { key: 'agent.max_turns', details: { problem: 'wrong_value', expected: 'positive_integer' } },
     ]);
   });
 
-  it('C5: states as text with commas are refused by name', () => {
+  // @conforms C5
+  it('states as text with commas are refused by name', () => {
     const error = refusal(() => given('tracker: {kind: memory, active_states: "Todo,  Review,"}'));
     expect(problemsIn(error)).toMatchObject([
       { key: 'tracker.active_states', details: { problem: 'wrong_value', expected: 'text_list' } },
@@ -40,7 +44,8 @@ describe('settings', () => {
     ]);
   });
 
-  it('C10: a blank codex.command is refused', () => {
+  // @conforms C10, 1.12
+  it('a blank codex.command is refused', () => {
     const error = refused('codex: {command: ""}');
     expect(error.code).toBe('missing_agent_command');
     expect(problemsIn(error)).toMatchObject([
@@ -48,31 +53,36 @@ describe('settings', () => {
     ]);
   });
 
-  it('C11: so is one of spaces, whatever the backend', () => {
+  // @conforms C11
+  it('so is one of spaces, whatever the backend', () => {
     expect(problemsOf('agent: {backend: rehearsal}\ncodex: {command: "   "}')).toMatchObject([
       { key: 'codex.command', details: { problem: 'wrong_value', expected: 'non_blank_text' } },
     ]);
   });
 
-  it('C13: any text is an approval policy', () => {
+  // @conforms C13
+  it('any text is an approval policy', () => {
     const { codex } = givenMemory('codex: {approval_policy: definitely-not-valid}').settings;
     expect(codex.approvalPolicy).toBe('definitely-not-valid');
     expect(givenMemory('codex: {approval_policy: ""}').settings.codex.approvalPolicy).toBe('');
   });
 
-  it('C14: a number is not', () => {
+  // @conforms C14
+  it('a number is not', () => {
     expect(problemsOf('codex: {approval_policy: 123}')).toMatchObject([
       { key: 'codex.approval_policy', details: { problem: 'wrong_value', expected: 'text_or_map' } },
     ]);
   });
 
-  it('C16: any text is a thread sandbox, a number is not', () => {
+  // @conforms C16
+  it('any text is a thread sandbox, a number is not', () => {
     expect(givenMemory('codex: {thread_sandbox: unsafe-ish}').settings.codex.threadSandbox).toBe('unsafe-ish');
     expect(givenMemory('codex: {thread_sandbox: ""}').settings.codex.threadSandbox).toBe('');
     expect(keysIn(refused('codex: {thread_sandbox: 123}'))).toEqual(['codex.thread_sandbox']);
   });
 
-  it('C17: a turn sandbox policy is handed on unchanged', () => {
+  // @conforms C17
+  it('a turn sandbox policy is handed on unchanged', () => {
     const { codex } = givenMemory(
       'codex: {turn_sandbox_policy: {type: workspaceWrite, writableRoots: [relative/path]}}',
     ).settings;
@@ -80,7 +90,8 @@ describe('settings', () => {
     expect(keysIn(refused('codex: {turn_sandbox_policy: off}'))).toEqual(['codex.turn_sandbox_policy']);
   });
 
-  it('C26: what is not given has its default', () => {
+  // @conforms C26
+  it('what is not given has its default', () => {
     const { agent, codex, tracker, workspace, hooks } = givenMemory('').settings;
     expect(workspace.root).toMatch(/^\/tmp\/baton_workspaces\/repo-[0-9a-f]{12}$/);
     expect(agent).toEqual({
@@ -125,22 +136,26 @@ describe('settings', () => {
     });
   });
 
-  it('C28: required labels are trimmed, lower-case and without repeats', () => {
+  // @conforms C28
+  it('required labels are trimmed, lower-case and without repeats', () => {
     const { tracker } = given(
       'tracker: {kind: memory, required_labels: [" Symphony ", SYMPHONY, JavaScript]}',
     ).settings;
     expect(tracker.requiredLabels).toEqual(['symphony', 'javascript']);
   });
 
-  it('C29: a blank required label stays, so that it matches no issue', () => {
+  // @conforms C29
+  it('a blank required label stays, so that it matches no issue', () => {
     expect(given('tracker: {kind: memory, required_labels: [" "]}').settings.tracker.requiredLabels).toEqual(['']);
   });
 
-  it('C31: agent.max_concurrent_agents that is no number is refused by name', () => {
+  // @conforms C31
+  it('agent.max_concurrent_agents that is no number is refused by name', () => {
     expect(keysIn(refused('agent: {max_concurrent_agents: bad}'))).toEqual(['agent.max_concurrent_agents']);
   });
 
-  it('C34: everything wrong is told in one error', () => {
+  // @conforms C34
+  it('everything wrong is told in one error', () => {
     const error = refusal(() =>
       given(`
 tracker: {kind: memory, active_states: {todo: true}}
@@ -168,7 +183,8 @@ server: {port: -1, host: 123}`),
     for (const key of keys) expect(error.message).toContain(key);
   });
 
-  it('C35: settings of a future Codex pass through', () => {
+  // @conforms C35
+  it('settings of a future Codex pass through', () => {
     const { codex } = givenMemory(
       'codex: {approval_policy: future-policy, thread_sandbox: future-sandbox, turn_sandbox_policy: {type: futureSandbox, nested: {flag: true}}}',
     ).settings;
@@ -179,14 +195,16 @@ server: {port: -1, host: 123}`),
     });
   });
 
-  it('C43: limits by state hold for their states', () => {
+  // @conforms C43
+  it('limits by state hold for their states', () => {
     const { agent } = givenMemory(
       'agent: {max_concurrent_agents: 10, max_concurrent_agents_by_state: {todo: 1, "In Progress": 4, "In Review": 2}}',
     ).settings;
     expect(agent.maxConcurrentAgentsByState).toEqual({ todo: 1, 'in progress': 4, 'in review': 2 });
   });
 
-  it('C44: their names are normalised, and each state has one limit', () => {
+  // @conforms C44
+  it('their names are normalised, and each state has one limit', () => {
     const limits = 'agent: {max_concurrent_agents_by_state: {" In Progress ": 2, todo: 1}}';
     expect(givenMemory(limits).settings.agent.maxConcurrentAgentsByState).toEqual({ 'in progress': 2, todo: 1 });
     expect(problemsOf('agent: {max_concurrent_agents_by_state: {Todo: 1, " todo ": 2}}')).toMatchObject([
@@ -200,7 +218,8 @@ server: {port: -1, host: 123}`),
     ]);
   });
 
-  it('C49: an approval policy replaces the default as a whole', () => {
+  // @conforms C49
+  it('an approval policy replaces the default as a whole', () => {
     const { codex } = givenMemory('codex: {approval_policy: {reject: {sandbox_approval: true}}}').settings;
     expect(codex.approvalPolicy).toEqual({ reject: { sandbox_approval: true } });
   });

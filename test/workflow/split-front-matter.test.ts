@@ -5,12 +5,14 @@ import { splitFrontMatter } from '../../src/workflow/split-front-matter.ts';
 import { given, givenIssue, givenText, problemsIn, refusal } from './given.ts';
 
 describe('the cut between front matter and body', () => {
-  it('C23: a file without front matter is all body', () => {
+  // @conforms C23
+  it('a file without front matter is all body', () => {
     expect(splitFrontMatter('Prompt only\n')).toEqual({ frontMatter: null, body: 'Prompt only\n', bodyLine: 1 });
     expect(refusal(() => givenText('Prompt only\n'))).toMatchObject({ code: 'missing_tracker_kind' });
   });
 
-  it('X10: LF and CRLF both end a line', () => {
+  // @conforms X10
+  it('LF and CRLF both end a line', () => {
     expect(splitFrontMatter('---\na: 1\n---\nbody\n')).toEqual({ frontMatter: 'a: 1\n', body: 'body\n', bodyLine: 4 });
     expect(splitFrontMatter('---\r\na: 1\r\n---\r\nbody\r\n')).toMatchObject({
       frontMatter: 'a: 1\r\n',
@@ -22,18 +24,21 @@ describe('the cut between front matter and body', () => {
     );
   });
 
-  it('X10: a byte order mark is dropped, and front matter works behind it', () => {
+  // @conforms X10
+  it('a byte order mark is dropped, and front matter works behind it', () => {
     expect(splitFrontMatter('\uFEFF---\na: 1\n---\nbody')).toMatchObject({ frontMatter: 'a: 1\n', body: 'body' });
     expect(givenText('\uFEFF---\ntracker: {kind: memory}\n---\n').settings.tracker.kind).toBe('memory');
     expect(splitFrontMatter('\uFEFFbody')).toMatchObject({ frontMatter: null, body: 'body' });
   });
 
-  it('X10: a line of dashes inside the body stays there', () => {
+  // @conforms X10
+  it('a line of dashes inside the body stays there', () => {
     const body = 'one\n---\ntwo\n---\n';
     expect(splitFrontMatter(`---\na: 1\n---\n${body}`).body).toBe(body);
     expect(splitFrontMatter(`no front matter\n---\nx\n---\n`).frontMatter).toBeNull();
   });
 
+  // @conforms ref-1.4
   it('takes everything as front matter when it is not closed, and the prompt is the default one', () => {
     expect(splitFrontMatter('---\ntracker: {kind: memory}\n')).toMatchObject({
       frontMatter: 'tracker: {kind: memory}\n',
@@ -65,6 +70,7 @@ describe('the cut between front matter and body', () => {
     expect(problemOf(() => given('polling: {interval_ms: 5}'))).toBeUndefined();
   });
 
+  // @conforms workflow.1
   it('never loses a byte of the body', () => {
     const line = fc.constantFrom('---', 'x', '', '\r', 'é\u2028', '--- ', '\t---');
     const end = fc.constantFrom('\n', '\r\n');

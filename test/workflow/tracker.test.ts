@@ -19,7 +19,8 @@ describe('the kind', () => {
     expect(refusal(() => given('tracker: {kind: "  "}')).code).toBe('missing_tracker_kind');
   });
 
-  it('C19: an unknown one is refused, and the known ones are named', () => {
+  // @conforms C19
+  it('an unknown one is refused, and the known ones are named', () => {
     const error = refusal(() => given('tracker: {kind: "123"}'));
     expect(error.code).toBe('unsupported_tracker_kind');
     expect(error.message).toContain('"123"');
@@ -28,7 +29,8 @@ describe('the kind', () => {
     expect(refusal(() => given('tracker: {kind: constructor}')).code).toBe('unsupported_tracker_kind');
   });
 
-  it('C41: another kind inherits nothing from Linear', () => {
+  // @conforms C41
+  it('another kind inherits nothing from Linear', () => {
     const env = { LINEAR_API_KEY: 'k' };
     const unknown = refusal(() => given('tracker: {kind: future-tracker}', env));
     expect(keysIn(unknown)).toEqual(['tracker.kind']);
@@ -57,23 +59,27 @@ describe('the kind', () => {
 });
 
 describe('linear', () => {
-  it('C7: without project_slug is refused', () => {
+  // @conforms C7
+  it('without project_slug is refused', () => {
     const error = refusal(() => givenLinear('{api_key: token}'));
     expect(error.code).toBe('missing_linear_project_slug');
     expect(keysIn(error)).toEqual(['tracker.provider.project_slug']);
   });
 
-  it('C8: with a blank project_slug is refused', () => {
+  // @conforms C8
+  it('with a blank project_slug is refused', () => {
     expect(refusal(() => givenLinear('{api_key: token, project_slug: ""}')).code).toBe('missing_linear_project_slug');
   });
 
-  it('C20: takes its key from LINEAR_API_KEY when the file has none', () => {
+  // @conforms C20
+  it('takes its key from LINEAR_API_KEY when the file has none', () => {
     expect(keyOf(givenLinear('{project_slug: p}', { LINEAR_API_KEY: 'test-linear-api-key' }))).toBe(
       'test-linear-api-key',
     );
   });
 
-  it('C37: uses every key of the provider, and keeps those it does not know', () => {
+  // @conforms C37
+  it('uses every key of the provider, and keeps those it does not know', () => {
     const workflow = givenLinear(
       '{endpoint: "https://linear.example/graphql", api_key: token, project_slug: p, extra: {team: platform}}',
     );
@@ -88,24 +94,28 @@ describe('linear', () => {
     expect(secretEnvironment).toEqual(['LINEAR_API_KEY']);
   });
 
-  it('C38: a key that is a number counts as missing', () => {
+  // @conforms C38
+  it('a key that is a number counts as missing', () => {
     expect(refusal(() => givenLinear('{api_key: 123, project_slug: p}')).code).toBe('missing_linear_api_token');
   });
 
-  it('C40: an assignee that is a number is refused', () => {
+  // @conforms C40
+  it('an assignee that is a number is refused', () => {
     expect(refusal(() => givenLinear('{api_key: t, project_slug: p, assignee: 123}')).code).toBe(
       'invalid_linear_assignee',
     );
   });
 
-  it('C46: a key that names a blank variable is missing, without a fallback', () => {
+  // @conforms C46
+  it('a key that names a blank variable is missing, without a fallback', () => {
     const error = refusal(() => givenLinear('{api_key: $E, project_slug: p}', { E: '', LINEAR_API_KEY: 'fallback' }));
     expect(error.code).toBe('missing_linear_api_token');
     expect(problemsIn(error)).toMatchObject([{ details: { problem: 'blank', variables: ['E'] } }]);
     expect(error.message).toContain('$E');
   });
 
-  it('C47: a key that names an unset variable falls back', () => {
+  // @conforms C47
+  it('a key that names an unset variable falls back', () => {
     const workflow = givenLinear('{api_key: $M, project_slug: p}', { LINEAR_API_KEY: 'fallback-linear-token' });
     expect(keyOf(workflow)).toBe('fallback-linear-token');
     expect(workflow.settings.tracker.secretEnvironment).toEqual(['LINEAR_API_KEY', 'M']);
@@ -142,6 +152,7 @@ describe('linear', () => {
     ]);
   });
 
+  // @conforms history-3
   it('the older spelling directly under tracker is read, and the provider wins over it', () => {
     const legacy = given(
       'tracker: {kind: linear, endpoint: "http://127.0.0.1:1/graphql", api_key: $K, project_slug: old, assignee: me}',
@@ -166,6 +177,7 @@ describe('linear', () => {
     expect(both.settings.tracker.secretEnvironment).toEqual(['LINEAR_API_KEY', 'N', 'K']);
   });
 
+  // @conforms history-readme
   it('the legacy file of the first README loads unchanged', () => {
     const workflow = given(
       `tracker:

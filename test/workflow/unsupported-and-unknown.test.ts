@@ -4,6 +4,7 @@ import { given, givenMemory, keysIn, problemsIn, refusal } from './given.ts';
 const warnings = (frontMatter: string) => givenMemory(frontMatter).warnings;
 
 describe('settings of features that do not exist yet', () => {
+  // @conforms workflow.2
   it('worker.ssh_hosts is an error, unless it is empty', () => {
     const error = refusal(() => givenMemory('worker: {ssh_hosts: [one.example]}'));
     expect(error.code).toBe('unsupported_setting');
@@ -11,7 +12,8 @@ describe('settings of features that do not exist yet', () => {
     expect(warnings('worker: {ssh_hosts: []}')).toEqual([]);
   });
 
-  it('C32: worker.max_concurrent_agents_per_host is checked, and said to have no effect', () => {
+  // @conforms C32
+  it('worker.max_concurrent_agents_per_host is checked, and said to have no effect', () => {
     const error = refusal(() => givenMemory('worker: {max_concurrent_agents_per_host: 0}'));
     expect(keysIn(error)).toEqual(['worker.max_concurrent_agents_per_host']);
     expect(warnings('worker: {max_concurrent_agents_per_host: 2}')).toMatchObject([
@@ -31,6 +33,7 @@ describe('settings of features that do not exist yet', () => {
 });
 
 describe('unknown keys', () => {
+  // @conforms workflow.3
   it('are reported with the nearest known one', () => {
     const found = warnings(
       'poling: {interval_ms: 5}\nagent: {max_turn: 3, interval_ms: 5}\nzzz: 1\nhooks: {qqqqqqq: 1}',

@@ -69,14 +69,16 @@ function replace(text: string): void {
 }
 
 describe('reading before each use', () => {
-  it('C56: the start wants a good file', async () => {
+  // @conforms C56
+  it('the start wants a good file', async () => {
     unlinkSync(path);
     await expect(started()).rejects.toMatchObject({ code: 'missing_workflow_file' });
     writeFileSync(path, content(0));
     await expect(started()).rejects.toMatchObject({ code: 'invalid_workflow_config' });
   });
 
-  it('C55: a change is seen at the next use, without any event of the file system', async () => {
+  // @conforms C55
+  it('a change is seen at the next use, without any event of the file system', async () => {
     const file = await started(new SimulatedClock());
     const first = file.read();
     expect(file.read().workflow).toBe(first.workflow);
@@ -86,7 +88,8 @@ describe('reading before each use', () => {
     expect(file.read().workflow.revision).not.toBe(first.workflow.revision);
   });
 
-  it('C52: an invalid edit keeps the last good reading until it is mended', async () => {
+  // @conforms C52
+  it('an invalid edit keeps the last good reading until it is mended', async () => {
     const file = await started(new SimulatedClock());
     const good = file.read().workflow;
     writeFileSync(path, content('nope'));
@@ -100,7 +103,8 @@ describe('reading before each use', () => {
     expect(intervalIn(file.read())).toBe(3);
   });
 
-  it('C53: so does an edit that is wrong only in its meaning', async () => {
+  // @conforms C53
+  it('so does an edit that is wrong only in its meaning', async () => {
     const file = await started(new SimulatedClock());
     writeFileSync(path, '---\ntracker: {kind: linear, api_key: token}\n---\n');
     const { workflow, problem } = file.read();
@@ -108,6 +112,7 @@ describe('reading before each use', () => {
     expect(workflow.settings.tracker.kind).toBe('memory');
   });
 
+  // @conforms limits.3
   it('an edited limit is in force at the next use, and a bad edit never lifts it', async () => {
     const file = await started();
     const inForce = () => {
@@ -124,13 +129,15 @@ describe('reading before each use', () => {
     expect(inForce()).toEqual([100_000_000, 0, 3, 30_000]);
   });
 
-  it('C58: whoever reads later, after a restart of its own, still gets the last good reading', async () => {
+  // @conforms C58
+  it('whoever reads later, after a restart of its own, still gets the last good reading', async () => {
     const file = await started(new SimulatedClock());
     writeFileSync(path, '---\n- no\n');
     file.read();
     expect(file.read().workflow.settings.tracker.kind).toBe('memory');
   });
 
+  // @conforms spec-6.2
   it('survives renames, deletion, re-creation and the replacement of its directory', async () => {
     const file = await started(new SimulatedClock());
     replace(content(2));
@@ -152,6 +159,7 @@ describe('reading before each use', () => {
     expect(intervalIn(file.read())).toBe(3);
   });
 
+  // @conforms workflow.4
   it('tells of a problem once when it appears and once when it is mended', async () => {
     const file = await started(new SimulatedClock());
     const told: WorkflowReading[] = [];

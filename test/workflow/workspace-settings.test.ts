@@ -136,6 +136,7 @@ describe('workspace.repo', () => {
     expect(workspaceOf(`repo: ${JSON.stringify(location)}`).copyFrom).toBe('/repo');
   });
 
+  // @conforms limits.20
   it.each([
     ['ext::sh -c "touch /tmp/x"', { problem: 'runs_program', transport: 'ext' }],
     ['fd::17', { problem: 'runs_program', transport: 'fd' }],
@@ -175,6 +176,7 @@ describe('workspace.repo', () => {
     ]);
   });
 
+  // @conforms limits.21
   it('never shows its password, and warns of one that stands in the file', () => {
     const url = 'https://me:hunter2@git.example/a';
     const literal = givenMemory(`workspace: {repo: "${url}"}`);

@@ -86,6 +86,7 @@ describe.each(['worktree', 'clone'] as const)('a workspace of the strategy %s', 
     expect(git(source, 'for-each-ref', 'refs/baton')).toBe('');
   });
 
+  // @conforms removal.3
   it('has its uncommitted work saved in the repository before it is removed', async () => {
     const { workspaces, place, source, remove } = filled({ strategy });
     await workspaces.prepare(visit());
@@ -99,7 +100,8 @@ describe.each(['worktree', 'clone'] as const)('a workspace of the strategy %s', 
     expect(git(source, 'status', '--porcelain')).toBe('');
   });
 
-  it('F076: is made again after its removal on the branch it had, whose commits go on', async () => {
+  // @conforms F076
+  it('is made again after its removal on the branch it had, whose commits go on', async () => {
     const { workspaces, place, remove } = filled({ strategy });
     const made = await workspaces.prepare(visit());
     const work = commit(place.path, { 'src/b.txt': 'two\n' });
@@ -187,6 +189,7 @@ describe('a workspace that went away before its removal', () => {
 });
 
 describe('a removal that was cut short', () => {
+  // @conforms removal.4
   it('after its rename is finished with the work saved once, under the issue it was for', async () => {
     const { workspaces, root, place, source, logger } = filled();
     await workspaces.prepare(visit());
@@ -201,6 +204,7 @@ describe('a removal that was cut short', () => {
     expect(logger.lines.at(-1)?.fields).toMatchObject({ saved: [{ name: 'T-1/run-1', files: 1 }] });
   });
 
+  // @conforms removal.5
   it('before its deletion is only deleted: nothing half-deleted is saved over the work', async () => {
     const { workspaces, root, source } = filled();
     const { path: workspace } = await workspaces.prepare(visit());
@@ -224,6 +228,7 @@ describe('a removal that was cut short', () => {
 });
 
 describe('a workspace without a strategy', () => {
+  // @conforms removal.6
   it('that a hook cloned has its work saved in the state folder', async () => {
     const source = scratchRepository(path.join(scratchFolder(), 'project'));
     const { workspaces, root, stateDir } = scratchWorkspaces({ hooks: { afterCreate: `git clone -q '${source}' .` } });

@@ -115,6 +115,7 @@ describe('the fingerprint of a workspace', () => {
   });
 });
 
+// @conforms limits.26
 describe('the fingerprint of a workspace with git', () => {
   const repository = 'git init -q repo; cd repo; echo one > file; git add file; git commit -qm one';
 

@@ -15,6 +15,7 @@ function pipe(file: string): void {
   execFileSync('mkfifo', [file]);
 }
 
+// @conforms git.34
 describe('a pipe where git expects a file', () => {
   it.each(['.gitignore', 'src/deep/.gitattributes', 'nested/.gitignore'])(
     'called %s keeps the workspace at once, with the reason, and lets it be looked at',

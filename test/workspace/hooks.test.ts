@@ -7,7 +7,8 @@ import { rejection } from './scratch-folder.ts';
 import { scratchWorkspaces, visit } from './scratch-workspaces.ts';
 
 describe('the hook after_create', () => {
-  it('W10: that fails tells its name, its exit code and its output', async () => {
+  // @conforms W10
+  it('that fails tells its name, its exit code and its output', async () => {
     const { workspaces } = scratchWorkspaces({ hooks: { afterCreate: 'echo nope && echo why >&2 && exit 17' } });
     const error = await rejection(workspaces.prepare(visit()));
     expect(error).toMatchObject({
@@ -17,7 +18,8 @@ describe('the hook after_create', () => {
     });
   });
 
-  it('W11: that fails leaves no half-made directory, so that it runs again', async () => {
+  // @conforms W11
+  it('that fails leaves no half-made directory, so that it runs again', async () => {
     const script = 'echo try >> ../tries; echo x > partial.txt; test -e ../mended && touch READY';
     const { root, workspaces } = scratchWorkspaces({ hooks: { afterCreate: script } });
     await rejection(workspaces.prepare(visit()));
@@ -78,7 +80,8 @@ describe('the hooks around a run', () => {
     expect(error.message).toContain('SIGKILL');
   });
 
-  it('X5: one that takes too long is ended with everything it started, whatever it ignores', async () => {
+  // @conforms X5
+  it('one that takes too long is ended with everything it started, whatever it ignores', async () => {
     const [ignoring, away] = [uniqueNap(), uniqueNap()];
     const script = `trap '' TERM; setsid sh -c "trap '' TERM; sleep ${away}" & sleep ${ignoring}`;
     const { workspaces } = scratchWorkspaces({ hooks: { beforeRun: script, timeoutMs: 500 } });
@@ -99,7 +102,8 @@ describe('the hooks around a run', () => {
     expect(pidsWithArgument(nap)).toEqual([]);
   });
 
-  it('W19: of a long output an error carries the first part only', async () => {
+  // @conforms W19
+  it('of a long output an error carries the first part only', async () => {
     const script = 'head -c 3000 /dev/zero | tr "\\0" x; exit 17';
     const { workspaces } = scratchWorkspaces({ hooks: { beforeRun: script } });
     const workspace = await workspaces.prepare(visit());
@@ -141,7 +145,8 @@ describe('the environment of a hook', () => {
     return { env, workspace, ...scene };
   };
 
-  it('X11: has no tracker secret, even when the profile of the user exports it again', async () => {
+  // @conforms X11
+  it('has no tracker secret, even when the profile of the user exports it again', async () => {
     const env = { TRACKER_KEY: 'canary', OTHER: 'not on the list', LC_ALL: 'C' };
     const found = await environmentOf({ env, secrets: ['TRACKER_KEY'] });
     // The profile was read, so the secret was there for a moment.
@@ -150,7 +155,8 @@ describe('the environment of a hook', () => {
     expect(JSON.stringify(found.env)).not.toContain('canary');
   });
 
-  it('X11: a secret under a name of the usual list is kept back too', async () => {
+  // @conforms X11
+  it('a secret under a name of the usual list is kept back too', async () => {
     const found = await environmentOf({ env: { XDG_SECRET: 'canary' }, secrets: ['XDG_SECRET'] });
     expect(JSON.stringify(found.env)).not.toContain('canary"');
   });

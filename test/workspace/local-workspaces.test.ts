@@ -5,7 +5,8 @@ import { rejection, scratchFolder } from './scratch-folder.ts';
 import { scratchWorkspaces, visit } from './scratch-workspaces.ts';
 
 describe('a workspace', () => {
-  it('W1, W13: is an empty directory named after the issue, made once and found again', async () => {
+  // @conforms W1, W13
+  it('is an empty directory named after the issue, made once and found again', async () => {
     const { root, workspaces } = scratchWorkspaces();
     const first = await workspaces.prepare(visit({ identifier: 'MT/Det' }));
     expect(first).toEqual({ path: path.join(root, 'MT_Det--b45ad8f201f2d40b'), created: true, gitDir: null });
@@ -13,7 +14,8 @@ describe('a workspace', () => {
     expect(await workspaces.prepare(visit({ identifier: 'MT/Det' }))).toEqual({ ...first, created: false });
   });
 
-  it('W2: is never shared by two issues whose names look alike', async () => {
+  // @conforms W2
+  it('is never shared by two issues whose names look alike', async () => {
     const { root, workspaces } = scratchWorkspaces();
     const slash = await workspaces.prepare(visit({ identifier: 'team/a-1' }));
     const underscore = await workspaces.prepare(visit({ identifier: 'team_a-1' }));
@@ -23,7 +25,8 @@ describe('a workspace', () => {
     expect(borrowed.created).toBe(true);
   });
 
-  it('W4: keeps everything in it when it is used again, and after_create does not run again', async () => {
+  // @conforms W4
+  it('keeps everything in it when it is used again, and after_create does not run again', async () => {
     const { workspaces } = scratchWorkspaces({ hooks: { afterCreate: 'echo made >> README.md; mkdir deps tmp' } });
     const { path: folder } = await workspaces.prepare(visit());
     writeFileSync(path.join(folder, 'README.md'), 'edited');
@@ -65,7 +68,8 @@ describe('a workspace', () => {
     expect(readdirSync(path.join(folder, 'outside'))).toEqual([]);
   });
 
-  it('W7: works below a root that is a symbolic link, and is told by its real path', async () => {
+  // @conforms W7
+  it('works below a root that is a symbolic link, and is told by its real path', async () => {
     const folder = scratchFolder();
     mkdirSync(path.join(folder, 'real'));
     symlinkSync('real', path.join(folder, 'link'));
@@ -78,7 +82,8 @@ describe('a workspace', () => {
     expect(readFileSync(path.join(made.path, 'where'), 'utf8').trim()).toBe(made.path);
   });
 
-  it.each(['', '.', '..'])('X9: the identifier %j is refused before any hook runs', async (identifier) => {
+  // @conforms X9
+  it.each(['', '.', '..'])('the identifier %j is refused before any hook runs', async (identifier) => {
     const { folder, root, workspaces } = scratchWorkspaces({ hooks: { afterCreate: 'touch hooked' } });
     expect((await rejection(workspaces.prepare(visit({ identifier })))).code).toMatch(
       /^workspace_(equals|outside)_root$/,

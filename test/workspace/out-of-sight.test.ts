@@ -33,6 +33,7 @@ async function withWork(settings: Partial<WorkspaceSettings> = {}) {
 const status = 'AM staged.ts\n?? loose.ts';
 
 describe.each(['worktree', 'clone'] as const)('the removal of a %s while its root is out of sight', (strategy) => {
+  // @conforms git.30
   it.each(['absent', 'empty'])('keeps everything, with the reason, when the root is %s', async (how) => {
     const { root, place, remove, workspaces, kept, source } = await withWork({ strategy });
     renameSync(root, `${root}-elsewhere`);
@@ -77,6 +78,7 @@ describe('a workspace whose record cannot be read', () => {
     ['damaged', (text) => text.slice(0, 100)],
   ];
 
+  // @conforms git.31
   it.each(damages)('is kept when the record is %s, though the agent took its .git away', async (_what, damage) => {
     const { place, kept, remove, workspaces } = await withWork();
     const record = path.join(kept, 'checkout.json');

@@ -16,6 +16,7 @@ async function scene(strategy: 'worktree' | 'clone') {
   return { ...made, source, first, planted, second: () => made.workspaces.prepare(visit({ identifier: 'T-2' })) };
 }
 
+// @conforms git.33
 describe('a workspace that is there before Baton made it', () => {
   it.each(['worktree', 'clone'] as const)(
     'is refused when its .git leads to the git directory of another %s',

@@ -8,8 +8,10 @@ import { scratchWorkspaces, visit } from './scratch-workspaces.ts';
 
 describe('the path of a removal is judged by itself', () => {
   it.each([
-    ['W8: is the root', '', ''],
-    ['W8: is the root by another name', '.', '.'],
+    // @conforms W8
+    ['is the root', '', ''],
+    // @conforms W8
+    ['is the root by another name', '.', '.'],
     ['leads out of the root', '..', '..'],
     ['is named after the root of another', '', 'workspaces'],
     ['is that of another issue', 'T-2', 'T-1'],
@@ -49,6 +51,7 @@ describe('the path of a removal is judged by itself', () => {
     expect(existsSync(home)).toBe(true);
   });
 
+  // @conforms removal.7
   it('and whatever it is made of, only a real directory named after the issue goes', async () => {
     const piece = fc.constantFrom('workspaces', 'T-1', 'T-2', 'link', 'up', '..', '.', '', 'home');
     const pieces = fc.array(piece, { maxLength: 5 });
@@ -104,6 +107,7 @@ describe('what changes while a workspace is being removed', () => {
     return { ...made, workspace, removal };
   };
 
+  // @conforms removal.2
   it('a repository that appears is kept, under its own name', async () => {
     const { root, workspace, removal } = await scene('mkdir -p late/.git');
     expect(removal).toMatchObject({ outcome: 'kept', code: 'unsaved', reason: expect.stringContaining('late') });
@@ -138,6 +142,7 @@ describe('a removal that a crash cut short', () => {
     return path.join(root, name);
   };
 
+  // @conforms removal.8
   it('is finished by the next removal of the same issue, without the hook', async () => {
     const { root, workspaces, logger } = scratchWorkspaces({ hooks: { beforeRemove: 'touch ../hooked' } });
     for (const name of ['+removing+T-1+1', '+removing+T-1+2', '+removing+T-10+1', '+removing+x+T-1+1'])
@@ -161,6 +166,7 @@ describe('a removal that a crash cut short', () => {
     expect(readdirSync(root)).toEqual([]);
   });
 
+  // @conforms 2.18
   it('is finished at the start, and only that', async () => {
     const { folder, root, workspaces, logger } = scratchWorkspaces();
     half(root, '+removing+T-1+1');

@@ -37,14 +37,16 @@ function shell(script: string, cwd: string): void {
 const keepsTrace = 'echo hooked >> ../hooks.log';
 
 describe('a workspace whose issue is over', () => {
-  it('W14: is removed, and nothing beside it', async () => {
+  // @conforms W14
+  it('is removed, and nothing beside it', async () => {
     const { root, beside, remove } = await usedWorkspaces();
     expect(await remove()).toEqual({ outcome: 'removed', saved: [] });
     expect(readdirSync(root)).toEqual(['T-2']);
     expect(readFileSync(path.join(beside, 'notes.txt'), 'utf8')).toBe('other work');
   });
 
-  it('W2: is not the one of an issue whose name looks alike', async () => {
+  // @conforms W2
+  it('is not the one of an issue whose name looks alike', async () => {
     const { workspaces, workspace, remove } = await usedWorkspaces({}, 'team/a-1');
     const { path: alike } = await workspaces.prepare(visit({ identifier: 'team_a-1' }));
     expect(await remove()).toEqual({ outcome: 'removed', saved: [] });
@@ -52,7 +54,8 @@ describe('a workspace whose issue is over', () => {
     expect(existsSync(alike)).toBe(true);
   });
 
-  it('W16: that is not there is absent, and no hook runs', async () => {
+  // @conforms W16
+  it('that is not there is absent, and no hook runs', async () => {
     const { root, workspaces } = scratchWorkspaces({ hooks: { beforeRemove: keepsTrace } });
     const place = { path: workspaces.pathOf('T-1'), identifier: 'T-1' };
     expect(await workspaces.remove(place, visit())).toEqual({ outcome: 'absent' });
@@ -75,7 +78,8 @@ describe('a workspace whose issue is over', () => {
     expect(readdirSync(root)).toEqual(['T-2']);
   });
 
-  it('O10: is removed below the root it was made in, also when the root is another one by now', async () => {
+  // @conforms O10
+  it('is removed below the root it was made in, also when the root is another one by now', async () => {
     const old = await usedWorkspaces();
     const now = await usedWorkspaces();
     const removal = await now.workspaces.remove({ path: old.workspace, identifier: 'T-1' }, visit());
@@ -113,7 +117,8 @@ describe('a workspace whose issue is over', () => {
 });
 
 describe('the hook before_remove', () => {
-  it('W17: of several lines runs once, in the workspace, before it goes', async () => {
+  // @conforms W17
+  it('of several lines runs once, in the workspace, before it goes', async () => {
     const beforeRemove = 'set -e\n# what is left\nls > ../left.txt\npwd >> ../hooks.log\n';
     const hooks = { afterCreate: 'echo made >> ../made.log', beforeRemove };
     const { root, workspaces, workspace, remove } = await usedWorkspaces({ hooks });
@@ -125,7 +130,8 @@ describe('the hook before_remove', () => {
     expect(readFileSync(path.join(root, 'made.log'), 'utf8')).toBe('made\nmade\n');
   });
 
-  it('W19: that fails with a long output is logged, shortened, and changes nothing', async () => {
+  // @conforms W19
+  it('that fails with a long output is logged, shortened, and changes nothing', async () => {
     const beforeRemove = 'head -c 3000 /dev/zero | tr "\\0" x; exit 17';
     const { root, logger, remove } = await usedWorkspaces({ hooks: { beforeRemove } });
     expect(await remove()).toEqual({ outcome: 'removed', saved: [] });
@@ -136,7 +142,8 @@ describe('the hook before_remove', () => {
     ]);
   });
 
-  it('W20: that takes too long is ended with what it started, and changes nothing', async () => {
+  // @conforms W20
+  it('that takes too long is ended with what it started, and changes nothing', async () => {
     const nap = uniqueNap();
     const hooks = { beforeRemove: `setsid sleep ${nap} & sleep ${nap}`, timeoutMs: 300 };
     const { root, logger, workspaces, workspace } = await usedWorkspaces({ hooks });
@@ -157,7 +164,8 @@ describe('the hook before_remove', () => {
     expect(readdirSync(root)).toEqual(['T-2']);
   });
 
-  it('X11: sees the issue and its workspace, and no tracker secret', async () => {
+  // @conforms X11
+  it('sees the issue and its workspace, and no tracker secret', async () => {
     const changes = { hooks: { beforeRemove: 'env > ../env.txt' }, env: { KEY: 'canary' }, secrets: ['KEY'] };
     const { root, workspaces, workspace } = await usedWorkspaces(changes);
     const issue = { id: 'id-1', identifier: 'NEW-9', title: '$(touch pwned)' };
@@ -197,6 +205,7 @@ function workspacesIn(root: string): string[] {
 }
 
 describe('a workspace is kept', () => {
+  // @conforms removal.1
   it.each([
     ['a repository', 'mkdir .git'],
     ['a worktree, whose .git is a file', 'echo gitdir: elsewhere > .git'],

@@ -63,6 +63,7 @@ describe('the name of a workspace with a long identifier', () => {
 });
 
 describe('the path of a workspace', () => {
+  // @conforms X9
   it.each([
     ['', 'workspace_equals_root'],
     ['.', 'workspace_equals_root'],
@@ -70,7 +71,7 @@ describe('the path of a workspace', () => {
     // Neither can be told from others by its bytes, nor handed to a program.
     ['T-\ud800', 'path_canonicalize_failed'],
     ['T-\0', 'path_canonicalize_failed'],
-  ])('X9: the identifier %j is refused with %s and nothing is touched', (identifier, code) => {
+  ])('the identifier %j is refused with %s and nothing is touched', (identifier, code) => {
     const folder = scratchFolder();
     const root = path.join(folder, 'workspaces');
     expect(codeOf(() => workspacePath(root, identifier))).toBe(code);
@@ -128,7 +129,8 @@ describe('the path of a workspace', () => {
     expect(existsSync(path.join(folder, 'nowhere'))).toBe(false);
   });
 
-  it('W7: below a root that is a symbolic link it is the real path, also before the root exists', () => {
+  // @conforms W7
+  it('below a root that is a symbolic link it is the real path, also before the root exists', () => {
     const folder = scratchFolder();
     mkdirSync(path.join(folder, 'real'));
     symlinkSync('real', path.join(folder, 'link'));

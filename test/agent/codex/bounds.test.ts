@@ -36,6 +36,7 @@ function openDesk(changes: Partial<RequestDeskParts> = {}) {
 const soon = () => new Promise((resolve) => setImmediate(resolve));
 
 describe('what one session may ask at once', () => {
+  // @conforms codex.10
   it('is bounded: more is refused, and that is told once', async () => {
     const { ask, answers, events } = openDesk();
     for (let id = 0; id < 500; id += 1) ask(id, 'item/commandExecution/requestApproval', { command: 'ls' });
@@ -87,6 +88,7 @@ describe('what one session may ask at once', () => {
     expect(answers.every(({ answer }) => 'result' in (answer as object))).toBe(true);
   });
 
+  // @conforms codex.11
   it('ends the session when Codex asks on and never reads what it is answered', async () => {
     const program = path.join(folder(), 'deaf.mjs');
     writeFileSync(program, deafProgram);

@@ -46,6 +46,7 @@ describe('an error of Codex', () => {
     expect(message).not.toContain('\n');
   });
 
+  // @conforms codex.14
   it.each([
     ['unexpected status 401 Unauthorized: Incorrect API key provided: sk-a***z, url: http://127.0.0.1/v1', true],
     ['{"error":{"code":"invalid_api_key"}}', true],
@@ -65,6 +66,7 @@ describe('an error of Codex', () => {
     expect(elsewhere).toContain(isKey ? `printenv OPENAI_API_KEY | ${there} --with-api-key` : `\`${there}\``);
   });
 
+  // @conforms codex.15
   it.each([
     [http('responseTooManyFailedAttempts', 429), 'exceeded retry limit, last status: 429 Too Many Requests'],
     ['rateLimitExceeded', 'Please try again in 1.2s.'],
@@ -80,6 +82,7 @@ describe('an error of Codex', () => {
     expect(used('hit').details).toEqual({});
   });
 
+  // @conforms codex.16
   it.each([
     ['usageLimitExceeded', 'Quota exceeded. Check your plan and billing details.'],
     ['insufficientQuota', 'no'],

@@ -24,6 +24,7 @@ function starts() {
 const soon = () => new Promise((resolve) => setImmediate(resolve));
 
 describe('first starts in one home', () => {
+  // @conforms codex.1
   it('come one after the other until one has begun, and then all at once', async () => {
     const { start, open, most } = starts();
     const all = Array.from({ length: 5 }, () => oneFirstStart('new home', start));

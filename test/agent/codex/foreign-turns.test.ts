@@ -13,6 +13,7 @@ const completed = (threadId: string, id: string, status = 'completed'): Step =>
 const ownEnd = completed('$thread', '$turn');
 
 describe('a turn that nobody asked for', () => {
+  // @conforms codex.7
   it('is interrupted and told when Codex begins it between two turns, and its end is not that of the next one', async () => {
     const { session, fake, events } = await openCodex({
       turns: [
@@ -104,6 +105,7 @@ describe('a word about another thread or another turn', () => {
 describe('a turn that Codex does not end', () => {
   const deaf = { 'turn/interrupt': 'silence' as const };
 
+  // @conforms codex.8
   it('keeps the next one from beginning, and its late end does not pass for that of another', async () => {
     const { session, fake } = await openCodex({
       turns: [
@@ -120,6 +122,7 @@ describe('a turn that Codex does not end', () => {
     expect(fake.sent('turn/start')).toHaveLength(1);
   });
 
+  // @conforms codex.9
   it('yet, because it has taken and not begun it, is interrupted until it is over', async () => {
     const error = { code: -32_600, message: 'no active turn to interrupt' };
     const { session, fake } = await openCodex({

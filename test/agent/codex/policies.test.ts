@@ -73,6 +73,7 @@ describe('shell text', () => {
     expect(line({ sandbox: null })).toBe(`cd /ws/a && codex resume --no-daemon ${trust} 01a1`);
   });
 
+  // @conforms runs.67
   it('that opens a thread by hand gives the shell back every word', () => {
     const word = fc.string({ minLength: 1, unit: fc.constantFrom(...`ab '"$\`\\!*;&|<>~#(){}[]\n\u007f`) });
     fc.assert(

@@ -51,6 +51,7 @@ await describeWithCodex('what Baton sends', (codex) => {
     expect(printed).toBe(readFileSync(path.join(root, 'src', 'agent', 'codex', 'protocol.ts'), 'utf8'));
   });
 
+  // @conforms codex.3
   it('is, frame by frame, what the schemas of the pinned Codex allow, and no field more', async () => {
     const schemas = schemasOf(codex.path);
     const steps = requests.map(([method, , params], id): Step => ({ ask: { id, method, params } }));

@@ -87,6 +87,7 @@ describe('the time at which a quota is back', () => {
     expect(at('try again at 11:59 PM', midnight)).toBeNull();
   });
 
+  // @conforms codex.17
   it.each(zones)('is what Codex meant when it wrote it in %s', (zone) => {
     setZone(zone);
     const resets = fc.integer({ min: 1_000, max: 7 * day });
@@ -101,6 +102,7 @@ describe('the time at which a quota is back', () => {
     );
   });
 
+  // @conforms codex.18
   it('is ahead and within eight days, whatever is said', () => {
     const numbers = fc.integer({ min: -1, max: 100_000 });
     const words = fc.oneof(

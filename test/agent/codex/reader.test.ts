@@ -96,6 +96,7 @@ describe('the reader of Codex', () => {
     expect(passing).not.toBe(final);
   });
 
+  // @conforms X3
   it('reads quota in both spellings, and nothing from windows that were not told (X3)', () => {
     const camel = {
       rateLimits: {

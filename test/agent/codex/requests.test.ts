@@ -102,6 +102,7 @@ function answer(label: string): unknown {
 }
 
 describe('what Codex wants to be allowed', () => {
+  // @conforms A10, A13
   it('is allowed for the session under auto, each in the words of its request (A10, A13)', async () => {
     const { session, fake, names } = await openCodex(
       turn(...approvals.map(([method, params], index) => asks(index, method, params))),
@@ -177,6 +178,7 @@ describe('what Codex wants to be allowed', () => {
 });
 
 describe('what Codex wants to know', () => {
+  // @conforms A14
   it.each(['auto', 'ask'] as const)(
     'goes to a person under %s: nobody answers it by himself (A14)',
     async (approvals) => {
@@ -222,6 +224,7 @@ describe('what Codex wants to know', () => {
 });
 
 describe('a request of Codex', () => {
+  // @conforms X7
   it.each([0, 'abc', 7])(
     'with the id %j that Baton does not know is refused, and the turn goes on (X7)',
     async (id) => {
@@ -231,6 +234,7 @@ describe('a request of Codex', () => {
     },
   );
 
+  // @conforms X8
   it('is served also before the turn/start reply (X8), and the time is told by the clock', async () => {
     const { session, fake } = await openCodex(
       turn(
@@ -289,6 +293,7 @@ describe('a tool of the run', () => {
       return { success: true, output: 'the text' };
     };
 
+  // @conforms A17
   it('is offered at thread/start, called by either name of the field, and its text comes back (A17)', async () => {
     const calls: unknown[] = [];
     const { session, fake } = await openCodex(
@@ -311,6 +316,7 @@ describe('a tool of the run', () => {
     });
   });
 
+  // @conforms A16, A35
   it.each(['some_tool', '', undefined])(
     'that is not there (%j) is refused with those that are (A16, A35)',
     async (tool) => {

@@ -6,6 +6,7 @@ import { folder, openCodex, turn } from './codex-scene.ts';
 const rejectAll = { reject: { sandbox_approval: true, rules: true, mcp_elicitations: true } };
 
 describe('a Codex session begins', () => {
+  // @conforms A11, T7, T10
   it('with initialize, initialized, thread/start and turn/start on that thread, in the workspace (A11, T7, T10)', async () => {
     const { session, fake, workspace } = await openCodex(
       {},
@@ -59,6 +60,7 @@ describe('a Codex session begins', () => {
     });
   });
 
+  // @conforms T8
   it('with the command of the workflow as it is, and no flag of our own (T8)', async () => {
     const { fake } = await openCodex({});
     const words = ` --config 'model="gpt-5.5"' app-server`;
@@ -68,6 +70,7 @@ describe('a Codex session begins', () => {
     expect(started?.started?.argv).toEqual(['--config', 'model="gpt-5.5"', 'app-server']);
   });
 
+  // @conforms A22
   it('without the secrets of the tracker, also when the login profile exports them again (A22)', async () => {
     const home = folder();
     await writeFile(path.join(home, '.bash_profile'), 'export TRACKER_KEY=canary MY_KEY=canary OTHER=kept\n');
@@ -85,6 +88,7 @@ describe('a Codex session begins', () => {
     expect(fake.sent('thread/start')[0]?.config).toMatchObject({ allow_login_shell: false });
   });
 
+  // @conforms codex.2
   it('with what its account sets, whatever the login profile says, and no value in the text of the shell', async () => {
     const home = folder();
     await writeFile(path.join(home, '.bash_profile'), 'export CODEX_HOME=/elsewhere OPENAI_API_KEY=another\n');
@@ -101,6 +105,7 @@ describe('a Codex session begins', () => {
     expect(await readFile(path.join(workspace, 'line.txt'), 'utf8')).not.toContain('mine"');
   });
 
+  // @conforms A19
   it('with a first answer of more than a megabyte in one line (A19)', async () => {
     const result = { padding: 'x'.repeat(1_100_000), userAgent: 'x' };
     const { session } = await openCodex({ answers: { initialize: { result } } });
@@ -201,6 +206,7 @@ describe('Codex is ended', () => {
     expect(await session.runTurn('next')).toEqual({ status: 'completed', message: 'fine' });
   });
 
+  // @conforms X5
   it('within bounds when it hears neither interrupt nor the end of its input, with its grandchild (X5)', async () => {
     const { session, left, names } = await openCodex({
       ...turn({ grandchild: true }, { say: 'working' }, { forever: true }),

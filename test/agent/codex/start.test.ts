@@ -72,6 +72,7 @@ describe('a start of Codex', () => {
     expect(events.map(({ name }) => name)).not.toContain('startup_failed');
   });
 
+  // @conforms codex.13
   it.each([
     ['a secret', 'TRACKER_KEY=of-the-profile', {}],
     ['what the account sets', 'OPENAI_API_KEY=of-the-profile', { OPENAI_API_KEY: 'of-the-account' }],
@@ -147,6 +148,7 @@ describe('a thread that Codex does not go on with', () => {
     expect(fake.sent('thread/start')).toHaveLength(1);
   });
 
+  // @conforms codex.12
   it.each([
     { code: -32_001, message: 'Server overloaded; retry later.' },
     { code: -32_600, message: 'thread 0190 is closing; retry thread/resume after the thread is closed' },
@@ -159,6 +161,7 @@ describe('a thread that Codex does not go on with', () => {
     });
   });
 
+  // @conforms runs.65
   it('is kept for a person to close it when another Codex has it open', async () => {
     const message = 'thread 0190 already has an active writer';
     const opened = openCodex(

@@ -16,6 +16,7 @@ const last = (input: number, output: number): Params => ({
 });
 
 describe('the tokens of a session', () => {
+  // @conforms K2, K4
   it('are the totals of the thread (K2), in older words and as text too (K4)', () => {
     expect(read(new TokenMeter(), totals(12, 4))).toEqual([12, 4, 16]);
     const meter = new TokenMeter();
@@ -24,6 +25,7 @@ describe('the tokens of a session', () => {
     expect(read(meter, older({ prompt_tokens: 10, completion_tokens: 5, total: 15 }))).toEqual([10, 5, 15]);
   });
 
+  // @conforms K5
   it('are never the part of one call (K5)', () => {
     const info = {
       last_token_usage: { input_tokens: 2, output_tokens: 1, total_tokens: 3 },
@@ -33,6 +35,7 @@ describe('the tokens of a session', () => {
     expect(read(new TokenMeter(), { tokenUsage: last(2, 1) })).toBeNull();
   });
 
+  // @conforms K7
   it('come from the end of a turn only where nothing else told them (K7)', () => {
     const usage = { usage: { input_tokens: '12', output_tokens: 4, total_tokens: 16 } };
     expect(read(new TokenMeter(), usage, 'turn/completed')).toEqual([12, 4, 16]);
@@ -73,6 +76,7 @@ describe('the tokens of a session', () => {
     expect(read(meter, { threadId: 'helper', ...totals(5, 5) })).toEqual([15, 6, 21]);
   });
 
+  // @conforms ref-3.7
   it('of a helper that is older than the session begin before its first call here, and of a new one at nothing', () => {
     const meter = new TokenMeter();
     meter.resume('own');

@@ -42,6 +42,7 @@ describe('how a turn ended', () => {
     expect(endOf('turn/completed', params)).toMatchObject({ status: 'failed', error: { code: 'agent_turn_failed' } });
   });
 
+  // @conforms X4
   it('is a success only by the word, whatever the status is', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (status) => {

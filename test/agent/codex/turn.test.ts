@@ -6,12 +6,14 @@ const note = (method: string, params: Record<string, unknown> = {}): Step => ({ 
 const words = (text: string): Step => note('item/completed', { item: { type: 'agentMessage', id: text, text } });
 
 describe('a turn of Codex', () => {
+  // @conforms A4
   it('may take longer than the turn timeout as long as something is heard (A4)', async () => {
     const steps = Array.from({ length: 5 }, () => [{ waitMs: 600 }, words('still here')]).flat();
     const { session } = await openCodex(turn(...steps), { options: { turnTimeoutMs: 1_800 } });
     expect(await session.runTurn('go')).toMatchObject({ status: 'completed' });
   });
 
+  // @conforms A5
   it('fails after a silence of the turn timeout, and stop interrupts what may still run (A5)', async () => {
     const { session, fake, names } = await openCodex(turn({ forever: true }), { options: { turnTimeoutMs: 700 } });
     expect(await session.runTurn('go')).toMatchObject({ status: 'failed', error: { code: 'agent_turn_timeout' } });
@@ -40,6 +42,7 @@ describe('a turn of Codex', () => {
     expect(await session.runTurn('go')).toMatchObject({ status: 'completed' });
   });
 
+  // @conforms A7, A8
   it.each([
     [{ method: 'turn/input_required', id: 'resp-1', params: { requiresInput: true } }],
     [{ method: 'turn/needs_input', params: { question: 'Which one?' } }],
@@ -55,6 +58,7 @@ describe('a turn of Codex', () => {
     if ('id' in send) await expect.poll(() => fake.answerTo('resp-1')).toMatchObject({ error: { code: -32_601 } });
   });
 
+  // @conforms X4
   it.each([
     ['failed', { message: 'usage limit', codexErrorInfo: 'usageLimitExceeded' }, 'agent_quota_exhausted'],
     ['failed', { message: 'no', codexErrorInfo: 'other' }, 'agent_turn_failed'],
@@ -109,6 +113,7 @@ describe('a turn of Codex', () => {
     expect(await session.runTurn('again')).toMatchObject({ status: 'failed', error: { code: 'agent_exited' } });
   });
 
+  // @conforms A20
   it('survives noise on both streams: a line that is no frame is told and no more (A20)', async () => {
     const { session, events } = await openCodex(
       turn(
@@ -128,6 +133,7 @@ describe('a turn of Codex', () => {
     ]);
   });
 
+  // @conforms X16
   it('fails cleanly and in bounded memory on a line of 20 MB that never ends (X16)', async () => {
     const { session, left } = await openCodex(turn({ raw: 'x'.repeat(1_000_000), times: 20 }, { forever: true }));
     const before = process.memoryUsage().rss;

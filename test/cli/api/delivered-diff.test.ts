@@ -57,6 +57,7 @@ function mergedBranch(scene: LookScene): { base: string; head: string } {
 }
 
 describe('the diff of what was brought to the repository', () => {
+  // @conforms api.64
   it('is that of its commits against their base, also when they are merged and the branch is gone', async () => {
     const scene = lookScene();
     const { base, head } = mergedBranch(scene);
@@ -144,6 +145,7 @@ describe('the diff of what was brought to the repository', () => {
     expect([refused.files, refused.why_none]).toEqual([[], expect.any(String)]);
   }, 60_000);
 
+  // @conforms api.64
   it('runs nothing that the repository or its commits name, with every trap at once', async () => {
     const scene = lookScene(trapGround);
     const canary = hatchCanary(path.join(scene.folder, 'cage'));

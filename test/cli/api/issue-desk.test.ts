@@ -15,6 +15,7 @@ async function staged() {
 }
 
 describe('the desk of the board', () => {
+  // @conforms api.21
   it('files an issue once, whatever becomes of the answer, and says which', async () => {
     const { board, desk, by } = await staged();
     const fields = { title: 'One', priority: 2, labels: ['a'] };

@@ -74,6 +74,7 @@ async function askAs(url: string, uid?: number): Promise<string> {
 }
 
 describe.concurrent('the API of a real daemon', liveTest, () => {
+  // @conforms api.27
   it('files, answers, steers, retries with a note; and is at the same address after a kill', async () => {
     using place = livePlace();
     const daemon = await startDaemon(place);
@@ -122,6 +123,7 @@ describe.concurrent('the API of a real daemon', liveTest, () => {
     await stopDaemon(next);
   });
 
+  // @conforms api.25
   it('knows its own agent: it may stop its work, and cannot answer its own question', async () => {
     using place = livePlace();
     place.write(
@@ -150,6 +152,7 @@ describe.concurrent('the API of a real daemon', liveTest, () => {
     await stopDaemon(daemon);
   });
 
+  // @conforms api.48
   it('takes an agent for a run also when it shows the token of a person', async () => {
     using place = livePlace();
     const made = await baton(place, 'token', 'create', '--scope', 'operate', '--name', 'phone', '--json');
@@ -176,6 +179,7 @@ describe.concurrent('the API of a real daemon', liveTest, () => {
     await stopDaemon(daemon);
   });
 
+  // @conforms api.45
   it.runIf(process.platform === 'linux')('does nothing for an agent that sends a command and is gone', async () => {
     using place = livePlace();
     const daemon = await startDaemon(place);
@@ -196,6 +200,7 @@ describe.concurrent('the API of a real daemon', liveTest, () => {
     await stopDaemon(daemon);
   });
 
+  // @conforms api.52
   it.runIf(process.platform === 'linux')('is at the address it was told, as its own user sees it', async () => {
     using place = livePlace('server: {host: 127.0.0.2}');
     const daemon = await startDaemon(place);
@@ -205,6 +210,7 @@ describe.concurrent('the API of a real daemon', liveTest, () => {
     await stopDaemon(daemon);
   });
 
+  // @conforms api.26
   it.runIf(process.getuid?.() === 0 && process.platform === 'linux')('answers its own user, and no other', async () => {
     using place = livePlace();
     const daemon = await startDaemon(place);
@@ -214,6 +220,7 @@ describe.concurrent('the API of a real daemon', liveTest, () => {
     await stopDaemon(daemon);
   });
 
+  // @conforms api.2
   it('tells whoever looks of each issue that another process or an agent changed', async () => {
     using place = livePlace();
     const daemon = await startDaemon(place);

@@ -22,6 +22,7 @@ function told(place: Place): any[] {
 }
 
 describe('notifications of a real daemon', liveTest, () => {
+  // @conforms notify.18
   it('tell each reached limit of the day and its address, and a question once over a kill', async () => {
     using place = new Place();
     const more = ['limits: {tokens_per_day: 1000}', 'notify: {targets: [{kind: command, run: cat >> told.jsonl}]}'];

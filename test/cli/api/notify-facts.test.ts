@@ -54,6 +54,7 @@ describe('a limit of the day', () => {
     expect(next.runs).toHaveLength(1);
   });
 
+  // @conforms notify.15
   it('is another cause for each allowance that is used up', async () => {
     const stage = await begun({ settings: limited, clock: lateInTheDay() });
     await useUp(stage, 1_000);
@@ -103,6 +104,7 @@ describe('a question', () => {
     return stage.orchestrator.read().questions.at(-1)?.id ?? 'none';
   }
 
+  // @conforms notify.17
   it.each(['killed', 'stopped'] as const)(
     'that each life asks once more is one cause when Baton is %s',
     async (ends) => {
@@ -188,6 +190,7 @@ describe('a question', () => {
   });
 });
 
+// @conforms notify.22
 it('a person is not told of what he held, stopped or took over himself', async () => {
   for (const kind of ['issue_hold', 'issue_stop', 'issue_takeover']) {
     const stage = await begun({ settings: usual });

@@ -16,6 +16,7 @@ import { begun } from '../../orchestrator/scene.ts';
 const sent = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
 
 describe('the configuration that is told', () => {
+  // @conforms api.18
   it('has no secret in it, however deep, and no password of an address', () => {
     const described = [
       { key: 'tracker.provider.api_key', value: new Secret('canary-1'), origin: 'file, via $KEY' },

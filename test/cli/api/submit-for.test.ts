@@ -23,6 +23,7 @@ describe('a command over the API', () => {
   const person = { kind: 'person', name: 'ada' } as const;
   const stopping: readonly string[] = ['pause', 'drain', 'issue_hold', 'issue_stop'];
 
+  // @conforms api.55
   it.each(commandKinds.filter((kind) => !stopping.includes(kind)))(
     'of a run that asks for %s is refused before anything of it is written',
     async (kind) => {
@@ -46,6 +47,7 @@ describe('a command over the API', () => {
     expect(await store.commands.list(project, 9)).toMatchObject([{ kind, author: run }]);
   });
 
+  // @conforms api.67
   it.each([
     ['it is paused already', 'It is paused already.'],
     ['There is no such issue.', 'There is no such issue.'],

@@ -107,6 +107,7 @@ describe('the diff of a workspace', () => {
     expect(found.files.every(({ patch }) => patch !== null)).toBe(true);
   });
 
+  // @conforms api.17
   it('leaves out patches that are too large, of a file and of all, and still shows the small ones', async () => {
     const scene = lookScene();
     const checkout = await scene.asCheckout();
@@ -183,6 +184,7 @@ describe('a hostile repository', () => {
     return { ...scene, canary };
   };
 
+  // @conforms api.16
   it('runs nothing when its diff is made, with every trap at once', async () => {
     const scene = trapped();
     await diffOf(scene);

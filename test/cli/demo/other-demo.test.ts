@@ -11,6 +11,7 @@ const inHaste = { BATON_REHEARSAL_HASTE: '10' };
 const where = ['--workflow', 'demo/WORKFLOW.md', '--state-dir', 'demo/state'];
 
 describe('a folder with a demo of another version of Baton', () => {
+  // @conforms dashboard.43
   it('is put aside and kept, and a new demo begins, in which also a ticket runs through that a person files', async () => {
     using place = new Place(inHaste);
     place.write('demo/.baton-demo', 'A folder of `baton demo`. It may be removed when no demo runs.\n');

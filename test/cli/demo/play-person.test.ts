@@ -38,6 +38,7 @@ async function staged() {
 }
 
 describe('the person whom the demo plays', () => {
+  // @conforms dashboard.44
   it('waits a minute for a branch that does not come, then gives it up and says why', async () => {
     const { clock, person, said, look, id, identifier } = await staged();
     await look();

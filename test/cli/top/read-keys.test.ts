@@ -44,6 +44,7 @@ describe('what is read from a terminal', () => {
     expect(named(await heard(inOne, 1))).toEqual(['text j']);
   });
 
+  // @conforms top.6
   it('a paste is one, however it is cut and however long each piece takes', async () => {
     await fc.assert(
       fc.asyncProperty(

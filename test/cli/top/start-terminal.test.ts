@@ -44,6 +44,7 @@ async function isAlive(port: number): Promise<boolean> {
 }
 
 describe.skipIf(!existsSync(makeTerminal))('baton start on a terminal', () => {
+  // @conforms S2
   it('shows what is going on and where the dashboard is, and ends in order by Ctrl-C', patient, async () => {
     using place = givenProject(working);
     const port = await freePort();
@@ -77,6 +78,7 @@ describe.skipIf(!existsSync(makeTerminal))('baton start on a terminal', () => {
     expect(await hasEnded(place, terminal)).toBe(0);
   });
 
+  // @conforms top.4
   it.each([
     ['the view', ['--port']],
     ['the log', ['--no-view', '--port']],
@@ -113,6 +115,7 @@ describe.skipIf(!existsSync(makeTerminal))('baton start on a terminal', () => {
     await terminal.sees(' top`');
   });
 
+  // @conforms top.7
   it('shows it also where everybody else needs a token, and top names the one it lacks', patient, async () => {
     using place = givenProject(working, 'server: {host: 0.0.0.0}');
     const { code, stdout } = await baton(place, 'token', 'create', '--scope', 'read', '--json');
@@ -144,6 +147,7 @@ function inPlace({ home, state, temporary }: Place): Record<string, string> {
 }
 
 describe.skipIf(!existsSync(makeTerminal))('baton top beside a daemon', () => {
+  // @conforms S2
   it('shows over its API what goes on and where the dashboard is, and filters it', patient, async () => {
     using place = givenProject(working);
     await using daemon = new PseudoTerminal(place, size, leavingPid('start', '--no-view', '--port', '0'));

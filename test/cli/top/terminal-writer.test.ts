@@ -73,6 +73,7 @@ describe('the writer to a terminal', () => {
     expect(pipe.read()).toBe('');
   });
 
+  // @conforms top.5
   it('lets the log drop and count what nobody reads', async () => {
     using pipe = new Pipe();
     await using writer = opened(pipe);

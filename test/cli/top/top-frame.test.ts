@@ -114,6 +114,7 @@ describe('a cell', () => {
     expect(cellText(text)).toBe(shown);
   });
 
+  // @conforms S5
   it('takes a line break that was written out for one, in reasons alone (S5)', () => {
     expect(reasonText('worker crashed\\nrestarting cleanly')).toBe('worker crashed restarting cleanly');
     expect(cellText('C:\\new')).toBe('C:\\new');
@@ -168,6 +169,7 @@ describe('times and rates', () => {
     expect([2_000, 1_999, 1, 0, -3_000].map(countdown)).toEqual(['2s', '2s', '1s', '0s', '0s']);
   });
 
+  // @conforms S8
   it.each([
     [[{ at: 9_000, tokens: 20 }], 40, 20],
     [[{ at: 4_900, tokens: 20 }], 40, 0],
@@ -196,6 +198,7 @@ describe('times and rates', () => {
 });
 
 describe('a frame', () => {
+  // @conforms S4
   it('has what needs a person first, then what runs, waits and landed', () => {
     const lines = seen([busy()]);
     const lists = [
@@ -217,6 +220,7 @@ describe('a frame', () => {
     expect(lines).toContainEqual(expect.stringMatching(/^ ✓ WORDS-2 {3}done {12}10m 0s {8}What WORDS-2 was about *$/));
   });
 
+  // @conforms S13
   it.each([40, 80, 115, 120, 140, 200])(
     'fills %d columns with each row, and its columns stand below their titles (S13)',
     (columns) => {
@@ -238,6 +242,7 @@ describe('a frame', () => {
     expect(emptyLists(seen([now()]))).toHaveLength(4);
   });
 
+  // @conforms top.9
   it('says with a filter how much it hides, and never that nothing is there', () => {
     const lines = seen([busy(), now({ project: 'numbers' })], { filter: 'words-12' }).map((line) => line.trimEnd());
     const counts = lines.flatMap((line) => {
@@ -294,6 +299,7 @@ describe('a frame', () => {
     expect(emptyLists(lines)).toEqual([]);
   });
 
+  // @conforms S7
   it('tells when the tracker is polled next, that it is polled now, or that nothing is planned (S7)', () => {
     const { polling } = now().vitals;
     const right = (more: Partial<typeof polling>): string =>
@@ -308,6 +314,7 @@ describe('a frame', () => {
     expect(new Set([planned, checking, none]).size).toBe(3);
   });
 
+  // @conforms S2
   it.each([
     [120, 0],
     [80, 0],
@@ -499,6 +506,7 @@ describe('a frame', () => {
       });
     });
 
+  // @conforms top.2
   it('is exactly as large as its terminal, with no control characters but ours, whatever is shown', () => {
     fc.assert(
       fc.property(

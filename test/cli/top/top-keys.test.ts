@@ -189,6 +189,7 @@ describe('keys', () => {
     expect(wishes(press(stateOf([held]), 'p').effects)).toEqual([{ kind: 'pause' }]);
   });
 
+  // @conforms top.8
   it('do what the foot says, whatever is paused and selected', () => {
     const project = fc.record({
       paused: fc.constantFrom(null, 'pause' as const, 'drain' as const),

@@ -98,6 +98,7 @@ const begins = '\u001b[?2026h';
 const ends = '\u001b[?2026l';
 
 describe('the terminal view', () => {
+  // @conforms S11
   it('draws at most four frames a second, each in one write, however much changes', async () => {
     const view = new View().start();
     await view.clock.advance(1_000);
@@ -124,6 +125,7 @@ describe('the terminal view', () => {
     }
   });
 
+  // @conforms S11
   it.each([
     [0, 4, 16],
     [250, 4, 16],
@@ -331,6 +333,7 @@ describe('the terminal view', () => {
     expect(view.submitted).toEqual([]);
   });
 
+  // @conforms top.3
   it.each([
     ['there is no terminal', (view: View) => Object.assign(view.stdout, { isTTY: false })],
     ['the terminal takes no escapes', (view: View) => Object.assign(view.env, { TERM: 'dumb' })],

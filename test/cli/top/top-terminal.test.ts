@@ -48,6 +48,7 @@ async function openTerminal(place: Place, size: TerminalSize, first: Scene): Pro
 }
 
 describe.skipIf(!existsSync(makeTerminal))('baton top on a terminal', () => {
+  // @conforms top.1
   it.each(sizes)(
     'shows everything on $columns columns and $rows rows, and leaves the screen as it was',
     async (size) => {
@@ -74,6 +75,7 @@ describe.skipIf(!existsSync(makeTerminal))('baton top on a terminal', () => {
     },
   );
 
+  // @conforms S14
   it.each([
     ['Ctrl-C', (terminal: PseudoTerminal) => terminal.type('\u0003'), 'interrupted'],
     ['SIGTERM', (terminal: PseudoTerminal) => terminal.signal('SIGTERM'), 'stopped'],

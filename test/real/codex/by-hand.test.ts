@@ -17,6 +17,7 @@ const narrow = '[sandbox_workspace_write]\nexclude_slash_tmp = true\nexclude_tmp
 await describeWithCodex('a person in the thread of a real Codex', (codex) => {
   const makeScene = useCodexScenes(codex);
 
+  // @conforms runs.66
   it('opens it by the printed line, commits, keeps others out while it is open, and leaves it free and nothing behind', async ({
     skip,
   }) => {

@@ -77,6 +77,7 @@ await describeWithCodex('the edges of a real session', (codex) => {
     expect(new Set(opened.map(({ session }) => session.threadId)).size).toBe(4);
   });
 
+  // @conforms real.23
   it("hides a tracker's secret that a login shell would bring back", async () => {
     const scene = await makeScene({
       scenario: { otherwise: [{ calls: [shell('env > env.txt')] }, { message: 'done' }] },
@@ -90,6 +91,7 @@ await describeWithCodex('the edges of a real session', (codex) => {
     expect(readWorkspace(scene, 'env.txt')).toContain('OTHER=brought');
   });
 
+  // @conforms codex.6
   it('starts no program that a repository names in its own settings, at first and when the thread goes on', async () => {
     const scene = await makeScene();
     const settings = path.join(scene.folder, 'codex-home', 'config.toml');

@@ -19,6 +19,7 @@ await describeWithCodex('what goes wrong between Codex and its model', (codex) =
     return { error: result.error, requests: scene.model.requests.length };
   };
 
+  // @conforms real.16
   it('calls a refused key a failed login and names the command that mends it', async () => {
     const body = { error: { message: 'Incorrect API key provided', type: 'invalid_request_error' } };
     const { error } = await errorOf({ fault: { kind: 'http', status: 401, body } });
@@ -26,6 +27,7 @@ await describeWithCodex('what goes wrong between Codex and its model', (codex) =
     expect(`${error.message} ${JSON.stringify(error.details)}`).toContain('codex login');
   });
 
+  // @conforms real.17
   it('calls a used-up quota that, with the time at which it begins anew', async () => {
     const resetsAt = Math.floor(Date.now() / 1000) + 3_600;
     const body = {
@@ -91,6 +93,7 @@ await describeWithCodex('what goes wrong between Codex and its model', (codex) =
       },
     ],
   ];
+  // @conforms real.19
   it.each(contextFaults)('calls a context window that overflows %s that', async (_, fault) => {
     const { error } = await errorOf({ fault });
     expect(error.code).toBe('agent_context_exhausted');
@@ -108,6 +111,7 @@ await describeWithCodex('what goes wrong between Codex and its model', (codex) =
     expect(error.retryable).toBe(true);
   });
 
+  // @conforms real.18
   it.each([
     ['a status of 500', { kind: 'http', status: 500 }],
     ['a cut stream', { kind: 'cut' }],
@@ -126,6 +130,7 @@ await describeWithCodex('what goes wrong between Codex and its model', (codex) =
     expect(await complete('go on')).toBe('ok');
   });
 
+  // @conforms real.20
   it('fails when nobody listens at the address of the model', async () => {
     const scene = await makeScene({ baseUrl: await closedAddress() });
     const { session } = await scene.open();
@@ -135,6 +140,7 @@ await describeWithCodex('what goes wrong between Codex and its model', (codex) =
     });
   });
 
+  // @conforms real.21
   it('ends a turn in which Codex only says, ever more seldom, that it waits for the network', async () => {
     const home = { features: { unbounded_connection_retries: true } };
     // It says so at once, then after five seconds, after ten, after twenty, and so on.

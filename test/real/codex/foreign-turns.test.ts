@@ -11,6 +11,7 @@ const aWhileMs = 2_000;
 await describeWithCodex('turns of a real Codex that nobody asked for', (codex) => {
   const makeScene = useCodexScenes(codex);
 
+  // @conforms codex.4
   it('does not go on by itself when its model sets a goal, also not when the thread goes on in another session', async () => {
     const goal = { name: 'create_goal', arguments: { objective: 'finish everything' } };
     const rules = [{ when: /GOAL/, steps: [{ calls: [goal] }, { message: 'a goal is set' }] }];
@@ -27,6 +28,7 @@ await describeWithCodex('turns of a real Codex that nobody asked for', (codex) =
     expect(await second.complete('Go on.')).toBe('ok');
   });
 
+  // @conforms codex.5
   it('ends its helpers with the turn that started them', async () => {
     const spawn = {
       name: 'spawn_agent',

@@ -29,6 +29,7 @@ const no: QuestionAnswer = { decision: 'decline', values: {} };
 await describeWithCodex('what a real Codex asks', (codex) => {
   const makeScene = useCodexScenes(codex);
 
+  // @conforms real.10
   it.each([
     ['a command that is not trusted', 'untrusted', writeFile, confined, 'command'],
     ['a command outside of the sandbox', 'on-request', escalate, confined, 'command'],
@@ -81,6 +82,7 @@ await describeWithCodex('what a real Codex asks', (codex) => {
     expect(existsSync(path.join(scene.workspace, 'made.txt'))).toBe(false);
   });
 
+  // @conforms real.11
   it('begins a thread with the approval policy that a Symphony workflow file has by default, and asks nothing', async () => {
     const reject = { sandbox_approval: true, rules: true, mcp_elicitations: true };
     const scene = await makeScene({
@@ -105,6 +107,7 @@ await describeWithCodex('what a real Codex asks', (codex) => {
   };
   const askColour: Step = { calls: [{ name: 'request_user_input', arguments: { questions: [question] } }] };
 
+  // @conforms real.12
   it('brings a question to a person and the answer to the model, while silence is not counted', async () => {
     const scene = await makeScene({
       home: { features: { default_mode_request_user_input: true } },

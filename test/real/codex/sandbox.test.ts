@@ -34,6 +34,7 @@ await describeWithCodex('the sandbox of a real Codex', (codex) => {
     });
 
   describeUnderEachCustody('a commit', (custody) => {
+    // @conforms real.22
     it('lets the agent commit when the git directory lies outside of the workspace and was named', async () => {
       const scene = await confinedScene(custody);
       const gitDirectory = path.join(scene.folder, 'git-directories', 'one');
@@ -46,6 +47,7 @@ await describeWithCodex('the sandbox of a real Codex', (codex) => {
     });
   });
 
+  // @conforms real.22
   it('lets the agent commit when the git directory lies in the workspace', async () => {
     const scene = await confinedScene();
     execFileSync('git', ['init', '-q', scene.workspace]);

@@ -10,6 +10,7 @@ import { useCodexScenes } from './codex-scene.ts';
 await describeWithCodex('threads of a real Codex', (codex) => {
   const makeScene = useCodexScenes(codex);
 
+  // @conforms real.14
   it('goes on with a thread in another process, and counts only the tokens of its own session', async () => {
     const scene = await makeScene();
     const first = await scene.open();
@@ -38,6 +39,7 @@ await describeWithCodex('threads of a real Codex', (codex) => {
     expect(scene.model.requests.at(-1)?.conversation.memory).toContain('The word is kite.');
   });
 
+  // @conforms real.15
   it.each([
     ['is not there any more', '01900000-0000-7000-8000-000000000000'],
     ['has a name that Codex never gave', 'nobody'],
@@ -49,6 +51,7 @@ await describeWithCodex('threads of a real Codex', (codex) => {
     expect(await complete('Begin again.')).toBe('ok');
   });
 
+  // @conforms real.13
   it('gives up a turn in the middle of a command, and the command does not survive it', async () => {
     const command = 'echo $$ > pid.txt; (setsid sleep 321 &); sleep 321';
     const scene = await makeScene({
@@ -79,6 +82,7 @@ await describeWithCodex('threads of a real Codex', (codex) => {
     expect(await turn).toEqual({ status: 'cancelled' });
   });
 
+  // @conforms 4.84
   it('makes a thread shorter before it goes on, when the last session died of its context', async () => {
     const rules = [{ when: /CONTEXT CHECKPOINT COMPACTION/, steps: [{ message: 'the word was kite' }] }];
     const scene = await makeScene({ scenario: { rules } });
@@ -104,6 +108,7 @@ await describeWithCodex('threads of a real Codex', (codex) => {
     expect(await second.complete('Go on.')).toBe('ok');
   });
 
+  // @conforms 4.83, 4.86
   it('keeps a conversation below a number of tokens, and takes another model, when it is told to', async () => {
     const rules = [
       { when: /CONTEXT CHECKPOINT COMPACTION/, steps: [{ message: 'in short: nine' }] },

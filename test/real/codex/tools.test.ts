@@ -17,6 +17,7 @@ await describeWithCodex('tools of a run in a real Codex', (codex) => {
   const makeScene = useCodexScenes(codex);
   const useComment: Step = { calls: [{ name: 'comment', arguments: { body: 'hello' } }] };
 
+  // @conforms real.7
   it('carries a call of a dynamic tool to the door and its answer back', async () => {
     const scene = await makeScene({
       scenario: { otherwise: [useComment, tellOutput] },
@@ -86,6 +87,7 @@ await describeWithCodex('tools of a run in a real Codex', (codex) => {
     return { host, runId, address: host.admit(runId, door), calls };
   };
 
+  // @conforms real.8
   it('carries a call over MCP to the door of the run and its answer back', async () => {
     const { address, calls } = await openDoor();
     const scene = await makeScene({ scenario: { otherwise: [useMcp, tellOutput] }, options: { tools: 'mcp' } });
@@ -125,6 +127,7 @@ await describeWithCodex('tools of a run in a real Codex', (codex) => {
     expect(calls).toHaveLength(decision === 'accept' ? 1 : 0);
   });
 
+  // @conforms real.9
   it('tells the model, and goes on, when the token of the run is not good any more', async () => {
     const { host, runId, address, calls } = await openDoor();
     const scene = await makeScene({

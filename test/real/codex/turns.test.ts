@@ -9,6 +9,7 @@ import { readWorkspace, useCodexScenes } from './codex-scene.ts';
 await describeWithCodex('turns of a real session', (codex) => {
   const makeScene = useCodexScenes(codex);
 
+  // @conforms real.1
   it('completes a plain turn with the words of the model, its usage and its events', async () => {
     const step = { message: 'all is well', usage: { input: 130, cached: 30, output: 21, reasoning: 11 } };
     const scene = await makeScene({ scenario: { otherwise: [step] } });
@@ -29,6 +30,7 @@ await describeWithCodex('turns of a real session', (codex) => {
     expect(scene.model.requests.map(({ conversation }) => conversation.said)).toEqual(['How are you?']);
   });
 
+  // @conforms real.2
   it('remembers the earlier turns of the session, and counts tokens of all of them', async () => {
     const scene = await makeScene({ scenario: { otherwise: [{ message: ({ said }) => `heard ${said}` }] } });
     const { events, complete } = await scene.open();
@@ -40,6 +42,7 @@ await describeWithCodex('turns of a real session', (codex) => {
     expect(events.findLast(({ usage }) => usage !== undefined)?.usage).toMatchObject({ totalTokens: 360 });
   });
 
+  // @conforms real.3
   it('runs a command in the workspace with the variables of the run, and the model sees its output', async () => {
     const cmd = 'pwd; echo "for $BATON_ISSUE_IDENTIFIER"; printf made > by-command.txt';
     const scene = await makeScene({
@@ -53,6 +56,7 @@ await describeWithCodex('turns of a real session', (codex) => {
     expect(events.some(({ summary }) => summary.includes('by-command.txt'))).toBe(true);
   });
 
+  // @conforms real.4
   it('changes a file by a patch', async () => {
     const input = '*** Begin Patch\n*** Add File: patched.txt\n+made by a patch\n*** End Patch\n';
     const scene = await makeScene({
@@ -65,6 +69,7 @@ await describeWithCodex('turns of a real session', (codex) => {
     expect(events.some(({ summary }) => summary.includes('patched.txt'))).toBe(true);
   });
 
+  // @conforms real.5
   it('takes a message of five megabytes, hands on and shows a part of it, and goes on', async () => {
     const size = 5 * 1024 * 1024;
     const rules = [{ when: /Talk/, steps: [{ pieces: Array.from({ length: 5 }, () => 'x'.repeat(size / 5)) }] }];
@@ -77,6 +82,7 @@ await describeWithCodex('turns of a real session', (codex) => {
     expect(scene.model.requests[1]?.conversation.memory.length).toBeGreaterThan(size);
   });
 
+  // @conforms real.6
   it('tells a steering word to the turn that goes on, and says when there is none', async () => {
     const scene = await makeScene({
       scenario: {

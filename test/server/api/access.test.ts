@@ -36,6 +36,7 @@ function scratchFile(): string {
 }
 
 describe('the file of tokens', () => {
+  // @conforms api.8
   it('tells a token once and keeps only its digest, for its owner alone', async () => {
     const file = scratchFile();
     const tokens = new TokenFile(file, systemClock);
@@ -72,6 +73,7 @@ describe('the file of tokens', () => {
     );
   });
 
+  // @conforms api.53
   it('keeps every token when several processes make and revoke some at once, and leaves no draft behind', async () => {
     const file = scratchFile();
     const [processes, each] = [4, 15];
@@ -140,6 +142,7 @@ describe('who sends a request', () => {
     expect(await who({})).toEqual({ scopes: new Set(['read', 'operate']), author: { kind: 'person', name: 'ada' } });
   });
 
+  // @conforms api.6
   it('is a run, when the program came out of one: an agent cannot pass for a person', async () => {
     expect(await who(peer({ kind: 'run', runId: 'r1' }))).toMatchObject({ author: { kind: 'run', runId: 'r1' } });
   });
@@ -191,6 +194,7 @@ describe('who sends a request', () => {
     expect(await who(peer({ kind: 'untold' }))).toMatchObject(person('ada'));
   });
 
+  // @conforms api.7
   it('is nobody without a token where others reach the listener', async () => {
     expect(await who({ isLoopback: false })).toBe(401);
   });
@@ -216,6 +220,7 @@ describe('who sends a request', () => {
     },
   );
 
+  // @conforms api.54
   it('is nobody with any token while the file of tokens is broken, which the log tells once', async () => {
     const file = scratchFile();
     const tokens = new TokenFile(file, systemClock);
@@ -235,6 +240,7 @@ describe('who sends a request', () => {
 });
 
 describe('the event stream', () => {
+  // @conforms api.51
   it('ends at the next sign of life for whoever has a token that was revoked, and for no other', async () => {
     const tokens = new TokenFile(scratchFile(), systemClock);
     const [clock, logger] = [new SimulatedClock(), memoryLogger()];
@@ -303,6 +309,7 @@ describe('a listener on an address that only this machine reaches', () => {
 });
 
 describe('the API', () => {
+  // @conforms api.5
   it('does not answer pages of other sites, nor names of others that lead here', async () => {
     const { listener } = await apiOf([projectOf(await begun())]);
     const { port } = listener.address;

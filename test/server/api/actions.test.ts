@@ -20,6 +20,7 @@ describe('a command over the API', () => {
     expect(stage.runs[0]?.heard).toEqual(['mind the step']);
   });
 
+  // @conforms api.23
   it('that is asked for twice with one key is carried out once, and answered alike', async () => {
     const stage = await begun();
     const { ask } = await apiOf([projectOf(stage)]);
@@ -42,6 +43,7 @@ describe('a command over the API', () => {
     });
   });
 
+  // @conforms api.39
   it('with a field that there is not, or an edit of nothing, is refused: it may have been meant otherwise', async () => {
     const stage = await begun();
     const { ask } = await apiOf([projectOf(stage)]);
@@ -54,6 +56,7 @@ describe('a command over the API', () => {
     expect(stage.orchestrator.read().paused).toBeNull();
   });
 
+  // @conforms api.40
   it('to stop a run leaves the one alone that began meanwhile', async () => {
     const stage = await begun();
     const { ask } = await apiOf([projectOf(stage)]);
@@ -64,6 +67,7 @@ describe('a command over the API', () => {
     expect((await ask('POST', address, { kind: 'issue_stop', issue: '1', run: runId })).status).toBe(200);
   });
 
+  // @conforms api.41
   it('may be asked of all projects at once, where it is about nothing in them', async () => {
     const [one, two] = [await begun(), await begun()];
     const { ask } = await apiOf([projectOf(one, 'one'), projectOf(two, 'two')]);
@@ -85,6 +89,7 @@ describe('a command over the API', () => {
     });
   });
 
+  // @conforms api.24
   it('of an agent may stop work, and nothing else', async () => {
     const agent: Caller = { scopes: new Set(['read', 'operate']), author: { kind: 'run', runId: 'r1' } };
     const stage = await begun();
@@ -116,6 +121,7 @@ describe('a command over the API', () => {
     }
   });
 
+  // @conforms api.30
   it('with a note has the next run told, also after a hold, once', async () => {
     const stage = await begun({ issues: [issue({ id: '1' })] });
     const { ask } = await apiOf([projectOf(stage)]);

@@ -47,6 +47,7 @@ async function counted(times: number, ask: () => Promise<number>): Promise<Recor
 }
 
 describe('how often somebody is heard', () => {
+  // @conforms api.59
   it('is counted by who he is, wherever he comes from: nobody uses up what another has', async () => {
     const { ask, clock } = asker();
     expect(await counted(1_000, () => ask('ada'))).toEqual({ 200: 600, 429: 400 });
@@ -111,6 +112,7 @@ describe('event streams', () => {
     return { status: response.status, end: async () => over.abort() };
   };
 
+  // @conforms api.61
   it('are bounded for each caller and in all, and one that ends makes room', { timeout: 30_000 }, async () => {
     const limits = { streams: { most: 6, mostOfOne: 4, mostOfRuns: 1 } };
     const { url, ask } = await apiOf([projectOf(await begun())], undefined, { identify: byHeader, limits });

@@ -60,6 +60,7 @@ describe('reads that are costly', () => {
   const diff: Diff = { base: null, head: null, branch: null, files: [], is_cut: false, why_none: null };
   const address = '/api/v1/projects/test/issues/1/diff';
 
+  // @conforms api.57
   it('wait for their turn or are refused, and everything else is answered meanwhile', { timeout: 30_000 }, async () => {
     const door = gate();
     const at = { once: 0, most: 0 };
@@ -94,6 +95,7 @@ describe('reads that are costly', () => {
     expect((await ask('GET', address)).status).toBe(200);
   });
 
+  // @conforms api.58
   it('count until their answers were taken, and who does not take them is let go', { timeout: 90_000 }, async () => {
     let made = 0;
     const files = [

@@ -6,6 +6,7 @@ import { begun, spend } from '../../orchestrator/scene.ts';
 import { telling } from '../../telling.ts';
 import { apiOf, projectOf } from './api-scene.ts';
 
+// @conforms notify.13
 it('a limit of the day that stops all work needs a person, says what was spent, and `resume` allows more', async () => {
   const stage = await begun({
     clock: new SimulatedClock({ startAt: Date.UTC(2026, 0, 5, 12) }),

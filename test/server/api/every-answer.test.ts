@@ -15,6 +15,7 @@ function dashboard(): string {
 }
 
 describe('every answer', () => {
+  // @conforms api.63
   it('has headers that keep a page to itself, also a refusal and the event stream', async () => {
     const { listener, url } = await apiOf([projectOf(await begun())], undefined, { dashboardFolder: dashboard() });
     const { port } = listener.address;

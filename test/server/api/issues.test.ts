@@ -62,6 +62,7 @@ describe('the list of issues of our own board', () => {
     expect(await refused(`${at}?state=nowhere`)).toEqual([422, 'invalid_request']);
   });
 
+  // @conforms api.9
   it('gives each issue once over all its pages, and nothing twice while issues come and change', async () => {
     const stage = await begun({ issues: [] });
     for (let n = 0; n < 23; n += 1) await onBoard(stage, `i${n}`, { status: n % 3 === 0 ? 'done' : 'todo' }, n % 4);
@@ -175,6 +176,7 @@ describe('one issue', () => {
     expect(found.usage).toMatchObject({ runs: 0, total_tokens: 0 });
   });
 
+  // @conforms api.11
   it('is told although nobody could explain it, with the reason', async () => {
     const stage = await begun();
     const explain = async (): Promise<never> => {
@@ -223,6 +225,7 @@ describe('one issue', () => {
     ]);
   });
 
+  // @conforms api.68
   it('offers to say something only to an agent that can hear it', async () => {
     const stage = await begun();
     const project = projectOf(stage);
@@ -351,6 +354,7 @@ describe('an issue of the board', () => {
     expect(found.history).toMatchObject([{ what: 'question_answer', to: 'told: “no”' }]);
   });
 
+  // @conforms api.65
   it('has what a person said in its history, harmless and cut, and nothing secret', async () => {
     const stage = await begun({ issues: [] });
     await onBoard(stage, 'a');

@@ -5,6 +5,7 @@ import { begun } from '../../orchestrator/scene.ts';
 import { apiOf, projectOf } from './api-scene.ts';
 
 describe('GET /metrics', () => {
+  // @conforms api.29
   it('tells slots, issues, runs, tokens, cost, requests, loop delay and the lateness of jobs', async () => {
     const stage = await begun({ issues: [issue({ id: '1' }), issue({ id: '2' })] });
     const { ask, metrics } = await apiOf([projectOf(stage)]);

@@ -5,6 +5,7 @@ import { begun } from '../../orchestrator/scene.ts';
 import { apiOf, projectOf } from './api-scene.ts';
 
 describe('the OpenAPI document', () => {
+  // @conforms api.28, api.42
   it('names every address once, and answers fit what it says of them', async () => {
     const stage = await begun({ issues: [issue({ id: '1' }), issue({ id: '2' })] });
     const { ask, api } = await apiOf([projectOf(stage)]);

@@ -47,6 +47,7 @@ describe('rounds', () => {
     );
   });
 
+  // @conforms api.32
   it('leave the thread to others after a slice, however many takers there are', async () => {
     const clock = new SimulatedClock();
     const { rounds, handed } = slowHand(clock, 1);

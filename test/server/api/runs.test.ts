@@ -54,6 +54,7 @@ describe('the list of runs', () => {
     expect(await refused(`${at}?issue=nobody`)).toEqual([404, 'issue_not_found']);
   });
 
+  // @conforms api.12
   it('gives each run once over all its pages, however many started at the same time, while others start', async () => {
     const stage = await begun({ issues: [] });
     const { get } = readsOf([projectOf(stage)]);
@@ -275,6 +276,7 @@ describe('the events of a run', () => {
     expect((await get(`${at}/r1/events`)).events.some((event: object) => 'payload' in event)).toBe(false);
   });
 
+  // @conforms api.13
   it('are never more at once than an answer should hold, and reading on finds each once, in both directions', async () => {
     const stage = await begun({ issues: [] });
     const { get } = await withEvents(
@@ -311,6 +313,7 @@ describe('the events of a run', () => {
 });
 
 describe('the prompt of a run', () => {
+  // @conforms api.14
   it('is told turn by turn, in its parts, also where it took several events', async () => {
     const stage = await begun({ issues: [] });
     const piece = (when: number, turn: number, ...parts: [string, boolean][]): ToldEvent => ({

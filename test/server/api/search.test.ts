@@ -82,6 +82,7 @@ describe('a search', () => {
     expect([eight.results.length, eight.is_cut]).toEqual([8, false]);
   });
 
+  // @conforms api.19
   it('ends when its time is over, with what it has found by then', async () => {
     const stage = await begun({ issues: [] });
     await ran(stage, 'old', ['the door']);

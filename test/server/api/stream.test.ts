@@ -142,6 +142,7 @@ describe('the event stream', () => {
     expect(one.heard.filter((text) => text === ': still here\n\n')).toHaveLength(4);
   });
 
+  // @conforms api.1
   it('gives each listener, whenever it came and however often it was cut off, what all others know', async () => {
     await fc.assert(
       fc.asyncProperty(
@@ -195,6 +196,7 @@ describe('the event stream', () => {
     }
   });
 
+  // @conforms api.4
   it('lets a listener go that does not read, and the others hear on', async () => {
     const { stream, clock, change, model } = await staged();
     const [slow, quick] = [listener(true), listener()];

@@ -24,7 +24,8 @@ const tokens = {
 };
 
 describe('the addresses of Symphony', () => {
-  it('H1: GET /api/v1/state has exactly the keys of the reference, and the counts', async () => {
+  // @conforms H1
+  it('GET /api/v1/state has exactly the keys of the reference, and the counts', async () => {
     const stage = await threeOfAKind();
     const { ask } = await apiOf([projectOf(stage)]);
     const { status, json } = await ask('GET', '/api/v1/state');
@@ -55,7 +56,8 @@ describe('the addresses of Symphony', () => {
     expect(json.codex_totals).toEqual({ ...tokens, seconds_running: expect.any(Number) });
   });
 
-  it('H2: GET of an issue that runs', async () => {
+  // @conforms H2
+  it('GET of an issue that runs', async () => {
     const { ask } = await apiOf([projectOf(await threeOfAKind())]);
     const { status, json } = await ask('GET', '/api/v1/mt-run');
     expect(status).toBe(200);
@@ -66,7 +68,8 @@ describe('the addresses of Symphony', () => {
     });
   });
 
-  it('H3: GET of an issue that is retried', async () => {
+  // @conforms H3
+  it('GET of an issue that is retried', async () => {
     const { ask } = await apiOf([projectOf(await threeOfAKind())]);
     const { json } = await ask('GET', '/api/v1/MT-RETRY');
     expect(json).toMatchObject({
@@ -75,13 +78,15 @@ describe('the addresses of Symphony', () => {
     });
   });
 
-  it('H4: GET of an issue that is held tells why', async () => {
+  // @conforms H4
+  it('GET of an issue that is held tells why', async () => {
     const { ask } = await apiOf([projectOf(await threeOfAKind())]);
     const { json } = await ask('GET', '/api/v1/MT-BLOCKED');
     expect(json).toMatchObject({ status: 'blocked', last_error: expect.stringContaining('look at it first') });
   });
 
-  it('H5: GET of an issue that nobody knows', async () => {
+  // @conforms H5
+  it('GET of an issue that nobody knows', async () => {
     const { ask } = await apiOf([projectOf(await threeOfAKind())]);
     expect(await ask('GET', '/api/v1/MT-MISSING')).toMatchObject({
       status: 404,
@@ -89,7 +94,8 @@ describe('the addresses of Symphony', () => {
     });
   });
 
-  it('H6: POST /api/v1/refresh looks at the tracker', async () => {
+  // @conforms H6
+  it('POST /api/v1/refresh looks at the tracker', async () => {
     const stage = await threeOfAKind();
     const { ask } = await apiOf([projectOf(stage)]);
     const before = stage.calls.length;
@@ -100,13 +106,14 @@ describe('the addresses of Symphony', () => {
     expect(stage.calls.length).toBeGreaterThan(before);
   });
 
+  // @conforms H7
   it.each([
     ['POST', '/api/v1/state'],
     ['GET', '/api/v1/refresh'],
     ['POST', '/api/v1/MT-1'],
     ['DELETE', '/api/v1/MT-1'],
     ['POST', '/api/v1/events'],
-  ])('H7: %s %s is refused', async (method, path) => {
+  ])('%s %s is refused', async (method, path) => {
     const { ask } = await apiOf([projectOf(await begun())]);
     expect(await ask(method, path)).toMatchObject({
       status: 405,
@@ -114,7 +121,8 @@ describe('the addresses of Symphony', () => {
     });
   });
 
-  it('H8: an address that there is not', async () => {
+  // @conforms H8
+  it('an address that there is not', async () => {
     const { ask } = await apiOf([projectOf(await begun())]);
     expect(await ask('GET', '/unknown')).toMatchObject({
       status: 404,
@@ -122,7 +130,8 @@ describe('the addresses of Symphony', () => {
     });
   });
 
-  it('H14: without a project it says so, and is not broken', async () => {
+  // @conforms H14
+  it('without a project it says so, and is not broken', async () => {
     const { ask } = await apiOf([]);
     expect(await ask('GET', '/api/v1/state')).toMatchObject({
       status: 200,
@@ -137,6 +146,7 @@ describe('the addresses of Symphony', () => {
     });
   });
 
+  // @conforms api.71
   it('asks whoever comes before its projects to come again: nothing is gone that is on its way', async () => {
     const { ask, registry } = await apiOf([]);
     registry.expect(2);
@@ -151,6 +161,7 @@ describe('the addresses of Symphony', () => {
     expect((await ask('GET', '/api/v1/projects/other/queue')).json.error.code).toBe('project_not_found');
   });
 
+  // @conforms ref-1.15
   it('tells of what waits where its last run worked, in which session, and what that said last', async () => {
     const issues = ['MT-RETRY', 'MT-BLOCKED'].map((identifier, at) => issue({ id: `${at + 1}`, identifier }));
     const stage = await begun({ issues, settings: settings({ intervalMs: 100 }) });
@@ -188,7 +199,8 @@ describe('the addresses of Symphony', () => {
     expect(first.codex_totals.seconds_running).toBe(30);
   });
 
-  it('X15: answers while the tracker does not', async () => {
+  // @conforms X15
+  it('answers while the tracker does not', async () => {
     const stage = await begun();
     stage.tracker.fetchByStates = () => new Promise(() => {});
     stage.orchestrator.refresh();

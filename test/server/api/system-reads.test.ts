@@ -82,6 +82,7 @@ describe('the queue with all slots taken', () => {
       settings: settings({ intervalMs: 100, agent: { maxConcurrentAgents: 1 } }),
     });
 
+  // @conforms api.70
   it('says of a retry that is due that it waits for a slot', async () => {
     const stage = await full();
     stage.runs[0]?.fail('agent_exited');
@@ -172,6 +173,7 @@ describe('the commands', () => {
 });
 
 describe('the commands of issues', () => {
+  // @conforms api.69
   it('name them by their identifiers where those are known, and otherwise as they were asked', async () => {
     const stage = await begun({ issues: [issue({ id: '1' })] });
     await stage.store.runs.start(runStart('r-old', { project: stage.project, issueId: 'gone', identifier: 'OLD-1' }));

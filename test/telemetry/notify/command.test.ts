@@ -36,6 +36,7 @@ const inBash =
 const command = (run: string | Secret) => ({ kind: 'command', run, events: notifyEvents }) as const;
 const hostile = `$(touch pwned) \`touch pwned\` "; touch pwned; ' \u0000 \u001b]0;x\u0007\nnext`;
 
+// @conforms notify.9
 it('runs a command with the facts as variables and as JSON, and reads nothing into them', async () => {
   const folder = scratch();
   const run =
@@ -110,6 +111,7 @@ it('takes a command that was cut short for one that failed, also when its exit l
   });
 });
 
+// @conforms notify.19
 it.each(['1', '2'])('ends a command that floods its output %s at once, and does not run it again', async (output) => {
   const folder = scratch();
   // A flood that would last until the command is ended for its time, from a child of the command's own.

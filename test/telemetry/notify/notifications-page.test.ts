@@ -21,6 +21,7 @@ const cause: NotifyCause = {
   actions: ['baton issue retry SHOP-7', 'baton takeover SHOP-7'],
 };
 
+// @conforms notify.12
 it('docs/notifications.md shows a message as it is sent, byte by byte but for the spaces', () => {
   const id = '5f0c1d3e-8a55-4c0f-8d6e-2b7a90b3c1d4';
   const sent = payloadOf({ id, project: 'shop', causes: [cause], dashboardUrl: 'http://127.0.0.1:4000/' });

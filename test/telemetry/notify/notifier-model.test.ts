@@ -154,6 +154,7 @@ function note(book: Map<string, string[]>, names: readonly string[], id: string)
   for (const name of names) book.set(name, [...(book.get(name) ?? []), id]);
 }
 
+// @conforms notify.4
 it('whatever happens in whatever order, tells each target of each cause by one id, and of what is so in the end', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 3, maxLength: 22 }), async (steps) => {

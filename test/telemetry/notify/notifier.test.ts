@@ -185,6 +185,7 @@ describe('a limit of the day', () => {
     });
   });
 
+  // @conforms notify.16
   it('that waited for the end of quiet hours is not told as one of the next day, and that one is told', async () => {
     const clock = beforeMidnight(minute);
     const quietHours = { fromMinute: 22 * 60, toMinute: 0, timeZone: 'UTC' };
@@ -260,6 +261,7 @@ describe('quiet hours', () => {
   // From 11:30 to 13:30 in UTC, and it is 12:00.
   const quietHours = { fromMinute: 690, toMinute: 810, timeZone: 'UTC' };
 
+  // @conforms notify.6
   it('keep everything back; at their end what is still so is told, and what is over is not', async () => {
     const { notifier, clock, events } = await told({ targets, quietHours });
     notifier.look({ ...facts(held(1), held(2), trouble), landed: [landed(clock.now())] });
@@ -301,6 +303,7 @@ describe('quiet hours', () => {
 });
 
 describe('a burst', () => {
+  // @conforms notify.7
   it('is one message about all, with ten of them in words, and goes out once', async () => {
     const { notifier, clock, out } = await told();
     const many = Array.from({ length: 25 }, (_, number) => held(number));

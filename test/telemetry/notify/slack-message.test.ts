@@ -38,6 +38,7 @@ describe('a message for Slack', () => {
     expect(new Set(events.map((event) => textOf([cause('k', { event })]))).size).toBe(events.length);
   });
 
+  // @conforms notify.8
   it.each([
     '<!channel> <!here> <@U123> <#C1|general> <https://evil.example|click>',
     '&lt;!channel&gt; &amp;',

@@ -20,6 +20,7 @@ import {
 const minute = 60_000;
 
 describe('a webhook', () => {
+  // @conforms notify.1
   it('is told once of a cause, signed, with all that a person needs', async () => {
     const there = await receiver();
     const store = await scratchStore(midDay());
@@ -55,6 +56,7 @@ describe('a webhook', () => {
     expect(there.received).toHaveLength(1);
   });
 
+  // @conforms notify.2
   it('that fails is tried again after growing waits, always by the same id', async () => {
     const there = await receiver();
     const cut = (response: { readonly socket: { destroy(): unknown } | null }): void => void response.socket?.destroy();
@@ -89,6 +91,7 @@ describe('a webhook', () => {
     expect(there.received).toHaveLength(5);
   });
 
+  // @conforms notify.3
   it('that says when to come again is left alone until then', async () => {
     const there = await receiver();
     there.next.push(status(429, { 'retry-after': '600' }));
@@ -109,6 +112,7 @@ describe('a webhook', () => {
     expect(there.received.map(({ json }) => json.issue.identifier).toSorted()).toEqual(['SHOP-1', 'SHOP-1', 'SHOP-2']);
   });
 
+  // @conforms notify.20
   it.each<[string, (response: ServerResponse) => void]>([
     ['never ends', (response) => void response.writeHead(200).write('still thinking')],
     ['is longer than any answer may be', flood],
@@ -204,6 +208,7 @@ describe('a webhook', () => {
     expect(other.received).toHaveLength(2);
   });
 
+  // @conforms notify.10
   it('is told nothing that is a secret of the settings, in no message and no log line', async () => {
     const there = await receiver();
     there.next.push(status(500), status(404));

@@ -197,6 +197,7 @@ describe('listings', () => {
     expect(answer).toMatchObject({ status: 200, data: null, errors: [{ extensions: { code: 'INVALID_INPUT' } }] });
   });
 
+  // @conforms linear.26
   test('show every issue that was there all the time exactly once, whatever happens between the pages', async () => {
     await fc.assert(
       fc.asyncProperty(
@@ -317,6 +318,7 @@ describe('filters', () => {
     expect(await filtered(filter)).toEqual(expected);
   });
 
+  // @conforms linear.27
   test.each<[Json, string]>([
     [{ cycle: { number: { eq: 1 } } }, 'Issue.cycle'],
     [{ searchableContent: { contains: 'x' } }, 'Issue.searchableContent'],

@@ -35,6 +35,7 @@ describe('whether linear_graphql may change something', () => {
     for (const input of [null, 5, {}, { query: '' }, { query: 7 }]) expect(tool.mayChange?.(input)).toBe(false);
   });
 
+  // @conforms tools.22
   it('is told of every document in which a parser finds a change', () => {
     let changes = 0;
     fc.assert(

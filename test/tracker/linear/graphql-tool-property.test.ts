@@ -164,6 +164,7 @@ function world(): ToolScene & {
 }
 
 describe('whatever an agent says', () => {
+  // @conforms tools.6
   it('shows it nothing from outside the project, and changes nothing there', async () => {
     let passed = 0;
     await fc.assert(

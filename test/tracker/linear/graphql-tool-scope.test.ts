@@ -269,6 +269,7 @@ describe('out of the project', () => {
     ['nothing', () => '# nothing'],
   ];
 
+  // @conforms tools.7
   it.each(reads)('an agent does not read %s', async (_what, query) => {
     const made = scene();
     const { success, said } = await made.ask(query(made));

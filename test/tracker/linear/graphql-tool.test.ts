@@ -11,7 +11,8 @@ const needsInput =
 describe.each(['any', 'project'])('linear_graphql with the scope %s', (scope) => {
   const given = { tool_scope: scope };
 
-  it('A24: has the name and the input of the reference', () => {
+  // @conforms A24
+  it('has the name and the input of the reference', () => {
     const { tool } = toolScene(given);
     expect(tool).toMatchObject({
       name: 'linear_graphql',
@@ -25,7 +26,8 @@ describe.each(['any', 'project'])('linear_graphql with the scope %s', (scope) =>
     expect(tool.description.includes('baton')).toBe(scope === 'project');
   });
 
-  it('A25: takes a raw text, trims it and sends it with no variables', async () => {
+  // @conforms A25
+  it('takes a raw text, trims it and sends it with no variables', async () => {
     const { ask, linear } = toolScene(given);
     expect(await ask(`  ${viewer}\n `)).toEqual({ success: true, said: { data: { viewer: { name: 'Someone' } } } });
     expect(linear.requests).toMatchObject([{ variables: {} }]);
@@ -33,7 +35,8 @@ describe.each(['any', 'project'])('linear_graphql with the scope %s', (scope) =>
     expect(linear.requests[0]?.document.replaceAll(/\s+/g, ' ')).toBe(viewer);
   });
 
-  it('A26: sends the document and its variables, and no name of an operation', async () => {
+  // @conforms A26
+  it('sends the document and its variables, and no name of an operation', async () => {
     const { ask, linear } = toolScene(given);
     const issue = linear.addIssue();
     const query = 'query One($id: String!) { issue(id: $id) { identifier } }';
@@ -44,12 +47,16 @@ describe.each(['any', 'project'])('linear_graphql with the scope %s', (scope) =>
   });
 
   it.each([
-    ['A28: nothing but blanks', '   ', needsQuery],
-    ['A28: a blank query', { query: '   ' }, needsQuery],
-    ['A28: variables alone', { variables: { id: 'x' } }, needsQuery],
+    // @conforms A28
+    ['nothing but blanks', '   ', needsQuery],
+    // @conforms A28
+    ['a blank query', { query: '   ' }, needsQuery],
+    // @conforms A28
+    ['variables alone', { variables: { id: 'x' } }, needsQuery],
     ['nothing', {}, needsQuery],
     ['a query that is no text', { query: 7 }, needsQuery],
-    ['A29: a list', [viewer], needsInput],
+    // @conforms A29
+    ['a list', [viewer], needsInput],
     ['null', null, needsInput],
     ['no input at all', undefined, needsQuery],
     ['a number', 7, needsInput],
@@ -69,7 +76,8 @@ describe.each(['any', 'project'])('linear_graphql with the scope %s', (scope) =>
     expect(linear.requests).toEqual([]);
   });
 
-  it('A31: takes an answer with errors for no success, and keeps it', async () => {
+  // @conforms A31
+  it('takes an answer with errors for no success, and keeps it', async () => {
     const { ask, linear } = toolScene(given);
     linear.faults.next.push({ kind: 'graphql_errors', data: 'null', message: 'Unknown thing' });
     expect(await ask(viewer)).toMatchObject({
@@ -85,7 +93,8 @@ describe.each(['any', 'project'])('linear_graphql with the scope %s', (scope) =>
     expect(await ask(viewer)).toEqual({ success: true, said: { data: { viewer: null }, errors: [] } });
   });
 
-  it('A32: says which settings name a key when there is none', async () => {
+  // @conforms A32
+  it('says which settings name a key when there is none', async () => {
     const { ask, linear } = toolScene({ ...given, api_key: new Secret(' ') });
     const { success, said } = await ask(viewer);
     expect([success, linear.requests]).toEqual([false, []]);
@@ -93,7 +102,8 @@ describe.each(['any', 'project'])('linear_graphql with the scope %s', (scope) =>
     expect(said.error?.message).toContain('`LINEAR_API_KEY`');
   });
 
-  it('A33: tells the status of a refusal', async () => {
+  // @conforms A33
+  it('tells the status of a refusal', async () => {
     const { ask, linear } = toolScene(given);
     linear.faults.next.push({ kind: 'status', status: 503, body: 'down' });
     expect(await ask(viewer)).toEqual({
@@ -104,7 +114,8 @@ describe.each(['any', 'project'])('linear_graphql with the scope %s', (scope) =>
     expect((await ask(viewer)).said.error).toMatchObject({ status: 401 });
   });
 
-  it('A34: tells why there was no answer', async () => {
+  // @conforms A34
+  it('tells why there was no answer', async () => {
     const { ask, linear } = toolScene(given);
     linear.faults.down = true;
     expect(await ask(viewer)).toEqual({
@@ -188,7 +199,8 @@ describe.each(['any', 'project'])('linear_graphql with the scope %s', (scope) =>
     expect(output).toBe('{\n  "data": {\n    "viewer": {\n      "name": "Someone"\n    }\n  }\n}');
   });
 
-  it('L8: keeps the key and the address of the settings that it was made with', async () => {
+  // @conforms L8
+  it('keeps the key and the address of the settings that it was made with', async () => {
     const { settings, tracker, linear } = toolScene(
       { ...given, api_key: new Secret('bound-token') },
       { apiKey: 'bound-token' },

@@ -114,6 +114,7 @@ describe('a comment', () => {
 });
 
 describe('every write', () => {
+  // @conforms linear.14
   it.each([
     ['a status', { kind: 'status', status: 502 }, 'tracker_status'],
     ['a cut after it arrived', { kind: 'cut', where: 'in_body' }, 'tracker_request'],

@@ -15,6 +15,7 @@ function answered(...comments: readonly object[]): Fault {
 }
 
 describe('comments on Linear', () => {
+  // @conforms tools.37
   it('are those of people by id and e-mail, never by the name that somebody shows', async () => {
     const scene = linearScene();
     const { linear } = scene;
@@ -45,6 +46,7 @@ describe('comments on Linear', () => {
     ]);
   });
 
+  // @conforms tools.38
   it('cost one request however many there are, counted as the wish of an agent', async () => {
     const scene = linearScene();
     const { id } = scene.linear.addIssue();

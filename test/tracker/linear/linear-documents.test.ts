@@ -39,6 +39,7 @@ describe('what Baton says to Linear', () => {
     expect(new Set(operations.map(({ name }) => name)).size).toBe(operations.length);
   });
 
+  // @conforms linear.24
   it.each(operations.map((operation) => [operation.name, operation] as const))(
     '%s is valid by the real schema',
     (name, { text }) => {

@@ -44,7 +44,8 @@ const blockedBy = (...states: (string | null)[]) => ({
 });
 
 describe('an issue of Linear', () => {
-  it('L1: is normalised with its blockers, its labels once, and is not for dispatch while one blocks it', () => {
+  // @conforms L1
+  it('is normalised with its blockers, its labels once, and is not for dispatch while one blocks it', () => {
     expect(issueOf({}, { ...rules, assigneeId: 'user-1' })).toEqual({
       id: 'issue-1',
       identifier: 'MT-1',
@@ -98,7 +99,8 @@ describe('an issue of Linear', () => {
   });
 
   it.each([
-    ['L2: a blank title', { title: ' ' }],
+    // @conforms L2
+    ['a blank title', { title: ' ' }],
     ['no title', { title: null }],
     ['no id', { id: null }],
     ['a blank identifier', { identifier: '' }],

@@ -9,6 +9,7 @@ import { linearScene } from './linear-scene.ts';
 
 const ids = (issues: readonly { readonly id: string }[]): string[] => issues.map(({ id }) => id);
 
+// @conforms tools.8
 it('names the author in every read, and after a move', async () => {
   const { linear, tracker, poll } = linearScene();
   const { id: user } = linear.addUser({ name: 'Ann Other' });
@@ -37,7 +38,8 @@ it('names the author in every read, and after a move', async () => {
 });
 
 describe('candidates', () => {
-  it('L5: come page by page in the order of Linear, each once', async () => {
+  // @conforms L5
+  it('come page by page in the order of Linear, each once', async () => {
     const { linear, tracker } = linearScene();
     const added = Array.from({ length: 103 }, (_, index) => linear.addIssue({ createdAt: index }).id);
     expect(ids(await tracker.fetchByStates(['Todo']))).toEqual(added.toReversed());
@@ -72,6 +74,7 @@ describe('candidates', () => {
     expect(found.filter(({ title }) => title === 'Later')).toHaveLength(1);
   });
 
+  // @conforms linear.1
   it('have their labels and relations to the last page, with further requests only for those that have more', async () => {
     const { linear, tracker, operationsOf } = linearScene();
     const names = Array.from({ length: 320 }, (_, index) => `label-${index}`);
@@ -115,6 +118,7 @@ describe('candidates', () => {
   });
 
   it.each([
+    // @conforms spec-11
     ['a next page without its place', 'missing', 'linear_missing_end_cursor', 1],
     ['a page that leads back', 'stuck', 'linear_repeated_cursor', 2],
   ] as const)('fail with %s', async (_what, fault, code, requests) => {
@@ -141,7 +145,8 @@ describe('candidates', () => {
 });
 
 describe('issues by id', () => {
-  it('L4: are read in batches of 50, and come in the order asked, each once', async () => {
+  // @conforms L4
+  it('are read in batches of 50, and come in the order asked, each once', async () => {
     const { linear, tracker } = linearScene();
     const added = Array.from({ length: 55 }, () => linear.addIssue().id);
     const wanted = added.toSorted((left, right) => left.slice(-1).localeCompare(right.slice(-1)));
@@ -178,18 +183,16 @@ describe('issues by id', () => {
     expect(linear.requests[0]?.variables).toMatchObject({ filter: { id: { in: [id] } }, first: 1 });
   });
 
-  it.each(Object.entries(malformations))(
-    'L2: fail as a whole when one is malformed (%s)',
-    async (_name, malformation) => {
-      const { linear, tracker } = linearScene();
-      const added = [linear.addIssue().id, linear.addIssue().id];
-      linear.faults.malformed.set(String(added[1]), malformation);
-      await expect(tracker.fetchByIds(added)).rejects.toMatchObject({
-        code: 'tracker_response',
-        details: { provider_code: 'linear_unknown_payload' },
-      });
-    },
-  );
+  // @conforms L2
+  it.each(Object.entries(malformations))('fail as a whole when one is malformed (%s)', async (_name, malformation) => {
+    const { linear, tracker } = linearScene();
+    const added = [linear.addIssue().id, linear.addIssue().id];
+    linear.faults.malformed.set(String(added[1]), malformation);
+    await expect(tracker.fetchByIds(added)).rejects.toMatchObject({
+      code: 'tracker_response',
+      details: { provider_code: 'linear_unknown_payload' },
+    });
+  });
 
   it('have all labels and blockers too', async () => {
     const { linear, tracker } = linearScene();
@@ -202,6 +205,7 @@ describe('issues by id', () => {
 });
 
 describe('the assignee', () => {
+  // @conforms linear.2
   it('`me` is asked for once, and again only after the key was refused', async () => {
     const { linear, tracker, operationsOf } = linearScene({ assignee: 'me' });
     linear.addUser({ name: 'Other' });
@@ -272,6 +276,7 @@ describe('what goes wrong', () => {
     ['a 429', { kind: 'status', status: 429, body: 'slow down' }, 'tracker_rate_limited', {}],
   ];
 
+  // @conforms spec-11.4
   it.each(cases)('is told as the specification says: %s', async (_what, fault, code, details) => {
     const { linear, tracker } = linearScene();
     const { id } = linear.addIssue();
@@ -287,7 +292,8 @@ describe('what goes wrong', () => {
     expect(linear.requests).toHaveLength(3);
   });
 
-  it('L7: a 400 with errors is told and logged with its status and its body', async () => {
+  // @conforms L7
+  it('a 400 with errors is told and logged with its status and its body', async () => {
     const { linear, tracker, logger } = linearScene();
     const body = `{"errors": [\n  {"message": "Variable \\"$ids\\"   got invalid value"}\n]}${' x'.repeat(2_000)}`;
     linear.faults.next.push({ kind: 'status', status: 400, body });
@@ -303,6 +309,7 @@ describe('what goes wrong', () => {
     expect(Buffer.byteLength(told)).toBeLessThanOrEqual(1_000 + '...<truncated>'.length);
   });
 
+  // @conforms linear.3
   it('by too many requests keeps the door closed until the time that Linear names, and not longer', async () => {
     const { linear, tracker, clock } = linearScene();
     linear.addIssue();
@@ -320,6 +327,7 @@ describe('what goes wrong', () => {
     expect(await tracker.fetchByStates(['Todo'])).toHaveLength(1);
   });
 
+  // @conforms linear.4
   it('never tells the key, also when Linear repeats it', async () => {
     const canary = 'lin_api_canary_1234567890';
     const { linear, tracker, logger } = linearScene({ api_key: new Secret(canary) }, { apiKey: canary });

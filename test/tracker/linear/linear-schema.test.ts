@@ -39,6 +39,7 @@ describe('the schema of Linear, rebuilt from the types of its SDK', () => {
     expect(validateDocument(document)).toEqual([]);
   });
 
+  // @conforms linear.24
   test.each([
     ['a field that there is not', '{ issue(id: "1") { blockedBy } }', 'blockedBy'],
     ['a filter that there is not', '{ issues(filter: { project: { slug: { eq: "x" } } }) { nodes { id } } }', 'slug'],
@@ -64,6 +65,7 @@ describe('the reader of declarations', () => {
     'type Scalars = {\n  ID: string;\n};\ntype Mutation = {\n  __typename?: "Mutation";\n  a: Scalars["ID"];\n};\n';
   const query = (type: string) => `type Query = {\n  __typename?: "Query";\n  thing: ${type};\n};\n`;
 
+  // @conforms linear.25
   test.each([
     ['Promise<Thing>', 'Promise<Thing>'],
     ['"a" | "b"', '"a" | "b"'],

@@ -25,6 +25,7 @@ describe('what was seen', () => {
     expect(await scene.poll()).not.toHaveProperty('seen');
   });
 
+  // @conforms linear.11
   it('is what changed, what is watched, what is blocked and what is welcome, and nothing that is only kept', async () => {
     const scene = linearScene();
     const { linear, poll } = scene;
@@ -107,6 +108,7 @@ describe('a watched issue with a malformed record', () => {
     ['without a name', (record) => ({ ...record, identifier: null })],
   ];
 
+  // @conforms linear.10
   it.each(broken)('%s is missing and named, and everything else is answered', async (_what, malformation) => {
     const scene = linearScene();
     const { linear, poll, operationsOf } = scene;

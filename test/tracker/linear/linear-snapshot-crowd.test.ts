@@ -37,6 +37,7 @@ async function costs({ clock, poll, operationsOf }: LinearScene, lastsMs: number
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, each) => total + each, 0);
 
 describe('a great change', () => {
+  // @conforms linear.12
   it('of 2,000 issues filed at once is read twice in four minutes, and every other poll costs one request', async () => {
     const scene = await quietProject(1);
     addMany(scene, 2_000);

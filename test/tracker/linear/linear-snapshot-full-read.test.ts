@@ -24,6 +24,7 @@ async function brokenProject(): Promise<LinearScene & { readonly all: string[] }
 const wholeFull = ['BatonFullRead', 'BatonCandidates', 'BatonCandidates'];
 
 describe('a full read that fails in the middle', () => {
+  // @conforms linear.8
   it('fails one poll, takes in nothing, and the next one goes on from what is kept', async () => {
     const scene = await brokenProject();
     const { linear, all, poll, operationsOf, fresh } = scene;
@@ -43,6 +44,7 @@ describe('a full read that fails in the middle', () => {
     expect(next.issues).toEqual(await fresh().fetchByStates(['Todo', 'In Progress']));
   });
 
+  // @conforms linear.9
   it('is tried again after five minutes, then after twice as long each time, to an hour', async () => {
     const { linear, clock, poll, operationsOf } = await brokenProject();
     const triedAt: number[] = [];
@@ -125,6 +127,7 @@ describe('a full read that fails in the middle', () => {
   });
 });
 
+// @conforms linear.29
 it('all changes that fit on a page are seen while full reads fail', async () => {
   const { linear, all, clock, poll, fresh } = await brokenProject();
   await expect(poll()).rejects.toMatchObject({ code: 'tracker_status' });

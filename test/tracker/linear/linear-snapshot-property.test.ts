@@ -91,6 +91,7 @@ const great = fc.oneof(
 type Act = typeof great extends fc.Arbitrary<infer Each> ? Each : never;
 type ActNamed<Name extends Act['do']> = Extract<Act, { readonly do: Name }>;
 
+// @conforms linear.13
 it('shows what is watched as it is, and the rest as it is or, where a change leaves no trace, as it was within the hour', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(small, { minLength: 5, maxLength: 60, size: 'max' }), (acts) => live(acts, 'small')),

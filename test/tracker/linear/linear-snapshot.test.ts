@@ -29,6 +29,7 @@ it('a project that is not there is told, and not taken for one without issues', 
 });
 
 describe('a poll', () => {
+  // @conforms linear.5
   it('costs one request when nothing changed, with ten watched issues too', async () => {
     const scene = linearScene();
     const watched = [...addMany(scene, 5, 'In Review'), ...addMany(scene, 5, 'In Progress')];
@@ -41,6 +42,7 @@ describe('a poll', () => {
     expect(scene.linear.complaints).toEqual([]);
   });
 
+  // @conforms linear.6
   it('costs two requests with 50 watched issues and 500 candidates when nothing changed', async () => {
     const scene = linearScene();
     const watched = addMany(scene, 50, 'In Progress');
@@ -115,6 +117,7 @@ describe('a poll', () => {
     ]);
   });
 
+  // @conforms linear.7
   it('reads everything again after an hour, when the states change, and not otherwise', async () => {
     const { linear, clock, poll, operationsOf } = linearScene();
     linear.addIssue();
@@ -327,6 +330,7 @@ describe('a change', () => {
     expect(ids((await poll()).issues)).toEqual([early]);
   });
 
+  // @conforms linear.28
   it('in the very millisecond of the newest one known is seen at once, although the full read had listed only a few of them', async () => {
     const scene = linearScene();
     const { linear, poll, operationsOf } = scene;

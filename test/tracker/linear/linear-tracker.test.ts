@@ -23,6 +23,7 @@ async function startLinear() {
   return { linear, tracker, settings, dispose };
 }
 
+// @conforms spec-11.1
 trackerConformance('the Linear tracker', async (issues) => {
   const { linear, tracker, dispose } = await startLinear();
   linear.addUser({ name: 'Ada' });
@@ -51,6 +52,7 @@ trackerConformance('the Linear tracker', async (issues) => {
   };
 });
 
+// @conforms L8
 it('keeps its address and its key when the settings change later', async () => {
   const { linear, tracker, settings, dispose } = await startLinear();
   linear.addIssue();

@@ -76,6 +76,7 @@ const ways: readonly (readonly [string, (at: Scene) => void])[] = [
 ];
 
 describe.each(['worktree', 'clone'] as const)('the branch of a %s', (strategy) => {
+  // @conforms git.32
   it.each(ways)('is not brought over with %s', async (_what, plant) => {
     const at = await scene(strategy);
     plant(at);

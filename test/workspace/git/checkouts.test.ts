@@ -24,6 +24,7 @@ describe.each(strategies)('a workspace by strategy %s', (strategy) => {
     expect(await checkouts.find(workspace('T-2'))).toBeNull();
   });
 
+  // @conforms F074
   it('begins at what the base is now, not at what it was for the workspace before', async () => {
     const folder = scratchFolder();
     const source = scratchRepository(path.join(folder, 'source'));
@@ -38,6 +39,7 @@ describe.each(strategies)('a workspace by strategy %s', (strategy) => {
     expect(called).toEqual(strategy === 'worktree' ? ['ls-remote', 'read-tree'] : ['ls-remote', 'fetch', 'read-tree']);
   });
 
+  // @conforms F067
   it('goes on with a branch of the source whose work is not in the base (F067)', async () => {
     const folder = scratchFolder();
     const source = scratchRepository(path.join(folder, 'source'));
@@ -70,6 +72,7 @@ describe.each(strategies)('a workspace by strategy %s', (strategy) => {
     expect(logger.lines).toEqual([]);
   });
 
+  // @conforms git.1
   it('is made ten times at once from one repository, each with a git directory and a branch of its own', async () => {
     const folder = scratchFolder();
     const source = scratchRepository(path.join(folder, 'source'));
@@ -89,6 +92,7 @@ describe.each(strategies)('a workspace by strategy %s', (strategy) => {
     expect(calls.filter(({ network }) => network === true)).toHaveLength(3);
   });
 
+  // @conforms F065, F076
   it('lets two workspaces have a branch of the same name, and a new one take it after the first is gone (F076)', async () => {
     const folder = scratchFolder();
     const source = scratchRepository(path.join(folder, 'source'));
@@ -221,6 +225,7 @@ describe.each(strategies)('a workspace by strategy %s', (strategy) => {
 });
 
 describe('a workspace that is gone', () => {
+  // @conforms git.2
   it('is filled from its own commits when its git directory is still there, with branches, stash and HEAD', async () => {
     const folder = scratchFolder();
     const source = scratchRepository(path.join(folder, 'source'));

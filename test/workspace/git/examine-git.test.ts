@@ -47,6 +47,7 @@ describe('the facts of a workspace with git', () => {
     expect(await factsAfter(script, made)).toMatchObject({ ...expected, isAnother: true });
   });
 
+  // @conforms git.13
   it.each([
     ['a file with the same content written again', 'sleep 0.01; cp file x; cat x > file; rm x'],
     ['a file that was only touched', 'touch -d 2020-01-01 file dir/other'],
@@ -61,6 +62,7 @@ describe('the facts of a workspace with git', () => {
     expect(await factsAfter(script)).toMatchObject({ isAnother: false, isGit: true });
   });
 
+  // @conforms git.14
   it.each([
     ['a commit', 'echo two > file; git commit -qam two', { changed: 0 }],
     ['a commit that changes no file', 'git commit -q --allow-empty -m two', {}],
@@ -240,6 +242,7 @@ describe('a look at a checkout of Baton', () => {
     expect((await scene.look(checkout))?.git).toMatchObject({ ahead: 2 });
   });
 
+  // @conforms git.15
   it('sees a change of the same length in the second of the checkout', async () => {
     // Of several tries some fall into one second.
     const tries = await Promise.all(
@@ -283,6 +286,7 @@ describe('a look at a checkout of Baton', () => {
     }
   });
 
+  // @conforms git.16
   it('writes nothing into the workspace', async () => {
     const scene = lookScene(`${oneCommit}; echo more >> file; touch new`);
     const checkout = await scene.asCheckout();

@@ -80,6 +80,7 @@ describe('a call of git', () => {
     });
   });
 
+  // @conforms git.19
   it('waits while four others run, in the order they came', async () => {
     const { git, folder } = gitThat(
       'echo "+" >> "$GIT_DIR/log"; while ! test -e "$GIT_DIR/go"; do sleep 0.05; done; echo "- $GIT_INDEX_FILE" >> "$GIT_DIR/log"',
@@ -127,6 +128,7 @@ describe('the environment of a call of git', () => {
     XDG_CONFIG_HOME: '/x',
   };
 
+  // @conforms git.17
   it('has no secret of the daemon, and nothing that steers git', async () => {
     const { git } = gitThat('env', secrets);
     const text = await git.run({ args: ['x'], gitDir: '/', workTree: '/tmp' });
@@ -179,6 +181,7 @@ describe('the environment of a call of git', () => {
     expect(await scratchGit().run({ ...call, borrowed: [`${odd}/objects`] })).toBe('one\n');
   });
 
+  // @conforms git.18
   it('tells no password of an address, wherever git repeats it', async () => {
     const args = ['ls-remote', 'https://person:hunter2@localhost:1/x.git'];
     const real = await rejection(scratchGit().run({ args, gitDir: null, network: true }));

@@ -54,6 +54,7 @@ function trapped(...planted: readonly Trap[]): LookScene & { readonly canary: Ca
 }
 
 describe('a repository that an enemy prepared', () => {
+  // @conforms git.7
   it.each(traps.filter(({ sprungBy }) => sprungBy !== null))('springs its trap on plain git: $name', (trap) => {
     const { workspace, canary } = trapped(trap);
     spring(trap, workspace);
@@ -94,6 +95,7 @@ describe('a worktree whose git directory an enemy prepared', () => {
   const groups = Array.from({ length: 8 }, (_, at) => kept.filter((_trap, index) => index % 8 === at));
   const together = groups.map((planted) => ({ name: planted.map(({ name }) => name).join(', '), planted }));
 
+  // @conforms git.8
   it.each([...together, { name: 'all of them', planted: kept }])(
     'is looked at, published, removed and made again without running $name',
     async ({ planted }) => {
@@ -152,6 +154,7 @@ describe('a repository that lies', () => {
     expect((await scene.look())?.fingerprint).not.toBe(facts?.fingerprint);
   });
 
+  // @conforms git.9
   it.each([
     ['another work tree', 'mkdir ../out; touch ../out/x; git config core.worktree ../../out'],
     ['a bare one', 'git config core.bare true'],
@@ -199,6 +202,7 @@ describe('a repository that lies', () => {
     expect((await scene.look())?.git).toMatchObject({ changed: 1, untracked: 1, branch: 'main' });
   });
 
+  // @conforms git.10
   it.each([
     ['replacing', 'git replace HEAD $(git commit-tree -m x HEAD^{tree} -p HEAD~3)'],
     ['grafting', 'mkdir -p .git/info; echo "$(git rev-parse HEAD) $(git rev-parse HEAD~3)" > .git/info/grafts'],
@@ -217,6 +221,7 @@ describe('a repository that lies', () => {
     expect(await scratchGit().run(call)).toBe('4\n');
   });
 
+  // @conforms git.11
   it('does not make git wait for ever', async () => {
     const files = ['.gitignore', '.gitattributes', 'dir/.gitignore', '.git/objects/pack/pack-1.idx', '$commit'];
     for (const pipe of files) {
@@ -228,6 +233,7 @@ describe('a repository that lies', () => {
     }
   });
 
+  // @conforms git.12
   it('does not make git unfold a tree of ten thousand million files', async () => {
     const scene = lookScene(`${oneCommit}; kind=blob; id=$(git rev-parse HEAD:file); mode=100644
       for level in $(seq 10); do

@@ -22,6 +22,7 @@ function emptied(workspace: string): void {
 }
 
 describe.each(strategies)('a daemon that is killed while it makes a %s', (strategy) => {
+  // @conforms git.4
   it('leaves nothing that the next one cannot finish, whenever it is killed', { timeout: 120_000 }, async () => {
     const folder = scratchFolder();
     const source = scratchRepository(path.join(folder, 'source'));

@@ -37,6 +37,7 @@ function tip(source: string): string {
 }
 
 describe.each(['worktree', 'clone'] as const)('publishing a branch of a %s', (strategy) => {
+  // @conforms F070
   it('brings the commits into the source, and those of the next round as well (F070)', async () => {
     const { source, place, checkouts } = await scene({ strategy });
     const first = commit(place, { 'a.txt': '1\n' });
@@ -53,6 +54,7 @@ describe.each(['worktree', 'clone'] as const)('publishing a branch of a %s', (st
     expect(git(source, 'show', `${branch}:a.txt`)).toBe('2');
   });
 
+  // @conforms F078
   it('leaves the files, the index, HEAD and the configuration of the source alone (F078)', async () => {
     const { source, place, checkouts } = await scene({ strategy });
     writeFileSync(path.join(source, 'README.md'), 'in the middle\n');
@@ -131,6 +133,7 @@ describe('publishing a branch', () => {
     expect(tip(source)).toBe(second);
   });
 
+  // @conforms F066
   it('never drops commits of a branch that somebody else began', async () => {
     const folder = scratchFolder();
     const source = scratchRepository(path.join(folder, 'source'));

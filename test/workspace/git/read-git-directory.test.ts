@@ -26,6 +26,7 @@ function refuse(script: string, dotGit = 'repo/.git') {
 }
 
 describe('a git directory read by hand', () => {
+  // @conforms git.6
   it.each([
     ['with loose references', `${two}; git branch a/b; git tag v1; git tag -a -m x v2; git branch -m über/ä`],
     ['with packed references', `${two}; git branch a; git tag -a -m x v2; git pack-refs --all`],
@@ -154,6 +155,7 @@ line/.git/objects/info/alternates"`);
 
 describe('a git directory that is not understood', () => {
   const table = 'mkdir -p repo/.git/refs repo/.git/objects; cd repo; echo "ref: refs/heads/main" > .git/HEAD';
+  // @conforms git.6
   it.each([
     ['a link called .git', `${one}; mv .git ../git; ln -s ../git .git`],
     ['a link that leads nowhere', 'mkdir repo; ln -s nowhere repo/.git'],

@@ -24,6 +24,7 @@ describe('the address of a source', () => {
     expect(address.secretSettings).toHaveLength(secrets);
   });
 
+  // @conforms git.43
   it('keeps its password out of the list of processes, and the server still gets it', async () => {
     const seen: (string | undefined)[] = [];
     const listed: string[] = [];

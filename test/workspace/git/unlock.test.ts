@@ -54,6 +54,7 @@ describe('a git directory that a killed git left locked', () => {
     expect(existsSync(path.join(out, '.git/refs/heads/main.lock'))).toBe(true);
   });
 
+  // @conforms git.5
   it('of a linked worktree is unlocked without touching the repository it belongs to', async () => {
     const folder = locked('index.lock', 'refs/heads/a/b.lock');
     shell('git worktree add -q wt -b wt', folder);

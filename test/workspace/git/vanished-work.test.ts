@@ -22,6 +22,7 @@ async function vanished(work: (place: string, gitDir: string) => void) {
 }
 
 describe('a workspace that vanished', () => {
+  // @conforms git.42
   it('with nothing but staged files has them staged when it is filled again', async () => {
     const { place } = await vanished((at) => {
       writeFileSync(path.join(at, 'feature.ts'), 'a day of work');

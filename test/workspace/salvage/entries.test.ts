@@ -13,6 +13,7 @@ describe('a workspace without a repository', () => {
     expect(await salvage.save(requestFor(workspace))).toEqual({ outcome: 'not_wanted' });
   });
 
+  // @conforms git.24
   it('is archived whole, empty folders, links and odd names included, and comes back', async () => {
     const { salvage, workspace, folder, places } = salvageScene({ archive: true });
     write(workspace, {

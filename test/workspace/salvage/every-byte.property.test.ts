@@ -232,6 +232,7 @@ function dyingGit(at: { left: number }): (git: Git) => Git {
   });
 }
 
+// @conforms git.20
 it('every byte of every file that is not ignored, every commit, and what was staged, is found again in salvage', async () => {
   await fc.assert(
     fc.asyncProperty(

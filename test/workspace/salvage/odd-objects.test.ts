@@ -122,6 +122,7 @@ describe('what a name holds', () => {
     expect(gitIn(restored, 'cat-file', 'tag', 'v1')).toContain('release notes');
   });
 
+  // @conforms git.37
   it('is not lost as long as a pack cannot be read', async () => {
     const spoilt: readonly ((workspace: string) => void)[] = [
       (workspace) => {
@@ -259,6 +260,7 @@ describe('files beside the repositories of a workspace', () => {
     return made;
   };
 
+  // @conforms git.38
   it('keep the workspace, and say how they can be saved', async () => {
     const { salvage, workspace } = scene(false);
     expect(await keptWith(salvage, workspace)).toMatchObject({
@@ -299,6 +301,7 @@ describe('files beside the repositories of a workspace', () => {
 });
 
 describe('an entry', () => {
+  // @conforms git.39
   it('of tens of thousands of long names hides no other, and gives all of them back', async () => {
     const { salvage, workspace } = salvageScene();
     makeRepository(workspace);

@@ -22,6 +22,7 @@ function elsewhere(): string {
   return folder;
 }
 
+// @conforms git.36
 describe('a repository on another disk than the state folder', () => {
   it.runIf(otherDisk !== undefined)('takes the work, and nothing half-made is left in it', async () => {
     const folder = scratchFolder();
@@ -91,6 +92,7 @@ describe('what an agent says is its git directory', () => {
     return error;
   };
 
+  // @conforms git.35
   it('is not believed when a .git file names the repository of somebody else', async () => {
     const { details } = await kept((workspace, secret) => {
       rmSync(path.join(workspace, '.git'), { recursive: true });

@@ -57,6 +57,7 @@ describe('two projects on one repository', () => {
     expect(await two.salvage.list()).toEqual([second]);
   });
 
+  // @conforms git.41
   it('never drop what the other saved, neither by age nor by name', async () => {
     const { workspace, one, two, prune, references } = twoProjects();
     const [work] = savedBy(await one.salvage.save(requestFor(workspace)));

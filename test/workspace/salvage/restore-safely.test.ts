@@ -24,6 +24,7 @@ describe('restoring', () => {
   const orders = ['folder first', 'link first'] as const;
   const cases = orders.flatMap((order) => [true, false].map((isChanged) => ({ order, isChanged })));
 
+  // @conforms git.40
   it.each(cases)("a tree with a name that is a folder and a link touches nothing of the person's: %o", async (odd) => {
     const { salvage, workspace, folder } = salvageScene();
     const home = path.join(folder, 'home');

@@ -24,6 +24,7 @@ describe('saving a repository', () => {
     expect(gitIn(source, 'for-each-ref', 'refs/baton')).toBe('');
   });
 
+  // @conforms F078
   it('puts changed, new, staged and deleted files into the local repository, whose files and index stay as they were', async () => {
     const { salvage, workspace, source } = salvageScene({ local: true });
     makeRepository(source, { 'a.txt': 'one\n', 'gone.txt': 'x', 'same.txt': 's' });
@@ -53,6 +54,7 @@ describe('saving a repository', () => {
     expect(contentsOf(await throughSalvage(salvage, workspace))).toEqual(files);
   });
 
+  // @conforms F066
   it('saves commits, other branches, stashes and commits that no name holds any more', async () => {
     const { salvage, workspace, source } = salvageScene({ local: true });
     makeRepository(source);
@@ -89,6 +91,7 @@ describe('saving a repository', () => {
     gitIn(restored, 'fsck', '--strict');
   });
 
+  // @conforms git.21
   it('makes no second entry for the same work, and a second one for other work of the same run', async () => {
     const { salvage, workspace } = salvageScene();
     makeRepository(workspace);
@@ -338,6 +341,7 @@ describe('what cannot be saved for certain', () => {
     await refused((workspace) => mkdirSync(path.join(workspace, 'sub', '.GIT'), { recursive: true }));
   });
 
+  // @conforms git.22
   it('is kept when HEAD, a branch or its history is broken', async () => {
     const objectFile = (workspace: string, id: string): string =>
       path.join(workspace, '.git', 'objects', id.slice(0, 2), id.slice(2));
@@ -356,6 +360,7 @@ describe('what cannot be saved for certain', () => {
     });
   });
 
+  // @conforms git.23
   it('is kept when an object is not what its name says', async () => {
     await refused((workspace) => {
       write(workspace, { 'b.txt': 'honest content' });

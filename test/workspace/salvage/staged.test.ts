@@ -29,6 +29,7 @@ function forgeStagedTree(index: string, tree: string, other: string): void {
 }
 
 describe('what was staged', () => {
+  // @conforms git.42
   it('is staged again, where the file is another by now, is gone, or is the same', async () => {
     const { status, after, work, restored, result } = await throughAndBack((workspace) => {
       write(workspace, { 'new.txt': 'first', 'a.txt': 'staged\n', 'short.txt': 'short', 'same.txt': 'same' });
