@@ -92,6 +92,7 @@ async function completeTurn(session: AgentSession): Promise<void> {
 function requestFor(workspace: string): SessionRequest {
   return {
     ...{ runId: systemChance.id(), workspace, threadId: null, writableRoots: [], title: 'BAT-1: Say ok', env: {} },
+    isStillOurs: () => true,
     ...{ recovery: null, tools: { tools: [], call: async () => ({ success: false, output: '' }) }, toolAddress: null },
     ...{ ask: async () => null, onProcess: () => {}, onEvent: () => {} },
   };

@@ -55,6 +55,8 @@ export interface SessionRequest {
    */
   readonly onProcess: (process: AgentProcess | null) => void;
   readonly onEvent: (event: AgentEvent) => void;
+  /** Asked right before each process is launched: false when another daemon may have the issue by now. */
+  readonly isStillOurs: () => boolean;
   readonly signal?: AbortSignal;
 }
 

@@ -29,6 +29,8 @@ export async function launchAgent(
   request: SessionRequest,
   parts: AgentParts,
 ): Promise<LiveProcess> {
+  // A daemon that was frozen must not launch an agent next to the one of the daemon that inherited the issue.
+  if (!request.isStillOurs()) throw new BatonError('claim_lost', 'The claim on the issue may be lost.');
   const process = await launch(
     { ...program, cwd: request.workspace, env: agentEnvironment(request, parts), runId: request.runId },
     parts,

@@ -1,8 +1,8 @@
 import type { AgentProcess } from '../agent/agent.ts';
 import { type Clock, sleep } from '../clock/clock.ts';
 import type { Logger } from '../core/logger.ts';
-import type { Processes } from '../orchestrator/parts.ts';
 import type { Orchestrator } from '../orchestrator/orchestrator.ts';
+import type { Processes } from '../orchestrator/parts.ts';
 import { childEnvironment, usualVariables } from '../process/child-environment.ts';
 import { endRunsAtOnce } from '../process/end-runs-at-once.ts';
 import { isAlive } from '../process/is-alive.ts';

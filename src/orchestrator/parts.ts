@@ -1,8 +1,45 @@
 import type { AgentProcess } from '../agent/agent.ts';
+import type { Chance } from '../clock/chance.ts';
+import type { Clock } from '../clock/clock.ts';
 import type { Author } from '../core/author.ts';
+import type { Logger } from '../core/logger.ts';
 import type { RunEnd } from '../core/run.ts';
-import type { RetryKind } from '../core/workflow.ts';
+import type { Settings } from '../core/settings.ts';
+import type { RetryKind, WorkflowSource } from '../core/workflow.ts';
+import type { Store } from '../store/store.ts';
+import type { Tracker } from '../tracker/tracker.ts';
+import type { Workspaces } from '../workspace/workspace.ts';
 import type { RunUsage } from './runs/run-usage.ts';
+
+/** What many parts of the orchestrator are given; each names those that it needs. */
+export interface BaseParts {
+  readonly clock: Clock;
+  readonly chance: Chance;
+  readonly logger: Logger;
+  readonly source: WorkflowSource;
+  readonly store: Store;
+  /** Whether other daemons may work on the same store. */
+  readonly isShared: boolean;
+  /** The project's id in the store. */
+  readonly project: string;
+  /** Who this daemon is in the store: the same after a restart, different from every other. */
+  readonly owner: string;
+  /** The name of this machine, for the record of a run. */
+  readonly host: string;
+  readonly trackerFor: (settings: Settings) => Tracker;
+  readonly workspacesFor: (settings: Settings) => Workspaces;
+  readonly processes: Processes;
+  /** How long a claim lasts without a renewal. */
+  readonly leaseMs: () => number;
+  /** Aborted when the orchestrator stops; nothing new may start after that. */
+  readonly stopping: AbortSignal;
+  /** Owns work that nobody awaits where it begins; a stop waits for it. */
+  readonly own: (what: string, work: Promise<unknown>) => void;
+  /** Tells the watchers that something changed. */
+  readonly notify: () => void;
+  /** Asks for a tick and a poll as soon as those in progress, if any, are over. */
+  readonly requestTick: () => void;
+}
 
 /** A run that has ended, in figures. */
 export interface EndedRun {

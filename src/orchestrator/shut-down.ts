@@ -1,15 +1,11 @@
-import { type Clock, timedOut, within } from '../clock/clock.ts';
-import type { Logger } from '../core/logger.ts';
+import { timedOut, within } from '../clock/clock.ts';
 import type { Claims } from './claims/claims.ts';
-import type { Processes } from './parts.ts';
+import type { BaseParts } from './parts.ts';
 import type { Runs } from './runs/runs.ts';
 
-export interface ShutDownParts {
+export interface ShutDownParts extends Pick<BaseParts, 'clock' | 'logger' | 'processes'> {
   readonly claims: Claims;
   readonly runs: Runs;
-  readonly clock: Clock;
-  readonly logger: Logger;
-  readonly processes: Processes;
 }
 
 /** After so long a stop ends what is left without asking. */

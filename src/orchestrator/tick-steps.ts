@@ -1,9 +1,7 @@
-import type { Clock } from '../clock/clock.ts';
 import { type BatonError, toBatonError } from '../core/baton-error.ts';
-import type { Logger } from '../core/logger.ts';
-import type { WorkflowSource } from '../core/workflow.ts';
 import type { Pause } from './commands/pause.ts';
 import type { RoomWatch } from './dispatch/room-watch.ts';
+import type { BaseParts } from './parts.ts';
 import type { AccountBook } from './runs/account-book.ts';
 
 /** What came of one step of a tick. */
@@ -18,12 +16,7 @@ export function errorsIn(steps: readonly StepReport[]): { readonly step: TickSte
   return steps.flatMap(({ step, error }) => (error === null ? [] : [{ step, error }]));
 }
 
-export interface TickParts {
-  readonly clock: Clock;
-  readonly logger: Logger;
-  readonly source: WorkflowSource;
-  readonly stopping: AbortSignal;
-  readonly isShared: boolean;
+export interface TickParts extends Pick<BaseParts, 'clock' | 'isShared' | 'logger' | 'own' | 'source' | 'stopping'> {
   readonly pause: Pause;
   readonly accounts: AccountBook;
   readonly room: RoomWatch;
@@ -32,7 +25,6 @@ export interface TickParts {
   /** Begins to try the retries that wait. */
   readonly serveRetries: () => void;
   readonly fillSlots: () => void;
-  readonly own: (what: string, work: Promise<unknown>) => void;
 }
 
 type Step = (parts: TickParts, due: DueReads) => void | Promise<void>;

@@ -1,7 +1,7 @@
 import type { Agent, AgentEvent, AgentSession, SessionRequest } from '../agent/agent.ts';
 import type { Chance } from '../clock/chance.ts';
 import type { Clock } from '../clock/clock.ts';
-import { BatonError, toBatonError } from '../core/baton-error.ts';
+import { type BatonError, toBatonError } from '../core/baton-error.ts';
 import { whyNotRoutable } from '../core/eligibility.ts';
 import { harmlessLine } from '../core/harmless-line.ts';
 import type { Issue } from '../core/issue.ts';
@@ -124,8 +124,6 @@ async function runIssue(run: RunParts): Promise<void> {
     const whole = workflow.renderPrompt({ issue, attempt, retryKind, fenceMark });
     await workspaces.verify(workspace, visit);
     signal.throwIfAborted();
-    // A daemon that was frozen in a hook must not launch beside the agent of the one that took over.
-    if (!request.isStillOurs()) throw new BatonError('claim_lost', 'The claim on the issue may be lost.');
     tell({ kind: 'stage', stage: 'launching_agent_process' });
     await haveSession(run, { workspaces, workspace, before, whole, fenceMark });
   } finally {
@@ -241,7 +239,7 @@ interface SessionStart extends Pick<SessionRequest, 'ask' | 'tools' | 'toolAddre
 }
 
 function startSession({ request, signal }: RunParts, agent: Agent, start: SessionStart): Promise<AgentSession> {
-  const { issue, workflow, runId, attempt, retryKind, tell } = request;
+  const { issue, workflow, runId, attempt, retryKind, isStillOurs, tell } = request;
   const { workspace, onInitializing, ask, tools, toolAddress } = start;
   const onFirstTurn = once(() => {
     if (request.answers.length > 0) tell({ kind: 'answers_told' });
@@ -252,6 +250,7 @@ function startSession({ request, signal }: RunParts, agent: Agent, start: Sessio
   };
   return agent.startSession({
     runId,
+    isStillOurs,
     ask,
     tools,
     toolAddress,

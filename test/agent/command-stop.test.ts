@@ -27,6 +27,7 @@ it('stop waits for a program that is just being started, ends it, and nothing is
     toolAddress: null,
     ask: async () => null,
     onProcess: (told) => processes.push(told),
+    isStillOurs: () => true,
     onEvent: (event) => void events.push(event),
   });
   const turn = session.runTurn('x');

@@ -64,6 +64,8 @@ export function agentConformance(harness: AgentHarness): void {
       readonly answer?: ToolAnswer;
       /** Takes the place of nobody who answers. */
       readonly ask?: SessionRequest['ask'];
+      /** Takes the place of a claim that is surely ours. */
+      readonly isStillOurs?: () => boolean;
       /** Of an earlier session, to go on in. */
       readonly folders?: { readonly workspace: string; readonly home: string };
     }
@@ -107,6 +109,7 @@ export function agentConformance(harness: AgentHarness): void {
         toolAddress: null,
         ask: options.ask ?? (async () => null),
         onProcess: (each) => void processes.push(each),
+        isStillOurs: options.isStillOurs ?? (() => true),
         onEvent: (event) => events.push(event),
       };
       const agent = harness.create(parts, { turnTimeoutMs: options.turnTimeoutMs ?? 60_000, home });
@@ -128,6 +131,21 @@ export function agentConformance(harness: AgentHarness): void {
       expect(names().at(-1)).toBe('turn_completed');
       expect(processes.length).toBeGreaterThanOrEqual(1);
       expect(processes[0]?.startTime).not.toBeNull();
+    });
+
+    it('launches nothing when the claim may be lost', async () => {
+      const launched: (AgentProcess | null)[] = [];
+      const turn = open({ isStillOurs: () => false }).then(async ({ session, processes }) => {
+        launched.push(...processes);
+        const result = await session.runTurn(prompts.makeFile);
+        launched.push(...processes);
+        return result;
+      });
+      // A backend with a process from the start cannot begin; one with a process for each turn fails the turn.
+      await expect(
+        turn.then((result) => ('error' in result ? Promise.reject(result.error) : result)),
+      ).rejects.toMatchObject({ code: 'claim_lost' });
+      expect(launched).toEqual([]);
     });
 
     it('tells of its process when it is there and when it has ended, never the end alone', async () => {

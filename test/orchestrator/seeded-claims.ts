@@ -92,7 +92,7 @@ export function seededClaims(
 }
 
 /** A run that is to begin. */
-export function startingRun(of: Issue, workflow: Workflow, clock: Clock, runId = `run-${of.id}`): Running {
+function startingRun(of: Issue, workflow: Workflow, clock: Clock, runId = `run-${of.id}`): Running {
   return {
     ...newRunState({ runId, attempt: null, retryKind: null, recovery: null, workflow }, clock),
     status: 'running',

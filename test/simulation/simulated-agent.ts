@@ -35,6 +35,7 @@ async function startSession(
   const survives = !world.isCalm && draw.agents.chance(plan.agents.survives);
   await sleep(life.clock, draw.agents.between(1, 1_500), request.signal);
   if (temper === 'does_not_start' && draw.agents.chance(0.5)) throw launchFailed();
+  if (!request.isStillOurs()) throw new BatonError('claim_lost', 'The claim may be lost.');
   const process = world.spawn(life, request.runId, request.env.BATON_ISSUE_ID ?? '', survives);
   request.onProcess({ pid: process.pid, startTime: process.startTime });
   process.onExit.add(() => {

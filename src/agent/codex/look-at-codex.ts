@@ -140,6 +140,7 @@ function emptyRequest(runId: string, workspace: string, gitDirectory: string): S
     toolAddress: null,
     ask: async () => null,
     onProcess: () => {},
+    isStillOurs: () => true,
     onEvent: () => {},
     tools: {
       tools: [],

@@ -93,7 +93,9 @@ class CommandSession implements AgentSession {
       this.#launching = launchAgent(program, this.#request, this.#parts);
       process = await this.#launching;
     } catch (cause) {
-      const error = new BatonError('agent_launch_failed', 'The command of the agent could not be started.', { cause });
+      const isLost = cause instanceof BatonError && cause.code === 'claim_lost';
+      const failed = new BatonError('agent_launch_failed', 'The command of the agent could not be started.', { cause });
+      const error = isLost ? cause : failed;
       return this.#end('turn_failed', { status: 'failed', error });
     }
     this.#process = process;

@@ -1,5 +1,5 @@
-import type { ReadModel } from '../../orchestrator/view/read-model.ts';
 import type { IssueName } from '../../orchestrator/claims/claim.ts';
+import type { ReadModel } from '../../orchestrator/view/read-model.ts';
 
 /** An issue that waits for a person's answer: its agent lives, or it is held with the question. */
 export interface AskingIssue {

@@ -2,8 +2,8 @@ import { eventLine } from '../../agent/event-line.ts';
 import { harmlessLine } from '../../core/harmless-line.ts';
 import type { AgentQuestion } from '../../core/question.ts';
 import { askCommand } from '../../core/retry-command.ts';
-import type { ReadModel, RetryingView } from '../../orchestrator/view/read-model.ts';
 import type { IssueName } from '../../orchestrator/claims/claim.ts';
+import type { ReadModel, RetryingView } from '../../orchestrator/view/read-model.ts';
 import type { BoardIssue } from '../../store/board-issues.ts';
 
 /** How each status is called on a screen. */

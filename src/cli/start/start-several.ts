@@ -1,8 +1,8 @@
 import type { LogEvent } from '../../core/log-events.ts';
 import type { LogFields, Logger } from '../../core/logger.ts';
 import { createLimiterRegistry } from '../../http/limiter-registry.ts';
-import type { Trial } from '../../orchestrator/parts.ts';
 import { createSlotPool } from '../../orchestrator/dispatch/slot-pool.ts';
+import type { Trial } from '../../orchestrator/parts.ts';
 import { loadWorkflow } from '../../workflow/load-workflow.ts';
 import { workflowContext } from '../adapters.ts';
 import type { OpenedApi } from '../api/open-api.ts';

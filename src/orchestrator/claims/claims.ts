@@ -1,14 +1,13 @@
-import type { Clock } from '../../clock/clock.ts';
 import { BatonError, toBatonError } from '../../core/baton-error.ts';
 import type { SkipReason } from '../../core/eligibility.ts';
 import { type Issue, normalizeState } from '../../core/issue.ts';
-import type { Logger } from '../../core/logger.ts';
 import type { ClaimHolder, Claim as ClaimRow } from '../../store/claims.ts';
+import type { HeldIssue } from '../../store/held.ts';
 import type { IssueKey } from '../../store/issue-key.ts';
 import type { Recovery } from '../../store/recovery.ts';
-import type { RunFinish, RunRecord } from '../../store/runs.ts';
-import type { Store, StoreTables } from '../../store/store.ts';
-import { usageOf } from '../runs/usage-of-run.ts';
+import type { Retry as RetryRow } from '../../store/retries.ts';
+import type { StoreTables } from '../../store/store.ts';
+import type { BaseParts } from '../parts.ts';
 import { type BegunRun, beginRun, type RefusedRun, type RunWish } from './begin-run.ts';
 import {
   type Claim,
@@ -22,67 +21,30 @@ import {
   type Retrying,
   type Running,
   slotOf,
-  slotOfHold,
 } from './claim.ts';
-import { holdFrom, putHold, putIdleHold, putRetry, retryFrom } from './claim-rows.ts';
+import { holdFrom, putHold, putRetry, retryFrom } from './claim-rows.ts';
 import {
-  addRuns,
-  addSpent,
-  clearCounts,
-  type IssueCounts,
-  noStreaks,
-  readCounts,
-  type Streaks,
-  writeStreaks,
-} from './issue-counters.ts';
+  type Inheritance,
+  type Inherited,
+  type NextStep,
+  type RunEndRows,
+  type TakeClaim,
+  takeLeft,
+  writeEnd,
+  writeHold,
+  writeInherited,
+  writeRelease,
+} from './claim-writes.ts';
+import { clearCounts, type IssueCounts, noStreaks, readCounts } from './issue-counters.ts';
 
-export interface ClaimsParts {
-  readonly store: Store;
-  readonly clock: Clock;
-  readonly logger: Logger;
-  /** The project's id in the store. */
-  readonly project: string;
-  /** Who this daemon is in the store. */
-  readonly owner: string;
-  readonly host: string;
-  readonly isShared: boolean;
-  readonly leaseMs: () => number;
-  /** Owns work that nobody awaits here. */
-  readonly own: (what: string, work: Promise<unknown>) => void;
-}
+export type ClaimsParts = Pick<
+  BaseParts,
+  'clock' | 'host' | 'isShared' | 'leaseMs' | 'logger' | 'own' | 'owner' | 'project' | 'store'
+>;
 
-/** What follows a run that has ended. */
-export type NextStep =
-  | { readonly action: 'retry'; readonly retry: Retry }
-  | { readonly action: 'hold'; readonly hold: Hold }
-  | { readonly action: 'release' };
-
-export interface Settlement<Next extends { readonly step: NextStep; readonly streaks: Streaks }> {
-  /** The generation under which the run was started. */
-  readonly runGeneration: number;
-  readonly end: RunFinish;
-  readonly wallMs: number;
+export interface Settlement<Next> extends Omit<RunEndRows, 'runId' | 'step' | 'streaks'> {
   /** Decides what follows; called when no other operation on the issue is in progress. */
   readonly decide: () => Next;
-  /** Writes what else is known of the run, before its end. */
-  readonly writeNotes: (tables: StoreTables) => Promise<void>;
-}
-
-/** What a daemon that is gone left behind of an issue, now ours. */
-export interface Inheritance {
-  readonly runs: readonly RunRecord[];
-  readonly retry: Retry | null;
-  readonly hold: Hold | null;
-}
-
-/** What follows an inheritance, once its processes are ended. */
-export interface Inherited {
-  readonly hold: Hold | null;
-  readonly retry: Retry;
-  /** How long the retry waits. */
-  readonly delayMs: number;
-  /** The end of its runs. */
-  readonly end: RunFinish;
 }
 
 /** How a retry is delayed. */
@@ -240,7 +202,7 @@ export class Claims {
   }
 
   /** The end of a run, what it used, what it counts for and what follows: all or nothing. Null: the claim is not ours. */
-  settle<Next extends { readonly step: NextStep; readonly streaks: Streaks }>(
+  settle<Next extends Pick<RunEndRows, 'step' | 'streaks'>>(
     running: Running,
     settlement: Settlement<Next>,
   ): Promise<Next | null> {
@@ -267,7 +229,12 @@ export class Claims {
     return this.#alone(id, 'hold', async (claim) => {
       if (claim?.status === 'inheriting') throw lost(`${identifier} is being taken over from a daemon that is gone.`);
       if (claim?.status === 'running') return { answer: await this.#holdAfterRun(claim, hold), claim };
-      const generation = await this.#writeHold(hold, claim?.generation ?? null);
+      const generation = await this.#parts.store.transaction((tables) =>
+        writeHold(tables, this.#key(id), hold, {
+          ours: claim === undefined ? null : this.#holder(claim),
+          take: this.#taker(id),
+        }),
+      );
       if (generation === null) throw lost(`${identifier} belongs to another daemon.`);
       const { issue, code, reason } = hold;
       const named = { issue_id: issue.id, issue_identifier: issue.identifier };
@@ -294,14 +261,9 @@ export class Claims {
         change(claim, { holdAfterwards: null });
         return { answer: 'released' as const, claim };
       }
-      const isOurs = await this.#write(claim, async (tables, key, holder) => {
-        await tables.retries.remove(key);
-        await tables.held.remove(key);
-        if (byPerson) await clearCounts(tables, key);
-        else await writeStreaks(tables, key, noStreaks);
-        await tables.questions.closeOfIssue(key, this.#parts.clock.now());
-        await tables.claims.release(key, holder);
-      });
+      const isOurs = await this.#write(claim, (tables, key, holder) =>
+        writeRelease(tables, key, holder, { byPerson, at: this.#parts.clock.now() }),
+      );
       return { answer: isOurs ? ('released' as const) : ('lost' as const), claim: null };
     });
     if (answer === 'lost' && byPerson) throw lost('The issue belongs to another daemon by now.');
@@ -354,7 +316,9 @@ export class Claims {
     this.#put(issueId, { status: 'inheriting', issueId, generation: null }, 'inherit');
     try {
       const found = await this.#alone(issueId, 'inherit', async () => {
-        const taken = await this.#takeLeft(issueId);
+        const taken = await this.#parts.store.transaction((tables) =>
+          takeLeft(tables, this.#key(issueId), this.#taker(issueId)),
+        );
         const claim: Inheriting = { status: 'inheriting', issueId, generation: taken?.generation ?? null };
         if (taken === null) this.#leftBehind.delete(issueId);
         return { answer: taken, claim: taken === null ? null : claim };
@@ -362,7 +326,11 @@ export class Claims {
       if (found === null) return null;
       const inherited = await end(found);
       return await this.#alone(issueId, 'inherit', async (claim) => {
-        const isOurs = await this.#endInherited(claim, found, inherited);
+        const isOurs =
+          claim?.status === 'inheriting' &&
+          (found.runs.length === 0
+            ? claim.generation !== null
+            : await this.#write(claim, (tables, key, holder) => writeInherited(tables, key, holder, found, inherited)));
         this.#leftBehind.delete(issueId);
         const { hold, retry, delayMs } = inherited;
         const generation = claim?.generation ?? null;
@@ -425,32 +393,21 @@ export class Claims {
    * sees a held issue free.
    */
   async reload(): Promise<void> {
-    const { store, project, clock } = this.#parts;
+    const { store, project } = this.#parts;
     const held = new Map((await store.held.list(project)).map((row) => [row.issueId, row]));
     const retries = new Map((await store.retries.list(project)).map((row) => [row.issueId, row]));
     const generations = new Map<string, number>();
     for (const [id, claim] of this.#claims) {
       if (claim.status === 'inheriting') continue;
-      const row = await store.transaction((tables) => this.#take(tables, id, slotOf(claim)));
+      const row = await store.transaction((tables) => this.#taker(id)(tables, slotOf(claim)));
       if (row !== null) generations.set(id, row.generation);
     }
 
     // No await from here on.
     for (const [id, claim] of [...this.#claims]) {
-      const hold = held.get(id);
-      const retry = retries.get(id);
+      if (claim.status === 'inheriting') continue;
       const generation = generations.get(id) ?? claim.generation;
-      if (claim.status === 'running') {
-        const holdAfterwards = hold === undefined ? null : { code: hold.code, reason: hold.reason };
-        change(claim, { generation, holdAfterwards });
-        this.#put(id, claim, 'reload');
-      } else if (claim.status === 'held') {
-        this.#put(id, hold === undefined ? null : { ...claim, generation }, 'reload');
-      } else if (claim.status === 'retrying') {
-        const delayMs = Math.max(0, (retry?.dueAt ?? 0) - clock.now());
-        const isGone = retry === undefined || hold !== undefined;
-        this.#put(id, isGone ? null : this.#retryIn(retryFrom(retry), generation, { delayMs }), 'reload');
-      }
+      this.#put(id, this.#restored(claim, generation, held.get(id), retries.get(id)), 'reload');
     }
   }
 
@@ -474,6 +431,23 @@ export class Claims {
       for (const [id, claim] of ours) await claims.release(this.#key(id), this.#holder(claim));
     });
     for (const [, claim] of ours) change(claim, { generation: null });
+  }
+
+  /** What a claim is by a restored store. */
+  #restored(
+    claim: Running | Retrying | Held,
+    generation: number | null,
+    hold: HeldIssue | undefined,
+    row: RetryRow | undefined,
+  ): Claim | null {
+    if (claim.status === 'running') {
+      const holdAfterwards = hold === undefined ? null : { code: hold.code, reason: hold.reason };
+      change(claim, { generation, holdAfterwards });
+      return claim;
+    }
+    if (claim.status === 'held') return hold === undefined ? null : { ...claim, generation };
+    if (row === undefined || hold !== undefined) return null;
+    return this.#retryIn(retryFrom(row), generation, { delayMs: Math.max(0, row.dueAt - this.#parts.clock.now()) });
   }
 
   /** One operation on an issue at a time, in the order of their calls. Without one in progress it begins at once. */
@@ -526,7 +500,7 @@ export class Claims {
           isShared,
           now: clock.now(),
           ours: running.generation === null ? null : this.#holder(running),
-          take: (inside) => this.#take(inside, id, wish.slotState),
+          take: (inside) => this.#taker(id)(inside, wish.slotState),
         }),
       );
     } catch (thrown) {
@@ -564,71 +538,6 @@ export class Claims {
     return 'after_run';
   }
 
-  /** The generation under which it is held; null when another daemon has it. */
-  #writeHold(hold: Hold, generation: number | null): Promise<number | null> {
-    const { store, owner } = this.#parts;
-    const { id } = hold.issue;
-    const key = this.#key(id);
-    return store.transaction(async (tables) => {
-      // A run without an end may have an agent that is alive: it is inherited and ended first.
-      if ((await tables.runs.unfinished(key.project)).some((run) => run.issueId === id)) return null;
-      const holder = generation === null ? await this.#take(tables, id, null) : { owner, generation };
-      if (holder === null || !(await tables.claims.verify(key, holder))) return null;
-      await putIdleHold(tables, key, holder, hold);
-      return holder.generation;
-    });
-  }
-
-  #takeLeft(issueId: string): Promise<(Inheritance & { readonly generation: number }) | null> {
-    const { store, project } = this.#parts;
-    const key = this.#key(issueId);
-    return store.transaction(async (tables) => {
-      // Until its runs are ended they take the slot that they took.
-      const slotState = (await tables.claims.read(key))?.slotState ?? null;
-      const claim = await this.#take(tables, issueId, slotState);
-      if (claim === null) return null;
-      const runs = (await tables.runs.unfinished(project)).filter((run) => run.issueId === issueId);
-      const retry = await tables.retries.read(key);
-      const hold = (await tables.held.list(project)).find((row) => row.issueId === issueId);
-      if (runs.length === 0) await tables.claims.setSlot(key, claim, hold === undefined ? null : slotOfHold(hold));
-      if (runs.length === 0 && retry === null && hold === undefined) {
-        await tables.claims.release(key, claim);
-        return null;
-      }
-      return {
-        generation: claim.generation,
-        runs,
-        retry: retry === null ? null : retryFrom(retry),
-        hold: hold === undefined ? null : holdFrom(hold),
-      };
-    });
-  }
-
-  /**
-   * Ends the runs of a daemon that is gone as interrupted, and holds the issue, or writes a retry where there is none. How
-   * long they worked nobody knows; what they used is counted as far as it was written.
-   */
-  async #endInherited(
-    claim: Claim | undefined,
-    { runs, retry: promised }: Inheritance,
-    next: Inherited,
-  ): Promise<boolean> {
-    if (claim?.status !== 'inheriting') return false;
-    if (runs.length === 0) return claim.generation !== null;
-    const { hold, retry, end } = next;
-    return this.#write(claim, async (tables, key, holder) => {
-      for (const run of runs) {
-        if (!(await tables.runs.finish(run.runId, run.generation, end))) continue;
-        await tables.usage.add(usageOf(run, end.endedAt));
-        await addSpent(tables, key, { tokens: run.totalTokens, wallMs: 0, microUsd: run.costMicroUsd });
-      }
-      // An agent that survives is held in the same moment in which its run ends: there is none in which it is forgotten.
-      await tables.claims.setSlot(key, holder, null);
-      if (hold !== null) await putIdleHold(tables, key, holder, hold);
-      else if (promised === null) await putRetry(tables, key, retry);
-    });
-  }
-
   #retryIn(retry: Retry, generation: number | null, delay: Delay): Retrying {
     const { issue, kind, attempt, failures, staleRuns, recovery, note, error, dueAt } = retry;
     return {
@@ -659,11 +568,12 @@ export class Claims {
     return { owner: this.#parts.owner, generation: generation ?? 0 };
   }
 
-  /** Takes a claim that is free, expired, or our own from before a restart. */
-  #take(tables: StoreTables, issueId: string, slotState: string | null): Promise<ClaimRow | null> {
+  #taker(issueId: string): TakeClaim {
     const { owner, host, clock, leaseMs } = this.#parts;
-    const wish = { owner, host, at: clock.now(), leaseMs: leaseMs(), slotState, reclaim: true };
-    return tables.claims.take(this.#key(issueId), wish);
+    return (tables, slotState) => {
+      const wish = { owner, host, at: clock.now(), leaseMs: leaseMs(), slotState, reclaim: true };
+      return tables.claims.take(this.#key(issueId), wish);
+    };
   }
 
   /** Does the work in one transaction if the claim is still ours, and only then. */
@@ -684,42 +594,6 @@ export class Claims {
 /** The claim of another daemon, as it is shown and counted. */
 export function foreign({ issueId, host, slotState }: ClaimRow): ForeignClaim {
   return { issueId, host, slotState };
-}
-
-async function writeEnd(
-  tables: StoreTables,
-  key: IssueKey,
-  holder: ClaimHolder,
-  run: Pick<Settlement<never>, 'runGeneration' | 'end' | 'wallMs' | 'writeNotes'> & {
-    readonly runId: string;
-    readonly step: NextStep;
-    readonly streaks: Streaks;
-  },
-): Promise<void> {
-  const { runId, end, step } = run;
-  await run.writeNotes(tables);
-  const record = (await tables.runs.finish(runId, run.runGeneration, end)) ? await tables.runs.read(runId) : null;
-  if (record !== null) {
-    await tables.usage.add(usageOf(record, end.endedAt));
-    const { totalTokens: tokens, costMicroUsd: microUsd } = record;
-    await addSpent(tables, key, { tokens, wallMs: run.wallMs, microUsd });
-    // The account waited, not the issue: it keeps all its runs.
-    if (end.errorCode === 'agent_quota_exhausted' || waitsForAccount(step)) await addRuns(tables, key, -1);
-  }
-  await writeStreaks(tables, key, step.action === 'release' ? noStreaks : run.streaks);
-  if (step.action === 'release') {
-    // No run continues it, so no agent wants to know any more.
-    await tables.questions.closeOfIssue(key, end.endedAt);
-    await tables.claims.release(key, holder);
-  } else if (step.action === 'hold') await putIdleHold(tables, key, holder, step.hold);
-  else {
-    await putRetry(tables, key, step.retry);
-    await tables.claims.setSlot(key, holder, null);
-  }
-}
-
-function waitsForAccount(step: NextStep): boolean {
-  return step.action === 'retry' && step.retry.kind === 'quota';
 }
 
 function heldUnder({ issue, code, reason, since, runId }: Hold, generation: number | null): Held {

@@ -1,32 +1,21 @@
 import type { AgentProcess } from '../../agent/agent.ts';
-import type { Clock } from '../../clock/clock.ts';
 import { BatonError } from '../../core/baton-error.ts';
-import type { Logger } from '../../core/logger.ts';
 import { survivesReason } from '../../core/retry-command.ts';
 import { unseen } from '../../core/run-evidence.ts';
-import type { Settings } from '../../core/settings.ts';
-import type { WorkflowSource } from '../../core/workflow.ts';
 import type { RunFinish, RunRecord } from '../../store/runs.ts';
-import type { Store } from '../../store/store.ts';
-import type { Workspaces } from '../../workspace/workspace.ts';
-import type { Processes } from '../parts.ts';
+import type { BaseParts } from '../parts.ts';
 import type { AccountBook } from '../runs/account-book.ts';
 import { type Hold, type Retry, slotOfHold } from './claim.ts';
-import { type Claims, foreign, type Inheritance } from './claims.ts';
+import type { Inheritance } from './claim-writes.ts';
+import { type Claims, foreign } from './claims.ts';
 
-export interface InheritParts {
+export interface InheritParts
+  extends Pick<
+    BaseParts,
+    'clock' | 'host' | 'logger' | 'own' | 'owner' | 'processes' | 'project' | 'source' | 'store' | 'workspacesFor'
+  > {
   readonly claims: Claims;
-  readonly store: Store;
-  readonly clock: Clock;
-  readonly logger: Logger;
-  readonly source: WorkflowSource;
-  readonly project: string;
-  readonly owner: string;
-  readonly host: string;
-  readonly processes: Processes;
   readonly accounts: AccountBook;
-  readonly workspacesFor: (settings: Settings) => Workspaces;
-  readonly own: (what: string, work: Promise<unknown>) => void;
   /** Nothing of a run could be inherited now: the next tick looks for orphans again. */
   readonly findOrphansSoon: () => void;
 }

@@ -1,20 +1,14 @@
-import { type Clock, type Timer, timedOut, within } from '../../clock/clock.ts';
+import { type Timer, timedOut, within } from '../../clock/clock.ts';
 import { BatonError } from '../../core/baton-error.ts';
-import type { Logger } from '../../core/logger.ts';
 import type { StopReason } from '../../core/run.ts';
-import type { Processes } from '../parts.ts';
+import type { BaseParts } from '../parts.ts';
 import type { Running } from './claim.ts';
 import type { Claims } from './claims.ts';
 
-export interface LeaseKeeperParts {
+export interface LeaseKeeperParts
+  extends Pick<BaseParts, 'clock' | 'isShared' | 'leaseMs' | 'logger' | 'own' | 'processes'> {
   readonly claims: Claims;
-  readonly clock: Clock;
-  readonly logger: Logger;
-  readonly processes: Processes;
-  readonly isShared: boolean;
-  readonly leaseMs: () => number;
   readonly stopRun: (running: Running, reason: StopReason) => void;
-  readonly own: (what: string, work: Promise<unknown>) => void;
 }
 
 /** Renewals a lease: two may fail before anything happens. */

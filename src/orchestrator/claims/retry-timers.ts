@@ -1,11 +1,10 @@
-import type { Clock, Timer } from '../../clock/clock.ts';
+import type { Timer } from '../../clock/clock.ts';
+import type { BaseParts } from '../parts.ts';
 import type { ClaimChange, Retrying } from './claim.ts';
 import type { Claims } from './claims.ts';
 
-export interface RetryTimersParts {
+export interface RetryTimersParts extends Pick<BaseParts, 'clock' | 'stopping'> {
   readonly claims: Claims;
-  readonly clock: Clock;
-  readonly stopping: AbortSignal;
   readonly onDue: (retrying: Retrying) => void;
 }
 

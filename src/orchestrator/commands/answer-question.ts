@@ -1,19 +1,16 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Clock } from '../../clock/clock.ts';
 import { BatonError } from '../../core/baton-error.ts';
 import { type CommandAnswer, done, refused } from '../../core/command-answers.ts';
 import { checkAnswer } from '../../core/question.ts';
 import type { Command } from '../../store/commands.ts';
 import type { StoredQuestion } from '../../store/questions.ts';
+import type { BaseParts } from '../parts.ts';
 import type { OpenQuestions } from '../runs/open-questions.ts';
 import { leaveToItsOwner } from './find-issue.ts';
 import { type HoldParts, retryHeld } from './hold.ts';
 
-export interface AnswerParts extends HoldParts {
+export interface AnswerParts extends HoldParts, Pick<BaseParts, 'clock' | 'isShared' | 'owner'> {
   readonly questions: OpenQuestions;
-  readonly owner: string;
-  readonly isShared: boolean;
-  readonly clock: Clock;
 }
 
 /**

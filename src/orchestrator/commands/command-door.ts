@@ -1,14 +1,12 @@
 import { toBatonError } from '../../core/baton-error.ts';
 import { type CommandAnswer, refused } from '../../core/command-answers.ts';
-import type { Logger } from '../../core/logger.ts';
 import type { Command } from '../../store/commands.ts';
+import type { BaseParts } from '../parts.ts';
 import type { Activity } from '../poll/activity.ts';
 import { type CommandParts, executeCommand } from './execute-command.ts';
 
-export interface CommandDoorParts extends CommandParts {
+export interface CommandDoorParts extends CommandParts, Pick<BaseParts, 'logger' | 'stopping'> {
   readonly activity: Activity;
-  readonly logger: Logger;
-  readonly stopping: AbortSignal;
 }
 
 /** How many waiting commands are read at a time. */

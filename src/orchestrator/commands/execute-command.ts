@@ -6,6 +6,7 @@ import { type CommandAnswer, done, refused } from '../../core/command-answers.ts
 import type { Command } from '../../store/commands.ts';
 import type { IssueName } from '../claims/claim.ts';
 import { bothNotes } from '../claims/claim-rows.ts';
+import type { BaseParts } from '../parts.ts';
 import { whyDayIsOver } from '../runs/check-limits.ts';
 import type { Spending } from '../runs/spending.ts';
 import type { WorkspaceSweep } from '../workspaces/sweep-workspaces.ts';
@@ -18,15 +19,15 @@ import { releaseByPerson, tryAccounts, tryLogins } from './hold.ts';
 import type { Pause, PauseState } from './pause.ts';
 import { nobodyHears, noSuchIssue, whyLeftAlone } from './why-left-alone.ts';
 
-export interface CommandParts extends FindIssueParts, AnswerParts, HandOverParts, ChangeIssueParts {
+export interface CommandParts
+  extends FindIssueParts,
+    AnswerParts,
+    HandOverParts,
+    ChangeIssueParts,
+    Pick<BaseParts, 'host' | 'notify' | 'own' | 'requestTick'> {
   readonly pause: Pause;
   readonly spending: Spending;
   readonly sweep: WorkspaceSweep;
-  readonly host: string;
-  readonly own: (what: string, work: Promise<unknown>) => void;
-  /** Asks for a tick and a poll as soon as those in progress, if any, are over. */
-  readonly requestTick: () => void;
-  readonly notify: () => void;
 }
 
 /** Carries out one command. A command that cannot be carried out is refused with the reason; nothing is half done. */

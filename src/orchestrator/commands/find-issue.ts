@@ -2,27 +2,20 @@ import type { Clock } from '../../clock/clock.ts';
 import { BatonError } from '../../core/baton-error.ts';
 import { boardStatuses } from '../../core/board-status.ts';
 import { type Issue, isMeantBy } from '../../core/issue.ts';
-import type { Settings } from '../../core/settings.ts';
-import type { WorkflowSource } from '../../core/workflow.ts';
-import type { Store } from '../../store/store.ts';
-import type { Tracker } from '../../tracker/tracker.ts';
 import type { IssueName } from '../claims/claim.ts';
 import type { Claims } from '../claims/claims.ts';
 import type { SkippedIssues } from '../dispatch/skipped.ts';
+import type { BaseParts } from '../parts.ts';
 import type { Candidates } from '../poll/candidates.ts';
 import type { Landings } from '../poll/landings.ts';
 import type { TrackerReads } from '../poll/tracker-reads.ts';
 
-export interface FindIssueParts {
+export interface FindIssueParts extends Pick<BaseParts, 'project' | 'source' | 'store' | 'trackerFor'> {
   readonly claims: Claims;
   readonly candidates: Candidates;
   readonly landings: Landings;
   readonly skipped: SkippedIssues;
   readonly reads: TrackerReads;
-  readonly store: Store;
-  readonly project: string;
-  readonly source: WorkflowSource;
-  readonly trackerFor: (settings: Settings) => Tracker;
 }
 
 const caller = { job: 'commands', cause: 'person' } as const;

@@ -1,17 +1,13 @@
 import { startStillOwed } from '../../core/thread-to-resume.ts';
-import type { WorkflowSource } from '../../core/workflow.ts';
-import type { Store } from '../../store/store.ts';
 import { mostEarlier } from '../claims/begin-run.ts';
 import type { Retry } from '../claims/claim.ts';
 import type { Claims } from '../claims/claims.ts';
+import type { BaseParts } from '../parts.ts';
 import type { AccountBook } from '../runs/account-book.ts';
 
-export interface HoldParts {
+export interface HoldParts extends Pick<BaseParts, 'project' | 'source' | 'store'> {
   readonly claims: Claims;
   readonly accounts: AccountBook;
-  readonly store: Store;
-  readonly project: string;
-  readonly source: WorkflowSource;
 }
 
 /**

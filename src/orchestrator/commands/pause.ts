@@ -1,8 +1,6 @@
-import type { Clock } from '../../clock/clock.ts';
 import type { SkipReason } from '../../core/eligibility.ts';
-import type { Logger } from '../../core/logger.ts';
 import type { Command } from '../../store/commands.ts';
-import type { Store } from '../../store/store.ts';
+import type { BaseParts } from '../parts.ts';
 
 export interface PauseState {
   readonly since: number;
@@ -11,12 +9,7 @@ export interface PauseState {
   readonly reason: string | null;
 }
 
-export interface PauseParts {
-  readonly store: Store;
-  readonly project: string;
-  readonly clock: Clock;
-  readonly logger: Logger;
-}
+export type PauseParts = Pick<BaseParts, 'clock' | 'logger' | 'project' | 'store'>;
 
 /** Whether new work may start. A pause is a command in the store, so it outlives a restart; a drain is of this daemon alone. */
 export class Pause {

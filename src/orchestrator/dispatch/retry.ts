@@ -1,11 +1,10 @@
-import type { Clock } from '../../clock/clock.ts';
 import { type BatonError, toBatonError } from '../../core/baton-error.ts';
 import { type SkipReason, whyNotCandidate, whyNotRoutable } from '../../core/eligibility.ts';
 import type { Issue } from '../../core/issue.ts';
-import type { Logger } from '../../core/logger.ts';
 import { stateOnceStarted, whyNoSlot } from '../../core/slots.ts';
 import type { Retrying } from '../claims/claim.ts';
 import type { Delay } from '../claims/claims.ts';
+import type { BaseParts } from '../parts.ts';
 import type { Candidates } from '../poll/candidates.ts';
 import { type PaceParts, pollIntervalMs } from '../poll/pace.ts';
 import type { TrackerReads } from '../poll/tracker-reads.ts';
@@ -13,13 +12,10 @@ import type { RunStart } from '../runs/runs.ts';
 import type { PoolMember } from './slot-pool.ts';
 import { type StartParts, whyNothingStarts } from './why-nothing-starts.ts';
 
-export interface RetriesParts extends StartParts, PaceParts {
+export interface RetriesParts extends StartParts, PaceParts, Pick<BaseParts, 'clock' | 'logger' | 'stopping'> {
   readonly candidates: Candidates;
   readonly reads: TrackerReads;
-  readonly clock: Clock;
-  readonly logger: Logger;
   readonly pool: PoolMember | null;
-  readonly stopping: AbortSignal;
   readonly isCleaning: (issueId: string) => boolean;
   readonly startRun: (start: RunStart) => void;
   /** The issue is nobody's any more. */

@@ -3,22 +3,19 @@ import { toBatonError } from '../../core/baton-error.ts';
 import { type DispatchDecision, planDispatch } from '../../core/dispatch-plan.ts';
 import { isAboutSlots } from '../../core/eligibility.ts';
 import type { Issue } from '../../core/issue.ts';
-import type { Logger } from '../../core/logger.ts';
 import type { WorkflowReading } from '../../core/workflow.ts';
+import type { BaseParts } from '../parts.ts';
 import type { TrackerReads } from '../poll/tracker-reads.ts';
 import type { RunStart } from '../runs/runs.ts';
 import { type ClaimBeside, type DispatchGates, decisionKey, dispatchGates, type GateParts } from './gates.ts';
 import type { Retries } from './retry.ts';
 import type { SkippedIssues } from './skipped.ts';
 
-export interface SlotFillerParts extends GateParts {
+export interface SlotFillerParts extends GateParts, Pick<BaseParts, 'logger' | 'own' | 'stopping'> {
   readonly reads: TrackerReads;
   readonly retries: Retries;
   readonly skipped: SkippedIssues;
-  readonly logger: Logger;
-  readonly stopping: AbortSignal;
   readonly startRun: (start: RunStart) => void;
-  readonly own: (what: string, work: Promise<unknown>) => void;
 }
 
 /** So many issues are read at once: those that start now, and the next, so that the next freed slots need no read. */

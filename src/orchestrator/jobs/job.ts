@@ -1,9 +1,7 @@
-import type { Chance } from '../../clock/chance.ts';
-import type { Clock } from '../../clock/clock.ts';
 import type { JobKind, JobName } from '../../core/job-catalogue.ts';
-import type { Logger } from '../../core/logger.ts';
 import type { JobTimer } from '../../store/job-timers.ts';
 import type { Store } from '../../store/store.ts';
+import type { BaseParts } from '../parts.ts';
 
 /** A concern of the daemon that comes again and again. */
 export interface Job {
@@ -39,15 +37,10 @@ export interface JobView {
   readonly lateMs: number;
 }
 
-export interface JobsParts {
-  readonly clock: Clock;
-  readonly chance: Chance;
-  readonly logger: Logger;
+export interface JobsParts
+  extends Pick<
+    BaseParts,
+    'chance' | 'clock' | 'isShared' | 'logger' | 'notify' | 'own' | 'owner' | 'project' | 'stopping'
+  > {
   readonly store: Pick<Store, 'jobTimers'>;
-  readonly project: string;
-  readonly owner: string;
-  readonly isShared: boolean;
-  readonly stopping: AbortSignal;
-  readonly own: (what: string, work: Promise<unknown>) => void;
-  readonly notify: () => void;
 }

@@ -1,18 +1,10 @@
-import type { Clock } from '../../clock/clock.ts';
-import type { Logger } from '../../core/logger.ts';
 import type { Settings } from '../../core/settings.ts';
-import type { WorkflowSource } from '../../core/workflow.ts';
 import { pruneStore } from '../../store/prune-store.ts';
-import type { Store } from '../../store/store.ts';
 import type { Transcripts } from '../../store/transcript-files.ts';
+import type { BaseParts } from '../parts.ts';
 
-export interface MaintenanceParts {
-  readonly store: Store;
+export interface MaintenanceParts extends Pick<BaseParts, 'clock' | 'logger' | 'source' | 'stopping' | 'store'> {
   readonly transcripts: Transcripts;
-  readonly clock: Clock;
-  readonly logger: Logger;
-  readonly source: WorkflowSource;
-  readonly stopping: AbortSignal;
   /** Drops salvaged work that is older than these settings want; gives how much. May reject. */
   readonly pruneSalvage: (settings: Settings) => Promise<number>;
 }

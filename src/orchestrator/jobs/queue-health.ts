@@ -1,5 +1,3 @@
-import type { Clock } from '../../clock/clock.ts';
-import type { Logger } from '../../core/logger.ts';
 import {
   type FailingFact,
   findInQueue,
@@ -10,24 +8,18 @@ import {
   whatToTell,
 } from '../../core/queue-health.ts';
 import type { RunEnd } from '../../core/run.ts';
-import type { WorkflowSource } from '../../core/workflow.ts';
 import type { Recovery } from '../../store/recovery.ts';
 import type { RunRecord } from '../../store/runs.ts';
-import type { Store } from '../../store/store.ts';
 import type { IssueName } from '../claims/claim.ts';
 import type { Claims } from '../claims/claims.ts';
 import type { SkippedIssues } from '../dispatch/skipped.ts';
+import type { BaseParts } from '../parts.ts';
 import type { Candidates } from '../poll/candidates.ts';
 
-export interface QueueHealthParts {
+export interface QueueHealthParts extends Pick<BaseParts, 'clock' | 'logger' | 'project' | 'source' | 'store'> {
   readonly claims: Claims;
   readonly candidates: Candidates;
   readonly skipped: SkippedIssues;
-  readonly store: Store;
-  readonly project: string;
-  readonly clock: Clock;
-  readonly logger: Logger;
-  readonly source: WorkflowSource;
 }
 
 /** So many lines a look writes at most: a queue of thousands must not fill the log. */

@@ -1,28 +1,20 @@
-import { type Clock, sleep } from '../../clock/clock.ts';
+import { sleep } from '../../clock/clock.ts';
 import type { BatonError } from '../../core/baton-error.ts';
 import { type Issue, normalizeState } from '../../core/issue.ts';
 import { decideAboutLanding } from '../../core/landing-decision.ts';
-import type { Logger } from '../../core/logger.ts';
 import type { Settings } from '../../core/settings.ts';
-import type { WorkflowSource } from '../../core/workflow.ts';
 import type { LandedIssue } from '../../store/landed.ts';
-import type { Store } from '../../store/store.ts';
-import type { Tracker } from '../../tracker/tracker.ts';
 import type { IssueName } from '../claims/claim.ts';
 import type { Claims } from '../claims/claims.ts';
+import type { BaseParts } from '../parts.ts';
 import type { ReadSnapshot } from './tracker-reads.ts';
 
-export interface LandingsParts {
+export interface LandingsParts
+  extends Pick<
+    BaseParts,
+    'clock' | 'logger' | 'notify' | 'own' | 'project' | 'source' | 'stopping' | 'store' | 'trackerFor'
+  > {
   readonly claims: Claims;
-  readonly store: Store;
-  readonly project: string;
-  readonly clock: Clock;
-  readonly logger: Logger;
-  readonly source: WorkflowSource;
-  readonly trackerFor: (settings: Settings) => Tracker;
-  readonly stopping: AbortSignal;
-  readonly own: (what: string, work: Promise<unknown>) => void;
-  readonly notify: () => void;
 }
 
 /** An issue that Baton gave back and that is not over. */

@@ -2,17 +2,13 @@ import type { Clock } from '../../clock/clock.ts';
 import type { SkipReason } from '../../core/eligibility.ts';
 import { afterFailures, type Pace, paceOf } from '../../core/poll-pace.ts';
 import { noPressure, type RequestPressure } from '../../core/request-pressure.ts';
-import type { Settings } from '../../core/settings.ts';
-import type { WorkflowSource } from '../../core/workflow.ts';
 import type { Tracker } from '../../tracker/tracker.ts';
 import type { Claims } from '../claims/claims.ts';
+import type { BaseParts } from '../parts.ts';
 import type { Activity } from './activity.ts';
 import type { TrackerRest } from './tracker-rest.ts';
 
-export interface TrackerNowParts {
-  readonly source: WorkflowSource;
-  readonly trackerFor: (settings: Settings) => Tracker;
-}
+export type TrackerNowParts = Pick<BaseParts, 'source' | 'trackerFor'>;
 
 export interface PaceParts extends TrackerNowParts {
   readonly clock: Clock;

@@ -1,26 +1,21 @@
-import type { Clock } from '../../clock/clock.ts';
 import { type BatonError, toBatonError } from '../../core/baton-error.ts';
 import { decideAboutRun } from '../../core/reconcile-decision.ts';
 import type { RequestCaller } from '../../core/request-caller.ts';
 import type { Settings } from '../../core/settings.ts';
-import type { WorkflowSource } from '../../core/workflow.ts';
-import type { Tracker } from '../../tracker/tracker.ts';
+import type { BaseParts } from '../parts.ts';
 import type { Activity } from './activity.ts';
 import type { Landings, LandingsWish } from './landings.ts';
 import { applyRefresh, type ClaimedBefore, claimedBefore, type ReconcileParts } from './reconcile.ts';
 import type { ReadSnapshot, TrackerReads } from './tracker-reads.ts';
 
-export interface PollParts extends ReconcileParts {
+export interface PollParts
+  extends ReconcileParts,
+    Pick<BaseParts, 'clock' | 'notify' | 'source' | 'stopping' | 'trackerFor'> {
   readonly reads: TrackerReads;
   readonly landings: Landings;
   readonly activity: Activity;
-  readonly source: WorkflowSource;
-  readonly clock: Clock;
-  readonly trackerFor: (settings: Settings) => Tracker;
-  readonly stopping: AbortSignal;
   /** Free issues with a workspace here, which the sweep wants to know of; with each call others come first. */
   readonly withWorkspace: () => readonly string[];
-  readonly notify: () => void;
   /** The poll was answered, or not: what is known of the candidates is as new as it gets. */
   readonly polled: () => void;
 }

@@ -1,19 +1,16 @@
-import type { Clock } from '../../clock/clock.ts';
 import { isAskedHold } from '../../core/asked-hold.ts';
 import { type Issue, normalizeState } from '../../core/issue.ts';
-import type { Logger } from '../../core/logger.ts';
 import { decideAboutRun } from '../../core/reconcile-decision.ts';
 import type { StopReason } from '../../core/run.ts';
 import type { Settings } from '../../core/settings.ts';
 import type { Retrying, Running } from '../claims/claim.ts';
 import type { Claims } from '../claims/claims.ts';
+import type { BaseParts } from '../parts.ts';
 import type { Candidates } from './candidates.ts';
 
-export interface ReconcileParts {
+export interface ReconcileParts extends Pick<BaseParts, 'clock' | 'logger'> {
   readonly claims: Claims;
   readonly candidates: Candidates;
-  readonly clock: Clock;
-  readonly logger: Logger;
   readonly stopRun: (running: Running, reason: StopReason) => void;
   /** The issue is nobody's any more. */
   readonly givenBack: (issue: Issue) => void;
@@ -47,26 +44,9 @@ export async function applyRefresh(
   fresh: ReadonlyMap<string, Issue | null>,
   settings: Settings,
 ): Promise<void> {
-  const { claims, candidates, stopRun } = parts;
   for (const id of before.ids) {
     const issue = fresh.get(id);
-    if (issue === undefined) continue;
-    const decision = decideAboutRun(issue, settings.tracker);
-    // A run that ended while the tracker was asked is past; one that began meanwhile was read later than this.
-    const was = before.running.get(id);
-    const running = claims.running.get(id) === was ? was : undefined;
-    if (decision.action === 'keep') {
-      if (running !== undefined) claims.refresh(running, decision.issue);
-      continue;
-    }
-    if (running !== undefined && !isHandingOver(parts, running, issue)) {
-      if (issue !== null) {
-        claims.refresh(running, issue);
-        candidates.countReview(id, issue.state);
-      }
-      stopRun(running, decision.reason);
-    }
-    if (endsHold(claims.held.get(id)?.code, decision.reason)) await liftHold(parts, id, issue);
+    if (issue !== undefined) await applyTo(parts, id, issue, { was: before.running.get(id), settings });
   }
   // What they wait for, a quota or a trial, may take hours; that an issue is over is known now.
   for (const [id, retrying] of before.retrying) {
@@ -74,6 +54,30 @@ export async function applyRefresh(
     if (issue !== undefined && decideAboutRun(issue, settings.tracker).action === 'stop')
       await parts.endRetry(retrying, issue);
   }
+}
+
+async function applyTo(
+  parts: ReconcileParts,
+  id: string,
+  issue: Issue | null,
+  { was, settings }: { readonly was: Running | undefined; readonly settings: Settings },
+): Promise<void> {
+  const { claims, candidates, stopRun } = parts;
+  const decision = decideAboutRun(issue, settings.tracker);
+  // A run that ended while the tracker was asked is past; one that began meanwhile was read later than this.
+  const running = claims.running.get(id) === was ? was : undefined;
+  if (decision.action === 'keep') {
+    if (running !== undefined) claims.refresh(running, decision.issue);
+    return;
+  }
+  if (running !== undefined && !isHandingOver(parts, running, issue)) {
+    if (issue !== null) {
+      claims.refresh(running, issue);
+      candidates.countReview(id, issue.state);
+    }
+    stopRun(running, decision.reason);
+  }
+  if (endsHold(claims.held.get(id)?.code, decision.reason)) await liftHold(parts, id, issue);
 }
 
 /** One that cannot be lifted now is met again by the next poll; the other issues do not wait for it. */

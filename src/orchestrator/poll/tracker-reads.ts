@@ -1,8 +1,9 @@
-import type { Clock, Timer } from '../../clock/clock.ts';
+import type { Timer } from '../../clock/clock.ts';
 import { BatonError, toBatonError } from '../../core/baton-error.ts';
 import { type Issue, normalizeState } from '../../core/issue.ts';
 import type { RequestCaller } from '../../core/request-caller.ts';
 import type { Snapshot, SnapshotWish, Tracker } from '../../tracker/tracker.ts';
+import type { BaseParts } from '../parts.ts';
 import { TrackerRest } from './tracker-rest.ts';
 
 /** A tracker that has said nothing for so long is taken for one that does not answer. Adapters give up sooner. */
@@ -11,9 +12,7 @@ const longAgo = Number.NEGATIVE_INFINITY;
 /** Records that are not fresh any more are dropped when there are so many. */
 const mostRemembered = 5_000;
 
-export interface TrackerReadsParts {
-  readonly clock: Clock;
-  readonly stopping: AbortSignal;
+export interface TrackerReadsParts extends Pick<BaseParts, 'clock' | 'stopping'> {
   readonly tracker: () => Tracker;
   /** A record that was read within this time counts as just read (`polling.freshness_ms`). */
   readonly freshnessMs: () => number;

@@ -1,5 +1,3 @@
-import type { Chance } from '../../clock/chance.ts';
-import type { Clock } from '../../clock/clock.ts';
 import { type AccountState, chooseAccount, mergeWindows, type QuotaWindow, whyNotReady } from '../../core/account.ts';
 import {
   type AccountError,
@@ -12,17 +10,12 @@ import {
   triedAgain,
 } from '../../core/account-park.ts';
 import type { SkipReason } from '../../core/eligibility.ts';
-import type { Logger } from '../../core/logger.ts';
 import type { RunOutcome } from '../../core/run.ts';
 import type { AccountSettings, AgentSettings } from '../../core/settings.ts';
-import type { Store, StoreTables } from '../../store/store.ts';
+import type { StoreTables } from '../../store/store.ts';
+import type { BaseParts } from '../parts.ts';
 
-export interface AccountBookParts {
-  readonly store: Store;
-  readonly clock: Clock;
-  readonly chance: Chance;
-  readonly logger: Logger;
-  readonly isShared: boolean;
+export interface AccountBookParts extends Pick<BaseParts, 'chance' | 'clock' | 'isShared' | 'logger' | 'store'> {
   /** An account that was parked is mended: whoever waits for one may go on. */
   readonly onMended: () => void;
 }

@@ -1,22 +1,16 @@
-import type { Clock } from '../../clock/clock.ts';
 import type { SkipReason } from '../../core/eligibility.ts';
 import { type IssueSpent, isDayLimit, limitHold, limitsInFlight, limitsOfDay } from '../../core/limits.ts';
-import type { Logger } from '../../core/logger.ts';
 import type { StopReason } from '../../core/run.ts';
-import type { WorkflowSource } from '../../core/workflow.ts';
 import type { Running } from '../claims/claim.ts';
 import type { Claims } from '../claims/claims.ts';
+import type { BaseParts } from '../parts.ts';
 import { ownTimeMs } from './run-state.ts';
 import type { Spending } from './spending.ts';
 
-export interface LimitParts {
+export interface LimitParts extends Pick<BaseParts, 'clock' | 'logger' | 'own' | 'source'> {
   readonly claims: Claims;
   readonly spending: Spending;
-  readonly source: WorkflowSource;
-  readonly clock: Clock;
-  readonly logger: Logger;
   readonly stopRun: (running: Running, reason: StopReason) => void;
-  readonly own: (what: string, work: Promise<unknown>) => void;
 }
 
 /**

@@ -1,13 +1,11 @@
 import { sleep } from '../../clock/clock.ts';
 import { isStalled } from '../../core/reconcile-decision.ts';
-import type { Processes } from '../parts.ts';
+import type { BaseParts } from '../parts.ts';
 import { checkLimits, type LimitParts } from './check-limits.ts';
 import type { OpenQuestions } from './open-questions.ts';
 
-export interface CustodyParts extends LimitParts {
+export interface CustodyParts extends LimitParts, Pick<BaseParts, 'processes' | 'stopping'> {
   readonly questions: OpenQuestions;
-  readonly processes: Processes;
-  readonly stopping: AbortSignal;
 }
 
 /** An exit is told by an event; only when that does not come for so long is the process taken for lost. */

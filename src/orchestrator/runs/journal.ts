@@ -1,13 +1,13 @@
 import type { AgentEvent } from '../../agent/agent.ts';
-import type { Clock, Timer } from '../../clock/clock.ts';
+import type { Timer } from '../../clock/clock.ts';
 import { toBatonError } from '../../core/baton-error.ts';
-import type { Logger } from '../../core/logger.ts';
 import { Backlog, type BacklogBatch, type SharedBytes } from '../../store/backlog.ts';
 import type { RunEventLine } from '../../store/run-events.ts';
 import type { RunFacts } from '../../store/runs.ts';
-import type { Store, StoreTables } from '../../store/store.ts';
+import type { StoreTables } from '../../store/store.ts';
 import type { Transcripts } from '../../store/transcript-files.ts';
 import { transcriptLine } from '../../store/transcript-line.ts';
+import type { BaseParts } from '../parts.ts';
 import { mergeFacts } from './merge-facts.ts';
 
 /** Events and figures of runs are written together this often: an agent may tell hundreds in a second. */
@@ -58,12 +58,8 @@ export interface TakenNotes {
 
 const nothingTaken: TakenNotes = { write: async () => {}, written: () => {}, failed: () => {} };
 
-export interface JournalParts {
-  readonly store: Store;
+export interface JournalParts extends Pick<BaseParts, 'clock' | 'logger' | 'stopping' | 'store'> {
   readonly transcripts: Transcripts;
-  readonly clock: Clock;
-  readonly logger: Logger;
-  readonly stopping: AbortSignal;
   /** Hears of each event with its number, before it is written. It must be quick, and not throw. */
   readonly onRunEvent?: (runId: string, seq: number, event: AgentEvent) => void;
 }

@@ -1,20 +1,15 @@
-import type { Clock } from '../../clock/clock.ts';
 import { harmlessLine } from '../../core/harmless-line.ts';
 import { allowsAgain } from '../../core/late-approval.ts';
-import type { Logger } from '../../core/logger.ts';
 import type { AgentQuestion, QuestionAnswer } from '../../core/question.ts';
 import type { GivenAnswer, StoredQuestion } from '../../store/questions.ts';
-import type { Store } from '../../store/store.ts';
 import type { IssueName } from '../claims/claim.ts';
 import type { Claims } from '../claims/claims.ts';
+import type { BaseParts } from '../parts.ts';
 import type { Journal } from './journal.ts';
 
-export interface LateApprovalsParts {
+export interface LateApprovalsParts extends Pick<BaseParts, 'clock' | 'logger' | 'store'> {
   readonly claims: Claims;
   readonly journal: Journal;
-  readonly store: Store;
-  readonly clock: Clock;
-  readonly logger: Logger;
 }
 
 type Given = StoredQuestion & { readonly given: GivenAnswer };

@@ -1,30 +1,22 @@
-import type { Chance } from '../../clock/chance.ts';
-import type { Clock, Timer } from '../../clock/clock.ts';
+import type { Timer } from '../../clock/clock.ts';
 import { harmlessLine } from '../../core/harmless-line.ts';
-import type { Logger } from '../../core/logger.ts';
 import type { AgentQuestion, QuestionAnswer } from '../../core/question.ts';
 import { askCommand, retryCommand } from '../../core/retry-command.ts';
 import type { StopReason } from '../../core/run.ts';
 import type { QuestionDraft, StoredQuestion } from '../../store/questions.ts';
 import type { RunRecord } from '../../store/runs.ts';
-import type { Store, StoreTables } from '../../store/store.ts';
+import type { StoreTables } from '../../store/store.ts';
 import type { IssueName, Running } from '../claims/claim.ts';
 import type { Claims } from '../claims/claims.ts';
+import type { BaseParts } from '../parts.ts';
 import type { Journal } from './journal.ts';
 import { LateApprovals } from './late-approvals.ts';
 
-export interface OpenQuestionsParts {
+export interface OpenQuestionsParts
+  extends Pick<BaseParts, 'chance' | 'clock' | 'logger' | 'notify' | 'own' | 'project' | 'stopping' | 'store'> {
   readonly claims: Claims;
   readonly journal: Journal;
-  readonly store: Store;
-  readonly project: string;
-  readonly clock: Clock;
-  readonly chance: Chance;
-  readonly logger: Logger;
-  readonly stopping: AbortSignal;
   readonly stopRun: (running: Running, reason: StopReason) => void;
-  readonly own: (what: string, work: Promise<unknown>) => void;
-  readonly notify: () => void;
 }
 
 /** A question whose agent lives and waits. */

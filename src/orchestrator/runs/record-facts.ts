@@ -1,12 +1,11 @@
 import type { AgentEvent } from '../../agent/agent.ts';
-import type { Clock } from '../../clock/clock.ts';
 import { normalizeState } from '../../core/issue.ts';
 import { unseen } from '../../core/run-evidence.ts';
 import type { RunFact } from '../../runner/runner.ts';
-import type { Store } from '../../store/store.ts';
 import type { BegunRun } from '../claims/begin-run.ts';
 import type { Running } from '../claims/claim.ts';
 import type { Claims } from '../claims/claims.ts';
+import type { BaseParts } from '../parts.ts';
 import type { Candidates } from '../poll/candidates.ts';
 import type { TrackerReads } from '../poll/tracker-reads.ts';
 import type { AccountBook } from './account-book.ts';
@@ -16,16 +15,13 @@ import type { RunState } from './run-state.ts';
 import type { RunTotals } from './run-totals.ts';
 import { usageAfter } from './run-usage.ts';
 
-export interface RecordFactsParts extends LimitParts {
+export interface RecordFactsParts extends LimitParts, Pick<BaseParts, 'clock' | 'notify' | 'store'> {
   readonly claims: Claims;
   readonly journal: Journal;
   readonly accounts: AccountBook;
   readonly candidates: Candidates;
   readonly reads: TrackerReads;
-  readonly store: Store;
-  readonly clock: Clock;
   readonly totals: RunTotals;
-  readonly notify: () => void;
 }
 
 /**
@@ -59,7 +55,10 @@ export function recordFacts(
   const recordEvent = (event: AgentEvent): void => {
     if (event.name === 'turn_started') noteIsRead();
     // That a person speaks says nothing of whether the agent lives, nor of what it does.
-    if (!isCurrent() || event.name === 'person_said') return journal.note(runId, {}, event);
+    if (!isCurrent() || event.name === 'person_said') {
+      journal.note(runId, {}, event);
+      return;
+    }
     const { account, startedAt } = running;
     if (event.quota !== undefined && account !== null) parts.accounts.report(account, event.quota);
     if (event.name === 'turn_completed' && account !== null)

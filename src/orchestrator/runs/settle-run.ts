@@ -1,16 +1,15 @@
-import type { Chance } from '../../clock/chance.ts';
-import { type Clock, sleep } from '../../clock/clock.ts';
+import { sleep } from '../../clock/clock.ts';
 import type { AccountState } from '../../core/account.ts';
 import { decideAfterExit } from '../../core/exit-decision.ts';
 import type { Issue } from '../../core/issue.ts';
-import type { Logger } from '../../core/logger.ts';
 import type { RunOutcome } from '../../core/run.ts';
-import type { RetryKind, WorkflowSource } from '../../core/workflow.ts';
+import type { RetryKind } from '../../core/workflow.ts';
 import type { RunFinish } from '../../store/runs.ts';
 import type { Running } from '../claims/claim.ts';
-import type { Claims, NextStep } from '../claims/claims.ts';
+import type { NextStep } from '../claims/claim-writes.ts';
+import type { Claims } from '../claims/claims.ts';
 import { noStreaks, type Streaks } from '../claims/issue-counters.ts';
-import type { EndedRun } from '../parts.ts';
+import type { BaseParts, EndedRun } from '../parts.ts';
 import type { AccountBook } from './account-book.ts';
 import type { Journal } from './journal.ts';
 import type { OpenQuestions } from './open-questions.ts';
@@ -18,22 +17,17 @@ import { ownTimeMs } from './run-state.ts';
 import type { RunTotals } from './run-totals.ts';
 import type { Spending } from './spending.ts';
 
-export interface SettleParts {
+export interface SettleParts
+  extends Pick<BaseParts, 'chance' | 'clock' | 'logger' | 'requestTick' | 'source' | 'stopping'> {
   readonly claims: Claims;
   readonly journal: Journal;
   readonly accounts: AccountBook;
   readonly questions: OpenQuestions;
   readonly spending: Spending;
   readonly totals: RunTotals;
-  readonly source: WorkflowSource;
-  readonly clock: Clock;
-  readonly chance: Chance;
-  readonly logger: Logger;
-  readonly stopping: AbortSignal;
   readonly onRunEnd?: (run: EndedRun) => void;
   /** The issue is nobody's any more. */
   readonly givenBack: (issue: Issue) => void;
-  readonly requestTick: () => void;
 }
 
 /** How long the end of a run that could not be written waits before it is tried again, at first and at most. */

@@ -1,4 +1,3 @@
-import type { Clock } from '../../clock/clock.ts';
 import type { DaySpent } from '../../core/limits.ts';
 import { utcDay } from '../../core/utc-day.ts';
 import type { RunRecord } from '../../store/runs.ts';
@@ -6,12 +5,10 @@ import type { Store } from '../../store/store.ts';
 import type { UsageSum } from '../../store/usage.ts';
 import type { ClaimChange, Running } from '../claims/claim.ts';
 import type { Claims } from '../claims/claims.ts';
+import type { BaseParts } from '../parts.ts';
 
-export interface SpendingParts {
+export interface SpendingParts extends Pick<BaseParts, 'clock' | 'project' | 'store'> {
   readonly claims: Claims;
-  readonly store: Store;
-  readonly clock: Clock;
-  readonly project: string;
 }
 
 /** The counters of a day belong to no issue. Should a tracker have an issue of this id: their names are not an issue's. */

@@ -1,5 +1,4 @@
 import type { BatonError } from '../../core/baton-error.ts';
-import type { Logger } from '../../core/logger.ts';
 import type { PaceMode } from '../../core/poll-pace.ts';
 import type { QueueFindings } from '../../core/queue-health.ts';
 import { quietChangesAt } from '../../core/quiet-hours.ts';
@@ -8,6 +7,7 @@ import type { Claims } from '../claims/claims.ts';
 import type { RoomWatch } from '../dispatch/room-watch.ts';
 import type { JobView } from '../jobs/job.ts';
 import type { QueueHealth } from '../jobs/queue-health.ts';
+import type { BaseParts } from '../parts.ts';
 import { type PaceParts, paceNow, pressureNow } from '../poll/pace.ts';
 import type { TrackerReads } from '../poll/tracker-reads.ts';
 import type { StepReport } from '../tick-steps.ts';
@@ -16,12 +16,10 @@ export interface PollingHealthParts extends PaceParts {
   readonly reads: TrackerReads;
 }
 
-export interface HealthParts extends PollingHealthParts {
+export interface HealthParts extends PollingHealthParts, Pick<BaseParts, 'logger' | 'project'> {
   readonly claims: Claims;
   readonly room: RoomWatch;
   readonly queueHealth: QueueHealth;
-  readonly project: string;
-  readonly logger: Logger;
   readonly onHealth: (health: Health) => void;
 }
 

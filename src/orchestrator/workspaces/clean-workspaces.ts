@@ -1,28 +1,20 @@
-import type { Clock } from '../../clock/clock.ts';
 import { toBatonError } from '../../core/baton-error.ts';
 import type { Issue } from '../../core/issue.ts';
-import type { Logger } from '../../core/logger.ts';
 import type { Settings } from '../../core/settings.ts';
-import type { WorkflowSource } from '../../core/workflow.ts';
 import { type Stay, whyItStays } from '../../core/workspace-stay.ts';
 import type { RunRecord, WorkspaceRemoval } from '../../store/runs.ts';
-import type { Store } from '../../store/store.ts';
-import type { Removal, Workspaces } from '../../workspace/workspace.ts';
+import type { Removal } from '../../workspace/workspace.ts';
 import type { Claims } from '../claims/claims.ts';
+import type { BaseParts } from '../parts.ts';
 import type { TrackerReads } from '../poll/tracker-reads.ts';
 
-export interface CleanerParts {
+export interface CleanerParts
+  extends Pick<
+    BaseParts,
+    'clock' | 'isShared' | 'logger' | 'owner' | 'project' | 'source' | 'stopping' | 'store' | 'workspacesFor'
+  > {
   readonly claims: Claims;
   readonly reads: TrackerReads;
-  readonly store: Store;
-  readonly project: string;
-  readonly owner: string;
-  readonly isShared: boolean;
-  readonly clock: Clock;
-  readonly logger: Logger;
-  readonly source: WorkflowSource;
-  readonly workspacesFor: (settings: Settings) => Workspaces;
-  readonly stopping: AbortSignal;
   /** A workspace was cleaned, or not: its issue may start again. */
   readonly onCleaned: () => void;
 }

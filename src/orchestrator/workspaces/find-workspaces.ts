@@ -1,8 +1,7 @@
-import type { Clock } from '../../clock/clock.ts';
 import type { Recovery } from '../../store/recovery.ts';
 import type { RunRecord } from '../../store/runs.ts';
-import type { Store } from '../../store/store.ts';
 import type { WorkspaceEntry } from '../../workspace/workspace.ts';
+import type { BaseParts } from '../parts.ts';
 
 /** A workspace that is there, with what the store knows of it. */
 export interface FoundWorkspace {
@@ -16,12 +15,7 @@ export interface FoundWorkspace {
   readonly idleSince: number;
 }
 
-export interface FindParts {
-  readonly store: Store;
-  readonly clock: Clock;
-  /** The project's id in the store. */
-  readonly project: string;
-}
+export type FindParts = Pick<BaseParts, 'clock' | 'project' | 'store'>;
 
 /** What the store knows of workspaces: whose they are, and whether anything is behind their issue. */
 export async function findWorkspaces(

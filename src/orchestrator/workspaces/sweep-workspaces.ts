@@ -179,7 +179,10 @@ export class WorkspaceSweep {
   #log(report: SweepReport, due: readonly Due[]): void {
     const { logger } = this.#parts;
     if (report.due === 0) return;
-    if (report.removed > 0) return logger.info('workspaces_swept', { ...report });
+    if (report.removed > 0) {
+      logger.info('workspaces_swept', { ...report });
+      return;
+    }
     const oldest = Math.min(...due.map(({ idleSince }) => idleSince));
     logger.warn('workspace_sweep_stuck', {
       ...report,

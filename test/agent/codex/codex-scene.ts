@@ -74,6 +74,7 @@ export async function openCodex(scenario: Scenario, changes: SceneChanges = {}):
     toolAddress: null,
     ask: async () => null,
     onProcess: () => {},
+    isStillOurs: () => true,
     onEvent: (event) => void events.push(event),
     ...changes.request,
   };

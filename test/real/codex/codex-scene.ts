@@ -128,6 +128,7 @@ export function useCodexScenes(codex: CodexBinary): (choices?: SceneChoices) => 
           return (await choices.person?.(question)) ?? null;
         },
         onProcess: () => {},
+        isStillOurs: () => true,
         onEvent: (event) => events.push(event),
         ...request,
       });

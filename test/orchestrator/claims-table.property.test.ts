@@ -1,0 +1,230 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { SimulatedClock } from '../../src/clock/simulated-clock.ts';
+import { BatonError } from '../../src/core/baton-error.ts';
+import type { Claim, Hold, Retry, Running } from '../../src/orchestrator/claims/claim.ts';
+import type { NextStep } from '../../src/orchestrator/claims/claim-writes.ts';
+import { noStreaks } from '../../src/orchestrator/claims/issue-counters.ts';
+import type { Store } from '../../src/store/store.ts';
+import { scratchStore } from '../fake/scratch-store.ts';
+import { settings } from '../fake/settings.ts';
+import { runs } from '../property-runs.ts';
+import { storeThrough } from './faulty-store.ts';
+import { type SeededClaims, seededClaims } from './seeded-claims.ts';
+
+/*
+ * The table in the header of claims.ts, walked: two daemons do whatever they like with two issues, at once and one after
+ * the other, on a store that sometimes fails. After every step each claim is where the table lets it be, and memory and
+ * store say the same about every issue that is ours.
+ */
+
+const issueIds = ['1', '2'] as const;
+const operations = [
+  'begin',
+  'settle to retry',
+  'settle to hold',
+  'settle to release',
+  'hold',
+  'release',
+  'give back',
+  'retry held',
+  'postpone',
+  'inherit',
+  'restart',
+] as const;
+type Operation = (typeof operations)[number];
+type Status = Claim['status'] | 'free';
+
+/** Where an operation that is begun alone may lead, by where it begins; what is not named stays where it is. */
+const table: Record<Exclude<Operation, 'restart'>, Partial<Record<Status, readonly Status[]>>> = {
+  begin: { free: ['running', 'free'], retrying: ['running', 'retrying', 'free'] },
+  'settle to retry': { running: ['retrying', 'held', 'free', 'running'] },
+  'settle to hold': { running: ['held', 'free', 'running'] },
+  'settle to release': { running: ['free', 'held', 'running'] },
+  hold: { free: ['held', 'free'], retrying: ['held', 'retrying'], held: ['held'], running: ['running'] },
+  release: { held: ['free', 'held'], running: ['running'] },
+  'give back': { retrying: ['free', 'retrying'], held: ['free', 'held'], running: ['running'] },
+  'retry held': { held: ['retrying', 'held'] },
+  postpone: { retrying: ['retrying'] },
+  inherit: { free: ['free', 'retrying', 'held'] },
+};
+
+const workflow = {
+  path: '',
+  revision: '',
+  settings: settings(),
+  renderPrompt: () => '',
+  renderBranch: () => '',
+};
+
+interface Daemon {
+  seeded: SeededClaims;
+  readonly name: string;
+}
+
+class World {
+  readonly clock = new SimulatedClock();
+  readonly daemons: Daemon[] = [];
+  isBroken = false;
+  project = '';
+
+  readonly store: Store;
+
+  private constructor(store: Store) {
+    this.store = store;
+  }
+
+  static async create(): Promise<World> {
+    const world = new World(await scratchStore(new SimulatedClock()));
+    world.project = (await world.store.projects.ensure('test', 0)).id;
+    for (const name of ['one', 'two']) world.daemons.push({ name, seeded: world.claimsOf(name) });
+    return world;
+  }
+
+  claimsOf(owner: string): SeededClaims {
+    const store = storeThrough(this.store, {
+      before: () => {
+        if (this.isBroken) throw new BatonError('store_unavailable', 'gone');
+      },
+    });
+    return seededClaims({ store, clock: this.clock, project: this.project }, { owner, isShared: true });
+  }
+
+  /** Does one operation; what it refuses or cannot write is part of the game. */
+  async play(daemon: Daemon, id: string, operation: Operation): Promise<void> {
+    const { claims } = daemon.seeded;
+    const claim = claims.get(id);
+    try {
+      if (operation === 'restart') daemon.seeded = this.claimsOf(daemon.name);
+      else if (operation === 'begin') await this.begin(daemon, id);
+      else if (operation.startsWith('settle') && claim?.status === 'running')
+        await this.settle(daemon, claim, operation);
+      else if (operation === 'hold') await claims.hold(this.holdOf(id));
+      else if (operation === 'release') await claims.release(id, { byPerson: true });
+      else if (operation === 'give back' && claim !== undefined)
+        await claims.release(id, { byPerson: false, only: claim });
+      else if (operation === 'retry held')
+        await claims.retryHeld(id, { kind: 'answered', note: null, recovery: null, attempt: 1 }, { byPerson: false });
+      else if (operation === 'postpone' && claim?.status === 'retrying') claims.postpone(claim, { delayMs: 10 });
+      else if (operation === 'inherit') await this.inherit(daemon, id);
+    } catch (error) {
+      if (!(error instanceof BatonError) || !['claim_lost', 'store_unavailable'].includes(error.code)) throw error;
+    }
+  }
+
+  async begin({ seeded }: Daemon, id: string): Promise<void> {
+    const { claims, run } = seeded;
+    const claim = claims.get(id);
+    const isFree = claim === undefined || claim.status === 'retrying';
+    if (isFree && !claims.isChanging(id)) await run(id, workflow);
+  }
+
+  async settle({ seeded }: Daemon, running: Running, operation: Operation): Promise<void> {
+    const { issue, runId } = running;
+    const next: NextStep =
+      operation === 'settle to retry'
+        ? { action: 'retry', retry: this.retryOf(issue.id) }
+        : operation === 'settle to hold'
+          ? { action: 'hold', hold: this.holdOf(issue.id) }
+          : { action: 'release' };
+    const held = running.holdAfterwards;
+    const step: NextStep =
+      held === null ? next : { action: 'hold', hold: { ...this.holdOf(issue.id), ...held, runId } };
+    await seeded.claims.settle(running, {
+      runGeneration: running.generation ?? 0,
+      end: { endedAt: this.clock.now(), outcome: 'succeeded', errorCode: null, errorMessage: null },
+      wallMs: 1,
+      decide: () => ({ step, streaks: noStreaks }),
+      writeNotes: async () => {},
+    });
+  }
+
+  async inherit({ seeded }: Daemon, id: string): Promise<void> {
+    await seeded.claims.inherit(id, async ({ hold, retry }) => ({
+      hold,
+      retry: retry ?? this.retryOf(id),
+      delayMs: 1,
+      end: { endedAt: this.clock.now(), outcome: 'interrupted', errorCode: null, errorMessage: null },
+    }));
+  }
+
+  holdOf(id: string): Hold {
+    return { issue: { id, identifier: `T-${id}` }, code: 'person', reason: 'why', since: 0, runId: null };
+  }
+
+  retryOf(id: string): Retry {
+    const issue = { id, identifier: `T-${id}`, url: null };
+    const facts = { attempt: 1, failures: 0, staleRuns: 0, recovery: null, note: null, error: null };
+    return { issue, kind: 'continuation', ...facts, dueAt: this.clock.now() + 1_000 };
+  }
+
+  status({ seeded }: Daemon, id: string): Status {
+    return seeded.claims.get(id)?.status ?? 'free';
+  }
+
+  /** What is in the store about each issue is what its owner has in memory, and only the owner has it. */
+  async check(): Promise<void> {
+    const { claims, retries, held, unfinishedRuns } = await this.store.recovery(this.project, this.clock.now());
+    for (const id of issueIds) {
+      const isThis = ({ issueId }: { readonly issueId: string }): boolean => issueId === id;
+      const row = claims.find(isThis);
+      const owners = this.daemons.filter(({ name, seeded }) => {
+        const generation = seeded.claims.get(id)?.generation ?? null;
+        return generation !== null && row?.owner === name && row.generation === generation;
+      });
+      expect(owners.length, `${id} has one owner at most`).toBeLessThanOrEqual(1);
+      const [owner] = owners;
+      if (owner === undefined) continue;
+      const claim = owner.seeded.claims.get(id) ?? expect.fail('no claim');
+      const stored = {
+        run: unfinishedRuns.some(isThis),
+        retry: retries.some(isThis),
+        hold: held.some(isThis),
+      };
+      if (claim.status === 'running') {
+        expect(stored, id).toMatchObject({ run: true, retry: false });
+        // The other way round a hold that could not be written is only in memory, and the end of the run writes it.
+        if (stored.hold) expect(claim.holdAfterwards, id).not.toBeNull();
+      }
+      if (claim.status === 'retrying') expect(stored, id).toEqual({ run: false, retry: true, hold: false });
+      if (claim.status === 'held') expect(stored, id).toEqual({ run: false, retry: false, hold: true });
+      expect(owner.seeded.claims.isChanging(id), 'nothing is left locked').toBe(false);
+    }
+  }
+}
+
+const anyStep = fc.record({
+  who: fc.constantFrom(0, 1),
+  id: fc.constantFrom(...issueIds),
+  operation: fc.constantFrom(...operations),
+  /** The store fails meanwhile. */
+  isBroken: fc.constantFrom(false, false, false, false, true),
+  /** A second operation on the same issue by the same daemon, called before the first is over. */
+  besides: fc.option(fc.constantFrom<Operation>('hold', 'release', 'give back', 'retry held', 'postpone'), {
+    nil: null,
+    freq: 3,
+  }),
+});
+
+it('whatever is done with claims, each is where the table lets it be, and memory and store agree', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(anyStep, { minLength: 1, maxLength: 25 }), async (steps) => {
+      const world = await World.create();
+      for (const { who, id, operation, isBroken, besides } of steps) {
+        const daemon = world.daemons[who] ?? expect.fail('no daemon');
+        const before = world.status(daemon, id);
+        world.isBroken = isBroken;
+        const first = world.play(daemon, id, operation);
+        const second = besides === null ? null : world.play(daemon, id, besides);
+        await Promise.all([first, second]);
+        world.isBroken = false;
+        if (operation !== 'restart' && besides === null) {
+          const allowed = table[operation][before] ?? [before];
+          expect([...allowed, before], `${operation} from ${before}`).toContain(world.status(daemon, id));
+        }
+        await world.check();
+      }
+    }),
+    { numRuns: runs(300) },
+  );
+});
