@@ -138,10 +138,13 @@ export class AccountBook {
     await this.#learn(account, (state) => (isProvedBy(state, run) ? afterGoodRun(state) : state));
   }
 
-  /** Changes what is known, and tells when that makes an account good which was not. */
+  /**
+   * Changes what is known, and tells when that makes an account good which was not. Nothing starts on it before that is in
+   * the store: other daemons read there that it is being tried.
+   */
   async #learn(account: AccountSettings, change: Change): Promise<AccountState> {
     const wasGood = isGood(this.#of(account));
-    const state = await this.#change(account, change);
+    const state = await this.#change(account, change, 'when_written');
     if (!wasGood && isGood(state)) this.#parts.onMended();
     return state;
   }
@@ -198,12 +201,16 @@ export class AccountBook {
     return (this.#pending.get(keyOf(stored)) ?? []).reduce((known, change) => change(known), state);
   }
 
-  /** Changes what is known, here at once and then in the store, where another daemon may have learned more meanwhile. */
-  async #change(account: AccountName, change: Change): Promise<AccountState> {
+  /** Changes what is known, here and in the store, where another daemon may have learned more meanwhile. */
+  async #change(
+    account: AccountName,
+    change: Change,
+    holds: 'at_once' | 'when_written' = 'at_once',
+  ): Promise<AccountState> {
     const { store, clock, logger } = this.#parts;
     const key = keyOf(account);
     this.#pending.set(key, [...(this.#pending.get(key) ?? []), change]);
-    this.#set(change(this.#of(account)));
+    if (holds === 'at_once') this.#set(change(this.#of(account)));
     const before = this.#changes;
     try {
       const { next, reported, written } = await store.transaction(async ({ accounts }) => {
@@ -221,6 +228,7 @@ export class AccountBook {
       if (this.#reported.get(key) === reported) this.#reported.delete(key);
       // What was learned here while this was written is newer; the next reading takes in the rest.
       if (this.#changes === before) this.#set(this.#withPending(next));
+      else if (holds === 'when_written') this.#set(change(this.#of(account)));
     } catch (error) {
       // It goes with the next change, and the next run on it finds out again.
       logger.error('account_write_failed', { account: account.name, error });
