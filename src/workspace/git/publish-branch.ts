@@ -10,10 +10,10 @@ import type { CheckoutRecord } from './checkout-record.ts';
 import { findWorkElsewhere } from './find-work-elsewhere.ts';
 import type { Git } from './git.ts';
 import type { GitDirectory } from './git-directory.ts';
+import { placeOutside } from './place-outside.ts';
 import { quietFetch } from './quiet-fetch.ts';
 import { readGitDirectory } from './read-git-directory.ts';
 import { findCommonDirectory, readBranch } from './source-repository.ts';
-import { strangeFolder } from './strange-folder.ts';
 
 /**
  * Brings the branch of a workspace into the local repository it came from. What must hold:
@@ -72,7 +72,7 @@ async function readOwn(checkout: CheckoutRecord): Promise<GitDirectory | Objecti
   const agents = await readGitDirectory(checkout.gitDir).catch(whyUnreadable);
   if (agents === null) return { code: 'git_directory_gone', reason: 'the workspace has no git directory any more' };
   if ('reason' in agents) return agents;
-  const strange = strangeFolder(agents, checkout);
+  const strange = await placeOutside(agents, [checkout.workspace, checkout.gitDir], checkout.borrowed);
   if (strange === null) return agents;
   return { code: 'git_directory_strange', reason: `the git directory of the workspace uses ${strange}` };
 }

@@ -10,10 +10,10 @@ import { type CheckoutRecord, writeRecord } from './checkout-record.ts';
 import type { GitDirectory } from './git-directory.ts';
 import { type ObjectFormat, plainConfig, setLens } from './lens.ts';
 import { bringCopies, type CheckoutWork } from './make-checkout.ts';
+import { placeOutside } from './place-outside.ts';
 import { readGitDirectory } from './read-git-directory.ts';
 import { type IndexEntry, readIndex } from './read-index.ts';
 import { refuseTreeBomb } from './refuse-tree-bomb.ts';
-import { strangeFolder } from './strange-folder.ts';
 import { unlockGitDirectory } from './unlock.ts';
 
 const mostIndexBytes = 256 * 1024 * 1024;
@@ -30,7 +30,7 @@ export async function reviveCheckout(earlier: CheckoutRecord, work: CheckoutWork
   const agents = await readGitDirectory(folders.git);
   if (agents === null || agents.head === null || agents.objectFormat !== earlier.objectFormat)
     throw new BatonError('git_failed', `The git directory ${folders.git} is damaged.`);
-  const strange = strangeFolder(agents, earlier);
+  const strange = await placeOutside(agents, [earlier.workspace, earlier.gitDir], earlier.borrowed);
   if (strange !== null) throw new BatonError('git_failed', `The git directory ${folders.git} uses ${strange}.`);
   if (await isUntouched(agents, earlier)) return null;
   const { head, objectFormat, objects } = agents;

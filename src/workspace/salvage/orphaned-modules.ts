@@ -3,10 +3,10 @@ import path from 'node:path';
 import { BatonError } from '../../core/baton-error.ts';
 import { reasonOf } from '../error-reason.ts';
 import { type BytePath, foldersOf, fromBytePath, toBytePath } from '../folders-of.ts';
+import { placeOutside } from '../git/place-outside.ts';
 import { readGitDirectory } from '../git/read-git-directory.ts';
 import { lookAt } from '../look-at.ts';
 import { refuseTooMany, unsaved } from './find-repositories.ts';
-import { strangePlace } from './own-places.ts';
 import type { Repository } from './repository.ts';
 
 const mostEntries = 1_000_000;
@@ -49,7 +49,7 @@ function asUnsaved(error: unknown, modules: string): BatonError {
 async function readOrphan(folder: string, home: string, within: BytePath): Promise<Repository> {
   const directory = await readGitDirectory(folder);
   if (directory === null) throw unsaved('strange_git', `${folder} is no git directory`);
-  const strange = await strangePlace(directory, [home]);
+  const strange = await placeOutside(directory, [home]);
   if (strange !== null) throw unsaved('kept_elsewhere', `${folder} is kept or borrows elsewhere, in ${strange}`);
   const inside = toBytePath(`.git/${path.relative(home, folder)}`);
   const at = within === '' ? inside : `${within}/${inside}`;

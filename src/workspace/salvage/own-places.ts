@@ -1,10 +1,9 @@
-import { realpath } from 'node:fs/promises';
 import path from 'node:path';
 import { type BytePath, toBytePath } from '../folders-of.ts';
 import type { Checkout } from '../git/checkout.ts';
 import type { GitDirectory } from '../git/git-directory.ts';
 import { textIn, withoutLineEnd } from '../git/git-files.ts';
-import { lookAt } from '../look-at.ts';
+import { isInside, placeOutside, realOf } from '../git/place-outside.ts';
 import { shownPath, unsaved } from './find-repositories.ts';
 
 /**
@@ -34,46 +33,12 @@ export async function refuseStrangePlace(
   within: BytePath,
   { folder, workspace, checkout, state }: OwnPlaces,
 ): Promise<boolean> {
-  const borrowed = checkout?.borrowed ?? [];
-  const agents = [folder, ...(checkout === null ? [] : [checkout.gitDir])];
-  // What was put aside of a damaged cache lies beside it.
-  const damaged = borrowed.map((objects) => `${path.dirname(objects)}+damaged-`);
-  const strange = await strangePlace(directory, [...agents, ...borrowed], damaged);
+  const homes = [folder, ...(checkout === null ? [] : [checkout.gitDir])];
+  const strange = await placeOutside(directory, homes, checkout?.borrowed);
   if (strange === null) return false;
-  const isOfBaton = await isInside(directory.folder, [state]);
+  const isOfBaton = await isInside(directory.folder, state);
   if (!isOfBaton && (await isLentTo(directory, within, [folder, workspace]))) return true;
   throw unsaved('kept_elsewhere', `the repository in ${shownPath(within)} is kept or borrows elsewhere, in ${strange}`);
-}
-
-/** The first of its places that is, links followed, in none of these folders; null when there is none. */
-export async function strangePlace(
-  { folder, common, objects }: GitDirectory,
-  homes: readonly string[],
-  prefixes: readonly string[] = [],
-): Promise<string | null> {
-  for (const place of new Set([folder, common, ...objects])) {
-    if (!(await isInside(place, homes, prefixes))) return place;
-  }
-  return null;
-}
-
-async function isInside(place: string, homes: readonly string[], prefixes: readonly string[] = []): Promise<boolean> {
-  const real = await realOf(place);
-  for (const home of homes) {
-    if ((await lookAt(home)) === null) continue;
-    // It may be a link by now, but nothing on the way there.
-    const realHome = `${await realOf(path.dirname(home))}/${toBytePath(path.basename(home))}`;
-    if (real === realHome || real.startsWith(`${realHome}/`)) return true;
-  }
-  for (const prefix of prefixes) {
-    const known = `${await realOf(path.dirname(prefix)).catch(() => '')}/${toBytePath(path.basename(prefix))}`;
-    if (real.startsWith(known)) return true;
-  }
-  return false;
-}
-
-async function realOf(place: string): Promise<BytePath> {
-  return (await realpath(place, { encoding: 'buffer' })).toString('latin1');
 }
 
 /** Whether this is a worktree of a repository that names one of these folders as the place it lent it to. */
