@@ -2,7 +2,7 @@ import type { Writable } from 'node:stream';
 import { BatonError } from '../core/baton-error.ts';
 
 export interface ChildStdin {
-  write(text: string, signal?: AbortSignal): Promise<void>;
+  write(text: string | Uint8Array, signal?: AbortSignal): Promise<void>;
   close(): void;
 }
 

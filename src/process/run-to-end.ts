@@ -6,7 +6,7 @@ import { type ProcessDeps, startChild } from './start-child.ts';
 
 export interface RunRequest extends ProgramRequest {
   /** Written to the program's input, which then ends. Without it there is no input. */
-  readonly stdin?: string;
+  readonly stdin?: string | Uint8Array;
   readonly timeoutMs: number;
   /** Of standard output the first, of error output the last so many bytes are kept. */
   readonly maxOutputBytes?: number;

@@ -19,7 +19,7 @@ export interface ProcessDeps {
 
 export interface ChildRequest extends ProgramRequest {
   /** `none` is an input that has ended from the start; a text is written and then the input ends. */
-  readonly stdin: 'open' | 'none' | { readonly text: string };
+  readonly stdin: 'open' | 'none' | { readonly text: string | Uint8Array };
   readonly stderrTailBytes?: number;
   /** Hears the error output piece by piece, not line by line. */
   readonly onStderr?: (text: string) => void;

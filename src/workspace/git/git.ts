@@ -48,7 +48,8 @@ export interface GitCall {
   readonly secretSettings?: readonly (readonly [name: string, value: string])[];
   /** Whether it may go to other machines; then it sees the person's git configuration and their ssh agent. */
   readonly network?: boolean;
-  readonly stdin?: string;
+  /** As bytes where it has names that need not be text. */
+  readonly stdin?: string | Uint8Array;
   readonly timeoutMs?: number;
   readonly maxOutputBytes?: number;
   readonly signal?: AbortSignal;

@@ -1,5 +1,6 @@
 import path from 'node:path';
-import { type BytePath, fromBytePath, toBytePath } from '../folders-of.ts';
+import { fromBytePath, toBytePath } from '../folders-of.ts';
+import type { Git } from '../git/git.ts';
 import type { GitDirectory } from '../git/git-directory.ts';
 import { textIn } from '../git/git-files.ts';
 
@@ -8,35 +9,20 @@ const mostAddressLength = 2_000;
 
 /**
  * Where a clone that Baton did not make says it came from; null when it does not say it plainly. An agent may have written
- * it, so it is only ever text: nothing fetches from it here, and it has no form for which git would run a program.
+ * it, so it is only ever text: git reads the file as data, nothing fetches from it here, and it has no form for which git
+ * would run a program.
  */
-export async function readAgentOrigin({ common }: Pick<GitDirectory, 'common'>): Promise<string | null> {
+export async function readAgentOrigin(git: Git, { common }: Pick<GitDirectory, 'common'>): Promise<string | null> {
   const config = await textIn(`${toBytePath(common)}/config`, mostConfigBytes).catch(() => null);
-  const written = config === null ? null : originIn(config);
-  return written === null ? null : plainAddress(written);
-}
-
-/** The first `url` of the section `[remote "origin"]`, which is the one that git fetches from. */
-export function originIn(config: BytePath): string | null {
-  let isOrigin = false;
-  for (const line of config.replaceAll('\r\n', '\n').replaceAll(/\\\n/g, '').split('\n')) {
-    const heading = /^\s*\[([A-Za-z0-9.-]*)(?:[ \t]+"((?:[^"\\]|\\.)*)")?\]/.exec(line);
-    if (heading !== null) isOrigin = heading[1]?.toLowerCase() === 'remote' && heading[2] === 'origin';
-    const pair = /^\s*url\s*=(.*)$/i.exec(heading === null ? line : line.slice(heading[0].length));
-    if (pair === null || !isOrigin) continue;
-    const value = readValue(pair[1] ?? '');
-    const text = value === null ? '' : fromBytePath(value).toString('utf8');
-    return value !== null && toBytePath(text) === value ? text : null;
-  }
-  return null;
-}
-
-/** A value as git reads it: quotes may stand anywhere, and a comment begins outside of them. Null when it is broken. */
-function readValue(written: BytePath): BytePath | null {
-  if (written.length > mostAddressLength) return null;
-  const parts = /^(?:[^"\\#;]|\\["\\]|"(?:[^"\\]|\\["\\])*")*/.exec(written)?.[0] ?? '';
-  if (!/^(?:$|[#;])/.test(written.slice(parts.length))) return null;
-  return parts.trim().replaceAll(/\\(["\\])|"/g, (_all, escaped: string | undefined) => escaped ?? '');
+  if (config === null) return null;
+  const { code, stdout } = await git.ask({
+    gitDir: null,
+    args: ['config', '--file', '-', '--no-includes', '-z', '--get-all', 'remote.origin.url'],
+    stdin: fromBytePath(config),
+  });
+  // Git fetches from the first one.
+  const [first = ''] = stdout.split('\0');
+  return code === 0 ? plainAddress(fromBytePath(first).toString('utf8')) : null;
 }
 
 const host = String.raw`(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9][A-Za-z0-9._-]*)`;

@@ -167,8 +167,8 @@ async function listFile(scratch: string, names: readonly BytePath[]): Promise<st
 }
 
 /** What Baton or the person says comes first; the agent is asked only where nobody else knows. */
-async function originOf({ checkout, directory }: Repository, { repo }: SalvageParts): Promise<string | null> {
-  return checkout?.repository ?? repo?.shown ?? (await readAgentOrigin(directory));
+async function originOf({ checkout, directory }: Repository, { repo, git }: SalvageParts): Promise<string | null> {
+  return checkout?.repository ?? repo?.shown ?? (await readAgentOrigin(git, directory));
 }
 
 /** Of every project. In the state folder, what does not say whose it is, is this one's. */

@@ -1,7 +1,9 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { originIn, plainAddress } from '../../../src/workspace/salvage/agent-origin.ts';
+import { plainAddress, readAgentOrigin } from '../../../src/workspace/salvage/agent-origin.ts';
+import { scratchGit } from '../git/look-scene.ts';
+import { scratchFolder } from '../scratch-folder.ts';
 import { gitIn, makeRepository, salvageScene, throughSalvage, write } from './salvage-scene.ts';
 
 describe('the origin of a clone that Baton did not make', () => {
@@ -50,8 +52,10 @@ describe('the origin of a clone that Baton did not make', () => {
     [`[remote "origin"]\n\turl = /${'a'.repeat(5_000)}\n`, null],
     [`[remote "origin"]\n\turl = /\u00ff\n`, null],
     [`[${' '.repeat(500_000)}`, null],
-  ])('is read from the configuration %j', (config, origin) => {
-    expect(originIn(config)).toBe(origin);
+  ])('is read from the configuration %j', async (config, origin) => {
+    const common = scratchFolder();
+    writeFileSync(path.join(common, 'config'), config, 'latin1');
+    expect(await readAgentOrigin(scratchGit(), { common })).toBe(origin);
   });
 
   it.each([
