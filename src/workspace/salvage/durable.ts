@@ -1,4 +1,3 @@
-import { constants } from 'node:fs';
 import { copyFile, open, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { hasCode } from '../error-reason.ts';
@@ -32,24 +31,4 @@ export async function writeDurably(file: string, text: string): Promise<void> {
   const half = `${file}.new`;
   await writeFile(half, text);
   await moveDurably(half, file);
-}
-
-/** Neither follows a link nor waits for the other end of a pipe. */
-const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
-
-/** Copies a file that an agent may have made. False when it is absent, no plain file, or larger than this. */
-export async function copyPlainFile(from: string, to: string, mostBytes: number): Promise<boolean> {
-  const source = await open(from, flags).catch((error: unknown) => {
-    if (['ENOENT', 'ELOOP', 'ENXIO', 'ENOTDIR'].some((code) => hasCode(error, code))) return null;
-    throw error;
-  });
-  if (source === null) return false;
-  try {
-    const { size } = await source.stat();
-    if (!(await source.stat()).isFile() || size > mostBytes) return false;
-    await writeFile(to, source.createReadStream({ autoClose: false, start: 0 }));
-    return true;
-  } finally {
-    await source.close();
-  }
 }

@@ -98,7 +98,6 @@ type UnsavedProblem =
   | 'index_unreadable'
   | 'sparse_index'
   | 'objects_unreadable'
-  | 'name_not_text'
   | 'reference_refused'
   | 'saved_incompletely'
   | 'archive_failed'

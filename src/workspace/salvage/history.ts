@@ -1,15 +1,17 @@
+import { readdir } from 'node:fs/promises';
+import path from 'node:path';
 import { BatonError } from '../../core/baton-error.ts';
 import type { Logger } from '../../core/logger.ts';
+import { reasonOf } from '../error-reason.ts';
 import type { Git, GitCall } from '../git/git.ts';
 import type { GitDirectory, Tip } from '../git/git-directory.ts';
-import { type Besides, readBesides } from './besides.ts';
-import { brokenObjects } from './broken-objects.ts';
+import { setLens } from '../git/lens.ts';
+import { lookAt } from '../look-at.ts';
 import { unsaved } from './find-repositories.ts';
 import type { ObjectStore } from './repository.ts';
+import { salvageReferences, savedCommits } from './saved-commits.ts';
+import { namesOf } from './saved-extras.ts';
 import type { Target } from './target.ts';
-
-/** Where saved work is in a repository. Nothing else of Baton's is there. */
-export const salvageReferences = 'refs/baton/salvage/';
 
 /** The commits of a repository, compared with those of the repository that takes its work. */
 export interface History {
@@ -21,8 +23,10 @@ export interface History {
   readonly heads: readonly string[];
   /** Every name that holds something, with what it holds: a commit, a tag, and now and then a file or a tree. */
   readonly tips: readonly Tip[];
-  /** What names hold besides commits and the target's names do not. */
-  readonly besides: Besides;
+  /** What names hold that is no commit, and the target's names do not: tags, and now and then a file or a tree. */
+  readonly held: readonly string[];
+  /** The commits that names hold, HEAD first. */
+  readonly starts: readonly string[];
   /** Names of objects that are nowhere: there is nothing to save. */
   readonly lost: readonly string[];
 }
@@ -31,8 +35,9 @@ export interface HistoryRequest {
   readonly directory: GitDirectory;
   readonly target: Target;
   readonly store: ObjectStore;
-  /** Tags that are kept already. */
-  readonly tags: ReadonlySet<string>;
+  /** The key of the workspace; saved work of others counts as kept. */
+  readonly key: string;
+  readonly scratch: string;
   readonly logger: Logger;
   readonly signal: AbortSignal | undefined;
 }
@@ -54,7 +59,8 @@ export async function readHistory(git: Git, request: HistoryRequest): Promise<Hi
   if (head !== null && headTree === null)
     throw unsaved('objects_unreadable', `the commit ${head} of HEAD cannot be read`);
   await refuseUnreadable(
-    directory,
+    git,
+    request,
     ids.filter((id) => !held.has(id)),
   );
 
@@ -68,13 +74,21 @@ export async function readHistory(git: Git, request: HistoryRequest): Promise<Hi
     else if (type === 'commit') throw unsaved('objects_unreadable', `what ${name} holds (${id}) cannot be read`);
   }
   const odd = [...new Set(tips.map(({ id }) => id))].filter((id) => held.get(id)?.type !== 'commit');
-  const besides = await readBesides(git, request, new Map(odd.map((id) => [id, held.get(id)?.type ?? ''])));
+  const kept = odd.length === 0 ? new Set() : await heldByTarget(git, request);
 
   const known = await knownElsewhere(git, request, commits);
   const starts = [...new Set([...(head === null ? [] : [head]), ...commits.map(({ id }) => id)])];
   const past = directory.past.flatMap((id) => held.get(id)?.commit ?? []);
   const missing = await withPast(git, request, { starts, past, known });
-  return { headTree, commits: missing.commits.size, heads: newestOf(missing), tips, besides, lost };
+  return {
+    headTree,
+    commits: missing.commits.size,
+    heads: newestOf(missing),
+    tips,
+    held: odd.filter((id) => !kept.has(id)),
+    starts,
+    lost,
+  };
 }
 
 export interface Missing {
@@ -189,13 +203,62 @@ async function peel(git: Git, request: HistoryRequest, ids: readonly string[]): 
   return peeled;
 }
 
-/** Missing is what no file of the repository has, and only where every file that could have it can be read. */
-async function refuseUnreadable({ objects, objectFormat }: GitDirectory, missing: readonly string[]): Promise<void> {
+/**
+ * Missing is what no file of the repository has, and only where every file that could have it can be read: git has nothing
+ * to say of any of them. It says nothing of a pack without an index, which it does not look at.
+ */
+async function refuseUnreadable(
+  git: Git,
+  { directory: { objects, objectFormat }, scratch, signal }: HistoryRequest,
+  missing: readonly string[],
+): Promise<void> {
   if (missing.length === 0) return;
+  const lens = await setLens({ folder: path.join(scratch, 'missing'), head: null, objectFormat });
+  const { stderr } = await git.ask({
+    gitDir: lens.folder,
+    borrowed: objects,
+    args: ['cat-file', '--batch-check'],
+    stdin: `${missing.join('\n')}\n`,
+    maxOutputBytes: mostListBytes,
+    ...(signal && { signal }),
+  });
+  let broken = stderr.trim();
   for (const folder of objects) {
-    const broken = await brokenObjects(folder, objectFormat, missing);
-    if (broken !== null) throw unsaved('objects_unreadable', `objects of the repository cannot be read: ${broken}`);
+    for (const id of missing) {
+      const file = path.join(folder, id.slice(0, 2), id.slice(2));
+      if ((await lookAt(file)) !== null) broken ||= `${file} is there and is no object`;
+    }
+    const packs = (await lookAt(path.join(folder, 'pack'))) === null ? [] : await readdir(path.join(folder, 'pack'));
+    const lone = packs.find((name) => name.endsWith('.pack') && !packs.includes(name.replace(/pack$/, 'idx')));
+    if (lone !== undefined) broken ||= `${path.join(folder, 'pack', lone)} has no index`;
   }
+  if (broken !== '')
+    throw unsaved('objects_unreadable', `objects of the repository cannot be read: ${reasonOf(broken)}`);
+}
+
+/** So much saved work is looked into; the same tags are not kept twice, so that few entries have any. */
+const mostEntries = 50;
+
+/**
+ * What the target's own names hold. In a repository of Baton's also what saved work of other workspaces keeps: a clone
+ * brings the tags of its source along, and they are not saved again for each clone.
+ */
+async function heldByTarget(git: Git, request: HistoryRequest): Promise<ReadonlySet<string>> {
+  const { target, directory, key, logger } = request;
+  const { gitDir } = target;
+  const text = await git.run({ gitDir, args: ['for-each-ref', '--format=%(objectname) %(refname)'] });
+  const lines = text.split('\n').map((line) => line.split(' '));
+  const own = lines.filter(([, name = salvageReferences]) => !name.startsWith(salvageReferences));
+  const found = new Set(own.map(([id = '']) => id));
+  if (!target.isOurs) return found;
+  for (const id of await cachedCommits(git, target)) found.add(id);
+  if (!directory.tips.some(({ name }) => name.startsWith('refs/remotes/'))) return found;
+  const saved = await savedCommits(git, gitDir, logger);
+  const others = saved.filter(({ work, note }) => note.extras !== null && !work.name.startsWith(`${key}/`));
+  for (const { note } of others.slice(0, mostEntries)) {
+    for (const id of (await namesOf(git, gitDir, note)).held) found.add(id);
+  }
+  return found;
 }
 
 function newestOf({ commits }: Missing): string[] {

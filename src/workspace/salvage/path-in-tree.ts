@@ -24,6 +24,11 @@ export async function kindAt(root: BytePath, name: BytePath): Promise<'nothing' 
   return 'nothing';
 }
 
+/** Names as git takes a list of them. */
+export function joined(names: readonly BytePath[]): BytePath {
+  return names.map((name) => `${name}\0`).join('');
+}
+
 /** Whether a path is this folder or below it; everything is below the root, which is the empty path. */
 export function isBelow(name: BytePath, folder: BytePath): boolean {
   return folder === '' || name === folder || name.startsWith(`${folder}/`);

@@ -1,14 +1,13 @@
-import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
+import { readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { BatonError } from '../../core/baton-error.ts';
 import { hasCode } from '../error-reason.ts';
 import { type BytePath, fromBytePath, toBytePath } from '../folders-of.ts';
-import type { Git, GitCall } from '../git/git.ts';
+import type { Git } from '../git/git.ts';
 import { copyIndex, type Lens, setLens, through } from '../git/lens.ts';
 import { refuseTreeBomb } from '../git/refuse-tree-bomb.ts';
-import { type AgentIndex, type Conflict, readAgentIndex } from './agent-index.ts';
-import { shownPath, unsaved } from './find-repositories.ts';
-import { isBelow, kindAt } from './path-in-tree.ts';
+import { type AgentIndex, readAgentIndex } from './agent-index.ts';
+import { isBelow, joined, kindAt } from './path-in-tree.ts';
 import type { ObjectStore, Repository } from './repository.ts';
 
 export interface RecordedTree {
@@ -16,7 +15,7 @@ export interface RecordedTree {
   readonly tree: string;
   /** The tree of the agent's index without files in conflict; null when there is no index. */
   readonly staged: string | null;
-  readonly conflicts: readonly Conflict[];
+  readonly conflicts: AgentIndex['conflicts'];
   /** Files of HEAD that lie in nested repositories, by their paths below this repository. */
   readonly insideNested: readonly BytePath[];
 }
@@ -45,8 +44,8 @@ export async function recordTree(git: Git, request: RecordRequest): Promise<Reco
   const { directory, nested } = repository;
   const lens = await ownLens(request);
   const call = { ...through(lens, workTree), ...store, settings: quickly, maxOutputBytes: mostListBytes };
-  const run = (args: readonly string[], more: Partial<GitCall> = {}): Promise<string> =>
-    git.run({ ...call, ...more, args, ...(signal === undefined ? {} : { signal }) });
+  const run: Run = (args, names) =>
+    git.run({ ...call, args, ...(names && { stdin: fromBytePath(joined(names)) }), ...(signal && { signal }) });
 
   if (directory.head !== null && directory.head !== repository.checkout?.baseCommit)
     await refuseTreeBomb(git, { gitDir: lens.folder, borrowed: store.borrowed }, directory.head);
@@ -56,14 +55,14 @@ export async function recordTree(git: Git, request: RecordRequest): Promise<Reco
   await hideLeftOut(run, index);
 
   const rules = nested.flatMap((folder) => leavingOut(folder));
-  await run(['add', '-A', '--sparse', ...(await pathspecFile(scratch, 'all', [':(top)', ...rules]))]);
+  await run(['add', '-A', '--sparse', ...pathspecs], [':(top)', ...rules]);
   const wanted = [...new Set([...request.forced, ...(index?.forced ?? [])])];
   const forced: BytePath[] = [];
   for (const name of wanted) {
     if (nested.some((folder) => isBelow(name, folder))) continue;
     if ((await kindAt(toBytePath(workTree), name)) === 'file') forced.push(`:(literal,top)${name}`);
   }
-  if (forced.length > 0) await run(['add', '-f', '--sparse', ...(await pathspecFile(scratch, 'forced', forced))]);
+  if (forced.length > 0) await run(['add', '-f', '--sparse', ...pathspecs], forced);
   // Whether everything is there is looked at where it is saved.
   const tree = (await run(['write-tree', '--missing-ok'])).trim();
   return { tree, staged: index?.tree ?? null, conflicts: index?.conflicts ?? [], insideNested };
@@ -91,7 +90,10 @@ async function ownLens({ repository, scratch }: RecordRequest): Promise<Lens> {
   return lens;
 }
 
-type Run = (args: readonly string[], more?: Partial<GitCall>) => Promise<string>;
+/** Names go to git through its input: an argument would have to be text. */
+type Run = (args: readonly string[], names?: readonly BytePath[]) => Promise<string>;
+
+const pathspecs = ['--pathspec-from-file=-', '--pathspec-file-nul'];
 
 /** Every file of HEAD is in the index, also those that are ignored by now. */
 async function readHead(run: Run, lens: Lens, head: string | null): Promise<void> {
@@ -117,7 +119,7 @@ async function readHead(run: Run, lens: Lens, head: string | null): Promise<void
  */
 async function freeGitlinks(run: Run, { nested }: Repository, workTree: string): Promise<BytePath[]> {
   const inside: BytePath[] = [];
-  const freed: string[] = [];
+  const freed: BytePath[] = [];
   for (const line of (await run(['ls-files', '-s', '-z'])).split('\0')) {
     const name = line.slice(line.indexOf('\t') + 1);
     if (line === '') continue;
@@ -126,27 +128,19 @@ async function freeGitlinks(run: Run, { nested }: Repository, workTree: string):
       continue;
     }
     if (nested.includes(name) || (await kindAt(toBytePath(workTree), name)) !== 'folder') continue;
-    if ((await readdir(fromBytePath(`${toBytePath(workTree)}/${name}`))).length > 0) freed.push(asText(name));
+    if ((await readdir(fromBytePath(`${toBytePath(workTree)}/${name}`))).length > 0) freed.push(name);
   }
-  if (freed.length > 0) await run(['update-index', '--force-remove', '-z', '--stdin'], { stdin: joined(freed) });
+  if (freed.length > 0) await run(['update-index', '--force-remove', '-z', '--stdin'], freed);
   return inside;
 }
 
 /** What a sparse checkout left out is not deleted. */
 async function hideLeftOut(run: Run, index: AgentIndex | null): Promise<void> {
-  const names = (index?.leftOut ?? []).filter((name) => isText(name)).map(asText);
+  const names = index?.leftOut ?? [];
   if (names.length === 0) return;
-  const known = new Set((await run(['ls-files', '-z'])).split('\0').filter(isText).map(asText));
+  const known = new Set((await run(['ls-files', '-z'])).split('\0'));
   const hidden = names.filter((name) => known.has(name));
-  if (hidden.length > 0) await run(['update-index', '--skip-worktree', '-z', '--stdin'], { stdin: joined(hidden) });
-}
-
-/** Paths go to git in a file: an argument or an input would have to be text. */
-async function pathspecFile(scratch: string, name: string, specs: readonly BytePath[]): Promise<readonly string[]> {
-  const file = path.join(scratch, `pathspec-${name}`);
-  await mkdir(scratch, { recursive: true });
-  await writeFile(file, Buffer.from(joined(specs), 'latin1'));
-  return [`--pathspec-from-file=${file}`, '--pathspec-file-nul'];
+  if (hidden.length > 0) await run(['update-index', '--skip-worktree', '-z', '--stdin'], hidden);
 }
 
 /**
@@ -156,17 +150,4 @@ async function pathspecFile(scratch: string, name: string, specs: readonly ByteP
 function leavingOut(folder: BytePath): BytePath[] {
   const pattern = `[\\${folder.slice(0, 1)}]${folder.slice(1).replaceAll(/[*?[\]\\]/g, (character) => `\\${character}`)}`;
   return [`:(exclude,glob,top)${pattern}`, `:(exclude,glob,top)${pattern}/**`];
-}
-
-function joined(names: readonly string[]): string {
-  return names.map((name) => `${name}\0`).join('');
-}
-
-function isText(name: BytePath): boolean {
-  return toBytePath(fromBytePath(name).toString('utf8')) === name;
-}
-
-function asText(name: BytePath): string {
-  if (!isText(name)) throw unsaved('name_not_text', `the name of the repository ${shownPath(name)} is no text`);
-  return fromBytePath(name).toString('utf8');
 }

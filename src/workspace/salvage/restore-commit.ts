@@ -10,9 +10,9 @@ import { plainConfig, setLens, through } from '../git/lens.ts';
 import { lookAt } from '../look-at.ts';
 import { shownPath } from './find-repositories.ts';
 import { isPlainPath } from './path-in-tree.ts';
-import { namesOf, putTags } from './restore-papers.ts';
 import type { RestoreResult } from './salvage.ts';
 import type { SavedCommit } from './saved-commits.ts';
+import { namesOf, restoreConflicts, unpackExtras } from './saved-extras.ts';
 import { branchOf } from './saved-note.ts';
 
 const mostListBytes = 256 * 1024 * 1024;
@@ -37,7 +37,7 @@ export async function restoreCommit(git: Git, saved: SavedCommit, folder: string
     if (!hasCode(error, 'ENOENT')) throw error;
   });
 
-  const names = await namesOf(git, source, note);
+  const { tips: names } = await namesOf(git, source, note);
   const wanted = names.map(({ id }) => id);
   const ids = await stillThere(git, source, wanted);
   await git.run({
@@ -48,7 +48,7 @@ export async function restoreCommit(git: Git, saved: SavedCommit, folder: string
     args: ['pack-objects', '--revs', '--quiet', '--delta-base-offset', path.join(gitDir, 'objects', 'pack', 'pack')],
     stdin: [commit, ...(note.head === null ? [] : [note.head]), ...ids, ''].join('\n'),
   });
-  await putTags(git, gitDir, note);
+  await unpackExtras(git, gitDir, note);
   const there = await stillThere(git, gitDir, wanted);
   const tips = names.filter(({ id }) => there.has(id));
   const headReference = await putNames(git, gitDir, { ...saved, note: { ...note, tips } });
@@ -59,6 +59,7 @@ export async function restoreCommit(git: Git, saved: SavedCommit, folder: string
   await putChanges(git, { commit, head: note.head, isExact: note.isExact, gitDir, folder, scratch, objectFormat });
   await deleteTree(scratch);
   const isStaged = note.staged === null || (await putStaged(git, call, note.staged));
+  await restoreConflicts(git, call, note);
   return { folder, branch: branchOf({ headReference }), head: note.head, unstaged: isStaged ? null : note.staged };
 }
 

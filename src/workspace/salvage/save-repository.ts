@@ -2,22 +2,20 @@ import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import type { Logger } from '../../core/logger.ts';
 import type { BytePath } from '../folders-of.ts';
-import type { Git } from '../git/git.ts';
-import { setLens } from '../git/lens.ts';
+import type { Git, GitCall } from '../git/git.ts';
 import { refuseTreeBomb } from '../git/refuse-tree-bomb.ts';
 import { bringObjects } from './bring-objects.ts';
 import { flush } from './durable.ts';
 import { unsaved } from './find-repositories.ts';
-import { readHistory, salvageReferences } from './history.ts';
+import { inTarget, readHistory } from './history.ts';
 import { objectsIn } from './objects-in.ts';
-import { writePapers } from './papers.ts';
 import { recordTree } from './record-tree.ts';
 import { referencePart } from './reference-part.ts';
 import type { ObjectStore, Repository } from './repository.ts';
 import type { SalvageRequest, SavedWork } from './salvage.ts';
-import { savedCommits } from './saved-commits.ts';
+import { salvageReferences, savedCommits } from './saved-commits.ts';
+import { writeExtras } from './saved-extras.ts';
 import { commitText, issueNote, noteIn, type SavedNote, savedWork, shortNames, subjectOf } from './saved-note.ts';
-import { savedTags } from './saved-tags.ts';
 import type { Target } from './target.ts';
 
 export interface SaveParts {
@@ -66,23 +64,26 @@ export async function saveRepository(wanted: RepositoryRequest, parts: SaveParts
   const { signal } = request;
   const store = await makeStore(scratch, repository, target);
   const key = referencePart(path.basename(request.workspace));
-  const tags = await savedTags(git, target, directory, key, logger);
-  const history = await readHistory(git, { directory, target, store, tags, logger, signal });
+  const history = await readHistory(git, { directory, target, store, key, scratch, logger, signal });
   const before = history.headTree ?? emptyTrees[directory.objectFormat];
   const { tree, staged, conflicts, insideNested } =
     workTree === null
       ? { tree: before, staged: null, conflicts: [], insideNested: [] }
       : await recordTree(git, { repository, workTree, scratch, store, forced: wanted.forced, signal });
-  const { heads, tips, lost, besides } = history;
-  const { inNote, text: names } = shortNames({ heads, tips, lost });
-  const place = { objectFormat: directory.objectFormat, scratch, store, signal };
-  const papers = await writePapers(git, { besides, conflicts, names }, place);
-  const found = { tree, staged: staged === before ? null : staged, papers, ...inNote };
+  const { heads, tips, lost, held, starts } = history;
+  const { inNote, text: names } = shortNames({ heads, tips, lost, held });
+  const extras = await writeExtras(
+    git,
+    { held, commits: starts, conflicts, names },
+    writing(target, store, signal),
+    scratch,
+  );
+  const found = { tree, staged: staged === before ? null : staged, extras, ...inNote };
 
   const earlier = await savedCommits(git, target.gitDir, logger, key);
   const same = earlier.find(({ note }) => isKeptFor(parts.project, note) && isSame(note, wanted, found));
   if (same !== undefined) return { work: same.work, insideNested };
-  const isMore = besides.tags.size + besides.objects.size + conflicts.length > 0;
+  const isMore = held.length + conflicts.length > 0;
   if (tree === before && found.staged === null && heads.length === 0 && !isMore) return { work: null, insideNested };
 
   const note: SavedNote = {
@@ -126,13 +127,13 @@ function isKeptFor(project: string, note: SavedNote): boolean {
 function isSame(
   note: SavedNote,
   { repository: { directory, within } }: RepositoryRequest,
-  { tree, staged, papers, heads, tips }: Pick<SavedNote, 'tree' | 'staged' | 'papers' | 'heads' | 'tips'>,
+  { tree, staged, extras, heads, tips }: Pick<SavedNote, 'tree' | 'staged' | 'extras' | 'heads' | 'tips'>,
 ): boolean {
   return (
     note.within === within &&
     note.tree === tree &&
     note.staged === staged &&
-    note.papers === papers &&
+    note.extras === extras &&
     note.head === directory.head &&
     note.headReference === directory.headReference &&
     heads.every((id) => note.heads.includes(id)) &&
@@ -147,6 +148,11 @@ async function makeStore(scratch: string, { directory }: Repository, target: Tar
   return { objects, borrowed: [...directory.objects, path.join(target.gitDir, 'objects')] };
 }
 
+/** A call that writes new objects into the scratch folder, where they need not last. */
+function writing(target: Target, store: ObjectStore, signal: AbortSignal | undefined): Omit<GitCall, 'args'> {
+  return { ...inTarget(target, store, signal), objects: store.objects, settings: ['core.fsync=none'] };
+}
+
 /** The names of files that are not the same in two trees. */
 async function differing(
   git: Git,
@@ -156,13 +162,8 @@ async function differing(
   store: ObjectStore,
 ): Promise<readonly BytePath[]> {
   if (one === other) return [];
-  const names = await git.run({
-    gitDir: target.gitDir,
-    borrowed: [store.objects, ...store.borrowed],
-    args: ['diff-tree', '-r', '-z', '--no-renames', '--name-only', one, other],
-    maxOutputBytes: 256 * 1024 * 1024,
-    ...(signal === undefined ? {} : { signal }),
-  });
+  const args = ['diff-tree', '-r', '-z', '--no-renames', '--name-only', one, other];
+  const names = await git.run({ ...inTarget(target, store, signal), args });
   return names.split('\0').slice(0, -1);
 }
 
@@ -189,24 +190,15 @@ async function writeCommits(
   wanted: RepositoryRequest,
   store: ObjectStore,
 ): Promise<string> {
-  const { scratch, request } = wanted;
-  const { head, objectFormat } = wanted.repository.directory;
-  const lens = await setLens({ folder: path.join(scratch, 'commits'), head, objectFormat });
-  const write = async (tree: string, parents: readonly string[], subject: string): Promise<string> => {
-    const written = await git.run({
-      gitDir: lens.folder,
-      ...store,
-      settings: ['core.fsync=none'],
-      args: ['hash-object', '-t', 'commit', '-w', '--stdin'],
-      stdin: commitText(note, { tree, parents, subject }),
-      ...(request.signal === undefined ? {} : { signal: request.signal }),
-    });
-    return written.trim();
-  };
+  const { head } = wanted.repository.directory;
+  const call = writing(wanted.target, store, wanted.request.signal);
+  const args = ['hash-object', '-t', 'commit', '-w', '--stdin'];
+  const write = async (tree: string, parents: readonly string[], subject: string): Promise<string> =>
+    (await git.run({ ...call, args, stdin: commitText(note, { tree, parents, subject }) })).trim();
   const first = head === null ? [] : [head];
   const staged =
     note.staged === null || note.staged === note.tree ? [] : [await write(note.staged, first, 'What was staged')];
-  const papers = note.papers === null ? [] : [await write(note.papers, [], 'What belongs to it')];
+  const extras = note.extras === null ? [] : [await write(note.extras, [], 'What belongs to it')];
   let rest = heads.filter((id) => id !== head);
   while (rest.length > mostParents) {
     const groups: string[] = [];
@@ -215,7 +207,7 @@ async function writeCommits(
     }
     rest = groups;
   }
-  return write(note.tree, [...first, ...staged, ...papers, ...rest], subjectOf(note));
+  return write(note.tree, [...first, ...staged, ...extras, ...rest], subjectOf(note));
 }
 
 /** Under this name, or with a number behind it: what is there is never replaced. */

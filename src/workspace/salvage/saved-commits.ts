@@ -1,9 +1,11 @@
 import type { Logger } from '../../core/logger.ts';
 import type { Git } from '../git/git.ts';
-import { salvageReferences } from './history.ts';
 import { objectsIn } from './objects-in.ts';
 import type { SavedWork } from './salvage.ts';
 import { noteIn, type SavedNote, savedWork } from './saved-note.ts';
+
+/** Where saved work is in a repository. Nothing else of Baton's is there. */
+export const salvageReferences = 'refs/baton/salvage/';
 
 export interface SavedCommit {
   readonly work: SavedWork;

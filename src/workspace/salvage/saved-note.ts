@@ -4,7 +4,7 @@ import type { Tip } from '../git/git-directory.ts';
 import { counted } from './counted.ts';
 import type { SalvageRequest, SavedWork } from './salvage.ts';
 
-/** What grows with the number of names. Where it is too long for a note it is with the papers, and here are none. */
+/** What grows with the number of names. Where it is too long for a note it is with the extras, and here are none. */
 export interface NoteNames {
   /** The newest of the commits that were nowhere else. */
   readonly heads: readonly string[];
@@ -12,6 +12,8 @@ export interface NoteNames {
   readonly tips: readonly Tip[];
   /** Names whose objects are nowhere. */
   readonly lost: readonly string[];
+  /** What names held that is no commit and that the entry keeps itself: tags above all. */
+  readonly held: readonly string[];
 }
 
 /** What the message of a saved commit tells programs. Its words may be anybody's: they are data, never message text. */
@@ -38,8 +40,8 @@ export interface SavedNote extends NoteNames {
   /** How many files were staged, and how many of them otherwise than they are saved; null when nobody counted. */
   readonly stagedFiles: number | null;
   readonly stagedOtherwise: number | null;
-  /** The tree of what is neither a file nor a commit (`papers.ts`); null when there is none. */
-  readonly papers: string | null;
+  /** The tree of what is neither a file nor a commit (`saved-extras.ts`); null when there is none. */
+  readonly extras: string | null;
   /** Where the repository came from, without user and password. */
   readonly origin: string | null;
 }
@@ -47,7 +49,7 @@ export interface SavedNote extends NoteNames {
 const mark = 'Baton-Saved: ';
 
 /** What notes did not tell at first. */
-const fromBefore = { project: null, papers: null, isExact: false, stagedFiles: null, stagedOtherwise: null };
+const fromBefore = { project: null, extras: null, held: [], isExact: false, stagedFiles: null, stagedOtherwise: null };
 
 const author = 'Baton <baton@localhost.invalid>';
 
@@ -131,7 +133,7 @@ function isNote(value: unknown): value is Omit<SavedNote, keyof typeof fromBefor
     ['runId', 'headReference', 'head', 'staged', 'origin'].every(isTextOrNull) &&
     ['savedAt', 'files', 'commits'].every((key) => Number.isFinite(note[key])) &&
     ['heads', 'tips', 'lost'].every((key) => Array.isArray(note[key])) &&
-    ['project', 'papers'].every((key) => note[key] === undefined || isTextOrNull(key)) &&
+    ['project', 'extras'].every((key) => note[key] === undefined || isTextOrNull(key)) &&
     (note.isExact === undefined || typeof note.isExact === 'boolean') &&
     ['stagedFiles', 'stagedOtherwise'].every((key) => (note[key] ?? null) === null || Number.isFinite(note[key]))
   );
@@ -143,7 +145,7 @@ const mostNameCharacters = 64 * 1024;
 export function shortNames(names: NoteNames): { readonly inNote: NoteNames; readonly text: string | null } {
   const text = ascii(JSON.stringify(names));
   if (text.length <= mostNameCharacters) return { inNote: names, text: null };
-  return { inNote: { heads: [], tips: [], lost: [] }, text };
+  return { inNote: { heads: [], tips: [], lost: [], held: [] }, text };
 }
 
 /** JSON whose every character is plain: no encoding of a message can change it. */

@@ -243,10 +243,14 @@ describe("the agent's index", () => {
     const before = readFileSync(path.join(workspace, '.git', 'index'));
     const [work] = savedBy(await salvage.save(requestFor(workspace)));
     expect(readFileSync(path.join(workspace, '.git', 'index')).equals(before)).toBe(true);
+    const status = gitIn(workspace, 'status', '--porcelain');
+    const unmerged = gitIn(workspace, 'ls-files', '-u');
     gitIn(places.salvage, 'gc', '-q', '--prune=now');
-    expect(gitIn(places.salvage, 'cat-file', 'blob', side)).toBe('side');
     const restored = await throughSalvage(salvage, workspace);
     expect(gitIn(restored, 'show', ':x')).toBe('STAGED ONLY');
+    expect(gitIn(restored, 'ls-files', '-u')).toBe(unmerged);
+    expect(gitIn(restored, 'show', ':1:y')).toBe('side');
+    expect(gitIn(restored, 'status', '--porcelain')).toBe(status);
     expect(readFileSync(path.join(restored, 'x'), 'utf8')).toBe('file\n');
     expect(work?.name).toBe('T-1/run-1');
   });
