@@ -1,19 +1,14 @@
-import { chmod, copyFile, lstat, mkdir, readFile, readlink, rm, symlink, writeFile } from 'node:fs/promises';
+import { copyFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { BatonError } from '../../core/baton-error.ts';
 import { deleteTree } from '../delete-tree.ts';
 import { hasCode } from '../error-reason.ts';
-import { type BytePath, fromBytePath, toBytePath } from '../folders-of.ts';
 import { writeBareRepository } from '../git/bare-repository.ts';
 import type { Git, GitCall } from '../git/git.ts';
-import { plainConfig, setLens, through } from '../git/lens.ts';
-import { lookAt } from '../look-at.ts';
-import { shownPath } from './find-repositories.ts';
-import { isPlainPath } from './path-in-tree.ts';
+import { type ObjectFormat, plainConfig, setLens, through } from '../git/lens.ts';
 import type { RestoreResult } from './salvage.ts';
 import type { SavedCommit } from './saved-commits.ts';
 import { namesOf, restoreConflicts, unpackExtras } from './saved-extras.ts';
-import { branchOf } from './saved-note.ts';
+import { branchOf, type SavedNote } from './saved-note.ts';
 
 const mostListBytes = 256 * 1024 * 1024;
 
@@ -53,14 +48,36 @@ export async function restoreCommit(git: Git, saved: SavedCommit, folder: string
   const tips = names.filter(({ id }) => there.has(id));
   const headReference = await putNames(git, gitDir, { ...saved, note: { ...note, tips } });
   const call = { gitDir, workTree: folder, indexFile: path.join(gitDir, 'index') };
-  if (note.head !== null) await git.run({ ...call, args: ['read-tree', '--reset', '-u', note.head] });
-  // Not in the state folder, which a daemon that starts meanwhile tidies up.
-  const scratch = path.join(gitDir, 'baton-restore');
-  await putChanges(git, { commit, head: note.head, isExact: note.isExact, gitDir, folder, scratch, objectFormat });
-  await deleteTree(scratch);
+  await putFiles(git, { note, commit, call, objectFormat });
   const isStaged = note.staged === null || (await putStaged(git, call, note.staged));
   await restoreConflicts(git, call, note);
   return { folder, branch: branchOf({ headReference }), head: note.head, unstaged: isStaged ? null : note.staged };
+}
+
+interface FilesPlace {
+  readonly note: SavedNote;
+  readonly commit: string;
+  readonly call: Required<Pick<GitCall, 'workTree' | 'indexFile'>> & { readonly gitDir: string };
+  readonly objectFormat: ObjectFormat;
+}
+
+/**
+ * Writes the saved files, byte by byte, through a lens. What a checkout of Baton's had as git made it comes by an ordinary
+ * checkout first, and then only the other files are written. Afterwards the index is that of HEAD.
+ */
+async function putFiles(git: Git, { note, commit, call, objectFormat }: FilesPlace): Promise<void> {
+  const { head, isExact } = note;
+  if (head !== null) await git.run({ ...call, args: ['read-tree', '--reset', ...(isExact ? [] : ['-u']), head] });
+  // Not in the state folder, which a daemon that starts meanwhile tidies up.
+  const folder = path.join(call.gitDir, 'baton-restore');
+  const known = isExact || head === null ? {} : { index: call.indexFile };
+  const lens = await setLens({ folder, head, objectFormat, ...known });
+  await git.run({
+    ...through(lens, call.workTree),
+    borrowed: [path.join(call.gitDir, 'objects')],
+    args: ['read-tree', '--reset', '-u', commit],
+  });
+  await deleteTree(folder);
 }
 
 /** Only into the index: the files are there. False for a tree that git does not take, such as one with a file `.git`. */
@@ -130,95 +147,3 @@ async function putReferences(git: Git, gitDir: string, wanted: ReadonlyMap<strin
 }
 
 const identity = ['user.name=Baton', 'user.email=baton@localhost.invalid'];
-
-interface ChangesPlace {
-  readonly commit: string;
-  readonly head: string | null;
-  readonly isExact: boolean;
-  readonly gitDir: string;
-  readonly folder: string;
-  readonly scratch: string;
-  readonly objectFormat: 'sha1' | 'sha256';
-}
-
-/** The saved files that differ from HEAD, written through a lens into a folder of their own and moved from there. */
-async function putChanges(git: Git, place: ChangesPlace): Promise<void> {
-  const { commit, head, isExact, gitDir, folder, scratch, objectFormat } = place;
-  const raw = path.join(scratch, 'files');
-  await mkdir(raw, { recursive: true });
-  const lens = await setLens({ folder: path.join(scratch, 'lens'), head, objectFormat });
-  const call: Omit<GitCall, 'args'> = {
-    ...through(lens, raw),
-    borrowed: [path.join(gitDir, 'objects')],
-    settings: ['core.fsync=none'],
-    maxOutputBytes: mostListBytes,
-  };
-  await git.run({ ...call, args: ['read-tree', commit] });
-  await git.run({ ...call, args: ['checkout-index', '--all', '--force'] });
-  const [from, to] = [toBytePath(raw), toBytePath(folder)];
-  const changes =
-    head === null
-      ? allAdded(await git.run({ ...call, args: ['ls-files', '-z'] }))
-      : changesIn(
-          await git.run({ ...call, args: ['diff-tree', '-r', '-z', '--no-renames', '--name-status', head, commit] }),
-        );
-  const plain = changes.filter(({ name }) => isPlainPath(name));
-  // First what is gone: a folder may be where a file was, and the other way round.
-  for (const { name, isGone } of plain)
-    if (isGone && (await isWayPlain(to, name)))
-      await rm(fromBytePath(`${to}/${name}`), { recursive: true, force: true });
-  for (const { name, isGone } of plain) if (!isGone) await putFile(from, to, name);
-  if (!isExact) return;
-  // Where attributes want other line ends than the file had, the checkout has made them.
-  const converted = await git.run({ ...call, workTree: folder, args: ['diff', '-z', '--no-renames', '--name-only'] });
-  for (const name of converted.split('\0').filter((each) => each !== '' && isPlainPath(each)))
-    await putFile(from, to, name);
-}
-
-interface Change {
-  readonly name: BytePath;
-  readonly isGone: boolean;
-}
-
-function allAdded(list: string): Change[] {
-  return list.split('\0').flatMap((name) => (name === '' ? [] : [{ name, isGone: false }]));
-}
-
-function changesIn(list: string): Change[] {
-  const fields = list.split('\0');
-  const changes: Change[] = [];
-  for (let at = 0; at + 1 < fields.length; at += 2)
-    changes.push({ name: fields[at + 1] ?? '', isGone: fields[at] === 'D' });
-  return changes;
-}
-
-/**
- * Whether nothing on the way to a file is a link or a file. In a tree of an agent's making one name can be both a folder
- * and a link, and behind a link are the person's own files.
- */
-async function isWayPlain(root: BytePath, name: BytePath): Promise<boolean> {
-  const parts = name.split('/');
-  for (let depth = 1; depth < parts.length; depth += 1) {
-    const found = await lookAt(fromBytePath(`${root}/${parts.slice(0, depth).join('/')}`));
-    if (found === null) return true;
-    if (!found.isDirectory()) return false;
-  }
-  return true;
-}
-
-/** Takes the place of whatever is there. A commit of another repository has no file. */
-async function putFile(source: BytePath, folder: BytePath, name: BytePath): Promise<void> {
-  const [from, to] = [`${source}/${name}`, `${folder}/${name}`];
-  const found = (await isWayPlain(source, name)) ? await lstat(fromBytePath(from)) : null;
-  if (found === null || !(await isWayPlain(folder, name)))
-    throw new BatonError('restore_refused', `The saved file ${shownPath(name)} leads out of the folder.`);
-  await rm(fromBytePath(to), { recursive: true, force: true });
-  await mkdir(fromBytePath(to.slice(0, to.lastIndexOf('/'))), { recursive: true });
-  if (found.isSymbolicLink()) {
-    await symlink(await readlink(fromBytePath(from), { encoding: 'buffer' }), fromBytePath(to));
-  } else if (found.isFile()) {
-    await writeFile(fromBytePath(to), await readFile(fromBytePath(from)));
-    await chmod(fromBytePath(to), found.mode & 0o777);
-  } else if (found.isDirectory()) await mkdir(fromBytePath(to));
-  else throw new BatonError('git_failed', 'A saved file could not be written.');
-}
