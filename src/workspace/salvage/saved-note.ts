@@ -1,55 +1,60 @@
+import { z } from 'zod';
 import { harmlessLine } from '../../core/harmless-line.ts';
-import { type BytePath, fromBytePath } from '../folders-of.ts';
-import type { Tip } from '../git/git-directory.ts';
+import { fromBytePath } from '../folders-of.ts';
 import { counted } from './counted.ts';
 import type { SalvageRequest, SavedWork } from './salvage.ts';
 
-/** What grows with the number of names. Where it is too long for a note it is with the extras, and here are none. */
-export interface NoteNames {
-  /** The newest of the commits that were nowhere else. */
-  readonly heads: readonly string[];
-  /** Every name that held something, so that it can be put back. */
-  readonly tips: readonly Tip[];
-  /** Names whose objects are nowhere. */
-  readonly lost: readonly string[];
-  /** What names held that is no commit and that the entry keeps itself: tags above all. */
-  readonly held: readonly string[];
-}
+const ids = z.array(z.string()).readonly();
 
-/** What the message of a saved commit tells programs. Its words may be anybody's: they are data, never message text. */
-export interface SavedNote extends NoteNames {
-  /** Null before it was written down. */
-  readonly project: string | null;
-  readonly issueId: string;
-  readonly issueIdentifier: string;
-  readonly issueTitle: string;
-  readonly runId: string | null;
-  readonly workspace: string;
-  readonly within: BytePath;
-  readonly savedAt: number;
+/** What grows with the number of names. Where it is too long for a note it is with the extras, and here are none. */
+const namesSchema = z.object({
+  /** The newest of the commits that were nowhere else. */
+  heads: ids,
+  /** Every name that held something, so that it can be put back. */
+  tips: z.array(z.object({ name: z.string(), id: z.string() })).readonly(),
+  /** Names whose objects are nowhere. */
+  lost: ids,
+  /** What names held that is no commit and that the entry keeps itself: tags above all. */
+  held: ids.default([]),
+});
+
+/**
+ * What the message of a saved commit tells programs. Its words may be anybody's: they are data, never message text. What
+ * has a default was not told at first.
+ */
+const noteSchema = namesSchema.extend({
+  project: z.string().nullable().default(null),
+  issueId: z.string(),
+  issueIdentifier: z.string(),
+  issueTitle: z.string(),
+  runId: z.string().nullable(),
+  workspace: z.string(),
+  /** A `BytePath`. */
+  within: z.string(),
+  savedAt: z.number(),
   /** The reference that HEAD named; null when it was detached. */
-  readonly headReference: string | null;
-  readonly head: string | null;
-  readonly files: number;
-  readonly commits: number;
+  headReference: z.string().nullable(),
+  head: z.string().nullable(),
+  files: z.number(),
+  commits: z.number(),
   /** The tree that was saved, and what was staged; null when that was nothing. */
-  readonly tree: string;
-  readonly staged: string | null;
+  tree: z.string(),
+  staged: z.string().nullable(),
   /** Whether a file that is saved as HEAD has it was so byte by byte; in a checkout of Baton's it may be as git made it. */
-  readonly isExact: boolean;
+  isExact: z.boolean().default(false),
   /** How many files were staged, and how many of them otherwise than they are saved; null when nobody counted. */
-  readonly stagedFiles: number | null;
-  readonly stagedOtherwise: number | null;
+  stagedFiles: z.number().nullable().default(null),
+  stagedOtherwise: z.number().nullable().default(null),
   /** The tree of what is neither a file nor a commit (`saved-extras.ts`); null when there is none. */
-  readonly extras: string | null;
+  extras: z.string().nullable().default(null),
   /** Where the repository came from, without user and password. */
-  readonly origin: string | null;
-}
+  origin: z.string().nullable(),
+});
+
+export type NoteNames = Readonly<z.infer<typeof namesSchema>>;
+export type SavedNote = Readonly<z.infer<typeof noteSchema>>;
 
 const mark = 'Baton-Saved: ';
-
-/** What notes did not tell at first. */
-const fromBefore = { project: null, extras: null, held: [], isExact: false, stagedFiles: null, stagedOtherwise: null };
 
 const author = 'Baton <baton@localhost.invalid>';
 
@@ -86,8 +91,7 @@ export function noteIn(message: string): SavedNote | null {
   const line = message.split('\n').findLast((each) => each.startsWith(mark));
   if (line === undefined) return null;
   try {
-    const value: unknown = JSON.parse(line.slice(mark.length));
-    return isNote(value) ? { ...fromBefore, ...value } : null;
+    return noteSchema.parse(JSON.parse(line.slice(mark.length)));
   } catch {
     return null;
   }
@@ -120,23 +124,6 @@ export function issueNote(
 ): Pick<SavedNote, 'issueId' | 'issueIdentifier' | 'issueTitle' | 'runId' | 'workspace'> {
   const { issue, runId, workspace } = request;
   return { issueId: issue.id, issueIdentifier: issue.identifier, issueTitle: issue.title, runId, workspace };
-}
-
-function isNote(value: unknown): value is Omit<SavedNote, keyof typeof fromBefore> {
-  if (typeof value !== 'object' || value === null) return false;
-  const note = value as Record<string, unknown>;
-  const isTextOrNull = (key: string): boolean => note[key] === null || typeof note[key] === 'string';
-  return (
-    ['issueId', 'issueIdentifier', 'issueTitle', 'workspace', 'within', 'tree'].every(
-      (key) => typeof note[key] === 'string',
-    ) &&
-    ['runId', 'headReference', 'head', 'staged', 'origin'].every(isTextOrNull) &&
-    ['savedAt', 'files', 'commits'].every((key) => Number.isFinite(note[key])) &&
-    ['heads', 'tips', 'lost'].every((key) => Array.isArray(note[key])) &&
-    ['project', 'extras'].every((key) => note[key] === undefined || isTextOrNull(key)) &&
-    (note.isExact === undefined || typeof note.isExact === 'boolean') &&
-    ['stagedFiles', 'stagedOtherwise'].every((key) => (note[key] ?? null) === null || Number.isFinite(note[key]))
-  );
 }
 
 const mostNameCharacters = 64 * 1024;
