@@ -2,7 +2,7 @@ import type { Clock } from '../clock/clock.ts';
 import type { Logger } from '../core/logger.ts';
 import type { Settings } from '../core/settings.ts';
 import type { ProcessDeps } from '../process/start-child.ts';
-import { createCheckouts } from '../workspace/git/checkouts.ts';
+import { createCheckouts } from '../workspace/git/checkout/checkouts.ts';
 import { createLocalWorkspaces } from '../workspace/local-workspaces.ts';
 import { createSalvage } from '../workspace/salvage/create-salvage.ts';
 import { pruneSalvage } from '../workspace/salvage/prune-salvage.ts';

@@ -15,7 +15,7 @@ import { transcriptFiles } from '../store/transcript-files.ts';
 import { HealthFile } from '../telemetry/health-file.ts';
 import type { Board } from '../tracker/board/board.ts';
 import { WorkflowFile } from '../workflow/workflow-file.ts';
-import { createCheckouts } from '../workspace/git/checkouts.ts';
+import { createCheckouts } from '../workspace/git/checkout/checkouts.ts';
 import { lastTouch } from './activity-file.ts';
 import { workflowContext } from './adapters.ts';
 import { createBoardWatch } from './api/board-watch.ts';

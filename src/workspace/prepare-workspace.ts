@@ -5,7 +5,7 @@ import { BatonError } from '../core/baton-error.ts';
 import { deleteTree } from './delete-tree.ts';
 import { hasCode } from './error-reason.ts';
 import { finishLeftovers } from './finish-removals.ts';
-import type { Checkout } from './git/checkout.ts';
+import type { Checkout } from './git/checkout/checkout.ts';
 import { runHook } from './hooks.ts';
 import type { WorkspaceParts } from './local-workspaces.ts';
 import { refuseOneOfAnother } from './refuse-one-of-another.ts';

@@ -2,8 +2,8 @@ import path from 'node:path';
 import { BatonError } from '../core/baton-error.ts';
 import { canonicalPath } from './canonical-path.ts';
 import { reasonOf } from './error-reason.ts';
-import { checkoutFolders } from './git/checkout-record.ts';
-import { readGitDirectory } from './git/read-git-directory.ts';
+import { checkoutFolders } from './git/checkout/checkout-record.ts';
+import { readGitDirectory } from './git/read/read-git-directory.ts';
 import type { WorkspaceParts } from './local-workspaces.ts';
 
 /** Of the whole process: each is told of once. */

@@ -5,7 +5,7 @@ import { deleteTree } from './delete-tree.ts';
 import { deleteDoomed, givenUp, saveAndDelete, writeNote } from './doomed-workspace.ts';
 import { hasCode, reasonOf } from './error-reason.ts';
 import { finishLeftovers } from './finish-removals.ts';
-import { findOddRules } from './git/find-odd-rules.ts';
+import { findOddRules } from './git/shadow/refuse-odd-rules.ts';
 import { runHookAnyway } from './hooks.ts';
 import type { WorkspaceParts } from './local-workspaces.ts';
 import { lookAt } from './look-at.ts';

@@ -2,7 +2,7 @@ import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 import type { Logger } from '../core/logger.ts';
 import { deleteTree } from './delete-tree.ts';
-import { clearLeftovers } from './git/clear-leftovers.ts';
+import { clearLeftovers } from './git/cache/clear-leftovers.ts';
 import { createGit, type Git, type GitParts } from './git/git.ts';
 import { type GitPlaces, gitPlaces } from './git/git-places.ts';
 import { lookAt } from './look-at.ts';

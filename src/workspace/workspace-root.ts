@@ -1,6 +1,6 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { checkoutFolders } from './git/checkout-record.ts';
+import { checkoutFolders } from './git/checkout/checkout-record.ts';
 import type { GitPlaces } from './git/git-places.ts';
 import { lookAt } from './look-at.ts';
 

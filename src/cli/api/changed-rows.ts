@@ -1,5 +1,5 @@
 import type { Diff } from '../../server/api/schema/run.ts';
-import { nameText } from '../../workspace/git/git-files.ts';
+import { nameText } from '../../workspace/git/read/git-files.ts';
 import type { ChangedFile, PatchFacts } from './diff-text.ts';
 
 /** What a diff shows at most: files, and bytes of all. */

@@ -11,7 +11,7 @@ import type { Store } from '../../store/store.ts';
 import type { TranscriptReader } from '../../store/transcript-files.ts';
 import type { LoadedWorkflow } from '../../workflow/load-workflow.ts';
 import type { WorkflowFile } from '../../workflow/workflow-file.ts';
-import type { Checkouts } from '../../workspace/git/checkout.ts';
+import type { Checkouts } from '../../workspace/git/checkout/checkout.ts';
 import type { Salvage } from '../../workspace/salvage/salvage.ts';
 import type { WorkspaceGround } from '../../workspace/workspace-ground.ts';
 import type { Remote } from '../remote.ts';

@@ -4,7 +4,7 @@ import type { RunEvidence } from '../../core/run-evidence.ts';
 import type { RepositorySettings } from '../../core/settings.ts';
 import type { Diff } from '../../server/api/schema/run.ts';
 import type { Runs } from '../../store/runs.ts';
-import type { Checkout } from '../../workspace/git/checkout.ts';
+import type { Checkout } from '../../workspace/git/checkout/checkout.ts';
 import type { Git } from '../../workspace/git/git.ts';
 import type { GitPlaces } from '../../workspace/git/git-places.ts';
 import { turns } from '../../workspace/turns.ts';

@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { checkoutFolders, readRecord } from '../../workspace/git/checkout-record.ts';
+import { checkoutFolders, readRecord } from '../../workspace/git/checkout/checkout-record.ts';
 import { gitPlaces } from '../../workspace/git/git-places.ts';
 import { lookAt } from '../../workspace/look-at.ts';
 

@@ -5,7 +5,7 @@ import { harmlessLine } from '../../core/harmless-line.ts';
 import type { RepositorySettings } from '../../core/settings.ts';
 import { hasCode } from '../../workspace/error-reason.ts';
 import type { Git } from '../../workspace/git/git.ts';
-import { findCommonDirectory } from '../../workspace/git/source-repository.ts';
+import { findCommonDirectory } from '../../workspace/git/source/source-repository.ts';
 import { type Finding, ill, illFrom, well } from './finding.ts';
 
 const check = 'repository_write';

@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { findRepositoryAbove } from '../../workspace/git/find-repository-above.ts';
+import { findRepositoryAbove } from '../../workspace/git/source/find-repository-above.ts';
 import type { Surroundings } from '../surroundings.ts';
 
 /**

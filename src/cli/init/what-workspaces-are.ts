@@ -1,7 +1,7 @@
 import { type BatonError, toBatonError } from '../../core/baton-error.ts';
 import { harmlessLine } from '../../core/harmless-line.ts';
 import type { Settings, WorkspaceStrategy } from '../../core/settings.ts';
-import { readSource } from '../../workspace/git/read-source.ts';
+import { readSource } from '../../workspace/git/source/read-source.ts';
 import { boundedGit } from '../doctor/bounded-git.ts';
 import { whatIsMade } from '../doctor/what-is-made.ts';
 import type { Surroundings } from '../surroundings.ts';

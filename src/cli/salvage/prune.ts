@@ -1,5 +1,5 @@
 import { systemClock } from '../../clock/system-clock.ts';
-import { counted } from '../../workspace/salvage/counted.ts';
+import { counted } from '../../workspace/salvage/plural.ts';
 import { pruneSalvage } from '../../workspace/salvage/prune-salvage.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { jsonLine } from '../json-line.ts';

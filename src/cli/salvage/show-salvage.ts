@@ -1,5 +1,5 @@
 import { harmlessLine, harmlessLines } from '../../core/harmless-line.ts';
-import { counted } from '../../workspace/salvage/counted.ts';
+import { counted } from '../../workspace/salvage/plural.ts';
 import type { SavedWork } from '../../workspace/salvage/salvage.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { jsonLine } from '../json-line.ts';

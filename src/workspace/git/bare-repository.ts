@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { type ObjectFormat, plainConfig } from './lens.ts';
-import { quotedByGit } from './quoted-by-git.ts';
+import { quotedByGit } from './git.ts';
+import { type ObjectFormat, plainConfig } from './shadow/shadow-git.ts';
 
 export interface BareRepository {
   readonly folder: string;

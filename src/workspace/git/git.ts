@@ -5,7 +5,6 @@ import { type RunResult, runToEnd } from '../../process/run-to-end.ts';
 import type { ProcessDeps } from '../../process/start-child.ts';
 import { lookAt } from '../look-at.ts';
 import { turns } from '../turns.ts';
-import { quotedByGit } from './quoted-by-git.ts';
 
 /**
  * The one way the daemon calls git. An agent may have written the git directory of its workspace, and git runs programs
@@ -65,6 +64,12 @@ export interface GitParts extends ProcessDeps {
   /** The daemon's own environment. */
   readonly daemonEnv: Readonly<Record<string, string | undefined>>;
 }
+
+/** A fetch that brings what it was asked for and nothing else, and says nothing. */
+export const quietFetch: readonly string[] = [
+  ...['fetch', '--quiet', '--no-tags', '--no-prune', '--no-write-fetch-head', '--no-auto-maintenance', '--refmap='],
+  '--no-recurse-submodules',
+];
 
 /**
  * How many calls run at once; git itself uses several threads, and a disk has one head. Calls that read what an agent
@@ -224,4 +229,9 @@ function remark(stderr: string): string {
 /** Drops who is named before the host of a URL: there may be a password. */
 function withoutPasswords(text: string): string {
   return text.replaceAll(/\/\/[^/\s]*@/g, '//');
+}
+
+/** A text between quotes, as git reads one in its configuration and in a list of paths. */
+export function quotedByGit(text: string): string {
+  return `"${text.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n').replaceAll('\t', '\\t')}"`;
 }

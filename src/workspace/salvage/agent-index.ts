@@ -4,13 +4,13 @@ import path from 'node:path';
 import { reasonOf } from '../error-reason.ts';
 import { type BytePath, fromBytePath, toBytePath } from '../folders-of.ts';
 import type { Git, GitCall } from '../git/git.ts';
-import type { GitDirectory } from '../git/git-directory.ts';
-import { type ObjectFormat, setLens, through } from '../git/lens.ts';
-import { type IndexEntry, readIndex } from '../git/read-index.ts';
+import type { GitDirectory } from '../git/read/git-directory.ts';
+import { type IndexEntry, readIndex } from '../git/read/read-index.ts';
+import { type ObjectFormat, setLens, through } from '../git/shadow/shadow-git.ts';
 import { lookAt } from '../look-at.ts';
 import { readPlainFile } from '../read-small-file.ts';
-import { unsaved } from './find-repositories.ts';
 import { isPlainPath, joined, kindAt } from './path-in-tree.ts';
+import { unsaved } from './salvage-errors.ts';
 
 /** What the agent's own index says. It is only a hint: what it leaves out or hides is looked at anyway. */
 export interface AgentIndex {

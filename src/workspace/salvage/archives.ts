@@ -5,10 +5,10 @@ import { childEnvironment } from '../../process/child-environment.ts';
 import { type RunResult, runToEnd } from '../../process/run-to-end.ts';
 import type { ProcessDeps } from '../../process/start-child.ts';
 import { hasCode, reasonOf } from '../error-reason.ts';
-import { flush, moveDurably, writeDurably } from './durable.ts';
-import { unsaved } from './find-repositories.ts';
-import { referencePart } from './reference-part.ts';
 import type { SalvageRequest, SavedWork } from './salvage.ts';
+import { unsaved } from './salvage-errors.ts';
+import { referencePart } from './saved-commits.ts';
+import { flush, moveDurably, writeDurably } from './write-durably.ts';
 
 /**
  * Workspaces that are no repository, kept as tar files: `<key>/<run>.tar.gz` with `<run>.json` beside it, which is written

@@ -2,11 +2,11 @@ import { chmod, mkdir, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { BatonError } from '../../core/baton-error.ts';
 import type { Git } from '../git/git.ts';
-import { flush, moveDurably } from './durable.ts';
-import { unsaved } from './find-repositories.ts';
 import { cachedCommits, inTarget, missingIn } from './history.ts';
 import type { ObjectStore } from './repository.ts';
+import { unsaved } from './salvage-errors.ts';
 import type { Target } from './target.ts';
+import { flush, moveDurably } from './write-durably.ts';
 
 export interface BringRequest {
   /** The commit that holds everything. */

@@ -1,11 +1,10 @@
 import path from 'node:path';
 import { BatonError } from '../../core/baton-error.ts';
 import type { Git } from '../git/git.ts';
-import { objectsIn } from './objects-in.ts';
-import { referencePart } from './reference-part.ts';
 import type { Repository } from './repository.ts';
 import type { SalvageRequest } from './salvage.ts';
 import type { SalvageParts } from './salvage-parts.ts';
+import { objectsIn, referencePart } from './saved-commits.ts';
 import { cachesOf, localTarget, ownTarget, type Target } from './target.ts';
 
 const mostListBytes = 256 * 1024 * 1024;

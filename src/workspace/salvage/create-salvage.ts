@@ -1,6 +1,7 @@
 import { mkdir, mkdtemp, readdir, rmdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { BatonError, toBatonError } from '../../core/baton-error.ts';
+import { harmlessLine } from '../../core/harmless-line.ts';
 import { deleteTree } from '../delete-tree.ts';
 import { hasCode } from '../error-reason.ts';
 import type { BytePath } from '../folders-of.ts';
@@ -8,16 +9,16 @@ import type { GitPlaces } from '../git/git-places.ts';
 import { readAgentOrigin } from './agent-origin.ts';
 import { type ArchiveParts, dropArchive, listArchives, listMembers, saveArchive, unpackArchive } from './archives.ts';
 import { chooseTarget } from './choose-target.ts';
-import { findRepositories, shownPath, unsaved } from './find-repositories.ts';
-import { findWork, notFound } from './find-work.ts';
-import { orphanedModules } from './orphaned-modules.ts';
+import { findRepositories } from './find-repositories.ts';
 import { type Repository, readRepositories } from './repository.ts';
 import { restoreCommit } from './restore-commit.ts';
 import type { Salvage, SalvageRequest, SavedWork, SaveResult } from './salvage.ts';
+import { shownPath, unsaved } from './salvage-errors.ts';
 import type { SalvageParts } from './salvage-parts.ts';
 import { emptyTrees, saveRepository } from './save-repository.ts';
 import { type SavedCommit, savedCommits } from './saved-commits.ts';
 import { allTargets, localTarget, rememberLocal } from './target.ts';
+import { orphanedModules } from './unused-submodules.ts';
 
 export function createSalvage(parts: SalvageParts): Salvage {
   const { git, places, project } = parts;
@@ -218,4 +219,25 @@ async function takeFolder(folder: string): Promise<boolean> {
   const names = await readdir(folder).catch(() => null);
   if (names?.length === 0) return false;
   throw new BatonError('restore_refused', `${folder} is there already and is not an empty folder.`);
+}
+
+/** By the name first: an issue may be called as an entry is. */
+function findWork(works: readonly SavedWork[], wanted: string): SavedWork | undefined {
+  const isMeant = ({ issueId, issueIdentifier, name }: SavedWork): boolean =>
+    issueId === wanted || issueIdentifier.toLowerCase() === wanted.toLowerCase() || name.startsWith(`${wanted}/`);
+  return works.find(({ name }) => name === wanted) ?? works.find(isMeant);
+}
+
+/** Tells in which other project there is such a work; null when there is none. */
+function notFound(wanted: string, elsewhere: string | null): BatonError {
+  const message = `There is no saved work "${wanted}", and none of an issue of that name`;
+  if (elsewhere === null) return new BatonError('salvage_not_found', `${message}.`);
+  return new BatonError(
+    'salvage_not_found',
+    `${message}, in this project; the project "${harmlessLine(elsewhere)}" has it.`,
+    {
+      details: { project: elsewhere },
+      nextStep: 'Use the workflow file of that project, or look at it from here with --all-projects.',
+    },
+  );
 }

@@ -1,7 +1,7 @@
 import { BatonError } from '../../core/baton-error.ts';
-import { harmlessLine } from '../../core/harmless-line.ts';
 import { reasonOf } from '../error-reason.ts';
-import { type BytePath, type Folder, foldersOf, fromBytePath, toBytePath } from '../folders-of.ts';
+import { type BytePath, type Folder, foldersOf, toBytePath } from '../folders-of.ts';
+import { shownPath, unsaved } from './salvage-errors.ts';
 
 /** A folder with a `.git` in it. */
 export interface FoundRepository {
@@ -80,31 +80,4 @@ export function refuseTooMany(repositories: number): void {
 
 function isGitName(name: BytePath): boolean {
   return name.toLowerCase() === '.git';
-}
-
-/** A path of bytes for people. */
-export function shownPath(path: BytePath): string {
-  return harmlessLine(fromBytePath(path).toString('utf8')) || '.';
-}
-
-/** Why work could not be saved, for programs: `details.problem` of `salvage_failed`. */
-type UnsavedProblem =
-  | 'too_many_repositories'
-  | 'files_beside_repositories'
-  | 'kept_elsewhere'
-  | 'folder_unreadable'
-  | 'strange_git'
-  | 'git_directory_unreadable'
-  | 'index_unreadable'
-  | 'sparse_index'
-  | 'objects_unreadable'
-  | 'reference_refused'
-  | 'saved_incompletely'
-  | 'archive_failed'
-  | 'failed';
-
-/** The reason completes the sentence "The work could not be saved: …". */
-export function unsaved(problem: UnsavedProblem, reason: string, cause?: unknown): BatonError {
-  const message = `The work could not be saved: ${reason}.`;
-  return new BatonError('salvage_failed', message, { cause, details: { problem } });
 }

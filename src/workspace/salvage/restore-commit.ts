@@ -4,7 +4,7 @@ import { deleteTree } from '../delete-tree.ts';
 import { hasCode } from '../error-reason.ts';
 import { writeBareRepository } from '../git/bare-repository.ts';
 import type { Git, GitCall } from '../git/git.ts';
-import { type ObjectFormat, plainConfig, setLens, through } from '../git/lens.ts';
+import { type ObjectFormat, plainConfig, setLens, through } from '../git/shadow/shadow-git.ts';
 import type { RestoreResult } from './salvage.ts';
 import type { SavedCommit } from './saved-commits.ts';
 import { namesOf, restoreConflicts, unpackExtras } from './saved-extras.ts';

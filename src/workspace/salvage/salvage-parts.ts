@@ -1,7 +1,7 @@
 import type { Logger } from '../../core/logger.ts';
 import type { RepositorySettings } from '../../core/settings.ts';
 import type { ProcessDeps } from '../../process/start-child.ts';
-import type { Checkout } from '../git/checkout.ts';
+import type { Checkout } from '../git/checkout/checkout.ts';
 import type { Git } from '../git/git.ts';
 import type { GitPlaces } from '../git/git-places.ts';
 

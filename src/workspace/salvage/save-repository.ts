@@ -3,20 +3,18 @@ import path from 'node:path';
 import type { Logger } from '../../core/logger.ts';
 import type { BytePath } from '../folders-of.ts';
 import type { Git, GitCall } from '../git/git.ts';
-import { refuseTreeBomb } from '../git/refuse-tree-bomb.ts';
+import { refuseTreeBomb } from '../git/shadow/refuse-tree-bomb.ts';
 import { bringObjects } from './bring-objects.ts';
-import { flush } from './durable.ts';
-import { unsaved } from './find-repositories.ts';
 import { inTarget, readHistory } from './history.ts';
-import { objectsIn } from './objects-in.ts';
 import { recordTree } from './record-tree.ts';
-import { referencePart } from './reference-part.ts';
 import type { ObjectStore, Repository } from './repository.ts';
 import type { SalvageRequest, SavedWork } from './salvage.ts';
-import { salvageReferences, savedCommits } from './saved-commits.ts';
+import { unsaved } from './salvage-errors.ts';
+import { objectsIn, referencePart, salvageReferences, savedCommits } from './saved-commits.ts';
 import { writeExtras } from './saved-extras.ts';
 import { commitText, issueNote, noteIn, type SavedNote, savedWork, shortNames, subjectOf } from './saved-note.ts';
 import type { Target } from './target.ts';
+import { flush } from './write-durably.ts';
 
 export interface SaveParts {
   readonly project: string;

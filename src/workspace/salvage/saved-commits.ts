@@ -1,6 +1,5 @@
 import type { Logger } from '../../core/logger.ts';
 import type { Git } from '../git/git.ts';
-import { objectsIn } from './objects-in.ts';
 import type { SavedWork } from './salvage.ts';
 import { noteIn, type SavedNote, savedWork } from './saved-note.ts';
 
@@ -71,4 +70,33 @@ function groups(entries: readonly Entry[]): string[][] {
     left -= size;
   }
   return found;
+}
+
+/** A part of a reference's name. A dot may stand only where git takes it. */
+export function referencePart(text: string): string {
+  const safe = text.replaceAll(/[^A-Za-z0-9._-]/gu, (character) => `%${Buffer.from(character).toString('hex')}`);
+  const isBad = safe === '' || /^[.-]|\.\.|\.$|\.lock$/.test(safe);
+  return isBad ? `%${safe.replaceAll('.', '%2e')}` : safe;
+}
+
+export interface ReadObject {
+  readonly id: string;
+  readonly type: string;
+  /** One character a byte. */
+  readonly content: string;
+}
+
+/** The objects in what `git cat-file --batch` wrote; those that were missing are left out. */
+export function* objectsIn(text: string): Generator<ReadObject> {
+  let at = 0;
+  while (at < text.length) {
+    const end = text.indexOf('\n', at);
+    if (end < 0) return;
+    const [id = '', type = '', size] = text.slice(at, end).split(' ');
+    at = end + 1;
+    if (size === undefined) continue;
+    const length = Number(size);
+    yield { id, type, content: text.slice(at, at + length) };
+    at += length + 1;
+  }
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { harmlessLine } from '../../core/harmless-line.ts';
 import { fromBytePath } from '../folders-of.ts';
-import { counted } from './counted.ts';
+import { counted } from './plural.ts';
 import type { SalvageRequest, SavedWork } from './salvage.ts';
 
 const ids = z.array(z.string()).readonly();

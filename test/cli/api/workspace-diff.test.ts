@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { createWorkspaceDiff, diffOfIssue } from '../../../src/cli/api/workspace-diff.ts';
 import { systemClock } from '../../../src/clock/system-clock.ts';
 import { type Diff, diff as diffSchema } from '../../../src/server/api/schema/run.ts';
-import type { Checkout } from '../../../src/workspace/git/checkout.ts';
+import type { Checkout } from '../../../src/workspace/git/checkout/checkout.ts';
 import { runStart } from '../../conformance/store.ts';
 import { scratchStore } from '../../fake/scratch-store.ts';
 import { type LookScene, lookScene, scratchGit, watchedGit } from '../../workspace/git/look-scene.ts';

@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { readGitDirectory } from '../../../src/workspace/git/read-git-directory.ts';
+import { readGitDirectory } from '../../../src/workspace/git/read/read-git-directory.ts';
 import { rejection, scratchFolder } from '../scratch-folder.ts';
 import { shell } from './look-scene.ts';
 import { commit, git, scratchCheckouts, scratchRepository } from './scratch-repository.ts';

@@ -14,7 +14,7 @@ import {
 import path from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { copyFiles } from '../../../src/workspace/git/copy-files.ts';
+import { copyFiles } from '../../../src/workspace/git/checkout/copy-files.ts';
 import { memoryLogger } from '../../fake/memory-logger.ts';
 import { runs } from '../../property-runs.ts';
 import { rejection, scratchFolder } from '../scratch-folder.ts';

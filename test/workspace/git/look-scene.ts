@@ -3,10 +3,10 @@ import { mkdirSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { systemClock } from '../../../src/clock/system-clock.ts';
 import { examineWorkspace } from '../../../src/workspace/examine-workspace.ts';
-import type { Checkout } from '../../../src/workspace/git/checkout.ts';
+import type { Checkout } from '../../../src/workspace/git/checkout/checkout.ts';
 import { createGit, type Git, type GitCall } from '../../../src/workspace/git/git.ts';
 import { type GitPlaces, gitPlaces } from '../../../src/workspace/git/git-places.ts';
-import { setLens } from '../../../src/workspace/git/lens.ts';
+import { setLens } from '../../../src/workspace/git/shadow/shadow-git.ts';
 import type { WorkspaceFacts } from '../../../src/workspace/workspace.ts';
 import { scratchFolder } from '../scratch-folder.ts';
 

@@ -3,7 +3,7 @@ import path from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { BatonError } from '../../../src/core/baton-error.ts';
-import { readGitDirectory } from '../../../src/workspace/git/read-git-directory.ts';
+import { readGitDirectory } from '../../../src/workspace/git/read/read-git-directory.ts';
 import { runs } from '../../property-runs.ts';
 import { rejection, scratchFolder } from '../scratch-folder.ts';
 import { shell } from './look-scene.ts';

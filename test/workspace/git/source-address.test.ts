@@ -3,8 +3,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { readSource } from '../../../src/workspace/git/read-source.ts';
-import { sourceAddress } from '../../../src/workspace/git/source-address.ts';
+import { readSource } from '../../../src/workspace/git/source/read-source.ts';
+import { sourceAddress } from '../../../src/workspace/git/source/source-address.ts';
 import { rejection } from '../scratch-folder.ts';
 import { scratchGit } from './look-scene.ts';
 

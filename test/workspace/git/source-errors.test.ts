@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { soundsDamaged } from '../../../src/workspace/git/source-errors.ts';
+import { soundsDamaged } from '../../../src/workspace/git/source/source-errors.ts';
 
 it.each([
   ['fatal: Could not read from remote repository.\n\nPlease make sure you have the correct access rights', false],

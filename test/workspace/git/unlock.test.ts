@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { unlockGitDirectory } from '../../../src/workspace/git/unlock.ts';
+import { unlockGitDirectory } from '../../../src/workspace/git/checkout/unlock.ts';
 import { rejection, scratchFolder } from '../scratch-folder.ts';
 import { shell } from './look-scene.ts';
 

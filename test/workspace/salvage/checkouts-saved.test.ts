@@ -2,7 +2,7 @@ import { chmodSync, existsSync, mkdirSync, renameSync, rmSync, statSync, utimesS
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/clock/system-clock.ts';
-import { createCheckouts } from '../../../src/workspace/git/checkouts.ts';
+import { createCheckouts } from '../../../src/workspace/git/checkout/checkouts.ts';
 import type { GitCall } from '../../../src/workspace/git/git.ts';
 import { createSalvage } from '../../../src/workspace/salvage/create-salvage.ts';
 import { createWorkspaceGround } from '../../../src/workspace/workspace-ground.ts';

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { lstatSync, mkdirSync, readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { systemClock } from '../../../src/clock/system-clock.ts';
-import type { Checkout } from '../../../src/workspace/git/checkout.ts';
+import type { Checkout } from '../../../src/workspace/git/checkout/checkout.ts';
 import { createGit, type Git } from '../../../src/workspace/git/git.ts';
 import { gitPlaces } from '../../../src/workspace/git/git-places.ts';
 import { createSalvage } from '../../../src/workspace/salvage/create-salvage.ts';

@@ -1,0 +1,127 @@
+import { rename } from 'node:fs/promises';
+import type { Clock } from '../../../clock/clock.ts';
+import { BatonError } from '../../../core/baton-error.ts';
+import type { Logger } from '../../../core/logger.ts';
+import type { RepositorySettings } from '../../../core/settings.ts';
+import { deleteTree } from '../../delete-tree.ts';
+import { lookAt } from '../../look-at.ts';
+import type { OneAtATime } from '../../one-at-a-time.ts';
+import { writeAlternates, writeBareRepository } from '../bare-repository.ts';
+import type { Git } from '../git.ts';
+import type { ObjectFormat } from '../shadow/shadow-git.ts';
+import { readSource, type SourceHeads } from '../source/read-source.ts';
+import { soundsDamaged, sourceUnavailable } from '../source/source-errors.ts';
+import { earlierObjects, putAside, whatIsWrong } from './cache-folder.ts';
+import { fetchInto, keptCommits, notThere } from './cached-branches.ts';
+import { clearLeftovers } from './clear-leftovers.ts';
+import { shareRefresh } from './share-refresh.ts';
+
+/**
+ * A bare copy of a source in the state folder, from which every workspace of it is filled. What must hold:
+ *
+ * - Nothing in it is ever dropped: checkouts borrow its objects. Git neither prunes nor collects garbage here.
+ * - It is whole or not there: it is made under another name and renamed.
+ * - One operation at a time; whoever waits shares the next fetch.
+ * - A cache that is damaged is put aside, and the new one borrows from it what is still readable there: a checkout finds
+ *   in it what it had borrowed, even what the source has dropped in the meantime.
+ * - The location of the source, which may carry a password, is in no file here.
+ */
+export interface Cache {
+  /** Brings the base, and the branch where the source has it, as they are now. */
+  refresh(branch: string, signal?: AbortSignal): Promise<FreshSource>;
+  /** Something in it turned out to be unreadable: the next refresh makes it again. */
+  distrust(damage: string): void;
+}
+
+export interface FreshSource {
+  readonly cache: string;
+  readonly objectFormat: ObjectFormat;
+  readonly base: string;
+  readonly baseCommit: string;
+  /** Null where the source has no such branch. */
+  readonly branchCommit: string | null;
+}
+
+export interface CacheParts {
+  readonly git: Git;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly oneAtATime: OneAtATime;
+  readonly folder: string;
+  readonly repo: RepositorySettings;
+  /** Null: whatever the source's HEAD names. */
+  readonly base: string | null;
+}
+
+export function createCache(parts: CacheParts): Cache {
+  const { folder, oneAtATime } = parts;
+  let damage: string | null = null;
+  const refreshed = shareRefresh<string, SourceHeads>({
+    inTurn: (work) => oneAtATime(folder, work),
+    refresh: async (branches, signal) => {
+      const source = await refresh(branches, damage, signal, parts);
+      damage = null;
+      return source;
+    },
+  });
+  return {
+    refresh: async (branch, signal) => {
+      const { objectFormat, base, commits } = await refreshed(branch, signal);
+      const baseCommit = commits.get(base);
+      if (baseCommit === undefined) throw new BatonError('internal_error', 'The cache has lost its base.');
+      return { cache: folder, objectFormat, base, baseCommit, branchCommit: commits.get(branch) ?? null };
+    },
+    distrust: (reason) => {
+      damage = reason;
+    },
+  };
+}
+
+async function refresh(
+  branches: readonly string[],
+  damage: string | null,
+  signal: AbortSignal,
+  parts: CacheParts,
+): Promise<SourceHeads> {
+  const { git, repo, base, folder } = parts;
+  const source = await readSource(git, { repo, base, branches, signal });
+  const wrong = damage ?? (await whatIsWrong(folder, source.objectFormat));
+  if (wrong !== null) await makeCache(source, wrong, signal, parts);
+  else {
+    const missing = await notThere(source, folder);
+    if (missing.size > 0) await update(source, missing, signal, parts);
+  }
+  return { ...source, commits: await keptCommits(source, folder) };
+}
+
+async function update(
+  source: SourceHeads,
+  missing: ReadonlyMap<string, string>,
+  signal: AbortSignal,
+  parts: CacheParts,
+): Promise<void> {
+  await clearLeftovers(parts.folder);
+  const failure = await fetchInto(parts.folder, missing, signal, parts);
+  if (failure === null) return;
+  if (failure.isShallow || !soundsDamaged(failure.said)) throw sourceUnavailable(parts.repo, failure);
+  // The complaint may be about the source; then making the cache again fails as well, and says so.
+  await makeCache(source, failure.said, signal, parts);
+}
+
+/** Makes it, and puts aside what is there in its place; until the new one stands, that is what checkouts borrow from. */
+async function makeCache(source: SourceHeads, wrong: string, signal: AbortSignal, parts: CacheParts): Promise<void> {
+  const { folder, repo } = parts;
+  const { objectFormat, commits } = source;
+  const making = `${folder}+making`;
+  await deleteTree(making);
+  await writeBareRepository({ folder: making, objectFormat });
+  const failure = await fetchInto(making, commits, signal, parts);
+  if (failure !== null) {
+    await deleteTree(making);
+    throw sourceUnavailable(repo, failure);
+  }
+  if ((await lookAt(folder)) !== null) await putAside(parts, wrong);
+  // Not before the fetch: what is there already, damaged or not, would not have been fetched.
+  await writeAlternates(making, await earlierObjects(folder, objectFormat));
+  await rename(making, folder);
+}

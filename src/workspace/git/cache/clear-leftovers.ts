@@ -1,0 +1,25 @@
+import { readdir, rm } from 'node:fs/promises';
+import path from 'node:path';
+import { lookAt } from '../../look-at.ts';
+
+/**
+ * Removes what a killed git left in a repository of Baton's own: its locks, and files it had not finished. Only for whoever
+ * holds that repository alone.
+ */
+export async function clearLeftovers(folder: string): Promise<void> {
+  for (const name of await namesIn(folder)) {
+    if (name.endsWith('.lock')) await rm(path.join(folder, name), { force: true });
+  }
+  for (const name of await readdir(path.join(folder, 'refs'), { recursive: true }).catch(() => [])) {
+    if (name.endsWith('.lock')) await rm(path.join(folder, 'refs', name), { force: true });
+  }
+  for (const part of ['objects', 'objects/pack']) {
+    for (const name of await namesIn(path.join(folder, part))) {
+      if (/^tmp_|^incoming-/.test(name)) await rm(path.join(folder, part, name), { recursive: true, force: true });
+    }
+  }
+}
+
+async function namesIn(folder: string): Promise<string[]> {
+  return (await lookAt(folder))?.isDirectory() === true ? await readdir(folder) : [];
+}

@@ -1,0 +1,86 @@
+import { mkdir, open, readFile, rename } from 'node:fs/promises';
+import path from 'node:path';
+import { z } from 'zod';
+import { hasCode } from '../../error-reason.ts';
+import { folderName, type GitPlaces } from '../git-places.ts';
+import type { Checkout } from './checkout.ts';
+
+/** Where the things of one workspace are, beside it. */
+export interface CheckoutFolders {
+  readonly folder: string;
+  readonly record: string;
+  readonly lens: string;
+  /** The agent's git directory, for the strategy `worktree`. */
+  readonly git: string;
+}
+
+export function checkoutFolders(places: GitPlaces, workspace: string): CheckoutFolders {
+  const folder = path.join(places.checkouts, folderName(path.basename(workspace), workspace));
+  return {
+    folder,
+    record: path.join(folder, 'checkout.json'),
+    lens: path.join(folder, 'lens'),
+    git: path.join(folder, 'git'),
+  };
+}
+
+/** A checkout with what only filling it again and publishing need to know. */
+export interface CheckoutRecord extends Checkout {
+  /** The commit that was checked out when it was made: the base, or the branch that was gone on with. */
+  readonly start: string;
+  /** The commit of the branch as the source had it when it was made, or null. No publishing ever drops it. */
+  readonly found: string | null;
+}
+
+const commit = z.string().regex(/^(?:[0-9a-f]{40}|[0-9a-f]{64})$/);
+
+const schema = z.object({
+  version: z.literal(1),
+  workspace: z.string(),
+  strategy: z.enum(['worktree', 'clone']),
+  repository: z.string(),
+  branch: z.string(),
+  base: z.string(),
+  baseCommit: commit,
+  start: commit,
+  found: commit.nullable(),
+  published: commit.nullable(),
+  objectFormat: z.enum(['sha1', 'sha256']),
+  gitDir: z.string(),
+  lens: z.string(),
+  borrowed: z.array(z.string()),
+  excludes: z.array(z.string()),
+});
+
+/**
+ * The record is written last, and renamed into its place: where it is missing, the checkout was left half-made and no
+ * agent has been there. `damaged` is no such thing: it is there and cannot be read.
+ */
+export async function readRecord(file: string): Promise<CheckoutRecord | 'missing' | 'damaged'> {
+  let text: string;
+  try {
+    text = await readFile(file, 'utf8');
+  } catch (error) {
+    if (hasCode(error, 'ENOENT')) return 'missing';
+    throw error;
+  }
+  try {
+    const { version: _, ...checkout } = schema.parse(JSON.parse(text));
+    return checkout;
+  } catch {
+    return 'damaged';
+  }
+}
+
+export async function writeRecord(file: string, checkout: CheckoutRecord): Promise<void> {
+  await mkdir(path.dirname(file), { recursive: true });
+  const making = `${file}+making`;
+  const handle = await open(making, 'w', 0o600);
+  try {
+    await handle.writeFile(`${JSON.stringify({ version: 1, ...checkout }, null, 2)}\n`);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+  await rename(making, file);
+}

@@ -1,0 +1,65 @@
+import type { Delivery } from '../../../core/run-evidence.ts';
+import type { ObjectFormat } from '../shadow/shadow-git.ts';
+
+/**
+ * The seam to the workspaces that Baton fills from a repository (`workspace.strategy` worktree or clone). What must hold:
+ *
+ * - The base is fetched before each new branch; a base that cannot be fetched fails the start instead of being old.
+ * - No two workspaces share a git directory: neither hooks, configuration and locks nor branches of one agent reach
+ *   another. A `worktree` borrows the objects of the cache and has its git directory in the state folder; a `clone` has
+ *   everything inside the workspace.
+ * - A branch that is there already and not yet part of the base is gone on with; it is never moved back.
+ * - What was half-made is made again from the beginning; what a killed run left locked is unlocked. A workspace that
+ *   somebody deleted is filled again from the agent's own commits, where its git directory is still there.
+ * - The daemon runs no filter at a checkout: files of LFS come as their pointers. Submodules come as empty folders.
+ */
+export interface Checkouts {
+  /** Fills a directory just made. Whoever calls it has marked it as being made. */
+  make(place: CheckoutPlace): Promise<Checkout>;
+  /**
+   * Fills a directory made for it from the git directory of a workspace that went away. False when nothing of it is left, or
+   * nothing had been done there.
+   */
+  revive(place: CheckoutPlace): Promise<boolean>;
+  /** What is known of a workspace that Baton filled; null for every other. Rejects when that cannot be read. */
+  find(workspace: string): Promise<Checkout | null>;
+  /** Before a run: removes locks that a killed run left, while nobody works there. Gives the files it removed. */
+  unlock(workspace: string): Promise<readonly string[]>;
+  /**
+   * After a run: brings the branch into the local repository that it came from. Never moves it backwards or over another.
+   * Null for a workspace that came from elsewhere: there the agent pushes.
+   */
+  publish(workspace: string): Promise<Delivery | null>;
+  /** Drops what is kept of a workspace that is gone. */
+  forget(workspace: string): Promise<void>;
+}
+
+export interface CheckoutPlace {
+  /** Absolute; an empty directory. */
+  readonly workspace: string;
+  readonly branch: string;
+  readonly signal?: AbortSignal;
+}
+
+/** A workspace that Baton filled, as it is written down. */
+export interface Checkout {
+  readonly workspace: string;
+  readonly strategy: 'worktree' | 'clone';
+  /** Where it came from, without user and password. */
+  readonly repository: string;
+  readonly branch: string;
+  /** The branch it began at, and the commit. */
+  readonly base: string;
+  readonly baseCommit: string;
+  /** The commit of the branch in the local repository as Baton last saw or put it; null when it is not there. */
+  readonly published: string | null;
+  readonly objectFormat: ObjectFormat;
+  /** The agent's git directory. */
+  readonly gitDir: string;
+  /** The folder of Baton's lens on it. */
+  readonly lens: string;
+  /** The object directories that its git directory borrows from. */
+  readonly borrowed: readonly string[];
+  /** Files that `workspace.copy` brought, as patterns for `info/exclude`. */
+  readonly excludes: readonly string[];
+}

@@ -1,0 +1,174 @@
+import { mkdir, rename } from 'node:fs/promises';
+import path from 'node:path';
+import type { Clock } from '../../../clock/clock.ts';
+import { BatonError } from '../../../core/baton-error.ts';
+import type { Logger } from '../../../core/logger.ts';
+import type { WorkspaceSettings } from '../../../core/settings.ts';
+import { deleteTree } from '../../delete-tree.ts';
+import { reasonOf } from '../../error-reason.ts';
+import { lookAt } from '../../look-at.ts';
+import { createOneAtATime } from '../../one-at-a-time.ts';
+import { type Cache, createCache } from '../cache/cache.ts';
+import type { Git } from '../git.ts';
+import { folderName, type GitPlaces } from '../git-places.ts';
+import { soundsDamaged } from '../source/source-errors.ts';
+import type { CheckoutPlace, Checkouts } from './checkout.ts';
+import {
+  type CheckoutFolders,
+  type CheckoutRecord,
+  checkoutFolders,
+  readRecord,
+  writeRecord,
+} from './checkout-record.ts';
+import { type CheckoutWork, makeCheckout } from './make-checkout.ts';
+import { publishBranch } from './publish-branch.ts';
+import { reviveCheckout } from './revive-checkout.ts';
+import { unlockGitDirectory } from './unlock.ts';
+
+export interface CheckoutsParts {
+  readonly git: Git;
+  readonly places: GitPlaces;
+  readonly settings: Pick<WorkspaceSettings, 'repo' | 'strategy' | 'base' | 'copy' | 'copyFrom'>;
+  readonly logger: Logger;
+  readonly clock: Clock;
+}
+
+/** By the path of a cache or a source. Of the whole process: a change of the settings makes new checkouts on old caches. */
+const oneAtATime = createOneAtATime();
+
+export function createCheckouts(parts: CheckoutsParts): Checkouts {
+  const { places, git } = parts;
+  const cache = cacheOf(parts);
+  const foldersFor = (workspace: string): CheckoutFolders => checkoutFolders(places, workspace);
+  const find = async (workspace: string): Promise<CheckoutRecord | null> => {
+    const file = foldersFor(workspace).record;
+    const record = await readRecord(file);
+    if (record === 'damaged') throw unreadableRecord(file);
+    return record === 'missing' || record.workspace !== workspace ? null : record;
+  };
+  return {
+    find,
+    make: async (place) => {
+      const work = workFor(place, foldersFor(place.workspace), parts);
+      return (await reviveOrPutAside(work, parts)) ?? (await makeFromCache(work, cache));
+    },
+    revive: async (place) =>
+      (await reviveOrPutAside(workFor(place, foldersFor(place.workspace), parts), parts)) !== null,
+    unlock: async (workspace) => {
+      const checkout = await find(workspace);
+      return checkout === null ? [] : await unlockGitDirectory(checkout.gitDir);
+    },
+    publish: async (workspace) => {
+      const { repository } = (await find(workspace)) ?? { repository: '' };
+      // Two workspaces with one branch must not both find it as it was.
+      return await oneAtATime(`publish ${repository}`, async () => {
+        const checkout = await find(workspace);
+        if (checkout === null) return null;
+        const { delivery, published } = await publishBranch(checkout, { git, scratch: places.scratch });
+        if (published !== checkout.published) {
+          await writeRecord(foldersFor(workspace).record, { ...checkout, published });
+        }
+        return delivery;
+      });
+    },
+    forget: async (workspace) => await forget(foldersFor(workspace).folder, places),
+  };
+}
+
+/** Whoever wants to remove or save the workspace must not take it for one without a checkout. */
+function unreadableRecord(file: string): BatonError {
+  return new BatonError('workspace_unavailable', `The record ${file} of the workspace cannot be read.`, {
+    nextStep: 'It may be of a later Baton, or damaged; mend it, or move its folder away once nothing in it is needed.',
+  });
+}
+
+/** By what people see of it: a new password is no reason for a new cache, and leaves no trace in a name. */
+function cacheOf({ git, places, settings, logger, clock }: CheckoutsParts): Cache | null {
+  const { repo, base } = settings;
+  if (repo === null) return null;
+  const folder = path.join(places.caches, `${folderName(repo.shown, repo.shown)}.git`);
+  return createCache({ git, clock, logger, oneAtATime, folder, repo, base });
+}
+
+function workFor(place: CheckoutPlace, folders: CheckoutFolders, parts: CheckoutsParts): CheckoutWork {
+  const { git, logger, places } = parts;
+  const { repo, strategy, copy, copyFrom } = parts.settings;
+  if (repo === null || strategy === 'none') {
+    throw new BatonError('repository_unavailable', 'There is no repository to fill a workspace from.');
+  }
+  // Other workspaces and Baton's own things may lie below the folder that is copied from.
+  const never = [path.dirname(place.workspace), path.dirname(path.dirname(places.caches))];
+  return { git, logger, repo, strategy, folders, place, copy: { patterns: copy, from: copyFrom, never } };
+}
+
+/** Fills it from the cache; when something in the cache cannot be read, once more from a new one. */
+async function makeFromCache(work: CheckoutWork, cache: Cache | null): Promise<CheckoutRecord> {
+  if (cache === null) throw new BatonError('repository_unavailable', 'There is no repository.');
+  const { branch, signal, workspace } = work.place;
+  try {
+    try {
+      return await makeCheckout(await cache.refresh(branch, signal), work);
+    } catch (error) {
+      if (!(error instanceof BatonError) || !soundsDamaged(String(error.details.said ?? ''))) throw error;
+      cache.distrust(error.message);
+      await emptyFolder(workspace);
+      return await makeCheckout(await cache.refresh(branch, signal), work);
+    }
+  } catch (error) {
+    // Without its record it is nobody's; what cannot be removed now goes when it is made again.
+    await deleteTree(work.folders.folder).catch(() => {});
+    throw error;
+  }
+}
+
+async function emptyFolder(folder: string): Promise<void> {
+  await deleteTree(folder);
+  await mkdir(folder);
+}
+
+/**
+ * A git directory with its record is one that an agent may have worked in, though its workspace is gone: it is gone on with,
+ * or, where that cannot be, moved out of the way and kept.
+ */
+async function reviveOrPutAside(work: CheckoutWork, { clock, logger }: CheckoutsParts): Promise<CheckoutRecord | null> {
+  const { folders, place, repo } = work;
+  const { workspace } = place;
+  const earlier = await readRecord(folders.record);
+  if (earlier === 'missing' || (await lookAt(folders.git)) === null) return null;
+  let reason = 'its record cannot be read';
+  if (earlier !== 'damaged') {
+    reason = `it came from ${earlier.repository}`;
+    if (earlier.repository === repo.shown && earlier.workspace === workspace) {
+      try {
+        const revived = await reviveCheckout(earlier, work);
+        if (revived !== null) logger.info('workspace_refilled', { workspace });
+        return revived;
+      } catch (error) {
+        if (!(error instanceof BatonError) || !unreadable.includes(error.code)) throw error;
+        reason = reasonOf(error);
+        await emptyFolder(workspace);
+      }
+    }
+  }
+  const kept = `${folders.folder}+earlier-${clock.now()}`;
+  await rename(folders.folder, kept);
+  logger.warn('checkout_moved_aside', {
+    workspace,
+    kept,
+    reason,
+  });
+  return null;
+}
+
+/** What tells that a git directory is broken, and not that the machine is. */
+const unreadable = ['git_failed', 'workspace_unavailable'];
+
+/** Renamed first: a crash in the middle leaves nothing that looks like a checkout. */
+async function forget(folder: string, { scratch }: GitPlaces): Promise<void> {
+  if ((await lookAt(folder)) === null) return;
+  await mkdir(scratch, { recursive: true });
+  const doomed = path.join(scratch, `forgotten-${path.basename(folder)}`);
+  await deleteTree(doomed);
+  await rename(folder, doomed);
+  await deleteTree(doomed);
+}

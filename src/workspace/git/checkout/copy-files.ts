@@ -1,0 +1,220 @@
+import { constants } from 'node:fs';
+import { chmod, copyFile, glob, lstat, mkdir, opendir, readlink, realpath, symlink } from 'node:fs/promises';
+import path from 'node:path';
+import { BatonError } from '../../../core/baton-error.ts';
+import type { Logger } from '../../../core/logger.ts';
+import { hasCode, reasonOf } from '../../error-reason.ts';
+import { type BytePath, fromBytePath, toBytePath } from '../../folders-of.ts';
+import { lookAt } from '../../look-at.ts';
+import type { Git } from '../git.ts';
+import { through } from '../shadow/shadow-git.ts';
+
+/**
+ * Brings files along that git does not know (`workspace.copy`), such as `.env`. What must hold:
+ *
+ * - Nothing from outside of the folder comes along: neither by `..` nor behind a link. A link comes as a link, if it stays
+ *   inside; one that leads out is refused.
+ * - Nothing that the checkout brought is written over, and nothing is written through a link in it.
+ * - No git directory, and nothing of Baton's own: other workspaces may lie below the same folder.
+ */
+export interface CopyRequest {
+  /** Globs, relative to `from`. */
+  readonly patterns: readonly string[];
+  readonly from: string;
+  readonly to: string;
+  /** Folders that are never copied from, absolute. */
+  readonly never: readonly string[];
+  readonly logger: Logger;
+  readonly signal?: AbortSignal;
+}
+
+/** Relative paths, one character a byte. */
+export interface Copied {
+  /** Files and links that a pattern named itself. */
+  readonly files: readonly BytePath[];
+  /** Folders that a pattern named; what came with them is below. */
+  readonly folders: readonly BytePath[];
+}
+
+export async function copyFiles(request: CopyRequest): Promise<Copied> {
+  const { patterns, from } = request;
+  if (patterns.length === 0) return { files: [], folders: [] };
+  try {
+    const ground = await realpath(from);
+    const never = await realPaths([...request.never, request.to]);
+    // A folder that all of this lies in is no reason to copy nothing.
+    const copier = { ...request, from: ground, never: never.filter((folder) => folder.startsWith(`${ground}/`)) };
+    const files = new Set<BytePath>();
+    const folders = new Set<BytePath>();
+    for (const match of await matchesOf(copier)) {
+      const kind = await copyEntry(toBytePath(match), copier);
+      if (kind === 'folder') folders.add(toBytePath(match));
+      if (kind === 'file') files.add(toBytePath(match));
+    }
+    return { files: [...files], folders: [...folders] };
+  } catch (error) {
+    request.signal?.throwIfAborted();
+    if (error instanceof BatonError) throw error;
+    throw new BatonError(
+      'workspace_copy_failed',
+      `The files of workspace.copy could not be copied: ${reasonOf(error)}.`,
+      {
+        cause: error,
+      },
+    );
+  }
+}
+
+async function matchesOf({ patterns, from, logger, signal }: CopyRequest): Promise<Set<string>> {
+  const matches = new Set<string>();
+  for (const pattern of patterns) {
+    let found = 0;
+    for await (const match of glob(pattern, { cwd: from })) {
+      signal?.throwIfAborted();
+      const inside = path.normalize(match).replace(/\/+$/, '');
+      if (path.isAbsolute(inside) || inside.split('/').includes('..'))
+        throw refused(match, 'it lies outside of the folder');
+      found += 1;
+      if (await isBehindLink(inside, from)) {
+        logger.warn('copy_behind_link', { file: match, pattern });
+      } else matches.add(inside);
+    }
+    if (found === 0) logger.warn('copy_matches_nothing', { pattern, folder: from });
+  }
+  return matches;
+}
+
+async function isBehindLink(inside: string, from: string): Promise<boolean> {
+  const parent = path.dirname(path.join(from, inside));
+  return (await realpath(parent)) !== parent;
+}
+
+async function copyEntry(inside: BytePath, request: CopyRequest): Promise<'file' | 'folder' | null> {
+  request.signal?.throwIfAborted();
+  const { from, to, never, logger } = request;
+  const source = fromBytePath(`${toBytePath(from)}/${inside}`);
+  if (isGitDirectory(inside) || isIn(source.toString('utf8'), never)) return null;
+  const found = await lstat(source);
+  const target = fromBytePath(`${toBytePath(to)}/${inside}`);
+  if (inside !== '.' && !(await makeParents(inside, request))) return null;
+  if (found.isDirectory()) return await copyFolder(inside, found.mode, request);
+  if ((await lookAt(target)) !== null) return null;
+  if (found.isSymbolicLink()) await copyLink(inside, source, target, request);
+  else if (found.isFile()) await copyFile(source, target, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
+  else {
+    logger.warn('copy_odd_file', {
+      file: inside,
+    });
+    return null;
+  }
+  return 'file';
+}
+
+async function copyFolder(inside: BytePath, mode: number, request: CopyRequest): Promise<'folder' | null> {
+  const target = fromBytePath(`${toBytePath(request.to)}/${inside}`);
+  const isNew = await makeFolder(target);
+  if (isNew === null) return null;
+  const source = fromBytePath(`${toBytePath(request.from)}/${inside}`);
+  for await (const entry of await opendir(source, { encoding: 'latin1' })) {
+    await copyEntry(inside === '.' ? entry.name : `${inside}/${entry.name}`, request);
+  }
+  // Last: a folder that may not be written could not have been filled.
+  if (isNew) await chmod(target, mode & 0o7777);
+  return 'folder';
+}
+
+/** Whether it was made; null when something else is in its place. */
+async function makeFolder(target: Buffer): Promise<boolean | null> {
+  const found = await lookAt(target);
+  if (found !== null) return found.isDirectory() ? false : null;
+  await mkdir(target);
+  return true;
+}
+
+/** False when the checkout has something else in their place: a link there may lead anywhere. */
+async function makeParents(inside: BytePath, { to }: CopyRequest): Promise<boolean> {
+  let folder = toBytePath(to);
+  for (const step of inside.split('/').slice(0, -1)) {
+    folder = `${folder}/${step}`;
+    if ((await makeFolder(fromBytePath(folder))) === null) return false;
+  }
+  return true;
+}
+
+async function copyLink(inside: BytePath, source: Buffer, target: Buffer, { from }: CopyRequest): Promise<void> {
+  const leadsTo = await readlink(source, { encoding: 'buffer' });
+  const text = leadsTo.toString('latin1');
+  const end = path.posix.normalize(`${path.posix.dirname(inside)}/${text}`);
+  const staysInside = !text.startsWith('/') && end !== '..' && !end.startsWith('../');
+  if (!staysInside || !(await endsInside(source, from)))
+    throw refused(inside, 'it is a link that leads out of the folder');
+  await symlink(leadsTo, target);
+}
+
+/** Other links on the way may lead out as well. */
+async function endsInside(source: Buffer, from: string): Promise<boolean> {
+  try {
+    const end = await realpath(source, { encoding: 'utf8' });
+    return end === from || end.startsWith(`${from}/`);
+  } catch (error) {
+    if (hasCode(error, 'ENOENT')) return true;
+    throw error;
+  }
+}
+
+function isGitDirectory(inside: BytePath): boolean {
+  return inside.split('/').some((step) => step.toLowerCase() === '.git');
+}
+
+function isIn(file: string, folders: readonly string[]): boolean {
+  return folders.some((folder) => file === folder || file.startsWith(`${folder}/`));
+}
+
+async function realPaths(folders: readonly string[]): Promise<string[]> {
+  return await Promise.all(folders.map((folder) => realpath(folder).catch(() => folder)));
+}
+
+function refused(file: string, reason: string): BatonError {
+  return new BatonError('workspace_copy_failed', `${JSON.stringify(file)} of workspace.copy is not copied: ${reason}.`);
+}
+
+export interface ExcludeParts {
+  readonly git: Git;
+  readonly lens: string;
+  readonly workspace: string;
+  readonly objects: readonly string[];
+}
+
+/**
+ * Patterns for what was copied, for one file each: what an agent adds to a copied folder is work, and so is a folder that
+ * it makes in the place of a copied file. Of a folder only those files get one that are not ignored anyway; it may hold a
+ * hundred thousand.
+ */
+export async function excludesOf({ files, folders }: Copied, parts: ExcludeParts): Promise<readonly string[]> {
+  const { git, lens, workspace, objects } = parts;
+  const names = new Set(files);
+  if (folders.length > 0) {
+    const listed = await git.run({
+      args: ['--literal-pathspecs', 'ls-files', '-z', '--others', '--exclude-standard', '--', ...folders.map(asText)],
+      ...through({ folder: lens, indexFile: `${lens}/index` }, workspace),
+      borrowed: objects,
+    });
+    for (const name of listed.split('\0')) if (name !== '') names.add(name);
+  }
+  return [...names].map(asText).filter(isOneLine).flatMap(excludePatterns);
+}
+
+/** From the root of the workspace, this file and no other. Git has no pattern for files alone: the second frees a folder. */
+function excludePatterns(name: string): readonly string[] {
+  const escaped = name.replaceAll(/[\\*?[\]#!]/g, '\\$&').replace(/ +$/, (spaces) => '\\ '.repeat(spaces.length));
+  return [`/${escaped}`, `!/${escaped}/`];
+}
+
+/** A name with a line end in it would be two patterns, and one that is no text another name; they get none. */
+function isOneLine(name: string): boolean {
+  return !/[\p{Cc}\uFFFD]/u.test(name);
+}
+
+function asText(name: BytePath): string {
+  return fromBytePath(name).toString('utf8');
+}

@@ -1,0 +1,117 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import type { Logger } from '../../../core/logger.ts';
+import type { RepositorySettings } from '../../../core/settings.ts';
+import { deleteTree } from '../../delete-tree.ts';
+import type { FreshSource } from '../cache/cache.ts';
+import { type Git, quietFetch } from '../git.ts';
+import { setLens } from '../shadow/shadow-git.ts';
+import { writeAgentGitDirectory } from './agent-git-directory.ts';
+import type { CheckoutPlace } from './checkout.ts';
+import { type CheckoutFolders, type CheckoutRecord, writeRecord } from './checkout-record.ts';
+import { type CopyRequest, copyFiles, excludesOf } from './copy-files.ts';
+
+export interface CheckoutWork {
+  readonly git: Git;
+  readonly logger: Logger;
+  readonly repo: RepositorySettings;
+  readonly strategy: 'worktree' | 'clone';
+  readonly folders: CheckoutFolders;
+  readonly place: CheckoutPlace;
+  /** What `workspace.copy` brings. */
+  readonly copy: Pick<CopyRequest, 'patterns' | 'from' | 'never'>;
+}
+
+/** Fills a workspace from the cache. Whatever a crash left of an earlier try goes first; the record comes last. */
+export async function makeCheckout(source: FreshSource, work: CheckoutWork): Promise<CheckoutRecord> {
+  const { git, repo, strategy, folders, place } = work;
+  const { workspace, branch, signal } = place;
+  const { objectFormat, base, baseCommit, branchCommit } = source;
+  await deleteTree(folders.folder);
+  await mkdir(folders.folder, { recursive: true, mode: 0o700 });
+  const gitDir = strategy === 'worktree' ? folders.git : path.join(workspace, '.git');
+  const borrowed = strategy === 'worktree' ? [path.join(source.cache, 'objects')] : [];
+  const start = await startOf(source, work);
+  await writeAgentGitDirectory({ folder: gitDir, branch, start, source, shown: repo.shown, borrowed });
+  if (strategy === 'clone') await bringObjects(gitDir, source, work);
+  await git.run({
+    args: ['read-tree', '--reset', '-u', start],
+    gitDir,
+    workTree: workspace,
+    ...(signal === undefined ? {} : { signal }),
+  });
+  if (strategy === 'worktree') await writeFile(path.join(workspace, '.git'), `gitdir: ${gitDir}\n`);
+  await setLens({ folder: folders.lens, head: start, objectFormat, index: path.join(gitDir, 'index') });
+  const checkout: CheckoutRecord = {
+    workspace,
+    strategy,
+    repository: repo.shown,
+    branch,
+    base,
+    baseCommit,
+    start,
+    found: branchCommit,
+    published: repo.isLocal ? branchCommit : null,
+    objectFormat,
+    gitDir,
+    lens: folders.lens,
+    borrowed,
+    excludes: [],
+  };
+  const excludes = await bringCopies(checkout, work);
+  if (excludes.length > 0) await writeFile(path.join(gitDir, 'info', 'exclude'), `${excludes.join('\n')}\n`);
+  signal?.throwIfAborted();
+  const made = { ...checkout, excludes };
+  await writeRecord(folders.record, made);
+  if (start !== baseCommit) await tellOfEarlierWork(source, start, work);
+  return made;
+}
+
+/** Whoever reads the log sees that the issue does not begin at the base. */
+async function tellOfEarlierWork(
+  { cache, base, baseCommit }: FreshSource,
+  start: string,
+  { git, logger, place }: CheckoutWork,
+): Promise<void> {
+  const { workspace, branch } = place;
+  const call = { args: ['rev-list', '--count', `${baseCommit}..${start}`], gitDir: cache };
+  // It is only told: what is made stays made.
+  const ahead = await git.run(call).then(Number, () => null);
+  const named = { workspace, branch, commit: start, base, ahead };
+  logger.info('branch_reused', named);
+}
+
+/** The files of `workspace.copy`; gives the patterns by which they are no part of the work, and tells them to the lens. */
+export async function bringCopies(checkout: CheckoutRecord, work: CheckoutWork): Promise<readonly string[]> {
+  const { git, logger, copy, place } = work;
+  const { workspace, lens, objectFormat, start, borrowed, gitDir } = checkout;
+  const copied = await copyFiles({ ...copy, to: workspace, logger, ...(place.signal && { signal: place.signal }) });
+  const objects = borrowed.length > 0 ? borrowed : [path.join(gitDir, 'objects')];
+  const excludes = await excludesOf(copied, { git, lens, workspace, objects });
+  if (excludes.length > 0) await setLens({ folder: lens, head: start, objectFormat, excludes });
+  return excludes;
+}
+
+/** A branch of this name that has work which is not in the base is gone on with. */
+async function startOf({ cache, baseCommit, branchCommit }: FreshSource, { git }: CheckoutWork): Promise<string> {
+  if (branchCommit === null || branchCommit === baseCommit) return baseCommit;
+  const call = { args: ['merge-base', '--is-ancestor', branchCommit, baseCommit], gitDir: cache };
+  const { code } = await git.ask(call);
+  if (code === 0) return baseCommit;
+  if (code === 1) return branchCommit;
+  await git.run(call);
+  return branchCommit;
+}
+
+/** Everything that a `clone` needs, copied: it borrows from nobody. */
+async function bringObjects(gitDir: string, source: FreshSource, { git, place }: CheckoutWork): Promise<void> {
+  const { cache, baseCommit, branchCommit } = source;
+  const commits = [...new Set([baseCommit, ...(branchCommit === null ? [] : [branchCommit])])];
+  await git.run({
+    // The branches are written already; for git that is no reason to believe that their objects are here.
+    args: [...quietFetch, '--', cache, ...commits],
+    gitDir,
+    settings: ['fetch.unpackLimit=1'],
+    ...(place.signal === undefined ? {} : { signal: place.signal }),
+  });
+}

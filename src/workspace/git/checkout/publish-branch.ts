@@ -1,0 +1,230 @@
+import { mkdir, mkdtemp } from 'node:fs/promises';
+import path from 'node:path';
+import { BatonError } from '../../../core/baton-error.ts';
+import { harmlessLine } from '../../../core/harmless-line.ts';
+import type { Delivery, DeliveryRefusal, WorkElsewhere } from '../../../core/run-evidence.ts';
+import { deleteTree } from '../../delete-tree.ts';
+import { reasonOf } from '../../error-reason.ts';
+import { writeBareRepository } from '../bare-repository.ts';
+import { type Git, quietFetch } from '../git.ts';
+import type { GitDirectory } from '../read/git-directory.ts';
+import { placeOutside } from '../read/place-outside.ts';
+import { readGitDirectory } from '../read/read-git-directory.ts';
+import { findCommonDirectory, readBranch } from '../source/source-repository.ts';
+import type { CheckoutRecord } from './checkout-record.ts';
+
+/**
+ * Brings the branch of a workspace into the local repository it came from. What must hold:
+ *
+ * - Only objects and this one reference are written; the person's files, index, HEAD and other branches stay as they are.
+ * - What an agent made is checked (`fsck`) before it enters, and all that belongs to it is there before the branch moves.
+ * - The branch moves only from the commit that Baton saw there last, or forward over what somebody else put there. It
+ *   never loses what was in it when the workspace was made, and never goes back. An agent that rewrote its own commits
+ *   replaces those that Baton brought before; the earlier commit is in the log and in the branch's reflog.
+ * - A branch that somebody has checked out is not moved under them.
+ */
+export interface PublishParts {
+  readonly git: Git;
+  readonly scratch: string;
+}
+
+/** What came of it, and what the record is to say from now on: the commit that the source has now. */
+export interface PublishResult {
+  /** Null where it is not Baton's to bring it. */
+  readonly delivery: Delivery | null;
+  readonly published: string | null;
+}
+
+export async function publishBranch(checkout: CheckoutRecord, parts: PublishParts): Promise<PublishResult> {
+  const { branch, published, baseCommit, start } = checkout;
+  // Other kinds of source are the agent's to push to.
+  if (!path.isAbsolute(checkout.repository)) return { delivery: null, published };
+  const agents = await readOwn(checkout);
+  const isReadable = !('reason' in agents);
+  const commit = isReadable ? commitOf(agents, branch) : null;
+  const elsewhere = isReadable ? await findWorkElsewhere(agents, commit, checkout, parts.git) : null;
+  const seen = { branch, commit, before: null, reason: null, elsewhere };
+  const refused = (why: Objection): PublishResult => ({ delivery: { ...seen, outcome: 'refused', ...why }, published });
+  if (!isReadable) return refused(agents);
+  if (commit === null)
+    return refused({ code: 'branch_gone', reason: `the workspace has no branch ${branch} any more` });
+  if (commit === published || commit === baseCommit || commit === start)
+    return { delivery: { ...seen, outcome: 'nothing' }, published };
+  try {
+    const { before, objection } = await bring(agents, commit, checkout, parts);
+    if (objection !== null) return refused(objection);
+    return { delivery: { ...seen, outcome: 'brought', before }, published: commit };
+  } catch (error) {
+    return refused({ code: 'failed', reason: reasonOf(error) });
+  }
+}
+
+/** Why a branch stays where it is. */
+interface Objection {
+  readonly code: DeliveryRefusal;
+  readonly reason: string;
+}
+
+/** The agent's git directory, or why nothing can be brought from there. */
+async function readOwn(checkout: CheckoutRecord): Promise<GitDirectory | Objection> {
+  const agents = await readGitDirectory(checkout.gitDir).catch(whyUnreadable);
+  if (agents === null) return { code: 'git_directory_gone', reason: 'the workspace has no git directory any more' };
+  if ('reason' in agents) return agents;
+  const strange = await placeOutside(agents, [checkout.workspace, checkout.gitDir], checkout.borrowed);
+  if (strange === null) return agents;
+  return { code: 'git_directory_strange', reason: `the git directory of the workspace uses ${strange}` };
+}
+
+/** Whatever else was thrown is not the agent's doing. */
+function whyUnreadable(error: unknown): Objection {
+  if (!(error instanceof BatonError) || error.code !== 'workspace_unavailable') throw error;
+  return { code: 'git_directory_unreadable', reason: error.message };
+}
+
+function commitOf({ head, headReference, tips }: GitDirectory, branch: string): string | null {
+  const reference = `refs/heads/${branch}`;
+  if (headReference === reference && head !== null) return head;
+  return tips.find(({ name }) => name === reference)?.id ?? null;
+}
+
+interface Brought {
+  /** Where the branch was before; null when it was not there. */
+  readonly before: string | null;
+  /** Null when it moved. */
+  readonly objection: Objection | null;
+}
+
+async function bring(
+  agents: GitDirectory,
+  commit: string,
+  checkout: CheckoutRecord,
+  parts: PublishParts,
+): Promise<Brought> {
+  const { branch, published } = checkout;
+  const common = await findCommonDirectory(parts.git, checkout.repository);
+  const { commit: before, usedIn } = await readBranch(parts.git, common, branch);
+  // It was brought over and the daemon ended before it could write that down.
+  if (before === commit) return { before: published, objection: null };
+  if (usedIn !== null) {
+    return { before, objection: { code: 'checked_out', reason: `${branch} is checked out in ${usedIn}` } };
+  }
+  if (before === null && published !== null) {
+    return { before, objection: { code: 'branch_deleted', reason: `${branch} was deleted in the repository` } };
+  }
+  const objection =
+    (await bringObjects(agents, commit, common, parts)) ??
+    (await whyNot(checkout, commit, before, common, parts)) ??
+    (await moveBranch({ branch, commit, current: before, common }, parts));
+  return { before, objection };
+}
+
+/**
+ * Fetches the commit into the person's repository from a repository of Baton's own that borrows what the agent has; so
+ * git itself checks that every object is well-formed and nothing is missing. Null when that is so.
+ */
+async function bringObjects(
+  agents: GitDirectory,
+  commit: string,
+  common: string,
+  { git, scratch }: PublishParts,
+): Promise<Objection | null> {
+  await mkdir(scratch, { recursive: true });
+  const between = await mkdtemp(path.join(scratch, 'publish-'));
+  try {
+    const references = { 'refs/heads/work': commit };
+    await writeBareRepository({
+      folder: between,
+      objectFormat: agents.objectFormat,
+      references,
+      alternates: agents.objects,
+    });
+    const { code, stderr } = await git.ask({
+      args: [...quietFetch, '--', between, 'refs/heads/work'],
+      gitDir: common,
+      settings: ['fetch.fsckObjects=true', 'fetch.writeCommitGraph=false'],
+      readsAgents: true,
+    });
+    if (code === 0) return null;
+    const reason = `the commits cannot be taken over: ${harmlessLine(stderr.slice(-500))}`;
+    return { code: 'commits_unusable', reason };
+  } finally {
+    await deleteTree(between);
+  }
+}
+
+/** Why the branch must not become this commit; null when it may. */
+async function whyNot(
+  { branch, published, found }: CheckoutRecord,
+  commit: string,
+  current: string | null,
+  common: string,
+  { git }: PublishParts,
+): Promise<Objection | null> {
+  const contains = async (later: string, earlier: string): Promise<boolean> =>
+    (await git.ask({ args: ['merge-base', '--is-ancestor', earlier, later], gitDir: common })).code === 0;
+  const kind = await git.ask({ args: ['cat-file', '-t', commit], gitDir: common });
+  if (kind.stdout.trim() !== 'commit') return { code: 'not_a_commit', reason: `${branch} names no commit` };
+  if (current === null) return null;
+  if (await contains(commit, current)) return null;
+  if (current !== published) {
+    const reason = `${branch} was moved by somebody else, and its commits are not part of the work`;
+    return { code: 'moved_by_others', reason };
+  }
+  if (found !== null && !(await contains(commit, found))) {
+    return { code: 'drops_commits', reason: `commits that were in ${branch} before are not part of the work` };
+  }
+  if (await contains(current, commit)) return { code: 'goes_back', reason: `${branch} went back to an earlier commit` };
+  return null;
+}
+
+interface Move {
+  readonly branch: string;
+  readonly commit: string;
+  /** Where it must be now; null: it must not be there. */
+  readonly current: string | null;
+  readonly common: string;
+}
+
+/** Null when it moved, otherwise why not: between the look and the move somebody may have come. */
+async function moveBranch({ branch, commit, current, common }: Move, { git }: PublishParts): Promise<Objection | null> {
+  const nothing = '0'.repeat(commit.length);
+  const { code, stderr } = await git.ask({
+    args: [
+      'update-ref',
+      '--create-reflog',
+      '-m',
+      'baton: work of an agent',
+      `refs/heads/${branch}`,
+      commit,
+      current ?? nothing,
+    ],
+    gitDir: common,
+    settings: ['user.name=Baton', 'user.email=baton@localhost.invalid'],
+  });
+  if (code === 0) return null;
+  return { code: 'not_moved', reason: `git did not move ${branch}: ${harmlessLine(stderr.slice(-500))}` };
+}
+
+/**
+ * Where HEAD is, when it is not on the branch of the workspace and has commits of its own: an agent that left its branch
+ * works on, and nothing of that is ever brought over. Null when HEAD has nothing that the branch or its beginning has not.
+ */
+async function findWorkElsewhere(
+  { head, headReference, objects }: GitDirectory,
+  commit: string | null,
+  { branch, baseCommit, start, lens, borrowed }: CheckoutRecord,
+  git: Git,
+): Promise<WorkElsewhere | null> {
+  const known = [baseCommit, start, ...(commit === null ? [] : [commit])];
+  if (head === null || headReference === `refs/heads/${branch}` || known.includes(head)) return null;
+  const call = {
+    // What the agent's git has dropped since leaves nothing out.
+    args: ['rev-list', '--ignore-missing', '--max-count=1', head, '--not', ...known],
+    gitDir: lens,
+    borrowed: [...new Set([...objects, ...borrowed])],
+  };
+  // What cannot be counted counts as work, and keeps nobody from bringing the branch.
+  const own = await git.run(call).catch(() => 'unknown');
+  if (own.trim() === '') return null;
+  return { branch: headReference?.replace(/^refs\/heads\//, '') ?? null, commit: head };
+}

@@ -1,0 +1,39 @@
+import { rm } from 'node:fs/promises';
+import { type BytePath, foldersOf, fromBytePath, toBytePath } from '../../folders-of.ts';
+import { lookAt } from '../../look-at.ts';
+import { nameText } from '../read/git-files.ts';
+
+const mostEntries = 200_000;
+
+/** Folders of a git directory where no lock is, and of its objects the only ones where one is. */
+const withoutLocks = ['hooks', 'lfs', 'rr-cache'];
+const objectsWithLocks = ['info', 'pack'];
+
+/**
+ * Removes the locks that a killed git left in a git directory which belongs to one workspace, while nobody works there:
+ * plain files called `*.lock`, where git makes them. No link is followed, and the repository that a linked worktree belongs
+ * to is not touched: others work there. Gives the paths it removed, from the git directory on.
+ */
+export async function unlockGitDirectory(gitDir: string, most: number = mostEntries): Promise<readonly string[]> {
+  const root = toBytePath(gitDir);
+  if (!(await lookAt(gitDir))?.isDirectory()) return [];
+  const removed: string[] = [];
+  const walk = {
+    budget: { left: most },
+    enters: (name: BytePath, folder: BytePath) => enters(root, name, folder),
+  };
+  for await (const { path, entries } of foldersOf(root, walk)) {
+    for (const entry of entries) {
+      if (!entry.isFile() || !entry.name.endsWith('.lock')) continue;
+      const file = `${path}/${entry.name}`;
+      await rm(fromBytePath(file), { force: true });
+      removed.push(nameText(file.slice(root.length + 1)));
+    }
+  }
+  return removed;
+}
+
+function enters(root: BytePath, name: BytePath, folder: BytePath): boolean {
+  if (folder === `${root}/objects`) return objectsWithLocks.includes(name);
+  return folder !== root || !withoutLocks.includes(name);
+}

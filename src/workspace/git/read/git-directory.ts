@@ -1,0 +1,36 @@
+import type { ObjectFormat } from '../shadow/shadow-git.ts';
+
+/**
+ * A git directory that an agent may have written, read as data: no git runs in it and nothing it names is executed or
+ * followed out of what is documented here. What it says is what the files say; whether the commits exist is asked later,
+ * through a lens. Its places may be anywhere on the machine: whoever lets anything of it leave the workspace first looks
+ * where they are.
+ */
+export interface GitDirectory {
+  /** The folder with HEAD and index: `.git`, or what a file `.git` names. */
+  readonly folder: string;
+  /** The folder with references and objects; another one in linked worktrees. */
+  readonly common: string;
+  readonly objectFormat: ObjectFormat;
+  /** Its object directory and those it borrows from, each absolute; only those that exist. */
+  readonly objects: readonly string[];
+  /** The branch that HEAD names (`refs/heads/…`), or null when it is detached. */
+  readonly headReference: string | null;
+  /** The commit that HEAD leads to; null before the first commit. */
+  readonly head: string | null;
+  /** Every other name that holds something: references, and each entry of the stash. */
+  readonly tips: readonly Tip[];
+  /** Where HEAD has been, newest first, each commit once: what no name holds any more may still be there. */
+  readonly past: readonly string[];
+  /** The commits whose parents were not fetched. */
+  readonly shallow: readonly string[];
+}
+
+export interface Tip {
+  /**
+   * `refs/heads/x`, or `stash@{1}`, or `ORIG_HEAD`-like names that hold commits. Text; the bytes of a name that is none
+   * are written as `%FF`.
+   */
+  readonly name: string;
+  readonly id: string;
+}

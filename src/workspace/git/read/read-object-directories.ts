@@ -1,0 +1,120 @@
+import path from 'node:path';
+import { hasCode } from '../../error-reason.ts';
+import { type BytePath, foldersOf, fromBytePath } from '../../folders-of.ts';
+import { lookAt } from '../../look-at.ts';
+import { isFolder, isFolderIn, notUnderstood, shown, textIn } from './git-files.ts';
+
+/** Git goes as deep. */
+const deepest = 5;
+
+const mostDirectories = 64;
+
+const mostListBytes = 256 * 1024;
+
+/** Of what is there and what is not. */
+const mostNames = 1_000;
+
+/** Files of objects, all together; a repository that is tidied now and then has a few thousand. */
+const mostFiles = 1_000_000;
+
+/**
+ * An object directory and those it borrows from, directly or not; only those that exist. Rejects when there is a link on
+ * the way to one or anything odd in one: git would go where nobody has looked.
+ */
+export async function readObjectDirectories(objects: BytePath): Promise<readonly BytePath[]> {
+  if (!(await isFolder(objects))) throw notUnderstood('It has no objects.');
+  const found = new Set([objects]);
+  const budget = { left: mostFiles };
+  await refuseOddObjects(objects, budget);
+  let level: readonly BytePath[] = [objects];
+  for (let depth = 0; level.length > 0; depth += 1) {
+    const next: BytePath[] = [];
+    for (const each of level) {
+      for (const other of await borrowedBy(each)) {
+        if (found.has(other)) continue;
+        found.add(other);
+        next.push(other);
+        await refuseOddObjects(other, budget);
+      }
+    }
+    if (found.size > mostDirectories || (depth >= deepest && next.length > 0))
+      throw notUnderstood('It borrows objects from too many repositories.');
+    level = next;
+  }
+  return [...found];
+}
+
+async function borrowedBy(objects: BytePath): Promise<readonly BytePath[]> {
+  if (!(await isFolderIn(objects, 'info'))) return [];
+  const named = new Set<BytePath>();
+  for (const line of ((await textIn(`${objects}/info/alternates`, mostListBytes)) ?? '').split('\n')) {
+    if (line === '' || line.startsWith('#') || line.includes('\0')) continue;
+    named.add(path.posix.resolve(objects, line.startsWith('"') ? unquoted(line) : line));
+    if (named.size > mostNames) throw notUnderstood('It borrows objects from too many places.');
+  }
+  const found: BytePath[] = [];
+  const plain = new Set<BytePath>();
+  for (const each of named) if (await isThere(each, objects, plain)) found.push(each);
+  return found;
+}
+
+/** Every step of the way is looked at, once. A link that leads to the borrower as well is not of its making. */
+async function isThere(folder: BytePath, borrower: BytePath, plain: Set<BytePath>): Promise<boolean> {
+  for (let end = folder.indexOf('/', 1); ; end = folder.indexOf('/', end + 1)) {
+    const step = end < 0 ? folder : folder.slice(0, end);
+    if (!plain.has(step)) {
+      // Whatever keeps it from being seen keeps git from borrowing there.
+      const found = await lookAt(fromBytePath(step)).catch(() => null);
+      const isLink = found?.isSymbolicLink() === true;
+      if (isLink && !`${borrower}/`.startsWith(`${step}/`))
+        throw notUnderstood(`It borrows objects by the link ${shown(step)}.`);
+      if (!isLink && found?.isDirectory() !== true) return false;
+      plain.add(step);
+    }
+    if (end < 0) return true;
+  }
+}
+
+const escapes: Readonly<Record<string, string>> = { n: '\n', t: '\t', r: '\r', b: '\b', a: '\x07', f: '\f', v: '\v' };
+
+/** As git quotes a path in C's manner. */
+function unquoted(line: string): string {
+  return line
+    .replace(/^"/, '')
+    .replace(/"\s*$/, '')
+    .replaceAll(/\\([0-3][0-7]{2}|.)/g, (_whole, code: string) =>
+      code.length === 3 ? String.fromCharCode(Number.parseInt(code, 8)) : (escapes[code] ?? code),
+    );
+}
+
+/** The folders of an object directory that git reads from; what else is there is nobody's, or half-written. */
+const readFolders = /^(?:pack|info|[0-9a-f]{2})$/;
+
+/**
+ * Rejects when anything that git would open in an object directory is neither a plain file nor a folder. A link leads to
+ * the objects of another repository, which the daemon may read and an agent may not; at a pipe git waits for ever.
+ */
+async function refuseOddObjects(objects: BytePath, budget: { left: number }): Promise<void> {
+  const folders = await foldersIn(objects, budget);
+  for (const name of folders.filter((each) => readFolders.test(each))) {
+    const inner = await foldersIn(`${objects}/${name}`, budget);
+    if (name === 'info' && inner.includes('commit-graphs')) await foldersIn(`${objects}/info/commit-graphs`, budget);
+  }
+}
+
+async function foldersIn(folder: BytePath, budget: { left: number }): Promise<readonly BytePath[]> {
+  const found: BytePath[] = [];
+  try {
+    for await (const { entries } of foldersOf(folder, { budget, enters: () => false })) {
+      for (const entry of entries) {
+        if (entry.isDirectory()) found.push(entry.name);
+        else if (!entry.isFile())
+          throw notUnderstood(`${shown(`${folder}/${entry.name}`)} is neither a file nor a folder.`);
+      }
+    }
+  } catch (error) {
+    // Somebody's git may tidy up meanwhile: what is gone is not opened either.
+    if (!hasCode(error, 'ENOENT')) throw error;
+  }
+  return found;
+}

@@ -1,0 +1,64 @@
+import { type BytePath, foldersOf } from '../../folders-of.ts';
+import type { Tip } from './git-directory.ts';
+import { idIn, isFolderIn, isNoId, mostListBytes, nameText, notUnderstood, textIn } from './git-files.ts';
+
+/** Files that hold commits in the middle of something: a merge, a rebase, a pick, and what was put aside for it. */
+const heads: readonly string[] = [
+  ...['ORIG_HEAD', 'MERGE_HEAD', 'REBASE_HEAD', 'CHERRY_PICK_HEAD', 'REVERT_HEAD', 'BISECT_HEAD', 'MERGE_AUTOSTASH'],
+  ...['rebase-merge/orig-head', 'rebase-merge/stopped-sha', 'rebase-merge/amend', 'rebase-merge/autostash'],
+  ...['rebase-apply/orig-head', 'rebase-apply/autostash', 'sequencer/head'],
+];
+
+/** What holds commits in a git directory and is no reference. */
+export async function readHeads(folder: BytePath): Promise<readonly Tip[]> {
+  const tips: Tip[] = [];
+  for (const name of heads) {
+    if (!(await isFolderIn(folder, ...name.split('/').slice(0, -1)))) continue;
+    const text = await textIn(`${folder}/${name}`);
+    for (const line of text?.split('\n') ?? []) {
+      if (line.trim() === '') continue;
+      const id = idIn(line);
+      if (id === null) throw notUnderstood(`Its ${name} is broken.`);
+      tips.push({ name, id });
+    }
+  }
+  return tips;
+}
+
+/** Each entry of the stash; the newest is a reference as well. */
+export async function readStash(common: BytePath): Promise<readonly Tip[]> {
+  const ids = await readLog(common, ['logs', 'refs'], 'stash');
+  return ids.map((id, index) => ({ name: `stash@{${index}}`, id }));
+}
+
+/** The commits where HEAD has been, newest first. */
+export async function readPast(folder: BytePath): Promise<readonly string[]> {
+  return [...new Set(await readLog(folder, ['logs'], 'HEAD'))];
+}
+
+/** Commits that only the worktrees of a repository hold, which it has lent elsewhere. */
+export async function readWorktreeHeads(common: BytePath, budget: { left: number }): Promise<readonly Tip[]> {
+  if (!(await isFolderIn(common, 'worktrees'))) return [];
+  const tips: Tip[] = [];
+  const worktrees = `${common}/worktrees`;
+  for await (const { path } of foldersOf(worktrees, { budget, enters: (_name, folder) => folder === worktrees })) {
+    const id = path === worktrees ? null : idIn((await textIn(`${path}/HEAD`)) ?? '');
+    if (id !== null) tips.push({ name: `${nameText(path.slice(common.length + 1))}/HEAD`, id });
+  }
+  return tips;
+}
+
+/** The new value of each line, newest first. */
+async function readLog(home: BytePath, folders: readonly string[], name: string): Promise<readonly string[]> {
+  if (!(await isFolderIn(home, ...folders))) return [];
+  const text = (await textIn([home, ...folders, name].join('/'), mostListBytes)) ?? '';
+  const ids: string[] = [];
+  for (const line of text.split('\n')) {
+    if (line === '') continue;
+    const before = idIn(line);
+    const id = before === null ? null : idIn(line.slice(before.length + 1));
+    if (id === null) throw notUnderstood(`Its log of ${name} is broken.`);
+    if (!isNoId(id)) ids.push(id);
+  }
+  return ids.reverse();
+}

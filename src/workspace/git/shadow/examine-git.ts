@@ -1,0 +1,203 @@
+import { createHash } from 'node:crypto';
+import { BatonError } from '../../../core/baton-error.ts';
+import { fingerprintTree } from '../../fingerprint-tree.ts';
+import { type BytePath, toBytePath } from '../../folders-of.ts';
+import { readPlainFile } from '../../read-small-file.ts';
+import type { WorkspaceFacts } from '../../workspace.ts';
+import type { GitDirectory, Tip } from '../read/git-directory.ts';
+import { readGitDirectory } from '../read/read-git-directory.ts';
+import { type IndexEntry, readIndex, submoduleMode } from '../read/read-index.ts';
+import { fileFactsOf } from './file-facts.ts';
+import { type Look, type LookParts, lookThrough } from './with-shadow.ts';
+
+export interface GitExamination extends LookParts {
+  /** The commit to count from instead of the one the checkout began at: the base as it is now. */
+  readonly base?: string | null;
+}
+
+/** More differences than this are no longer read one by one. */
+const mostDifferences = 20_000;
+
+/** How many entries of repositories within the workspace are looked at, all together. */
+const mostNestedEntries = 20_000;
+
+const mostIndexBytes = 64 * 1024 * 1024;
+const readAtOnce = 16;
+
+/**
+ * What is in a workspace that is a git repository. The agent's git directory is data here (`read-git-directory.ts`); git
+ * sees the files through a lens. Rejects when something could not be seen or understood.
+ */
+export function examineGit(
+  workspace: string,
+  directory: GitDirectory,
+  examination: GitExamination,
+): Promise<WorkspaceFacts> {
+  return lookThrough(workspace, directory, examination, async (look) => {
+    const [status, ahead, agentIndex, headIndex] = await Promise.all([
+      examination.git.run({ ...look.call, args: statusArguments }),
+      commitsAhead(directory, look, examination),
+      indexIn(`${toBytePath(directory.folder)}/index`, directory),
+      indexIn(toBytePath(look.lens.indexFile), directory),
+    ]);
+    const differences = differencesOf(readStatus(status), agentIndex, headIndex);
+    const nested = await examineNested(workspace, differences, headIndex);
+    const conflicts = [...new Set(agentIndex.filter(({ stage }) => stage > 0).map((entry) => entry.path))];
+    const { head, headReference } = directory;
+    return {
+      fingerprint: digestOf([
+        ['HEAD', headReference, head],
+        ...ownTips(directory).map(({ name, id }) => ['tip', name, id]),
+        ...conflicts.map((path) => ['conflict', path]),
+        ...nested.facts,
+        ...(await fileFacts(workspace, differences)),
+      ]),
+      git: {
+        head,
+        branch: headReference?.replace(/^refs\/heads\//, '') ?? null,
+        ahead,
+        changed: differences.changed.length + nested.changed,
+        untracked: differences.untracked.length,
+        conflicts: conflicts.length,
+      },
+    };
+  });
+}
+
+const statusArguments = [
+  ...['status', '--porcelain=v2', '-z', '--untracked-files=all', '--no-renames', '--no-ahead-behind'],
+  // Looking into one would start git in it, with its own configuration.
+  '--ignore-submodules=all',
+];
+
+interface Differences {
+  /** Files of HEAD that are different or gone. */
+  readonly changed: readonly BytePath[];
+  /** Files that HEAD has not; a repository of its own ends in `/`. */
+  readonly untracked: readonly BytePath[];
+}
+
+/** The index is HEAD's, so that only the work tree can differ. */
+function readStatus(status: string): Differences & { readonly gone: ReadonlySet<BytePath> } {
+  const changed: BytePath[] = [];
+  const untracked: BytePath[] = [];
+  const gone = new Set<BytePath>();
+  for (const line of status.split('\0')) {
+    if (line.startsWith('? ')) untracked.push(line.slice(2));
+    if (!line.startsWith('1 ')) continue;
+    const path = line.slice(positionAfter(line, ' ', 8));
+    changed.push(path);
+    if (line[3] === 'D') gone.add(path);
+  }
+  return { changed, untracked, gone };
+}
+
+function differencesOf(
+  seen: ReturnType<typeof readStatus>,
+  agentIndex: readonly IndexEntry[],
+  headIndex: readonly IndexEntry[],
+): Differences {
+  // What a sparse checkout leaves out is not gone.
+  const skipped = new Set(agentIndex.filter((entry) => entry.isSkipped).map(({ path }) => path));
+  const isSkipped = (path: BytePath): boolean => seen.gone.has(path) && isIn(path, skipped);
+  // What is ignored and was added in spite of it belongs to the work.
+  const known = new Set([...headIndex.map(({ path }) => path), ...seen.untracked]);
+  const added = agentIndex.filter(({ path, isSkipped: isOut }) => !isOut && path !== '' && !known.has(path));
+  const differences = {
+    changed: seen.changed.filter((path) => !isSkipped(path)),
+    untracked: [...seen.untracked, ...new Set(added.map(({ path }) => path))],
+  };
+  if (differences.changed.length + differences.untracked.length > mostDifferences)
+    throw new BatonError('workspace_unavailable', 'It differs from its commit in too many files to look at them all.');
+  return differences;
+}
+
+/** Whether it is there itself, or a folder that it is in; a folder ends in `/`. */
+function isIn(path: BytePath, paths: ReadonlySet<BytePath>): boolean {
+  if (paths.has(path)) return true;
+  for (let at = path.indexOf('/'); at >= 0; at = path.indexOf('/', at + 1)) {
+    if (paths.has(path.slice(0, at + 1))) return true;
+  }
+  return false;
+}
+
+type Fact = readonly (string | number | null)[];
+
+async function fileFacts(workspace: string, { changed, untracked }: Differences): Promise<readonly Fact[]> {
+  const files = fileFactsOf(toBytePath(workspace));
+  const paths = [...changed, ...untracked.filter((path) => !path.endsWith('/'))].sort();
+  const facts: Fact[] = [];
+  for (let from = 0; from < paths.length; from += readAtOnce) {
+    const some = paths.slice(from, from + readAtOnce);
+    facts.push(...(await Promise.all(some.map(async (path) => ['file', path, ...(await files.of(path))]))));
+  }
+  return facts;
+}
+
+/** Repositories within the workspace, known to HEAD as submodules or not at all: by names, sizes, times and references. */
+async function examineNested(
+  workspace: string,
+  { untracked }: Differences,
+  headIndex: readonly IndexEntry[],
+): Promise<{ readonly facts: readonly Fact[]; readonly changed: number }> {
+  const budget = { left: mostNestedEntries };
+  const submodules = headIndex.filter(({ mode }) => mode === submoduleMode);
+  const files = fileFactsOf(toBytePath(workspace));
+  const facts: Fact[] = [];
+  let changed = 0;
+  for (const { path, id } of [
+    ...submodules,
+    ...untracked.filter((each) => each.endsWith('/')).map((each) => ({ path: each.slice(0, -1), id: null })),
+  ]) {
+    const [kind] = await files.of(path);
+    const folder = Buffer.from(`${toBytePath(workspace)}/${path}`, 'latin1');
+    const print = kind === 'directory' ? await fingerprintTree(folder, budget) : kind;
+    if (print === null)
+      throw new BatonError('workspace_unavailable', 'It holds a repository that could not be looked through.');
+    facts.push(['repository', path, print]);
+    if (id !== null && (await hasAnotherHead(folder.toString('utf8'), id))) changed += 1;
+  }
+  return { facts, changed };
+}
+
+async function hasAnotherHead(folder: string, id: string): Promise<boolean> {
+  const head = await readGitDirectory(`${folder}/.git`).then(
+    (directory) => directory?.head ?? null,
+    () => null,
+  );
+  return head !== null && head !== id;
+}
+
+async function commitsAhead(directory: GitDirectory, look: Look, examination: GitExamination): Promise<number | null> {
+  const { head } = directory;
+  const remote = directory.tips.find(({ name }) => name === 'refs/remotes/origin/HEAD')?.id ?? null;
+  const base = examination.base ?? examination.checkout?.baseCommit ?? remote;
+  if (head === null || base === null) return null;
+  if (head === base) return 0;
+  const answer = await examination.git.ask({ ...look.call, args: ['rev-list', '--count', `${base}..${head}`] });
+  return answer.code === 0 ? Number(answer.stdout) : null;
+}
+
+/** In a linked worktree the references belong to all worktrees of the repository, and so do their changes. */
+function ownTips({ folder, common, headReference, tips }: GitDirectory): readonly Tip[] {
+  const isOwn = ({ name }: Tip): boolean =>
+    name === headReference || /^refs\/(?:bisect|worktree|rewritten)\//.test(name);
+  return tips.filter((tip) => /^refs\/|^stash@/.test(tip.name) && (folder === common || isOwn(tip)));
+}
+
+async function indexIn(file: BytePath, { objectFormat }: GitDirectory): Promise<readonly IndexEntry[]> {
+  const bytes = await readPlainFile(file, mostIndexBytes);
+  return bytes === null ? [] : readIndex(bytes, objectFormat);
+}
+
+function positionAfter(text: string, character: string, count: number): number {
+  let at = 0;
+  for (let seen = 0; seen < count; seen += 1) at = text.indexOf(character, at) + 1;
+  return at;
+}
+
+function digestOf(facts: readonly Fact[]): string {
+  const digest = createHash('sha256');
+  for (const fact of facts) digest.update(`${JSON.stringify(fact)}\n`);
+  return digest.digest('hex');
+}

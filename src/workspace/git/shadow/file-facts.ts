@@ -1,0 +1,64 @@
+import { createHash } from 'node:crypto';
+import { type FileHandle, readlink } from 'node:fs/promises';
+import path from 'node:path';
+import { type BytePath, fromBytePath } from '../../folders-of.ts';
+import { lookAt } from '../../look-at.ts';
+import { withPlainFile } from '../../read-small-file.ts';
+
+/** What a path below a work tree is, so that two looks that saw the same saw no change. */
+export type FileFact = readonly [kind: string, ...what: (string | number)[]];
+
+export interface FileFacts {
+  of(file: BytePath): Promise<FileFact>;
+}
+
+/** A larger file, and all after so many bytes, are known by size and time instead. */
+const largestRead = 16 * 1024 * 1024;
+const mostRead = 256 * 1024 * 1024;
+
+const pieceLength = 256 * 1024;
+
+/** Looks at files below a work tree by their contents. No link is followed, neither at the end of a path nor on the way. */
+export function fileFactsOf(root: BytePath): FileFacts {
+  const folders = new Map<BytePath, Promise<boolean>>();
+  let unread = mostRead;
+
+  const isFolder = (folder: BytePath): Promise<boolean> => {
+    if (folder === '.') return Promise.resolve(true);
+    const known = folders.get(folder) ?? isPlainFolder(folder);
+    folders.set(folder, known);
+    return known;
+  };
+  const isPlainFolder = async (folder: BytePath): Promise<boolean> =>
+    (await isFolder(path.posix.dirname(folder))) &&
+    ((await lookAt(fromBytePath(`${root}/${folder}`)))?.isDirectory() ?? false);
+
+  return {
+    of: async (file) => {
+      const at = `${root}/${file}`;
+      const found = (await isFolder(path.posix.dirname(file))) ? await lookAt(fromBytePath(at)) : null;
+      if (found === null) return ['gone'];
+      if (found.isDirectory()) return ['directory'];
+      if (found.isSymbolicLink()) return ['link', await readlink(fromBytePath(at), 'latin1')];
+      if (!found.isFile()) return ['other', found.mode];
+      const mode = (found.mode & 0o100) === 0 ? 'plain' : 'executable';
+      unread -= found.size;
+      if (found.size > largestRead || unread < 0) return [mode, found.size, found.mtimeMs];
+      return [mode, (await withPlainFile(at, (file) => digestOf(file, found.size))) ?? 'other'];
+    },
+  };
+}
+
+async function digestOf(file: FileHandle, size: number): Promise<string> {
+  const digest = createHash('sha256');
+  // One byte more than there should be: a piece that is not filled is the last one.
+  const piece = Buffer.allocUnsafe(Math.min(pieceLength, size + 1));
+  // A file that grows while it is read must not be read for ever.
+  for (let at = 0; at <= largestRead; ) {
+    const { bytesRead } = await file.read(piece, 0, piece.length, at);
+    digest.update(piece.subarray(0, bytesRead));
+    at += bytesRead;
+    if (bytesRead < piece.length) break;
+  }
+  return digest.digest('hex');
+}

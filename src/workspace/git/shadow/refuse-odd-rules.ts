@@ -1,0 +1,48 @@
+import type { Dirent } from 'node:fs';
+import { BatonError } from '../../../core/baton-error.ts';
+import { type BytePath, foldersOf, toBytePath } from '../../folders-of.ts';
+import { shown } from '../read/git-files.ts';
+
+/** Files that git opens by itself in whatever folder of a work tree it comes to. */
+const rules = ['.gitignore', '.gitattributes'];
+
+/** More entries than this are not looked at; then only the time limit of a call helps. */
+const mostEntries = 1_000_000;
+
+/**
+ * The first file of rules in a work tree that is no file: git would wait at a pipe for somebody to write into it, as long
+ * as it is let. Null when there is none. What cannot be looked into is left to git, which cannot either.
+ */
+export async function findOddRules(workTree: string): Promise<string | null> {
+  const budget = { left: mostEntries };
+  const waiting: BytePath[] = [toBytePath(workTree)];
+  for (let folder = waiting.pop(); folder !== undefined && budget.left > 0; folder = waiting.pop()) {
+    for (const entry of await entriesOf(folder, budget)) {
+      const file = `${folder}/${entry.name}`;
+      if (entry.isDirectory()) {
+        if (entry.name !== '.git') waiting.push(file);
+      } else if (rules.includes(entry.name) && isOdd(entry)) return shown(file);
+    }
+  }
+  return null;
+}
+
+/** Rejects with `workspace_unavailable` when there is one. */
+export async function refuseOddRules(workTree: string): Promise<void> {
+  const odd = await findOddRules(workTree);
+  if (odd !== null) throw new BatonError('workspace_unavailable', `${odd} is no file, and git would wait for it.`);
+}
+
+/** A link is none: git does not follow it here. */
+function isOdd(entry: Dirent): boolean {
+  return !entry.isFile() && !entry.isSymbolicLink();
+}
+
+async function entriesOf(folder: BytePath, budget: { left: number }): Promise<readonly Dirent[]> {
+  try {
+    for await (const { entries } of foldersOf(folder, { budget, enters: () => false })) return entries;
+  } catch {
+    // Told above.
+  }
+  return [];
+}

@@ -1,0 +1,79 @@
+import { copyFile, mkdir, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import type { GitCall } from '../git.ts';
+
+/**
+ * Baton's own eyes on files that an agent may have changed: a git directory that only Baton writes, with its own
+ * configuration, its own index and its own rules about content. What must hold:
+ *
+ * - Nothing that the agent wrote beside the files themselves is obeyed: no configuration, no filter, no driver, no
+ *   excludes but `.gitignore`, no conversion of line ends or encodings. What is saved is what is there, byte by byte.
+ * - Its index is not the agent's: flags that hide changes (`assume-unchanged`, `skip-worktree`) are not in it. A file
+ *   counts as unchanged only by what the kernel says of it.
+ */
+export interface Lens {
+  /** The git directory. */
+  readonly folder: string;
+  readonly indexFile: string;
+}
+
+export interface LensStart {
+  readonly folder: string;
+  /** The commit that the agent's HEAD names; null before the first commit. */
+  readonly head: string | null;
+  readonly objectFormat: ObjectFormat;
+  /** Patterns of files that never belong to the work, such as those that `workspace.copy` brought. */
+  readonly excludes?: readonly string[];
+  /** An index to begin with, by which unchanged files need not be read again; it must be Baton's own. */
+  readonly index?: string;
+  /** Commits whose parents the agent's repository never had. */
+  readonly shallow?: readonly string[];
+}
+
+export type ObjectFormat = 'sha1' | 'sha256';
+
+/** No conversion in either direction, whatever `.gitattributes` in the tree say. */
+const rawAttributes = '* -text -eol -ident -filter -working-tree-encoding -diff -merge\n';
+
+/** Makes a lens, or gives one that is there a new HEAD; its index stays. */
+export async function setLens(start: LensStart): Promise<Lens> {
+  const { folder, head, objectFormat, excludes = [], index, shallow = [] } = start;
+  const indexFile = path.join(folder, 'index');
+  const at = (name: string): string => path.join(folder, name);
+  const listed = (lines: readonly string[]): string => lines.map((line) => `${line}\n`).join('');
+  await Promise.all(['info', 'refs', 'objects'].map((name) => mkdir(at(name), { recursive: true })));
+  await Promise.all([
+    writeFile(at('HEAD'), head === null ? 'ref: refs/heads/unborn\n' : `${head}\n`),
+    writeFile(at('config'), plainConfig(objectFormat)),
+    writeFile(at('info/attributes'), rawAttributes),
+    writeFile(at('info/exclude'), listed(excludes)),
+    shallow.length === 0 ? rm(at('shallow'), { force: true }) : writeFile(at('shallow'), listed(shallow)),
+    // Whatever held it is dead: nobody but its owner uses a lens, and that is us.
+    rm(`${indexFile}.lock`, { force: true }),
+  ]);
+  if (index !== undefined) await copyIndex(index, indexFile);
+  return { folder, indexFile };
+}
+
+/**
+ * Copies an index with its time. By that time git knows which files may have changed in the same second as they were
+ * looked at, and reads those again; a copy that seems younger would hide such a change.
+ */
+export async function copyIndex(from: string, to: string): Promise<void> {
+  const { mtimeMs } = await stat(from);
+  await copyFile(from, to);
+  const second = Math.floor(mtimeMs / 1000);
+  await utimes(to, second, second);
+}
+
+/** What every call through a lens says. */
+export function through(lens: Lens, workTree: string): Pick<GitCall, 'gitDir' | 'workTree' | 'indexFile'> {
+  return { gitDir: lens.folder, workTree, indexFile: lens.indexFile };
+}
+
+/** The configuration of a git directory with files beside it, and nothing else in it. */
+export function plainConfig(objectFormat: ObjectFormat): string {
+  const version = objectFormat === 'sha1' ? 0 : 1;
+  const core = `[core]\n\trepositoryformatversion = ${version}\n\tfilemode = true\n\tbare = false\n`;
+  return objectFormat === 'sha1' ? core : `${core}[extensions]\n\tobjectFormat = ${objectFormat}\n`;
+}

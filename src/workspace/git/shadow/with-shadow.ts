@@ -1,0 +1,110 @@
+import { link, mkdir, mkdtemp, readdir, rename, rm, stat } from 'node:fs/promises';
+import path from 'node:path';
+import { hasCode } from '../../error-reason.ts';
+import type { Checkout } from '../checkout/checkout.ts';
+import type { Git, GitCall } from '../git.ts';
+import type { GitPlaces } from '../git-places.ts';
+import type { GitDirectory } from '../read/git-directory.ts';
+import { refuseOddRules } from './refuse-odd-rules.ts';
+import { refuseTreeBomb } from './refuse-tree-bomb.ts';
+import { copyIndex, type Lens, setLens, through } from './shadow-git.ts';
+
+export interface LookParts {
+  readonly git: Git;
+  readonly places: GitPlaces;
+  /** What is known of the workspace when Baton filled it. */
+  readonly checkout: Checkout | null;
+  /** How long git may take for one call. */
+  readonly timeoutMs?: number;
+}
+
+export interface Look {
+  readonly lens: Lens;
+  /** What every call of this look says. */
+  readonly call: Omit<GitCall, 'args'>;
+}
+
+/** An agent can make git wait for ever, by a pipe where it expects a file; then there are no facts. */
+const lookTimeoutMs = 60_000;
+
+/**
+ * Git tells the times of files by the second, and reads again what changed in the second of its index. An index that is
+ * written later knows what is certain, so only such a one is worth keeping.
+ */
+const surelyLaterMs = 2_000;
+
+/**
+ * Lends a lens whose index holds exactly the agent's HEAD, and removes it afterwards. Each look has its own, so that any
+ * number can look at once and none changes anything that another one uses. For a workspace that Baton filled the index
+ * grows out of the one of its checkout, by which unchanged files need not be read; it is kept beside it for the next look.
+ */
+export async function lookThrough<T>(
+  workspace: string,
+  directory: GitDirectory,
+  parts: LookParts,
+  use: (look: Look) => Promise<T>,
+): Promise<T> {
+  const { places, checkout } = parts;
+  const { head, objectFormat, shallow } = directory;
+  await refuseOddRules(workspace);
+  await mkdir(places.scratch, { recursive: true });
+  const folder = await mkdtemp(path.join(places.scratch, 'look-'));
+  try {
+    const lens = await setLens({ folder, head, objectFormat, shallow, excludes: checkout?.excludes ?? [] });
+    const call = {
+      ...through(lens, workspace),
+      borrowed: [...new Set([...directory.objects, ...(checkout?.borrowed ?? [])])],
+      // Nothing that a look writes is needed after a crash.
+      settings: ['core.fsync=none'],
+      timeoutMs: parts.timeoutMs ?? lookTimeoutMs,
+    };
+    const look = { lens, call };
+    if (head !== null) await fillIndex(head, look, parts);
+    return await use(look);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+async function fillIndex(head: string, { lens, call }: Look, { git, checkout }: LookParts): Promise<void> {
+  if (checkout === null) {
+    await refuseTreeBomb(git, call, head);
+    await git.run({ ...call, args: ['read-tree', head] });
+    return;
+  }
+  const kept = path.join(checkout.lens, 'looked', head);
+  if (await succeedsIfThere(() => link(kept, lens.indexFile))) return;
+  if (head !== checkout.baseCommit) await refuseTreeBomb(git, call, head);
+  const first = path.join(checkout.lens, 'index');
+  const isThere = await succeedsIfThere(() => copyIndex(first, lens.indexFile));
+  // What is the same in both commits keeps what is known of its file.
+  const moved = isThere && (await git.ask({ ...call, args: ['read-tree', '--reset', head] })).code === 0;
+  if (!moved) {
+    await rm(lens.indexFile, { force: true });
+    await git.run({ ...call, args: ['read-tree', head] });
+  } else if ((await stat(lens.indexFile)).mtimeMs - (await stat(first)).mtimeMs >= surelyLaterMs) {
+    await keepIndex(lens.indexFile, kept);
+  }
+}
+
+/** In place at once or not at all, and alone there: what was kept for another HEAD goes. */
+async function keepIndex(indexFile: string, kept: string): Promise<void> {
+  const folder = path.dirname(kept);
+  const fresh = path.join(folder, `+${path.basename(path.dirname(indexFile))}`);
+  await mkdir(folder, { recursive: true });
+  await link(indexFile, fresh);
+  await rename(fresh, kept);
+  for (const name of await readdir(folder)) {
+    if (name !== path.basename(kept) && !name.startsWith('+')) await rm(path.join(folder, name), { force: true });
+  }
+}
+
+async function succeedsIfThere(act: () => Promise<void>): Promise<boolean> {
+  try {
+    await act();
+    return true;
+  } catch (error) {
+    if (hasCode(error, 'ENOENT')) return false;
+    throw error;
+  }
+}

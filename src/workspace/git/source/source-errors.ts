@@ -1,0 +1,170 @@
+import { stat } from 'node:fs/promises';
+import path from 'node:path';
+import { BatonError } from '../../../core/baton-error.ts';
+import { harmlessLine } from '../../../core/harmless-line.ts';
+import type { RepositorySettings } from '../../../core/settings.ts';
+import { hasCode } from '../../error-reason.ts';
+import { lookAt } from '../../look-at.ts';
+import { findRepositoryAbove } from './find-repository-above.ts';
+
+const longestRemark = 1_000;
+
+/** What is wrong with a source, for programs: `details.problem` of `repository_unavailable`. */
+type SourceProblem =
+  | 'other_owner'
+  | 'access_denied'
+  | 'not_a_repository'
+  | 'shallow'
+  | 'unreachable'
+  | 'unreadable'
+  // a path of this machine
+  | 'path_not_found'
+  | 'dangling_link'
+  | 'path_is_file'
+  | 'folder_in_repository'
+  | 'no_repository'
+  // its references
+  | 'no_commit'
+  | 'detached_head'
+  | 'unborn_head'
+  | 'no_such_branch';
+
+interface Trouble {
+  readonly said: RegExp;
+  readonly problem: SourceProblem;
+  readonly what: string;
+  readonly nextStep?: string;
+  /** Where another one helps with a folder of this machine. */
+  readonly localNextStep?: string;
+}
+
+const noRepository: Trouble = {
+  said: /does not appear to be a git repository|not a git repository|invalid gitfile|does not exist|not found/i,
+  problem: 'not_a_repository',
+  what: 'is no git repository',
+  nextStep: 'Check `workspace.repo`; a host may also say this to whoever is not allowed to see the repository.',
+  localNextStep: 'Check `workspace.repo`; if it is right, `git status` in that folder tells more.',
+};
+
+const shallow: Trouble = {
+  said: /shallow (?:update|roots)/,
+  problem: 'shallow',
+  what: 'is shallow: its history is cut off',
+  nextStep: 'Run `git fetch --unshallow` in it, or name the repository that it came from.',
+};
+
+/** What git says when this or that is wrong with a source, and what a person does about it. */
+const knownTroubles: readonly Trouble[] = [
+  {
+    said: /dubious ownership/,
+    problem: 'other_owner',
+    what: 'belongs to another user',
+    nextStep:
+      'Run `git config --global --add safe.directory` with its folder as the user that runs Baton, or give the folder to that user.',
+  },
+  {
+    said: /Authentication failed|could not read (?:Username|Password)|terminal prompts disabled|Permission denied|returned error: 40[13]|Host key verification failed/,
+    problem: 'access_denied',
+    what: 'does not let Baton in',
+    nextStep:
+      'Give the user that runs Baton an ssh key or a credential helper for it; `git ls-remote` must work without a question.',
+    localNextStep: 'Let the user that runs Baton read its folder and all that is in it.',
+  },
+  noRepository,
+  shallow,
+  {
+    said: /Could not resolve host|unable to access|Connection (?:refused|timed out|reset|closed)|Operation timed out|unable to connect|Network is unreachable|No route to host/i,
+    problem: 'unreachable',
+    what: 'cannot be reached',
+    nextStep: 'Nothing if it is rare; otherwise check the network and `workspace.repo`.',
+  },
+];
+
+/** Why a fetch brought nothing, or not all. */
+export interface FetchFailure {
+  readonly said: string;
+  /** The source has a cut history, and git left a branch out without a word. */
+  readonly isShallow: boolean;
+}
+
+/** Why the source gives nothing, in words, with what git said. Never with a password. */
+export function sourceUnavailable(repo: RepositorySettings, { said, isShallow }: FetchFailure): BatonError {
+  const trouble = isShallow ? shallow : knownTroubles.find((each) => each.said.test(said));
+  const message = `The repository ${repo.shown} ${trouble?.what ?? 'could not be read'}. git said: ${remark(repo, said)}`;
+  const nextStep = (repo.isLocal ? trouble?.localNextStep : undefined) ?? trouble?.nextStep;
+  return new BatonError('repository_unavailable', message, {
+    details: { repository: repo.shown, problem: trouble?.problem ?? 'unreadable' },
+    ...(nextStep === undefined ? {} : { nextStep }),
+  });
+}
+
+/** The same, and where git only says that a path of this machine is no repository, what is there instead. */
+export async function whyUnreadable(repo: RepositorySettings, stderr: string): Promise<BatonError> {
+  const isMissing = repo.isLocal && knownTroubles.find(({ said }) => said.test(stderr)) === noRepository;
+  const found = isMissing ? await whatIsThere(repo.location) : null;
+  return found === null ? sourceUnavailable(repo, { said: stderr, isShallow: false }) : unusableSource(repo, found);
+}
+
+/** Null where git knows better. */
+async function whatIsThere(location: string): Promise<SourceTrouble | null> {
+  const mend = 'Mend `workspace.repo`; a relative path begins at the folder of the workflow file.';
+  try {
+    const found = await stat(location);
+    if (!found.isDirectory()) {
+      return { problem: 'path_is_file', what: 'is no git repository but a file', nextStep: mend };
+    }
+    const above = await findRepositoryAbove(location);
+    // It has a `.git`, and git does not take it for one: only git can say why.
+    if (above === location || (await lookAt(path.join(location, 'HEAD'))) !== null) return null;
+    if (above !== null) {
+      const what = `is no git repository itself but a folder in one: ${harmlessLine(above)}`;
+      const nextStep = 'Write that folder in `workspace.repo`, or make a repository of its own here.';
+      return { problem: 'folder_in_repository', facts: { top_level: above }, what, nextStep };
+    }
+    const nextStep = 'Run `git init` and make a first commit there, or name another repository in `workspace.repo`.';
+    return { problem: 'no_repository', what: 'is a folder without a git repository', nextStep };
+  } catch (error) {
+    if (!hasCode(error, 'ENOENT') && !hasCode(error, 'ENOTDIR')) return null;
+    const isLink = (await lookAt(location).catch(() => null)) !== null;
+    return isLink
+      ? { problem: 'dangling_link', what: 'is a link that leads nowhere', nextStep: mend }
+      : { problem: 'path_not_found', what: 'does not exist', nextStep: mend };
+  }
+}
+
+/** Something that Baton itself found wrong with a source. */
+interface SourceTrouble {
+  readonly problem: SourceProblem;
+  readonly facts?: Readonly<Record<string, unknown>>;
+  /** Completes the sentence "The repository X …". */
+  readonly what: string;
+  readonly nextStep: string;
+}
+
+export function unusableSource(
+  repo: RepositorySettings,
+  { problem, facts, what, nextStep }: SourceTrouble,
+): BatonError {
+  return new BatonError('repository_unavailable', `The repository ${repo.shown} ${what}.`, {
+    nextStep,
+    details: { repository: repo.shown, problem, ...facts },
+  });
+}
+
+/** Whether git complains about what it has on the disk, and not about what another repository told it. */
+export function soundsDamaged(text: string): boolean {
+  const own = text.replaceAll(/^remote: .*$|Could not read from remote repository/gm, '');
+  return /corrupt|bad object|bad tree|unable to read|is empty|inflate|missing (?:blob|tree|commit)|reference broken|not a git repository|cannot be accessed|does not match index|is far too short|index file .* too small|did not send all necessary objects|unable to resolve reference|packfile .* (?:wrong|truncated|does not)|non-existing object|failed to unpack tree object|not a valid object|Could not read|invalid object|unable to parse|bad config|unpack-objects/i.test(
+    own,
+  );
+}
+
+/** What git adds to every trouble with a source, whatever it is. */
+const noise =
+  /^(?:fatal: Could not read from remote repository\.|Please make sure you have the correct access rights|and the repository exists\.)$/gm;
+
+function remark(repo: RepositorySettings, stderr: string): string {
+  const telling = stderr.replaceAll(noise, '').trim() === '' ? stderr : stderr.replaceAll(noise, '');
+  const hidden = telling.replaceAll(repo.location, repo.shown).replaceAll(/\/\/[^/@\s]+@/g, '//');
+  return harmlessLine(hidden.slice(-longestRemark)) || 'nothing';
+}

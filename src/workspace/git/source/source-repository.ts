@@ -1,0 +1,60 @@
+import { readdir, readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { BatonError } from '../../../core/baton-error.ts';
+import { harmlessLine } from '../../../core/harmless-line.ts';
+import { lookAt } from '../../look-at.ts';
+import type { Git } from '../git.ts';
+
+/** The git directory of a local repository that holds its references and objects. It is the person's own. */
+export async function findCommonDirectory(git: Git, location: string): Promise<string> {
+  const dotGit = path.join(location, '.git');
+  const gitDir = (await lookAt(dotGit)) === null ? location : dotGit;
+  const { code, stdout, stderr } = await git.ask({
+    args: ['--git-dir', gitDir, 'rev-parse', '--path-format=absolute', '--git-common-dir'],
+    gitDir: null,
+  });
+  const found = Buffer.from(stdout, 'latin1').toString('utf8').replace(/\n$/, '');
+  if (code === 0 && path.isAbsolute(found)) return found;
+  throw new BatonError(
+    'repository_unavailable',
+    `${location} is no git repository. git said: ${harmlessLine(stderr)}`,
+    {
+      details: { repository: location, problem: 'not_a_repository' },
+    },
+  );
+}
+
+export interface BranchState {
+  /** The commit; null when there is no such branch. */
+  readonly commit: string | null;
+  /** Where somebody has it checked out, or is in the middle of a rebase or a bisection of it. */
+  readonly usedIn: string | null;
+}
+
+export async function readBranch(git: Git, common: string, branch: string): Promise<BranchState> {
+  const reference = `refs/heads/${branch}`;
+  const format = '%(refname)%00%(objectname)%00%(worktreepath)%00';
+  const listed = await git.run({ args: ['for-each-ref', `--format=${format}`, reference], gitDir: common });
+  const fields = Buffer.from(listed, 'latin1').toString('utf8').split('\n');
+  const found = fields.map((line) => line.split('\0')).find(([name]) => name === reference);
+  const checkedOut = found?.[2] === undefined || found[2] === '' ? null : found[2];
+  return { commit: found?.[1] ?? null, usedIn: checkedOut ?? (await halfwayIn(common, reference)) };
+}
+
+/** In the middle of these operations HEAD names no branch, and at their end git moves the branch. */
+const namesBranch = ['HEAD', 'rebase-merge/head-name', 'rebase-apply/head-name', 'BISECT_START'];
+
+async function halfwayIn(common: string, reference: string): Promise<string | null> {
+  const worktrees = path.join(common, 'worktrees');
+  const linked = (await lookAt(worktrees))?.isDirectory() === true ? await readdir(worktrees) : [];
+  const isBare = !(await lookAt(path.join(common, 'index'))) && path.basename(common) !== '.git';
+  for (const folder of [common, ...linked.map((name) => path.join(worktrees, name))]) {
+    for (const name of namesBranch) {
+      // The HEAD of a bare repository is only its default branch.
+      if (name === 'HEAD' && folder === common && isBare) continue;
+      const text = (await readFile(path.join(folder, name), 'utf8').catch(() => '')).trim();
+      if ([reference, `ref: ${reference}`, reference.slice('refs/heads/'.length)].includes(text)) return folder;
+    }
+  }
+  return null;
+}
