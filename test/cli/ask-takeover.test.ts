@@ -37,7 +37,7 @@ const checkout = {
     branch: 'b',
     base: 'main',
     objectFormat: 'sha1',
-    lens: '/l',
+    shadow: '/l',
   },
   ...{ baseCommit: commit, start: commit, found: null, published: null, borrowed: [], excludes: [] },
 };

@@ -7,7 +7,7 @@ import type { Git, GitCall } from '../../workspace/git/git.ts';
 import { folderName, type GitPlaces } from '../../workspace/git/git-places.ts';
 import { readGitDirectory } from '../../workspace/git/read/read-git-directory.ts';
 import { refuseTreeBomb } from '../../workspace/git/shadow/refuse-tree-bomb.ts';
-import { setLens, through } from '../../workspace/git/shadow/shadow-git.ts';
+import { setShadow, through } from '../../workspace/git/shadow/shadow-git.ts';
 import type { Look } from '../../workspace/git/shadow/with-shadow.ts';
 import { findCommonDirectory } from '../../workspace/git/source/source-repository.ts';
 import { lookAt } from '../../workspace/look-at.ts';
@@ -48,7 +48,7 @@ export function deliveredIn({ git, delivery }: RunEvidence): Delivered | null {
 
 /**
  * What the commits of a run changed, from the repository that it was brought to, or from Baton's copy of that. An agent
- * wrote those commits: they are read through a lens of their own, so that nothing of the repository's settings or
+ * wrote those commits: they are read through a shadow git directory of their own, so that nothing of the repository's settings or
  * attributes counts. Null when the commits are not there. Rejects for what could not be seen or understood.
  */
 export async function diffDelivered(delivered: Delivered, parts: DeliveredParts): Promise<Diff | null> {
@@ -59,10 +59,10 @@ export async function diffDelivered(delivered: Delivered, parts: DeliveredParts)
   await mkdir(places.scratch, { recursive: true });
   const folder = await mkdtemp(path.join(places.scratch, 'diff-'));
   try {
-    const lens = await setLens({ folder, head: delivered.commit, objectFormat, shallow });
-    const call = { ...through(lens, folder), borrowed, settings: ['core.fsync=none'], timeoutMs: callMs, signal };
+    const shadow = await setShadow({ folder, head: delivered.commit, objectFormat, shallow });
+    const call = { ...through(shadow, folder), borrowed, settings: ['core.fsync=none'], timeoutMs: callMs, signal };
     const { code } = await git.ask({ ...call, args: ['cat-file', '-e', `${delivered.commit}^{commit}`] });
-    return code === 0 ? await diffThrough(delivered, { lens, call }, git) : null;
+    return code === 0 ? await diffThrough(delivered, { shadow, call }, git) : null;
   } finally {
     await rm(folder, { recursive: true, force: true });
   }

@@ -9,7 +9,7 @@ import { nameText } from '../../workspace/git/read/git-files.ts';
 import { readGitDirectory } from '../../workspace/git/read/read-git-directory.ts';
 import { type IndexEntry, readIndex } from '../../workspace/git/read/read-index.ts';
 import { refuseTreeBomb } from '../../workspace/git/shadow/refuse-tree-bomb.ts';
-import { type Look, lookThrough } from '../../workspace/git/shadow/with-shadow.ts';
+import { type Look, withShadow } from '../../workspace/git/shadow/with-shadow.ts';
 import { lookAt } from '../../workspace/look-at.ts';
 import { readPlainFile } from '../../workspace/read-small-file.ts';
 import { changedRows, mostFiles, patchRoom } from './changed-rows.ts';
@@ -30,7 +30,7 @@ const listBytes = 16 * 1024 * 1024;
 const mostIndexBytes = 64 * 1024 * 1024;
 
 /**
- * What a workspace has beyond its base, committed or not: through a lens (`look-through.ts`), so that neither the settings
+ * What a workspace has beyond its base, committed or not: through a shadow git directory (`with-shadow.ts`), so that neither the settings
  * nor the attributes of what an agent wrote count. The base is that of the evidence of a run. Rejects for what could not be
  * seen or understood.
  */
@@ -39,7 +39,7 @@ export async function diffWorkspace(workspace: string, parts: DiffParts): Promis
   const directory = await readGitDirectory(path.join(workspace, '.git'));
   if (directory === null) return noDiff('The workspace is no git repository.');
   const { git, places, checkout } = parts;
-  return lookThrough(workspace, directory, { git, places, checkout, timeoutMs: callMs }, async (look) => {
+  return withShadow(workspace, directory, { git, places, checkout, timeoutMs: callMs }, async (look) => {
     const watched = { ...look, call: { ...look.call, signal: parts.signal } };
     return await diffThrough(workspace, directory, watched, parts);
   });

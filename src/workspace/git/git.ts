@@ -11,7 +11,7 @@ import { turns } from '../turns.ts';
  * that such a directory names: hooks, fsmonitor, filters, diff drivers, credential helpers, transports, promisor remotes.
  * No list of switches is complete, so the rule is another one:
  *
- * - `gitDir` is always a directory that only Baton writes (a cache, a lens, the salvage), or the person's own repository.
+ * - `gitDir` is always a directory that only Baton writes (a cache, a shadow git directory, the salvage), or the person's own repository.
  *   What an agent could write is read as data: its objects are borrowed, its files are the work tree, its references are
  *   parsed (`read-git-directory.ts`). It is never the git directory of a call.
  * - The git configuration of the machine and of the person is read only by calls that go to the network, for credentials.

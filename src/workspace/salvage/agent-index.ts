@@ -6,7 +6,7 @@ import { type BytePath, fromBytePath, toBytePath } from '../folders-of.ts';
 import type { Git, GitCall } from '../git/git.ts';
 import type { GitDirectory } from '../git/read/git-directory.ts';
 import { type IndexEntry, readIndex } from '../git/read/read-index.ts';
-import { type ObjectFormat, setLens, through } from '../git/shadow/shadow-git.ts';
+import { type ObjectFormat, setShadow, through } from '../git/shadow/shadow-git.ts';
 import { lookAt } from '../look-at.ts';
 import { readPlainFile } from '../read-small-file.ts';
 import { isPlainPath, joined, kindAt } from './path-in-tree.ts';
@@ -43,24 +43,24 @@ const mostParts = 50;
 const folderMode = 0o040000;
 
 /**
- * Lets git read a copy of the agent's index through a lens of its own. Null when there is none. Rejects for one that cannot
+ * Lets git read a copy of the agent's index through a shadow git directory. Null when there is none. Rejects for one that cannot
  * be read: what was staged, and what was added although it is ignored, is known only there.
  */
 export async function readAgentIndex(git: Git, place: IndexPlace): Promise<AgentIndex | null> {
   const { directory, workTree, scratch, store } = place;
   const { folder, objectFormat, head } = directory;
   if ((await lookAt(path.join(folder, 'index'))) === null) return null;
-  const lens = await setLens({ folder: path.join(scratch, 'agent-index'), head, objectFormat });
+  const shadow = await setShadow({ folder: path.join(scratch, 'agent-index'), head, objectFormat });
   const parts = (await readdir(folder)).filter((name) => /^sharedindex\.[0-9a-f]+$/.test(name));
   if (parts.length > mostParts) throw unread('it has too many parts');
   let isPlain = true;
   for (const name of ['index', ...parts]) {
     const { bytes, entries } = await readWhole(path.join(folder, name), objectFormat);
     if (entries.some(({ stage, isSkipped }) => stage > 0 || isSkipped)) isPlain = false;
-    await writeFile(path.join(lens.folder, name), bytes);
+    await writeFile(path.join(shadow.folder, name), bytes);
   }
 
-  const call = { ...through(lens, workTree), ...store, maxOutputBytes: mostListBytes };
+  const call = { ...through(shadow, workTree), ...store, maxOutputBytes: mostListBytes };
   const run = async (args: readonly string[], stdin?: Uint8Array): Promise<string> => {
     const { code, stdout, stderr } = await git.ask({ ...call, args, ...(stdin && { stdin }) });
     if (code === 0) return stdout;

@@ -5,7 +5,7 @@ import type { Logger } from '../../core/logger.ts';
 import { reasonOf } from '../error-reason.ts';
 import type { Git, GitCall } from '../git/git.ts';
 import type { GitDirectory, Tip } from '../git/read/git-directory.ts';
-import { setLens } from '../git/shadow/shadow-git.ts';
+import { setShadow } from '../git/shadow/shadow-git.ts';
 import { lookAt } from '../look-at.ts';
 import type { ObjectStore } from './repository.ts';
 import { unsaved } from './salvage-errors.ts';
@@ -213,9 +213,9 @@ async function refuseUnreadable(
   missing: readonly string[],
 ): Promise<void> {
   if (missing.length === 0) return;
-  const lens = await setLens({ folder: path.join(scratch, 'missing'), head: null, objectFormat });
+  const shadow = await setShadow({ folder: path.join(scratch, 'missing'), head: null, objectFormat });
   const { stderr } = await git.ask({
-    gitDir: lens.folder,
+    gitDir: shadow.folder,
     borrowed: objects,
     args: ['cat-file', '--batch-check'],
     stdin: `${missing.join('\n')}\n`,

@@ -5,7 +5,7 @@ import { hasCode } from '../error-reason.ts';
 import { type BytePath, fromBytePath, toBytePath } from '../folders-of.ts';
 import type { Git } from '../git/git.ts';
 import { refuseTreeBomb } from '../git/shadow/refuse-tree-bomb.ts';
-import { copyIndex, type Lens, setLens, through } from '../git/shadow/shadow-git.ts';
+import { copyIndex, type ShadowGit, setShadow, through } from '../git/shadow/shadow-git.ts';
 import { type AgentIndex, readAgentIndex } from './agent-index.ts';
 import { isBelow, joined, kindAt } from './path-in-tree.ts';
 import type { ObjectStore, Repository } from './repository.ts';
@@ -38,18 +38,18 @@ const mostListBytes = 256 * 1024 * 1024;
 /** The mode of a commit of another repository in a tree. */
 const gitlink = '160000';
 
-/** Writes what is in the work tree as a tree, through a lens. Any error of git is an error here: nothing is skipped. */
+/** Writes what is in the work tree as a tree, through a shadow. Any error of git is an error here: nothing is skipped. */
 export async function recordTree(git: Git, request: RecordRequest): Promise<RecordedTree> {
   const { repository, workTree, scratch, store, signal } = request;
   const { directory, nested } = repository;
-  const lens = await ownLens(request);
-  const call = { ...through(lens, workTree), ...store, settings: quickly, maxOutputBytes: mostListBytes };
+  const shadow = await ownShadow(request);
+  const call = { ...through(shadow, workTree), ...store, settings: quickly, maxOutputBytes: mostListBytes };
   const run: Run = (args, names) =>
     git.run({ ...call, args, ...(names && { stdin: fromBytePath(joined(names)) }), ...(signal && { signal }) });
 
   if (directory.head !== null && directory.head !== repository.checkout?.baseCommit)
-    await refuseTreeBomb(git, { gitDir: lens.folder, borrowed: store.borrowed }, directory.head);
-  await readHead(run, lens, directory.head);
+    await refuseTreeBomb(git, { gitDir: shadow.folder, borrowed: store.borrowed }, directory.head);
+  await readHead(run, shadow, directory.head);
   const insideNested = await freeGitlinks(run, repository, workTree);
   const index = await readAgentIndex(git, { directory, workTree, scratch, store: { ...store, settings: quickly } });
   await hideLeftOut(run, index);
@@ -69,25 +69,25 @@ export async function recordTree(git: Git, request: RecordRequest): Promise<Reco
 }
 
 /**
- * A lens for this once. It begins with the index that the last look at this HEAD has left, or that of the checkout's own
- * lens, by which unchanged files are known without reading them.
+ * A shadow git directory for this once. It begins with the index that the last look at this HEAD has left, or that of the checkout's own
+ * shadow, by which unchanged files are known without reading them.
  */
-async function ownLens({ repository, scratch }: RecordRequest): Promise<Lens> {
+async function ownShadow({ repository, scratch }: RecordRequest): Promise<ShadowGit> {
   const { directory, checkout } = repository;
   const { head, objectFormat } = directory;
   const excludes = checkout?.excludes ?? [];
-  const lens = await setLens({ folder: path.join(scratch, 'lens'), head, objectFormat, excludes });
-  if (checkout === null) return lens;
-  const looked = head === null ? [] : [path.join(checkout.lens, 'looked', head)];
-  for (const index of [...looked, path.join(checkout.lens, 'index')]) {
+  const shadow = await setShadow({ folder: path.join(scratch, 'shadow'), head, objectFormat, excludes });
+  if (checkout === null) return shadow;
+  const looked = head === null ? [] : [path.join(checkout.shadow, 'looked', head)];
+  for (const index of [...looked, path.join(checkout.shadow, 'index')]) {
     try {
-      await copyIndex(index, lens.indexFile);
-      return lens;
+      await copyIndex(index, shadow.indexFile);
+      return shadow;
     } catch (error) {
       if (!hasCode(error, 'ENOENT')) throw error;
     }
   }
-  return lens;
+  return shadow;
 }
 
 /** Names go to git through its input: an argument would have to be text. */
@@ -96,9 +96,9 @@ type Run = (args: readonly string[], names?: readonly BytePath[]) => Promise<str
 const pathspecs = ['--pathspec-from-file=-', '--pathspec-file-nul'];
 
 /** Every file of HEAD is in the index, also those that are ignored by now. */
-async function readHead(run: Run, lens: Lens, head: string | null): Promise<void> {
+async function readHead(run: Run, shadow: ShadowGit, head: string | null): Promise<void> {
   if (head === null) {
-    await rm(lens.indexFile, { force: true });
+    await rm(shadow.indexFile, { force: true });
     await run(['read-tree', '--empty']);
     return;
   }
@@ -106,9 +106,9 @@ async function readHead(run: Run, lens: Lens, head: string | null): Promise<void
     await run(['read-tree', '-m', head]);
   } catch (error) {
     if (!(error instanceof BatonError) || error.code !== 'git_failed') throw error;
-    // The index of a lens is only there to be fast.
-    await rm(lens.indexFile, { force: true });
-    await rm(`${lens.indexFile}.lock`, { force: true });
+    // The index of a shadow is only there to be fast.
+    await rm(shadow.indexFile, { force: true });
+    await rm(`${shadow.indexFile}.lock`, { force: true });
     await run(['read-tree', head]);
   }
 }

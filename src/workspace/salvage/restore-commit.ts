@@ -4,7 +4,7 @@ import { deleteTree } from '../delete-tree.ts';
 import { hasCode } from '../error-reason.ts';
 import { writeBareRepository } from '../git/bare-repository.ts';
 import type { Git, GitCall } from '../git/git.ts';
-import { type ObjectFormat, plainConfig, setLens, through } from '../git/shadow/shadow-git.ts';
+import { type ObjectFormat, plainConfig, setShadow, through } from '../git/shadow/shadow-git.ts';
 import type { RestoreResult } from './salvage.ts';
 import type { SavedCommit } from './saved-commits.ts';
 import { namesOf, restoreConflicts, unpackExtras } from './saved-extras.ts';
@@ -62,7 +62,7 @@ interface FilesPlace {
 }
 
 /**
- * Writes the saved files, byte by byte, through a lens. What a checkout of Baton's had as git made it comes by an ordinary
+ * Writes the saved files, byte by byte, through a shadow. What a checkout of Baton's had as git made it comes by an ordinary
  * checkout first, and then only the other files are written. Afterwards the index is that of HEAD.
  */
 async function putFiles(git: Git, { note, commit, call, objectFormat }: FilesPlace): Promise<void> {
@@ -71,9 +71,9 @@ async function putFiles(git: Git, { note, commit, call, objectFormat }: FilesPla
   // Not in the state folder, which a daemon that starts meanwhile tidies up.
   const folder = path.join(call.gitDir, 'baton-restore');
   const known = isExact || head === null ? {} : { index: call.indexFile };
-  const lens = await setLens({ folder, head, objectFormat, ...known });
+  const shadow = await setShadow({ folder, head, objectFormat, ...known });
   await git.run({
-    ...through(lens, call.workTree),
+    ...through(shadow, call.workTree),
     borrowed: [path.join(call.gitDir, 'objects')],
     args: ['read-tree', '--reset', '-u', commit],
   });

@@ -186,7 +186,7 @@ describe('what workspace.copy brought', () => {
         '/cfg/a.json',
         '/odd \\#\\[x\\]\\!\\ ',
       ]);
-      expect(readFileSync(path.join(made.lens, 'info/exclude'), 'utf8').trimEnd().split('\n')).toHaveLength(6);
+      expect(readFileSync(path.join(made.shadow, 'info/exclude'), 'utf8').trimEnd().split('\n')).toHaveLength(6);
       write(place, { 'cfg/b.json': '{}', 'sub/.env': 'x' });
       expect(git(place, 'status', '--porcelain', '-uall')).toBe('?? cfg/b.json\n?? sub/.env');
     },

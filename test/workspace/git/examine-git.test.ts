@@ -221,7 +221,7 @@ describe('a look at a checkout of Baton', () => {
   it('costs one call of git while nothing is committed, and leaves out what was brought along', async () => {
     const scene = lookScene();
     const checkout = await scene.asCheckout();
-    utimesSync(path.join(checkout.lens, 'index'), 1, 1);
+    utimesSync(path.join(checkout.shadow, 'index'), 1, 1);
     await scene.look(checkout);
     scene.calls.length = 0;
     writeFileSync(path.join(scene.workspace, 'brought'), '');
@@ -233,11 +233,11 @@ describe('a look at a checkout of Baton', () => {
   it('keeps one index for the next look, the one of the present HEAD', async () => {
     const scene = lookScene();
     const checkout = await scene.asCheckout();
-    utimesSync(path.join(checkout.lens, 'index'), 1, 1);
+    utimesSync(path.join(checkout.shadow, 'index'), 1, 1);
     for (const script of [':', 'echo 2 > file; git commit -qam 2', 'touch new; git add new; git commit -qam 3']) {
       scene.agent(script);
       expect((await scene.look(checkout))?.git).toMatchObject({ changed: 0, untracked: 0 });
-      expect(readdirSync(path.join(checkout.lens, 'looked'))).toEqual([scene.agent('git rev-parse HEAD').trim()]);
+      expect(readdirSync(path.join(checkout.shadow, 'looked'))).toEqual([scene.agent('git rev-parse HEAD').trim()]);
     }
     expect((await scene.look(checkout))?.git).toMatchObject({ ahead: 2 });
   });
@@ -260,12 +260,12 @@ describe('a look at a checkout of Baton', () => {
     }
   });
 
-  it('sees the same as a look without one, also when the index of the lens is lost or broken', async () => {
+  it('sees the same as a look without one, also when the index of the shadow is lost or broken', async () => {
     const scene = lookScene();
     const checkout = await scene.asCheckout();
     scene.agent('echo 2 > file; git commit -qam 2; echo 3 > file; touch new');
     const plain = await scene.look();
-    for (const spoil of [() => {}, () => writeFileSync(path.join(checkout.lens, 'index'), 'rubbish')]) {
+    for (const spoil of [() => {}, () => writeFileSync(path.join(checkout.shadow, 'index'), 'rubbish')]) {
       spoil();
       const facts = await scene.look(checkout);
       expect(facts?.fingerprint).toBe(plain?.fingerprint);
@@ -276,7 +276,7 @@ describe('a look at a checkout of Baton', () => {
   it('goes well ten at a time', async () => {
     const scene = lookScene();
     const checkout = await scene.asCheckout();
-    utimesSync(path.join(checkout.lens, 'index'), 1, 1);
+    utimesSync(path.join(checkout.shadow, 'index'), 1, 1);
     const look = () => examineWorkspace(scene.workspace, { git: scratchGit(), places: scene.places, checkout });
     for (const script of [':', 'echo 2 > file; git commit -qam 2']) {
       scene.agent(script);

@@ -7,7 +7,7 @@ import { examineWorkspace } from '../../../src/workspace/examine-workspace.ts';
 import { unlockGitDirectory } from '../../../src/workspace/git/checkout/unlock.ts';
 import type { Git } from '../../../src/workspace/git/git.ts';
 import type { GitPlaces } from '../../../src/workspace/git/git-places.ts';
-import { setLens, through } from '../../../src/workspace/git/shadow/shadow-git.ts';
+import { setShadow, through } from '../../../src/workspace/git/shadow/shadow-git.ts';
 import { createSalvage } from '../../../src/workspace/salvage/create-salvage.ts';
 import type { Salvage } from '../../../src/workspace/salvage/salvage.ts';
 import { memoryLogger } from '../../fake/memory-logger.ts';
@@ -215,9 +215,9 @@ describe('a repository that lies', () => {
       forgeGraph(path.join(scene.workspace, '.git/objects/info/commit-graph'), head, base);
     expect(scene.agent('git rev-list --count HEAD').trim()).toBe('2');
     expect((await scene.look(null, base))?.git?.ahead).toBe(3);
-    const lens = await setLens({ folder: path.join(scene.folder, 'lens'), head, objectFormat: 'sha1' });
+    const shadow = await setShadow({ folder: path.join(scene.folder, 'shadow'), head, objectFormat: 'sha1' });
     const borrowed = [path.join(scene.workspace, '.git/objects')];
-    const call = { ...through(lens, scene.workspace), borrowed, args: ['rev-list', '--count', 'HEAD'] };
+    const call = { ...through(shadow, scene.workspace), borrowed, args: ['rev-list', '--count', 'HEAD'] };
     expect(await scratchGit().run(call)).toBe('4\n');
   });
 

@@ -109,7 +109,7 @@ describe('a record', () => {
     const { checkouts, workspace } = scratchCheckouts(folder, source);
     const place = workspace('T-1');
     const made = await checkouts.make({ workspace: place, branch: 'b' });
-    const record = path.join(path.dirname(made.lens), 'checkout.json');
+    const record = path.join(path.dirname(made.shadow), 'checkout.json');
     writeFileSync(`${record}+making`, readFileSync(record, 'utf8').slice(0, 20));
     rmSync(record);
     writeFileSync(path.join(made.gitDir, 'index.lock'), '');
@@ -127,7 +127,7 @@ describe('a record', () => {
     const place = workspace('T-1');
     const made = await checkouts.make({ workspace: place, branch: 'b' });
     const work = commit(place, { 'work.txt': 'x\n' });
-    writeFileSync(path.join(path.dirname(made.lens), 'checkout.json'), '{"version": 1');
+    writeFileSync(path.join(path.dirname(made.shadow), 'checkout.json'), '{"version": 1');
     expect((await rejection(checkouts.find(place))).code).toBe('workspace_unavailable');
     emptied(place);
     await checkouts.make({ workspace: place, branch: 'b' });

@@ -6,7 +6,7 @@ import { examineWorkspace } from '../../../src/workspace/examine-workspace.ts';
 import type { Checkout } from '../../../src/workspace/git/checkout/checkout.ts';
 import { createGit, type Git, type GitCall } from '../../../src/workspace/git/git.ts';
 import { type GitPlaces, gitPlaces } from '../../../src/workspace/git/git-places.ts';
-import { setLens } from '../../../src/workspace/git/shadow/shadow-git.ts';
+import { setShadow } from '../../../src/workspace/git/shadow/shadow-git.ts';
 import type { WorkspaceFacts } from '../../../src/workspace/workspace.ts';
 import { scratchFolder } from '../scratch-folder.ts';
 
@@ -90,16 +90,16 @@ export function lookScene(made: string = oneCommit): LookScene {
       return facts;
     },
     asCheckout: async () => {
-      const lens = path.join(folder, 'state', 'lens');
+      const shadow = path.join(folder, 'state', 'shadow');
       const head = agent('git rev-parse HEAD').trim();
       const index = path.join(folder, 'state', 'index');
       mkdirSync(path.dirname(index), { recursive: true });
       agent('git update-index -q --refresh');
       agent(`cp -p .git/index '${index}'`);
-      await setLens({ folder: lens, head, objectFormat: 'sha1', index });
+      await setShadow({ folder: shadow, head, objectFormat: 'sha1', index });
       return {
         ...{ workspace, strategy: 'clone', repository: '/r', branch: 'main', base: 'main', baseCommit: head },
-        ...{ published: null, objectFormat: 'sha1', gitDir: path.join(workspace, '.git'), lens, borrowed: [] },
+        ...{ published: null, objectFormat: 'sha1', gitDir: path.join(workspace, '.git'), shadow, borrowed: [] },
         excludes: ['/brought'],
       };
     },

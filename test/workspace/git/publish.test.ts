@@ -247,7 +247,7 @@ describe('publishing a branch', () => {
     const { place, checkouts, made, source } = await scene();
     const first = commit(place, { 'a.txt': '1\n' });
     await checkouts.publish(place);
-    const record = path.join(path.dirname(made.lens), 'checkout.json');
+    const record = path.join(path.dirname(made.shadow), 'checkout.json');
     writeFileSync(record, readFileSync(record, 'utf8').replace(`"published": "${first}"`, '"published": null'));
     const second = commit(place, { 'a.txt': '2\n' });
     git(source, 'fetch', '-q', place, `${branch}:${branch}`);

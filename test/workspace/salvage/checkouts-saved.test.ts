@@ -105,8 +105,8 @@ it('a file that a checkout made with other line ends and nobody changed is not s
   });
   expect(contentsOf(workspace).get('a.txt')).toBe('file a\r\nb\r\n');
   // Git trusts the time of a file only when the index is of a later second.
-  const { lens = '' } = (await checkouts.find(workspace)) ?? {};
-  utimesSync(path.join(lens, 'index'), new Date(), new Date(Date.now() + 1_000));
+  const { shadow = '' } = (await checkouts.find(workspace)) ?? {};
+  utimesSync(path.join(shadow, 'index'), new Date(), new Date(Date.now() + 1_000));
   const { mtimeMs } = statSync(path.join(workspace, 'a.txt'));
   await expect
     .poll(() => Math.floor(Date.now() / 1_000), { timeout: 5_000 })

@@ -9,7 +9,7 @@ import type { Checkout } from './checkout.ts';
 export interface CheckoutFolders {
   readonly folder: string;
   readonly record: string;
-  readonly lens: string;
+  readonly shadow: string;
   /** The agent's git directory, for the strategy `worktree`. */
   readonly git: string;
 }
@@ -19,7 +19,7 @@ export function checkoutFolders(places: GitPlaces, workspace: string): CheckoutF
   return {
     folder,
     record: path.join(folder, 'checkout.json'),
-    lens: path.join(folder, 'lens'),
+    shadow: path.join(folder, 'shadow'),
     git: path.join(folder, 'git'),
   };
 }
@@ -47,7 +47,7 @@ const schema = z.object({
   published: commit.nullable(),
   objectFormat: z.enum(['sha1', 'sha256']),
   gitDir: z.string(),
-  lens: z.string(),
+  shadow: z.string(),
   borrowed: z.array(z.string()),
   excludes: z.array(z.string()),
 });
@@ -65,7 +65,9 @@ export async function readRecord(file: string): Promise<CheckoutRecord | 'missin
     throw error;
   }
   try {
-    const { version: _, ...checkout } = schema.parse(JSON.parse(text));
+    const written = JSON.parse(text) as Record<string, unknown>;
+    // The first records have it as `lens`.
+    const { version: _, ...checkout } = schema.parse({ shadow: written.lens, ...written });
     return checkout;
   } catch {
     return 'damaged';

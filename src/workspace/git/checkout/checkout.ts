@@ -56,8 +56,8 @@ export interface Checkout {
   readonly objectFormat: ObjectFormat;
   /** The agent's git directory. */
   readonly gitDir: string;
-  /** The folder of Baton's lens on it. */
-  readonly lens: string;
+  /** The folder of its shadow git directory. */
+  readonly shadow: string;
   /** The object directories that its git directory borrows from. */
   readonly borrowed: readonly string[];
   /** Files that `workspace.copy` brought, as patterns for `info/exclude`. */

@@ -180,7 +180,7 @@ function refused(file: string, reason: string): BatonError {
 
 export interface ExcludeParts {
   readonly git: Git;
-  readonly lens: string;
+  readonly shadow: string;
   readonly workspace: string;
   readonly objects: readonly string[];
 }
@@ -191,12 +191,12 @@ export interface ExcludeParts {
  * hundred thousand.
  */
 export async function excludesOf({ files, folders }: Copied, parts: ExcludeParts): Promise<readonly string[]> {
-  const { git, lens, workspace, objects } = parts;
+  const { git, shadow, workspace, objects } = parts;
   const names = new Set(files);
   if (folders.length > 0) {
     const listed = await git.run({
       args: ['--literal-pathspecs', 'ls-files', '-z', '--others', '--exclude-standard', '--', ...folders.map(asText)],
-      ...through({ folder: lens, indexFile: `${lens}/index` }, workspace),
+      ...through({ folder: shadow, indexFile: `${shadow}/index` }, workspace),
       borrowed: objects,
     });
     for (const name of listed.split('\0')) if (name !== '') names.add(name);

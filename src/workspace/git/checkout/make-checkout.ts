@@ -5,7 +5,7 @@ import type { RepositorySettings } from '../../../core/settings.ts';
 import { deleteTree } from '../../delete-tree.ts';
 import type { FreshSource } from '../cache/cache.ts';
 import { type Git, quietFetch } from '../git.ts';
-import { setLens } from '../shadow/shadow-git.ts';
+import { setShadow } from '../shadow/shadow-git.ts';
 import { writeAgentGitDirectory } from './agent-git-directory.ts';
 import type { CheckoutPlace } from './checkout.ts';
 import { type CheckoutFolders, type CheckoutRecord, writeRecord } from './checkout-record.ts';
@@ -41,7 +41,7 @@ export async function makeCheckout(source: FreshSource, work: CheckoutWork): Pro
     ...(signal === undefined ? {} : { signal }),
   });
   if (strategy === 'worktree') await writeFile(path.join(workspace, '.git'), `gitdir: ${gitDir}\n`);
-  await setLens({ folder: folders.lens, head: start, objectFormat, index: path.join(gitDir, 'index') });
+  await setShadow({ folder: folders.shadow, head: start, objectFormat, index: path.join(gitDir, 'index') });
   const checkout: CheckoutRecord = {
     workspace,
     strategy,
@@ -54,7 +54,7 @@ export async function makeCheckout(source: FreshSource, work: CheckoutWork): Pro
     published: repo.isLocal ? branchCommit : null,
     objectFormat,
     gitDir,
-    lens: folders.lens,
+    shadow: folders.shadow,
     borrowed,
     excludes: [],
   };
@@ -81,14 +81,14 @@ async function tellOfEarlierWork(
   logger.info('branch_reused', named);
 }
 
-/** The files of `workspace.copy`; gives the patterns by which they are no part of the work, and tells them to the lens. */
+/** The files of `workspace.copy`; gives the patterns by which they are no part of the work, and tells them to the shadow. */
 export async function bringCopies(checkout: CheckoutRecord, work: CheckoutWork): Promise<readonly string[]> {
   const { git, logger, copy, place } = work;
-  const { workspace, lens, objectFormat, start, borrowed, gitDir } = checkout;
+  const { workspace, shadow, objectFormat, start, borrowed, gitDir } = checkout;
   const copied = await copyFiles({ ...copy, to: workspace, logger, ...(place.signal && { signal: place.signal }) });
   const objects = borrowed.length > 0 ? borrowed : [path.join(gitDir, 'objects')];
-  const excludes = await excludesOf(copied, { git, lens, workspace, objects });
-  if (excludes.length > 0) await setLens({ folder: lens, head: start, objectFormat, excludes });
+  const excludes = await excludesOf(copied, { git, shadow, workspace, objects });
+  if (excludes.length > 0) await setShadow({ folder: shadow, head: start, objectFormat, excludes });
   return excludes;
 }
 

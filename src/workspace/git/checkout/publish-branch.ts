@@ -212,7 +212,7 @@ async function moveBranch({ branch, commit, current, common }: Move, { git }: Pu
 async function findWorkElsewhere(
   { head, headReference, objects }: GitDirectory,
   commit: string | null,
-  { branch, baseCommit, start, lens, borrowed }: CheckoutRecord,
+  { branch, baseCommit, start, shadow, borrowed }: CheckoutRecord,
   git: Git,
 ): Promise<WorkElsewhere | null> {
   const known = [baseCommit, start, ...(commit === null ? [] : [commit])];
@@ -220,7 +220,7 @@ async function findWorkElsewhere(
   const call = {
     // What the agent's git has dropped since leaves nothing out.
     args: ['rev-list', '--ignore-missing', '--max-count=1', head, '--not', ...known],
-    gitDir: lens,
+    gitDir: shadow,
     borrowed: [...new Set([...objects, ...borrowed])],
   };
   // What cannot be counted counts as work, and keeps nobody from bringing the branch.

@@ -11,7 +11,7 @@ import { placeOutside } from '../read/place-outside.ts';
 import { readGitDirectory } from '../read/read-git-directory.ts';
 import { type IndexEntry, readIndex } from '../read/read-index.ts';
 import { refuseTreeBomb } from '../shadow/refuse-tree-bomb.ts';
-import { type ObjectFormat, plainConfig, setLens } from '../shadow/shadow-git.ts';
+import { type ObjectFormat, plainConfig, setShadow } from '../shadow/shadow-git.ts';
 import { type CheckoutRecord, writeRecord } from './checkout-record.ts';
 import { bringCopies, type CheckoutWork } from './make-checkout.ts';
 import { unlockGitDirectory } from './unlock.ts';
@@ -43,15 +43,15 @@ export async function reviveCheckout(earlier: CheckoutRecord, work: CheckoutWork
   await refuseTreeBomb(git, call, head);
   await git.run({ ...call, args: ['read-tree', '--reset', '-u', head], workTree: workspace });
   const index = path.join(ours, 'index');
-  await deleteTree(folders.lens);
-  await setLens({ folder: folders.lens, head, objectFormat, index });
+  await deleteTree(folders.shadow);
+  await setShadow({ folder: folders.shadow, head, objectFormat, index });
   if ((await entriesIn(folders.git, objectFormat)) === null) {
     await copyFile(index, path.join(ours, 'index.copy'));
     await replaceIndex(folders.git, path.join(ours, 'index.copy'));
   }
   await writeFile(path.join(workspace, '.git'), `gitdir: ${folders.git}\n`);
   const excludes = await bringCopies({ ...earlier, start: head, borrowed: objects }, work);
-  const revived = { ...earlier, lens: folders.lens, gitDir: folders.git, excludes };
+  const revived = { ...earlier, shadow: folders.shadow, gitDir: folders.git, excludes };
   await writeRecord(folders.record, revived);
   await deleteTree(ours);
   return revived;
@@ -63,13 +63,13 @@ export async function reviveCheckout(earlier: CheckoutRecord, work: CheckoutWork
  */
 async function isUntouched(agents: GitDirectory, earlier: CheckoutRecord): Promise<boolean> {
   const { folder, head, tips, past, objectFormat } = agents;
-  const { start, baseCommit, found, lens } = earlier;
+  const { start, baseCommit, found, shadow } = earlier;
   const isKnown = (id: string): boolean => [start, baseCommit, found].includes(id);
   if (head !== start || !tips.every(({ id }) => isKnown(id)) || !past.every(isKnown)) return false;
   for (const name of ['modules', 'worktrees']) if ((await lookAt(path.join(folder, name))) !== null) return false;
   const staged = await entriesIn(folder, objectFormat);
-  // The lens has the index that the checkout began with.
-  const began = await entriesIn(lens, objectFormat);
+  // The shadow has the index that the checkout began with.
+  const began = await entriesIn(shadow, objectFormat);
   return staged !== null && began !== null && JSON.stringify(staged) === JSON.stringify(began);
 }
 

@@ -30,6 +30,14 @@ const mostConfigBytes = 1024 * 1024;
  * Reads a git directory without git: `dotGit` is the path of a `.git`, a directory or a file that names one. Null when
  * nothing is there. Rejects when it cannot be understood completely; unknown counts as dirty. Inside of it no link is
  * followed and nothing is opened but plain files.
+ *
+ * Only places and names are read by hand; objects are read by git, from a git directory of Baton's own. Git's way out of
+ * an untrusted directory is git-upload-pack(1). It runs nothing that the directory names, and is not used all the same:
+ *
+ * - It follows `commondir`, alternates and links to wherever they lead, so that a fetch brings objects of other repositories.
+ * - It waits for ever at a pipe.
+ * - It leaves out without an error what `transfer.hideRefs` hides and what the file `shallow` cuts off, and it never has the
+ *   reflogs, the older entries of the stash, and the commits of an unfinished merge or rebase.
  */
 export async function readGitDirectory(dotGit: string): Promise<GitDirectory | null> {
   try {

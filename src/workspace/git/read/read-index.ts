@@ -28,7 +28,8 @@ const longestName = 64 * 1024;
 
 /**
  * Reads an index as gitformat-index(5) has it, versions 2 to 4. It may be an agent's: whatever does not fit throws. Of a
- * split index only its own part is seen.
+ * split index only its own part is seen. By hand, because git unfolds an entry for a whole folder while it reads the file,
+ * and an agent can write one that stands for ten thousand million files.
  */
 export function readIndex(bytes: Buffer, format: ObjectFormat): readonly IndexEntry[] {
   if (bytes.length === 0) return [];

@@ -20,7 +20,7 @@ const ownKinds = /^refs\/(?:bisect|worktree|rewritten)\//;
 
 /**
  * Every reference that a git directory sees, loose or packed. Throws for what git would call broken: it may be the last
- * trace of somebody's work.
+ * trace of somebody's work. Git leaves such a one out, or lists it as an object of zeros.
  */
 export async function readReferences(
   places: { readonly folder: BytePath; readonly common: BytePath },

@@ -9,7 +9,7 @@ const heads: readonly string[] = [
   ...['rebase-apply/orig-head', 'rebase-apply/autostash', 'sequencer/head'],
 ];
 
-/** What holds commits in a git directory and is no reference. */
+/** What holds commits in a git directory and is no reference; no command of git lists all of it. */
 export async function readHeads(folder: BytePath): Promise<readonly Tip[]> {
   const tips: Tip[] = [];
   for (const name of heads) {

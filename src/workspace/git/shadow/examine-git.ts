@@ -8,7 +8,7 @@ import type { GitDirectory, Tip } from '../read/git-directory.ts';
 import { readGitDirectory } from '../read/read-git-directory.ts';
 import { type IndexEntry, readIndex, submoduleMode } from '../read/read-index.ts';
 import { fileFactsOf } from './file-facts.ts';
-import { type Look, type LookParts, lookThrough } from './with-shadow.ts';
+import { type Look, type LookParts, withShadow } from './with-shadow.ts';
 
 export interface GitExamination extends LookParts {
   /** The commit to count from instead of the one the checkout began at: the base as it is now. */
@@ -26,19 +26,19 @@ const readAtOnce = 16;
 
 /**
  * What is in a workspace that is a git repository. The agent's git directory is data here (`read-git-directory.ts`); git
- * sees the files through a lens. Rejects when something could not be seen or understood.
+ * sees the files through a shadow git directory. Rejects when something could not be seen or understood.
  */
 export function examineGit(
   workspace: string,
   directory: GitDirectory,
   examination: GitExamination,
 ): Promise<WorkspaceFacts> {
-  return lookThrough(workspace, directory, examination, async (look) => {
+  return withShadow(workspace, directory, examination, async (look) => {
     const [status, ahead, agentIndex, headIndex] = await Promise.all([
       examination.git.run({ ...look.call, args: statusArguments }),
       commitsAhead(directory, look, examination),
       indexIn(`${toBytePath(directory.folder)}/index`, directory),
-      indexIn(toBytePath(look.lens.indexFile), directory),
+      indexIn(toBytePath(look.shadow.indexFile), directory),
     ]);
     const differences = differencesOf(readStatus(status), agentIndex, headIndex);
     const nested = await examineNested(workspace, differences, headIndex);

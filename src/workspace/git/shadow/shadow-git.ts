@@ -3,7 +3,7 @@ import path from 'node:path';
 import type { GitCall } from '../git.ts';
 
 /**
- * Baton's own eyes on files that an agent may have changed: a git directory that only Baton writes, with its own
+ * A shadow git directory: one that only Baton writes, for files that an agent may have changed, with its own
  * configuration, its own index and its own rules about content. What must hold:
  *
  * - Nothing that the agent wrote beside the files themselves is obeyed: no configuration, no filter, no driver, no
@@ -11,13 +11,13 @@ import type { GitCall } from '../git.ts';
  * - Its index is not the agent's: flags that hide changes (`assume-unchanged`, `skip-worktree`) are not in it. A file
  *   counts as unchanged only by what the kernel says of it.
  */
-export interface Lens {
+export interface ShadowGit {
   /** The git directory. */
   readonly folder: string;
   readonly indexFile: string;
 }
 
-export interface LensStart {
+export interface ShadowStart {
   readonly folder: string;
   /** The commit that the agent's HEAD names; null before the first commit. */
   readonly head: string | null;
@@ -35,8 +35,8 @@ export type ObjectFormat = 'sha1' | 'sha256';
 /** No conversion in either direction, whatever `.gitattributes` in the tree say. */
 const rawAttributes = '* -text -eol -ident -filter -working-tree-encoding -diff -merge\n';
 
-/** Makes a lens, or gives one that is there a new HEAD; its index stays. */
-export async function setLens(start: LensStart): Promise<Lens> {
+/** Makes one, or gives one that is there a new HEAD; its index stays. */
+export async function setShadow(start: ShadowStart): Promise<ShadowGit> {
   const { folder, head, objectFormat, excludes = [], index, shallow = [] } = start;
   const indexFile = path.join(folder, 'index');
   const at = (name: string): string => path.join(folder, name);
@@ -48,7 +48,7 @@ export async function setLens(start: LensStart): Promise<Lens> {
     writeFile(at('info/attributes'), rawAttributes),
     writeFile(at('info/exclude'), listed(excludes)),
     shallow.length === 0 ? rm(at('shallow'), { force: true }) : writeFile(at('shallow'), listed(shallow)),
-    // Whatever held it is dead: nobody but its owner uses a lens, and that is us.
+    // Whatever held it is dead: nobody but its owner uses a shadow, and that is us.
     rm(`${indexFile}.lock`, { force: true }),
   ]);
   if (index !== undefined) await copyIndex(index, indexFile);
@@ -66,9 +66,9 @@ export async function copyIndex(from: string, to: string): Promise<void> {
   await utimes(to, second, second);
 }
 
-/** What every call through a lens says. */
-export function through(lens: Lens, workTree: string): Pick<GitCall, 'gitDir' | 'workTree' | 'indexFile'> {
-  return { gitDir: lens.folder, workTree, indexFile: lens.indexFile };
+/** What every call through a shadow says. */
+export function through(shadow: ShadowGit, workTree: string): Pick<GitCall, 'gitDir' | 'workTree' | 'indexFile'> {
+  return { gitDir: shadow.folder, workTree, indexFile: shadow.indexFile };
 }
 
 /** The configuration of a git directory with files beside it, and nothing else in it. */

@@ -7,7 +7,7 @@ import type { GitPlaces } from '../git-places.ts';
 import type { GitDirectory } from '../read/git-directory.ts';
 import { refuseOddRules } from './refuse-odd-rules.ts';
 import { refuseTreeBomb } from './refuse-tree-bomb.ts';
-import { copyIndex, type Lens, setLens, through } from './shadow-git.ts';
+import { copyIndex, type ShadowGit, setShadow, through } from './shadow-git.ts';
 
 export interface LookParts {
   readonly git: Git;
@@ -19,7 +19,7 @@ export interface LookParts {
 }
 
 export interface Look {
-  readonly lens: Lens;
+  readonly shadow: ShadowGit;
   /** What every call of this look says. */
   readonly call: Omit<GitCall, 'args'>;
 }
@@ -34,11 +34,11 @@ const lookTimeoutMs = 60_000;
 const surelyLaterMs = 2_000;
 
 /**
- * Lends a lens whose index holds exactly the agent's HEAD, and removes it afterwards. Each look has its own, so that any
+ * Lends a shadow git directory whose index holds exactly the agent's HEAD, and removes it afterwards. Each look has its own, so that any
  * number can look at once and none changes anything that another one uses. For a workspace that Baton filled the index
  * grows out of the one of its checkout, by which unchanged files need not be read; it is kept beside it for the next look.
  */
-export async function lookThrough<T>(
+export async function withShadow<T>(
   workspace: string,
   directory: GitDirectory,
   parts: LookParts,
@@ -50,15 +50,15 @@ export async function lookThrough<T>(
   await mkdir(places.scratch, { recursive: true });
   const folder = await mkdtemp(path.join(places.scratch, 'look-'));
   try {
-    const lens = await setLens({ folder, head, objectFormat, shallow, excludes: checkout?.excludes ?? [] });
+    const shadow = await setShadow({ folder, head, objectFormat, shallow, excludes: checkout?.excludes ?? [] });
     const call = {
-      ...through(lens, workspace),
+      ...through(shadow, workspace),
       borrowed: [...new Set([...directory.objects, ...(checkout?.borrowed ?? [])])],
       // Nothing that a look writes is needed after a crash.
       settings: ['core.fsync=none'],
       timeoutMs: parts.timeoutMs ?? lookTimeoutMs,
     };
-    const look = { lens, call };
+    const look = { shadow, call };
     if (head !== null) await fillIndex(head, look, parts);
     return await use(look);
   } finally {
@@ -66,24 +66,24 @@ export async function lookThrough<T>(
   }
 }
 
-async function fillIndex(head: string, { lens, call }: Look, { git, checkout }: LookParts): Promise<void> {
+async function fillIndex(head: string, { shadow, call }: Look, { git, checkout }: LookParts): Promise<void> {
   if (checkout === null) {
     await refuseTreeBomb(git, call, head);
     await git.run({ ...call, args: ['read-tree', head] });
     return;
   }
-  const kept = path.join(checkout.lens, 'looked', head);
-  if (await succeedsIfThere(() => link(kept, lens.indexFile))) return;
+  const kept = path.join(checkout.shadow, 'looked', head);
+  if (await succeedsIfThere(() => link(kept, shadow.indexFile))) return;
   if (head !== checkout.baseCommit) await refuseTreeBomb(git, call, head);
-  const first = path.join(checkout.lens, 'index');
-  const isThere = await succeedsIfThere(() => copyIndex(first, lens.indexFile));
+  const first = path.join(checkout.shadow, 'index');
+  const isThere = await succeedsIfThere(() => copyIndex(first, shadow.indexFile));
   // What is the same in both commits keeps what is known of its file.
   const moved = isThere && (await git.ask({ ...call, args: ['read-tree', '--reset', head] })).code === 0;
   if (!moved) {
-    await rm(lens.indexFile, { force: true });
+    await rm(shadow.indexFile, { force: true });
     await git.run({ ...call, args: ['read-tree', head] });
-  } else if ((await stat(lens.indexFile)).mtimeMs - (await stat(first)).mtimeMs >= surelyLaterMs) {
-    await keepIndex(lens.indexFile, kept);
+  } else if ((await stat(shadow.indexFile)).mtimeMs - (await stat(first)).mtimeMs >= surelyLaterMs) {
+    await keepIndex(shadow.indexFile, kept);
   }
 }
 
