@@ -101,6 +101,8 @@ const settings = [
   'diff.ignoreSubmodules=all',
   'commit.gpgSign=false',
   'gc.auto=0',
+  // Whoever packs here expects one pack.
+  'pack.packSizeLimit=0',
   'maintenance.auto=false',
   // What a removal relies on must be on the disk, not on its way there.
   'core.fsync=all',

@@ -18,7 +18,7 @@ import type { SalvageParts } from './salvage-parts.ts';
 import { emptyTrees, saveRepository } from './save-repository.ts';
 import { type SavedCommit, savedCommits } from './saved-commits.ts';
 import { allTargets, localTarget, rememberLocal } from './target.ts';
-import { orphanedModules } from './unused-submodules.ts';
+import { unusedSubmodules } from './unused-submodules.ts';
 
 export function createSalvage(parts: SalvageParts): Salvage {
   const { git, places, project } = parts;
@@ -104,7 +104,7 @@ async function save(
   const checkout = await parts.findCheckout(workspace);
   const own = { folder, workspace, checkout, state: path.dirname(places.scratch) };
   const withFiles = await readRepositories({ found, places: own, scratch });
-  const repositories = [...withFiles, ...(await orphanedModules(withFiles))];
+  const repositories = [...withFiles, ...(await unusedSubmodules(withFiles))];
   if (repositories.length === 0) {
     if (entries === 0) return { outcome: 'nothing' };
     if (!parts.archive) return { outcome: 'not_wanted' };

@@ -7,6 +7,7 @@ import type { GitDirectory } from '../git/read/git-directory.ts';
 import { textIn, withoutLineEnd } from '../git/read/git-files.ts';
 import { isInside, placeOutside, realOf } from '../git/read/place-outside.ts';
 import { readGitDirectory } from '../git/read/read-git-directory.ts';
+import { lookAt } from '../look-at.ts';
 import type { FoundRepository } from './find-repositories.ts';
 import { shownPath, unsaved } from './salvage-errors.ts';
 
@@ -48,9 +49,7 @@ export async function readRepositories(request: RepositoriesRequest): Promise<Re
   const repositories: Repository[] = [];
   for (const [number, each] of found.entries()) {
     const workTree = await asString(each.folder, path.join(scratch, `tree-${number}`));
-    const directory = await understood(`${workTree}/.git`, each.within);
-    if (directory === null)
-      throw unsaved('strange_git', `${shownPath(each.within)} holds a .git that is no repository`);
+    const directory = await readUnderstood(`${workTree}/.git`, each.within);
     const isOurs = each.within === '' && checkout !== null && directory.folder === ownFolder(checkout, workTree);
     repositories.push({
       directory,
@@ -62,7 +61,8 @@ export async function readRepositories(request: RepositoriesRequest): Promise<Re
     });
   }
   if (checkout !== null && !repositories.some((each) => each.checkout !== null)) {
-    const kept = checkout.strategy === 'worktree' ? await understood(checkout.gitDir, '') : null;
+    const isThere = checkout.strategy === 'worktree' && (await lookAt(checkout.gitDir)) !== null;
+    const kept = isThere ? await readUnderstood(checkout.gitDir, '') : null;
     if (kept !== null) await refuseStrangePlace(kept, '', places);
     repositories.unshift({
       directory: kept ?? beginningOf(checkout),
@@ -81,16 +81,14 @@ function ownFolder({ strategy, gitDir }: Checkout, workTree: string): string {
   return strategy === 'clone' ? path.join(workTree, '.git') : gitDir;
 }
 
-async function understood(dotGit: string, within: BytePath): Promise<GitDirectory | null> {
-  try {
-    return await readGitDirectory(dotGit);
-  } catch (error) {
-    throw unsaved(
-      'git_directory_unreadable',
-      `the git directory of ${shownPath(within)} cannot be understood: ${reasonOf(error)}`,
-      error,
-    );
-  }
+/** Rejects with `salvage_failed` for what is no git directory, or cannot be understood completely. */
+export async function readUnderstood(dotGit: string, within: BytePath): Promise<GitDirectory> {
+  const directory = await readGitDirectory(dotGit).catch((error: unknown) => {
+    const reason = `the git directory of ${shownPath(within)} cannot be understood: ${reasonOf(error)}`;
+    throw unsaved('git_directory_unreadable', reason, error);
+  });
+  if (directory !== null) return directory;
+  throw unsaved('strange_git', `${shownPath(within)} holds a .git that is no repository`);
 }
 
 /** The agent took the `.git` away, and nothing of it is left: there is only where it began. */

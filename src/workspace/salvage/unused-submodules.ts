@@ -1,13 +1,10 @@
 import type { Dirent } from 'node:fs';
 import path from 'node:path';
-import { BatonError } from '../../core/baton-error.ts';
-import { reasonOf } from '../error-reason.ts';
 import { type BytePath, foldersOf, fromBytePath, toBytePath } from '../folders-of.ts';
 import { placeOutside } from '../git/read/place-outside.ts';
-import { readGitDirectory } from '../git/read/read-git-directory.ts';
 import { lookAt } from '../look-at.ts';
 import { refuseTooMany } from './find-repositories.ts';
-import type { Repository } from './repository.ts';
+import { type Repository, readUnderstood } from './repository.ts';
 import { unsaved } from './salvage-errors.ts';
 
 const mostEntries = 1_000_000;
@@ -17,44 +14,28 @@ const mostEntries = 1_000_000;
  * and their commits may be nowhere else. Those of a repository that only lent a worktree stay where they are, but for what
  * belongs to that worktree.
  */
-export async function orphanedModules(repositories: readonly Repository[]): Promise<Repository[]> {
+export async function unusedSubmodules(repositories: readonly Repository[]): Promise<Repository[]> {
   const inUse = new Set(repositories.map(({ directory }) => directory.folder));
   const found: Repository[] = [];
   for (const { directory, within, isLent } of repositories) {
     for (const home of new Set([directory.folder, ...(isLent ? [] : [directory.common])])) {
-      const modules = path.join(home, 'modules');
-      try {
-        for (const folder of await gitDirectoriesBelow(modules)) {
-          if (inUse.has(folder)) continue;
-          inUse.add(folder);
-          found.push(await readOrphan(folder, home, within));
-          refuseTooMany(repositories.length + found.length);
-        }
-      } catch (error) {
-        throw asUnsaved(error, modules);
+      for (const folder of await gitDirectoriesBelow(path.join(home, 'modules'))) {
+        if (inUse.has(folder)) continue;
+        inUse.add(folder);
+        const inside = toBytePath(`.git/${path.relative(home, folder)}`);
+        found.push(await readSubmodule(folder, home, within === '' ? inside : `${within}/${inside}`));
+        refuseTooMany(repositories.length + found.length);
       }
     }
   }
   return found;
 }
 
-function asUnsaved(error: unknown, modules: string): BatonError {
-  if (error instanceof BatonError && error.code === 'salvage_failed') return error;
-  return unsaved(
-    'git_directory_unreadable',
-    `the submodules in ${modules} cannot be understood: ${reasonOf(error)}`,
-    error,
-  );
-}
-
-async function readOrphan(folder: string, home: string, within: BytePath): Promise<Repository> {
-  const directory = await readGitDirectory(folder);
-  if (directory === null) throw unsaved('strange_git', `${folder} is no git directory`);
+async function readSubmodule(folder: string, home: string, within: BytePath): Promise<Repository> {
+  const directory = await readUnderstood(folder, within);
   const strange = await placeOutside(directory, [home]);
   if (strange !== null) throw unsaved('kept_elsewhere', `${folder} is kept or borrows elsewhere, in ${strange}`);
-  const inside = toBytePath(`.git/${path.relative(home, folder)}`);
-  const at = within === '' ? inside : `${within}/${inside}`;
-  return { directory, workTree: null, within: at, nested: [], checkout: null, isLent: false };
+  return { directory, workTree: null, within, nested: [], checkout: null, isLent: false };
 }
 
 /** What a git directory holds that is no submodule, however much a submodule may be called like that. */

@@ -120,6 +120,17 @@ describe('a record', () => {
     expect(existsSync(`${record}+making`)).toBe(false);
   });
 
+  it('of a checkout whose shadow git directory was still called lens is read', async () => {
+    const folder = scratchFolder();
+    const source = scratchRepository(path.join(folder, 'source'));
+    const { checkouts, workspace } = scratchCheckouts(folder, source);
+    const place = workspace('T-1');
+    const made = await checkouts.make({ workspace: place, branch: 'b' });
+    const record = path.join(path.dirname(made.shadow), 'checkout.json');
+    writeFileSync(record, readFileSync(record, 'utf8').replace('"shadow":', '"lens":'));
+    expect(await checkouts.find(place)).toEqual(made);
+  });
+
   it('that cannot be read is no reason to drop the git directory beside it', async () => {
     const folder = scratchFolder();
     const source = scratchRepository(path.join(folder, 'source'));

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { createHash } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { chmodSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -70,9 +70,26 @@ describe('what a name holds', () => {
     const works = savedBy(await salvage.save(requestFor(workspace)));
     expect(works).toMatchObject([{ files: 0, commits: 0 }]);
     expect(savedBy(await salvage.save(requestFor(workspace)))).toEqual(works);
+    gitIn(workspace, 'gc', '-q');
+    expect(savedBy(await salvage.save(requestFor(workspace)))).toEqual(works);
     gitIn(source, 'fetch', '-q', workspace, 'refs/tags/v1:refs/tags/v1');
     gitIn(source, 'update-ref', '-d', 'refs/baton/salvage/T-1/run-1');
     expect(await salvage.save(requestFor(workspace))).toEqual({ outcome: 'nothing' });
+  });
+
+  it('is saved also where the repository that takes it wants small packs', async () => {
+    const { salvage, workspace, source } = salvageScene({ local: true });
+    makeRepository(source);
+    gitIn(source, 'config', 'pack.packSizeLimit', '1m');
+    rmSync(workspace, { recursive: true });
+    gitIn(path.dirname(workspace), 'clone', '-q', source, workspace);
+    for (const name of ['one', 'two']) {
+      const bytes = randomBytes(900_000);
+      write(workspace, { [name]: bytes });
+      gitIn(workspace, 'update-ref', `refs/data/${name}`, object(workspace, 'blob', Buffer.concat([bytes, bytes])));
+    }
+    const restored = await throughSalvage(salvage, workspace);
+    expect(gitIn(restored, 'cat-file', '-s', 'refs/data/two')).toBe('1800000');
   });
 
   it('is not saved again for each clone when it is a tag of the source', async () => {

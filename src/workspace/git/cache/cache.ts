@@ -1,9 +1,12 @@
-import { rename } from 'node:fs/promises';
+import { access, readdir, readFile, rename } from 'node:fs/promises';
+import path from 'node:path';
 import type { Clock } from '../../../clock/clock.ts';
 import { BatonError } from '../../../core/baton-error.ts';
+import { harmlessLine } from '../../../core/harmless-line.ts';
 import type { Logger } from '../../../core/logger.ts';
 import type { RepositorySettings } from '../../../core/settings.ts';
 import { deleteTree } from '../../delete-tree.ts';
+import { reasonOf } from '../../error-reason.ts';
 import { lookAt } from '../../look-at.ts';
 import type { OneAtATime } from '../../one-at-a-time.ts';
 import { writeAlternates, writeBareRepository } from '../bare-repository.ts';
@@ -11,7 +14,6 @@ import type { Git } from '../git.ts';
 import type { ObjectFormat } from '../shadow/shadow-git.ts';
 import { readSource, type SourceHeads } from '../source/read-source.ts';
 import { soundsDamaged, sourceUnavailable } from '../source/source-errors.ts';
-import { earlierObjects, putAside, whatIsWrong } from './cache-folder.ts';
 import { fetchInto, keptCommits, notThere } from './cached-branches.ts';
 import { clearLeftovers } from './clear-leftovers.ts';
 import { shareRefresh } from './share-refresh.ts';
@@ -124,4 +126,47 @@ async function makeCache(source: SourceHeads, wrong: string, signal: AbortSignal
   // Not before the fetch: what is there already, damaged or not, would not have been fetched.
   await writeAlternates(making, await earlierObjects(folder, objectFormat));
   await rename(making, folder);
+}
+
+/** Why this is no cache of such objects; null when it is one. Whether its objects can be read shows when they are. */
+async function whatIsWrong(folder: string, objectFormat: ObjectFormat): Promise<string | null> {
+  try {
+    for (const name of ['HEAD', 'refs', 'objects/pack']) await access(path.join(folder, name));
+    const config = await readFile(path.join(folder, 'config'), 'utf8');
+    if (!config.includes('[core]')) return 'its configuration is gone';
+    return hasFormat(config, objectFormat) ? null : 'its objects are of another kind';
+  } catch (error) {
+    return reasonOf(error);
+  }
+}
+
+const asideMark = '+damaged-';
+
+/** Makes room for a new one, and says so. */
+async function putAside({ folder, clock, logger, repo }: CacheParts, damage: string): Promise<void> {
+  const aside = `${folder}${asideMark}${clock.now()}`;
+  await rename(folder, aside);
+  logger.warn('repository_cache_replaced', {
+    repository: repo.shown,
+    kept: aside,
+    reason: harmlessLine(damage),
+  });
+}
+
+/** The object directories of all caches of this source that were put aside, as far as they have such objects. */
+async function earlierObjects(folder: string, objectFormat: ObjectFormat): Promise<string[]> {
+  const parent = path.dirname(folder);
+  const prefix = `${path.basename(folder)}${asideMark}`;
+  const found: string[] = [];
+  for (const name of (await readdir(parent)).sort().reverse()) {
+    const objects = path.join(parent, name, 'objects');
+    if (!name.startsWith(prefix) || !(await lookAt(objects).catch(() => null))?.isDirectory()) continue;
+    const config = await readFile(path.join(parent, name, 'config'), 'utf8').catch(() => '');
+    if (!config.includes('[core]') || hasFormat(config, objectFormat)) found.push(objects);
+  }
+  return found;
+}
+
+function hasFormat(config: string, objectFormat: ObjectFormat): boolean {
+  return config.includes('objectFormat = sha256') === (objectFormat === 'sha256');
 }
