@@ -32,9 +32,13 @@ export function packedReferences(references: Readonly<Record<string, string>>): 
   const sorted = Object.entries(references).sort(([one], [other]) =>
     Buffer.compare(Buffer.from(one), Buffer.from(other)),
   );
-  return ['# pack-refs with: peeled fully-peeled sorted ', ...sorted.map(([name, id]) => `${id} ${name}`), ''].join(
-    '\n',
-  );
+  // It does not say that it is peeled: there may be tags in it.
+  return ['# pack-refs with: sorted ', ...sorted.map(([name, id]) => `${id} ${name}`), ''].join('\n');
+}
+
+/** Where a git directory fetches from, in its configuration. */
+export function originConfig(url: string): string {
+  return `[remote "origin"]\n\turl = ${quotedByGit(url)}\n\tfetch = +refs/heads/*:refs/remotes/origin/*\n`;
 }
 
 /** What a git directory borrows from. Only odd paths are quoted: not everything that reads this file knows quotes. */

@@ -2,7 +2,7 @@ import { copyFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { deleteTree } from '../delete-tree.ts';
 import { hasCode } from '../error-reason.ts';
-import { writeBareRepository } from '../git/bare-repository.ts';
+import { originConfig, packedReferences, writeBareRepository } from '../git/bare-repository.ts';
 import type { Git, GitCall } from '../git/git.ts';
 import { type ObjectFormat, plainConfig, setShadow, through } from '../git/shadow/shadow-git.ts';
 import type { RestoreResult } from './salvage.ts';
@@ -17,8 +17,7 @@ const restored = 'refs/baton/restored/';
 
 /**
  * Makes a repository of its own from a saved commit, in a folder that is there and empty: the commits, the branches, HEAD
- * as it was, files as a checkout makes them, over them what was not committed, byte by byte, and what was staged in the
- * index.
+ * as it was, the files byte by byte, and in the index what was staged and what was in conflict.
  */
 export async function restoreCommit(git: Git, saved: SavedCommit, folder: string): Promise<RestoreResult> {
   const { work, note } = saved;
@@ -27,7 +26,8 @@ export async function restoreCommit(git: Git, saved: SavedCommit, folder: string
   const objectFormat = commit.length === 64 ? 'sha256' : 'sha1';
   const gitDir = path.join(folder, '.git');
   await writeBareRepository({ folder: gitDir, objectFormat });
-  await writeFile(path.join(gitDir, 'config'), plainConfig(objectFormat));
+  const origin = note.origin === null ? '' : originConfig(note.origin);
+  await writeFile(path.join(gitDir, 'config'), `${plainConfig(objectFormat)}${origin}`);
   await copyFile(path.join(source, 'shallow'), path.join(gitDir, 'shallow')).catch((error: unknown) => {
     if (!hasCode(error, 'ENOENT')) throw error;
   });
@@ -62,7 +62,7 @@ interface FilesPlace {
 }
 
 /**
- * Writes the saved files, byte by byte, through a shadow. What a checkout of Baton's had as git made it comes by an ordinary
+ * Writes the saved files through a shadow git directory. What a checkout of Baton's had as git made it comes by an ordinary
  * checkout first, and then only the other files are written. Afterwards the index is that of HEAD.
  */
 async function putFiles(git: Git, { note, commit, call, objectFormat }: FilesPlace): Promise<void> {
@@ -99,7 +99,7 @@ async function stillThere(git: Git, gitDir: string, ids: readonly string[]): Pro
 
 /** Puts back every name that git takes; the saved commit has one of its own, and keeps the rest from being dropped. */
 async function putNames(git: Git, gitDir: string, { work, note }: SavedCommit): Promise<string | null> {
-  const { head, headReference, origin } = note;
+  const { head, headReference } = note;
   const wanted = new Map<string, string>();
   for (const { name, id } of note.tips) {
     if (name.startsWith('refs/') && name !== 'refs/stash') wanted.set(name, id);
@@ -107,15 +107,13 @@ async function putNames(git: Git, gitDir: string, { work, note }: SavedCommit): 
   }
   if (head !== null && headReference !== null) wanted.set(headReference, head);
   wanted.set(`${restored}work`, work.commit ?? '');
-  await putReferences(git, gitDir, wanted);
+  const fit = [...wanted].filter(([name]) => referenceName.test(name));
+  await writeFile(path.join(gitDir, 'packed-refs'), packedReferences(Object.fromEntries(fit)));
   const named = await putHead(git, gitDir, { head, headReference });
   const stash = note.tips.filter(({ name }) => name.startsWith('stash@{')).toReversed();
   for (const { id } of stash) {
     await git.run({ gitDir, args: ['stash', 'store', '-m', `Salvaged ${id.slice(0, 12)}`, id], settings: identity });
   }
-  if (origin === null) return named;
-  await git.run({ gitDir, args: ['config', 'remote.origin.url', origin] });
-  await git.run({ gitDir, args: ['config', 'remote.origin.fetch', '+refs/heads/*:refs/remotes/origin/*'] });
   return named;
 }
 
@@ -134,16 +132,5 @@ async function putHead(
 
 /** A name that git takes. One that it does not is left out: the commit is there anyway. */
 const referenceName = /^refs\/(?!.*(?:\.\.|@\{|\/\/|\/\.|\.lock(?:\/|$)))[^\p{Cc} ~^:?*[\\]+(?<![./])$/u;
-
-/** All at once; where one is in the way of another, one by one. */
-async function putReferences(git: Git, gitDir: string, wanted: ReadonlyMap<string, string>): Promise<void> {
-  const fit = [...wanted].filter(([name]) => referenceName.test(name));
-  const stdin = fit.map(([name, id]) => `update ${name}\0${id}\0\0`).join('');
-  const { code } = await git.ask({ gitDir, args: ['update-ref', '--no-deref', '-z', '--stdin'], stdin });
-  if (code === 0) return;
-  for (const [name, id] of fit) await git.ask({ gitDir, args: ['update-ref', '--no-deref', name, id] });
-  const work = `${restored}work`;
-  await git.run({ gitDir, args: ['rev-parse', '--verify', '--quiet', work] });
-}
 
 const identity = ['user.name=Baton', 'user.email=baton@localhost.invalid'];

@@ -1,6 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { packedReferences, writeAlternates } from '../bare-repository.ts';
+import { originConfig, packedReferences, writeAlternates } from '../bare-repository.ts';
 import type { FreshSource } from '../cache/cache.ts';
 import { quotedByGit } from '../git.ts';
 import { plainConfig } from '../shadow/shadow-git.ts';
@@ -52,7 +52,6 @@ export async function writeAgentGitDirectory(wanted: NewGitDirectory): Promise<v
 
 /** A branch that the source has not got yet follows nothing: git would call it gone. */
 function remoteConfig(shown: string, branch: string, isThere: boolean): string {
-  const remote = `[remote "origin"]\n\turl = ${quotedByGit(shown)}\n\tfetch = +refs/heads/*:refs/remotes/origin/*\n`;
-  if (!isThere) return remote;
-  return `${remote}[branch ${quotedByGit(branch)}]\n\tremote = origin\n\tmerge = ${quotedByGit(`refs/heads/${branch}`)}\n`;
+  if (!isThere) return originConfig(shown);
+  return `${originConfig(shown)}[branch ${quotedByGit(branch)}]\n\tremote = origin\n\tmerge = ${quotedByGit(`refs/heads/${branch}`)}\n`;
 }
