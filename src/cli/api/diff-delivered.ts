@@ -48,8 +48,8 @@ export function deliveredIn({ git, delivery }: RunEvidence): Delivered | null {
 
 /**
  * What the commits of a run changed, from the repository that it was brought to, or from Baton's copy of that. An agent
- * wrote those commits: they are read through a shadow git directory of their own, so that nothing of the repository's settings or
- * attributes counts. Null when the commits are not there. Rejects for what could not be seen or understood.
+ * wrote those commits: they are read through a shadow git directory of their own, so that nothing of the repository's
+ * settings or attributes counts. Null when the commits are not there. Rejects for what could not be seen or understood.
  */
 export async function diffDelivered(delivered: Delivered, parts: DeliveredParts): Promise<Diff | null> {
   const { git, places, repo, signal } = parts;

@@ -30,8 +30,8 @@ const listBytes = 16 * 1024 * 1024;
 const mostIndexBytes = 64 * 1024 * 1024;
 
 /**
- * What a workspace has beyond its base, committed or not: through a shadow git directory (`with-shadow.ts`), so that neither the settings
- * nor the attributes of what an agent wrote count. The base is that of the evidence of a run. Rejects for what could not be
+ * What a workspace has beyond its base, committed or not: through a shadow git directory (`with-shadow.ts`), so that neither
+ * the settings nor the attributes of what an agent wrote count. The base is that of the evidence of a run. Rejects for what could not be
  * seen or understood.
  */
 export async function diffWorkspace(workspace: string, parts: DiffParts): Promise<Diff> {

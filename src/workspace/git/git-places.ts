@@ -5,8 +5,8 @@ import path from 'node:path';
  * Where git's things are in the state folder, which no agent writes but for the one folder that is its own:
  *
  * - `caches/<name>-<hash>.git`: a bare copy of each repository, Baton's own;
- * - `checkouts/<key>-<hash>/`: what belongs to one workspace that Baton filled: `checkout.json`, the shadow git directory `shadow/`, and
- *   for the strategy `worktree` the agent's own git directory `git/`;
+ * - `checkouts/<key>-<hash>/`: what belongs to one workspace that Baton filled: `checkout.json`, the shadow git directory
+ *   `shadow/`, and for the strategy `worktree` the agent's own git directory `git/`;
  * - `salvage.git` and `archives/`: saved work, where there is no local repository to keep it.
  */
 export interface GitPlaces {

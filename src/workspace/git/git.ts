@@ -11,9 +11,9 @@ import { turns } from '../turns.ts';
  * that such a directory names: hooks, fsmonitor, filters, diff drivers, credential helpers, transports, promisor remotes.
  * No list of switches is complete, so the rule is another one:
  *
- * - `gitDir` is always a directory that only Baton writes (a cache, a shadow git directory, the salvage), or the person's own repository.
- *   What an agent could write is read as data: its objects are borrowed, its files are the work tree, its references are
- *   parsed (`read-git-directory.ts`). It is never the git directory of a call.
+ * - `gitDir` is always a directory that only Baton writes (a cache, a shadow git directory, the salvage), or the person's own
+ *   repository. What an agent could write is read as data: its objects are borrowed, its files are the work tree, its
+ *   references are parsed (`read-git-directory.ts`, which says why). It is never the git directory of a call.
  * - The git configuration of the machine and of the person is read only by calls that go to the network, for credentials.
  * - Hooks, fsmonitor, prompts, maintenance, recursion into submodules and risky transports are switched off anyway.
  */
@@ -48,10 +48,10 @@ export interface GitCall {
   /** Whether it may go to other machines; then it sees the person's git configuration and their ssh agent. */
   readonly network?: boolean;
   /** As bytes where it has names that need not be text. */
-  readonly stdin?: string | Uint8Array;
-  readonly timeoutMs?: number;
+  readonly stdin?: string | Uint8Array | undefined;
+  readonly timeoutMs?: number | undefined;
   readonly maxOutputBytes?: number;
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
 export interface GitAnswer {

@@ -43,8 +43,8 @@ const mostParts = 50;
 const folderMode = 0o040000;
 
 /**
- * Lets git read a copy of the agent's index through a shadow git directory. Null when there is none. Rejects for one that cannot
- * be read: what was staged, and what was added although it is ignored, is known only there.
+ * Lets git read a copy of the agent's index through a shadow git directory. Null when there is none. Rejects for one that
+ * cannot be read: what was staged, and what was added although it is ignored, is known only there.
  */
 export async function readAgentIndex(git: Git, place: IndexPlace): Promise<AgentIndex | null> {
   const { directory, workTree, scratch, store } = place;
@@ -62,7 +62,7 @@ export async function readAgentIndex(git: Git, place: IndexPlace): Promise<Agent
 
   const call = { ...through(shadow, workTree), ...store, maxOutputBytes: mostListBytes };
   const run = async (args: readonly string[], stdin?: Uint8Array): Promise<string> => {
-    const { code, stdout, stderr } = await git.ask({ ...call, args, ...(stdin && { stdin }) });
+    const { code, stdout, stderr } = await git.ask({ ...call, args, stdin });
     if (code === 0) return stdout;
     throw unread(reasonOf(stderr.trim()) || `git ${args[0]} failed`);
   };

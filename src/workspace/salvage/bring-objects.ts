@@ -47,7 +47,7 @@ export async function bringObjects(git: Git, request: BringRequest): Promise<voi
     gitDir: target.gitDir,
     args: ['rev-list', '--objects', '--quiet', '--stdin'],
     stdin: wanted,
-    ...(signal === undefined ? {} : { signal }),
+    signal,
   });
   if (found.code !== 0) throw unsaved('saved_incompletely', 'what was saved is not complete where it was saved');
 }
@@ -73,7 +73,7 @@ async function placePack(git: Git, request: BringRequest, file: string, name: st
       borrowed: [path.join(target.gitDir, 'objects')],
       settings: ['core.fsync=none', 'pack.writeReverseIndex=false'],
       args: ['index-pack', ...strict, '-o', made, half],
-      ...(signal === undefined ? {} : { signal }),
+      signal,
     });
   };
   try {

@@ -141,7 +141,7 @@ export function inTarget(target: Target, store: ObjectStore, signal: AbortSignal
     gitDir: target.gitDir,
     borrowed: [store.objects, ...store.borrowed],
     maxOutputBytes: mostListBytes,
-    ...(signal === undefined ? {} : { signal }),
+    signal,
   };
 }
 
@@ -220,7 +220,7 @@ async function refuseUnreadable(
     args: ['cat-file', '--batch-check'],
     stdin: `${missing.join('\n')}\n`,
     maxOutputBytes: mostListBytes,
-    ...(signal && { signal }),
+    signal,
   });
   let broken = stderr.trim();
   for (const folder of objects) {

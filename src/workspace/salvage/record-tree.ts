@@ -38,14 +38,13 @@ const mostListBytes = 256 * 1024 * 1024;
 /** The mode of a commit of another repository in a tree. */
 const gitlink = '160000';
 
-/** Writes what is in the work tree as a tree, through a shadow. Any error of git is an error here: nothing is skipped. */
+/** Writes what is in the work tree as a tree. Any error of git is an error here: nothing is skipped. */
 export async function recordTree(git: Git, request: RecordRequest): Promise<RecordedTree> {
   const { repository, workTree, scratch, store, signal } = request;
   const { directory, nested } = repository;
   const shadow = await ownShadow(request);
   const call = { ...through(shadow, workTree), ...store, settings: quickly, maxOutputBytes: mostListBytes };
-  const run: Run = (args, names) =>
-    git.run({ ...call, args, ...(names && { stdin: fromBytePath(joined(names)) }), ...(signal && { signal }) });
+  const run: Run = (args, names) => git.run({ ...call, args, stdin: names && fromBytePath(joined(names)), signal });
 
   if (directory.head !== null && directory.head !== repository.checkout?.baseCommit)
     await refuseTreeBomb(git, { gitDir: shadow.folder, borrowed: store.borrowed }, directory.head);
@@ -69,8 +68,8 @@ export async function recordTree(git: Git, request: RecordRequest): Promise<Reco
 }
 
 /**
- * A shadow git directory for this once. It begins with the index that the last look at this HEAD has left, or that of the checkout's own
- * shadow, by which unchanged files are known without reading them.
+ * A shadow git directory for this once. It begins with the index that the last look at this HEAD has left, or that of the
+ * checkout's own, by which unchanged files are known without reading them.
  */
 async function ownShadow({ repository, scratch }: RecordRequest): Promise<ShadowGit> {
   const { directory, checkout } = repository;

@@ -37,11 +37,7 @@ export async function writeExtras(
   const objects = [...held, ...new Set(sides)];
   const entries: string[] = [];
   const add = async (name: string, args: readonly string[], stdin?: Uint8Array): Promise<void> => {
-    const id = await git.run({
-      ...call,
-      args: ['hash-object', '-w', '--no-filters', ...args],
-      ...(stdin && { stdin }),
-    });
+    const id = await git.run({ ...call, args: ['hash-object', '-w', '--no-filters', ...args], stdin });
     entries.push(`100644 blob ${id.trim()}\t${name}\0`);
   };
   if (objects.length > 0) {
@@ -67,8 +63,9 @@ export async function writeExtras(
 
 /** Puts the objects into a restored repository. */
 export async function unpackExtras(git: Git, gitDir: string, { extras }: SavedNote): Promise<void> {
+  if (extras === null) return;
   const found = await git.ask({ gitDir, args: ['rev-parse', '--verify', '--quiet', `${extras}:objects.pack`] });
-  if (extras === null || found.code !== 0) return;
+  if (found.code !== 0) return;
   const file = path.join(gitDir, (await git.run({ gitDir, args: ['unpack-file', found.stdout.trim()] })).trim());
   const pack = path.join(gitDir, 'objects', 'pack', `pack-${found.stdout.trim()}`);
   await git.run({ gitDir, args: ['index-pack', '-o', `${pack}.idx`, file] });

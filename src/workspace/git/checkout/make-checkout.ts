@@ -38,7 +38,7 @@ export async function makeCheckout(source: FreshSource, work: CheckoutWork): Pro
     args: ['read-tree', '--reset', '-u', start],
     gitDir,
     workTree: workspace,
-    ...(signal === undefined ? {} : { signal }),
+    signal,
   });
   if (strategy === 'worktree') await writeFile(path.join(workspace, '.git'), `gitdir: ${gitDir}\n`);
   await setShadow({ folder: folders.shadow, head: start, objectFormat, index: path.join(gitDir, 'index') });
@@ -112,6 +112,6 @@ async function bringObjects(gitDir: string, source: FreshSource, { git, place }:
     args: [...quietFetch, '--', cache, ...commits],
     gitDir,
     settings: ['fetch.unpackLimit=1'],
-    ...(place.signal === undefined ? {} : { signal: place.signal }),
+    signal: place.signal,
   });
 }

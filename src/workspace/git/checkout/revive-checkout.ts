@@ -39,7 +39,7 @@ export async function reviveCheckout(earlier: CheckoutRecord, work: CheckoutWork
   await deleteTree(ours);
   await writeBareRepository({ folder: ours, objectFormat });
   await writeFile(path.join(ours, 'config'), plainConfig(objectFormat));
-  const call = { gitDir: ours, borrowed: objects, ...(signal === undefined ? {} : { signal }) };
+  const call = { gitDir: ours, borrowed: objects, signal };
   await refuseTreeBomb(git, call, head);
   await git.run({ ...call, args: ['read-tree', '--reset', '-u', head], workTree: workspace });
   const index = path.join(ours, 'index');

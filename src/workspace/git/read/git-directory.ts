@@ -3,8 +3,8 @@ import type { ObjectFormat } from '../shadow/shadow-git.ts';
 /**
  * A git directory that an agent may have written, read as data: no git runs in it and nothing it names is executed or
  * followed out of what is documented here. What it says is what the files say; whether the commits exist is asked later,
- * through a shadow git directory. Its places may be anywhere on the machine: whoever lets anything of it leave the workspace first looks
- * where they are.
+ * through a shadow git directory. Its places may be anywhere on the machine: whoever lets anything of it leave the
+ * workspace first looks where they are (`place-outside.ts`).
  */
 export interface GitDirectory {
   /** The folder with HEAD and index: `.git`, or what a file `.git` names. */

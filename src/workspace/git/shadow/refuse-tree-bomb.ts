@@ -13,7 +13,7 @@ export async function refuseTreeBomb(git: Git, call: Omit<GitCall, 'args'>, comm
   await git.run({
     gitDir,
     borrowed,
-    ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    timeoutMs,
     args: ['ls-tree', '-r', '-z', '--name-only', '--full-tree', commit],
     maxOutputBytes: mostNameBytes,
   });

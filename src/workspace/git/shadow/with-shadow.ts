@@ -34,9 +34,10 @@ const lookTimeoutMs = 60_000;
 const surelyLaterMs = 2_000;
 
 /**
- * Lends a shadow git directory whose index holds exactly the agent's HEAD, and removes it afterwards. Each look has its own, so that any
- * number can look at once and none changes anything that another one uses. For a workspace that Baton filled the index
- * grows out of the one of its checkout, by which unchanged files need not be read; it is kept beside it for the next look.
+ * Lends a shadow git directory whose index holds exactly the agent's HEAD, and removes it afterwards. Each look has its
+ * own, so that any number can look at once and none changes anything that another one uses. For a workspace that Baton
+ * filled the index grows out of the one of its checkout, by which unchanged files need not be read; it is kept next to it
+ * for the next look.
  */
 export async function withShadow<T>(
   workspace: string,

@@ -55,7 +55,7 @@ async function listReferences(
     gitDir: null,
     network: true,
     secretSettings,
-    ...(signal === undefined ? {} : { signal }),
+    signal,
   });
   if (code !== 0) throw await whyUnreadable(repo, stderr);
   const ids = new Map<string, string>();
