@@ -60,13 +60,16 @@ const attributes = fc.constantFrom(
 );
 
 type Step =
-  | { readonly does: 'write' | 'program' | 'link'; readonly name: string; readonly content: string }
+  | { readonly does: 'write' | 'program' | 'link' | 'conflict'; readonly name: string; readonly content: string }
   | { readonly does: 'remove' | 'add' | 'force' | 'hide' | 'skip' | 'rename' | 'folder'; readonly name: string }
   | { readonly does: 'ignore' | 'attributes'; readonly content: string }
-  | { readonly does: 'commit' | 'stash' | 'reset' | 'branch' | 'detach' | 'amend' | 'nest' | 'gc' | 'addAll' };
+  | { readonly does: 'commit' | 'stash' | 'reset' | 'branch' | 'detach' | 'amend' | 'nest' | 'gc' | 'addAll' | 'tag' };
 
 const step: fc.Arbitrary<Step> = fc.oneof(
-  { weight: 6, arbitrary: fc.record({ does: fc.constantFrom('write', 'write', 'program', 'link'), name, content }) },
+  {
+    weight: 6,
+    arbitrary: fc.record({ does: fc.constantFrom('write', 'write', 'program', 'link', 'conflict'), name, content }),
+  },
   {
     weight: 4,
     arbitrary: fc.record({ does: fc.constantFrom('remove', 'add', 'force', 'hide', 'skip', 'rename', 'folder'), name }),
@@ -76,7 +79,21 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   {
     weight: 5,
     arbitrary: fc.record({
-      does: fc.constantFrom('commit', 'commit', 'stash', 'reset', 'branch', 'detach', 'amend', 'nest', 'gc', 'addAll'),
+      does: fc.constantFrom(
+        ...([
+          'commit',
+          'commit',
+          'stash',
+          'reset',
+          'branch',
+          'detach',
+          'amend',
+          'nest',
+          'gc',
+          'addAll',
+          'tag',
+        ] as const),
+      ),
     }),
   },
 );
@@ -122,6 +139,10 @@ function perform(workspace: string, taken: Step, number: number): void {
         }
         return;
       }
+      case 'conflict':
+        return makeConflict(workspace, taken.name, taken.content);
+      case 'tag':
+        return void gitIn(workspace, 'tag', '-a', '-m', `tag ${number}`, `tag-${number}`);
       case 'remove':
         return rmSync(at(taken.name), { recursive: true });
       case 'rename':
@@ -164,8 +185,28 @@ function perform(workspace: string, taken: Step, number: number): void {
   });
 }
 
+/** Puts a file into conflict; no commit has the sides of it. */
+function makeConflict(workspace: string, file: string, content: string): void {
+  const ask = (args: string[], input: Buffer): string =>
+    execFileSync('git', args, { cwd: workspace, input, encoding: 'latin1', stdio: ['pipe', 'pipe', 'ignore'] }).trim();
+  const sides = [1, 2, 3].map((side) => {
+    const id = ask(['hash-object', '-w', '--stdin'], Buffer.from(`${side} ${content}`, 'latin1'));
+    return `100644 ${id} ${side}\t${file}\0`;
+  });
+  ask(['update-index', '-z', '--index-info'], Buffer.from(`0 ${'0'.repeat(40)}\t${file}\0${sides.join('')}`, 'latin1'));
+}
+
+interface WorthKeeping {
+  readonly files: Map<string, string>;
+  readonly commits: string[];
+  readonly staged: string | null;
+  /** What git tells of tags and of files in conflict. */
+  readonly tags: string;
+  readonly unmerged: string;
+}
+
 /** What must not be lost of one repository: asked of git itself, file by file and commit by commit. */
-function worthKeeping(folder: string): { files: Map<string, string>; commits: string[]; staged: string | null } {
+function worthKeeping(folder: string): WorthKeeping {
   // A fresh index: flags in the real one hide nothing, and what is tracked by HEAD counts as well.
   const named = (...args: string[]): string[] =>
     gitIn(folder, ...args)
@@ -187,7 +228,12 @@ function worthKeeping(folder: string): { files: Map<string, string>; commits: st
     files,
     commits: [...new Set([...past, ...stashes, ...commits])].filter((each) => each !== ''),
     staged: stagedIn(folder),
+    ...tagsAndConflicts(folder),
   };
+}
+
+function tagsAndConflicts(folder: string): Pick<WorthKeeping, 'tags' | 'unmerged'> {
+  return { tags: gitIn(folder, 'for-each-ref', 'refs/tags'), unmerged: gitIn(folder, 'ls-files', '-u', '-z') };
 }
 
 /** The tree that the index stages; null when it stages none. */
@@ -268,7 +314,7 @@ it('every byte of every file that is not ignored, every commit, and what was sta
           expect((await salvage.list()).length).toBe(works.length);
           rmSync(workspace, { recursive: true });
 
-          for (const { within, files, commits, staged } of wanted) {
+          for (const { within, files, commits, staged, tags, unmerged } of wanted) {
             const work = works.find((each) => each.within === within);
             const restored = path.join(folder, `restored-${within}`);
             if (work === undefined) gitIn(folder, 'clone', '-q', source, restored);
@@ -276,6 +322,7 @@ it('every byte of every file that is not ignored, every commit, and what was sta
             const found = contentsOf(restored);
             for (const [each, bytes] of files) expect([each, found.get(each)]).toEqual([each, bytes]);
             if (work !== undefined && staged !== null) expect(stagedIn(restored)).toBe(staged);
+            expect(tagsAndConflicts(restored)).toEqual({ tags, unmerged });
             const homes = [source, places.salvage].filter((home) => attemptGit(home));
             const held = new Set(homes.flatMap((home) => gitIn(home, 'rev-list', '--all').split('\n')));
             expect(commits.filter((each) => !held.has(each))).toEqual([]);
