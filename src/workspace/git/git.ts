@@ -172,7 +172,7 @@ async function callGit(call: GitCall, parts: GitParts): Promise<GitAnswer> {
       throw new BatonError('process_spawn_failed', `git ${args[0]} could not run in ${cwd}, which is gone.`, {
         cause,
         details: { folder: cwd },
-        nextStep: 'Somebody removed that folder meanwhile; it is made again the next time.',
+        nextStep: 'The folder was removed in the meantime; Baton makes it again the next time.',
       });
     throw new BatonError('git_missing', 'The program git could not be started.', { cause });
   }

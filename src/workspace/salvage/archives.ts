@@ -8,6 +8,7 @@ import { hasCode, reasonOf } from '../error-reason.ts';
 import type { SalvageRequest, SavedWork } from './salvage.ts';
 import { unsaved } from './salvage-errors.ts';
 import { referencePart } from './saved-commits.ts';
+import { issueNote } from './saved-note.ts';
 import { flush, moveDurably, writeDurably } from './write-durably.ts';
 
 /**
@@ -37,7 +38,7 @@ export async function saveArchive(
   { entries, only }: ArchiveContents,
   parts: ArchiveParts,
 ): Promise<SavedWork> {
-  const { workspace, issue, runId, folder, signal } = request;
+  const { workspace, runId, folder, signal } = request;
   const key = referencePart(path.basename(workspace));
   const home = path.join(parts.folder, key);
   const there = (await listArchives(parts)).filter((work) => work.name.startsWith(`${key}/`));
@@ -65,11 +66,7 @@ export async function saveArchive(
     name,
     kind: 'archive',
     project: parts.project,
-    issueId: issue.id,
-    issueIdentifier: issue.identifier,
-    issueTitle: issue.title,
-    runId,
-    workspace,
+    ...issueNote(request),
     within: '',
     savedAt: parts.clock.now(),
     repository: file,

@@ -100,7 +100,7 @@ async function save(
 ): Promise<SaveResult> {
   const { git, places, logger, clock } = parts;
   const { folder, workspace } = request;
-  const { repositories: found, entries, beside } = await findRepositories(folder);
+  const { repositories: found, entries, looseFiles } = await findRepositories(folder);
   const checkout = await parts.findCheckout(workspace);
   const own = { folder, workspace, checkout, state: path.dirname(places.scratch) };
   const withFiles = await readRepositories({ found, places: own, scratch });
@@ -113,9 +113,9 @@ async function save(
   const hasRoot = withFiles.some(({ within }) => within === '');
   // Before the repositories, so that the newest of an issue is one of those.
   const archived =
-    hasRoot || beside.length === 0
+    hasRoot || looseFiles.length === 0
       ? null
-      : await saveBeside(request, beside, scratch, { ...archives, archive: parts.archive });
+      : await saveLooseFiles(request, looseFiles, scratch, { ...archives, archive: parts.archive });
   const works: SavedWork[] = [];
   const forced: string[] = [];
   for (const [number, repository] of repositories.entries()) {
@@ -143,26 +143,26 @@ async function save(
 }
 
 /** What belongs to no repository, in a workspace that is not one that is removed without saving anything. */
-async function saveBeside(
+async function saveLooseFiles(
   request: SalvageRequest,
-  beside: readonly BytePath[],
+  looseFiles: readonly BytePath[],
   scratch: string,
   archives: ArchiveParts & Pick<SalvageParts, 'archive'>,
 ): Promise<SavedWork> {
   if (archives.archive) {
-    const only = await listFile(scratch, beside);
-    return saveArchive(request, { entries: beside.length, only }, archives);
+    const only = await listFile(scratch, looseFiles);
+    return saveArchive(request, { entries: looseFiles.length, only }, archives);
   }
-  const [first = ''] = beside;
+  const [first = ''] = looseFiles;
   throw unsaved(
     'files_beside_repositories',
-    `it holds files beside its repositories (${shownPath(first)}); workspace.archive: true saves them too`,
+    `it holds files next to its repositories (${shownPath(first)}); workspace.archive: true saves them too`,
   );
 }
 
 /** Names go to tar in a file: an argument would have to be text. */
 async function listFile(scratch: string, names: readonly BytePath[]): Promise<string> {
-  const file = path.join(scratch, 'beside');
+  const file = path.join(scratch, 'loose-files');
   await writeFile(file, Buffer.from(['.', ...names.map((name) => `./${name}`), ''].join('\0'), 'latin1'));
   return file;
 }

@@ -16,7 +16,7 @@ export interface WorkspaceContents {
   /** How many entries there are outside of `.git` folders, without sockets, which nobody can save. */
   readonly entries: number;
   /** The files that are in no repository, by their paths; none when the workspace itself is one. */
-  readonly beside: readonly BytePath[];
+  readonly looseFiles: readonly BytePath[];
 }
 
 /** More than this is not looked through, and then it is not removed. */
@@ -29,7 +29,7 @@ const mostEntries = 1_000_000;
 export async function findRepositories(workspace: string, most: number = mostEntries): Promise<WorkspaceContents> {
   const root = toBytePath(workspace);
   const repositories: FoundRepository[] = [];
-  const beside: BytePath[] = [];
+  const looseFiles: BytePath[] = [];
   const covered = new Set<BytePath>();
   let entries = 0;
   try {
@@ -47,14 +47,14 @@ export async function findRepositories(workspace: string, most: number = mostEnt
         refuseTooMany(repositories.length);
       }
       if (!isInRepository(folder, covered))
-        for (const name of filesIn(folder)) beside.push(name.slice(root.length + 1));
+        for (const name of filesIn(folder)) looseFiles.push(name.slice(root.length + 1));
     }
   } catch (error) {
     if (error instanceof BatonError && error.code === 'salvage_failed') throw error;
     throw unsaved('folder_unreadable', `it could not be looked through completely: ${reasonOf(error)}`, error);
   }
   const inOrder = repositories.toSorted((one, other) => (one.within < other.within ? -1 : 1));
-  return { repositories: inOrder, entries, beside };
+  return { repositories: inOrder, entries, looseFiles };
 }
 
 function filesIn({ path, entries }: Folder): BytePath[] {

@@ -1,4 +1,4 @@
-import { access, mkdir, mkdtemp, readdir, readFile, rename, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import type { RepositorySettings } from '../../core/settings.ts';
 import { hasCode } from '../error-reason.ts';
@@ -47,7 +47,7 @@ export async function ownTarget(request: OwnTargetRequest): Promise<Target> {
   const { places, objectFormat, caches, shallow } = request;
   const suffix = `${objectFormat === 'sha1' ? '' : `-${objectFormat}`}${shallow === null ? '' : `-shallow-${shallow.key}`}`;
   const gitDir = places.salvage.replace(/\.git$/, `${suffix}.git`);
-  if (!(await isThere(path.join(gitDir, 'HEAD')))) {
+  if ((await lookAt(path.join(gitDir, 'HEAD'))) === null) {
     await mkdir(places.scratch, { recursive: true });
     const making = await mkdtemp(path.join(places.scratch, 'salvage-'));
     await writeBareRepository({ folder: making, objectFormat });
@@ -78,7 +78,7 @@ export async function cachesOf(
     .filter((folder) => path.dirname(folder) === places.caches);
   const found: string[] = [];
   for (const cache of new Set([...named, ...lent])) {
-    if (await isThere(path.join(cache, 'HEAD'))) found.push(cache);
+    if ((await lookAt(path.join(cache, 'HEAD'))) !== null) found.push(cache);
   }
   return found;
 }
@@ -120,10 +120,6 @@ function addLines(file: string, lines: readonly string[]): Promise<void> {
 async function linesOf(file: string): Promise<string[]> {
   const text = await readFile(file, 'utf8').catch(absent(''));
   return text.split('\n').filter((line) => line !== '');
-}
-
-async function isThere(file: string): Promise<boolean> {
-  return access(file).then(() => true, absent(false));
 }
 
 function absent<T>(value: T): (error: unknown) => T {

@@ -78,7 +78,7 @@ export function createCheckouts(parts: CheckoutsParts): Checkouts {
 /** Whoever wants to remove or save the workspace must not take it for one without a checkout. */
 function unreadableRecord(file: string): BatonError {
   return new BatonError('workspace_unavailable', `The record ${file} of the workspace cannot be read.`, {
-    nextStep: 'It may be of a later Baton, or damaged; mend it, or move its folder away once nothing in it is needed.',
+    nextStep: 'It is damaged or of a later Baton. Repair it, or move its folder away once nothing in it is needed.',
   });
 }
 

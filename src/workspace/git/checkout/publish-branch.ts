@@ -167,7 +167,7 @@ async function whyNot(
   if (current === null) return null;
   if (await contains(commit, current)) return null;
   if (current !== published) {
-    const reason = `${branch} was moved by somebody else, and its commits are not part of the work`;
+    const reason = `${branch} was moved by someone else, and its commits are not part of the work`;
     return { code: 'moved_by_others', reason };
   }
   if (found !== null && !(await contains(commit, found))) {

@@ -52,7 +52,7 @@ function noBranch(repo: RepositorySettings, base: string, references: References
   if (meaning === null) {
     const likely = likelyName(base, references);
     const nextStep =
-      fromRemote(base, references) ?? `Mend \`workspace.base\`${meant(likely)}, or make that branch in the repository.`;
+      fromRemote(base, references) ?? `Fix \`workspace.base\`${meant(likely)}, or make that branch in the repository.`;
     return unusableSource(repo, { problem, facts: { base, likely }, what, nextStep });
   }
   const { kind, branch } = meaning;

@@ -42,7 +42,7 @@ const noRepository: Trouble = {
   said: /does not appear to be a git repository|not a git repository|invalid gitfile|does not exist|not found/i,
   problem: 'not_a_repository',
   what: 'is no git repository',
-  nextStep: 'Check `workspace.repo`; a host may also say this to whoever is not allowed to see the repository.',
+  nextStep: 'Check `workspace.repo`; a host may also say this to users who may not see the repository.',
   localNextStep: 'Check `workspace.repo`; if it is right, `git status` in that folder tells more.',
 };
 
@@ -107,11 +107,11 @@ export async function whyUnreadable(repo: RepositorySettings, stderr: string): P
 
 /** Null where git knows better. */
 async function whatIsThere(location: string): Promise<SourceTrouble | null> {
-  const mend = 'Mend `workspace.repo`; a relative path begins at the folder of the workflow file.';
+  const fix = 'Fix `workspace.repo`; a relative path begins at the folder of the workflow file.';
   try {
     const found = await stat(location);
     if (!found.isDirectory()) {
-      return { problem: 'path_is_file', what: 'is no git repository but a file', nextStep: mend };
+      return { problem: 'path_is_file', what: 'is no git repository but a file', nextStep: fix };
     }
     const above = await findRepositoryAbove(location);
     // It has a `.git`, and git does not take it for one: only git can say why.
@@ -127,8 +127,8 @@ async function whatIsThere(location: string): Promise<SourceTrouble | null> {
     if (!hasCode(error, 'ENOENT') && !hasCode(error, 'ENOTDIR')) return null;
     const isLink = (await lookAt(location).catch(() => null)) !== null;
     return isLink
-      ? { problem: 'dangling_link', what: 'is a link that leads nowhere', nextStep: mend }
-      : { problem: 'path_not_found', what: 'does not exist', nextStep: mend };
+      ? { problem: 'dangling_link', what: 'is a link that leads nowhere', nextStep: fix }
+      : { problem: 'path_not_found', what: 'does not exist', nextStep: fix };
   }
 }
 
