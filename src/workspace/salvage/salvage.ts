@@ -22,9 +22,8 @@ export interface Salvage {
   /** What it changes against the commit it was made on, as text. */
   diff(work: SavedWork, options: { readonly stat: boolean }): Promise<string>;
   /**
-   * Puts it into a new folder as it was: the commits, the branch, what was not committed as uncommitted changes, and what
-   * was staged as staged.
-   * Rejects with `restore_refused` when the folder holds anything.
+   * Puts it into a new folder as it was: the commits, the branches, what was not committed as uncommitted changes, what was
+   * staged as staged, and what was in conflict as in conflict. Rejects with `restore_refused` when the folder holds anything.
    */
   restore(work: SavedWork, folder: string): Promise<RestoreResult>;
   /** Drops saved work. Its space comes back with a later `tidy`. Rejects with `salvage_not_found` for another project's. */
