@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { BatonError } from '../core/baton-error.ts';
 import { childEnvironment, usualVariables } from '../process/child-environment.ts';
 import { runToEnd } from '../process/run-to-end.ts';
-import type { WorkspaceParts } from './local-workspaces.ts';
 import type { RemovalVisit } from './workspace.ts';
+import type { WorkspaceParts } from './workspace-parts.ts';
 
 export type HookName = 'after_create' | 'before_run' | 'after_run' | 'before_remove' | 'workspace.setup';
 

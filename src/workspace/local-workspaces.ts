@@ -1,48 +1,18 @@
 import { lstat } from 'node:fs/promises';
-import type { Logger } from '../core/logger.ts';
-import type { HookSettings, WorkspaceSettings } from '../core/settings.ts';
-import type { ProcessDeps } from '../process/start-child.ts';
 import { deliverBranch } from './deliver-branch.ts';
 import { hasCode } from './error-reason.ts';
-import { examineWorkspace } from './examine-workspace.ts';
-import { finishRemovals } from './finish-removals.ts';
-import type { Checkouts } from './git/checkout/checkout.ts';
+import { examineWorkspace } from './examine/examine-workspace.ts';
 import { createCheckouts } from './git/checkout/checkouts.ts';
 import { runHook, runHookAnyway } from './hooks.ts';
 import { listWorkspaces } from './list-workspaces.ts';
 import { prepareWorkspace } from './prepare-workspace.ts';
-import { removeWorkspace } from './remove-workspace.ts';
+import { finishRemovals } from './removal/finish-removals.ts';
+import { removeWorkspace } from './removal/remove-workspace.ts';
 import { createSalvage } from './salvage/create-salvage.ts';
-import type { Salvage } from './salvage/salvage.ts';
-import { verifyWorkspace } from './verify-workspace.ts';
-import type { RemovalVisit, Workspaces } from './workspace.ts';
-import type { WorkspaceGround } from './workspace-ground.ts';
+import type { Workspaces } from './workspace.ts';
 import { creationMark } from './workspace-marks.ts';
-import { workspacePath } from './workspace-path.ts';
-
-export interface LocalWorkspaceParts extends ProcessDeps {
-  /** Whose work is saved, by `project.name`. */
-  readonly project: string;
-  readonly settings: WorkspaceSettings;
-  readonly hooks: HookSettings;
-  /** The daemon's own environment, from which hooks get the usual variables. */
-  readonly daemonEnv: Readonly<Record<string, string | undefined>>;
-  /** Names of variables that hold tracker secrets; no hook sees them. */
-  readonly secretEnvironment: readonly string[];
-  readonly ground: WorkspaceGround;
-  /** The whole command line that brings a saved work back. */
-  readonly restoreCommand: (name: string) => string;
-  readonly logger: Logger;
-}
-
-/** What the files of this room work with. */
-export interface WorkspaceParts extends LocalWorkspaceParts {
-  /** Also without a strategy: there may be workspaces from before. */
-  readonly checkouts: Checkouts;
-  readonly salvage: Salvage;
-  /** Before a removal: brings the branch of a checkout home. Never rejects, logs what it did. */
-  readonly publish: (path: string, visit: RemovalVisit) => Promise<void>;
-}
+import type { LocalWorkspaceParts, WorkspaceParts } from './workspace-parts.ts';
+import { verifyWorkspace, workspacePath } from './workspace-path.ts';
 
 /** Workspaces as directories of this machine. */
 export function createLocalWorkspaces(given: LocalWorkspaceParts): Workspaces {

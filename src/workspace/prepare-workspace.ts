@@ -4,13 +4,13 @@ import { basename, dirname } from 'node:path';
 import { BatonError } from '../core/baton-error.ts';
 import { deleteTree } from './delete-tree.ts';
 import { hasCode } from './error-reason.ts';
-import { finishLeftovers } from './finish-removals.ts';
 import type { Checkout } from './git/checkout/checkout.ts';
 import { runHook } from './hooks.ts';
-import type { WorkspaceParts } from './local-workspaces.ts';
 import { refuseOneOfAnother } from './refuse-one-of-another.ts';
+import { finishLeftovers } from './removal/finish-removals.ts';
 import type { Workspace, WorkspaceVisit } from './workspace.ts';
 import { creationMark } from './workspace-marks.ts';
+import type { WorkspaceParts } from './workspace-parts.ts';
 import { workspacePath } from './workspace-path.ts';
 import { rememberRoot } from './workspace-root.ts';
 

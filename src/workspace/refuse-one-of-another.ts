@@ -4,7 +4,7 @@ import { canonicalPath } from './canonical-path.ts';
 import { reasonOf } from './error-reason.ts';
 import { checkoutFolders } from './git/checkout/checkout-record.ts';
 import { readGitDirectory } from './git/read/read-git-directory.ts';
-import type { WorkspaceParts } from './local-workspaces.ts';
+import type { WorkspaceParts } from './workspace-parts.ts';
 
 /** Of the whole process: each is told of once. */
 const told = new Set<string>();

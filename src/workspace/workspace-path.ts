@@ -1,8 +1,9 @@
+import { createHash } from 'node:crypto';
 import path from 'node:path';
 import { BatonError, type BatonErrorOptions } from '../core/baton-error.ts';
 import type { ErrorCode } from '../core/error-catalogue.ts';
 import { canonicalPath } from './canonical-path.ts';
-import { workspaceKey } from './workspace-key.ts';
+import { lookAt } from './look-at.ts';
 
 /**
  * The real path of an issue's workspace. It is always a direct child of the real root: an identifier or a symbolic
@@ -26,4 +27,43 @@ export function workspacePath(root: string, identifier: string): string {
 function refuse(code: ErrorCode, identifier: string, what: string): BatonError {
   const options: BatonErrorOptions = { details: { identifier } };
   return new BatonError(code, `The workspace of "${identifier}" ${what}.`, options);
+}
+
+/**
+ * Right before the launch: the agent's directory is the workspace of its issue, and it is there. A hook, or whoever else
+ * writes below the root, may have put a link in its place since it was prepared, and an agent goes where a link leads.
+ */
+export async function verifyWorkspace(root: string, path: string, identifier: string): Promise<void> {
+  // Looked up anew, link by link; refuses the root itself and every way out of it.
+  const now = workspacePath(root, identifier);
+  if (now !== path)
+    throw new BatonError('workspace_outside_root', `The workspace of "${identifier}" was ${path} and is now ${now}.`);
+  if ((await lookAt(path))?.isDirectory() !== true)
+    throw new BatonError('workspace_unavailable', `The workspace ${path} is not there any more.`);
+}
+
+/** How a key ends that carries a hash. */
+const hashEnding = /--[0-9a-f]{16}$/;
+
+/**
+ * Longer ones are cut: no name may have more than 255 bytes, and a removal puts its own words before and behind a key
+ * (`workspace-marks.ts`).
+ */
+const mostBytes = 200;
+
+/** What a hash adds. */
+const endingBytes = '--'.length + 16;
+
+/**
+ * The directory name of an issue (specification 4.2): every byte outside `[A-Za-z0-9._-]` becomes `_`; when that changed
+ * anything, sixteen hex digits of the identifier's SHA-256 follow, so that two identifiers never share a directory. They
+ * also follow an identifier that ends as if it had them already: it could be the key of another (ours), and what is left
+ * of one that would be too long a name (ours).
+ * Byte by byte, not character by character, so that other implementations of the specification find the same one.
+ */
+export function workspaceKey(identifier: string): string {
+  const bytes = Buffer.from(identifier, 'utf8');
+  const safe = bytes.toString('latin1').replaceAll(/[^A-Za-z0-9._-]/g, '_');
+  if (safe === identifier && !hashEnding.test(identifier) && safe.length <= mostBytes) return safe;
+  return `${safe.slice(0, mostBytes - endingBytes)}--${createHash('sha256').update(bytes).digest('hex').slice(0, 16)}`;
 }

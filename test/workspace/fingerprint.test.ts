@@ -3,7 +3,7 @@ import { mkdirSync, rmSync, symlinkSync, truncateSync, utimesSync, writeFileSync
 import path from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { fingerprintTree } from '../../src/workspace/fingerprint-tree.ts';
+import { fingerprintTree } from '../../src/workspace/examine/fingerprint-tree.ts';
 import { runs } from '../property-runs.ts';
 import { scratchFolder } from './scratch-folder.ts';
 

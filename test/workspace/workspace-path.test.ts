@@ -5,8 +5,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { BatonError } from '../../src/core/baton-error.ts';
 import { canonicalPath } from '../../src/workspace/canonical-path.ts';
-import { workspaceKey } from '../../src/workspace/workspace-key.ts';
-import { workspacePath } from '../../src/workspace/workspace-path.ts';
+import { workspaceKey, workspacePath } from '../../src/workspace/workspace-path.ts';
 import { runs } from '../property-runs.ts';
 import { scratchFolder } from './scratch-folder.ts';
 

@@ -1,7 +1,7 @@
 import { appendFileSync, existsSync, readdirSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { examineWorkspace } from '../../../src/workspace/examine-workspace.ts';
+import { examineWorkspace } from '../../../src/workspace/examine/examine-workspace.ts';
 import { lookScene, oneCommit, scratchGit } from './look-scene.ts';
 
 /** The facts after a script, with whether the fingerprint is another than before it. */

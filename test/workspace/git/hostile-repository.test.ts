@@ -3,7 +3,7 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/clock/system-clock.ts';
 import { BatonError } from '../../../src/core/baton-error.ts';
-import { examineWorkspace } from '../../../src/workspace/examine-workspace.ts';
+import { examineWorkspace } from '../../../src/workspace/examine/examine-workspace.ts';
 import { unlockGitDirectory } from '../../../src/workspace/git/checkout/unlock.ts';
 import type { Git } from '../../../src/workspace/git/git.ts';
 import type { GitPlaces } from '../../../src/workspace/git/git-places.ts';

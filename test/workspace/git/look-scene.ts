@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { systemClock } from '../../../src/clock/system-clock.ts';
-import { examineWorkspace } from '../../../src/workspace/examine-workspace.ts';
+import { examineWorkspace } from '../../../src/workspace/examine/examine-workspace.ts';
 import type { Checkout } from '../../../src/workspace/git/checkout/checkout.ts';
 import { createGit, type Git, type GitCall } from '../../../src/workspace/git/git.ts';
 import { type GitPlaces, gitPlaces } from '../../../src/workspace/git/git-places.ts';

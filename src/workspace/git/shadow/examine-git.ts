@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { BatonError } from '../../../core/baton-error.ts';
-import { fingerprintTree } from '../../fingerprint-tree.ts';
+import { fingerprintTree } from '../../examine/fingerprint-tree.ts';
 import { type BytePath, toBytePath } from '../../folders-of.ts';
 import { readPlainFile } from '../../read-small-file.ts';
 import type { WorkspaceFacts } from '../../workspace.ts';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Dirent, Stats } from 'node:fs';
 import { lstat, readlink } from 'node:fs/promises';
-import { type BytePath, foldersOf, fromBytePath, toBytePath } from './folders-of.ts';
+import { type BytePath, foldersOf, fromBytePath, toBytePath } from '../folders-of.ts';
 import { type Fact, gitDirectoryFacts, gitFileFacts } from './git-facts.ts';
 
 /** A larger tree has no fingerprint: two walks through it would cost more than what they tell. */

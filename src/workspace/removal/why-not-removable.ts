@@ -1,11 +1,11 @@
 import type { Stats } from 'node:fs';
 import { lstat } from 'node:fs/promises';
 import path from 'node:path';
-import { BatonError } from '../core/baton-error.ts';
-import { canonicalPath } from './canonical-path.ts';
-import { reasonOf } from './error-reason.ts';
-import type { WhyKept, WorkspacePlace } from './workspace.ts';
-import { workspacePath } from './workspace-path.ts';
+import { BatonError } from '../../core/baton-error.ts';
+import { canonicalPath } from '../canonical-path.ts';
+import { reasonOf } from '../error-reason.ts';
+import type { WhyKept, WorkspacePlace } from '../workspace.ts';
+import { workspacePath } from '../workspace-path.ts';
 
 /**
  * Why this path is not to be removed, whatever is there, or null. The root may have been edited since the path was

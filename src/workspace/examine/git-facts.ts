@@ -1,7 +1,7 @@
 import path from 'node:path';
-import { type BytePath, foldersOf, fromBytePath } from './folders-of.ts';
-import { lookAt } from './look-at.ts';
-import { readSmallFile } from './read-small-file.ts';
+import { type BytePath, foldersOf, fromBytePath } from '../folders-of.ts';
+import { lookAt } from '../look-at.ts';
+import { readSmallFile } from '../read-small-file.ts';
 
 /** Something seen at a path; two looks that saw the same facts saw no change. */
 export type Fact = readonly [at: BytePath, ...what: (string | number | null)[]];

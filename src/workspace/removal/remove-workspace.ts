@@ -1,18 +1,18 @@
 import type { Stats } from 'node:fs';
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { deleteTree } from './delete-tree.ts';
+import { deleteTree } from '../delete-tree.ts';
+import { hasCode, reasonOf } from '../error-reason.ts';
+import { findOddRules } from '../git/shadow/refuse-odd-rules.ts';
+import { runHookAnyway } from '../hooks.ts';
+import { lookAt } from '../look-at.ts';
+import type { Kept, Removal, RemovalVisit, WhyKept, WorkspacePlace } from '../workspace.ts';
+import { creationMark, type RemovalStep, removalName, removalNote } from '../workspace-marks.ts';
+import type { WorkspaceParts } from '../workspace-parts.ts';
+import { whyRootIsAway } from '../workspace-root.ts';
 import { deleteDoomed, givenUp, saveAndDelete, writeNote } from './doomed-workspace.ts';
-import { hasCode, reasonOf } from './error-reason.ts';
 import { finishLeftovers } from './finish-removals.ts';
-import { findOddRules } from './git/shadow/refuse-odd-rules.ts';
-import { runHookAnyway } from './hooks.ts';
-import type { WorkspaceParts } from './local-workspaces.ts';
-import { lookAt } from './look-at.ts';
 import { whyNotADirectoryOfOurs, whyNotRemovable } from './why-not-removable.ts';
-import type { Kept, Removal, RemovalVisit, WhyKept, WorkspacePlace } from './workspace.ts';
-import { creationMark, type RemovalStep, removalName, removalNote } from './workspace-marks.ts';
-import { whyRootIsAway } from './workspace-root.ts';
 
 /**
  * Removes a workspace in this order: look, hook, branch, rename, save, rename, delete. From the first rename on the

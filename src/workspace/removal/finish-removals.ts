@@ -1,13 +1,13 @@
 import path from 'node:path';
-import { canonicalPath } from './canonical-path.ts';
+import { canonicalPath } from '../canonical-path.ts';
+import { reasonOf } from '../error-reason.ts';
+import { lookAt } from '../look-at.ts';
+import { namesIn } from '../names-in.ts';
+import type { Removal, RemovalVisit, WhyKept } from '../workspace.ts';
+import { readRemovalName } from '../workspace-marks.ts';
+import type { WorkspaceParts } from '../workspace-parts.ts';
 import { deleteDoomed, dropLoneNotes, readNote, readNoteName, saveAndDelete } from './doomed-workspace.ts';
-import { reasonOf } from './error-reason.ts';
-import type { WorkspaceParts } from './local-workspaces.ts';
-import { lookAt } from './look-at.ts';
-import { namesIn } from './names-in.ts';
 import { whyNotADirectoryOfOurs } from './why-not-removable.ts';
-import type { Removal, RemovalVisit, WhyKept } from './workspace.ts';
-import { readRemovalName } from './workspace-marks.ts';
 
 /** Finishes what an earlier daemon began below this root: directories that were renamed and not yet deleted. */
 export async function finishRemovals(root: string, parts: WorkspaceParts): Promise<void> {

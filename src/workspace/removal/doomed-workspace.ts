@@ -1,12 +1,12 @@
 import { readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { deleteTree } from './delete-tree.ts';
-import { reasonOf } from './error-reason.ts';
-import type { WorkspaceParts } from './local-workspaces.ts';
-import { lookAt } from './look-at.ts';
-import type { SavedWork } from './salvage/salvage.ts';
-import type { Removal, RemovalVisit, SavedName, WhyKept } from './workspace.ts';
-import { readRemovalName, removalName, removalNote } from './workspace-marks.ts';
+import { deleteTree } from '../delete-tree.ts';
+import { reasonOf } from '../error-reason.ts';
+import { lookAt } from '../look-at.ts';
+import type { SavedWork } from '../salvage/salvage.ts';
+import type { Removal, RemovalVisit, SavedName, WhyKept } from '../workspace.ts';
+import { readRemovalName, removalName, removalNote } from '../workspace-marks.ts';
+import type { WorkspaceParts } from '../workspace-parts.ts';
 
 /** A directory on its way out. */
 export interface Doomed {

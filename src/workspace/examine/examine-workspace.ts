@@ -1,9 +1,9 @@
 import path from 'node:path';
+import { readGitDirectory } from '../git/read/read-git-directory.ts';
+import { examineGit, type GitExamination } from '../git/shadow/examine-git.ts';
+import { lookAt } from '../look-at.ts';
+import type { WorkspaceFacts } from '../workspace.ts';
 import { fingerprintTree } from './fingerprint-tree.ts';
-import { readGitDirectory } from './git/read/read-git-directory.ts';
-import { examineGit, type GitExamination } from './git/shadow/examine-git.ts';
-import { lookAt } from './look-at.ts';
-import type { WorkspaceFacts } from './workspace.ts';
 
 /**
  * What is in a workspace now: by git where it is a repository, by its names, sizes and times elsewhere, and also where

@@ -1,0 +1,31 @@
+import type { Logger } from '../core/logger.ts';
+import type { HookSettings, WorkspaceSettings } from '../core/settings.ts';
+import type { ProcessDeps } from '../process/start-child.ts';
+import type { Checkouts } from './git/checkout/checkout.ts';
+import type { Salvage } from './salvage/salvage.ts';
+import type { RemovalVisit } from './workspace.ts';
+import type { WorkspaceGround } from './workspace-ground.ts';
+
+export interface LocalWorkspaceParts extends ProcessDeps {
+  /** Whose work is saved, by `project.name`. */
+  readonly project: string;
+  readonly settings: WorkspaceSettings;
+  readonly hooks: HookSettings;
+  /** The daemon's own environment, from which hooks get the usual variables. */
+  readonly daemonEnv: Readonly<Record<string, string | undefined>>;
+  /** Names of variables that hold tracker secrets; no hook sees them. */
+  readonly secretEnvironment: readonly string[];
+  readonly ground: WorkspaceGround;
+  /** The whole command line that brings a saved work back. */
+  readonly restoreCommand: (name: string) => string;
+  readonly logger: Logger;
+}
+
+/** What the files of this room work with. */
+export interface WorkspaceParts extends LocalWorkspaceParts {
+  /** Also without a strategy: there may be workspaces from before. */
+  readonly checkouts: Checkouts;
+  readonly salvage: Salvage;
+  /** Before a removal: brings the branch of a checkout home. Never rejects, logs what it did. */
+  readonly publish: (path: string, visit: RemovalVisit) => Promise<void>;
+}
