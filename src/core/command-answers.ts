@@ -94,7 +94,6 @@ const refusals = {
 export const commandAnswers = {
   ...doneAnswers,
   ...refusals,
-  answered_without_code: 'The answer is from a version of Baton that gave no codes.',
 } as const;
 
 export type CommandAnswerCode = keyof typeof commandAnswers;

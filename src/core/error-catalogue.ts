@@ -136,6 +136,10 @@ export const errorCatalogue = {
     retryable: false,
     nextStep: 'Stop that daemon, or give this one a store of its own (`--state-dir`, `store.url`).',
   },
+  store_unreleased: {
+    retryable: false,
+    nextStep: 'Move the store away and start with a new one, or use the build that made it.',
+  },
   store_newer: { retryable: false, nextStep: 'Use the newer Baton, or restore a backup made with this one.' },
   store_corrupt: {
     retryable: false,

@@ -6,7 +6,6 @@ import { addIssue, answer, runsOf, stopDaemon } from '../cli/live-daemon.ts';
 import { leaveNoPlaces } from '../cli/run-baton.ts';
 import { startDoomed, startLive, statusNow, untilKilled } from './fault-daemon.ts';
 import { FaultScene, faultWorkflow } from './fault-scene.ts';
-import { fileInFirstVersion } from './first-version-board.ts';
 import type { KillPlan } from './kill-plan.ts';
 import { faultTest, patiently } from './patience.ts';
 import { leftIn } from './process-watch.ts';
@@ -14,10 +13,10 @@ import { fileTickets, workedTicket } from './tickets.ts';
 
 leaveNoPlaces();
 
-const killInSecondMigration: readonly KillPlan[] = [
-  { at: 'sql', pattern: 'drop table "retries"', when: 'after' },
-  { at: 'sql', pattern: 'insert into "baton_migrations".*0002', when: 'after' },
-  { at: 'sql', pattern: 'insert into "baton_migrations".*0002', when: 'after_commit' },
+const killInMigration: readonly KillPlan[] = [
+  { at: 'sql', pattern: 'create table "retries"', when: 'after' },
+  { at: 'sql', pattern: 'insert into "baton_migrations".*0001', when: 'after' },
+  { at: 'sql', pattern: 'insert into "baton_migrations".*0001', when: 'after_commit' },
 ];
 const killInRemoval: KillPlan = { at: 'file', pattern: '^rename .*/workspaces/BAT-\\d$', when: 'after' };
 
@@ -50,10 +49,10 @@ describe.concurrent('after kill -9', faultTest, () => {
   });
 
   // @conforms fault.7
-  it('in the migration of a store that has tickets, each of them is worked in the next life', async () => {
+  it('in the migration of its store, what is filed afterwards is worked in the next life', async () => {
     using scene = new FaultScene();
-    await fileInFirstVersion(scene, 2);
-    for (const plan of killInSecondMigration) await untilKilled(startDoomed(scene.place, plan));
+    for (const plan of killInMigration) await untilKilled(startDoomed(scene.place, plan));
+    await scene.file(2);
     const last = await startLive(scene.place);
     await scene.untilThrough(last);
     await scene.check(last, 0);

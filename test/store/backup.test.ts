@@ -10,8 +10,8 @@ import { restoreStore } from '../../src/store/restore-store.ts';
 import type { Store } from '../../src/store/store.ts';
 import { project, runStart } from '../conformance/store.ts';
 import { scratchFolder } from './engines.ts';
-import { makeFirstVersion } from './first-version.ts';
 import { startProgram } from './program.ts';
+import { makeUnreleased } from './unreleased-store.ts';
 
 let scratch: ReturnType<typeof scratchFolder>;
 let file: string;
@@ -165,15 +165,14 @@ describe('a restore', () => {
     expect(await store.claims.take(late, { ...wish, at: 2 })).toMatchObject({ generation: 3 });
   });
 
-  it('takes a backup of the first version, and leaves the backup as it was', async () => {
-    await makeFirstVersion(backup);
+  it('refuses a backup of a build that was never released, and leaves it as it was', async () => {
+    await makeUnreleased(backup);
     const before = readFileSync(backup);
-    restoreStore({ file: backup, url: url(), clock, replace: false });
+    expect(() => restoreStore({ file: backup, url: url(), clock, replace: false })).toThrow(
+      expect.objectContaining({ code: 'store_unreleased' }),
+    );
     expect(readFileSync(backup)).toEqual(before);
-    await using store = await open();
-    expect(await store.claims.held('p', 1)).toMatchObject([{ issueId: 'held', generation: 8, isExpired: true }]);
-    expect(await store.claims.generation({ project: 'p', issueId: 'free' })).toBe(4);
-    expect(readdirSync(path.dirname(file)).filter((name) => /restor/.test(name))).toEqual([]);
+    expect(existsSync(file)).toBe(false);
   });
 
   it('leaves a store with data alone unless told to replace it', async () => {

@@ -2,15 +2,15 @@ import { expect, it } from 'vitest';
 import { systemClock } from '../../src/clock/system-clock.ts';
 import { allTables } from '../../src/store/all-tables.ts';
 import type { Engine } from '../../src/store/engine.ts';
-import { migrate, storeVersion } from '../../src/store/migrations/migrate.ts';
-import { type Migration, migrations } from '../../src/store/migrations/migrations.ts';
+import { appliedMigrations, migrate } from '../../src/store/migrations/migrate.ts';
+import type { Migration } from '../../src/store/migrations/migration.ts';
+import { migrations } from '../../src/store/migrations/migrations.ts';
 import { openPostgres } from '../../src/store/postgres/open-postgres.ts';
 import { openSqlite } from '../../src/store/sqlite/open-sqlite.ts';
 import { parseStoreUrl } from '../../src/store/store-url.ts';
-import { onEngine, runStart, type StorePlace } from '../conformance/store.ts';
+import { onEngine, type StorePlace } from '../conformance/store.ts';
 import { catalogueOf } from './catalogue.ts';
 import { engines } from './engines.ts';
-import { fillFirstVersion } from './first-version.ts';
 
 const tomorrow: Migration = {
   name: 'of tomorrow',
@@ -37,10 +37,10 @@ for (const engine of engines) {
         const where = await place('empty');
         await using earlier = disposable(await openEngine(where));
         await migrate(earlier.engine, 'here', systemClock, migrations.slice(0, version));
-        expect(await storeVersion(earlier.engine)).toBe(version);
+        expect(await appliedMigrations(earlier.engine)).toHaveLength(version);
         await open(where);
         expect(await catalogueOf(engine.name, where)).toEqual(expected);
-        expect(await storeVersion(earlier.engine)).toBe(migrations.length);
+        expect(await appliedMigrations(earlier.engine)).toHaveLength(migrations.length);
       }
     });
 
@@ -57,58 +57,21 @@ for (const engine of engines) {
     });
 
     // @conforms runs.60
-    it('a store of the first version with all that is in it', async () => {
-      const where = await place('empty');
-      await using earlier = disposable(await openEngine(where));
-      await fillFirstVersion(earlier.engine);
-      const store = await open(where);
-      const key = { project: 'p', issueId: 'held' };
-      const claim = { ...key, owner: 'me', generation: 7, claimedAt: 10, leaseUntil: 20, host: null, slotState: null };
-      expect(await store.claims.held('p', 20)).toEqual([{ ...claim, isExpired: true }]);
-      expect(await store.claims.generation({ project: 'p', issueId: 'free' })).toBe(3);
-      expect(await store.boardIssues.readMany('p', ['held'])).toMatchObject([{ identifier: 'BAT-1', labels: ['a'] }]);
-      const live = { runId: 'live', totalTokens: 5, finish: null, evidence: null, removal: null };
-      expect(await store.runs.latestOfIssue(key)).toMatchObject(live);
-      expect(await store.pins.list('p')).toEqual([]);
-      expect(await store.runs.latestOfIssue(key)).toMatchObject({ account: null, lastMessage: null });
-      expect([await store.questions.open('p'), await store.accounts.list()]).toEqual([[], []]);
-      expect(await store.runs.read('ended')).toMatchObject({ finish: { outcome: 'failed', endedAt: 12 } });
-      expect(await store.runEvents.list('live', { limit: 9 })).toHaveLength(1);
-      const found = await store.recovery('p', 20);
-      expect(found).toMatchObject({ retries: [], held: [{ reason: 'asked to' }], unfinishedRuns: [{ runId: 'live' }] });
-      expect(await store.counters.read(key)).toEqual({ n: 9 });
-      // What was due runs once more.
-      expect(await store.jobTimers.list('p')).toEqual([]);
-      expect(await store.commands.read('c')).toMatchObject({
-        result: { at: 6, status: 'done', code: 'answered_without_code', text: 'nothing new starts', data: {} },
-      });
-      const wish = { owner: 'you', host: 'there', at: 30, leaseMs: 60_000, slotState: 'Todo' };
-      expect(await store.claims.take(key, wish)).toMatchObject({ generation: 8, host: 'there', slotState: 'Todo' });
-    });
-
-    // @conforms runs.45
-    it('runs of a time before they had an order into that of their starts, and counts on from there', async () => {
-      const where = await place('empty');
-      await using earlier = disposable(await openEngine(where));
-      await migrate(earlier.engine, 'here', systemClock, migrations.slice(0, 5));
-      const old = [
-        ['p', 'third', 30],
-        ['p', 'first', 10],
-        ['q', 'only', 99],
-        ['p', 'second-b', 20],
-        ['p', 'second-a', 20],
-      ] as const;
-      for (const [project, id, startedAt] of old)
-        await where.query(`insert into runs (run_id, project, issue_id, identifier, generation, role, backend, host,
-          started_at, turns, input_tokens, cached_input_tokens, output_tokens, reasoning_tokens, total_tokens,
-          cost_micro_usd) values ('${id}', '${project}', 'i1', 'X', 1, 'w', 'b', 'h', ${startedAt}, 0, 0, 0, 0, 0, 0, 0)`);
-      const { runs } = await open(where);
-      const listed = async (project: string) => (await runs.list(project, { limit: 9 })).map(({ runId }) => runId);
-      expect(await listed('p')).toEqual(['third', 'second-b', 'second-a', 'first']);
-      // By a clock that was set back.
-      for (const project of ['p', 'q']) await runs.start(runStart(`new-${project}`, { project, startedAt: 5 }));
-      expect(await listed('p')).toEqual(['new-p', 'third', 'second-b', 'second-a', 'first']);
-      expect(await listed('q')).toEqual(['new-q', 'only']);
+    it('refuses a store of a build that was never released, and touches nothing', async () => {
+      for (const names of [['0001-first-schema'], ['0001-first-schema', '0002-durable-claims']]) {
+        const where = await place('empty');
+        const earlier = disposable(await openEngine(where));
+        await migrate(earlier.engine, 'here', systemClock);
+        await where.query('delete from baton_migrations');
+        for (const [index, name] of names.entries())
+          await where.query(`insert into baton_migrations values (${index + 1}, '${name}', 1)`);
+        await earlier[Symbol.asyncDispose]();
+        const before = await catalogueOf(engine.name, where);
+        for (const mode of ['daemon', 'visitor'] as const)
+          await expect(open(where, mode)).rejects.toMatchObject({ code: 'store_unreleased' });
+        expect(await catalogueOf(engine.name, where)).toEqual(before);
+        expect(await where.query('select * from baton_migrations')).toHaveLength(names.length);
+      }
     });
 
     it('leaves a newer store alone, for daemons and for visitors', async () => {
@@ -135,7 +98,7 @@ for (const engine of engines) {
         'in the middle',
       );
       expect(await catalogueOf(engine.name, where)).toEqual(before);
-      expect(await storeVersion(later.engine)).toBe(migrations.length);
+      expect(await appliedMigrations(later.engine)).toHaveLength(migrations.length);
     });
 
     it('once, when many open a new store at the same time', async () => {

@@ -7,7 +7,7 @@ import { backupStore } from '../../src/store/backup-store.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { restoreLive } from '../../src/store/restore-live.ts';
 import { project, runStart } from '../conformance/store.ts';
-import { makeFirstVersion } from './first-version.ts';
+import { makeUnreleased } from './unreleased-store.ts';
 
 const folders: string[] = [];
 afterEach(() => {
@@ -116,12 +116,15 @@ it('has the runs in the order of their starts, and counts on from there', async 
   await daemon.close();
 });
 
-it('brings a backup of the first version to this one before it takes it in', async () => {
+it('refuses a backup of a build that was never released, and changes nothing', async () => {
   const { url, file } = scratch();
-  await makeFirstVersion(file('backup.db'));
+  await makeUnreleased(file('backup.db'));
   const daemon = await openStore({ url, clock: systemClock, mode: 'daemon' });
-  await restoreLive({ file: file('backup.db'), url, clock: systemClock });
-  expect(await daemon.claims.held('p', 1)).toMatchObject([{ generation: 8, host: null, slotState: null }]);
+  await daemon.projects.ensure('mine', 1);
+  await expect(restoreLive({ file: file('backup.db'), url, clock: systemClock })).rejects.toMatchObject({
+    code: 'store_unreleased',
+  });
+  expect(await daemon.projects.list()).toHaveLength(1);
   await daemon.close();
 });
 

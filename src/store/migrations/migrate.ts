@@ -3,8 +3,9 @@ import type { Clock } from '../../clock/clock.ts';
 import type { Engine } from '../engine.ts';
 import type { Database } from '../schema.ts';
 import { columnTypes } from './column-types.ts';
-import { type Migration, migrations } from './migrations.ts';
-import { refuseNewer } from './refuse-newer.ts';
+import type { Migration } from './migration.ts';
+import { migrations } from './migrations.ts';
+import { type AppliedMigration, knownVersion } from './refuse-unknown.ts';
 
 /** Of PostgreSQL's advisory locks, the one that says "Baton migrates here". Any number that nobody else uses. */
 const migrationLock = 4_270_001;
@@ -20,8 +21,7 @@ export async function migrate(
   clock: Clock,
   steps: readonly Migration[] = migrations,
 ): Promise<{ readonly from: number; readonly to: number }> {
-  const found = await storeVersion(engine);
-  refuseNewer(found, place);
+  const found = knownVersion(await appliedMigrations(engine), place);
   if (found >= steps.length) return { from: found, to: found };
   return await engine.db.transaction().execute(async (db) => {
     const types = columnTypes(engine.name);
@@ -34,8 +34,7 @@ export async function migrate(
       .addColumn('applied_at', types.integer, (column) => column.notNull())
       .modifyEnd(types.tableEnd)
       .execute();
-    const from = await lastNumber(db);
-    refuseNewer(from, place);
+    const from = knownVersion(await readApplied(db), place);
     for (const [index, step] of steps.entries()) {
       const number = index + 1;
       if (number <= from) continue;
@@ -47,23 +46,19 @@ export async function migrate(
   });
 }
 
-/** 0 for a store that has nothing yet. Changes nothing. */
-export async function storeVersion(engine: Engine): Promise<number> {
+/** What a store has run; nothing for one that has nothing yet. Changes nothing. */
+export async function appliedMigrations(engine: Engine): Promise<readonly AppliedMigration[]> {
   const found =
     engine.name === 'sqlite'
       ? await sql<{
           found: number;
         }>`select count(*) as found from sqlite_schema where name = 'baton_migrations'`.execute(engine.db)
       : await sql<{ found: number }>`select count(to_regclass('baton_migrations')) as found`.execute(engine.db);
-  return found.rows[0]?.found === 1 ? await lastNumber(engine.db) : 0;
+  return found.rows[0]?.found === 1 ? await readApplied(engine.db) : [];
 }
 
-async function lastNumber(db: Kysely<Database>): Promise<number> {
-  const row = await db
-    .selectFrom('baton_migrations')
-    .select((eb) => eb.fn.max('number').as('number'))
-    .executeTakeFirst();
-  return row?.number ?? 0;
+function readApplied(db: Kysely<Database>): Promise<readonly AppliedMigration[]> {
+  return db.selectFrom('baton_migrations').select(['number', 'name']).orderBy('number').execute();
 }
 
 /** Another process may migrate a large store for longer than a statement may take otherwise. */

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { BatonError } from '../../core/baton-error.ts';
-import { refuseNewer } from '../migrations/refuse-newer.ts';
+import { knownVersion } from '../migrations/refuse-unknown.ts';
 
 /** Above this a look at every page would hold up the start for seconds; damage then shows when the page is read. */
 const thoroughUpToBytes = 256 * 1024 * 1024;
@@ -35,9 +35,9 @@ export function refuseForeign(database: DatabaseSync, file: string): number {
   if (!tables.some((row) => row.name === 'baton_migrations')) {
     throw new BatonError('store_foreign', `${file} is a database of another program`);
   }
-  const version = Number(database.prepare('select max(number) as number from baton_migrations').get()?.number ?? 0);
-  refuseNewer(version, file);
-  return version;
+  const rows = database.prepare('select number, name from baton_migrations').all();
+  const applied = rows.map(({ number, name }) => ({ number: Number(number), name: String(name) }));
+  return knownVersion(applied, file);
 }
 
 /** Looks at every page; `integrity_check` also compares each index with its table. */

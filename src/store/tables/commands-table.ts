@@ -154,11 +154,12 @@ function commandFrom(row: Selectable<Database['commands']>): Command {
 }
 
 function resultFrom(row: Selectable<Database['commands']>): CommandResult | null {
-  if (row.result_at === null || row.result_status === null) return null;
+  // The three are written together.
+  if (row.result_at === null || row.result_status === null || row.result_code === null) return null;
   return {
     at: row.result_at,
     status: row.result_status,
-    code: row.result_code ?? 'answered_without_code',
+    code: row.result_code,
     text: row.result_text ?? '',
     data: recordIn(valueFromText(row.result_data_json)),
   };

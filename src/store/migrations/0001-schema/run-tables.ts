@@ -25,16 +25,29 @@ export async function makeRuns(db: Kysely<unknown>, types: ColumnTypes): Promise
     outcome: 'text?',
     error_code: 'text?',
     error_message: 'text?',
+    evidence_json: 'text?',
+    removal_json: 'text?',
+    account: 'text?',
+    last_message: 'text?',
+    recovery: 'text?',
+    // The order in which the runs of a project started: a clock can be set back.
+    seq: 'integer',
+    note: 'text?',
+    // The identifier in lower case, so that an issue is found by its name however many runs came after.
+    name_key: 'text',
   })
     .addPrimaryKeyConstraint('runs_pkey', ['run_id'])
     .execute();
-  await makeIndex(db, 'runs_newest', 'runs', ['project', 'started_at', 'run_id']);
-  await makeIndex(db, 'runs_of_issue', 'runs', ['project', 'issue_id', 'started_at', 'run_id']);
+  await makeIndex(db, 'runs_newest', 'runs', ['project', 'seq', 'run_id']);
+  await makeIndex(db, 'runs_of_issue', 'runs', ['project', 'issue_id', 'seq', 'run_id']);
+  await makeIndex(db, 'runs_of_name', 'runs', ['project', 'name_key', 'seq', 'run_id']);
+  await makeIndex(db, 'runs_in_workspace', 'runs', ['project', 'workspace', 'seq', 'run_id']);
   await makeIndex(db, 'runs_ended', 'runs', ['ended_at']);
   await db.schema
     .createIndex('runs_unfinished')
     .on('runs')
-    .columns(['project', 'started_at'])
+    // With the whole order in it: without, SQLite goes through all runs of the project to find the few in progress.
+    .columns(['project', 'seq', 'run_id'])
     .where(sql.ref('ended_at'), 'is', null)
     .execute();
 

@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 import type { ColumnTypes } from '../column-types.ts';
-import { countedTableWith, makeIndex, tableWith } from '../make-table.ts';
+import { makeIndex, tableWith } from '../make-table.ts';
 import { issue } from './shared-columns.ts';
 
 export async function makeProjects(db: Kysely<unknown>, types: ColumnTypes): Promise<void> {
@@ -17,6 +17,8 @@ export async function makeScheduling(db: Kysely<unknown>, types: ColumnTypes): P
     generation: 'integer',
     claimed_at: 'integer',
     lease_until: 'integer',
+    slot_state: 'text?',
+    host: 'text?',
   })
     .addPrimaryKeyConstraint('claims_pkey', ['project', 'issue_id'])
     .execute();
@@ -30,15 +32,19 @@ export async function makeScheduling(db: Kysely<unknown>, types: ColumnTypes): P
   await tableWith(db, types, 'retries', {
     ...issue,
     identifier: 'text',
-    kind: 'text',
-    attempt: 'integer',
+    url: 'text?',
+    kind: 'text?',
+    attempt: 'integer?',
     failures: 'integer',
+    stale_runs: 'integer',
     due_at: 'integer',
     error: 'text?',
-    slot_waits: 'integer',
+    recovery: 'text?',
+    note: 'text?',
   })
     .addPrimaryKeyConstraint('retries_pkey', ['project', 'issue_id'])
     .execute();
+  await makeIndex(db, 'retries_due', 'retries', ['project', 'due_at', 'issue_id']);
 
   await tableWith(db, types, 'held', {
     ...issue,
@@ -58,41 +64,42 @@ export async function makeScheduling(db: Kysely<unknown>, types: ColumnTypes): P
   await tableWith(db, types, 'job_timers', {
     project: 'text',
     job: 'text',
+    owner: 'text',
     last_run_at: 'integer?',
     next_due_at: 'integer',
+    outcome: 'text?',
+    duration_ms: 'integer?',
+    failures: 'integer',
+    error: 'text?',
   })
-    .addPrimaryKeyConstraint('job_timers_pkey', ['project', 'job'])
+    .addPrimaryKeyConstraint('job_timers_pkey', ['project', 'job', 'owner'])
     .execute();
-}
 
-export async function makeCommands(db: Kysely<unknown>, types: ColumnTypes): Promise<void> {
-  await countedTableWith(db, types, 'commands', {
-    id: 'text',
-    project: 'text',
-    kind: 'text',
-    payload_json: 'text',
-    author_json: 'text',
+  await tableWith(db, types, 'pins', { ...issue, identifier: 'text', since: 'integer', author_json: 'text' })
+    .addPrimaryKeyConstraint('pins_pkey', ['project', 'issue_id'])
+    .execute();
+
+  await tableWith(db, types, 'landed', {
+    ...issue,
+    identifier: 'text',
+    title: 'text?',
+    url: 'text?',
+    state: 'text',
     at: 'integer',
-    key: 'text?',
-    result_at: 'integer?',
-    result_status: 'text?',
-    result_text: 'text?',
   })
-    .addUniqueConstraint('commands_id', ['id'])
-    .addUniqueConstraint('commands_key', ['project', 'key'])
+    .addPrimaryKeyConstraint('landed_pkey', ['project', 'issue_id'])
     .execute();
-  await makeIndex(db, 'commands_newest', 'commands', ['project', 'seq']);
-  await makeIndex(db, 'commands_executed', 'commands', ['result_at']);
-  await db.schema
-    .createIndex('commands_done')
-    .on('commands')
-    .columns(['project', 'kind', 'seq'])
-    .where(sql.ref('result_status'), '=', 'done')
-    .execute();
-  await db.schema
-    .createIndex('commands_waiting')
-    .on('commands')
-    .columns(['project', 'seq'])
-    .where(sql.ref('result_at'), 'is', null)
+  await makeIndex(db, 'landed_latest', 'landed', ['project', 'at', 'issue_id']);
+  await makeIndex(db, 'landed_oldest', 'landed', ['at']);
+
+  await tableWith(db, types, 'accounts', {
+    backend: 'text',
+    name: 'text',
+    windows_json: 'text',
+    parked_json: 'text?',
+    parks: 'integer',
+    updated_at: 'integer',
+  })
+    .addPrimaryKeyConstraint('accounts_pkey', ['backend', 'name'])
     .execute();
 }

@@ -1,11 +1,12 @@
-import type { Migration } from '../migrations.ts';
+import type { Migration } from '../migration.ts';
 import { makeBoard } from './board-tables.ts';
+import { makeCommands, makeNotifications, makeQuestions } from './people-tables.ts';
 import { makeCounts, makeRuns } from './run-tables.ts';
-import { makeCommands, makeProjects, makeScheduling } from './scheduling-tables.ts';
+import { makeProjects, makeScheduling } from './scheduling-tables.ts';
 
-/** The board, scheduling, runs, counts and commands. */
+/** The schema of the first release. */
 export const firstSchema: Migration = {
-  name: '0001-first-schema',
+  name: '0001-schema',
   up: async (db, types) => {
     await makeProjects(db, types);
     await makeBoard(db, types);
@@ -13,5 +14,7 @@ export const firstSchema: Migration = {
     await makeRuns(db, types);
     await makeCounts(db, types);
     await makeCommands(db, types);
+    await makeQuestions(db, types);
+    await makeNotifications(db, types);
   },
 };
