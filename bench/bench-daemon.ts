@@ -1,27 +1,27 @@
 import os from 'node:os';
 import path from 'node:path';
 import type { Agent } from '../src/agent/agent.ts';
-import { createAgent, workflowContext } from '../src/cli/adapters.ts';
-import { composeWorkspaces } from '../src/cli/compose-workspaces.ts';
-import { roomLeft } from '../src/cli/room-left.ts';
-import { probe } from '../src/cli/run-custody.ts';
-import type { Surroundings } from '../src/cli/surroundings.ts';
-import { workableSource } from '../src/cli/workable-source.ts';
 import { systemChance } from '../src/clock/system-chance.ts';
 import { systemClock } from '../src/clock/system-clock.ts';
+import { createAgent, workflowContext } from '../src/daemon/adapters.ts';
+import { composeWorkspaces } from '../src/daemon/compose-workspaces.ts';
+import { roomLeft } from '../src/daemon/room-left.ts';
+import { probe } from '../src/daemon/run-custody.ts';
+import type { Surroundings } from '../src/daemon/surroundings.ts';
+import { workableSource } from '../src/daemon/workable-source.ts';
 import { Orchestrator } from '../src/orchestrator/orchestrator.ts';
-import { endRunsAtOnce } from '../src/process/end-runs-at-once.ts';
-import { isAlive } from '../src/process/is-alive.ts';
+import { endRunsAtOnce } from '../src/process/containment/end-runs-at-once.ts';
+import { isAlive } from '../src/process/containment/is-alive.ts';
+import { sweepDaemon } from '../src/process/containment/sweep-daemon.ts';
+import { sweepRun } from '../src/process/containment/sweep-run.ts';
 import type { ProcessDeps } from '../src/process/start-child.ts';
-import { sweepDaemon } from '../src/process/sweep-daemon.ts';
-import { sweepRun } from '../src/process/sweep-run.ts';
 import { createRunner } from '../src/runner/run-issue.ts';
 import type { Runner } from '../src/runner/runner.ts';
 import { LocalSocket } from '../src/server/local-socket.ts';
 import { presentHealth } from '../src/server/present-health.ts';
 import { presentStatus } from '../src/server/present-status.ts';
 import { openStore } from '../src/store/open-store.ts';
-import { transcriptFiles } from '../src/store/transcript-files.ts';
+import { transcriptFiles } from '../src/store/transcripts/transcript-files.ts';
 import { createLogger } from '../src/telemetry/create-logger.ts';
 import { HealthFile } from '../src/telemetry/health-file.ts';
 import { openToolDoor } from '../src/tools/registry.ts';
@@ -52,7 +52,7 @@ export async function processDeps(): Promise<ProcessDeps> {
   return { clock: systemClock, custody, daemonId };
 }
 
-/** The daemon of `src/cli/daemon.ts`, part by part, over a tracker and an agent that a bench can look at. */
+/** The daemon of `src/daemon/daemon.ts`, part by part, over a tracker and an agent that a bench can look at. */
 export async function openBenchDaemon(options: BenchDaemonOptions): Promise<BenchDaemon> {
   const { folder, workflowPath, tracker } = options;
   const process = { ...options.process, daemonEnv: surroundings.env };

@@ -1,8 +1,8 @@
-import { seededChance } from '../src/clock/seeded-chance.ts';
-import { compareForDispatch } from '../src/core/dispatch-order.ts';
-import { planDispatch } from '../src/core/dispatch-plan.ts';
-import type { Issue } from '../src/core/issue.ts';
+import { compareForDispatch } from '../src/core/dispatch/dispatch-order.ts';
+import { planDispatch } from '../src/core/dispatch/dispatch-plan.ts';
+import type { Issue } from '../src/core/issue/issue.ts';
 import { issue } from '../test/fake/issues.ts';
+import { seededChance } from '../test/fake/seeded-chance.ts';
 import { settings } from '../test/fake/settings.ts';
 import { type Measured, measureInTurns } from './measure.ts';
 import { type Figure, ratioOf } from './report.ts';

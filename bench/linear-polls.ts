@@ -1,8 +1,8 @@
 import path from 'node:path';
 import { sleep } from '../src/clock/clock.ts';
 import { systemClock } from '../src/clock/system-clock.ts';
-import { Secret } from '../src/core/secret.ts';
 import type { TrackerSettings } from '../src/core/settings.ts';
+import { Secret } from '../src/core/text/secret.ts';
 import { createLimiterRegistry } from '../src/http/limiter-registry.ts';
 import { createHttpClient } from '../src/http/metered-client.ts';
 import { createUndiciTransport } from '../src/http/undici-transport.ts';

@@ -1,12 +1,12 @@
 import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { quietLogger } from '../src/cli/quiet-logger.ts';
 import { sleep } from '../src/clock/clock.ts';
 import { systemChance } from '../src/clock/system-chance.ts';
 import { systemClock } from '../src/clock/system-clock.ts';
-import type { Issue } from '../src/core/issue.ts';
+import type { Issue } from '../src/core/issue/issue.ts';
 import type { WorkspaceSettings } from '../src/core/settings.ts';
+import { quietLogger } from '../src/daemon/quiet-logger.ts';
 import { runToEnd } from '../src/process/run-to-end.ts';
 import { createLocalWorkspaces } from '../src/workspace/local-workspaces.ts';
 import type { Removal, Workspaces, WorkspaceVisit } from '../src/workspace/workspace.ts';

@@ -1,11 +1,11 @@
 import { render } from 'preact';
-import { startClock } from './data/clock.ts';
-import { startKeyboard } from './data/keyboard.ts';
-import { startQuestions } from './data/questions.ts';
-import { startRouter } from './data/router.ts';
-import { keepReading } from './data/stream.ts';
-import { startTheme } from './data/theme.ts';
-import { Shell } from './parts/shell.tsx';
+import { keepReading } from './data/connection/stream.ts';
+import { startQuestions } from './data/issue/questions.ts';
+import { startClock } from './data/page/clock.ts';
+import { startKeyboard } from './data/page/keyboard.ts';
+import { startRouter } from './data/page/router.ts';
+import { startTheme } from './data/page/theme.ts';
+import { Shell } from './parts/shell/shell.tsx';
 import './style/tokens.css';
 import './style/base.css';
 import './style/parts.css';

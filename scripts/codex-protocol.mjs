@@ -1,4 +1,4 @@
-// Makes src/agent/codex/protocol.ts: the types of what Baton sends to Codex and answers it, cut out of the types that
+// Makes src/agent/codex/wire/protocol.ts: the types of what Baton sends to Codex and answers it, cut out of the types that
 // the pinned binary itself generates. Of the large messages only the fields that Baton uses are kept.
 //
 //   node scripts/codex-protocol.mjs PATH_OF_CODEX            writes the file

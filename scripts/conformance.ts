@@ -170,7 +170,7 @@ from. Where the specification is silent the seed decides, then the reference.
 
 \`npm run docs\` writes this page from the rows in \`${rowFolder}/\` and from the comments \`// @conforms <id>\` next to the
 tests; \`scripts/conformance.ts\` has the rules. A row that names a test is proven by it: \`core/slots\` is the file
-\`test/core/slots.test.ts\`, and the words behind it begin the title of the test, where they differ from the requirement.`;
+\`test/core/dispatch/slots.test.ts\`, and the words behind it begin the title of the test, where they differ from the requirement.`;
 
 function lineOf({ id, text, reason }: Row, proofs: readonly Proof[]): string {
   const mine = Map.groupBy(

@@ -3,10 +3,10 @@
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { commandAnswers } from '../src/core/command-answers.ts';
+import { commandAnswers } from '../src/core/command/command-answers.ts';
+import { nextCodes, skipReasons } from '../src/core/dispatch/waiting-codes.ts';
 import { errorCatalogue } from '../src/core/error-catalogue.ts';
 import { logEvents } from '../src/core/log-events.ts';
-import { nextCodes, skipReasons } from '../src/core/waiting-codes.ts';
 import { conformancePage, conformanceText, readConformance } from './conformance.ts';
 
 export interface CodePage {

@@ -1,11 +1,11 @@
 import type { VNode } from 'preact';
 import type { Project } from '../../src/server/api/schema/system.ts';
-import { apiRoot } from '../data/api.ts';
-import { useResource } from '../data/resource.ts';
-import { queryWord } from '../data/router.ts';
-import { BoardList } from '../parts/board-list.tsx';
-import { EmptyLine } from '../parts/empty-line.tsx';
-import { ProblemLine } from '../parts/problem-line.tsx';
+import { apiRoot } from '../data/connection/api.ts';
+import { useResource } from '../data/connection/resource.ts';
+import { queryWord } from '../data/page/router.ts';
+import { BoardList } from '../parts/board/board-list.tsx';
+import { EmptyLine } from '../parts/shared/empty-line.tsx';
+import { ProblemLine } from '../parts/shared/problem-line.tsx';
 
 /** The issues by status. Baton's own board can be changed here; another's is only shown as Baton sees it. */
 export function BoardScreen(): VNode {

@@ -1,7 +1,7 @@
 import type { ComponentChildren, VNode } from 'preact';
-import { isCostUnknown, type Sum } from '../data/usage-sums.ts';
-import { tokenWords } from '../data/words.ts';
-import { Cost, Tokens } from '../parts/amount.tsx';
+import { isCostUnknown, type Sum } from '../data/text/usage-sums.ts';
+import { tokenWords } from '../data/text/words.ts';
+import { Cost, Tokens } from '../parts/costs/amount.tsx';
 
 interface CostsSumsProps {
   readonly total: Sum;

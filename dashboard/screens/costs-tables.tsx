@@ -1,16 +1,16 @@
 import type { ComponentChildren, VNode } from 'preact';
 import { useId } from 'preact/hooks';
-import type { DayRange } from '../data/day-range.ts';
-import { harmlessLine } from '../data/harmless-text.ts';
-import { hasSeveralProjects } from '../data/live.ts';
-import { issueHref } from '../data/router.ts';
-import { type IssueSum, isCostUnknown, type NamedSum, type Sum, type UsageSums } from '../data/usage-sums.ts';
-import { Cost, Tokens } from '../parts/amount.tsx';
-import { DayChart, dayWords } from '../parts/chart-days.tsx';
-import { ShareBar } from '../parts/chart-share.tsx';
-import { CsvButton } from '../parts/csv-button.tsx';
-import { type Column, Table } from '../parts/table.tsx';
-import { Text } from '../parts/text.tsx';
+import { hasSeveralProjects } from '../data/connection/live.ts';
+import { issueHref } from '../data/page/router.ts';
+import type { DayRange } from '../data/text/day-range.ts';
+import { harmlessLine } from '../data/text/harmless-text.ts';
+import { type IssueSum, isCostUnknown, type NamedSum, type Sum, type UsageSums } from '../data/text/usage-sums.ts';
+import { Cost, Tokens } from '../parts/costs/amount.tsx';
+import { DayChart, dayWords } from '../parts/costs/chart-days.tsx';
+import { ShareBar } from '../parts/costs/chart-share.tsx';
+import { CsvButton } from '../parts/costs/csv-button.tsx';
+import { type Column, Table } from '../parts/shared/table.tsx';
+import { Text } from '../parts/shared/text.tsx';
 
 const amounts: readonly Column<Sum>[] = [
   { label: 'Input', isNumber: true, cell: ({ input_tokens }) => <Tokens count={input_tokens} /> },

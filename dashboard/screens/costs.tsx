@@ -1,13 +1,13 @@
 import { useComputed } from '@preact/signals';
 import type { VNode } from 'preact';
 import type { UsageReport } from '../../src/server/api/schema/system.ts';
-import { useBeat } from '../data/beat.ts';
-import { now } from '../data/clock.ts';
-import { type DayRange, dayOf, lastDays, mostDays, readRange } from '../data/day-range.ts';
-import { useEachProject } from '../data/each-project.ts';
-import { linkTo, queryWord, setQuery } from '../data/router.ts';
-import { isCostUnknown, sumUsage } from '../data/usage-sums.ts';
-import { ProblemLine } from '../parts/problem-line.tsx';
+import { useBeat } from '../data/connection/beat.ts';
+import { useEachProject } from '../data/connection/each-project.ts';
+import { now } from '../data/page/clock.ts';
+import { linkTo, queryWord, setQuery } from '../data/page/router.ts';
+import { type DayRange, dayOf, lastDays, mostDays, readRange } from '../data/text/day-range.ts';
+import { isCostUnknown, sumUsage } from '../data/text/usage-sums.ts';
+import { ProblemLine } from '../parts/shared/problem-line.tsx';
 import { CostsSums } from './costs-sums.tsx';
 import { CostsByDay, CostsByIssue, CostsByName } from './costs-tables.tsx';
 

@@ -1,18 +1,18 @@
 import type { VNode } from 'preact';
 import type { NeedsYou } from '../../src/server/api/schema/now.ts';
-import { type KeptRow, withKept } from '../data/issue-rows.ts';
-import { landed, needsYou, type Placed, projects, running, shownProjects, waiting } from '../data/live.ts';
-import { placesInUse } from '../data/open-forms.ts';
-import { linkTo } from '../data/router.ts';
-import { countWords } from '../data/words.ts';
-import { Band } from '../parts/band.tsx';
-import { EmptyLine } from '../parts/empty-line.tsx';
-import { NeedsYouRow } from '../parts/needs-you-row.tsx';
-import { Row } from '../parts/row.tsx';
-import { RunningRow } from '../parts/running-row.tsx';
-import { ClockTime, Countdown } from '../parts/time.tsx';
-import { VitalsLine } from '../parts/vitals-line.tsx';
-import { WaitingRow } from '../parts/waiting-row.tsx';
+import { landed, needsYou, type Placed, projects, running, shownProjects, waiting } from '../data/connection/live.ts';
+import { type KeptRow, withKept } from '../data/issue/issue-rows.ts';
+import { placesInUse } from '../data/page/open-forms.ts';
+import { linkTo } from '../data/page/router.ts';
+import { countWords } from '../data/text/words.ts';
+import { Band } from '../parts/rows/band.tsx';
+import { NeedsYouRow } from '../parts/rows/needs-you-row.tsx';
+import { Row } from '../parts/rows/row.tsx';
+import { RunningRow } from '../parts/rows/running-row.tsx';
+import { VitalsLine } from '../parts/rows/vitals-line.tsx';
+import { WaitingRow } from '../parts/rows/waiting-row.tsx';
+import { EmptyLine } from '../parts/shared/empty-line.tsx';
+import { ClockTime, Countdown } from '../parts/shared/time.tsx';
 
 /** What goes on at this moment; what needs a person first. */
 export function NowScreen(): VNode {

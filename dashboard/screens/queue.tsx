@@ -2,26 +2,26 @@ import { useComputed } from '@preact/signals';
 import type { VNode } from 'preact';
 import type { StreamEvent } from '../../src/server/api/schema/event.ts';
 import type { Queue } from '../../src/server/api/schema/system.ts';
-import { useEachProject } from '../data/each-project.ts';
-import { useKeys } from '../data/keyboard.ts';
-import { projects } from '../data/live.ts';
-import { isNarrow } from '../data/narrow.ts';
-import { actOnRow, queueActions } from '../data/queue-actions.ts';
+import { useEachProject } from '../data/connection/each-project.ts';
+import { projects } from '../data/connection/live.ts';
+import { actOnRow, queueActions } from '../data/issue/queue-actions.ts';
 import {
   matchingRows,
   type QueueRow as QueueRowFacts,
   queueRows,
   reasonCounts,
   startsNext,
-} from '../data/queue-rows.ts';
-import { linkTo, queryWord } from '../data/router.ts';
-import { countWords, plainWords } from '../data/words.ts';
-import { EmptyLine } from '../parts/empty-line.tsx';
-import { ProblemLine } from '../parts/problem-line.tsx';
-import { QueueRow, queueRowHeight } from '../parts/queue-row.tsx';
-import { Countdown } from '../parts/time.tsx';
-import { TypedFilter } from '../parts/typed-filter.tsx';
-import { VirtualList } from '../parts/virtual-list.tsx';
+} from '../data/issue/queue-rows.ts';
+import { useKeys } from '../data/page/keyboard.ts';
+import { isNarrow } from '../data/page/narrow.ts';
+import { linkTo, queryWord } from '../data/page/router.ts';
+import { countWords, plainWords } from '../data/text/words.ts';
+import { TypedFilter } from '../parts/board/typed-filter.tsx';
+import { QueueRow, queueRowHeight } from '../parts/rows/queue-row.tsx';
+import { EmptyLine } from '../parts/shared/empty-line.tsx';
+import { ProblemLine } from '../parts/shared/problem-line.tsx';
+import { Countdown } from '../parts/shared/time.tsx';
+import { VirtualList } from '../parts/shared/virtual-list.tsx';
 
 /** A long queue is much to read: not more often than this. */
 const settleMs = 1_000;

@@ -1,17 +1,17 @@
 import type { VNode } from 'preact';
 import type { Found } from '../../src/server/api/schema/system.ts';
-import { useEachProject } from '../data/each-project.ts';
-import { type FoundGroup, type FoundResult, groupFound } from '../data/found-groups.ts';
-import { harmlessLine } from '../data/harmless-text.ts';
-import { hasSeveralProjects } from '../data/live.ts';
-import { eventHref, issueHref, queryWord } from '../data/router.ts';
-import { countWords } from '../data/words.ts';
-import { EmptyLine } from '../parts/empty-line.tsx';
-import { FoundText } from '../parts/found-text.tsx';
-import { ProblemLine } from '../parts/problem-line.tsx';
-import { Text } from '../parts/text.tsx';
-import { TimeAgo } from '../parts/time.tsx';
-import { TypedFilter } from '../parts/typed-filter.tsx';
+import { useEachProject } from '../data/connection/each-project.ts';
+import { hasSeveralProjects } from '../data/connection/live.ts';
+import { eventHref, issueHref, queryWord } from '../data/page/router.ts';
+import { type FoundGroup, type FoundResult, groupFound } from '../data/text/found-groups.ts';
+import { harmlessLine } from '../data/text/harmless-text.ts';
+import { countWords } from '../data/text/words.ts';
+import { TypedFilter } from '../parts/board/typed-filter.tsx';
+import { EmptyLine } from '../parts/shared/empty-line.tsx';
+import { FoundText } from '../parts/shared/found-text.tsx';
+import { ProblemLine } from '../parts/shared/problem-line.tsx';
+import { Text } from '../parts/shared/text.tsx';
+import { TimeAgo } from '../parts/shared/time.tsx';
 
 /** One letter is everywhere. */
 const shortest = 2;

@@ -1,12 +1,12 @@
 import type { VNode } from 'preact';
 import type { AccountRow } from '../../src/server/api/schema/now.ts';
-import { accounts, hasSeveralProjects, type Placed } from '../data/live.ts';
-import { countWords } from '../data/words.ts';
-import { EmptyLine } from '../parts/empty-line.tsx';
-import { QuotaBar } from '../parts/quota-bar.tsx';
-import { Status, type Tone } from '../parts/status.tsx';
-import { Text } from '../parts/text.tsx';
-import { Countdown } from '../parts/time.tsx';
+import { accounts, hasSeveralProjects, type Placed } from '../data/connection/live.ts';
+import { countWords } from '../data/text/words.ts';
+import { QuotaBar } from '../parts/rows/quota-bar.tsx';
+import { EmptyLine } from '../parts/shared/empty-line.tsx';
+import { Status, type Tone } from '../parts/shared/status.tsx';
+import { Text } from '../parts/shared/text.tsx';
+import { Countdown } from '../parts/shared/time.tsx';
 
 const hourMinutes = 60;
 const dayMinutes = 24 * hourMinutes;

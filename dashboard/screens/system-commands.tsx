@@ -1,16 +1,16 @@
 import type { VNode } from 'preact';
 import type { Command } from '../../src/server/api/schema/command.ts';
-import { projectPath } from '../data/api.ts';
-import { useBeat } from '../data/beat.ts';
-import { useResource } from '../data/resource.ts';
-import { issueHref, runHref } from '../data/router.ts';
-import { plainWords } from '../data/words.ts';
-import { EmptyLine } from '../parts/empty-line.tsx';
-import { ProblemLine } from '../parts/problem-line.tsx';
-import { Status, type Tone } from '../parts/status.tsx';
-import { Table } from '../parts/table.tsx';
-import { Text } from '../parts/text.tsx';
-import { TimeAgo } from '../parts/time.tsx';
+import { projectPath } from '../data/connection/api.ts';
+import { useBeat } from '../data/connection/beat.ts';
+import { useResource } from '../data/connection/resource.ts';
+import { issueHref, runHref } from '../data/page/router.ts';
+import { plainWords } from '../data/text/words.ts';
+import { EmptyLine } from '../parts/shared/empty-line.tsx';
+import { ProblemLine } from '../parts/shared/problem-line.tsx';
+import { Status, type Tone } from '../parts/shared/status.tsx';
+import { Table } from '../parts/shared/table.tsx';
+import { Text } from '../parts/shared/text.tsx';
+import { TimeAgo } from '../parts/shared/time.tsx';
 
 const againMs = 5_000;
 const tones: Readonly<Record<Command['status'], Tone>> = { done: 'landed', refused: 'needs', waiting: 'waiting' };

@@ -1,18 +1,18 @@
 import type { VNode } from 'preact';
 import type { Configuration } from '../../src/server/api/schema/system.ts';
-import { projectPath } from '../data/api.ts';
-import { useBeat } from '../data/beat.ts';
-import { useResource } from '../data/resource.ts';
-import { queryWord, setQuery } from '../data/router.ts';
-import { countWords, sentences } from '../data/words.ts';
-import { CopyButton } from '../parts/copy-button.tsx';
-import { EachShown } from '../parts/each-shown.tsx';
-import { EmptyLine } from '../parts/empty-line.tsx';
-import { ProblemLine } from '../parts/problem-line.tsx';
-import { SaidList } from '../parts/said-list.tsx';
-import { Table } from '../parts/table.tsx';
-import { Text } from '../parts/text.tsx';
-import { TypedFilter } from '../parts/typed-filter.tsx';
+import { projectPath } from '../data/connection/api.ts';
+import { useBeat } from '../data/connection/beat.ts';
+import { useResource } from '../data/connection/resource.ts';
+import { queryWord, setQuery } from '../data/page/router.ts';
+import { countWords, sentences } from '../data/text/words.ts';
+import { TypedFilter } from '../parts/board/typed-filter.tsx';
+import { SaidList } from '../parts/issue/said-list.tsx';
+import { CopyButton } from '../parts/shared/copy-button.tsx';
+import { EachShown } from '../parts/shared/each-shown.tsx';
+import { EmptyLine } from '../parts/shared/empty-line.tsx';
+import { ProblemLine } from '../parts/shared/problem-line.tsx';
+import { Table } from '../parts/shared/table.tsx';
+import { Text } from '../parts/shared/text.tsx';
 
 const againMs = 10_000;
 

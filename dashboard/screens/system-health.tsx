@@ -1,17 +1,17 @@
 import type { VNode } from 'preact';
 import type { Health, Project } from '../../src/server/api/schema/system.ts';
-import { apiRoot, projectPath } from '../data/api.ts';
-import { useBeat } from '../data/beat.ts';
-import { useResource } from '../data/resource.ts';
-import { plainWords } from '../data/words.ts';
-import { EmptyLine } from '../parts/empty-line.tsx';
-import { FactList } from '../parts/fact-list.tsx';
-import { IssueLink } from '../parts/issue-link.tsx';
-import { ProblemLine } from '../parts/problem-line.tsx';
-import { SaidList } from '../parts/said-list.tsx';
-import { Table } from '../parts/table.tsx';
-import { Text } from '../parts/text.tsx';
-import { TimeAgo } from '../parts/time.tsx';
+import { apiRoot, projectPath } from '../data/connection/api.ts';
+import { useBeat } from '../data/connection/beat.ts';
+import { useResource } from '../data/connection/resource.ts';
+import { plainWords } from '../data/text/words.ts';
+import { IssueLink } from '../parts/issue/issue-link.tsx';
+import { SaidList } from '../parts/issue/said-list.tsx';
+import { EmptyLine } from '../parts/shared/empty-line.tsx';
+import { FactList } from '../parts/shared/fact-list.tsx';
+import { ProblemLine } from '../parts/shared/problem-line.tsx';
+import { Table } from '../parts/shared/table.tsx';
+import { Text } from '../parts/shared/text.tsx';
+import { TimeAgo } from '../parts/shared/time.tsx';
 
 /** No event tells of these. */
 const againMs = 5_000;

@@ -1,15 +1,15 @@
 import type { VNode } from 'preact';
 import type { Job } from '../../src/server/api/schema/system.ts';
-import { projectPath } from '../data/api.ts';
-import { useBeat } from '../data/beat.ts';
-import { useResource } from '../data/resource.ts';
-import { durationWords, plainWords } from '../data/words.ts';
-import { EmptyLine } from '../parts/empty-line.tsx';
-import { ProblemLine } from '../parts/problem-line.tsx';
-import { Status } from '../parts/status.tsx';
-import { Table } from '../parts/table.tsx';
-import { Text } from '../parts/text.tsx';
-import { Countdown, TimeAgo } from '../parts/time.tsx';
+import { projectPath } from '../data/connection/api.ts';
+import { useBeat } from '../data/connection/beat.ts';
+import { useResource } from '../data/connection/resource.ts';
+import { durationWords, plainWords } from '../data/text/words.ts';
+import { EmptyLine } from '../parts/shared/empty-line.tsx';
+import { ProblemLine } from '../parts/shared/problem-line.tsx';
+import { Status } from '../parts/shared/status.tsx';
+import { Table } from '../parts/shared/table.tsx';
+import { Text } from '../parts/shared/text.tsx';
+import { Countdown, TimeAgo } from '../parts/shared/time.tsx';
 
 const againMs = 5_000;
 /** Later than this is worth a word; less is how a busy machine is. */

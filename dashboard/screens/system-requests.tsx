@@ -1,17 +1,17 @@
 import type { VNode } from 'preact';
 import type { RequestReport } from '../../src/server/api/schema/system.ts';
-import { projectPath } from '../data/api.ts';
-import { useBeat } from '../data/beat.ts';
-import { harmlessLine } from '../data/harmless-text.ts';
-import { useResource } from '../data/resource.ts';
-import { linkTo, place, queryWord } from '../data/router.ts';
-import { durationWords, plainWords, sentences } from '../data/words.ts';
-import { EmptyLine } from '../parts/empty-line.tsx';
-import { ProblemLine } from '../parts/problem-line.tsx';
-import { QuotaBar } from '../parts/quota-bar.tsx';
-import { Table } from '../parts/table.tsx';
-import { Text } from '../parts/text.tsx';
-import { Countdown } from '../parts/time.tsx';
+import { projectPath } from '../data/connection/api.ts';
+import { useBeat } from '../data/connection/beat.ts';
+import { useResource } from '../data/connection/resource.ts';
+import { linkTo, place, queryWord } from '../data/page/router.ts';
+import { harmlessLine } from '../data/text/harmless-text.ts';
+import { durationWords, plainWords, sentences } from '../data/text/words.ts';
+import { QuotaBar } from '../parts/rows/quota-bar.tsx';
+import { EmptyLine } from '../parts/shared/empty-line.tsx';
+import { ProblemLine } from '../parts/shared/problem-line.tsx';
+import { Table } from '../parts/shared/table.tsx';
+import { Text } from '../parts/shared/text.tsx';
+import { Countdown } from '../parts/shared/time.tsx';
 
 const againMs = 10_000;
 const choices: readonly (readonly [hours: string, label: string])[] = [

@@ -1,14 +1,14 @@
 import type { VNode } from 'preact';
 import type { Salvage } from '../../src/server/api/schema/system.ts';
-import { projectPath } from '../data/api.ts';
-import { useResource } from '../data/resource.ts';
-import { CopyButton } from '../parts/copy-button.tsx';
-import { EmptyLine } from '../parts/empty-line.tsx';
-import { IssueLink } from '../parts/issue-link.tsx';
-import { ProblemLine } from '../parts/problem-line.tsx';
-import { Table } from '../parts/table.tsx';
-import { Text } from '../parts/text.tsx';
-import { TimeAgo } from '../parts/time.tsx';
+import { projectPath } from '../data/connection/api.ts';
+import { useResource } from '../data/connection/resource.ts';
+import { IssueLink } from '../parts/issue/issue-link.tsx';
+import { CopyButton } from '../parts/shared/copy-button.tsx';
+import { EmptyLine } from '../parts/shared/empty-line.tsx';
+import { ProblemLine } from '../parts/shared/problem-line.tsx';
+import { Table } from '../parts/shared/table.tsx';
+import { Text } from '../parts/shared/text.tsx';
+import { TimeAgo } from '../parts/shared/time.tsx';
 
 /** Work that was saved before its workspace was removed, and the command that brings it back. */
 export function SystemSalvage({ project }: { readonly project: string }): VNode {

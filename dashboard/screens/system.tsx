@@ -1,6 +1,6 @@
 import type { VNode } from 'preact';
-import { EachShown } from '../parts/each-shown.tsx';
-import { Tabs } from '../parts/tabs.tsx';
+import { EachShown } from '../parts/shared/each-shown.tsx';
+import { Tabs } from '../parts/shared/tabs.tsx';
 import { SystemAccounts } from './system-accounts.tsx';
 import { SystemCommands } from './system-commands.tsx';
 import { SystemConfiguration } from './system-configuration.tsx';

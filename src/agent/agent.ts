@@ -1,6 +1,6 @@
-import type { QuotaWindow } from '../core/account.ts';
+import type { QuotaWindow } from '../core/account/account.ts';
 import type { BatonError } from '../core/baton-error.ts';
-import type { AgentQuestion, QuestionAnswer } from '../core/question.ts';
+import type { AgentQuestion, QuestionAnswer } from '../core/command/question.ts';
 import type { ToolAddress, ToolDoor } from '../core/tool-door.ts';
 
 /**

@@ -1,4 +1,4 @@
-import { harmlessLine } from '../core/harmless-line.ts';
+import { harmlessLine } from '../core/text/harmless-line.ts';
 
 /** How much of an agent's words an event shows; the rest is in the transcript. */
 const longestSummary = 200;

@@ -1,7 +1,7 @@
 import { BatonError } from '../core/baton-error.ts';
 import { type ChildEnvironment, childEnvironment, usualVariables } from '../process/child-environment.ts';
+import type { LiveProcess, StopOptions } from '../process/containment/live-process.ts';
 import { launch } from '../process/launch.ts';
-import type { LiveProcess, StopOptions } from '../process/live-process.ts';
 import type { ProcessDeps } from '../process/start-child.ts';
 import type { SessionRequest } from './agent.ts';
 

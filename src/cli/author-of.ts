@@ -1,5 +1,5 @@
-import type { Author } from '../core/author.ts';
-import type { Surroundings } from './surroundings.ts';
+import type { Author } from '../core/issue/author.ts';
+import type { Surroundings } from '../daemon/surroundings.ts';
 
 /**
  * In whose name a command acts. Inside a run, of an agent or of its hooks, it is the run: what an agent writes must not

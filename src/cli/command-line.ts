@@ -1,6 +1,8 @@
 import { Command, CommanderError } from 'commander';
 import { BatonError, toBatonError } from '../core/baton-error.ts';
+import type { Surroundings } from '../daemon/surroundings.ts';
 import { registerAskCommands } from './ask/register.ts';
+import type { CommandParts } from './command-parts.ts';
 import { registerControlCommands, registerIssueControlCommands } from './control/register.ts';
 import { exitCodes } from './exit-codes.ts';
 import { registerIssueCommands } from './issue/register.ts';
@@ -13,7 +15,6 @@ import { registerRequestCommands } from './requests/register.ts';
 import { registerRunCommands } from './runs/register.ts';
 import { registerSalvageCommands } from './salvage/register.ts';
 import { registerStoreCommands } from './store/register.ts';
-import type { Surroundings } from './surroundings.ts';
 import { registerTokenCommands } from './token/register.ts';
 import { registerWorkspaceCommands } from './workspace/register.ts';
 
@@ -38,15 +39,6 @@ export async function runCommandLine(argv: readonly string[], surroundings: Surr
     reportError(toBatonError(thrown), { json, surroundings });
     return exitCodes.error;
   }
-}
-
-/** What the commands are registered with. */
-export interface CommandParts {
-  readonly surroundings: Surroundings;
-  /** Takes the exit code of the command that ran. */
-  readonly finish: (exitCode: number) => void;
-  /** Adds a command that works beside the daemon of a workflow file. */
-  readonly addBeside: (parent: Command, usage: string, description: string) => Command;
 }
 
 /** Commands are loaded when they are called, so that `--version` does not pay for the daemon. */

@@ -1,18 +1,18 @@
 import path from 'node:path';
 import { type BatonError, toBatonError } from '../core/baton-error.ts';
-import type { DispatchDecision } from '../core/dispatch-plan.ts';
-import { harmlessLine, harmlessLines } from '../core/harmless-line.ts';
+import type { DispatchDecision } from '../core/dispatch/dispatch-plan.ts';
+import { harmlessLine, harmlessLines } from '../core/text/harmless-line.ts';
+import { workflowContext } from '../daemon/adapters.ts';
+import { createDaemon } from '../daemon/daemon.ts';
+import { fairShares } from '../daemon/projects/fair-shares.ts';
+import { quietLogger } from '../daemon/quiet-logger.ts';
+import type { Surroundings } from '../daemon/surroundings.ts';
+import { daemonStatus } from '../daemon/workplace.ts';
 import type { ClaimBeside } from '../orchestrator/dispatch/gates.ts';
 import { loadWorkflow } from '../workflow/load-workflow.ts';
-import { workflowContext } from './adapters.ts';
-import { createDaemon } from './daemon.ts';
 import { exitCodes } from './exit-codes.ts';
 import { jsonLine } from './json-line.ts';
-import { quietLogger } from './quiet-logger.ts';
-import { fairShares } from './start/fair-shares.ts';
 import { type StartFlags, trialOf } from './start.ts';
-import type { Surroundings } from './surroundings.ts';
-import { daemonStatus } from './workplace.ts';
 
 /**
  * `baton start --dry-run`: what a start would begin with, and why not with the rest; of several files one after the

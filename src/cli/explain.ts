@@ -2,17 +2,17 @@ import path from 'node:path';
 import { systemClock } from '../clock/system-clock.ts';
 import { BatonError } from '../core/baton-error.ts';
 import { type ErrorCode, errorCatalogue } from '../core/error-catalogue.ts';
-import { harmlessLine } from '../core/harmless-line.ts';
+import { harmlessLine } from '../core/text/harmless-line.ts';
+import { quietLogger } from '../daemon/quiet-logger.ts';
+import { stateFolder } from '../daemon/state-folder.ts';
+import type { Surroundings } from '../daemon/surroundings.ts';
+import type { WorkplaceFlags } from '../daemon/workplace.ts';
 import type { Explanation } from '../orchestrator/view/explain.ts';
 import { askDaemon } from '../server/ask-daemon.ts';
 import { socketPath } from '../server/socket-path.ts';
 import { exitCodes } from './exit-codes.ts';
 import { openBoardBeside } from './issue/open-board.ts';
 import { jsonLine } from './json-line.ts';
-import { quietLogger } from './quiet-logger.ts';
-import { stateFolder } from './state-folder.ts';
-import type { Surroundings } from './surroundings.ts';
-import type { WorkplaceFlags } from './workplace.ts';
 
 export interface ExplainFlags extends WorkplaceFlags {
   readonly json?: boolean;
@@ -98,7 +98,7 @@ function isErrorCode(code: string): code is ErrorCode {
 
 /** Without a daemon: the store and the tracker are read as a daemon would find them. */
 async function lookAlone(reference: string, flags: ExplainFlags, surroundings: Surroundings): Promise<Explanation> {
-  const { createDaemon } = await import('./daemon.ts');
+  const { createDaemon } = await import('../daemon/daemon.ts');
   const workflowPath = path.resolve(surroundings.cwd, flags.workflow ?? 'WORKFLOW.md');
   const options = {
     workflowPath,

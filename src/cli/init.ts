@@ -2,18 +2,18 @@ import { existsSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { codexKeyLoginCommand } from '../agent/codex/key-login-command.ts';
 import { BatonError } from '../core/baton-error.ts';
-import { harmlessLine } from '../core/harmless-line.ts';
 import type { Settings } from '../core/settings.ts';
+import { harmlessLine } from '../core/text/harmless-line.ts';
+import { workflowContext } from '../daemon/adapters.ts';
+import { shellWord } from '../daemon/shell-word.ts';
+import { stateFolder } from '../daemon/state-folder.ts';
+import type { Surroundings } from '../daemon/surroundings.ts';
 import { parseWorkflow } from '../workflow/load-workflow.ts';
-import { workflowContext } from './adapters.ts';
 import { exitCodes } from './exit-codes.ts';
 import { askPerson, type InitAnswers, type InitFlags } from './init/ask-person.ts';
-import { shellWord } from './init/shell-word.ts';
 import { whatWorkspacesAre, workspaceLines, workspacesReport } from './init/what-workspaces-are.ts';
 import { workflowText } from './init/workflow-text.ts';
 import { jsonLine } from './json-line.ts';
-import { stateFolder } from './state-folder.ts';
-import type { Surroundings } from './surroundings.ts';
 
 /** `baton init`: asks, or takes flags, and writes a workflow file that validates. An existing file is never replaced. */
 export async function init(file: string, flags: InitFlags, surroundings: Surroundings): Promise<number> {

@@ -1,15 +1,15 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { Argument, type Command } from 'commander';
+import type { DemoFlags } from '../../demo/demo.ts';
 import { BatonError } from '../core/baton-error.ts';
-import { nearestKey } from '../workflow/nearest-key.ts';
-import type { CommandParts } from './command-line.ts';
-import type { DemoFlags } from './demo.ts';
+import type { Surroundings } from '../daemon/surroundings.ts';
+import type { WorkplaceFlags } from '../daemon/workplace.ts';
+import { nearestKey } from '../workflow/table/nearest-key.ts';
+import type { CommandParts } from './command-parts.ts';
 import type { ExplainFlags } from './explain.ts';
 import { count, folder, jsonOption, names, port } from './option-parsers.ts';
 import type { StartFlags } from './start.ts';
-import type { Surroundings } from './surroundings.ts';
-import type { WorkplaceFlags } from './workplace.ts';
 
 const tokenHint = '`baton token create --scope read`, or `operate` to act';
 
@@ -68,7 +68,7 @@ export function registerDaemonCommands(program: Command, { surroundings, finish,
     .option('--once', 'end when nothing is left to do')
     .option('--dir <dir>', 'folder of the demo (default: one in the state folder)', folder)
     .action(async (options: DemoFlags) => {
-      const { demo } = await import('./demo.ts');
+      const { demo } = await import('../../demo/demo.ts');
       finish(await demo(options, surroundings));
     });
 

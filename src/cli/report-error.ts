@@ -1,7 +1,7 @@
 import type { BatonError } from '../core/baton-error.ts';
-import { harmlessLines } from '../core/harmless-line.ts';
+import { harmlessLines } from '../core/text/harmless-line.ts';
+import type { Surroundings } from '../daemon/surroundings.ts';
 import { jsonLine } from './json-line.ts';
-import type { Surroundings } from './surroundings.ts';
 
 /** Tells the caller of a command what went wrong: for people on stderr, with `--json` as an envelope on stdout. */
 export function reportError(error: BatonError, options: { json: boolean; surroundings: Surroundings }): void {

@@ -1,7 +1,7 @@
-import { workflowSchema } from '../workflow/workflow-schema.ts';
-import { workflowContext } from './adapters.ts';
+import { workflowContext } from '../daemon/adapters.ts';
+import type { Surroundings } from '../daemon/surroundings.ts';
+import { workflowSchema } from '../workflow/table/workflow-schema.ts';
 import { exitCodes } from './exit-codes.ts';
-import type { Surroundings } from './surroundings.ts';
 
 /** `baton schema`: the JSON Schema of the front matter. It is JSON with and without `--json`. */
 export function schema(surroundings: Surroundings): number {

@@ -1,10 +1,10 @@
-import { harmlessLine } from '../core/harmless-line.ts';
-import { askCommand } from '../core/retry-command.ts';
+import { askCommand } from '../core/command/retry-command.ts';
+import { harmlessLine } from '../core/text/harmless-line.ts';
+import { shellArgument } from '../daemon/shell-argument.ts';
+import type { Surroundings } from '../daemon/surroundings.ts';
+import { daemonStatus, openWorkplace, type WorkplaceFlags } from '../daemon/workplace.ts';
 import { exitCodes } from './exit-codes.ts';
 import { jsonLine } from './json-line.ts';
-import { shellArgument } from './shell-argument.ts';
-import type { Surroundings } from './surroundings.ts';
-import { daemonStatus, openWorkplace, type WorkplaceFlags } from './workplace.ts';
 
 /** The parts of the daemon's status that are shown to people; programs get all of it with `--json`. */
 interface ShownStatus {

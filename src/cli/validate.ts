@@ -1,11 +1,11 @@
 import path from 'node:path';
 import type { Problem } from '../core/problem.ts';
+import { workflowContext } from '../daemon/adapters.ts';
+import { agentEnvironmentText, describeAgentEnvironment } from '../daemon/agent-environment.ts';
+import type { Surroundings } from '../daemon/surroundings.ts';
 import { inspectWorkflow } from '../workflow/inspect-workflow.ts';
 import type { LoadedWorkflow } from '../workflow/load-workflow.ts';
-import { workflowContext } from './adapters.ts';
-import { agentEnvironmentText, describeAgentEnvironment } from './agent-environment.ts';
 import { exitCodes } from './exit-codes.ts';
-import type { Surroundings } from './surroundings.ts';
 
 /**
  * `baton validate`: what is wrong with a workflow file, the settings it gives with the origin of each, and what an agent gets

@@ -1,4 +1,4 @@
-import { workErrors } from './work-errors.ts';
+import { workErrors } from './run/work-errors.ts';
 
 /**
  * Every error that Baton itself raises, by its stable code.

@@ -1,6 +1,6 @@
-import type { JobName } from './job-catalogue.ts';
-import type { NotifyEvent } from './notify-cause.ts';
-import type { Secret } from './secret.ts';
+import type { JobName } from './cadence/job-catalogue.ts';
+import type { NotifyEvent } from './notify/notify-cause.ts';
+import type { Secret } from './text/secret.ts';
 
 /**
  * The front matter of a workflow file after parsing, defaults and environment references: what the rules and rooms
@@ -201,7 +201,7 @@ export interface AccountSettings {
   readonly home: string | null;
 }
 
-/** A step that is null or false is left out (`core/context-recovery.ts`). */
+/** A step that is null or false is left out (`core/run/context-recovery.ts`). */
 export interface ContextRecoverySettings {
   readonly reducedBudgetTokens: number | null;
   readonly compact: boolean;
@@ -217,7 +217,7 @@ export interface TokenPrice {
   readonly output: number;
 }
 
-/** What may be spent; 0 switches a limit off. `core/limits.ts` has the rules. */
+/** What may be spent; 0 switches a limit off. `core/run/limits.ts` has the rules. */
 export interface LimitSettings {
   readonly runsPerIssue: number;
   readonly tokensPerIssue: number;

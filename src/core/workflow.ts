@@ -1,5 +1,5 @@
 import type { BatonError } from './baton-error.ts';
-import type { Issue } from './issue.ts';
+import type { Issue } from './issue/issue.ts';
 import type { Settings } from './settings.ts';
 
 /** One good reading of a workflow file. It never changes; a reload makes a new one. */

@@ -1,6 +1,6 @@
 import type { Clock } from '../clock/clock.ts';
-import { harderOf, pressureOf, type WindowFacts } from '../core/request-budget.ts';
-import { noPressure, type RequestPressure } from '../core/request-pressure.ts';
+import { harderOf, pressureOf, type WindowFacts } from '../core/requests/request-budget.ts';
+import { noPressure, type RequestPressure } from '../core/requests/request-pressure.ts';
 import type { AnnouncedLimit, RequestWindow } from './http.ts';
 import { type Moment, momentAt, wallTimeOf } from './moment.ts';
 import { RequestCosts } from './request-costs.ts';

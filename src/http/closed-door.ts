@@ -1,5 +1,5 @@
 import type { Clock } from '../clock/clock.ts';
-import { quotaDelayMs } from '../core/backoff.ts';
+import { quotaDelayMs } from '../core/run/backoff.ts';
 import { hasCome, type Moment, momentAt, wallTimeOf } from './moment.ts';
 
 /**

@@ -1,5 +1,5 @@
-import type { RequestCaller } from '../core/request-caller.ts';
-import type { RequestPressure } from '../core/request-pressure.ts';
+import type { RequestCaller } from '../core/requests/request-caller.ts';
+import type { RequestPressure } from '../core/requests/request-pressure.ts';
 
 /**
  * The one way out to remote services. What must hold:

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Clock } from '../clock/clock.ts';
-import type { Secret } from '../core/secret.ts';
+import type { Secret } from '../core/text/secret.ts';
 import type { HttpProvider } from './http.ts';
 import { Limiter } from './limiter.ts';
 

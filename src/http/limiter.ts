@@ -1,9 +1,9 @@
 import type { Clock } from '../clock/clock.ts';
 import { BatonError } from '../core/baton-error.ts';
 import type { Logger } from '../core/logger.ts';
-import { harderOf, mayLeave, pressureOf } from '../core/request-budget.ts';
-import { importanceOf, type RequestCaller } from '../core/request-caller.ts';
-import { noPressure, type PressureStep, type RequestPressure } from '../core/request-pressure.ts';
+import { harderOf, mayLeave, pressureOf } from '../core/requests/request-budget.ts';
+import { importanceOf, type RequestCaller } from '../core/requests/request-caller.ts';
+import { noPressure, type PressureStep, type RequestPressure } from '../core/requests/request-pressure.ts';
 import { AnnouncedWindows } from './announced-windows.ts';
 import { ClosedDoor } from './closed-door.ts';
 import type { AnnouncedLimit, HttpAnswer, HttpProvider, RequestWindow } from './http.ts';

@@ -1,8 +1,8 @@
 import type { Clock } from '../clock/clock.ts';
 import { BatonError } from '../core/baton-error.ts';
-import { isSecureEnough } from '../core/endpoint.ts';
 import type { Logger } from '../core/logger.ts';
-import type { Secret } from '../core/secret.ts';
+import { isSecureEnough } from '../core/requests/endpoint.ts';
+import type { Secret } from '../core/text/secret.ts';
 import type { HttpAnswer, HttpClient, HttpProvider, HttpRequest, SentRequest } from './http.ts';
 import { asksItself, isAbout, type KeptAnswer, KeptAnswers } from './kept-answers.ts';
 import type { Departure, Limiter } from './limiter.ts';

@@ -1,5 +1,5 @@
 import { BatonError } from '../core/baton-error.ts';
-import { harmlessLine } from '../core/harmless-line.ts';
+import { harmlessLine } from '../core/text/harmless-line.ts';
 import type { HttpRequest } from './http.ts';
 
 /**

@@ -1,5 +1,5 @@
 import type { Clock } from '../clock/clock.ts';
-import { importanceOf, type RequestCause } from '../core/request-caller.ts';
+import { importanceOf, type RequestCause } from '../core/requests/request-caller.ts';
 import { type Moment, momentAt } from './moment.ts';
 
 /** Requests of a minute or a day, as the store counted them. */

@@ -1,7 +1,7 @@
 import type { Clock } from '../clock/clock.ts';
-import { mayLeave, stepOf, type WindowFacts } from '../core/request-budget.ts';
-import type { PressureStep } from '../core/request-pressure.ts';
-import { nextUtcMidnight } from '../core/utc-day.ts';
+import { nextUtcMidnight } from '../core/cadence/utc-day.ts';
+import { mayLeave, stepOf, type WindowFacts } from '../core/requests/request-budget.ts';
+import type { PressureStep } from '../core/requests/request-pressure.ts';
 import type { RequestWindow } from './http.ts';
 import { hasCome, laterBy, type Moment, wallTimeOf } from './moment.ts';
 import { type Bucket, type CountedRequests, RequestTally, type Split } from './request-tally.ts';

@@ -1,7 +1,7 @@
 import type { Clock } from '../clock/clock.ts';
 import type { LogEvent } from '../core/log-events.ts';
 import type { Logger } from '../core/logger.ts';
-import type { PressureStep, RequestPressure } from '../core/request-pressure.ts';
+import type { PressureStep, RequestPressure } from '../core/requests/request-pressure.ts';
 
 /** Around a bound a step comes and goes with every minute; what was told is not told again within this time. */
 const quietMs = 10 * 60_000;

@@ -1,7 +1,7 @@
 import { lookup } from 'node:dns';
 import type { LookupFunction } from 'node:net';
 import { Agent, type Dispatcher, EnvHttpProxyAgent, Pool, request as undiciRequest } from 'undici';
-import { isLoopback } from '../core/endpoint.ts';
+import { isLoopback } from '../core/requests/endpoint.ts';
 import { acceptedEncodings, decodeBody } from './decode-body.ts';
 import type { Transport, TransportAnswer, TransportRequest } from './transport.ts';
 

@@ -1,9 +1,9 @@
 import type { AgentProcess } from '../agent/agent.ts';
 import type { Chance } from '../clock/chance.ts';
 import type { Clock } from '../clock/clock.ts';
-import type { Author } from '../core/author.ts';
+import type { Author } from '../core/issue/author.ts';
 import type { Logger } from '../core/logger.ts';
-import type { RunEnd } from '../core/run.ts';
+import type { RunEnd } from '../core/run/run.ts';
 import type { Settings } from '../core/settings.ts';
 import type { RetryKind, WorkflowSource } from '../core/workflow.ts';
 import type { Store } from '../store/store.ts';

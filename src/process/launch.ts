@@ -1,5 +1,5 @@
-import type { LiveProcess } from './live-process.ts';
-import { outputLines } from './output-lines.ts';
+import type { LiveProcess } from './containment/live-process.ts';
+import { outputLines } from './output/output-lines.ts';
 import { type ChildRequest, type ProcessDeps, startChild } from './start-child.ts';
 
 export interface LaunchRequest extends ChildRequest {

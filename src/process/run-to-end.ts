@@ -1,6 +1,6 @@
 import { timedOut, within } from '../clock/clock.ts';
-import type { ProcessExit } from './live-process.ts';
-import type { OutputChunks } from './output-chunks.ts';
+import type { ProcessExit } from './containment/live-process.ts';
+import type { OutputChunks } from './output/output-chunks.ts';
 import type { ProgramRequest } from './spawn-program.ts';
 import { type ProcessDeps, startChild } from './start-child.ts';
 

@@ -3,9 +3,9 @@ import { stat } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import { BatonError } from '../core/baton-error.ts';
 import type { ChildEnvironment } from './child-environment.ts';
-import { type Custody, commandUnderCustody } from './custody.ts';
+import { type Custody, commandUnderCustody } from './containment/custody.ts';
+import { daemonMarker, runMarker } from './containment/process-table.ts';
 import { findProgram } from './find-program.ts';
-import { daemonMarker, runMarker } from './process-table.ts';
 
 /** What every program needs to be started. */
 export interface ProgramRequest {

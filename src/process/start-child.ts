@@ -1,12 +1,12 @@
 import type { Clock } from '../clock/clock.ts';
 import { childStdin } from './child-stdin.ts';
-import type { Custody } from './custody.ts';
-import { endTree } from './end-tree.ts';
-import type { LiveProcess, ProcessExit, StopReport } from './live-process.ts';
-import { OutputChunks } from './output-chunks.ts';
-import { startTimeOf } from './process-table.ts';
+import type { Custody } from './containment/custody.ts';
+import { endTree } from './containment/end-tree.ts';
+import type { LiveProcess, ProcessExit, StopReport } from './containment/live-process.ts';
+import { startTimeOf } from './containment/process-table.ts';
+import { OutputChunks } from './output/output-chunks.ts';
+import { keepStderrTail } from './output/stderr-tail.ts';
 import { type ProgramRequest, spawnProgram } from './spawn-program.ts';
-import { keepStderrTail } from './stderr-tail.ts';
 
 /** What varies with the machine, handed in. */
 export interface ProcessDeps {

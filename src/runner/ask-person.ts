@@ -1,6 +1,6 @@
 import type { SessionRequest } from '../agent/agent.ts';
+import type { AgentQuestion, QuestionAnswer } from '../core/command/question.ts';
 import type { Logger } from '../core/logger.ts';
-import type { AgentQuestion, QuestionAnswer } from '../core/question.ts';
 
 export interface AskingParts {
   readonly ask: SessionRequest['ask'];

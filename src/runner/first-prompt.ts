@@ -1,5 +1,5 @@
-import { answersText } from '../core/answer-text.ts';
-import { earlierWorkText } from '../core/earlier-work.ts';
+import { answersText } from '../core/command/answer-text.ts';
+import { earlierWorkText } from '../core/run/earlier-work.ts';
 import type { RetryKind } from '../core/workflow.ts';
 import type { RunRequest } from './runner.ts';
 import { saidText } from './said-text.ts';

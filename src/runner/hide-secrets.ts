@@ -1,5 +1,5 @@
 import type { Agent, AgentSession } from '../agent/agent.ts';
-import type { Redactor } from '../core/redact.ts';
+import type { Redactor } from '../core/text/redact.ts';
 import type { ToolDoor } from '../core/tool-door.ts';
 
 /**

@@ -1,7 +1,7 @@
 import type { AgentEvent } from '../agent/agent.ts';
-import { shortWords, wordsOfAnswer } from '../core/person-words.ts';
-import type { AgentQuestion, QuestionAnswer } from '../core/question.ts';
-import type { Redactor } from '../core/redact.ts';
+import { shortWords, wordsOfAnswer } from '../core/command/person-words.ts';
+import type { AgentQuestion, QuestionAnswer } from '../core/command/question.ts';
+import type { Redactor } from '../core/text/redact.ts';
 
 /** What a person said to an agent. */
 export type PersonWords =

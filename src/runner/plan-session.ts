@@ -1,5 +1,5 @@
 import type { SessionRecovery, SessionRequest } from '../agent/agent.ts';
-import type { RecoveryStep } from '../core/context-recovery.ts';
+import type { RecoveryStep } from '../core/run/context-recovery.ts';
 import type { ContextRecoverySettings } from '../core/settings.ts';
 import type { RetryKind } from '../core/workflow.ts';
 

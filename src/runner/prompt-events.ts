@@ -1,6 +1,6 @@
 import type { AgentEvent } from '../agent/agent.ts';
-import { fenceParts, type PromptPart } from '../core/fence.ts';
-import type { Redactor } from '../core/redact.ts';
+import { fenceParts, type PromptPart } from '../core/text/fence.ts';
+import type { Redactor } from '../core/text/redact.ts';
 
 export interface ToldPrompt {
   readonly turn: number;

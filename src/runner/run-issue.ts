@@ -2,13 +2,13 @@ import type { Agent, AgentEvent, AgentSession, SessionRequest } from '../agent/a
 import type { Chance } from '../clock/chance.ts';
 import type { Clock } from '../clock/clock.ts';
 import { type BatonError, toBatonError } from '../core/baton-error.ts';
-import { whyNotRoutable } from '../core/eligibility.ts';
-import { harmlessLine } from '../core/harmless-line.ts';
-import type { Issue } from '../core/issue.ts';
+import { whyNotRoutable } from '../core/dispatch/eligibility.ts';
+import type { Issue } from '../core/issue/issue.ts';
 import type { Logger } from '../core/logger.ts';
-import { createRedactor, secretsIn } from '../core/redact.ts';
-import { lastStage, type RunOutcome, type StopReason } from '../core/run.ts';
+import { lastStage, type RunOutcome, type StopReason } from '../core/run/run.ts';
 import type { AccountSettings, Settings } from '../core/settings.ts';
+import { harmlessLine } from '../core/text/harmless-line.ts';
+import { createRedactor, secretsIn } from '../core/text/redact.ts';
 import type { ToolDoor, ToolHost } from '../core/tool-door.ts';
 import type { Workspace, WorkspaceFacts, Workspaces, WorkspaceVisit } from '../workspace/workspace.ts';
 import { askPerson } from './ask-person.ts';

@@ -1,6 +1,6 @@
 import type { BatonError } from '../core/baton-error.ts';
-import type { RunOutcome, StopReason } from '../core/run.ts';
-import { stopOutcome } from '../core/stop-outcome.ts';
+import type { RunOutcome, StopReason } from '../core/run/run.ts';
+import { stopOutcome } from '../core/run/stop-outcome.ts';
 
 /** A stop explains whatever went wrong after it, except that the agent is still alive. */
 export function outcomeOf(reason: StopReason | null, error: BatonError | null, turns: number): RunOutcome {

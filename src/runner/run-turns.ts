@@ -1,9 +1,9 @@
 import type { AgentSession, SessionRequest, TurnResult } from '../agent/agent.ts';
-import { answersText } from '../core/answer-text.ts';
 import { BatonError } from '../core/baton-error.ts';
-import { harmlessLine, harmlessLines } from '../core/harmless-line.ts';
-import type { AgentQuestion } from '../core/question.ts';
-import { countIdleTurn, type IdleTurns, isStalemate, noIdleTurns, stalemateError } from '../core/stalemate.ts';
+import { answersText } from '../core/command/answer-text.ts';
+import type { AgentQuestion } from '../core/command/question.ts';
+import { countIdleTurn, type IdleTurns, isStalemate, noIdleTurns, stalemateError } from '../core/run/stalemate.ts';
+import { harmlessLine, harmlessLines } from '../core/text/harmless-line.ts';
 import { continuationPrompt } from './continuation-prompt.ts';
 import type { RunRequest } from './runner.ts';
 import { saidText } from './said-text.ts';

@@ -1,10 +1,10 @@
 import type { AgentEvent, AgentProcess, SessionRequest } from '../agent/agent.ts';
-import type { RecoveryStep } from '../core/context-recovery.ts';
-import type { EarlierWork } from '../core/earlier-work.ts';
-import type { Issue } from '../core/issue.ts';
-import type { AgentQuestion, QuestionAnswer } from '../core/question.ts';
-import type { RunOutcome, RunStage, StopReason } from '../core/run.ts';
-import type { Delivery } from '../core/run-evidence.ts';
+import type { AgentQuestion, QuestionAnswer } from '../core/command/question.ts';
+import type { Issue } from '../core/issue/issue.ts';
+import type { RecoveryStep } from '../core/run/context-recovery.ts';
+import type { EarlierWork } from '../core/run/earlier-work.ts';
+import type { RunOutcome, RunStage, StopReason } from '../core/run/run.ts';
+import type { Delivery } from '../core/run/run-evidence.ts';
 import type { AccountSettings } from '../core/settings.ts';
 import type { RetryKind, Workflow } from '../core/workflow.ts';
 import type { WorkspaceFacts } from '../workspace/workspace.ts';

@@ -1,5 +1,5 @@
 import type { AgentEvent, AgentEventName, TokenUsage } from '../agent/agent.ts';
-import { mergeWindows, type QuotaWindow } from '../core/account.ts';
+import { mergeWindows, type QuotaWindow } from '../core/account/account.ts';
 
 /** More than a person could follow, and less than a daemon notices. */
 const mostASecond = 500;

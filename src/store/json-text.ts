@@ -1,4 +1,4 @@
-import type { Author } from '../core/author.ts';
+import type { Author } from '../core/issue/author.ts';
 
 /** JSON is kept as text on both engines. Null stays null, and what JSON does not have (undefined) becomes it. */
 export function toJsonText(value: unknown): string | null {

@@ -1,7 +1,7 @@
-import type { HeldClaim } from './claims.ts';
-import type { HeldIssue } from './held.ts';
-import type { Retry } from './retries.ts';
-import type { RunRecord } from './runs.ts';
+import type { HeldClaim } from './tables/claims.ts';
+import type { HeldIssue } from './tables/held.ts';
+import type { Retry } from './tables/retries.ts';
+import type { RunRecord } from './tables/runs.ts';
 
 /** What of scheduling survives the process that wrote it, as it was at one moment. */
 export interface Recovery {

@@ -1,11 +1,11 @@
 import type { Generated } from 'kysely';
-import type { BoardStatus } from '../core/board-status.ts';
-import type { CommandAnswer } from '../core/command-answers.ts';
-import type { RecoveryStep } from '../core/context-recovery.ts';
-import type { NotifyCause } from '../core/notify-cause.ts';
+import type { CommandAnswer } from '../core/command/command-answers.ts';
+import type { BoardStatus } from '../core/issue/board-status.ts';
+import type { NotifyCause } from '../core/notify/notify-cause.ts';
+import type { RecoveryStep } from '../core/run/context-recovery.ts';
 import type { RetryKind } from '../core/workflow.ts';
-import type { JobTimer } from './job-timers.ts';
-import type { RunFinish } from './runs.ts';
+import type { JobTimer } from './tables/job-timers.ts';
+import type { RunFinish } from './tables/runs.ts';
 
 /**
  * The tables as both engines have them after the last migration, for Kysely's types. `migrations/` makes them; a test

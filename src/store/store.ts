@@ -1,25 +1,25 @@
-import type { Accounts } from './accounts.ts';
-import type { BoardComments } from './board-comments.ts';
-import type { BoardHistory } from './board-history.ts';
-import type { BoardIssues } from './board-issues.ts';
-import type { BoardNews } from './board-news.ts';
-import type { Claims } from './claims.ts';
-import type { Commands } from './commands.ts';
-import type { Counters } from './counters.ts';
-import type { Held } from './held.ts';
-import type { JobTimers } from './job-timers.ts';
-import type { Landed } from './landed.ts';
-import type { Notifications } from './notifications.ts';
-import type { Pins } from './pins.ts';
-import type { Projects } from './projects.ts';
-import type { Questions } from './questions.ts';
 import type { Recovery } from './recovery.ts';
-import type { RequestCounts } from './request-counts.ts';
-import type { Retries } from './retries.ts';
-import type { RunEvents } from './run-events.ts';
-import type { Runs } from './runs.ts';
 import type { StoreUpkeep } from './store-upkeep.ts';
-import type { Usage } from './usage.ts';
+import type { Accounts } from './tables/accounts.ts';
+import type { BoardComments } from './tables/board-comments.ts';
+import type { BoardHistory } from './tables/board-history.ts';
+import type { BoardIssues } from './tables/board-issues.ts';
+import type { BoardNews } from './tables/board-news.ts';
+import type { Claims } from './tables/claims.ts';
+import type { Commands } from './tables/commands.ts';
+import type { Counters } from './tables/counters.ts';
+import type { Held } from './tables/held.ts';
+import type { JobTimers } from './tables/job-timers.ts';
+import type { Landed } from './tables/landed.ts';
+import type { Notifications } from './tables/notifications.ts';
+import type { Pins } from './tables/pins.ts';
+import type { Projects } from './tables/projects.ts';
+import type { Questions } from './tables/questions.ts';
+import type { RequestCounts } from './tables/request-counts.ts';
+import type { Retries } from './tables/retries.ts';
+import type { RunEvents } from './tables/run-events.ts';
+import type { Runs } from './tables/runs.ts';
+import type { Usage } from './tables/usage.ts';
 
 /**
  * The durable memory: one schema on two engines, embedded SQLite for one machine and PostgreSQL for many. What must hold:

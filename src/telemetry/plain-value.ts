@@ -1,5 +1,5 @@
 import type { LogFields } from '../core/logger.ts';
-import { Secret } from '../core/secret.ts';
+import { Secret } from '../core/text/secret.ts';
 import type { LogLevel } from './log-level.ts';
 import { plainError } from './plain-error.ts';
 

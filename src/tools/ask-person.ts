@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { BatonError } from '../core/baton-error.ts';
-import { harmlessLine, harmlessLines } from '../core/harmless-line.ts';
-import type { QuestionAnswer } from '../core/question.ts';
+import type { QuestionAnswer } from '../core/command/question.ts';
+import { harmlessLine, harmlessLines } from '../core/text/harmless-line.ts';
 import { defineTool } from './tool.ts';
 
 /** How an answer names what the person says. */

@@ -1,6 +1,6 @@
-import { fence, fenceRule, fenceState, isTrusted, unfencedLine, unfencedValue } from '../core/fence.ts';
-import { harmlessLine } from '../core/harmless-line.ts';
-import type { Issue } from '../core/issue.ts';
+import type { Issue } from '../core/issue/issue.ts';
+import { fence, fenceRule, fenceState, isTrusted, unfencedLine, unfencedValue } from '../core/text/fence.ts';
+import { harmlessLine } from '../core/text/harmless-line.ts';
 import type { IssueComment, IssueComments } from '../tracker/tracker.ts';
 import { mostOutputBytes } from './cap-output.ts';
 

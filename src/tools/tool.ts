@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Chance } from '../clock/chance.ts';
 import type { Clock } from '../clock/clock.ts';
 import { BatonError } from '../core/baton-error.ts';
-import type { AgentQuestion, QuestionAnswer } from '../core/question.ts';
+import type { AgentQuestion, QuestionAnswer } from '../core/command/question.ts';
 import type { ToolAnswer, ToolDescription } from '../core/tool-door.ts';
 import type { Ask, Tracker } from '../tracker/tracker.ts';
 

@@ -1,5 +1,5 @@
-import type { Author } from '../core/author.ts';
-import { localAuthor } from '../core/fence.ts';
+import type { Author } from '../core/issue/author.ts';
+import { localAuthor } from '../core/text/fence.ts';
 import type { IssueComment, IssueComments } from './tracker.ts';
 
 /** More is a conversation that nobody reads to its beginning; an adapter asks its tracker for no more. */

@@ -1,9 +1,9 @@
-import type { Author } from '../core/author.ts';
 import type { BatonError } from '../core/baton-error.ts';
-import type { Issue } from '../core/issue.ts';
-import type { RequestCaller } from '../core/request-caller.ts';
-import type { RequestPressure } from '../core/request-pressure.ts';
-import type { StartMove } from '../core/slots.ts';
+import type { StartMove } from '../core/dispatch/slots.ts';
+import type { Author } from '../core/issue/author.ts';
+import type { Issue } from '../core/issue/issue.ts';
+import type { RequestCaller } from '../core/requests/request-caller.ts';
+import type { RequestPressure } from '../core/requests/request-pressure.ts';
 import type { ToolAnswer, ToolDescription } from '../core/tool-door.ts';
 
 /**

@@ -1,18 +1,18 @@
 import { createHash } from 'node:crypto';
-import { fenceRule, fenceState, isTrusted } from '../core/fence.ts';
 import type { Problem } from '../core/problem.ts';
+import { fenceRule, fenceState, isTrusted } from '../core/text/fence.ts';
 import type { PromptInput, Workflow } from '../core/workflow.ts';
-import { branchName } from './branch-name.ts';
-import { compileTemplate, type Render } from './compile-template.ts';
 import { decodeText } from './decode-text.ts';
-import { defaultPrompt } from './default-prompt.ts';
-import type { DescribedSetting } from './describe-settings.ts';
 import { parseFrontMatter } from './parse-front-matter.ts';
 import { parseSettings } from './parse-settings.ts';
-import { issueVariables, promptVariables } from './prompt-variables.ts';
 import { readWorkflowBytes } from './read-workflow-bytes.ts';
 import { splitFrontMatter } from './split-front-matter.ts';
 import type { WorkflowContext } from './surroundings.ts';
+import type { DescribedSetting } from './table/describe-settings.ts';
+import { branchName } from './template/branch-name.ts';
+import { compileTemplate, type Render } from './template/compile-template.ts';
+import { defaultPrompt } from './template/default-prompt.ts';
+import { issueVariables, promptVariables } from './template/prompt-variables.ts';
 import { errorAt, type Report, toWorkflowError } from './workflow-problems.ts';
 
 /** A good reading of a workflow file with what a person may want to know of it. */

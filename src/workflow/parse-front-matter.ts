@@ -1,6 +1,6 @@
 import { LineCounter, parseDocument } from 'yaml';
 import { BatonError } from '../core/baton-error.ts';
-import { toPlainData } from './plain-data.ts';
+import { toPlainData } from './table/plain-data.ts';
 
 /** The top of the front matter. Values are plain data: text, numbers, booleans, lists and maps. */
 export type FrontMatter = Readonly<Record<string, unknown>>;

@@ -1,17 +1,17 @@
 import { basename, dirname } from 'node:path';
 import type { HookSettings, LimitSettings, Settings } from '../core/settings.ts';
-import { type DescribedSetting, describeSettings } from './describe-settings.ts';
 import type { FrontMatter } from './parse-front-matter.ts';
-import { readSettings, sectionOf } from './read-settings.ts';
-import { resolveAgent } from './resolve-agent.ts';
-import { resolveNotify } from './resolve-notify.ts';
-import { resolvePolling } from './resolve-polling.ts';
-import { resolveStoreUrl } from './resolve-store.ts';
-import { findTracker, resolveTracker } from './resolve-tracker.ts';
-import { resolveWorkspace, script } from './resolve-workspace.ts';
-import type { SettingValues } from './setting-table.ts';
+import { resolveAgent } from './resolve/resolve-agent.ts';
+import { resolveNotify } from './resolve/resolve-notify.ts';
+import { resolvePolling } from './resolve/resolve-polling.ts';
+import { resolveStoreUrl } from './resolve/resolve-store.ts';
+import { findTracker, resolveTracker } from './resolve/resolve-tracker.ts';
+import { resolveWorkspace, script } from './resolve/resolve-workspace.ts';
 import type { WorkflowContext } from './surroundings.ts';
-import { reportUnknownKeys } from './unknown-keys.ts';
+import { type DescribedSetting, describeSettings } from './table/describe-settings.ts';
+import { readSettings, sectionOf } from './table/read-settings.ts';
+import type { SettingValues } from './table/setting-table.ts';
+import { reportUnknownKeys } from './table/unknown-keys.ts';
 import type { Report } from './workflow-problems.ts';
 
 export interface ParsedSettings {

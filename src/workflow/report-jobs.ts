@@ -1,6 +1,6 @@
-import { nearestKey } from './nearest-key.ts';
 import { type FrontMatter, isMap } from './parse-front-matter.ts';
-import { timedJobs } from './polling-table.ts';
+import { nearestKey } from './table/nearest-key.ts';
+import { timedJobs } from './table/polling-table.ts';
 import { errorAt, type Report } from './workflow-problems.ts';
 
 /**

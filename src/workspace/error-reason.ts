@@ -1,4 +1,4 @@
-import { harmlessLine } from '../core/harmless-line.ts';
+import { harmlessLine } from '../core/text/harmless-line.ts';
 
 /** Whether the operating system said this. */
 export function hasCode(error: unknown, code: string): boolean {

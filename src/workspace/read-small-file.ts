@@ -1,7 +1,7 @@
 import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { BatonError } from '../core/baton-error.ts';
-import { harmlessLine } from '../core/harmless-line.ts';
+import { harmlessLine } from '../core/text/harmless-line.ts';
 import { type BytePath, fromBytePath } from './folders-of.ts';
 import { lookAt } from './look-at.ts';
 

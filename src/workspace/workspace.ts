@@ -1,5 +1,5 @@
-import type { Issue } from '../core/issue.ts';
-import type { Delivery } from '../core/run-evidence.ts';
+import type { Issue } from '../core/issue/issue.ts';
+import type { Delivery } from '../core/run/run-evidence.ts';
 
 /**
  * The seam to where a ticket's files live (specification 9). What must hold:

@@ -6,7 +6,7 @@ import type { AgentEvent } from '../../src/agent/agent.ts';
 import { createCommandAgent } from '../../src/agent/command/command-agent.ts';
 import { systemChance } from '../../src/clock/system-chance.ts';
 import { systemClock } from '../../src/clock/system-clock.ts';
-import { listMarkedProcesses } from '../../src/process/marked-processes.ts';
+import { listMarkedProcesses } from '../../src/process/containment/marked-processes.ts';
 
 it('stop waits for a program that is just being started, ends it, and nothing is told after it', async () => {
   const workspace = realpathSync(mkdtempSync(path.join(tmpdir(), 'baton-command-')));

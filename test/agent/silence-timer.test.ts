@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { SilenceTimer } from '../../src/agent/silence-timer.ts';
-import { SimulatedClock } from '../../src/clock/simulated-clock.ts';
+import { SimulatedClock } from '../fake/simulated-clock.ts';
 
 function silence(limitMs: number) {
   const clock = new SimulatedClock();

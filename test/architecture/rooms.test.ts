@@ -74,7 +74,7 @@ describe('the rooms', () => {
   });
 
   it('would be caught breaking the table', () => {
-    expect(isAllowed('core/issue.ts', 'clock/clock.ts')).toBe(false);
+    expect(isAllowed('core/issue/issue.ts', 'clock/clock.ts')).toBe(false);
     expect(isAllowed('runner/run-issue.ts', 'agent/agent.ts')).toBe(true);
     expect(isAllowed('runner/run-issue.ts', 'agent/launch-agent.ts')).toBe(false);
     const text = "import type { A } from '../a.ts';\nconst b = await import('./b.ts');\nimport 'pg';";

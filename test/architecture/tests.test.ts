@@ -11,7 +11,7 @@ const testFiles = files.filter((file) => file.endsWith('.test.ts'));
 /** What a file calls that starts a daemon as a process of its own, a browser or a real agent. */
 const slowCalls = /\b(startDaemon|startLive|startDoomed|startCodexDaemon|describeInChromium|describeWithCodex)\(/;
 /** Folders whose tests all do, or that walk whole days and hundreds of seeds. */
-const slowFolders = /^(browser|cadence|daemon|fault|real|simulation)\//;
+const slowFolders = /^(browser|cadence|daemon\/live|fault|real|simulation)\//;
 
 describe('the tests', () => {
   it('that start a daemon, a browser or a real agent are tagged `full`', () => {

@@ -1,4 +1,4 @@
-import { seededChance } from '../../src/clock/seeded-chance.ts';
+import { seededChance } from '../fake/seeded-chance.ts';
 import { beginDay, type DayOptions, hour, midnight, minute, second, wholeDay } from './day.ts';
 import { initialFile } from './initial-file.ts';
 import { fileTickets, usualWork } from './people.ts';

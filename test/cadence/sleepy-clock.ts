@@ -1,5 +1,5 @@
 import type { Clock, Timer } from '../../src/clock/clock.ts';
-import { SimulatedClock } from '../../src/clock/simulated-clock.ts';
+import { SimulatedClock } from '../fake/simulated-clock.ts';
 
 interface Waiting {
   readonly dueAt: number;

@@ -2,7 +2,7 @@
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/clock/system-clock.ts';
-import { done } from '../../src/core/command-answers.ts';
+import { done } from '../../src/core/command/command-answers.ts';
 import { checkoutFolders } from '../../src/workspace/git/checkout/checkout-record.ts';
 import { gitPlaces } from '../../src/workspace/git/git-places.ts';
 import { ask, endRun, inStore, placeWithStore } from './asked-question.ts';

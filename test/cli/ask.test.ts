@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { findQuestion } from '../../src/cli/ask/find-question.ts';
 import { systemClock } from '../../src/clock/system-clock.ts';
-import { done } from '../../src/core/command-answers.ts';
+import { done } from '../../src/core/command/command-answers.ts';
 import { ask, field, inStore, mayRun, placeWithStore, twoThings, whichColour } from './asked-question.ts';
 import { batonHere } from './baton-here.ts';
 import { answer, liveTest, refusal } from './live-daemon.ts';

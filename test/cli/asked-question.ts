@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { systemClock } from '../../src/clock/system-clock.ts';
-import type { AgentQuestion, QuestionField } from '../../src/core/question.ts';
+import type { AgentQuestion, QuestionField } from '../../src/core/command/question.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import type { Store } from '../../src/store/store.ts';
 import { batonHere } from './baton-here.ts';

@@ -3,9 +3,9 @@ import { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'vitest';
 import { runCommandLine } from '../../src/cli/command-line.ts';
-import type { Output, Surroundings } from '../../src/cli/surroundings.ts';
 import { systemChance } from '../../src/clock/system-chance.ts';
 import { systemClock } from '../../src/clock/system-clock.ts';
+import type { Output, Surroundings } from '../../src/daemon/surroundings.ts';
 import { until } from '../process/real-children.ts';
 import type { Ended, Place } from './run-baton.ts';
 

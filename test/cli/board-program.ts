@@ -1,8 +1,8 @@
 import { Command } from 'commander';
 import { registerIssueCommands } from '../../src/cli/issue/register.ts';
 import { readWork } from '../../src/cli/issue/work-on-issue.ts';
-import type { Output } from '../../src/cli/surroundings.ts';
 import type { BatonError } from '../../src/core/baton-error.ts';
+import type { Output } from '../../src/daemon/surroundings.ts';
 import type { Board } from '../../src/tracker/board/board.ts';
 import { type BoardScene, boardScene } from '../tracker/board-scene.ts';
 

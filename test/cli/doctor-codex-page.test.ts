@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { pinnedCodexVersion } from '../../src/agent/codex/pinned-version.ts';
-import { workflowSchema } from '../../src/workflow/workflow-schema.ts';
+import { workflowSchema } from '../../src/workflow/table/workflow-schema.ts';
 import { givenContext, givenText } from '../workflow/given.ts';
 
 const page = (name: string): string => readFileSync(new URL(`../../${name}`, import.meta.url), 'utf8');

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { checkLinear } from '../../src/cli/doctor/check-linear.ts';
 import type { Finding } from '../../src/cli/doctor/finding.ts';
-import { Secret } from '../../src/core/secret.ts';
 import type { TrackerSettings } from '../../src/core/settings.ts';
+import { Secret } from '../../src/core/text/secret.ts';
 import { type LinearScene, linearScene } from '../tracker/linear/linear-scene.ts';
 
 function check(scene: LinearScene, changes: Partial<TrackerSettings> = {}): Promise<readonly Finding[]> {

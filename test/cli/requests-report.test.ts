@@ -8,8 +8,8 @@ import {
   providerReports,
   type RequestFacts,
   spenders,
-} from '../../src/cli/requests/request-report.ts';
-import type { RequestBucket, RequestSum } from '../../src/store/request-counts.ts';
+} from '../../src/daemon/services/request-figures.ts';
+import type { RequestBucket, RequestSum } from '../../src/store/tables/request-counts.ts';
 
 const midnight = Date.UTC(2026, 10, 15);
 const six = midnight + 6 * hourMs;

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/clock/system-clock.ts';
 import { LocalSocket } from '../../src/server/local-socket.ts';
 import { openStore } from '../../src/store/open-store.ts';
-import type { RequestCount } from '../../src/store/request-counts.ts';
+import type { RequestCount } from '../../src/store/tables/request-counts.ts';
 import { memoryLogger } from '../fake/memory-logger.ts';
 import { batonHere, daemonHere } from './baton-here.ts';
 import { answer, boardWorkflow, liveTest, refusal, stateFolderOf } from './live-daemon.ts';

@@ -3,20 +3,20 @@ import { mkdirSync, readdirSync, readFileSync, renameSync, symlinkSync } from 'n
 import path from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { guardedSource } from '../../src/cli/guarded-source.ts';
-import { fairShares } from '../../src/cli/start/fair-shares.ts';
-import { findClash, findSameFile } from '../../src/cli/start/find-clash.ts';
-import { type KeptProject, keepProjects } from '../../src/cli/start/keep-projects.ts';
-import type { ProjectGround } from '../../src/cli/start/project-ground.ts';
-import { shareSignals } from '../../src/cli/start/shared-signals.ts';
-import { toldOnce } from '../../src/cli/start/told-once.ts';
-import type { SignalPlan } from '../../src/cli/stop-on-signal.ts';
 import { sleep } from '../../src/clock/clock.ts';
-import { SimulatedClock } from '../../src/clock/simulated-clock.ts';
 import { systemClock } from '../../src/clock/system-clock.ts';
 import { BatonError } from '../../src/core/baton-error.ts';
 import type { Workflow } from '../../src/core/workflow.ts';
+import { guardedSource } from '../../src/daemon/guarded-source.ts';
+import { fairShares } from '../../src/daemon/projects/fair-shares.ts';
+import { findClash, findSameFile } from '../../src/daemon/projects/find-clash.ts';
+import { type KeptProject, keepProjects } from '../../src/daemon/projects/keep-projects.ts';
+import type { ProjectGround } from '../../src/daemon/projects/project-ground.ts';
+import { shareSignals } from '../../src/daemon/projects/shared-signals.ts';
+import { toldOnce } from '../../src/daemon/projects/told-once.ts';
+import type { SignalPlan } from '../../src/daemon/stop-on-signal.ts';
 import { memoryLogger } from '../fake/memory-logger.ts';
+import { SimulatedClock } from '../fake/simulated-clock.ts';
 import { until } from '../process/real-children.ts';
 import {
   addIssue,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { sleep, timedOut, within } from '../../src/clock/clock.ts';
-import { seededChance } from '../../src/clock/seeded-chance.ts';
-import { SimulatedClock } from '../../src/clock/simulated-clock.ts';
+import { seededChance } from '../fake/seeded-chance.ts';
+import { SimulatedClock } from '../fake/simulated-clock.ts';
 
 describe('the simulated clock', () => {
   it('stands still until it is moved, and fires timers at their own instants', async () => {

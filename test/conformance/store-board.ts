@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { type BoardStatus, boardStatuses } from '../../src/core/board-status.ts';
-import type { BoardIssues } from '../../src/store/board-issues.ts';
+import { type BoardStatus, boardStatuses } from '../../src/core/issue/board-status.ts';
+import type { BoardIssues } from '../../src/store/tables/board-issues.ts';
 import { runs } from '../property-runs.ts';
 import { draft, onEngine, project, type StoreEngine } from './store.ts';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import type { ClaimWish } from '../../src/store/claims.ts';
+import type { ClaimWish } from '../../src/store/tables/claims.ts';
 import { runs } from '../property-runs.ts';
 import { onEngine, project, type StoreEngine, type StorePlace } from './store.ts';
 import { anyActs, expectRules } from './store-claims-model.ts';

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import type { Delivery } from '../../src/core/run-evidence.ts';
-import type { RequestCount } from '../../src/store/request-counts.ts';
+import type { Delivery } from '../../src/core/run/run-evidence.ts';
+import type { RequestCount } from '../../src/store/tables/request-counts.ts';
 import { onEngine, project, runStart, type StoreEngine } from './store.ts';
 
 /** What happened and what it cost: runs, their events, request counts, usage. */

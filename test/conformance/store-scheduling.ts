@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import { done, refused } from '../../src/core/command-answers.ts';
-import type { CommandDraft } from '../../src/store/commands.ts';
-import type { JobTimer } from '../../src/store/job-timers.ts';
-import type { Retry } from '../../src/store/retries.ts';
+import { done, refused } from '../../src/core/command/command-answers.ts';
+import type { CommandDraft } from '../../src/store/tables/commands.ts';
+import type { JobTimer } from '../../src/store/tables/job-timers.ts';
+import type { Retry } from '../../src/store/tables/retries.ts';
 import { onEngine, project, runStart, type StoreEngine } from './store.ts';
 
 /** What scheduling remembers, save who has what: projects, retries, held, pins, counters, job timers, commands. */

@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/clock/system-clock.ts';
-import type { BoardIssueDraft } from '../../src/store/board-issues.ts';
 import { openStore } from '../../src/store/open-store.ts';
-import type { RunStart } from '../../src/store/runs.ts';
 import type { Store } from '../../src/store/store.ts';
+import type { BoardIssueDraft } from '../../src/store/tables/board-issues.ts';
+import type { RunStart } from '../../src/store/tables/runs.ts';
 
 /** What an engine brings so that the suites can run on it. */
 export interface StoreEngine {

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { BatonError } from '../../src/core/baton-error.ts';
-import type { Issue } from '../../src/core/issue.ts';
+import type { Issue } from '../../src/core/issue/issue.ts';
 import type { Tracker } from '../../src/tracker/tracker.ts';
 import { issue as ticket } from '../fake/issues.ts';
 

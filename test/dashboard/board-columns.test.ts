@@ -9,7 +9,7 @@ import {
   withIssue,
   withoutIssue,
   withPage,
-} from '../../dashboard/data/board-columns.ts';
+} from '../../dashboard/data/board/board-columns.ts';
 import type { IssueSummary } from '../../src/server/api/schema/issue.ts';
 
 const states = ['todo', 'review', 'done'] as const;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { draftOf, keepDraft } from '../../dashboard/data/drafts.ts';
+import { draftOf, keepDraft } from '../../dashboard/data/page/drafts.ts';
 import {
   closeForm,
   isAnswering,
@@ -9,7 +9,7 @@ import {
   openFormAt,
   placesInUse,
   turnForm,
-} from '../../dashboard/data/open-forms.ts';
+} from '../../dashboard/data/page/open-forms.ts';
 
 describe('what a person has typed and not sent', () => {
   it('tells a field that was made empty from one that was not touched', () => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { harmlessLine, harmlessText } from '../../dashboard/data/harmless-text.ts';
+import { harmlessLine, harmlessText } from '../../dashboard/data/text/harmless-text.ts';
 import { runs } from '../property-runs.ts';
 
 /** What a browser draws with no width, or draws other text differently for. */

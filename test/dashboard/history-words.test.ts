@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createdWords, keysOf } from '../../dashboard/data/history-words.ts';
+import { createdWords, keysOf } from '../../dashboard/data/issue/history-words.ts';
 
 const past = fc.array(fc.record({ at: fc.constantFrom('1', '2', '3'), what: fc.constantFrom('comment', 'status') }));
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { createIssueNews } from '../../dashboard/data/issue-news.ts';
-import { createRunNews } from '../../dashboard/data/run-news.ts';
+import { createIssueNews } from '../../dashboard/data/issue/issue-news.ts';
+import { createRunNews } from '../../dashboard/data/run/run-news.ts';
 import type { Patch, StreamEvent } from '../../src/server/api/schema/event.ts';
 
 const patch = (facts: Pick<Partial<Patch>, 'set' | 'drop' | 'project'>): StreamEvent => ({

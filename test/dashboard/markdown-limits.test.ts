@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isTooMuchMarkdown } from '../../dashboard/data/markdown-limits.ts';
+import { isTooMuchMarkdown } from '../../dashboard/data/text/markdown-limits.ts';
 
 describe('a text that is made to stop the page', () => {
   // @conforms dashboard.4

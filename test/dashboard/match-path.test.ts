@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { matchPath } from '../../dashboard/data/match-path.ts';
+import { matchPath } from '../../dashboard/data/page/match-path.ts';
 
 describe('the address of a screen', () => {
   // @conforms dashboard.7

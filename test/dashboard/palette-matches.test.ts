@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createMatches, type Matches, type PaletteItem } from '../../dashboard/data/palette-matches.ts';
+import { createMatches, type Matches, type PaletteItem } from '../../dashboard/data/page/palette-matches.ts';
 
 const item = (id: string, label = id): PaletteItem => ({ id, group: 'Issues', label, detail: '', run: () => {} });
 const row = (name: string, title = 'A title'): { issue_identifier: string; title: string } => ({

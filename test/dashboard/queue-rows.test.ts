@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { matchingRows, queueRows, reasonCounts, startsNext } from '../../dashboard/data/queue-rows.ts';
+import { matchingRows, queueRows, reasonCounts, startsNext } from '../../dashboard/data/issue/queue-rows.ts';
 import type { Queue } from '../../src/server/api/schema/system.ts';
 
 const codes = ['blocked', 'no_slot', 'claimed', 'constructor', '__proto__'];

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { fromSnapshot, withPatch } from '../../dashboard/data/rows.ts';
+import { fromSnapshot, withPatch } from '../../dashboard/data/issue/rows.ts';
 import type { Patch } from '../../src/server/api/schema/event.ts';
 import type { Now } from '../../src/server/api/schema/now.ts';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createSseParser, type SseMessage } from '../../dashboard/data/sse-parser.ts';
+import { createSseParser, type SseMessage } from '../../dashboard/data/connection/sse-parser.ts';
 
 function parsed(pieces: readonly string[]): readonly SseMessage[] {
   const messages: SseMessage[] = [];

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { eventKinds, tellEvent } from '../../dashboard/data/transcript-kinds.ts';
+import { eventKinds, tellEvent } from '../../dashboard/data/run/transcript-kinds.ts';
 import type { RunEvent } from '../../src/server/api/schema/run.ts';
 
 const told = (event: string, message: string, payload?: unknown) =>

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type EventSource, type LogListener, openTranscript } from '../../dashboard/data/transcript-log.ts';
-import { mergeEvents } from '../../dashboard/data/transcript-merge.ts';
-import { SimulatedClock } from '../../src/clock/simulated-clock.ts';
+import { type EventSource, type LogListener, openTranscript } from '../../dashboard/data/run/transcript-log.ts';
+import { mergeEvents } from '../../dashboard/data/run/transcript-merge.ts';
 import type { RunEvent } from '../../src/server/api/schema/run.ts';
+import { SimulatedClock } from '../fake/simulated-clock.ts';
 import { runs } from '../property-runs.ts';
 
 const event = (seq: number, payload?: unknown): RunEvent => ({

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { axisFor, barsOf, lastedMs, tickWords } from '../../dashboard/data/waterfall-bars.ts';
+import { axisFor, barsOf, lastedMs, tickWords } from '../../dashboard/data/run/waterfall-bars.ts';
 import type { Span } from '../../src/server/api/schema/run.ts';
 
 const start = Date.parse('2026-01-01T10:00:00.000Z');

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { costWords, durationWords, sentences, stopwatchWords, tokenWords } from '../../dashboard/data/words.ts';
+import { costWords, durationWords, sentences, stopwatchWords, tokenWords } from '../../dashboard/data/text/words.ts';
 
 const minute = 60_000;
 const hour = 60 * minute;

@@ -1,4 +1,4 @@
-import type { Delivery } from '../../src/core/run-evidence.ts';
+import type { Delivery } from '../../src/core/run/run-evidence.ts';
 import type { Removal, WorkspaceEntry, Workspaces } from '../../src/workspace/workspace.ts';
 
 /** Workspaces that only write down what is asked of them. Those that were removed are not listed any more. */

@@ -1,4 +1,4 @@
-import type { Issue } from '../../src/core/issue.ts';
+import type { Issue } from '../../src/core/issue/issue.ts';
 
 /** An issue that is ready to be worked on, with what a test wants different. */
 export function issue(changes: Partial<Issue> = {}): Issue {

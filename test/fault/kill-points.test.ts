@@ -1,8 +1,8 @@
 // @module-tag full
 import { describe, expect, it } from 'vitest';
-import { seededChance } from '../../src/clock/seeded-chance.ts';
 import { runsOf } from '../cli/live-daemon.ts';
 import { leaveNoPlaces } from '../cli/run-baton.ts';
+import { seededChance } from '../fake/seeded-chance.ts';
 import { startDoomed, startLive, untilKilled } from './fault-daemon.ts';
 import { FaultScene, faultWorkflow } from './fault-scene.ts';
 import type { KillPlan } from './kill-plan.ts';

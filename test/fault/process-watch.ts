@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
-import { startTimeOf } from '../../src/process/process-table.ts';
+import { startTimeOf } from '../../src/process/containment/process-table.ts';
 
 /**
  * Looks at the process table from outside, ten times a second, for as long as a test runs: which runs have a live

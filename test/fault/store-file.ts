@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { stateFolder } from '../../src/cli/state-folder.ts';
-import type { Surroundings } from '../../src/cli/surroundings.ts';
+import { stateFolder } from '../../src/daemon/state-folder.ts';
+import type { Surroundings } from '../../src/daemon/surroundings.ts';
 import type { Place } from '../cli/run-baton.ts';
 
 export interface Row {

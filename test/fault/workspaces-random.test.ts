@@ -1,8 +1,8 @@
 // @module-tag full
 import { describe, expect, it } from 'vitest';
-import { seededChance } from '../../src/clock/seeded-chance.ts';
 import { answer, stopDaemon } from '../cli/live-daemon.ts';
 import { leaveNoPlaces } from '../cli/run-baton.ts';
+import { seededChance } from '../fake/seeded-chance.ts';
 import { startLive } from './fault-daemon.ts';
 import { stubborn } from './fault-scene.ts';
 import { faultTest, patiently } from './patience.ts';

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { SimulatedClock } from '../../src/clock/simulated-clock.ts';
-import type { RequestCause } from '../../src/core/request-caller.ts';
+import type { RequestCause } from '../../src/core/requests/request-caller.ts';
 import type { HttpProvider } from '../../src/http/http.ts';
 import { type Departure, Limiter } from '../../src/http/limiter.ts';
 import type { CountedRequests } from '../../src/http/request-tally.ts';
 import type { RequestBudget, RequestHistory } from '../../src/http/spent-requests.ts';
 import { memoryLogger } from '../fake/memory-logger.ts';
+import { SimulatedClock } from '../fake/simulated-clock.ts';
 import { runs } from '../property-runs.ts';
 import { telling } from '../telling.ts';
 

@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { SimulatedClock } from '../../src/clock/simulated-clock.ts';
-import type { RequestCause } from '../../src/core/request-caller.ts';
-import { Secret } from '../../src/core/secret.ts';
+import type { RequestCause } from '../../src/core/requests/request-caller.ts';
+import { Secret } from '../../src/core/text/secret.ts';
 import type { AnnouncedLimit, HttpAnswer, HttpProvider } from '../../src/http/http.ts';
 import { type Departure, Limiter } from '../../src/http/limiter.ts';
 import { createLimiterRegistry } from '../../src/http/limiter-registry.ts';
 import type { RequestBudget } from '../../src/http/spent-requests.ts';
 import { type MemoryLogger, memoryLogger } from '../fake/memory-logger.ts';
+import { SimulatedClock } from '../fake/simulated-clock.ts';
 import { runs } from '../property-runs.ts';
 import { telling } from '../telling.ts';
 

@@ -1,13 +1,13 @@
 import { inspect } from 'node:util';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { SimulatedClock } from '../../src/clock/simulated-clock.ts';
-import { Secret } from '../../src/core/secret.ts';
+import { Secret } from '../../src/core/text/secret.ts';
 import type { AnnouncedLimit, HttpClient, HttpProvider, HttpRequest, SentRequest } from '../../src/http/http.ts';
 import { createLimiterRegistry } from '../../src/http/limiter-registry.ts';
 import { createHttpClient, type HttpClientOptions } from '../../src/http/metered-client.ts';
 import type { RequestBudget } from '../../src/http/spent-requests.ts';
 import type { Transport, TransportAnswer, TransportRequest } from '../../src/http/transport.ts';
 import { type MemoryLogger, memoryLogger } from '../fake/memory-logger.ts';
+import { SimulatedClock } from '../fake/simulated-clock.ts';
 
 const canary = 'canary-0f3b';
 const minuteMs = 60_000;

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { SimulatedClock } from '../../src/clock/simulated-clock.ts';
-import { planDispatch } from '../../src/core/dispatch-plan.ts';
+import { planDispatch } from '../../src/core/dispatch/dispatch-plan.ts';
 import type { Settings } from '../../src/core/settings.ts';
 import { dispatchGates, type GateParts } from '../../src/orchestrator/dispatch/gates.ts';
 import { whyNothingStarts } from '../../src/orchestrator/dispatch/why-nothing-starts.ts';
@@ -10,6 +9,7 @@ import { Spending } from '../../src/orchestrator/runs/spending.ts';
 import { issue } from '../fake/issues.ts';
 import { scratchStore } from '../fake/scratch-store.ts';
 import { settings } from '../fake/settings.ts';
+import { SimulatedClock } from '../fake/simulated-clock.ts';
 import { telling } from '../telling.ts';
 import { begun, besides, scene } from './scene.ts';
 import { seededClaims } from './seeded-claims.ts';

@@ -1,6 +1,5 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { SimulatedClock } from '../../src/clock/simulated-clock.ts';
 import { BatonError } from '../../src/core/baton-error.ts';
 import type { Claim, Hold, Retry, Running } from '../../src/orchestrator/claims/claim.ts';
 import type { NextStep } from '../../src/orchestrator/claims/claim-writes.ts';
@@ -8,6 +7,7 @@ import { noStreaks } from '../../src/orchestrator/claims/issue-counters.ts';
 import type { Store } from '../../src/store/store.ts';
 import { scratchStore } from '../fake/scratch-store.ts';
 import { settings } from '../fake/settings.ts';
+import { SimulatedClock } from '../fake/simulated-clock.ts';
 import { runs } from '../property-runs.ts';
 import { storeThrough } from './faulty-store.ts';
 import { type SeededClaims, seededClaims } from './seeded-claims.ts';

@@ -1,9 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { seededChance } from '../../src/clock/seeded-chance.ts';
-import { SimulatedClock } from '../../src/clock/simulated-clock.ts';
 import { BatonError } from '../../src/core/baton-error.ts';
-import type { RoomLeft } from '../../src/core/free-room.ts';
-import type { Issue } from '../../src/core/issue.ts';
+import type { RoomLeft } from '../../src/core/dispatch/free-room.ts';
+import type { Issue } from '../../src/core/issue/issue.ts';
 import type { Settings } from '../../src/core/settings.ts';
 import { Pause } from '../../src/orchestrator/commands/pause.ts';
 import { RoomWatch } from '../../src/orchestrator/dispatch/room-watch.ts';
@@ -22,7 +20,9 @@ import { MemoryTracker } from '../../src/tracker/memory/memory-tracker.ts';
 import { issue } from '../fake/issues.ts';
 import { memoryLogger } from '../fake/memory-logger.ts';
 import { scratchStore } from '../fake/scratch-store.ts';
+import { seededChance } from '../fake/seeded-chance.ts';
 import { settings } from '../fake/settings.ts';
+import { SimulatedClock } from '../fake/simulated-clock.ts';
 import { telling } from '../telling.ts';
 import { seededClaims } from './seeded-claims.ts';
 

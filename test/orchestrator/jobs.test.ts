@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { seededChance } from '../../src/clock/seeded-chance.ts';
-import { SimulatedClock } from '../../src/clock/simulated-clock.ts';
 import { BatonError } from '../../src/core/baton-error.ts';
-import { type JobName, jobNames } from '../../src/core/job-catalogue.ts';
+import { type JobName, jobNames } from '../../src/core/cadence/job-catalogue.ts';
 import type { Job } from '../../src/orchestrator/jobs/job.ts';
 import { Jobs } from '../../src/orchestrator/jobs/jobs.ts';
 import { PendingWork } from '../../src/orchestrator/pending-work.ts';
 import type { Store } from '../../src/store/store.ts';
 import { memoryLogger } from '../fake/memory-logger.ts';
 import { scratchStore } from '../fake/scratch-store.ts';
+import { seededChance } from '../fake/seeded-chance.ts';
+import { SimulatedClock } from '../fake/simulated-clock.ts';
 import { gate, scene } from './scene.ts';
 
 const minute = 60_000;

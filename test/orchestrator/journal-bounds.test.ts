@@ -7,17 +7,17 @@ import { promisify } from 'node:util';
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { AgentEvent } from '../../src/agent/agent.ts';
-import { SimulatedClock } from '../../src/clock/simulated-clock.ts';
 import { systemClock } from '../../src/clock/system-clock.ts';
 import { BatonError } from '../../src/core/baton-error.ts';
 import { Journal } from '../../src/orchestrator/runs/journal.ts';
 import { mergeFacts } from '../../src/orchestrator/runs/merge-facts.ts';
 import { openStore } from '../../src/store/open-store.ts';
-import type { RunFacts } from '../../src/store/runs.ts';
 import type { Store } from '../../src/store/store.ts';
-import { transcriptFiles } from '../../src/store/transcript-files.ts';
+import type { RunFacts } from '../../src/store/tables/runs.ts';
+import { transcriptFiles } from '../../src/store/transcripts/transcript-files.ts';
 import { memoryLogger } from '../fake/memory-logger.ts';
 import { scratchStore } from '../fake/scratch-store.ts';
+import { SimulatedClock } from '../fake/simulated-clock.ts';
 
 const event = (at: number, over: Partial<AgentEvent> = {}): AgentEvent => ({
   ...{ name: 'notification', at, pid: 1, summary: `event ${at}` },

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { BatonError } from '../../src/core/baton-error.ts';
-import type { Delivery } from '../../src/core/run-evidence.ts';
+import type { Delivery } from '../../src/core/run/run-evidence.ts';
 import { issue } from '../fake/issues.ts';
 import { settings } from '../fake/settings.ts';
 import { telling } from '../telling.ts';

@@ -1,12 +1,12 @@
 import { describe, expect, it, vi } from 'vitest';
-import { SimulatedClock } from '../../src/clock/simulated-clock.ts';
 import { BatonError } from '../../src/core/baton-error.ts';
-import { type Issue, normalizeState } from '../../src/core/issue.ts';
+import { type Issue, normalizeState } from '../../src/core/issue/issue.ts';
 import { MemoryTracker } from '../../src/tracker/memory/memory-tracker.ts';
 import type { Snapshot, SnapshotWish } from '../../src/tracker/tracker.ts';
 import { onEngine } from '../conformance/store.ts';
 import { issue } from '../fake/issues.ts';
 import { settings } from '../fake/settings.ts';
+import { SimulatedClock } from '../fake/simulated-clock.ts';
 import { engines } from '../store/engines.ts';
 import { storeThrough } from './faulty-store.ts';
 import { begun, besides, gate, type Scene, type SceneOptions, scene } from './scene.ts';

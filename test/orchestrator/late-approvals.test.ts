@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { BatonError } from '../../src/core/baton-error.ts';
-import type { AgentQuestion, QuestionAnswer } from '../../src/core/question.ts';
+import type { AgentQuestion, QuestionAnswer } from '../../src/core/command/question.ts';
 import type { Store } from '../../src/store/store.ts';
 import { settings } from '../fake/settings.ts';
 import { telling } from '../telling.ts';

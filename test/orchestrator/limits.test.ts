@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { SimulatedClock } from '../../src/clock/simulated-clock.ts';
 import type { LimitSettings } from '../../src/core/settings.ts';
 import { issue } from '../fake/issues.ts';
 import { settings } from '../fake/settings.ts';
+import { SimulatedClock } from '../fake/simulated-clock.ts';
 import { telling } from '../telling.ts';
 import { storeThrough } from './faulty-store.ts';
 import { begun, gate, type Scene, spend } from './scene.ts';

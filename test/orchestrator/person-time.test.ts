@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { AgentQuestion } from '../../src/core/question.ts';
+import type { AgentQuestion } from '../../src/core/command/question.ts';
 import type { LimitSettings } from '../../src/core/settings.ts';
 import { settings } from '../fake/settings.ts';
 import { begun, type Scene, type StagedRun } from './scene.ts';

@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { SimulatedClock } from '../../src/clock/simulated-clock.ts';
-import type { Issue } from '../../src/core/issue.ts';
+import type { Issue } from '../../src/core/issue/issue.ts';
 import { skippedIssues } from '../../src/orchestrator/dispatch/skipped.ts';
 import { QueueHealth } from '../../src/orchestrator/jobs/queue-health.ts';
 import { Candidates } from '../../src/orchestrator/poll/candidates.ts';
-import type { RunFinish } from '../../src/store/runs.ts';
+import type { RunFinish } from '../../src/store/tables/runs.ts';
 import { issue } from '../fake/issues.ts';
 import { memoryLogger } from '../fake/memory-logger.ts';
 import { scratchStore } from '../fake/scratch-store.ts';
 import { settings } from '../fake/settings.ts';
+import { SimulatedClock } from '../fake/simulated-clock.ts';
 import { telling } from '../telling.ts';
 import { seededClaims } from './seeded-claims.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Delivery } from '../../src/core/run-evidence.ts';
+import type { Delivery } from '../../src/core/run/run-evidence.ts';
 import { issue } from '../fake/issues.ts';
 import { settings } from '../fake/settings.ts';
 import { begun, type Scene, type SceneOptions, scene, spend } from './scene.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { BatonError } from '../../src/core/baton-error.ts';
-import type { Issue } from '../../src/core/issue.ts';
+import type { Issue } from '../../src/core/issue/issue.ts';
 import { issue } from '../fake/issues.ts';
 import { settings } from '../fake/settings.ts';
 import { telling } from '../telling.ts';

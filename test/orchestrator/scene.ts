@@ -1,12 +1,10 @@
 import type { Clock, Timer } from '../../src/clock/clock.ts';
-import { seededChance } from '../../src/clock/seeded-chance.ts';
-import { SimulatedClock } from '../../src/clock/simulated-clock.ts';
 import { BatonError } from '../../src/core/baton-error.ts';
-import type { RoomLeft } from '../../src/core/free-room.ts';
-import type { Issue } from '../../src/core/issue.ts';
-import type { RunOutcome, StopReason } from '../../src/core/run.ts';
+import type { RoomLeft } from '../../src/core/dispatch/free-room.ts';
+import type { Issue } from '../../src/core/issue/issue.ts';
+import type { RunOutcome, StopReason } from '../../src/core/run/run.ts';
+import { stopOutcome } from '../../src/core/run/stop-outcome.ts';
 import type { Settings } from '../../src/core/settings.ts';
-import { stopOutcome } from '../../src/core/stop-outcome.ts';
 import type { Workflow } from '../../src/core/workflow.ts';
 import type { PoolMember } from '../../src/orchestrator/dispatch/slot-pool.ts';
 import { Orchestrator } from '../../src/orchestrator/orchestrator.ts';
@@ -20,7 +18,9 @@ import { fakeWorkspaces } from '../fake/fake-workspaces.ts';
 import { issue } from '../fake/issues.ts';
 import { memoryLogger } from '../fake/memory-logger.ts';
 import { scratchStore } from '../fake/scratch-store.ts';
+import { seededChance } from '../fake/seeded-chance.ts';
 import { settings as someSettings } from '../fake/settings.ts';
+import { SimulatedClock } from '../fake/simulated-clock.ts';
 
 /** A run that does nothing until a test ends it. */
 export interface StagedRun {

@@ -1,5 +1,5 @@
 import type { Clock } from '../../src/clock/clock.ts';
-import type { Issue } from '../../src/core/issue.ts';
+import type { Issue } from '../../src/core/issue/issue.ts';
 import type { Workflow } from '../../src/core/workflow.ts';
 import type { Retry, Running } from '../../src/orchestrator/claims/claim.ts';
 import { Claims, type ClaimsParts } from '../../src/orchestrator/claims/claims.ts';

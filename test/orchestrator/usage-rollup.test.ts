@@ -1,6 +1,5 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { SimulatedClock } from '../../src/clock/simulated-clock.ts';
 import { BatonError } from '../../src/core/baton-error.ts';
 import { Journal } from '../../src/orchestrator/runs/journal.ts';
 import { nothingUsed } from '../../src/orchestrator/runs/run-usage.ts';
@@ -11,6 +10,7 @@ import { issue } from '../fake/issues.ts';
 import { memoryLogger } from '../fake/memory-logger.ts';
 import { scratchStore } from '../fake/scratch-store.ts';
 import { settings } from '../fake/settings.ts';
+import { SimulatedClock } from '../fake/simulated-clock.ts';
 import { runs } from '../property-runs.ts';
 import { type Between, storeThrough } from './faulty-store.ts';
 import { begun, besides, type Scene, type SceneOptions, type StagedRun, scene, spend } from './scene.ts';

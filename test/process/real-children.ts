@@ -4,10 +4,10 @@ import path from 'node:path';
 import { afterEach, describe, expect } from 'vitest';
 import { systemChance } from '../../src/clock/system-chance.ts';
 import { systemClock } from '../../src/clock/system-clock.ts';
-import type { Custody } from '../../src/process/custody.ts';
+import type { Custody } from '../../src/process/containment/custody.ts';
+import type { LiveProcess, StopOptions } from '../../src/process/containment/live-process.ts';
 import { type LaunchRequest, launch } from '../../src/process/launch.ts';
-import type { OutputLine } from '../../src/process/line-framer.ts';
-import type { LiveProcess, StopOptions } from '../../src/process/live-process.ts';
+import type { OutputLine } from '../../src/process/output/line-framer.ts';
 import { runToEnd } from '../../src/process/run-to-end.ts';
 
 /** What a child of a test gets: enough to find programs. */

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import path from 'node:path';
 import { expect } from 'vitest';
-import { transcriptFiles } from '../../src/store/transcript-files.ts';
+import { transcriptFiles } from '../../src/store/transcripts/transcript-files.ts';
 import { stateFolderOf } from '../cli/live-daemon.ts';
 import { Place, type RunningBaton } from '../cli/run-baton.ts';
 import { codexHome } from '../fake/openai/codex-home.ts';

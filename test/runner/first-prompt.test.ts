@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { answersText } from '../../src/core/answer-text.ts';
-import type { EarlierWork } from '../../src/core/earlier-work.ts';
+import { answersText } from '../../src/core/command/answer-text.ts';
+import type { EarlierWork } from '../../src/core/run/earlier-work.ts';
 import { type FirstPrompt, firstPrompt } from '../../src/runner/first-prompt.ts';
 
 const whole = 'Mend the door.';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { AgentQuestion } from '../../src/core/question.ts';
-import { Secret } from '../../src/core/secret.ts';
+import type { AgentQuestion } from '../../src/core/command/question.ts';
+import { Secret } from '../../src/core/text/secret.ts';
 import type { ToolHost } from '../../src/core/tool-door.ts';
 import { script, stageRun } from './stage-run.ts';
 

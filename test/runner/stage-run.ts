@@ -9,9 +9,9 @@ import type { AgentParts } from '../../src/agent/launch-agent.ts';
 import { createRehearsalAgent } from '../../src/agent/rehearsal/rehearsal-agent.ts';
 import { systemChance } from '../../src/clock/system-chance.ts';
 import { systemClock } from '../../src/clock/system-clock.ts';
-import type { Issue } from '../../src/core/issue.ts';
-import type { RunOutcome, RunStage } from '../../src/core/run.ts';
-import type { Delivery } from '../../src/core/run-evidence.ts';
+import type { Issue } from '../../src/core/issue/issue.ts';
+import type { RunOutcome, RunStage } from '../../src/core/run/run.ts';
+import type { Delivery } from '../../src/core/run/run-evidence.ts';
 import type {
   AccountSettings,
   AgentSettings,
@@ -21,7 +21,7 @@ import type {
 } from '../../src/core/settings.ts';
 import type { ToolHost } from '../../src/core/tool-door.ts';
 import type { PromptInput } from '../../src/core/workflow.ts';
-import { listMarkedProcesses } from '../../src/process/marked-processes.ts';
+import { listMarkedProcesses } from '../../src/process/containment/marked-processes.ts';
 import { createRunner } from '../../src/runner/run-issue.ts';
 import type { LiveRun, RunFact, RunRequest } from '../../src/runner/runner.ts';
 import { openToolDoor } from '../../src/tools/registry.ts';

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { lastStage, type RunEnd, type StopReason } from '../../src/core/run.ts';
+import { lastStage, type RunEnd, type StopReason } from '../../src/core/run/run.ts';
 import { pidsWithArgument, uniqueNap } from '../process/real-children.ts';
 import { type StagedRun, script, stageRun, tracedHooks } from './stage-run.ts';
 

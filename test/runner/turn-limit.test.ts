@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { SimulatedClock } from '../../src/clock/simulated-clock.ts';
 import { TurnLimit } from '../../src/runner/turn-limit.ts';
+import { SimulatedClock } from '../fake/simulated-clock.ts';
 
 describe('the limit of a turn', () => {
   it('ends it at its time, and begins anew with the next turn', async () => {

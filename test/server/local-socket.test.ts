@@ -4,12 +4,12 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Clock } from '../../src/clock/clock.ts';
-import { SimulatedClock } from '../../src/clock/simulated-clock.ts';
 import { systemClock } from '../../src/clock/system-clock.ts';
 import { BatonError } from '../../src/core/baton-error.ts';
 import { askDaemon } from '../../src/server/ask-daemon.ts';
 import { LocalSocket } from '../../src/server/local-socket.ts';
 import { memoryLogger } from '../fake/memory-logger.ts';
+import { SimulatedClock } from '../fake/simulated-clock.ts';
 import { telling } from '../telling.ts';
 
 const clean: (() => Promise<void> | void)[] = [];

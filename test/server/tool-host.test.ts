@@ -1,7 +1,6 @@
 import { Client, type ClientOptions, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Clock } from '../../src/clock/clock.ts';
-import { SimulatedClock } from '../../src/clock/simulated-clock.ts';
 import { systemChance } from '../../src/clock/system-chance.ts';
 import { systemClock } from '../../src/clock/system-clock.ts';
 import type { ToolAddress, ToolDoor } from '../../src/core/tool-door.ts';
@@ -9,6 +8,7 @@ import { createAccessTokens } from '../../src/server/access-tokens.ts';
 import { openListener } from '../../src/server/listener.ts';
 import { createToolHost } from '../../src/server/tool-host.ts';
 import { memoryLogger } from '../fake/memory-logger.ts';
+import { SimulatedClock } from '../fake/simulated-clock.ts';
 
 /** A client of the time before 2026-07-28, as Codex, and one that asks for the newer protocol first, as Claude Code. */
 const ages = ['legacy', 'auto'] as const;

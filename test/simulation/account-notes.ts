@@ -1,4 +1,4 @@
-import type { AccountState, QuotaWindow } from '../../src/core/account.ts';
+import type { AccountState, QuotaWindow } from '../../src/core/account/account.ts';
 
 interface Told {
   times: number;

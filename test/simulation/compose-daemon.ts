@@ -1,10 +1,10 @@
 import type { Chance } from '../../src/clock/chance.ts';
-import { seededChance } from '../../src/clock/seeded-chance.ts';
 import type { OrchestratorParts } from '../../src/orchestrator/orchestrator.ts';
 import { Orchestrator } from '../../src/orchestrator/orchestrator.ts';
 import { createRunner } from '../../src/runner/run-issue.ts';
 import type { Runner } from '../../src/runner/runner.ts';
 import { openToolDoor } from '../../src/tools/registry.ts';
+import { seededChance } from '../fake/seeded-chance.ts';
 import { guardStore } from './guard-store.ts';
 import type { Life } from './life.ts';
 import { wordsOf } from './question-book.ts';

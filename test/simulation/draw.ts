@@ -1,4 +1,4 @@
-import { seededChance } from '../../src/clock/seeded-chance.ts';
+import { seededChance } from '../fake/seeded-chance.ts';
 
 /** Choices out of one seed. Each concern of the world has a stream of its own, so that one more draw in it moves no other. */
 export interface Draw {

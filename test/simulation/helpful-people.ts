@@ -1,4 +1,4 @@
-import type { CommandKind } from '../../src/core/command.ts';
+import type { CommandKind } from '../../src/core/command/command.ts';
 import type { AskedQuestion } from './question-book.ts';
 import type { World } from './world.ts';
 

@@ -1,5 +1,5 @@
 import { BatonError } from '../../src/core/baton-error.ts';
-import { type Issue, normalizeState } from '../../src/core/issue.ts';
+import { type Issue, normalizeState } from '../../src/core/issue/issue.ts';
 
 /** Every state of the simulated tracker. `Review` and `Backlog` are neither active nor terminal. */
 export const trackerStates = ['Backlog', 'Todo', 'In Progress', 'Review', 'Done'] as const;

@@ -1,4 +1,4 @@
-import type { CommandKind } from '../../src/core/command.ts';
+import type { CommandKind } from '../../src/core/command/command.ts';
 import { issue } from '../fake/issues.ts';
 import { HelpfulPeople } from './helpful-people.ts';
 import { trackerStates } from './issue-book.ts';

@@ -1,5 +1,5 @@
-import { questionLine } from '../../src/core/answer-text.ts';
-import type { QuestionAnswer } from '../../src/core/question.ts';
+import { questionLine } from '../../src/core/command/answer-text.ts';
+import type { QuestionAnswer } from '../../src/core/command/question.ts';
 
 /** One question as the world knows it: its words are its name. */
 export interface AskedQuestion {

@@ -2,9 +2,9 @@
 import { describe, expect, it } from 'vitest';
 import { sleep } from '../../src/clock/clock.ts';
 import { toBatonError } from '../../src/core/baton-error.ts';
-import type { RunOutcome } from '../../src/core/run.ts';
+import type { RunOutcome } from '../../src/core/run/run.ts';
+import { stopOutcome } from '../../src/core/run/stop-outcome.ts';
 import type { AgentSettings, LimitSettings, Settings } from '../../src/core/settings.ts';
-import { stopOutcome } from '../../src/core/stop-outcome.ts';
 import type { OrchestratorParts } from '../../src/orchestrator/orchestrator.ts';
 import type { Store, StoreTables } from '../../src/store/store.ts';
 import type { RuleName } from './broken-rule.ts';

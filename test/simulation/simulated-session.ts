@@ -1,5 +1,5 @@
 import type { AgentEventName, AgentSession, SessionRequest, TokenUsage, TurnResult } from '../../src/agent/agent.ts';
-import type { QuotaWindow } from '../../src/core/account.ts';
+import type { QuotaWindow } from '../../src/core/account/account.ts';
 import { BatonError } from '../../src/core/baton-error.ts';
 import { drawAsks, drawTurn, type Temper, type TurnScript } from './agent-script.ts';
 import { type Life, never } from './life.ts';

@@ -1,6 +1,6 @@
 import { sleep } from '../../src/clock/clock.ts';
 import { BatonError } from '../../src/core/baton-error.ts';
-import { normalizeState } from '../../src/core/issue.ts';
+import { normalizeState } from '../../src/core/issue/issue.ts';
 import type { Tracker } from '../../src/tracker/tracker.ts';
 import type { Life } from './life.ts';
 import type { World } from './world.ts';

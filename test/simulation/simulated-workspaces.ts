@@ -1,6 +1,6 @@
 import { sleep } from '../../src/clock/clock.ts';
 import { BatonError } from '../../src/core/baton-error.ts';
-import type { Delivery } from '../../src/core/run-evidence.ts';
+import type { Delivery } from '../../src/core/run/run-evidence.ts';
 import type { Workspaces } from '../../src/workspace/workspace.ts';
 import type { Life } from './life.ts';
 import type { World } from './world.ts';

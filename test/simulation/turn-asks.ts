@@ -1,5 +1,5 @@
 import type { SessionRequest } from '../../src/agent/agent.ts';
-import type { AgentQuestion } from '../../src/core/question.ts';
+import type { AgentQuestion } from '../../src/core/command/question.ts';
 import type { AskScript } from './agent-script.ts';
 import type { Life } from './life.ts';
 import type { SimulatedProcess } from './process-table.ts';

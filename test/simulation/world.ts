@@ -1,6 +1,6 @@
 import type { Timer } from '../../src/clock/clock.ts';
-import { SimulatedClock } from '../../src/clock/simulated-clock.ts';
 import type { Orchestrator } from '../../src/orchestrator/orchestrator.ts';
+import { SimulatedClock } from '../fake/simulated-clock.ts';
 import { AccountNotes } from './account-notes.ts';
 import type { BrokenRule, RuleName } from './broken-rule.ts';
 import { type Draw, drawFrom } from './draw.ts';

@@ -2,13 +2,13 @@ import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from '
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { SimulatedClock } from '../../src/clock/simulated-clock.ts';
 import { systemClock } from '../../src/clock/system-clock.ts';
-import { backupStore } from '../../src/store/backup-store.ts';
+import { backupStore } from '../../src/store/backup/backup-store.ts';
+import { restoreStore } from '../../src/store/backup/restore-store.ts';
 import { openStore } from '../../src/store/open-store.ts';
-import { restoreStore } from '../../src/store/restore-store.ts';
 import type { Store } from '../../src/store/store.ts';
 import { project, runStart } from '../conformance/store.ts';
+import { SimulatedClock } from '../fake/simulated-clock.ts';
 import { scratchFolder } from './engines.ts';
 import { startProgram } from './program.ts';
 import { makeUnreleased } from './unreleased-store.ts';

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/clock/system-clock.ts';
 import { allTables } from '../../src/store/all-tables.ts';
-import { copyStore } from '../../src/store/copy-store.ts';
-import type { JobTimer } from '../../src/store/job-timers.ts';
+import { copyStore } from '../../src/store/backup/copy-store.ts';
 import type { Store } from '../../src/store/store.ts';
+import type { JobTimer } from '../../src/store/tables/job-timers.ts';
 import { draft, onEngine, project, runStart, type StorePlace } from '../conformance/store.ts';
 import { engines } from './engines.ts';
 import { cause } from './notification-cause.ts';

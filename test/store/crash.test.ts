@@ -2,10 +2,10 @@
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it } from 'vitest';
-import { seededChance } from '../../src/clock/seeded-chance.ts';
 import { systemClock } from '../../src/clock/system-clock.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { onEngine } from '../conformance/store.ts';
+import { seededChance } from '../fake/seeded-chance.ts';
 import { engines, scratchFolder } from './engines.ts';
 import { startProgram } from './program.ts';
 

@@ -7,7 +7,7 @@ import type { AgentEvent } from '../../src/agent/agent.ts';
 import { systemClock } from '../../src/clock/system-clock.ts';
 import { Journal } from '../../src/orchestrator/runs/journal.ts';
 import { openStore } from '../../src/store/open-store.ts';
-import { transcriptFiles } from '../../src/store/transcript-files.ts';
+import { transcriptFiles } from '../../src/store/transcripts/transcript-files.ts';
 import { memoryLogger } from '../fake/memory-logger.ts';
 
 const [folder = '', count = '0'] = process.argv.slice(2);

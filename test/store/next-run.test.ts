@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { RetryKind } from '../../src/core/workflow.ts';
-import type { Retry } from '../../src/store/retries.ts';
+import type { Retry } from '../../src/store/tables/retries.ts';
 import { onEngine, project, runStart } from '../conformance/store.ts';
 import { engines } from './engines.ts';
 

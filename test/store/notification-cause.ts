@@ -1,4 +1,4 @@
-import type { NotifyCause } from '../../src/core/notify-cause.ts';
+import type { NotifyCause } from '../../src/core/notify/notify-cause.ts';
 
 /** A cause with this key, everything else in it optional. */
 export function cause(key: string, over: Partial<NotifyCause> = {}): NotifyCause {

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { systemClock } from '../../src/clock/system-clock.ts';
-import { done } from '../../src/core/command-answers.ts';
+import { done } from '../../src/core/command/command-answers.ts';
 import { pruneStore } from '../../src/store/prune-store.ts';
 import type { Store } from '../../src/store/store.ts';
 import { onEngine, project, runStart } from '../conformance/store.ts';

@@ -18,11 +18,11 @@ import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { SimulatedClock } from '../../src/clock/simulated-clock.ts';
 import { systemClock } from '../../src/clock/system-clock.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { openSqlite } from '../../src/store/sqlite/open-sqlite.ts';
 import type { Store } from '../../src/store/store.ts';
+import { SimulatedClock } from '../fake/simulated-clock.ts';
 
 let folder: string;
 let file: string;

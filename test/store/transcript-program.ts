@@ -1,7 +1,7 @@
 // A program for the test that kills it: `transcript-program.ts FOLDER SEQ` appends line after line from that number on, and
 // names the last number of each append that was acknowledged.
 import { writeSync } from 'node:fs';
-import { transcriptFiles } from '../../src/store/transcript-files.ts';
+import { transcriptFiles } from '../../src/store/transcripts/transcript-files.ts';
 
 const [folder = '', from = '1'] = process.argv.slice(2);
 const transcripts = transcriptFiles(folder, { totalBytes: 100_000_000, segmentBytes: 50_000 });

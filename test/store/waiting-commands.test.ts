@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { CompiledQuery } from 'kysely';
 import { expect, it } from 'vitest';
 import { systemClock } from '../../src/clock/system-clock.ts';
-import { done } from '../../src/core/command-answers.ts';
+import { done } from '../../src/core/command/command-answers.ts';
 import { migrate } from '../../src/store/migrations/migrate.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { openSqlite } from '../../src/store/sqlite/open-sqlite.ts';

@@ -1,8 +1,8 @@
 import fs from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { SimulatedClock } from '../../src/clock/simulated-clock.ts';
 import { logEvents } from '../../src/core/log-events.ts';
 import { createLogger } from '../../src/telemetry/create-logger.ts';
+import { SimulatedClock } from '../fake/simulated-clock.ts';
 import { logPath, readLines, ScratchStream, scratchFolder } from './scratch-log.ts';
 
 describe('createLogger', () => {

@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import fs from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { SimulatedClock } from '../../src/clock/simulated-clock.ts';
 import { createLogger } from '../../src/telemetry/create-logger.ts';
+import { SimulatedClock } from '../fake/simulated-clock.ts';
 import { logPath, readLines, ScratchStream, scratchFolder } from './scratch-log.ts';
 
 const modules = ['src/telemetry/create-logger.ts', 'src/clock/system-clock.ts'].map((file) =>

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { SimulatedClock } from '../../src/clock/simulated-clock.ts';
 import { BatonError } from '../../src/core/baton-error.ts';
 import { logEvents } from '../../src/core/log-events.ts';
 import { createLogger } from '../../src/telemetry/create-logger.ts';
+import { SimulatedClock } from '../fake/simulated-clock.ts';
 import { ScratchStream } from './scratch-log.ts';
 
 const time = '2026-01-01T00:00:00.000Z';

@@ -1,11 +1,11 @@
 import fs from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { SimulatedClock } from '../../src/clock/simulated-clock.ts';
 import { BatonError } from '../../src/core/baton-error.ts';
 import type { LogFields } from '../../src/core/logger.ts';
-import { Secret } from '../../src/core/secret.ts';
+import { Secret } from '../../src/core/text/secret.ts';
 import { createLogger } from '../../src/telemetry/create-logger.ts';
 import type { LogLevel } from '../../src/telemetry/log-level.ts';
+import { SimulatedClock } from '../fake/simulated-clock.ts';
 import { telling } from '../telling.ts';
 import { logPath, type ReadLine, readLines, scratchFolder } from './scratch-log.ts';
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { QuestionAnswer } from '../../src/core/command/question.ts';
 import { errorCatalogue } from '../../src/core/error-catalogue.ts';
-import type { QuestionAnswer } from '../../src/core/question.ts';
 import { errorIn, openDoor } from './open-door.ts';
 
 describe('ask_person', () => {

@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { SimulatedClock } from '../../src/clock/simulated-clock.ts';
 import { BatonError } from '../../src/core/baton-error.ts';
-import { fenceState } from '../../src/core/fence.ts';
-import type { Issue } from '../../src/core/issue.ts';
+import type { Issue } from '../../src/core/issue/issue.ts';
+import { fenceState } from '../../src/core/text/fence.ts';
 import type { ToolContext } from '../../src/tools/tool.ts';
 import { MemoryTracker } from '../../src/tracker/memory/memory-tracker.ts';
 import type { Ask, IssueComment, Tracker } from '../../src/tracker/tracker.ts';
 import { issue } from '../fake/issues.ts';
+import { SimulatedClock } from '../fake/simulated-clock.ts';
 import { errorIn, openDoor } from './open-door.ts';
 
 const mark = '2f6c0d1e-77aa-4b1c-8d2e-0123456789ab';

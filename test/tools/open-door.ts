@@ -1,10 +1,10 @@
-import { SimulatedClock } from '../../src/clock/simulated-clock.ts';
-import type { AgentQuestion, QuestionAnswer } from '../../src/core/question.ts';
+import type { AgentQuestion, QuestionAnswer } from '../../src/core/command/question.ts';
 import { openToolDoor } from '../../src/tools/registry.ts';
 import type { ToolContext } from '../../src/tools/tool.ts';
 import { MemoryTracker } from '../../src/tracker/memory/memory-tracker.ts';
 import type { Ask, Tracker } from '../../src/tracker/tracker.ts';
 import { issue } from '../fake/issues.ts';
+import { SimulatedClock } from '../fake/simulated-clock.ts';
 
 export interface AskedQuestion {
   readonly question: AgentQuestion;

@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import { describe, expect, it } from 'vitest';
-import type { Author } from '../../src/core/author.ts';
-import type { BoardStatus } from '../../src/core/board-status.ts';
+import type { Author } from '../../src/core/issue/author.ts';
+import type { BoardStatus } from '../../src/core/issue/board-status.ts';
 import { engines } from '../store/engines.ts';
 import { ada, type BoardScene, boardScene, theOrchestrator } from './board-scene.ts';
 import type { Race } from './fixtures/board-racer.ts';

@@ -2,11 +2,11 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { onTestFinished } from 'vitest';
-import { seededChance } from '../../src/clock/seeded-chance.ts';
-import { SimulatedClock } from '../../src/clock/simulated-clock.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import type { Store } from '../../src/store/store.ts';
 import { type Board, createBoard } from '../../src/tracker/board/board.ts';
+import { seededChance } from '../fake/seeded-chance.ts';
+import { SimulatedClock } from '../fake/simulated-clock.ts';
 
 export const ada = { author: { kind: 'person', name: 'ada' } } as const;
 export const aRun = { author: { kind: 'run', runId: 'run-1' } } as const;

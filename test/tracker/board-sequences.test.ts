@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Author } from '../../src/core/author.ts';
 import { BatonError } from '../../src/core/baton-error.ts';
-import { boardStatuses } from '../../src/core/board-status.ts';
-import { allowedMoves, boardOwner } from '../../src/core/board-transitions.ts';
+import type { Author } from '../../src/core/issue/author.ts';
+import { boardStatuses } from '../../src/core/issue/board-status.ts';
+import { allowedMoves, boardOwner } from '../../src/core/issue/board-transitions.ts';
 import type { Board } from '../../src/tracker/board/board.ts';
 import type { IssueDetails } from '../../src/tracker/board/read-board.ts';
 import { runs } from '../property-runs.ts';

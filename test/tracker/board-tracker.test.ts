@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { BoardStatus } from '../../src/core/board-status.ts';
-import { whyNotCandidate } from '../../src/core/eligibility.ts';
+import { whyNotCandidate } from '../../src/core/dispatch/eligibility.ts';
+import type { BoardStatus } from '../../src/core/issue/board-status.ts';
 import type { Store } from '../../src/store/store.ts';
 import type { Board } from '../../src/tracker/board/board.ts';
 import { createBoardTracker } from '../../src/tracker/board/board-tracker.ts';

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import { SimulatedClock } from '../../src/clock/simulated-clock.ts';
 import { parseIssuesFile } from '../../src/tracker/memory/issues-file.ts';
 import { MemoryTracker } from '../../src/tracker/memory/memory-tracker.ts';
 import { trackerConformance } from '../conformance/tracker.ts';
+import { SimulatedClock } from '../fake/simulated-clock.ts';
 
 const person = { kind: 'person', name: 'somebody' } as const;
 

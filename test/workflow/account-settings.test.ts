@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Secret } from '../../src/core/secret.ts';
+import { Secret } from '../../src/core/text/secret.ts';
 import { given, givenMemory, keysIn, problemsIn, refusal } from './given.ts';
 
 const env = { WORK_KEY: 'hunter2', SPARE_KEY: 'hunter3', OPENAI_API_KEY: 'hunter4', HOME_OF_CODEX: '~/c' };

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { fenceRule, fenceState } from '../../src/core/fence.ts';
-import type { Issue } from '../../src/core/issue.ts';
-import { tryTemplates } from '../../src/workflow/try-templates.ts';
+import type { Issue } from '../../src/core/issue/issue.ts';
+import { fenceRule, fenceState } from '../../src/core/text/fence.ts';
+import { tryTemplates } from '../../src/workflow/template/try-templates.ts';
 import { runs } from '../property-runs.ts';
 import { given, givenIssue } from './given.ts';
 

@@ -1,5 +1,5 @@
 import { BatonError } from '../../src/core/baton-error.ts';
-import type { Issue } from '../../src/core/issue.ts';
+import type { Issue } from '../../src/core/issue/issue.ts';
 import type { Problem } from '../../src/core/problem.ts';
 import { boardProfile } from '../../src/tracker/board/profile.ts';
 import { linearProfile } from '../../src/tracker/linear/profile.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { limitsSwitchedOff } from '../../src/core/limits.ts';
+import { limitsSwitchedOff } from '../../src/core/run/limits.ts';
 import { settings as fakeSettings } from '../fake/settings.ts';
 import { givenMemory, keysIn, problemsIn, refusal } from './given.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { notifyEvents } from '../../src/core/notify-cause.ts';
-import { Secret } from '../../src/core/secret.ts';
+import { notifyEvents } from '../../src/core/notify/notify-cause.ts';
+import { Secret } from '../../src/core/text/secret.ts';
 import { given, givenMemory, keysIn, refusal } from './given.ts';
 
 const env = {

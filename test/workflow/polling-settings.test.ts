@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { jobNames } from '../../src/core/job-catalogue.ts';
+import { jobNames } from '../../src/core/cadence/job-catalogue.ts';
 import { given, givenLinear, givenMemory, keysIn, problemsIn, refusal } from './given.ts';
 
 const polling = (text: string) => givenMemory(`polling: ${text}`);

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { defaultPrompt } from '../../src/workflow/default-prompt.ts';
 import { splitFrontMatter } from '../../src/workflow/split-front-matter.ts';
+import { defaultPrompt } from '../../src/workflow/template/default-prompt.ts';
 import { given, givenIssue, givenText, problemsIn, refusal } from './given.ts';
 
 describe('the cut between front matter and body', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Secret } from '../../src/core/secret.ts';
+import { Secret } from '../../src/core/text/secret.ts';
 import type { TrackerProfile } from '../../src/core/tracker-profile.ts';
 import { parseWorkflow } from '../../src/workflow/load-workflow.ts';
 import { given, givenContext, givenLinear, keysIn, path, problemsIn, refusal } from './given.ts';

@@ -11,11 +11,11 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { SimulatedClock } from '../../src/clock/simulated-clock.ts';
 import { systemClock } from '../../src/clock/system-clock.ts';
 import type { LogFields, Logger } from '../../src/core/logger.ts';
 import type { WorkflowReading } from '../../src/core/workflow.ts';
 import { WorkflowFile } from '../../src/workflow/workflow-file.ts';
+import { SimulatedClock } from '../fake/simulated-clock.ts';
 import { givenContext } from './given.ts';
 
 const content = (intervalMs: number | string, more = '') =>

@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { systemChance } from '../../src/clock/system-chance.ts';
 import { systemClock } from '../../src/clock/system-clock.ts';
-import type { Issue } from '../../src/core/issue.ts';
+import type { Issue } from '../../src/core/issue/issue.ts';
 import type { HookSettings, WorkspaceSettings } from '../../src/core/settings.ts';
 import { createLocalWorkspaces } from '../../src/workspace/local-workspaces.ts';
 import type { WorkspaceVisit } from '../../src/workspace/workspace.ts';

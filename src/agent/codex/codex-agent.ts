@@ -1,14 +1,14 @@
 import { BatonError } from '../../core/baton-error.ts';
 import type { Agent, SessionRequest } from '../agent.ts';
 import type { AgentParts } from '../launch-agent.ts';
-import { CodexRefusal } from './connection.ts';
-import { homeOf, oneFirstStart } from './first-start.ts';
-import { launchCodex } from './launch-codex.ts';
-import type { CodexApprovals } from './request-desk.ts';
-import { CodexSession } from './session.ts';
-import { toolsTokenVariable } from './session-params.ts';
+import type { CodexApprovals } from './requests/request-desk.ts';
+import { homeOf, oneFirstStart } from './session/first-start.ts';
+import { launchCodex } from './session/launch-codex.ts';
+import { CodexSession } from './session/session.ts';
+import { toolsTokenVariable } from './session/session-params.ts';
+import { isThreadInUse, threadInUse } from './session/thread-in-use.ts';
 import { readonlyCode } from './shell-text.ts';
-import { isThreadInUse, threadInUse } from './thread-in-use.ts';
+import { CodexRefusal } from './wire/connection.ts';
 
 export interface CodexAgentOptions {
   /** Shell text from the workflow file, run by a login shell; nothing is added to it. */

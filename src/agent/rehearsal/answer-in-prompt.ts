@@ -1,8 +1,8 @@
-import { questionLine } from '../../core/answer-text.ts';
+import { questionLine } from '../../core/command/answer-text.ts';
 import { withoutScript } from './script.ts';
 
 /**
- * What a prompt says that a person answered to this question last, in the words of `core/answer-text.ts`; null when it says
+ * What a prompt says that a person answered to this question last, in the words of `core/command/answer-text.ts`; null when it says
  * nothing of it. The script, where the question stands too, is not looked at.
  */
 export function answerInPrompt(prompt: string, question: string): string | null {

@@ -1,4 +1,4 @@
-import { harmlessLine } from '../../core/harmless-line.ts';
+import { harmlessLine } from '../../core/text/harmless-line.ts';
 import { answerInPrompt } from './answer-in-prompt.ts';
 
 /** What a person may have the stand-in do who has no script for it, each with its script. */

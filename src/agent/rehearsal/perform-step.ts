@@ -1,7 +1,7 @@
 import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { systemClock } from '../../clock/system-clock.ts';
-import { harmlessLines } from '../../core/harmless-line.ts';
+import { harmlessLines } from '../../core/text/harmless-line.ts';
 import { runToEnd } from '../../process/run-to-end.ts';
 import type { FromProgram } from './protocol.ts';
 import type { Step } from './script.ts';

@@ -1,6 +1,6 @@
 import { BatonError } from '../../core/baton-error.ts';
-import { harmlessLine } from '../../core/harmless-line.ts';
-import type { AgentQuestion } from '../../core/question.ts';
+import type { AgentQuestion } from '../../core/command/question.ts';
+import { harmlessLine } from '../../core/text/harmless-line.ts';
 import type { AgentEventName, TokenUsage, TurnResult } from '../agent.ts';
 import type { FromProgram } from './protocol.ts';
 

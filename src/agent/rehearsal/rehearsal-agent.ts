@@ -1,7 +1,7 @@
 import { timedOut, within } from '../../clock/clock.ts';
 import type { BackendProfile } from '../../core/backend-profile.ts';
 import { BatonError } from '../../core/baton-error.ts';
-import type { LiveProcess } from '../../process/live-process.ts';
+import type { LiveProcess } from '../../process/containment/live-process.ts';
 import type { Agent, AgentEvent, AgentEventName, AgentSession, SessionRequest, TurnResult } from '../agent.ts';
 import { eventLine } from '../event-line.ts';
 import { type AgentParts, endAgent, launchAgent } from '../launch-agent.ts';

@@ -1,14 +1,14 @@
 import { BatonError } from '../../core/baton-error.ts';
-import { harmlessLine } from '../../core/harmless-line.ts';
-import { checkAnswer, type QuestionAnswer, type WantedAnswer } from '../../core/question.ts';
-import type { StoredQuestion } from '../../store/questions.ts';
+import { checkAnswer, type QuestionAnswer, type WantedAnswer } from '../../core/command/question.ts';
+import { harmlessLine } from '../../core/text/harmless-line.ts';
+import type { Surroundings } from '../../daemon/surroundings.ts';
+import { openWorkplace } from '../../daemon/workplace.ts';
+import type { StoredQuestion } from '../../store/tables/questions.ts';
 import { type CommandFlags, presentCommand, sendCommand } from '../control/submit-command.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { authorWords, timeWords } from '../issue/history-words.ts';
 import { textOrStdin } from '../issue/read-stdin.ts';
 import { jsonLine } from '../json-line.ts';
-import type { Surroundings } from '../surroundings.ts';
-import { openWorkplace } from '../workplace.ts';
 import { findQuestion } from './find-question.ts';
 import { isOpen } from './question-state.ts';
 

@@ -1,7 +1,7 @@
 import { BatonError } from '../../core/baton-error.ts';
-import { isMeantBy } from '../../core/issue.ts';
-import type { StoredQuestion } from '../../store/questions.ts';
-import type { Workplace, WorkplaceFlags } from '../workplace.ts';
+import { isMeantBy } from '../../core/issue/issue.ts';
+import type { Workplace, WorkplaceFlags } from '../../daemon/workplace.ts';
+import type { StoredQuestion } from '../../store/tables/questions.ts';
 
 export interface AskFlags extends WorkplaceFlags {
   readonly json?: boolean;

@@ -1,13 +1,13 @@
 import { systemClock } from '../../clock/system-clock.ts';
-import { durationText } from '../../core/amount-text.ts';
-import { harmlessLine } from '../../core/harmless-line.ts';
-import type { StoredQuestion } from '../../store/questions.ts';
+import { durationText } from '../../core/text/amount-text.ts';
+import { harmlessLine } from '../../core/text/harmless-line.ts';
+import type { Surroundings } from '../../daemon/surroundings.ts';
+import { openWorkplace } from '../../daemon/workplace.ts';
+import type { StoredQuestion } from '../../store/tables/questions.ts';
 import { cutTo } from '../board/text-width.ts';
 import { columns } from '../columns.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { jsonLine } from '../json-line.ts';
-import type { Surroundings } from '../surroundings.ts';
-import { openWorkplace } from '../workplace.ts';
 import type { AskFlags } from './find-question.ts';
 import { presentQuestion } from './present-question.ts';
 import { type QuestionState, questionStates } from './question-state.ts';

@@ -1,5 +1,5 @@
 import { presentAsked } from '../../server/api/present/present-question.ts';
-import type { StoredQuestion } from '../../store/questions.ts';
+import type { StoredQuestion } from '../../store/tables/questions.ts';
 import type { QuestionState } from './question-state.ts';
 
 /** A question as other programs get it. */

@@ -1,6 +1,6 @@
-import type { StoredQuestion } from '../../store/questions.ts';
-import type { Surroundings } from '../surroundings.ts';
-import { daemonStatus, type Workplace, type WorkplaceFlags } from '../workplace.ts';
+import type { Surroundings } from '../../daemon/surroundings.ts';
+import { daemonStatus, type Workplace, type WorkplaceFlags } from '../../daemon/workplace.ts';
+import type { StoredQuestion } from '../../store/tables/questions.ts';
 
 /**
  * How a question stands.

@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import type { CommandParts } from '../command-line.ts';
+import type { CommandParts } from '../command-parts.ts';
 import { withCommandFlags } from '../control/register.ts';
 import { count } from '../option-parsers.ts';
 import type { AnswerFlags } from './answer-question.ts';

@@ -1,5 +1,5 @@
-import { harmlessLine } from '../../core/harmless-line.ts';
-import type { BoardIssue } from '../../store/board-issues.ts';
+import { harmlessLine } from '../../core/text/harmless-line.ts';
+import type { BoardIssue } from '../../store/tables/board-issues.ts';
 
 /** What the board shows of an issue, made harmless. */
 export interface Card {

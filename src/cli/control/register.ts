@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { CommandParts } from '../command-line.ts';
+import type { CommandParts } from '../command-parts.ts';
 import type { CommandFlags } from './submit-command.ts';
 
 /** Adds `pause`, `resume`, `drain`, and what a person says to an agent or does in its place. */

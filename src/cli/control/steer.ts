@@ -1,9 +1,9 @@
 import { BatonError } from '../../core/baton-error.ts';
+import type { Surroundings } from '../../daemon/surroundings.ts';
+import { openWorkplace } from '../../daemon/workplace.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { textOrStdin } from '../issue/read-stdin.ts';
 import { jsonLine } from '../json-line.ts';
-import type { Surroundings } from '../surroundings.ts';
-import { openWorkplace } from '../workplace.ts';
 import { type CommandFlags, presentCommand, sendCommand } from './submit-command.ts';
 
 /** More than this is no word in passing: it belongs into the ticket or a file. */

@@ -1,13 +1,13 @@
-import type { CommandKind } from '../../core/command.ts';
-import type { CommandAnswer } from '../../core/command-answers.ts';
-import type { QuestionAnswer } from '../../core/question.ts';
-import type { Command } from '../../store/commands.ts';
+import type { CommandKind } from '../../core/command/command.ts';
+import type { CommandAnswer } from '../../core/command/command-answers.ts';
+import type { QuestionAnswer } from '../../core/command/question.ts';
+import { giveCommand } from '../../daemon/services/give-command.ts';
+import type { Surroundings } from '../../daemon/surroundings.ts';
+import { openWorkplace, type Workplace, type WorkplaceFlags } from '../../daemon/workplace.ts';
+import type { Command } from '../../store/tables/commands.ts';
 import { authorOf } from '../author-of.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { jsonLine } from '../json-line.ts';
-import type { Surroundings } from '../surroundings.ts';
-import { openWorkplace, type Workplace, type WorkplaceFlags } from '../workplace.ts';
-import { giveCommand } from './give-command.ts';
 
 export interface CommandFlags extends WorkplaceFlags {
   readonly json?: boolean;

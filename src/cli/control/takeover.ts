@@ -1,18 +1,18 @@
 import { sleep } from '../../clock/clock.ts';
 import { systemClock } from '../../clock/system-clock.ts';
-import { harmlessLines } from '../../core/harmless-line.ts';
-import { survivesReason } from '../../core/retry-command.ts';
+import { survivesReason } from '../../core/command/retry-command.ts';
+import { threadToResume } from '../../core/run/thread-to-resume.ts';
 import type { Settings } from '../../core/settings.ts';
-import { threadToResume } from '../../core/thread-to-resume.ts';
-import type { RunRecord } from '../../store/runs.ts';
+import { harmlessLines } from '../../core/text/harmless-line.ts';
+import { resumeCommand } from '../../daemon/resume-command.ts';
+import { gitDirectoryOf } from '../../daemon/services/git-directory-of.ts';
+import { shellArgument } from '../../daemon/shell-argument.ts';
+import type { Surroundings } from '../../daemon/surroundings.ts';
+import { openWorkplace, statePlace, type Workplace } from '../../daemon/workplace.ts';
+import type { RunRecord } from '../../store/tables/runs.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { jsonLine } from '../json-line.ts';
-import { resumeCommand } from '../resume-command.ts';
 import { latestRunOf } from '../runs/show-runs.ts';
-import { shellArgument } from '../shell-argument.ts';
-import type { Surroundings } from '../surroundings.ts';
-import { openWorkplace, statePlace, type Workplace } from '../workplace.ts';
-import { gitDirectoryOf } from './git-directory-of.ts';
 import { type CommandFlags, presentCommand, sendCommand } from './submit-command.ts';
 
 /** How long the end of the run is waited for: an agent is given time to end by itself, and then it is killed. */

@@ -1,7 +1,7 @@
 import { systemChance } from '../../clock/system-chance.ts';
 import { systemClock } from '../../clock/system-clock.ts';
+import type { Surroundings } from '../../daemon/surroundings.ts';
 import { createGit, type Git, type GitCall } from '../../workspace/git/git.ts';
-import type { Surroundings } from '../surroundings.ts';
 
 /** Whoever waits for an answer at a terminal does not wait longer than this, however many calls it takes. */
 const limitMs = 10_000;

@@ -1,7 +1,7 @@
-import { CodexRefusal } from '../../agent/codex/connection.ts';
 import { type CodexLook, isUnknownHere, type SandboxedEnd } from '../../agent/codex/look-at-codex.ts';
-import { harmlessLine } from '../../core/harmless-line.ts';
+import { CodexRefusal } from '../../agent/codex/wire/connection.ts';
 import type { Settings } from '../../core/settings.ts';
+import { harmlessLine } from '../../core/text/harmless-line.ts';
 import type { CodexScratch } from './codex-scratch.ts';
 import { type Finding, ill, well } from './finding.ts';
 

@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import type { Clock } from '../../clock/clock.ts';
-import { harmlessLine } from '../../core/harmless-line.ts';
-import { normalizeState } from '../../core/issue.ts';
+import { normalizeState } from '../../core/issue/issue.ts';
 import type { Logger } from '../../core/logger.ts';
 import type { TrackerSettings } from '../../core/settings.ts';
+import { harmlessLine } from '../../core/text/harmless-line.ts';
 import type { HttpClient } from '../../http/http.ts';
-import { type CallLinear, createCallLinear } from '../../tracker/linear/call-linear.ts';
-import { doctorOperation, projectsOperation } from '../../tracker/linear/documents.ts';
+import { type CallLinear, createCallLinear } from '../../tracker/linear/call/call-linear.ts';
+import { doctorOperation, projectsOperation } from '../../tracker/linear/call/documents.ts';
 import { readLinearSettings } from '../../tracker/linear/linear-settings.ts';
 import { linearProfile } from '../../tracker/linear/profile.ts';
 import { type Finding, ill, illFrom, well } from './finding.ts';

@@ -1,12 +1,12 @@
 import { systemChance } from '../../clock/system-chance.ts';
 import { systemClock } from '../../clock/system-clock.ts';
 import { toBatonError } from '../../core/baton-error.ts';
-import { harmlessLine } from '../../core/harmless-line.ts';
+import { harmlessLine } from '../../core/text/harmless-line.ts';
+import { probe } from '../../daemon/run-custody.ts';
+import type { Surroundings } from '../../daemon/surroundings.ts';
 import { childEnvironment, usualVariables } from '../../process/child-environment.ts';
-import type { Custody } from '../../process/custody.ts';
+import type { Custody } from '../../process/containment/custody.ts';
 import { runToEnd } from '../../process/run-to-end.ts';
-import { probe } from '../run-custody.ts';
-import type { Surroundings } from '../surroundings.ts';
 import { checkFolder } from './check-folder.ts';
 import { type Finding, ill, well } from './finding.ts';
 

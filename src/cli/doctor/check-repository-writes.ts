@@ -1,8 +1,8 @@
 import { access, constants, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { toBatonError } from '../../core/baton-error.ts';
-import { harmlessLine } from '../../core/harmless-line.ts';
 import type { RepositorySettings } from '../../core/settings.ts';
+import { harmlessLine } from '../../core/text/harmless-line.ts';
 import { hasCode } from '../../workspace/error-reason.ts';
 import type { Git } from '../../workspace/git/git.ts';
 import { findCommonDirectory } from '../../workspace/git/source/source-repository.ts';

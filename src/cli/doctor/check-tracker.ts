@@ -1,11 +1,11 @@
 import { systemClock } from '../../clock/system-clock.ts';
-import { Secret } from '../../core/secret.ts';
 import type { Settings } from '../../core/settings.ts';
+import { Secret } from '../../core/text/secret.ts';
+import { quietLogger } from '../../daemon/quiet-logger.ts';
+import { Remote } from '../../daemon/remote.ts';
+import type { Surroundings } from '../../daemon/surroundings.ts';
 import { createLimiterRegistry } from '../../http/limiter-registry.ts';
 import { linearProvider } from '../../tracker/linear/linear-provider.ts';
-import { quietLogger } from '../quiet-logger.ts';
-import { Remote } from '../remote.ts';
-import type { Surroundings } from '../surroundings.ts';
 import { checkLinear } from './check-linear.ts';
 import type { Finding } from './finding.ts';
 

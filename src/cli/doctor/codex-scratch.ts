@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, readdir, realpath, rm } from 'node:fs/promises';
 import path from 'node:path';
+import type { Surroundings } from '../../daemon/surroundings.ts';
 import { nearestFolder } from '../../workspace/free-disk.ts';
-import type { Surroundings } from '../surroundings.ts';
 import { boundedGit } from './bounded-git.ts';
 
 /** A workspace to try things in, with a git directory outside of it as worktrees have it. Disposing removes both. */

@@ -1,5 +1,5 @@
 import { toBatonError } from '../../core/baton-error.ts';
-import { harmlessLine } from '../../core/harmless-line.ts';
+import { harmlessLine } from '../../core/text/harmless-line.ts';
 
 /** One line of the doctor. */
 export interface Finding {

@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline/promises';
 import { BatonError } from '../../core/baton-error.ts';
-import type { Surroundings } from '../surroundings.ts';
+import type { Surroundings } from '../../daemon/surroundings.ts';
 import { repositoryAround } from './repository-around.ts';
 
 export interface InitFlags {

@@ -1,6 +1,6 @@
 import path from 'node:path';
+import type { Surroundings } from '../../daemon/surroundings.ts';
 import { findRepositoryAbove } from '../../workspace/git/source/find-repository-above.ts';
-import type { Surroundings } from '../surroundings.ts';
 
 /**
  * The repository around the person, or around the file to be written, as that file is to name it: from a file inside it

@@ -1,10 +1,10 @@
 import { type BatonError, toBatonError } from '../../core/baton-error.ts';
-import { harmlessLine } from '../../core/harmless-line.ts';
 import type { Settings, WorkspaceStrategy } from '../../core/settings.ts';
+import { harmlessLine } from '../../core/text/harmless-line.ts';
+import type { Surroundings } from '../../daemon/surroundings.ts';
 import { readSource } from '../../workspace/git/source/read-source.ts';
 import { boundedGit } from '../doctor/bounded-git.ts';
 import { whatIsMade } from '../doctor/what-is-made.ts';
-import type { Surroundings } from '../surroundings.ts';
 import { repositoryAround } from './repository-around.ts';
 
 /** What a ticket's workspace will be. */

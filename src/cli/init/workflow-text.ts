@@ -1,5 +1,5 @@
 import { Document, isScalar, visit } from 'yaml';
-import { trackerProfiles } from '../trackers.ts';
+import { trackerProfiles } from '../../daemon/trackers.ts';
 import type { InitAnswers } from './ask-person.ts';
 
 /**

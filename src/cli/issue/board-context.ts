@@ -1,7 +1,7 @@
-import type { Author } from '../../core/author.ts';
+import type { Author } from '../../core/issue/author.ts';
+import type { Surroundings } from '../../daemon/surroundings.ts';
 import { escapeInvisible } from '../../telemetry/harmless-text.ts';
 import type { Board } from '../../tracker/board/board.ts';
-import type { Surroundings } from '../surroundings.ts';
 import type { WorkOnIssue } from './work-on-issue.ts';
 
 /** How the commands reach a board: the command line composes it, they only use it. */

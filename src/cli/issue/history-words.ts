@@ -1,6 +1,6 @@
-import type { Author } from '../../core/author.ts';
-import { harmlessLine } from '../../core/harmless-line.ts';
-import type { BoardHistoryEntry } from '../../store/board-history.ts';
+import type { Author } from '../../core/issue/author.ts';
+import { harmlessLine } from '../../core/text/harmless-line.ts';
+import type { BoardHistoryEntry } from '../../store/tables/board-history.ts';
 
 /** How much of a value a line of history shows. */
 const longestValue = 60;

@@ -1,4 +1,4 @@
-import type { BoardIssue } from '../../store/board-issues.ts';
+import type { BoardIssue } from '../../store/tables/board-issues.ts';
 import type { Board } from '../../tracker/board/board.ts';
 
 /** Issues as programs read them: other issues by identifier, times in ISO 8601. */

@@ -1,6 +1,6 @@
-import type { BoardStatus } from '../../core/board-status.ts';
-import { harmlessLine } from '../../core/harmless-line.ts';
-import type { BoardIssue } from '../../store/board-issues.ts';
+import type { BoardStatus } from '../../core/issue/board-status.ts';
+import { harmlessLine } from '../../core/text/harmless-line.ts';
+import type { BoardIssue } from '../../store/tables/board-issues.ts';
 import { cutTo, displayWidth, padTo } from '../board/text-width.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { answer, type BoardContext } from './board-context.ts';

@@ -1,4 +1,4 @@
-import type { BoardStatus } from '../../core/board-status.ts';
+import type { BoardStatus } from '../../core/issue/board-status.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { answer, type BoardContext } from './board-context.ts';
 import { issueAsJson } from './issue-json.ts';

@@ -1,8 +1,8 @@
 import { systemChance } from '../../clock/system-chance.ts';
 import { systemClock } from '../../clock/system-clock.ts';
-import type { Surroundings } from '../surroundings.ts';
-import { openBoard } from '../trackers.ts';
-import { openWorkplace } from '../workplace.ts';
+import type { Surroundings } from '../../daemon/surroundings.ts';
+import { openBoard } from '../../daemon/trackers.ts';
+import { openWorkplace } from '../../daemon/workplace.ts';
 import type { BoardPlace, OpenBoard } from './board-context.ts';
 import { readWork } from './work-on-issue.ts';
 

@@ -1,5 +1,5 @@
-import { harmlessLine, harmlessLines } from '../../core/harmless-line.ts';
-import type { BoardIssue } from '../../store/board-issues.ts';
+import { harmlessLine, harmlessLines } from '../../core/text/harmless-line.ts';
+import type { BoardIssue } from '../../store/tables/board-issues.ts';
 import type { IssueDetails } from '../../tracker/board/read-board.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { answer, type BoardContext } from './board-context.ts';

@@ -1,10 +1,10 @@
-import { harmlessLine } from '../../core/harmless-line.ts';
-import { outcomeWords } from '../../core/outcome-words.ts';
-import { askCommand } from '../../core/retry-command.ts';
-import { deliveryText } from '../../core/run-evidence.ts';
-import type { StoredQuestion } from '../../store/questions.ts';
-import type { RunRecord } from '../../store/runs.ts';
+import { askCommand } from '../../core/command/retry-command.ts';
+import { outcomeWords } from '../../core/run/outcome-words.ts';
+import { deliveryText } from '../../core/run/run-evidence.ts';
+import { harmlessLine } from '../../core/text/harmless-line.ts';
 import type { Store } from '../../store/store.ts';
+import type { StoredQuestion } from '../../store/tables/questions.ts';
+import type { RunRecord } from '../../store/tables/runs.ts';
 import { timeWords } from './history-words.ts';
 
 /** What agents did on an issue, as far as whoever looks at it wants to know. */

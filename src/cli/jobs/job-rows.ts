@@ -1,6 +1,6 @@
-import { type JobKind, type JobName, jobCatalogue, jobNames } from '../../core/job-catalogue.ts';
+import { type JobKind, type JobName, jobCatalogue, jobNames } from '../../core/cadence/job-catalogue.ts';
 import type { PollingSettings } from '../../core/settings.ts';
-import type { JobTimer } from '../../store/job-timers.ts';
+import type { JobTimer } from '../../store/tables/job-timers.ts';
 
 /** What a daemon says of one of its jobs. */
 export interface DaemonJob {

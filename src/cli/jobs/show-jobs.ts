@@ -1,16 +1,16 @@
 import path from 'node:path';
 import { systemClock } from '../../clock/system-clock.ts';
-import { countText, durationText } from '../../core/amount-text.ts';
-import { harmlessLine } from '../../core/harmless-line.ts';
-import { jobCatalogue } from '../../core/job-catalogue.ts';
+import { jobCatalogue } from '../../core/cadence/job-catalogue.ts';
 import type { PollingSettings } from '../../core/settings.ts';
-import type { JobTimer } from '../../store/job-timers.ts';
+import { countText, durationText } from '../../core/text/amount-text.ts';
+import { harmlessLine } from '../../core/text/harmless-line.ts';
+import { stateFolder } from '../../daemon/state-folder.ts';
+import type { Surroundings } from '../../daemon/surroundings.ts';
+import { daemonStatus, openWorkplace, type WorkplaceFlags } from '../../daemon/workplace.ts';
+import type { JobTimer } from '../../store/tables/job-timers.ts';
 import { columns } from '../columns.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { jsonLine } from '../json-line.ts';
-import { stateFolder } from '../state-folder.ts';
-import type { Surroundings } from '../surroundings.ts';
-import { daemonStatus, openWorkplace, type WorkplaceFlags } from '../workplace.ts';
 import { type DaemonJob, type JobRow, jobRows } from './job-rows.ts';
 import { readOwner } from './read-owner.ts';
 

@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import type { CommandParts } from '../command-line.ts';
+import type { CommandParts } from '../command-parts.ts';
 import type { RequestsFlags } from './show-requests.ts';
 
 /** Counts by minute are kept for seven days. */

@@ -1,9 +1,9 @@
-import { countText, durationText } from '../../core/amount-text.ts';
-import { harmlessLine } from '../../core/harmless-line.ts';
-import type { PressureStep } from '../../core/request-pressure.ts';
+import type { PressureStep } from '../../core/requests/request-pressure.ts';
+import { countText, durationText } from '../../core/text/amount-text.ts';
+import { harmlessLine } from '../../core/text/harmless-line.ts';
+import type { Amounts, ProviderReport, Spender } from '../../daemon/services/request-figures.ts';
 import { columns } from '../columns.ts';
 import { sizeText } from '../workspace/size-text.ts';
-import type { Amounts, ProviderReport, Spender } from './request-report.ts';
 
 /** So many are shown to people; programs get all. */
 const mostSpenders = 12;

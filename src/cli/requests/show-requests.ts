@@ -1,13 +1,19 @@
 import { systemClock } from '../../clock/system-clock.ts';
-import { countText } from '../../core/amount-text.ts';
 import type { PollingSettings } from '../../core/settings.ts';
+import { countText } from '../../core/text/amount-text.ts';
+import { readRequests } from '../../daemon/services/read-requests.ts';
+import {
+  type Amounts,
+  type ProviderReport,
+  providerReports,
+  type Spender,
+  spenders,
+} from '../../daemon/services/request-figures.ts';
+import type { Surroundings } from '../../daemon/surroundings.ts';
+import { daemonStatus, openWorkplace, type WorkplaceFlags } from '../../daemon/workplace.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { jsonLine } from '../json-line.ts';
-import type { Surroundings } from '../surroundings.ts';
-import { daemonStatus, openWorkplace, type WorkplaceFlags } from '../workplace.ts';
-import { readRequests } from './read-requests.ts';
 import { budgetLines, type DaemonRequests, daemonLines, providerLines, spenderLines } from './request-lines.ts';
-import { type Amounts, type ProviderReport, providerReports, type Spender, spenders } from './request-report.ts';
 
 export interface RequestsFlags extends WorkplaceFlags {
   readonly json?: boolean;

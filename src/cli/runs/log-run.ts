@@ -1,12 +1,12 @@
 import { sleep } from '../../clock/clock.ts';
 import { systemClock } from '../../clock/system-clock.ts';
-import { harmlessLine } from '../../core/harmless-line.ts';
-import type { RunEventLine } from '../../store/run-events.ts';
+import { harmlessLine } from '../../core/text/harmless-line.ts';
+import { listenForStop } from '../../daemon/stop-on-signal.ts';
+import type { Surroundings } from '../../daemon/surroundings.ts';
+import { openWorkplace } from '../../daemon/workplace.ts';
+import type { RunEventLine } from '../../store/tables/run-events.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { jsonLine } from '../json-line.ts';
-import { listenForStop } from '../stop-on-signal.ts';
-import type { Surroundings } from '../surroundings.ts';
-import { openWorkplace } from '../workplace.ts';
 import { findRun, type RunsFlags } from './show-runs.ts';
 
 const lookEveryMs = 300;

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { CommandParts } from '../command-line.ts';
+import type { CommandParts } from '../command-parts.ts';
 import { count } from '../option-parsers.ts';
 import type { RunsFlags } from './show-runs.ts';
 

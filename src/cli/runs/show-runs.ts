@@ -1,13 +1,13 @@
 import { systemClock } from '../../clock/system-clock.ts';
 import { BatonError } from '../../core/baton-error.ts';
-import { harmlessLine } from '../../core/harmless-line.ts';
-import { outcomeWords } from '../../core/outcome-words.ts';
-import { deliveryText, evidenceText } from '../../core/run-evidence.ts';
-import type { RunRecord } from '../../store/runs.ts';
+import { outcomeWords } from '../../core/run/outcome-words.ts';
+import { deliveryText, evidenceText } from '../../core/run/run-evidence.ts';
+import { harmlessLine } from '../../core/text/harmless-line.ts';
+import type { Surroundings } from '../../daemon/surroundings.ts';
+import { openWorkplace, type Workplace, type WorkplaceFlags } from '../../daemon/workplace.ts';
+import type { RunRecord } from '../../store/tables/runs.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { jsonLine } from '../json-line.ts';
-import type { Surroundings } from '../surroundings.ts';
-import { openWorkplace, type Workplace, type WorkplaceFlags } from '../workplace.ts';
 
 export interface RunsFlags extends WorkplaceFlags {
   readonly json?: boolean;

@@ -1,17 +1,17 @@
 import path from 'node:path';
 import { systemChance } from '../../clock/system-chance.ts';
 import { systemClock } from '../../clock/system-clock.ts';
-import { harmlessLine } from '../../core/harmless-line.ts';
 import type { Logger } from '../../core/logger.ts';
 import type { Settings } from '../../core/settings.ts';
+import { harmlessLine } from '../../core/text/harmless-line.ts';
+import { workflowContext } from '../../daemon/adapters.ts';
+import { salvageFor } from '../../daemon/compose-workspaces.ts';
+import { quietLogger } from '../../daemon/quiet-logger.ts';
+import type { Surroundings } from '../../daemon/surroundings.ts';
+import { statePlace, type WorkplaceFlags } from '../../daemon/workplace.ts';
 import { loadWorkflow } from '../../workflow/load-workflow.ts';
 import type { Salvage, SalvageReach } from '../../workspace/salvage/salvage.ts';
 import { createWorkspaceGround } from '../../workspace/workspace-ground.ts';
-import { workflowContext } from '../adapters.ts';
-import { salvageFor } from '../compose-workspaces.ts';
-import { quietLogger } from '../quiet-logger.ts';
-import type { Surroundings } from '../surroundings.ts';
-import { statePlace, type WorkplaceFlags } from '../workplace.ts';
 
 export interface SalvageFlags extends WorkplaceFlags {
   readonly json?: boolean;

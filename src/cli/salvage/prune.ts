@@ -1,9 +1,9 @@
 import { systemClock } from '../../clock/system-clock.ts';
+import type { Surroundings } from '../../daemon/surroundings.ts';
 import { counted } from '../../workspace/salvage/plural.ts';
 import { pruneSalvage } from '../../workspace/salvage/prune-salvage.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { jsonLine } from '../json-line.ts';
-import type { Surroundings } from '../surroundings.ts';
 import { openSalvage, type SalvageFlags } from './open-salvage.ts';
 import { line, presentSaved } from './show-salvage.ts';
 

@@ -1,8 +1,8 @@
 import path from 'node:path';
-import { harmlessLine } from '../../core/harmless-line.ts';
+import { harmlessLine } from '../../core/text/harmless-line.ts';
+import type { Surroundings } from '../../daemon/surroundings.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { jsonLine } from '../json-line.ts';
-import type { Surroundings } from '../surroundings.ts';
 import { openSalvage, type ReachFlags, reachOf } from './open-salvage.ts';
 
 /** `baton salvage restore`: into a new folder, which nothing else is changed for. */

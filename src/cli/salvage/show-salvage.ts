@@ -1,11 +1,11 @@
-import { harmlessLine, harmlessLines } from '../../core/harmless-line.ts';
+import { harmlessLine, harmlessLines } from '../../core/text/harmless-line.ts';
+import { restoreCommand } from '../../daemon/services/restore-command.ts';
+import type { Surroundings } from '../../daemon/surroundings.ts';
 import { counted } from '../../workspace/salvage/plural.ts';
 import type { SavedWork } from '../../workspace/salvage/salvage.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { jsonLine } from '../json-line.ts';
-import type { Surroundings } from '../surroundings.ts';
 import { openSalvage, type ReachFlags, reachOf } from './open-salvage.ts';
-import { restoreCommand } from './restore-command.ts';
 
 /** `baton salvage list`: the newest first. */
 export async function listSalvage(flags: ReachFlags, surroundings: Surroundings): Promise<number> {

@@ -1,6 +1,6 @@
-import type { OpenedApi } from '../api/open-api.ts';
-import { shellArgument } from '../shell-argument.ts';
-import type { Surroundings } from '../surroundings.ts';
+import type { OpenedApi } from '../../daemon/services/open-api.ts';
+import { shellArgument } from '../../daemon/shell-argument.ts';
+import type { Surroundings } from '../../daemon/surroundings.ts';
 import { httpSource } from '../top/http-source.ts';
 import { runTop } from '../top/run-top.ts';
 import type { LogTail } from './log-tail.ts';

@@ -1,17 +1,17 @@
 import path from 'node:path';
 import { systemClock } from '../../clock/system-clock.ts';
 import { BatonError } from '../../core/baton-error.ts';
+import { workflowContext } from '../../daemon/adapters.ts';
+import type { Surroundings } from '../../daemon/surroundings.ts';
+import { type StatePlace, statePlace, type WorkplaceFlags } from '../../daemon/workplace.ts';
 import { askDaemon } from '../../server/ask-daemon.ts';
-import { backupStore } from '../../store/backup-store.ts';
-import { copyStore } from '../../store/copy-store.ts';
-import { restoreLive } from '../../store/restore-live.ts';
-import { restoreStore } from '../../store/restore-store.ts';
+import { backupStore } from '../../store/backup/backup-store.ts';
+import { copyStore } from '../../store/backup/copy-store.ts';
+import { restoreLive } from '../../store/backup/restore-live.ts';
+import { restoreStore } from '../../store/backup/restore-store.ts';
 import { loadWorkflow } from '../../workflow/load-workflow.ts';
-import { workflowContext } from '../adapters.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { jsonLine } from '../json-line.ts';
-import type { Surroundings } from '../surroundings.ts';
-import { type StatePlace, statePlace, type WorkplaceFlags } from '../workplace.ts';
 
 export interface StoreFlags extends WorkplaceFlags {
   readonly json?: boolean;

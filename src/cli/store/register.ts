@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { CommandParts } from '../command-line.ts';
+import type { CommandParts } from '../command-parts.ts';
 import type { StoreFlags } from './move-store.ts';
 
 /** Adds `backup`, `restore` and `store copy`. */

@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import type { CommandParts } from '../command-line.ts';
+import type { CommandParts } from '../command-parts.ts';
 import { jsonOption } from '../option-parsers.ts';
 import type { NewTokenFlags } from './tokens.ts';
 

@@ -1,14 +1,14 @@
 import { systemChance } from '../../clock/system-chance.ts';
 import { systemClock } from '../../clock/system-clock.ts';
 import { BatonError } from '../../core/baton-error.ts';
-import { harmlessLine } from '../../core/harmless-line.ts';
-import { isInsideRun } from '../../process/inside-run.ts';
+import { harmlessLine } from '../../core/text/harmless-line.ts';
+import { tokenFile } from '../../daemon/state-folder.ts';
+import type { Surroundings } from '../../daemon/surroundings.ts';
+import { isInsideRun } from '../../process/containment/inside-run.ts';
 import { type KeptToken, TokenFile } from '../../server/token-file.ts';
 import { columns } from '../columns.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { jsonLine } from '../json-line.ts';
-import { tokenFile } from '../state-folder.ts';
-import type { Surroundings } from '../surroundings.ts';
 
 interface JsonFlag {
   readonly json?: boolean;

@@ -1,8 +1,8 @@
 import { type Clock, sleep } from '../../clock/clock.ts';
-import type { Output } from '../surroundings.ts';
-import { askNow } from './ask-now.ts';
-import { cellText } from './cell-text.ts';
-import { plainLines } from './plain-lines.ts';
+import type { Output } from '../../daemon/surroundings.ts';
+import { askNow } from './input/ask-now.ts';
+import { cellText } from './lines/cell-text.ts';
+import { plainLines } from './lines/plain-lines.ts';
 import type { TopSource } from './top-source.ts';
 
 const lookEveryMs = 1_000;

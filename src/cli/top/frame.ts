@@ -1,10 +1,10 @@
-import { cellText } from './cell-text.ts';
-import { detailsLines } from './details-lines.ts';
-import { footLines } from './foot-lines.ts';
-import { headLines } from './head-lines.ts';
-import { helpLines } from './help-lines.ts';
-import { cell, exactly, type Line } from './line.ts';
-import { listLines } from './list-lines.ts';
+import { cellText } from './lines/cell-text.ts';
+import { detailsLines } from './lines/details-lines.ts';
+import { footLines } from './lines/foot-lines.ts';
+import { headLines } from './lines/head-lines.ts';
+import { helpLines } from './lines/help-lines.ts';
+import { cell, exactly, type Line } from './lines/line.ts';
+import { listLines } from './lines/list-lines.ts';
 import { rowOf, type TopState } from './top-state.ts';
 
 export interface Size {

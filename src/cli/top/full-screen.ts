@@ -1,11 +1,11 @@
 import type { Chance } from '../../clock/chance.ts';
 import type { Clock, Timer } from '../../clock/clock.ts';
 import { drawFrame, type Size } from './frame.ts';
+import { pressKey } from './input/press-key.ts';
+import type { Effect } from './input/pressed.ts';
+import { readKeys } from './input/read-keys.ts';
+import { colours, noColours } from './lines/paint-line.ts';
 import type { Ends } from './listen-for-end.ts';
-import { colours, noColours } from './paint-line.ts';
-import { pressKey } from './press-key.ts';
-import type { Effect } from './pressed.ts';
-import { readKeys } from './read-keys.ts';
 import type { TopTerminal } from './run-top.ts';
 import { openScreen } from './screen.ts';
 import { openTerminalWriter } from './terminal-writer.ts';

@@ -1,7 +1,7 @@
 import type { Chance } from '../../clock/chance.ts';
 import type { Clock } from '../../clock/clock.ts';
 import { systemChance } from '../../clock/system-chance.ts';
-import type { Surroundings } from '../surroundings.ts';
+import type { Surroundings } from '../../daemon/surroundings.ts';
 import { followPlainly } from './follow-plainly.ts';
 import { showFullScreen } from './full-screen.ts';
 import { listenForEnd, type TopEnd } from './listen-for-end.ts';

@@ -1,6 +1,6 @@
-import type { Output } from '../surroundings.ts';
-import type { Line } from './line.ts';
-import { type Palette, paintLine } from './paint-line.ts';
+import type { Output } from '../../daemon/surroundings.ts';
+import type { Line } from './lines/line.ts';
+import { type Palette, paintLine } from './lines/paint-line.ts';
 
 /** Other screen, no cursor, nothing runs over the edge, a paste is marked as one. */
 const enter = '\u001b[?1049h\u001b[?25l\u001b[?7l\u001b[?2004h';

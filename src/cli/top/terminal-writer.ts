@@ -1,7 +1,7 @@
 import { closeSync, constants, openSync, writeSync } from 'node:fs';
 import { Writable } from 'node:stream';
 import { type Clock, type Timer, within } from '../../clock/clock.ts';
-import type { Output } from '../surroundings.ts';
+import type { Output } from '../../daemon/surroundings.ts';
 
 /** A terminal without room is tried again so soon, and less often the longer it has none. */
 const firstRetryMs = 10;

@@ -1,10 +1,10 @@
 import type { Chance } from '../../clock/chance.ts';
 import type { Clock, Timer } from '../../clock/clock.ts';
 import type { Now } from '../../server/api/schema/now.ts';
-import { beginAnswer } from './answer-prompt.ts';
-import { askNow, type NoAnswer, problemText } from './ask-now.ts';
-import { throughput, withSample } from './throughput.ts';
-import { isOf, type Selection, type TopRow } from './top-rows.ts';
+import { beginAnswer } from './input/answer-prompt.ts';
+import { askNow, type NoAnswer, problemText } from './input/ask-now.ts';
+import { throughput, withSample } from './lines/throughput.ts';
+import { isOf, type Selection, type TopRow } from './lines/top-rows.ts';
 import type { TopAnswer, TopSource } from './top-source.ts';
 import { type Details, type Message, startState, type TopState, type Wish, withRows } from './top-state.ts';
 

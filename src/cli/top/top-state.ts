@@ -3,9 +3,9 @@ import type { IssueDetail } from '../../server/api/schema/issue.ts';
 import type { Now } from '../../server/api/schema/now.ts';
 import type { Question } from '../../server/api/schema/question.ts';
 import type { RunEvent } from '../../server/api/schema/run.ts';
-import type { InputLine } from './input-line.ts';
-import type { Sample } from './throughput.ts';
-import { type Selection, selectedRow, type TopRow, topRows } from './top-rows.ts';
+import type { InputLine } from './input/input-line.ts';
+import type { Sample } from './lines/throughput.ts';
+import { type Selection, selectedRow, type TopRow, topRows } from './lines/top-rows.ts';
 
 /** Everything that a frame is made of, but the time and the size. */
 export interface TopState {

@@ -1,7 +1,7 @@
 import { systemClock } from '../../clock/system-clock.ts';
+import type { Surroundings } from '../../daemon/surroundings.ts';
+import { daemonStatus, type WorkplaceFlags } from '../../daemon/workplace.ts';
 import { exitCodes } from '../exit-codes.ts';
-import type { Surroundings } from '../surroundings.ts';
-import { daemonStatus, type WorkplaceFlags } from '../workplace.ts';
 import { httpSource } from './http-source.ts';
 import { runTop } from './run-top.ts';
 

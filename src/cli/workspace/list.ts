@@ -1,10 +1,10 @@
-import { harmlessLine } from '../../core/harmless-line.ts';
-import { evidenceText } from '../../core/run-evidence.ts';
+import { evidenceText } from '../../core/run/run-evidence.ts';
+import { harmlessLine } from '../../core/text/harmless-line.ts';
+import type { Surroundings } from '../../daemon/surroundings.ts';
+import { openWorkplace, type WorkplaceFlags } from '../../daemon/workplace.ts';
 import { columns } from '../columns.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { jsonLine } from '../json-line.ts';
-import type { Surroundings } from '../surroundings.ts';
-import { openWorkplace, type WorkplaceFlags } from '../workplace.ts';
 import { readWorkspaces, type WorkspaceRow } from './read-workspaces.ts';
 import { sizeText, sumText } from './size-text.ts';
 

@@ -1,11 +1,11 @@
 import { systemClock } from '../../clock/system-clock.ts';
 import { BatonError } from '../../core/baton-error.ts';
-import { harmlessLine } from '../../core/harmless-line.ts';
-import { isMeantBy } from '../../core/issue.ts';
+import { isMeantBy } from '../../core/issue/issue.ts';
+import { harmlessLine } from '../../core/text/harmless-line.ts';
+import type { Surroundings } from '../../daemon/surroundings.ts';
+import { openWorkplace, type Workplace } from '../../daemon/workplace.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { jsonLine } from '../json-line.ts';
-import type { Surroundings } from '../surroundings.ts';
-import { openWorkplace, type Workplace } from '../workplace.ts';
 import type { WorkspaceFlags } from './list.ts';
 import { trackerOf } from './read-workspaces.ts';
 

@@ -2,13 +2,13 @@ import { sleep } from '../../clock/clock.ts';
 import { systemChance } from '../../clock/system-chance.ts';
 import { systemClock } from '../../clock/system-clock.ts';
 import { BatonError } from '../../core/baton-error.ts';
-import { harmlessLine } from '../../core/harmless-line.ts';
-import type { RunRecord, WorkspaceRemoval } from '../../store/runs.ts';
+import { harmlessLine } from '../../core/text/harmless-line.ts';
+import { quietLogger } from '../../daemon/quiet-logger.ts';
+import type { Surroundings } from '../../daemon/surroundings.ts';
+import { daemonStatus, openWorkplace, type Workplace } from '../../daemon/workplace.ts';
+import type { RunRecord, WorkspaceRemoval } from '../../store/tables/runs.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { jsonLine } from '../json-line.ts';
-import { quietLogger } from '../quiet-logger.ts';
-import type { Surroundings } from '../surroundings.ts';
-import { daemonStatus, openWorkplace, type Workplace } from '../workplace.ts';
 import { presentRow, type WorkspaceFlags, whyThere } from './list.ts';
 import { isNamed, readWorkspaces, type WorkspaceRow } from './read-workspaces.ts';
 import { sizeText, sumText } from './size-text.ts';
@@ -72,7 +72,7 @@ async function remove(
     const isThere = async (): Promise<boolean> => (await daemonStatus(flags, surroundings)) !== null;
     return waitForResults(workplace, going, commandId, isThere);
   }
-  const { createDaemon } = await import('../daemon.ts');
+  const { createDaemon } = await import('../../daemon/daemon.ts');
   const { workflowPath } = workplace;
   const { stateDir } = flags;
   const options = { workflowPath, stateDir, trial: null, role: 'daemon', logger: quietLogger } as const;

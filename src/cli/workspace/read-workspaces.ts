@@ -2,14 +2,14 @@ import { timedOut, within } from '../../clock/clock.ts';
 import { systemChance } from '../../clock/system-chance.ts';
 import { systemClock } from '../../clock/system-clock.ts';
 import { BatonError, toBatonError } from '../../core/baton-error.ts';
-import { type Issue, isMeantBy } from '../../core/issue.ts';
-import { type Stay, whyItStays } from '../../core/workspace-stay.ts';
+import { type Issue, isMeantBy } from '../../core/issue/issue.ts';
+import { type Stay, whyItStays } from '../../core/run/workspace-stay.ts';
+import { quietLogger } from '../../daemon/quiet-logger.ts';
+import { trackerMaker } from '../../daemon/trackers.ts';
+import type { Workplace } from '../../daemon/workplace.ts';
 import { type FoundWorkspace, findWorkspaces } from '../../orchestrator/workspaces/find-workspaces.ts';
 import type { Tracker } from '../../tracker/tracker.ts';
 import { listWorkspaces } from '../../workspace/list-workspaces.ts';
-import { quietLogger } from '../quiet-logger.ts';
-import { trackerMaker } from '../trackers.ts';
-import type { Workplace } from '../workplace.ts';
 
 /** A workspace that is there, with all that is known of it. */
 export interface WorkspaceRow extends FoundWorkspace {

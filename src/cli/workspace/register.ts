@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { CommandParts } from '../command-line.ts';
+import type { CommandParts } from '../command-parts.ts';
 import type { WorkspaceFlags } from './list.ts';
 import type { PinFlags } from './pin.ts';
 import type { PruneFlags } from './prune.ts';

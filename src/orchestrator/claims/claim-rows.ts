@@ -1,8 +1,8 @@
-import type { ClaimHolder } from '../../store/claims.ts';
-import type { HeldIssue } from '../../store/held.ts';
 import type { IssueKey } from '../../store/issue-key.ts';
-import type { Retry as RetryRow } from '../../store/retries.ts';
 import type { StoreTables } from '../../store/store.ts';
+import type { ClaimHolder } from '../../store/tables/claims.ts';
+import type { HeldIssue } from '../../store/tables/held.ts';
+import type { Retry as RetryRow } from '../../store/tables/retries.ts';
 import { type Hold, type Retry, slotOfHold } from './claim.ts';
 
 export async function putRetry({ retries }: StoreTables, key: IssueKey, { issue, ...facts }: Retry): Promise<void> {

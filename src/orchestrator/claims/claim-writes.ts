@@ -1,7 +1,7 @@
-import type { ClaimHolder } from '../../store/claims.ts';
 import type { IssueKey } from '../../store/issue-key.ts';
-import type { RunFinish, RunRecord } from '../../store/runs.ts';
 import type { StoreTables } from '../../store/store.ts';
+import type { ClaimHolder } from '../../store/tables/claims.ts';
+import type { RunFinish, RunRecord } from '../../store/tables/runs.ts';
 import { usageOf } from '../runs/usage-of-run.ts';
 import { type Hold, type Retry, slotOfHold } from './claim.ts';
 import { holdFrom, putIdleHold, putRetry, retryFrom } from './claim-rows.ts';

@@ -1,6 +1,6 @@
-import type { RecoveryStep } from '../../core/context-recovery.ts';
-import type { SkipReason } from '../../core/eligibility.ts';
-import type { Issue } from '../../core/issue.ts';
+import type { SkipReason } from '../../core/dispatch/eligibility.ts';
+import type { Issue } from '../../core/issue/issue.ts';
+import type { RecoveryStep } from '../../core/run/context-recovery.ts';
 import type { RetryKind } from '../../core/workflow.ts';
 import type { RunState } from '../runs/run-state.ts';
 import type { IssueCounts } from './issue-counters.ts';

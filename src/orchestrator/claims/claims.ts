@@ -1,12 +1,12 @@
 import { BatonError, toBatonError } from '../../core/baton-error.ts';
-import type { SkipReason } from '../../core/eligibility.ts';
-import { type Issue, normalizeState } from '../../core/issue.ts';
-import type { ClaimHolder, Claim as ClaimRow } from '../../store/claims.ts';
-import type { HeldIssue } from '../../store/held.ts';
+import type { SkipReason } from '../../core/dispatch/eligibility.ts';
+import { type Issue, normalizeState } from '../../core/issue/issue.ts';
 import type { IssueKey } from '../../store/issue-key.ts';
 import type { Recovery } from '../../store/recovery.ts';
-import type { Retry as RetryRow } from '../../store/retries.ts';
 import type { StoreTables } from '../../store/store.ts';
+import type { ClaimHolder, Claim as ClaimRow } from '../../store/tables/claims.ts';
+import type { HeldIssue } from '../../store/tables/held.ts';
+import type { Retry as RetryRow } from '../../store/tables/retries.ts';
 import type { BaseParts } from '../parts.ts';
 import { type BegunRun, beginRun, type RefusedRun, type RunWish } from './begin-run.ts';
 import {

@@ -1,8 +1,8 @@
 import type { AgentProcess } from '../../agent/agent.ts';
 import { BatonError } from '../../core/baton-error.ts';
-import { survivesReason } from '../../core/retry-command.ts';
-import { unseen } from '../../core/run-evidence.ts';
-import type { RunFinish, RunRecord } from '../../store/runs.ts';
+import { survivesReason } from '../../core/command/retry-command.ts';
+import { unseen } from '../../core/run/run-evidence.ts';
+import type { RunFinish, RunRecord } from '../../store/tables/runs.ts';
 import type { BaseParts } from '../parts.ts';
 import type { AccountBook } from '../runs/account-book.ts';
 import { type Hold, type Retry, slotOfHold } from './claim.ts';

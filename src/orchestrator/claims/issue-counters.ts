@@ -1,4 +1,4 @@
-import type { IssueSpent } from '../../core/limits.ts';
+import type { IssueSpent } from '../../core/run/limits.ts';
 import type { IssueKey } from '../../store/issue-key.ts';
 import type { StoreTables } from '../../store/store.ts';
 

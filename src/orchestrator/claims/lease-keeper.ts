@@ -1,6 +1,6 @@
 import { type Timer, timedOut, within } from '../../clock/clock.ts';
 import { BatonError } from '../../core/baton-error.ts';
-import type { StopReason } from '../../core/run.ts';
+import type { StopReason } from '../../core/run/run.ts';
 import type { BaseParts } from '../parts.ts';
 import type { Running } from './claim.ts';
 import type { Claims } from './claims.ts';

@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import { BatonError } from '../../core/baton-error.ts';
-import { type CommandAnswer, done, refused } from '../../core/command-answers.ts';
-import { checkAnswer } from '../../core/question.ts';
-import type { Command } from '../../store/commands.ts';
-import type { StoredQuestion } from '../../store/questions.ts';
+import { type CommandAnswer, done, refused } from '../../core/command/command-answers.ts';
+import { checkAnswer } from '../../core/command/question.ts';
+import type { Command } from '../../store/tables/commands.ts';
+import type { StoredQuestion } from '../../store/tables/questions.ts';
 import type { BaseParts } from '../parts.ts';
 import type { OpenQuestions } from '../runs/open-questions.ts';
 import { leaveToItsOwner } from './find-issue.ts';

@@ -1,8 +1,8 @@
 import { toBatonError } from '../../core/baton-error.ts';
-import type { CommandKind } from '../../core/command.ts';
-import { type CommandAnswer, done, refused } from '../../core/command-answers.ts';
-import type { Command } from '../../store/commands.ts';
+import type { CommandKind } from '../../core/command/command.ts';
+import { type CommandAnswer, done, refused } from '../../core/command/command-answers.ts';
 import type { Store } from '../../store/store.ts';
+import type { Command } from '../../store/tables/commands.ts';
 import type { IssueDesk } from '../parts.ts';
 
 export interface ChangeIssueParts {

@@ -1,6 +1,6 @@
 import { toBatonError } from '../../core/baton-error.ts';
-import { type CommandAnswer, refused } from '../../core/command-answers.ts';
-import type { Command } from '../../store/commands.ts';
+import { type CommandAnswer, refused } from '../../core/command/command-answers.ts';
+import type { Command } from '../../store/tables/commands.ts';
 import type { BaseParts } from '../parts.ts';
 import type { Activity } from '../poll/activity.ts';
 import { type CommandParts, executeCommand } from './execute-command.ts';

@@ -1,7 +1,7 @@
-import type { Author } from '../../core/author.ts';
-import type { CommandKind } from '../../core/command.ts';
-import { harmlessLine } from '../../core/harmless-line.ts';
-import { isMeantBy } from '../../core/issue.ts';
+import type { CommandKind } from '../../core/command/command.ts';
+import type { Author } from '../../core/issue/author.ts';
+import { isMeantBy } from '../../core/issue/issue.ts';
+import { harmlessLine } from '../../core/text/harmless-line.ts';
 import type { Store } from '../../store/store.ts';
 import type { IssueName } from '../claims/claim.ts';
 import type { Claims } from '../claims/claims.ts';

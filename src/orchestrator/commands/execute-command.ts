@@ -1,9 +1,9 @@
-import { askedHold, isAskedHold } from '../../core/asked-hold.ts';
-import type { Author } from '../../core/author.ts';
 import { BatonError } from '../../core/baton-error.ts';
-import { type CommandKind, isCommandKind, whyNotForRuns } from '../../core/command.ts';
-import { type CommandAnswer, done, refused } from '../../core/command-answers.ts';
-import type { Command } from '../../store/commands.ts';
+import { askedHold, isAskedHold } from '../../core/command/asked-hold.ts';
+import { type CommandKind, isCommandKind, whyNotForRuns } from '../../core/command/command.ts';
+import { type CommandAnswer, done, refused } from '../../core/command/command-answers.ts';
+import type { Author } from '../../core/issue/author.ts';
+import type { Command } from '../../store/tables/commands.ts';
 import type { IssueName } from '../claims/claim.ts';
 import { bothNotes } from '../claims/claim-rows.ts';
 import type { BaseParts } from '../parts.ts';

@@ -1,7 +1,7 @@
 import type { Clock } from '../../clock/clock.ts';
 import { BatonError } from '../../core/baton-error.ts';
-import { boardStatuses } from '../../core/board-status.ts';
-import { type Issue, isMeantBy } from '../../core/issue.ts';
+import { boardStatuses } from '../../core/issue/board-status.ts';
+import { type Issue, isMeantBy } from '../../core/issue/issue.ts';
 import type { IssueName } from '../claims/claim.ts';
 import type { Claims } from '../claims/claims.ts';
 import type { SkippedIssues } from '../dispatch/skipped.ts';

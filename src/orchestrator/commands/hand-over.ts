@@ -1,8 +1,8 @@
 import type { Clock } from '../../clock/clock.ts';
 import { BatonError, toBatonError } from '../../core/baton-error.ts';
-import { type CommandAnswer, done, refused } from '../../core/command-answers.ts';
-import { handbackCommand, survivesReason } from '../../core/retry-command.ts';
-import type { Command } from '../../store/commands.ts';
+import { type CommandAnswer, done, refused } from '../../core/command/command-answers.ts';
+import { handbackCommand, survivesReason } from '../../core/command/retry-command.ts';
+import type { Command } from '../../store/tables/commands.ts';
 import type { IssueName } from '../claims/claim.ts';
 import type { Runs } from '../runs/runs.ts';
 import { howItStands, lastChange } from './done-before.ts';

@@ -1,4 +1,4 @@
-import { startStillOwed } from '../../core/thread-to-resume.ts';
+import { startStillOwed } from '../../core/run/thread-to-resume.ts';
 import { mostEarlier } from '../claims/begin-run.ts';
 import type { Retry } from '../claims/claim.ts';
 import type { Claims } from '../claims/claims.ts';

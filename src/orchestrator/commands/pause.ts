@@ -1,5 +1,5 @@
-import type { SkipReason } from '../../core/eligibility.ts';
-import type { Command } from '../../store/commands.ts';
+import type { SkipReason } from '../../core/dispatch/eligibility.ts';
+import type { Command } from '../../store/tables/commands.ts';
 import type { BaseParts } from '../parts.ts';
 
 export interface PauseState {

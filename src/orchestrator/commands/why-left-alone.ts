@@ -1,11 +1,17 @@
-import { boardStatuses } from '../../core/board-status.ts';
-import { allowedMoves } from '../../core/board-transitions.ts';
-import { type CommandAnswer, refused } from '../../core/command-answers.ts';
-import { stateClass } from '../../core/eligibility.ts';
-import { harmlessLine } from '../../core/harmless-line.ts';
-import { type Issue, normalizeState } from '../../core/issue.ts';
-import { askCommand, commentCommand, handbackCommand, moveCommand, retryCommand } from '../../core/retry-command.ts';
+import { type CommandAnswer, refused } from '../../core/command/command-answers.ts';
+import {
+  askCommand,
+  commentCommand,
+  handbackCommand,
+  moveCommand,
+  retryCommand,
+} from '../../core/command/retry-command.ts';
+import { stateClass } from '../../core/dispatch/eligibility.ts';
+import { boardStatuses } from '../../core/issue/board-status.ts';
+import { allowedMoves } from '../../core/issue/board-transitions.ts';
+import { type Issue, normalizeState } from '../../core/issue/issue.ts';
 import type { TrackerSettings } from '../../core/settings.ts';
+import { harmlessLine } from '../../core/text/harmless-line.ts';
 import type { IssueName } from '../claims/claim.ts';
 import type { FindIssueParts, FoundIssue } from './find-issue.ts';
 

@@ -1,6 +1,6 @@
-import { backpressureGates } from '../../core/backpressure.ts';
-import type { SkipReason } from '../../core/eligibility.ts';
-import type { OutsideGate, OutsideGateName } from '../../core/gates.ts';
+import { backpressureGates } from '../../core/dispatch/backpressure.ts';
+import type { SkipReason } from '../../core/dispatch/eligibility.ts';
+import type { OutsideGate, OutsideGateName } from '../../core/dispatch/gates.ts';
 import type { WorkflowReading } from '../../core/workflow.ts';
 import type { Candidates } from '../poll/candidates.ts';
 import { whyNoRequests } from '../poll/pace.ts';

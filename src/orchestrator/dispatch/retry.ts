@@ -1,7 +1,7 @@
 import { type BatonError, toBatonError } from '../../core/baton-error.ts';
-import { type SkipReason, whyNotCandidate, whyNotRoutable } from '../../core/eligibility.ts';
-import type { Issue } from '../../core/issue.ts';
-import { stateOnceStarted, whyNoSlot } from '../../core/slots.ts';
+import { type SkipReason, whyNotCandidate, whyNotRoutable } from '../../core/dispatch/eligibility.ts';
+import { stateOnceStarted, whyNoSlot } from '../../core/dispatch/slots.ts';
+import type { Issue } from '../../core/issue/issue.ts';
 import type { Retrying } from '../claims/claim.ts';
 import type { Delay } from '../claims/claims.ts';
 import type { BaseParts } from '../parts.ts';

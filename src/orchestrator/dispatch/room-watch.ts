@@ -1,6 +1,6 @@
 import { type Clock, timedOut, within } from '../../clock/clock.ts';
-import type { SkipReason } from '../../core/eligibility.ts';
-import { type RoomLeft, whyNoRoom } from '../../core/free-room.ts';
+import type { SkipReason } from '../../core/dispatch/eligibility.ts';
+import { type RoomLeft, whyNoRoom } from '../../core/dispatch/free-room.ts';
 import type { Logger } from '../../core/logger.ts';
 import type { Settings } from '../../core/settings.ts';
 import type { WorkflowSource } from '../../core/workflow.ts';

@@ -1,5 +1,5 @@
-import type { SkipReason } from '../../core/eligibility.ts';
-import type { Issue } from '../../core/issue.ts';
+import type { SkipReason } from '../../core/dispatch/eligibility.ts';
+import type { Issue } from '../../core/issue/issue.ts';
 import type { Claims } from '../claims/claims.ts';
 
 export interface SkippedIssue {

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { toBatonError } from '../../core/baton-error.ts';
-import { type DispatchDecision, planDispatch } from '../../core/dispatch-plan.ts';
-import { isAboutSlots } from '../../core/eligibility.ts';
-import type { Issue } from '../../core/issue.ts';
+import { type DispatchDecision, planDispatch } from '../../core/dispatch/dispatch-plan.ts';
+import { isAboutSlots } from '../../core/dispatch/eligibility.ts';
+import type { Issue } from '../../core/issue/issue.ts';
 import type { WorkflowReading } from '../../core/workflow.ts';
 import type { BaseParts } from '../parts.ts';
 import type { TrackerReads } from '../poll/tracker-reads.ts';

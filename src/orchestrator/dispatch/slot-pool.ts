@@ -1,4 +1,4 @@
-import type { SkipReason } from '../../core/eligibility.ts';
+import type { SkipReason } from '../../core/dispatch/eligibility.ts';
 
 /**
  * The slots that several projects of one daemon share. In memory and without a clock: whoever restarts has no runs.

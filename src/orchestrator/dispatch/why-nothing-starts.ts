@@ -1,5 +1,5 @@
-import type { SkipReason } from '../../core/eligibility.ts';
-import { isMeantBy } from '../../core/issue.ts';
+import type { SkipReason } from '../../core/dispatch/eligibility.ts';
+import { isMeantBy } from '../../core/issue/issue.ts';
 import type { IssueName } from '../claims/claim.ts';
 import type { Claims } from '../claims/claims.ts';
 import type { Pause } from '../commands/pause.ts';

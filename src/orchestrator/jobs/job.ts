@@ -1,6 +1,6 @@
-import type { JobKind, JobName } from '../../core/job-catalogue.ts';
-import type { JobTimer } from '../../store/job-timers.ts';
+import type { JobKind, JobName } from '../../core/cadence/job-catalogue.ts';
 import type { Store } from '../../store/store.ts';
+import type { JobTimer } from '../../store/tables/job-timers.ts';
 import type { BaseParts } from '../parts.ts';
 
 /** A concern of the daemon that comes again and again. */

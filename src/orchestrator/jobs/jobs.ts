@@ -1,8 +1,8 @@
 import { type Timer, timedOut, within } from '../../clock/clock.ts';
 import { toBatonError } from '../../core/baton-error.ts';
-import type { JobName } from '../../core/job-catalogue.ts';
-import { dueAfterRestart, jitterMs, nextDue, rescheduled } from '../../core/job-due.ts';
-import type { JobTimer } from '../../store/job-timers.ts';
+import type { JobName } from '../../core/cadence/job-catalogue.ts';
+import { dueAfterRestart, jitterMs, nextDue, rescheduled } from '../../core/cadence/job-due.ts';
+import type { JobTimer } from '../../store/tables/job-timers.ts';
 import type { Job, JobsParts, JobView } from './job.ts';
 
 interface Entry {

@@ -1,6 +1,6 @@
 import type { Settings } from '../../core/settings.ts';
 import { pruneStore } from '../../store/prune-store.ts';
-import type { Transcripts } from '../../store/transcript-files.ts';
+import type { Transcripts } from '../../store/transcripts/transcript-files.ts';
 import type { BaseParts } from '../parts.ts';
 
 export interface MaintenanceParts extends Pick<BaseParts, 'clock' | 'logger' | 'source' | 'stopping' | 'store'> {

@@ -6,10 +6,10 @@ import {
   sightings,
   type WaitingFact,
   whatToTell,
-} from '../../core/queue-health.ts';
-import type { RunEnd } from '../../core/run.ts';
+} from '../../core/dispatch/queue-health.ts';
+import type { RunEnd } from '../../core/run/run.ts';
 import type { Recovery } from '../../store/recovery.ts';
-import type { RunRecord } from '../../store/runs.ts';
+import type { RunRecord } from '../../store/tables/runs.ts';
 import type { IssueName } from '../claims/claim.ts';
 import type { Claims } from '../claims/claims.ts';
 import type { SkippedIssues } from '../dispatch/skipped.ts';

@@ -1,4 +1,4 @@
-import { type JobName, jobCatalogue } from '../../core/job-catalogue.ts';
+import { type JobName, jobCatalogue } from '../../core/cadence/job-catalogue.ts';
 import { type PaceParts, pollIntervalMs, pollNotBefore, pressureNow, trackerNow } from '../poll/pace.ts';
 import { type PollError, type PollParts, poll } from '../poll/poll.ts';
 import { type CustodyParts, lookAfterRuns, lookForLostAgents } from '../runs/custody.ts';
@@ -16,7 +16,7 @@ export interface JobParts extends PollParts, PaceParts, CustodyParts, UsageRollu
   readonly onPollErrors: (errors: readonly PollError[]) => void;
 }
 
-/** Every recurring concern of the orchestrator; core/job-catalogue.ts names them, docs/cadence.md explains them. */
+/** Every recurring concern of the orchestrator; core/cadence/job-catalogue.ts names them, docs/cadence.md explains them. */
 export function recurringJobs(parts: JobParts): readonly Job[] {
   const remoteUnlessHere = (): 'local' | 'remote' => (trackerNow(parts)?.isLocal === true ? 'local' : 'remote');
   const job = (name: Exclude<JobName, 'tracker_poll'>, run: Job['run'], rest: Partial<Job> = {}): Job => ({

@@ -1,4 +1,4 @@
-import { type Issue, normalizeState } from '../../core/issue.ts';
+import { type Issue, normalizeState } from '../../core/issue/issue.ts';
 import type { Settings, TrackerSettings } from '../../core/settings.ts';
 import type { WorkflowSource } from '../../core/workflow.ts';
 

@@ -1,9 +1,9 @@
 import { sleep } from '../../clock/clock.ts';
 import type { BatonError } from '../../core/baton-error.ts';
-import { type Issue, normalizeState } from '../../core/issue.ts';
-import { decideAboutLanding } from '../../core/landing-decision.ts';
+import { type Issue, normalizeState } from '../../core/issue/issue.ts';
+import { decideAboutLanding } from '../../core/run/landing-decision.ts';
 import type { Settings } from '../../core/settings.ts';
-import type { LandedIssue } from '../../store/landed.ts';
+import type { LandedIssue } from '../../store/tables/landed.ts';
 import type { IssueName } from '../claims/claim.ts';
 import type { Claims } from '../claims/claims.ts';
 import type { BaseParts } from '../parts.ts';

@@ -1,7 +1,7 @@
 import type { Clock } from '../../clock/clock.ts';
-import type { SkipReason } from '../../core/eligibility.ts';
-import { afterFailures, type Pace, paceOf } from '../../core/poll-pace.ts';
-import { noPressure, type RequestPressure } from '../../core/request-pressure.ts';
+import { afterFailures, type Pace, paceOf } from '../../core/cadence/poll-pace.ts';
+import type { SkipReason } from '../../core/dispatch/eligibility.ts';
+import { noPressure, type RequestPressure } from '../../core/requests/request-pressure.ts';
 import type { Tracker } from '../../tracker/tracker.ts';
 import type { Claims } from '../claims/claims.ts';
 import type { BaseParts } from '../parts.ts';

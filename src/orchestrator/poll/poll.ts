@@ -1,6 +1,6 @@
 import { type BatonError, toBatonError } from '../../core/baton-error.ts';
-import { decideAboutRun } from '../../core/reconcile-decision.ts';
-import type { RequestCaller } from '../../core/request-caller.ts';
+import type { RequestCaller } from '../../core/requests/request-caller.ts';
+import { decideAboutRun } from '../../core/run/reconcile-decision.ts';
 import type { Settings } from '../../core/settings.ts';
 import type { BaseParts } from '../parts.ts';
 import type { Activity } from './activity.ts';

@@ -1,7 +1,7 @@
-import { isAskedHold } from '../../core/asked-hold.ts';
-import { type Issue, normalizeState } from '../../core/issue.ts';
-import { decideAboutRun } from '../../core/reconcile-decision.ts';
-import type { StopReason } from '../../core/run.ts';
+import { isAskedHold } from '../../core/command/asked-hold.ts';
+import { type Issue, normalizeState } from '../../core/issue/issue.ts';
+import { decideAboutRun } from '../../core/run/reconcile-decision.ts';
+import type { StopReason } from '../../core/run/run.ts';
 import type { Settings } from '../../core/settings.ts';
 import type { Retrying, Running } from '../claims/claim.ts';
 import type { Claims } from '../claims/claims.ts';

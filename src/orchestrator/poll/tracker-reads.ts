@@ -1,7 +1,7 @@
 import type { Timer } from '../../clock/clock.ts';
 import { BatonError, toBatonError } from '../../core/baton-error.ts';
-import { type Issue, normalizeState } from '../../core/issue.ts';
-import type { RequestCaller } from '../../core/request-caller.ts';
+import { type Issue, normalizeState } from '../../core/issue/issue.ts';
+import type { RequestCaller } from '../../core/requests/request-caller.ts';
 import type { Snapshot, SnapshotWish, Tracker } from '../../tracker/tracker.ts';
 import type { BaseParts } from '../parts.ts';
 import { TrackerRest } from './tracker-rest.ts';

@@ -1,6 +1,6 @@
 import type { Clock } from '../../clock/clock.ts';
 import type { BatonError } from '../../core/baton-error.ts';
-import type { RequestCause } from '../../core/request-caller.ts';
+import type { RequestCause } from '../../core/requests/request-caller.ts';
 
 /** People who ask again and again while the tracker is down get one try in this time. */
 const liftEveryMs = 10_000;

@@ -1,4 +1,10 @@
-import { type AccountState, chooseAccount, mergeWindows, type QuotaWindow, whyNotReady } from '../../core/account.ts';
+import {
+  type AccountState,
+  chooseAccount,
+  mergeWindows,
+  type QuotaWindow,
+  whyNotReady,
+} from '../../core/account/account.ts';
 import {
   type AccountError,
   afterGoodRun,
@@ -8,9 +14,9 @@ import {
   parkAfter,
   probedBy,
   triedAgain,
-} from '../../core/account-park.ts';
-import type { SkipReason } from '../../core/eligibility.ts';
-import type { RunOutcome } from '../../core/run.ts';
+} from '../../core/account/account-park.ts';
+import type { SkipReason } from '../../core/dispatch/eligibility.ts';
+import type { RunOutcome } from '../../core/run/run.ts';
 import type { AccountSettings, AgentSettings } from '../../core/settings.ts';
 import type { StoreTables } from '../../store/store.ts';
 import type { BaseParts } from '../parts.ts';

@@ -1,6 +1,6 @@
-import type { SkipReason } from '../../core/eligibility.ts';
-import { type IssueSpent, isDayLimit, limitHold, limitsInFlight, limitsOfDay } from '../../core/limits.ts';
-import type { StopReason } from '../../core/run.ts';
+import type { SkipReason } from '../../core/dispatch/eligibility.ts';
+import { type IssueSpent, isDayLimit, limitHold, limitsInFlight, limitsOfDay } from '../../core/run/limits.ts';
+import type { StopReason } from '../../core/run/run.ts';
 import type { Running } from '../claims/claim.ts';
 import type { Claims } from '../claims/claims.ts';
 import type { BaseParts } from '../parts.ts';

@@ -1,5 +1,5 @@
 import { sleep } from '../../clock/clock.ts';
-import { isStalled } from '../../core/reconcile-decision.ts';
+import { isStalled } from '../../core/run/reconcile-decision.ts';
 import type { BaseParts } from '../parts.ts';
 import { checkLimits, type LimitParts } from './check-limits.ts';
 import type { OpenQuestions } from './open-questions.ts';

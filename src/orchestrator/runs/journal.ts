@@ -2,11 +2,11 @@ import type { AgentEvent } from '../../agent/agent.ts';
 import type { Timer } from '../../clock/clock.ts';
 import { toBatonError } from '../../core/baton-error.ts';
 import { Backlog, type BacklogBatch, type SharedBytes } from '../../store/backlog.ts';
-import type { RunEventLine } from '../../store/run-events.ts';
-import type { RunFacts } from '../../store/runs.ts';
 import type { StoreTables } from '../../store/store.ts';
-import type { Transcripts } from '../../store/transcript-files.ts';
-import { transcriptLine } from '../../store/transcript-line.ts';
+import type { RunEventLine } from '../../store/tables/run-events.ts';
+import type { RunFacts } from '../../store/tables/runs.ts';
+import type { Transcripts } from '../../store/transcripts/transcript-files.ts';
+import { transcriptLine } from '../../store/transcripts/transcript-line.ts';
 import type { BaseParts } from '../parts.ts';
 import { mergeFacts } from './merge-facts.ts';
 

@@ -1,7 +1,7 @@
-import { harmlessLine } from '../../core/harmless-line.ts';
-import { allowsAgain } from '../../core/late-approval.ts';
-import type { AgentQuestion, QuestionAnswer } from '../../core/question.ts';
-import type { GivenAnswer, StoredQuestion } from '../../store/questions.ts';
+import type { AgentQuestion, QuestionAnswer } from '../../core/command/question.ts';
+import { allowsAgain } from '../../core/run/late-approval.ts';
+import { harmlessLine } from '../../core/text/harmless-line.ts';
+import type { GivenAnswer, StoredQuestion } from '../../store/tables/questions.ts';
 import type { IssueName } from '../claims/claim.ts';
 import type { Claims } from '../claims/claims.ts';
 import type { BaseParts } from '../parts.ts';

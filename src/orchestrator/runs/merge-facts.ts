@@ -1,4 +1,4 @@
-import type { RunFacts } from '../../store/runs.ts';
+import type { RunFacts } from '../../store/tables/runs.ts';
 
 /**
  * Later facts over earlier ones; figures that are totals never fall. A figure that is no number, or larger than can be

@@ -1,11 +1,11 @@
 import type { Timer } from '../../clock/clock.ts';
-import { harmlessLine } from '../../core/harmless-line.ts';
-import type { AgentQuestion, QuestionAnswer } from '../../core/question.ts';
-import { askCommand, retryCommand } from '../../core/retry-command.ts';
-import type { StopReason } from '../../core/run.ts';
-import type { QuestionDraft, StoredQuestion } from '../../store/questions.ts';
-import type { RunRecord } from '../../store/runs.ts';
+import type { AgentQuestion, QuestionAnswer } from '../../core/command/question.ts';
+import { askCommand, retryCommand } from '../../core/command/retry-command.ts';
+import type { StopReason } from '../../core/run/run.ts';
+import { harmlessLine } from '../../core/text/harmless-line.ts';
 import type { StoreTables } from '../../store/store.ts';
+import type { QuestionDraft, StoredQuestion } from '../../store/tables/questions.ts';
+import type { RunRecord } from '../../store/tables/runs.ts';
 import type { IssueName, Running } from '../claims/claim.ts';
 import type { Claims } from '../claims/claims.ts';
 import type { BaseParts } from '../parts.ts';

@@ -1,6 +1,6 @@
 import type { AgentEvent } from '../../agent/agent.ts';
-import { normalizeState } from '../../core/issue.ts';
-import { unseen } from '../../core/run-evidence.ts';
+import { normalizeState } from '../../core/issue/issue.ts';
+import { unseen } from '../../core/run/run-evidence.ts';
 import type { RunFact } from '../../runner/runner.ts';
 import type { BegunRun } from '../claims/begin-run.ts';
 import type { Running } from '../claims/claim.ts';

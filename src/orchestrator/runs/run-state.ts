@@ -1,8 +1,8 @@
 import type { AgentEvent, AgentProcess } from '../../agent/agent.ts';
 import type { Clock } from '../../clock/clock.ts';
-import type { RecoveryStep } from '../../core/context-recovery.ts';
-import type { LimitFinding } from '../../core/limits.ts';
-import type { RunStage, StopReason } from '../../core/run.ts';
+import type { RecoveryStep } from '../../core/run/context-recovery.ts';
+import type { LimitFinding } from '../../core/run/limits.ts';
+import type { RunStage, StopReason } from '../../core/run/run.ts';
 import type { AccountSettings } from '../../core/settings.ts';
 import type { RetryKind, Workflow } from '../../core/workflow.ts';
 import type { LiveRun } from '../../runner/runner.ts';

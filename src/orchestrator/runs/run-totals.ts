@@ -1,4 +1,4 @@
-import type { RunEnd } from '../../core/run.ts';
+import type { RunEnd } from '../../core/run/run.ts';
 
 /** What the runs since the start of the daemon add up to. */
 export interface RunTotals {

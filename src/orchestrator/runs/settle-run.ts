@@ -1,10 +1,10 @@
 import { sleep } from '../../clock/clock.ts';
-import type { AccountState } from '../../core/account.ts';
-import { decideAfterExit } from '../../core/exit-decision.ts';
-import type { Issue } from '../../core/issue.ts';
-import type { RunOutcome } from '../../core/run.ts';
+import type { AccountState } from '../../core/account/account.ts';
+import type { Issue } from '../../core/issue/issue.ts';
+import { decideAfterExit } from '../../core/run/exit-decision.ts';
+import type { RunOutcome } from '../../core/run/run.ts';
 import type { RetryKind } from '../../core/workflow.ts';
-import type { RunFinish } from '../../store/runs.ts';
+import type { RunFinish } from '../../store/tables/runs.ts';
 import type { Running } from '../claims/claim.ts';
 import type { NextStep } from '../claims/claim-writes.ts';
 import type { Claims } from '../claims/claims.ts';

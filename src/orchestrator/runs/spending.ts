@@ -1,8 +1,8 @@
-import type { DaySpent } from '../../core/limits.ts';
-import { utcDay } from '../../core/utc-day.ts';
-import type { RunRecord } from '../../store/runs.ts';
+import { utcDay } from '../../core/cadence/utc-day.ts';
+import type { DaySpent } from '../../core/run/limits.ts';
 import type { Store } from '../../store/store.ts';
-import type { UsageSum } from '../../store/usage.ts';
+import type { RunRecord } from '../../store/tables/runs.ts';
+import type { UsageSum } from '../../store/tables/usage.ts';
 import type { ClaimChange, Running } from '../claims/claim.ts';
 import type { Claims } from '../claims/claims.ts';
 import type { BaseParts } from '../parts.ts';

@@ -1,6 +1,6 @@
-import { utcDay } from '../../core/utc-day.ts';
-import type { RunRecord } from '../../store/runs.ts';
-import type { UsageAmount } from '../../store/usage.ts';
+import { utcDay } from '../../core/cadence/utc-day.ts';
+import type { RunRecord } from '../../store/tables/runs.ts';
+import type { UsageAmount } from '../../store/tables/usage.ts';
 
 /** What a run used counts for the day on which it ended. */
 export function usageOf(run: RunRecord, endedAt: number): UsageAmount {

@@ -1,4 +1,4 @@
-import type { RunRecord } from '../../store/runs.ts';
+import type { RunRecord } from '../../store/tables/runs.ts';
 import { checkLimits, type LimitParts } from './check-limits.ts';
 import type { Journal } from './journal.ts';
 import type { RunState } from './run-state.ts';

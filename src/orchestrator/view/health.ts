@@ -1,8 +1,8 @@
 import type { BatonError } from '../../core/baton-error.ts';
-import type { PaceMode } from '../../core/poll-pace.ts';
-import type { QueueFindings } from '../../core/queue-health.ts';
-import { quietChangesAt } from '../../core/quiet-hours.ts';
-import type { RequestPressure } from '../../core/request-pressure.ts';
+import type { PaceMode } from '../../core/cadence/poll-pace.ts';
+import { quietChangesAt } from '../../core/cadence/quiet-hours.ts';
+import type { QueueFindings } from '../../core/dispatch/queue-health.ts';
+import type { RequestPressure } from '../../core/requests/request-pressure.ts';
 import type { Claims } from '../claims/claims.ts';
 import type { RoomWatch } from '../dispatch/room-watch.ts';
 import type { JobView } from '../jobs/job.ts';

@@ -1,10 +1,10 @@
 import type { AgentEvent, AgentProcess, TokenUsage } from '../../agent/agent.ts';
 import type { BatonError } from '../../core/baton-error.ts';
-import type { SkipReason } from '../../core/eligibility.ts';
-import { type Issue, normalizeState } from '../../core/issue.ts';
-import { type DaySpent, type LimitFinding, limitsOfDay } from '../../core/limits.ts';
-import type { QueueFindings } from '../../core/queue-health.ts';
-import type { RunEnd, RunStage } from '../../core/run.ts';
+import type { SkipReason } from '../../core/dispatch/eligibility.ts';
+import type { QueueFindings } from '../../core/dispatch/queue-health.ts';
+import { type Issue, normalizeState } from '../../core/issue/issue.ts';
+import { type DaySpent, type LimitFinding, limitsOfDay } from '../../core/run/limits.ts';
+import type { RunEnd, RunStage } from '../../core/run/run.ts';
 import type { LimitSettings } from '../../core/settings.ts';
 import type { RetryKind } from '../../core/workflow.ts';
 import type { Hold, IssueName } from '../claims/claim.ts';

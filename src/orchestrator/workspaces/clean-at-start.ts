@@ -1,5 +1,5 @@
 import { toBatonError } from '../../core/baton-error.ts';
-import type { Issue } from '../../core/issue.ts';
+import type { Issue } from '../../core/issue/issue.ts';
 import { type CleanerParts, pathOf, type WorkspaceCleaner } from './clean-workspaces.ts';
 import { findWorkspaces } from './find-workspaces.ts';
 import { everything, type WorkspaceSweep } from './sweep-workspaces.ts';

@@ -1,8 +1,8 @@
 import { toBatonError } from '../../core/baton-error.ts';
-import type { Issue } from '../../core/issue.ts';
+import type { Issue } from '../../core/issue/issue.ts';
+import { type Stay, whyItStays } from '../../core/run/workspace-stay.ts';
 import type { Settings } from '../../core/settings.ts';
-import { type Stay, whyItStays } from '../../core/workspace-stay.ts';
-import type { RunRecord, WorkspaceRemoval } from '../../store/runs.ts';
+import type { RunRecord, WorkspaceRemoval } from '../../store/tables/runs.ts';
 import type { Removal } from '../../workspace/workspace.ts';
 import type { Claims } from '../claims/claims.ts';
 import type { BaseParts } from '../parts.ts';

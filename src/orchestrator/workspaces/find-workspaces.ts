@@ -1,5 +1,5 @@
 import type { Recovery } from '../../store/recovery.ts';
-import type { RunRecord } from '../../store/runs.ts';
+import type { RunRecord } from '../../store/tables/runs.ts';
 import type { WorkspaceEntry } from '../../workspace/workspace.ts';
 import type { BaseParts } from '../parts.ts';
 

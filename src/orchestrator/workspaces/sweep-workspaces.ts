@@ -1,8 +1,8 @@
 import { toBatonError } from '../../core/baton-error.ts';
-import type { Issue } from '../../core/issue.ts';
+import type { Issue } from '../../core/issue/issue.ts';
+import { shortestRetention, whyItStays } from '../../core/run/workspace-stay.ts';
 import type { Settings } from '../../core/settings.ts';
-import { shortestRetention, whyItStays } from '../../core/workspace-stay.ts';
-import type { RunRecord } from '../../store/runs.ts';
+import type { RunRecord } from '../../store/tables/runs.ts';
 import type { Tracker } from '../../tracker/tracker.ts';
 import { trackerNow } from '../poll/pace.ts';
 import type { CleanerParts, WorkspaceCleaner } from './clean-workspaces.ts';

@@ -1,9 +1,9 @@
-import type { Author } from '../../core/author.ts';
+import type { Author } from '../../core/issue/author.ts';
 import type { Explanation } from '../../orchestrator/view/explain.ts';
 import type { ReadModel } from '../../orchestrator/view/read-model.ts';
-import type { Command } from '../../store/commands.ts';
 import type { StoreTables } from '../../store/store.ts';
-import type { TranscriptReader } from '../../store/transcript-files.ts';
+import type { Command } from '../../store/tables/commands.ts';
+import type { TranscriptReader } from '../../store/transcripts/transcript-files.ts';
 import type { CommandRequest } from './schema/command.ts';
 import type { Diff, RunEvent } from './schema/run.ts';
 import type { Configuration, Health, Project, RequestReport, Salvage } from './schema/system.ts';

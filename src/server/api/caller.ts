@@ -1,4 +1,4 @@
-import type { Author } from '../../core/author.ts';
+import type { Author } from '../../core/issue/author.ts';
 
 /**
  * Who sends a request. On the loopback address a program of the same user needs no token: whoever may run programs as

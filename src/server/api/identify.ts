@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import type { HttpBindings } from '@hono/node-server';
-import type { Author } from '../../core/author.ts';
+import type { Author } from '../../core/issue/author.ts';
 import type { Logger } from '../../core/logger.ts';
 import { refuse } from '../refusal.ts';
 import type { KeptToken, TokenFile } from '../token-file.ts';

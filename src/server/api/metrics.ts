@@ -1,6 +1,6 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { LoopDelay } from '../../clock/loop-delay.ts';
-import type { RunEnd } from '../../core/run.ts';
+import type { RunEnd } from '../../core/run/run.ts';
 import type { ReadModel } from '../../orchestrator/view/read-model.ts';
 import type { ApiProjects } from './api-project.ts';
 

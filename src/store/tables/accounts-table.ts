@@ -1,9 +1,9 @@
 import type { Kysely } from 'kysely';
-import type { AccountPark, AccountState, QuotaWindow } from '../../core/account.ts';
-import type { Accounts } from '../accounts.ts';
+import type { AccountPark, AccountState, QuotaWindow } from '../../core/account/account.ts';
 import { toJsonText } from '../json-text.ts';
 import { numberIn, recordIn, recordsIn, textIn, valueFromText } from '../read-json.ts';
 import type { Database } from '../schema.ts';
+import type { Accounts } from './accounts.ts';
 
 export function accountsTable(db: Kysely<Database>): Accounts {
   return {

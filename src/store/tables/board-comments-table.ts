@@ -1,7 +1,7 @@
 import type { Kysely, Selectable } from 'kysely';
-import type { BoardComment, BoardComments } from '../board-comments.ts';
 import { authorFrom } from '../json-text.ts';
 import type { Database } from '../schema.ts';
+import type { BoardComment, BoardComments } from './board-comments.ts';
 
 export function boardCommentsTable(db: Kysely<Database>): BoardComments {
   return {

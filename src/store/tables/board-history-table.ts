@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely';
-import type { BoardHistory } from '../board-history.ts';
 import { authorFrom, fromJsonText, toJsonText } from '../json-text.ts';
 import type { Database } from '../schema.ts';
+import type { BoardHistory } from './board-history.ts';
 
 export function boardHistoryTable(db: Kysely<Database>): BoardHistory {
   return {

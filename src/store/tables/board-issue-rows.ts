@@ -1,6 +1,6 @@
 import type { Kysely, Selectable } from 'kysely';
-import type { BoardIssue } from '../board-issues.ts';
 import type { Database } from '../schema.ts';
+import type { BoardIssue } from './board-issues.ts';
 
 /** Ids in one question: each becomes a parameter, and both engines have a limit far above this. */
 const idsAQuestion = 500;
@@ -34,7 +34,7 @@ export async function boardIssuesFrom(
   }));
 }
 
-/** The place of a priority in the dispatch order (core/dispatch-order.ts): 1 to 4, then everything else. */
+/** The place of a priority in the dispatch order (core/dispatch/dispatch-order.ts): 1 to 4, then everything else. */
 export function dispatchRank(priority: number | null): number {
   return priority !== null && priority >= 1 && priority <= 4 ? priority : 5;
 }

@@ -1,9 +1,9 @@
 import type { Kysely } from 'kysely';
 import { atomically } from '../atomically.ts';
-import type { BoardIssuePatch, BoardIssues } from '../board-issues.ts';
 import type { Engine } from '../engine.ts';
 import type { Database } from '../schema.ts';
 import { boardIssuesFrom, dispatchRank } from './board-issue-rows.ts';
+import type { BoardIssuePatch, BoardIssues } from './board-issues.ts';
 import { boardList } from './board-list.ts';
 import { boardPage } from './board-page.ts';
 import { createBoardIssue, lockCounter } from './create-board-issue.ts';

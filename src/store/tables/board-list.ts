@@ -1,8 +1,8 @@
 import type { Kysely, Selectable } from 'kysely';
-import type { BoardStatus } from '../../core/board-status.ts';
-import type { BoardListQuery, BoardMatch, BoardPage } from '../board-issues.ts';
+import type { BoardStatus } from '../../core/issue/board-status.ts';
 import type { Database } from '../schema.ts';
 import { boardIssuesFrom } from './board-issue-rows.ts';
+import type { BoardListQuery, BoardMatch, BoardPage } from './board-issues.ts';
 import { type BoardPlace, placeFrom, placeText } from './board-page.ts';
 import { hasText } from './has-text.ts';
 

@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely';
-import type { BoardNews } from '../board-news.ts';
 import type { Database } from '../schema.ts';
+import type { BoardNews } from './board-news.ts';
 
 type Counted = 'board_history' | 'board_comments';
 

@@ -1,8 +1,8 @@
 import type { Kysely } from 'kysely';
 import { BatonError } from '../../core/baton-error.ts';
-import type { BoardPage, BoardPageQuery } from '../board-issues.ts';
 import type { Database } from '../schema.ts';
 import { boardIssuesFrom } from './board-issue-rows.ts';
+import type { BoardPage, BoardPageQuery } from './board-issues.ts';
 
 /**
  * A page begins after a place in the order, not after a count: an issue that changes meanwhile goes to the top and

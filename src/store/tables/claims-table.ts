@@ -1,8 +1,8 @@
 import { type Kysely, sql } from 'kysely';
-import type { Claim, ClaimHolder, Claims } from '../claims.ts';
 import type { Engine } from '../engine.ts';
 import type { IssueKey } from '../issue-key.ts';
 import type { Database } from '../schema.ts';
+import type { Claim, ClaimHolder, Claims } from './claims.ts';
 import { lockedRow } from './locked-row.ts';
 
 /** Each change is one statement, so that of many who want the same claim at once exactly one gets it, on both engines. */

@@ -1,9 +1,9 @@
 import type { Kysely, Selectable } from 'kysely';
-import type { Command, CommandResult, Commands } from '../commands.ts';
 import type { Engine } from '../engine.ts';
 import { authorFrom } from '../json-text.ts';
 import { recordIn, valueFromText } from '../read-json.ts';
 import type { Database } from '../schema.ts';
+import type { Command, CommandResult, Commands } from './commands.ts';
 import { outlineRows } from './outline-commands.ts';
 
 export function commandsTable(db: Kysely<Database>, engine: Engine): Commands {

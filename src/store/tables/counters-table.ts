@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely';
-import type { Counters } from '../counters.ts';
 import type { IssueKey } from '../issue-key.ts';
 import type { Database } from '../schema.ts';
+import type { Counters } from './counters.ts';
 
 export function countersTable(db: Kysely<Database>): Counters {
   const row = (key: IssueKey, name: string, value: number) => ({

@@ -1,8 +1,8 @@
 import type { Kysely } from 'kysely';
-import type { BoardIssue, BoardIssueDraft } from '../board-issues.ts';
 import type { Engine } from '../engine.ts';
 import type { Database } from '../schema.ts';
 import { boardIssuesFrom, dispatchRank } from './board-issue-rows.ts';
+import type { BoardIssue, BoardIssueDraft } from './board-issues.ts';
 
 /**
  * Gives the next number of the project and writes the issue; with a client key that is known it gives the issue of

@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely';
-import type { Held } from '../held.ts';
 import type { Database } from '../schema.ts';
+import type { Held } from './held.ts';
 
 export function heldTable(db: Kysely<Database>): Held {
   return {

@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely';
-import type { JobTimers } from '../job-timers.ts';
 import type { Database } from '../schema.ts';
+import type { JobTimers } from './job-timers.ts';
 
 export function jobTimersTable(db: Kysely<Database>): JobTimers {
   return {

@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely';
 import { cutToBytes } from '../cut-text.ts';
-import type { Landed, LandedIssue } from '../landed.ts';
 import type { Database } from '../schema.ts';
+import type { Landed, LandedIssue } from './landed.ts';
 
 /** Bytes of a title that are kept. */
 const longestTitle = 1_024;

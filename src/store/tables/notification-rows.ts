@@ -1,7 +1,7 @@
-import { type NotifyCause, type NotifyIssue, notifyEvents } from '../../core/notify-cause.ts';
-import type { StoredNotification } from '../notifications.ts';
+import { type NotifyCause, type NotifyIssue, notifyEvents } from '../../core/notify/notify-cause.ts';
 import { recordIn, textIn, valueFromText } from '../read-json.ts';
 import type { Database } from '../schema.ts';
+import type { StoredNotification } from './notifications.ts';
 
 /** A row that somebody damaged is still a row: nobody is told again of what it was about. */
 export function notificationFrom(row: Database['notifications']): StoredNotification {

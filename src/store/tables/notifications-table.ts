@@ -1,8 +1,8 @@
 import type { Kysely } from 'kysely';
 import { atomically } from '../atomically.ts';
-import type { MessageKey, NotificationDraft, Notifications, StoredNotifications } from '../notifications.ts';
 import type { Database } from '../schema.ts';
 import { causeText, notificationFrom } from './notification-rows.ts';
+import type { MessageKey, NotificationDraft, Notifications, StoredNotifications } from './notifications.ts';
 
 /** Rows in one statement; each has a dozen parameters at most. */
 const rowsAStatement = 200;

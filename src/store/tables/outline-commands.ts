@@ -1,7 +1,7 @@
 import { type Kysely, type RawBuilder, type Selectable, sql } from 'kysely';
-import type { OutlineQuery } from '../commands.ts';
 import type { Engine } from '../engine.ts';
 import type { Database } from '../schema.ts';
+import type { OutlineQuery } from './commands.ts';
 
 type CommandRow = Selectable<Database['commands']>;
 

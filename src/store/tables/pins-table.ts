@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely';
 import { authorFrom } from '../json-text.ts';
-import type { Pins } from '../pins.ts';
 import type { Database } from '../schema.ts';
+import type { Pins } from './pins.ts';
 
 export function pinsTable(db: Kysely<Database>): Pins {
   return {

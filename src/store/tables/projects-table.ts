@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import type { Kysely } from 'kysely';
 import { BatonError } from '../../core/baton-error.ts';
 import type { Engine } from '../engine.ts';
-import type { Project, Projects } from '../projects.ts';
 import type { Database } from '../schema.ts';
 import { lockedRow } from './locked-row.ts';
+import type { Project, Projects } from './projects.ts';
 
 export function projectsTable(db: Kysely<Database>, engine: Engine['name']): Projects {
   return {

@@ -1,8 +1,8 @@
-import type { Author } from '../../core/author.ts';
-import type { AgentQuestion, QuestionAnswer, QuestionField, QuestionKind } from '../../core/question.ts';
-import type { GivenAnswer, StoredQuestion } from '../questions.ts';
+import type { AgentQuestion, QuestionAnswer, QuestionField, QuestionKind } from '../../core/command/question.ts';
+import type { Author } from '../../core/issue/author.ts';
 import { recordIn, recordsIn, textIn, valueFromText } from '../read-json.ts';
 import type { Database } from '../schema.ts';
+import type { GivenAnswer, StoredQuestion } from './questions.ts';
 
 /**
  * A question as it was stored. A row that somebody damaged, or that a later Baton wrote, is still a question that can be

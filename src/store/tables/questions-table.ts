@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely';
-import type { Questions } from '../questions.ts';
 import type { Database } from '../schema.ts';
 import { questionFrom } from './question-rows.ts';
+import type { Questions } from './questions.ts';
 
 /** Names in one statement; each is a parameter. */
 const namesAStatement = 500;

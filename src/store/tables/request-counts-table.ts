@@ -1,6 +1,6 @@
 import { type Kysely, type SelectQueryBuilder, sql } from 'kysely';
-import type { RequestCounts, RequestQuery } from '../request-counts.ts';
 import type { Database } from '../schema.ts';
+import type { RequestCounts, RequestQuery } from './request-counts.ts';
 
 const minuteMs = 60_000;
 const dayMs = 24 * 60 * minuteMs;

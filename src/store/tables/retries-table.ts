@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely';
-import { recoverySteps } from '../../core/context-recovery.ts';
-import type { Retries, Retry } from '../retries.ts';
+import { recoverySteps } from '../../core/run/context-recovery.ts';
 import type { Database } from '../schema.ts';
+import type { Retries, Retry } from './retries.ts';
 
 export function retriesTable(db: Kysely<Database>): Retries {
   return {

@@ -2,9 +2,9 @@ import type { Kysely } from 'kysely';
 import { BatonError } from '../../core/baton-error.ts';
 import { atomically } from '../atomically.ts';
 import type { Engine } from '../engine.ts';
-import type { RunEventLine, RunEvents } from '../run-events.ts';
 import type { Database } from '../schema.ts';
 import { lockedRow } from './locked-row.ts';
+import type { RunEventLine, RunEvents } from './run-events.ts';
 import { searchRunEvents } from './search-run-events.ts';
 
 /** Lines in one statement; each is five parameters. */

@@ -1,7 +1,7 @@
-import type { RunEvidence } from '../../core/run-evidence.ts';
+import type { RunEvidence } from '../../core/run/run-evidence.ts';
 import { fromJsonText } from '../json-text.ts';
-import type { RunRecord, RunStart, WorkspaceRemoval } from '../runs.ts';
 import type { Database } from '../schema.ts';
+import type { RunRecord, RunStart, WorkspaceRemoval } from './runs.ts';
 
 export function rowFromStart(run: RunStart): Omit<Database['runs'], 'seq'> {
   return {

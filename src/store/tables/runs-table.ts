@@ -2,9 +2,9 @@ import { type ExpressionBuilder, type Kysely, sql } from 'kysely';
 import { atomically } from '../atomically.ts';
 import { cutToBytes } from '../cut-text.ts';
 import { toJsonText } from '../json-text.ts';
-import type { RunFacts, RunRecord, Runs } from '../runs.ts';
 import type { Database } from '../schema.ts';
 import { rowFromStart, runFrom } from './run-rows.ts';
+import type { RunFacts, RunRecord, Runs } from './runs.ts';
 
 /** Names in one statement; each is a parameter. */
 const namesAStatement = 500;

@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely';
-import type { RunEventSearch, RunEventsFound } from '../run-events.ts';
 import type { Database } from '../schema.ts';
 import { hasText } from './has-text.ts';
+import type { RunEventSearch, RunEventsFound } from './run-events.ts';
 
 /** Looks at the next events of a run, and at no more than asked: a run may have tens of thousands. */
 export async function searchRunEvents(

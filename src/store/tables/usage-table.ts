@@ -1,6 +1,6 @@
 import { type ExpressionBuilder, type Kysely, type SelectQueryBuilder, sql } from 'kysely';
 import type { Database } from '../schema.ts';
-import type { Usage, UsageAmount, UsageDays, UsageSum } from '../usage.ts';
+import type { Usage, UsageAmount, UsageDays, UsageSum } from './usage.ts';
 
 const columnOf = {
   inputTokens: 'input_tokens',

@@ -1,6 +1,6 @@
-import type { NotifyCause } from '../../core/notify-cause.ts';
-import { isOfOtherDaemon, wellMs } from '../../core/notify-cause.ts';
-import type { MessageKey, Notifications, StoredNotification } from '../../store/notifications.ts';
+import type { NotifyCause } from '../../core/notify/notify-cause.ts';
+import { isOfOtherDaemon, wellMs } from '../../core/notify/notify-cause.ts';
+import type { MessageKey, Notifications, StoredNotification } from '../../store/tables/notifications.ts';
 
 /** A cause that stays is written down as still there so often, so that it is not taken for long over and removed. */
 const seenAgainMs = 24 * 3_600_000;

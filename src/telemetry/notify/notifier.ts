@@ -1,5 +1,6 @@
 import type { Chance } from '../../clock/chance.ts';
 import type { Clock, Timer } from '../../clock/clock.ts';
+import { isQuiet, quietChangesAt } from '../../core/cadence/quiet-hours.ts';
 import type { Logger } from '../../core/logger.ts';
 import {
   causesIn,
@@ -8,11 +9,10 @@ import {
   type ProblemSightings,
   problemSightings,
   steadyMs,
-} from '../../core/notify-cause.ts';
-import { isQuiet, quietChangesAt } from '../../core/quiet-hours.ts';
-import { createRedactor, type Redactor, secretsIn } from '../../core/redact.ts';
+} from '../../core/notify/notify-cause.ts';
 import type { Settings } from '../../core/settings.ts';
-import type { Notifications } from '../../store/notifications.ts';
+import { createRedactor, type Redactor, secretsIn } from '../../core/text/redact.ts';
+import type { Notifications } from '../../store/tables/notifications.ts';
 import { clientsByAddress } from './clients-by-address.ts';
 import { type Entry, NotificationBook } from './notification-book.ts';
 import { targetId } from './notify-target.ts';

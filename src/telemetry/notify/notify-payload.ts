@@ -1,4 +1,4 @@
-import type { NotifyCause, NotifyEvent, NotifyIssue } from '../../core/notify-cause.ts';
+import type { NotifyCause, NotifyEvent, NotifyIssue } from '../../core/notify/notify-cause.ts';
 
 /** One message to one target, about one cause or about several. */
 export interface NotifyMessage {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { Secret } from '../../core/secret.ts';
 import type { NotifyTarget } from '../../core/settings.ts';
+import { Secret } from '../../core/text/secret.ts';
 
 /** The name of a target in the store: the same for as long as it is the same place, wherever it stands in the file. */
 export function targetId(target: NotifyTarget): string {

@@ -1,8 +1,8 @@
 import type { Clock } from '../../clock/clock.ts';
 import { BatonError } from '../../core/baton-error.ts';
-import { harmlessLine } from '../../core/harmless-line.ts';
-import type { Secret } from '../../core/secret.ts';
 import type { NotifyTarget } from '../../core/settings.ts';
+import { harmlessLine } from '../../core/text/harmless-line.ts';
+import type { Secret } from '../../core/text/secret.ts';
 import type { HttpAnswer, HttpClient, HttpProvider } from '../../http/http.ts';
 import { type NotifyMessage, type NotifyPayload, payloadOf } from './notify-payload.ts';
 import { commandOf, targetLabel } from './notify-target.ts';

@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import type { Secret } from '../../core/secret.ts';
+import type { Secret } from '../../core/text/secret.ts';
 
 /**
  * What proves to a receiver that a message is from us, whole and not an old one sent again: an HMAC over the time and the

@@ -1,4 +1,4 @@
-import type { NotifyCause } from '../../core/notify-cause.ts';
+import type { NotifyCause } from '../../core/notify/notify-cause.ts';
 import { mostTold, type NotifyMessage } from './notify-payload.ts';
 
 /** Slack takes so many characters a block. Each line has fewer, though each character may become five. */

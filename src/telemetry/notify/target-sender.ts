@@ -1,12 +1,12 @@
 import type { Chance } from '../../clock/chance.ts';
 import { type Clock, sleep } from '../../clock/clock.ts';
-import { failureDelayMs } from '../../core/backoff.ts';
 import { type BatonError, toBatonError } from '../../core/baton-error.ts';
 import type { Logger } from '../../core/logger.ts';
-import { nothingSent, planBurst, type SentLately, withSent } from '../../core/notify-burst.ts';
-import type { Redactor } from '../../core/redact.ts';
+import { nothingSent, planBurst, type SentLately, withSent } from '../../core/notify/notify-burst.ts';
+import { failureDelayMs } from '../../core/run/backoff.ts';
 import type { NotifyTarget } from '../../core/settings.ts';
-import type { Notifications } from '../../store/notifications.ts';
+import type { Redactor } from '../../core/text/redact.ts';
+import type { Notifications } from '../../store/tables/notifications.ts';
 import type { Entry, NotificationBook } from './notification-book.ts';
 import type { NotifyMessage } from './notify-payload.ts';
 import { targetLabel } from './notify-target.ts';

@@ -1,4 +1,4 @@
-import type { BoardIssue } from '../../store/board-issues.ts';
+import type { BoardIssue } from '../../store/tables/board-issues.ts';
 import type { BoardParts } from './board.ts';
 import { changeIssue } from './change-issue.ts';
 import type { ChangeBy } from './issue-fields.ts';

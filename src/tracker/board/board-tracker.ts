@@ -1,9 +1,9 @@
 import { BatonError, toBatonError } from '../../core/baton-error.ts';
-import { boardStatuses } from '../../core/board-status.ts';
-import { readBoardStatus } from '../../core/board-transitions.ts';
-import { type Issue, normalizeState } from '../../core/issue.ts';
-import type { BoardIssue } from '../../store/board-issues.ts';
+import { boardStatuses } from '../../core/issue/board-status.ts';
+import { readBoardStatus } from '../../core/issue/board-transitions.ts';
+import { type Issue, normalizeState } from '../../core/issue/issue.ts';
 import type { Store } from '../../store/store.ts';
+import type { BoardIssue } from '../../store/tables/board-issues.ts';
 import { commentAuthor, latestComments } from '../latest-comments.ts';
 import type { Tracker } from '../tracker.ts';
 import type { Board } from './board.ts';

@@ -1,10 +1,10 @@
 import type { Chance } from '../../clock/chance.ts';
 import type { Clock } from '../../clock/clock.ts';
-import type { Author } from '../../core/author.ts';
-import type { BoardStatus } from '../../core/board-status.ts';
-import type { BoardComment } from '../../store/board-comments.ts';
-import type { BoardIssue } from '../../store/board-issues.ts';
+import type { Author } from '../../core/issue/author.ts';
+import type { BoardStatus } from '../../core/issue/board-status.ts';
 import type { Store } from '../../store/store.ts';
+import type { BoardComment } from '../../store/tables/board-comments.ts';
+import type { BoardIssue } from '../../store/tables/board-issues.ts';
 import { blockIssue, unblockIssue } from './block-issue.ts';
 import { commentOnIssue } from './comment-on-issue.ts';
 import { createIssue } from './create-issue.ts';
@@ -21,7 +21,7 @@ import { type BoardColumn, type IssueDetails, readColumns, readDetails, readPare
  * Baton's own board over the store. What must hold:
  *
  * - A change and its history are one transaction; replaying the history from its first entry gives the present issue.
- * - A status changes only along `core/board-transitions.ts`, whoever races for it: a change that lost decides again.
+ * - A status changes only along `core/issue/board-transitions.ts`, whoever races for it: a change that lost decides again.
  * - No issue waits for itself or is its own ancestor, over however many others.
  * - What changes nothing writes nothing and wakes nobody.
  *

@@ -1,6 +1,6 @@
 import { BatonError } from '../../core/baton-error.ts';
-import type { BoardIssue } from '../../store/board-issues.ts';
 import type { StoreTables } from '../../store/store.ts';
+import type { BoardIssue } from '../../store/tables/board-issues.ts';
 import type { BoardParts } from './board.ts';
 import { changeEntries, type IssueFacts, issueFacts } from './history-entries.ts';
 import { type ChangeBy, changeBy, checked } from './issue-fields.ts';

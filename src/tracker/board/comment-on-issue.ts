@@ -1,5 +1,5 @@
-import type { Author } from '../../core/author.ts';
-import type { BoardComment } from '../../store/board-comments.ts';
+import type { Author } from '../../core/issue/author.ts';
+import type { BoardComment } from '../../store/tables/board-comments.ts';
 import type { BoardParts } from './board.ts';
 import { changeBy, checked, commentBody } from './issue-fields.ts';
 import { requireIssue } from './require-issue.ts';

@@ -1,4 +1,4 @@
-import type { BoardIssue, BoardIssuePatch } from '../../store/board-issues.ts';
+import type { BoardIssue, BoardIssuePatch } from '../../store/tables/board-issues.ts';
 import type { BoardParts } from './board.ts';
 import { changeIssue } from './change-issue.ts';
 import { type ChangeBy, checked, type IssueEdit, issueEdit } from './issue-fields.ts';

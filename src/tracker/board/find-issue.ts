@@ -1,5 +1,5 @@
 import { BatonError } from '../../core/baton-error.ts';
-import type { BoardIssue } from '../../store/board-issues.ts';
+import type { BoardIssue } from '../../store/tables/board-issues.ts';
 import type { BoardParts } from './board.ts';
 
 /** How many issues are proposed to somebody who named none that is there. */

@@ -1,6 +1,6 @@
-import type { Author } from '../../core/author.ts';
-import type { BoardHistoryEntry } from '../../store/board-history.ts';
-import type { BoardIssue } from '../../store/board-issues.ts';
+import type { Author } from '../../core/issue/author.ts';
+import type { BoardHistoryEntry } from '../../store/tables/board-history.ts';
+import type { BoardIssue } from '../../store/tables/board-issues.ts';
 
 /**
  * An issue as history tells it: JSON values, other issues by identifier. `created` holds all of it; every later entry

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import type { Author } from '../../core/author.ts';
 import { BatonError } from '../../core/baton-error.ts';
-import { boardStatuses } from '../../core/board-status.ts';
-import { normalizeLabels } from '../../core/issue.ts';
+import type { Author } from '../../core/issue/author.ts';
+import { boardStatuses } from '../../core/issue/board-status.ts';
+import { normalizeLabels } from '../../core/issue/issue.ts';
 import { isPlausibleBranch } from './plausible-branch.ts';
 
 const longestTitle = 500;

@@ -1,6 +1,6 @@
-import type { BoardStatus } from '../../core/board-status.ts';
-import { normalizeLabels } from '../../core/issue.ts';
-import type { BoardIssue } from '../../store/board-issues.ts';
+import type { BoardStatus } from '../../core/issue/board-status.ts';
+import { normalizeLabels } from '../../core/issue/issue.ts';
+import type { BoardIssue } from '../../store/tables/board-issues.ts';
 import type { BoardParts } from './board.ts';
 
 export interface ListQuery {

@@ -1,7 +1,7 @@
 import { BatonError } from '../../core/baton-error.ts';
-import type { BoardStatus } from '../../core/board-status.ts';
-import { allowedMoves, boardOwner, whyMoveRefused } from '../../core/board-transitions.ts';
-import type { BoardIssue } from '../../store/board-issues.ts';
+import type { BoardStatus } from '../../core/issue/board-status.ts';
+import { allowedMoves, boardOwner, whyMoveRefused } from '../../core/issue/board-transitions.ts';
+import type { BoardIssue } from '../../store/tables/board-issues.ts';
 import type { BoardParts } from './board.ts';
 import { changeIssue } from './change-issue.ts';
 import type { ChangeBy } from './issue-fields.ts';

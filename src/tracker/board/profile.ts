@@ -1,5 +1,5 @@
-import { boardStatuses } from '../../core/board-status.ts';
-import { localAuthor } from '../../core/fence.ts';
+import { boardStatuses } from '../../core/issue/board-status.ts';
+import { localAuthor } from '../../core/text/fence.ts';
 import type { TrackerProfile } from '../../core/tracker-profile.ts';
 
 /** The `board` kind in a workflow file: Baton's own board, kept in its store. */

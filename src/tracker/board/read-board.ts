@@ -1,7 +1,7 @@
-import { type BoardStatus, boardStatuses } from '../../core/board-status.ts';
-import type { BoardComment } from '../../store/board-comments.ts';
-import type { BoardHistoryEntry } from '../../store/board-history.ts';
-import type { BoardIssue } from '../../store/board-issues.ts';
+import { type BoardStatus, boardStatuses } from '../../core/issue/board-status.ts';
+import type { BoardComment } from '../../store/tables/board-comments.ts';
+import type { BoardHistoryEntry } from '../../store/tables/board-history.ts';
+import type { BoardIssue } from '../../store/tables/board-issues.ts';
 import type { BoardParts } from './board.ts';
 import { requireIssue } from './require-issue.ts';
 

@@ -1,6 +1,6 @@
 import { BatonError } from '../../core/baton-error.ts';
-import type { BoardIssue } from '../../store/board-issues.ts';
 import type { StoreTables } from '../../store/store.ts';
+import type { BoardIssue } from '../../store/tables/board-issues.ts';
 
 /** How many issues of a cycle the message names; all of them are in the details. */
 const longestShown = 12;

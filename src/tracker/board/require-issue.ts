@@ -1,6 +1,6 @@
 import { BatonError } from '../../core/baton-error.ts';
-import type { BoardIssue } from '../../store/board-issues.ts';
 import type { StoreTables } from '../../store/store.ts';
+import type { BoardIssue } from '../../store/tables/board-issues.ts';
 
 /** The issue with this id, or the error that says that there is none. */
 export async function requireIssue(tables: StoreTables, project: string, id: string): Promise<BoardIssue> {

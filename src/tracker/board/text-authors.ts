@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import { localAuthor } from '../../core/fence.ts';
-import type { BoardHistoryEntry } from '../../store/board-history.ts';
-import type { BoardIssue } from '../../store/board-issues.ts';
+import { localAuthor } from '../../core/text/fence.ts';
 import type { Store } from '../../store/store.ts';
+import type { BoardHistoryEntry } from '../../store/tables/board-history.ts';
+import type { BoardIssue } from '../../store/tables/board-issues.ts';
 
 /** Names of those who wrote title and description; none where not all of it is by people. */
 export type ReadAuthors = (issue: BoardIssue) => Promise<readonly string[]>;

@@ -1,16 +1,16 @@
 import { z } from 'zod';
 import { BatonError } from '../../core/baton-error.ts';
-import { normalizeState } from '../../core/issue.ts';
+import { normalizeState } from '../../core/issue/issue.ts';
 import type { Ask, TrackerChanges } from '../tracker.ts';
-import { unknownPayload } from './call-linear.ts';
-import { completeLists } from './complete-lists.ts';
-import { commentOperation, longLists, moveIssueOperation, teamStatesOperation } from './documents.ts';
+import { unknownPayload } from './call/call-linear.ts';
+import { commentOperation, longLists, moveIssueOperation, teamStatesOperation } from './call/documents.ts';
 import { forAgent } from './for-agent.ts';
-import { isPossibleId, withIds } from './issue-filters.ts';
-import { issueNotFound } from './issue-not-found.ts';
-import { readRecord } from './linear-record.ts';
-import type { ReadParts } from './read-issues.ts';
-import { type DispatchRules, toIssue } from './to-issue.ts';
+import { completeLists } from './read/complete-lists.ts';
+import { isPossibleId, withIds } from './read/issue-filters.ts';
+import { issueNotFound } from './read/issue-not-found.ts';
+import { readRecord } from './read/linear-record.ts';
+import type { ReadParts } from './read/read-issues.ts';
+import { type DispatchRules, toIssue } from './read/to-issue.ts';
 
 const stateOfTeam = z.object({ id: z.string().min(1), name: z.string(), position: z.number().catch(0) });
 const teamStates = z.object({

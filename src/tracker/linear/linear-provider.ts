@@ -1,5 +1,5 @@
 import type { AnnouncedLimit, HttpAnswer, HttpProvider } from '../../http/http.ts';
-import { errorsIn } from './graphql-errors.ts';
+import { errorsIn } from './call/graphql-errors.ts';
 
 /** The buckets that Linear's headers speak of. The last is there only for operations that have a bucket of their own. */
 const buckets = [

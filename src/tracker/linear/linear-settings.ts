@@ -1,8 +1,8 @@
 import { BatonError } from '../../core/baton-error.ts';
-import { normalizeState } from '../../core/issue.ts';
+import { normalizeState } from '../../core/issue/issue.ts';
 import type { ProblemDetails } from '../../core/problem.ts';
-import { Secret } from '../../core/secret.ts';
 import type { TrackerSettings } from '../../core/settings.ts';
+import { Secret } from '../../core/text/secret.ts';
 
 /** What the adapter needs of a workflow file. Taken once: a tracker keeps its address and key whatever the file says later. */
 export interface LinearSettings {

@@ -1,22 +1,22 @@
 import type { Clock } from '../../clock/clock.ts';
 import { BatonError } from '../../core/baton-error.ts';
-import { normalizeState } from '../../core/issue.ts';
+import { normalizeState } from '../../core/issue/issue.ts';
 import type { Logger } from '../../core/logger.ts';
 import type { TrackerSettings } from '../../core/settings.ts';
 import type { HttpClient } from '../../http/http.ts';
 import type { Ask, Tracker } from '../tracker.ts';
-import { type CallLinear, createCallLinear } from './call-linear.ts';
+import { type CallLinear, createCallLinear } from './call/call-linear.ts';
+import { usualLists } from './call/documents.ts';
 import { createLinearChanges } from './change-issues.ts';
-import { usualLists } from './documents.ts';
 import { createLinearGraphql } from './graphql-tool/linear-graphql.ts';
-import { distinctStates } from './issue-filters.ts';
 import { readLinearSettings } from './linear-settings.ts';
-import { readComments } from './read-comments.ts';
-import { readByIds, readCandidates } from './read-issues.ts';
-import { createReadSnapshot } from './read-snapshot.ts';
-import { nothingSighted, takeListed } from './sighted.ts';
-import { type DispatchRules, toIssue } from './to-issue.ts';
-import { createWhoseIssues } from './whose-issues.ts';
+import { distinctStates } from './read/issue-filters.ts';
+import { readComments } from './read/read-comments.ts';
+import { readByIds, readCandidates } from './read/read-issues.ts';
+import { type DispatchRules, toIssue } from './read/to-issue.ts';
+import { createWhoseIssues } from './read/whose-issues.ts';
+import { createReadSnapshot } from './snapshot/read-snapshot.ts';
+import { nothingSighted, takeListed } from './snapshot/sighted.ts';
 
 export interface LinearTrackerParts {
   readonly settings: TrackerSettings;

@@ -2,7 +2,6 @@ import { z } from 'zod';
 import type { Clock } from '../../clock/clock.ts';
 import { BatonError } from '../../core/baton-error.ts';
 import type { Ask } from '../tracker.ts';
-import { completeLists } from './complete-lists.ts';
 import {
   candidatesOperation,
   changesOperation,
@@ -12,12 +11,13 @@ import {
   pageSize,
   roomForChanges,
   shortLists,
-} from './documents.ts';
-import { changedSince, inProject, inStates, withIds } from './issue-filters.ts';
-import { type Reading, readRecord } from './linear-record.ts';
-import { type Moment, momentOf } from './moment.ts';
-import { issuePage, type ReadParts } from './read-issues.ts';
-import { nodes, pagesOf } from './read-pages.ts';
+} from './call/documents.ts';
+import { completeLists } from './read/complete-lists.ts';
+import { changedSince, inProject, inStates, withIds } from './read/issue-filters.ts';
+import { type Reading, readRecord } from './read/linear-record.ts';
+import { issuePage, type ReadParts } from './read/read-issues.ts';
+import { nodes, pagesOf } from './read/read-pages.ts';
+import { type Moment, momentOf } from './snapshot/moment.ts';
 
 /** What a look at the project has shown: what was listed, and the issues that rode along with the first request. */
 export interface Look {

@@ -1,7 +1,7 @@
-import { isSecureEnough } from '../../core/endpoint.ts';
 import type { ErrorCode } from '../../core/error-catalogue.ts';
 import type { Problem, ProblemDetails } from '../../core/problem.ts';
-import { Secret } from '../../core/secret.ts';
+import { isSecureEnough } from '../../core/requests/endpoint.ts';
+import { Secret } from '../../core/text/secret.ts';
 import type { TrackerProfile } from '../../core/tracker-profile.ts';
 import { isToolScope, toolScopes } from './linear-settings.ts';
 

@@ -1,8 +1,8 @@
 import { parse } from 'yaml';
 import { z } from 'zod';
 import { BatonError } from '../../core/baton-error.ts';
-import { localAuthor } from '../../core/fence.ts';
-import { type Issue, normalizeLabels } from '../../core/issue.ts';
+import { type Issue, normalizeLabels } from '../../core/issue/issue.ts';
+import { localAuthor } from '../../core/text/fence.ts';
 
 const time = z.iso.datetime({ offset: true }).transform((text) => Date.parse(text));
 

@@ -1,7 +1,7 @@
 import type { Clock } from '../../clock/clock.ts';
-import type { Author } from '../../core/author.ts';
 import { BatonError } from '../../core/baton-error.ts';
-import { type Issue, normalizeState } from '../../core/issue.ts';
+import type { Author } from '../../core/issue/author.ts';
+import { type Issue, normalizeState } from '../../core/issue/issue.ts';
 import { commentAuthor, latestComments } from '../latest-comments.ts';
 import type { Ask, IssueComments, Tracker, TrackerChanges } from '../tracker.ts';
 

@@ -1,4 +1,4 @@
-import { localAuthor } from '../../core/fence.ts';
+import { localAuthor } from '../../core/text/fence.ts';
 import type { TrackerProfile } from '../../core/tracker-profile.ts';
 
 /** The `memory` kind in a workflow file: issues that live in the daemon, for trying things out and for tests. */

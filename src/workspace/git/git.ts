@@ -1,5 +1,5 @@
 import { BatonError } from '../../core/baton-error.ts';
-import { harmlessLine } from '../../core/harmless-line.ts';
+import { harmlessLine } from '../../core/text/harmless-line.ts';
 import { childEnvironment } from '../../process/child-environment.ts';
 import { type RunResult, runToEnd } from '../../process/run-to-end.ts';
 import type { ProcessDeps } from '../../process/start-child.ts';

@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, readdir, rmdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { BatonError, toBatonError } from '../../core/baton-error.ts';
-import { harmlessLine } from '../../core/harmless-line.ts';
+import { harmlessLine } from '../../core/text/harmless-line.ts';
 import { deleteTree } from '../delete-tree.ts';
 import { hasCode } from '../error-reason.ts';
 import type { BytePath } from '../folders-of.ts';

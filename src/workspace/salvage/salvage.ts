@@ -1,4 +1,4 @@
-import type { Issue } from '../../core/issue.ts';
+import type { Issue } from '../../core/issue/issue.ts';
 
 /**
  * The seam to saved work (law 8). What must hold:

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { harmlessLine } from '../../core/harmless-line.ts';
+import { harmlessLine } from '../../core/text/harmless-line.ts';
 import { fromBytePath } from '../folders-of.ts';
 import { counted } from './plural.ts';
 import type { SalvageRequest, SavedWork } from './salvage.ts';

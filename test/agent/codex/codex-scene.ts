@@ -7,7 +7,7 @@ import { type CodexAgentOptions, createCodexAgent } from '../../../src/agent/cod
 import type { AgentParts } from '../../../src/agent/launch-agent.ts';
 import { systemChance } from '../../../src/clock/system-chance.ts';
 import { systemClock } from '../../../src/clock/system-clock.ts';
-import { listMarkedProcesses } from '../../../src/process/marked-processes.ts';
+import { listMarkedProcesses } from '../../../src/process/containment/marked-processes.ts';
 import type { Scenario } from '../../fake/app-server/scenario.ts';
 import { type FakeAppServer, writeFakeAppServer } from '../../fake/app-server/write-fake-app-server.ts';
 

@@ -1,14 +1,18 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { approvalOf } from '../../../src/agent/codex/approval.ts';
-import { codexError } from '../../../src/agent/codex/codex-error.ts';
-import { elicitedAnswerOf, elicitedApprovalOf, elicitedQuestionOf } from '../../../src/agent/codex/elicitation.ts';
-import { summaryOfFrame } from '../../../src/agent/codex/event-summary.ts';
-import { readFrame } from '../../../src/agent/codex/frame.ts';
-import { quotaWindowsIn } from '../../../src/agent/codex/quota-windows.ts';
-import { TokenMeter } from '../../../src/agent/codex/token-usage.ts';
-import { neededInput, turnEndOf } from '../../../src/agent/codex/turn-end.ts';
-import { inputAnswerOf, inputQuestionOf, toolApprovalOf } from '../../../src/agent/codex/user-input.ts';
+import { approvalOf } from '../../../src/agent/codex/requests/approval.ts';
+import {
+  elicitedAnswerOf,
+  elicitedApprovalOf,
+  elicitedQuestionOf,
+} from '../../../src/agent/codex/requests/elicitation.ts';
+import { inputAnswerOf, inputQuestionOf, toolApprovalOf } from '../../../src/agent/codex/requests/user-input.ts';
+import { codexError } from '../../../src/agent/codex/turn/codex-error.ts';
+import { summaryOfFrame } from '../../../src/agent/codex/turn/event-summary.ts';
+import { quotaWindowsIn } from '../../../src/agent/codex/turn/quota-windows.ts';
+import { TokenMeter } from '../../../src/agent/codex/turn/token-usage.ts';
+import { neededInput, turnEndOf } from '../../../src/agent/codex/turn/turn-end.ts';
+import { readFrame } from '../../../src/agent/codex/wire/frame.ts';
 import { runs } from '../../property-runs.ts';
 
 const now = 1_700_000_000_000;

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import type { SessionRequest } from '../../../src/agent/agent.ts';
-import type { AgentQuestion, QuestionAnswer } from '../../../src/core/question.ts';
+import type { AgentQuestion, QuestionAnswer } from '../../../src/core/command/question.ts';
 import type { Step } from '../../fake/app-server/scenario.ts';
 import { openCodex, turn } from './codex-scene.ts';
 

@@ -3,9 +3,9 @@ import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { AgentEvent } from '../../../src/agent/agent.ts';
-import { openSession } from '../../../src/agent/codex/open-session.ts';
-import { SimulatedClock } from '../../../src/clock/simulated-clock.ts';
+import { openSession } from '../../../src/agent/codex/session/open-session.ts';
 import type { Step } from '../../fake/app-server/scenario.ts';
+import { SimulatedClock } from '../../fake/simulated-clock.ts';
 import { folder, openCodex, turn } from './codex-scene.ts';
 
 describe('a start of Codex', () => {

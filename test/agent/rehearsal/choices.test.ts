@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { chosenScript, whatNext } from '../../../src/agent/rehearsal/choices.ts';
 import { parseScript } from '../../../src/agent/rehearsal/script.ts';
-import { answersText } from '../../../src/core/answer-text.ts';
+import { answersText } from '../../../src/core/command/answer-text.ts';
 
 const fields = [{ name: 'answer', label: 'Answer', options: [], allowsOther: true, isSecret: false }];
 const question = { kind: 'input', text: whatNext, detail: '', fields } as const;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createEar } from '../../../src/agent/rehearsal/ear.ts';
-import { SimulatedClock } from '../../../src/clock/simulated-clock.ts';
+import { SimulatedClock } from '../../fake/simulated-clock.ts';
 
 function listening(ms: number, before: readonly string[] = []) {
   const clock = new SimulatedClock();

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { configurationReport } from '../../../src/cli/api/configuration-report.ts';
-import { healthReport } from '../../../src/cli/api/health-report.ts';
-import { requestReport } from '../../../src/cli/api/request-report.ts';
-import { salvageReport } from '../../../src/cli/api/salvage-report.ts';
-import type { RemoteView } from '../../../src/cli/remote.ts';
 import { systemClock } from '../../../src/clock/system-clock.ts';
 import { BatonError } from '../../../src/core/baton-error.ts';
-import { Secret } from '../../../src/core/secret.ts';
+import { Secret } from '../../../src/core/text/secret.ts';
+import type { RemoteView } from '../../../src/daemon/remote.ts';
+import { configurationReport } from '../../../src/daemon/services/configuration-report.ts';
+import { healthReport } from '../../../src/daemon/services/health-report.ts';
+import { requestReport } from '../../../src/daemon/services/request-report.ts';
+import { salvageReport } from '../../../src/daemon/services/salvage-report.ts';
 import { configuration, health, requestReport as requests, salvage } from '../../../src/server/api/schema/system.ts';
 import type { SavedWork } from '../../../src/workspace/salvage/salvage.ts';
 import { scratchStore } from '../../fake/scratch-store.ts';

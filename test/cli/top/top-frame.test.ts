@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { cellText, cut, padded, reasonText, widthOf } from '../../../src/cli/top/cell-text.ts';
 import { drawFrame, type Frame, type Size } from '../../../src/cli/top/frame.ts';
-import { cell, type Line, lineText, lineWidth } from '../../../src/cli/top/line.ts';
-import { colours, noColours, paintLine } from '../../../src/cli/top/paint-line.ts';
-import { countdown, shortDuration } from '../../../src/cli/top/short-duration.ts';
-import { throughput, withSample } from '../../../src/cli/top/throughput.ts';
+import { cellText, cut, padded, reasonText, widthOf } from '../../../src/cli/top/lines/cell-text.ts';
+import { cell, type Line, lineText, lineWidth } from '../../../src/cli/top/lines/line.ts';
+import { colours, noColours, paintLine } from '../../../src/cli/top/lines/paint-line.ts';
+import { countdown, shortDuration } from '../../../src/cli/top/lines/short-duration.ts';
+import { throughput, withSample } from '../../../src/cli/top/lines/throughput.ts';
 import { startState, type TopState, withRows } from '../../../src/cli/top/top-state.ts';
 import type { Now } from '../../../src/server/api/schema/now.ts';
 import { runs } from '../../property-runs.ts';

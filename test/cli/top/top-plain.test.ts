@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { plainLines } from '../../../src/cli/top/plain-lines.ts';
+import { plainLines } from '../../../src/cli/top/lines/plain-lines.ts';
 import { landed, needsYou, now, running, sceneAt, waiting } from './now-scene.ts';
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: finding them is the purpose.

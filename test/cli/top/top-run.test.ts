@@ -5,12 +5,12 @@ import type { TopEnd } from '../../../src/cli/top/listen-for-end.ts';
 import { runTop } from '../../../src/cli/top/run-top.ts';
 import type { TopAnswer, TopSource } from '../../../src/cli/top/top-source.ts';
 import { sleep } from '../../../src/clock/clock.ts';
-import { seededChance } from '../../../src/clock/seeded-chance.ts';
-import { SimulatedClock } from '../../../src/clock/simulated-clock.ts';
 import { BatonError } from '../../../src/core/baton-error.ts';
 import type { CommandRequest } from '../../../src/server/api/schema/command.ts';
 import type { IssueDetail } from '../../../src/server/api/schema/issue.ts';
 import type { Now } from '../../../src/server/api/schema/now.ts';
+import { seededChance } from '../../fake/seeded-chance.ts';
+import { SimulatedClock } from '../../fake/simulated-clock.ts';
 import { busy, colourQuestion, needsYou, now, sceneAt, waiting } from './now-scene.ts';
 
 /** The view on a simulated clock, with streams that only remember. The real ones are in `top-terminal.test.ts`. */

@@ -6,10 +6,10 @@ import { type CodexAgentOptions, createCodexAgent } from '../../../src/agent/cod
 import type { AgentParts } from '../../../src/agent/launch-agent.ts';
 import { systemChance } from '../../../src/clock/system-chance.ts';
 import { systemClock } from '../../../src/clock/system-clock.ts';
-import type { AgentQuestion, QuestionAnswer } from '../../../src/core/question.ts';
+import type { AgentQuestion, QuestionAnswer } from '../../../src/core/command/question.ts';
 import type { ToolAnswer, ToolDescription } from '../../../src/core/tool-door.ts';
-import type { Custody } from '../../../src/process/custody.ts';
-import { daemonMarker } from '../../../src/process/process-table.ts';
+import type { Custody } from '../../../src/process/containment/custody.ts';
+import { daemonMarker } from '../../../src/process/containment/process-table.ts';
 import { type CodexHomeChoices, codexHome } from '../../fake/openai/codex-home.ts';
 import { type FakeOpenAi, startFakeOpenAi } from '../../fake/openai/fake-openai.ts';
 import type { Scenario } from '../../fake/openai/scenario.ts';

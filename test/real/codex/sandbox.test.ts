@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';
-import type { Custody } from '../../../src/process/custody.ts';
+import type { Custody } from '../../../src/process/containment/custody.ts';
 import { shell } from '../../fake/openai/scenario.ts';
 import { describeUnderEachCustody } from '../../process/real-children.ts';
 import { describeWithCodex } from '../codex-binary.ts';

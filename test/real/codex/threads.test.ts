@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';
-import { isAlive } from '../../../src/process/is-alive.ts';
+import { isAlive } from '../../../src/process/containment/is-alive.ts';
 import { shell } from '../../fake/openai/scenario.ts';
 import { describeWithCodex } from '../codex-binary.ts';
 import { useCodexScenes } from './codex-scene.ts';

@@ -1,9 +1,9 @@
 import type { HttpBindings } from '@hono/node-server';
 import { describe, expect, it } from 'vitest';
-import { SimulatedClock } from '../../../src/clock/simulated-clock.ts';
 import { createAdmit, type Identify } from '../../../src/server/api/admit.ts';
 import type { Caller } from '../../../src/server/api/caller.ts';
 import { refuse } from '../../../src/server/refusal.ts';
+import { SimulatedClock } from '../../fake/simulated-clock.ts';
 import { begun } from '../../orchestrator/scene.ts';
 import { send } from '../raw-request.ts';
 import { apiOf, projectOf } from './api-scene.ts';

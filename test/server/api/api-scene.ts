@@ -1,8 +1,8 @@
 import { onTestFinished } from 'vitest';
 import { systemChance } from '../../../src/clock/system-chance.ts';
 import { systemClock } from '../../../src/clock/system-clock.ts';
-import type { Author } from '../../../src/core/author.ts';
 import { BatonError } from '../../../src/core/baton-error.ts';
+import type { Author } from '../../../src/core/issue/author.ts';
 import { type ApiProject, createApiProjects } from '../../../src/server/api/api-project.ts';
 import type { Caller } from '../../../src/server/api/caller.ts';
 import { type Api, type ApiParts, createApi } from '../../../src/server/api/create-api.ts';

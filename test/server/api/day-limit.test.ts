@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { SimulatedClock } from '../../../src/clock/simulated-clock.ts';
 import { now } from '../../../src/server/api/schema/now.ts';
 import { settings } from '../../fake/settings.ts';
+import { SimulatedClock } from '../../fake/simulated-clock.ts';
 import { begun, spend } from '../../orchestrator/scene.ts';
 import { telling } from '../../telling.ts';
 import { apiOf, projectOf } from './api-scene.ts';

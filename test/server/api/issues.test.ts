@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { BatonError } from '../../../src/core/baton-error.ts';
-import type { BoardStatus } from '../../../src/core/board-status.ts';
-import { done, refused } from '../../../src/core/command-answers.ts';
+import { done, refused } from '../../../src/core/command/command-answers.ts';
+import type { BoardStatus } from '../../../src/core/issue/board-status.ts';
 import { draft } from '../../conformance/store.ts';
 import { issue } from '../../fake/issues.ts';
 import { settings } from '../../fake/settings.ts';

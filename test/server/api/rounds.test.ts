@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Clock } from '../../../src/clock/clock.ts';
-import { SimulatedClock } from '../../../src/clock/simulated-clock.ts';
 import { Rounds } from '../../../src/server/api/stream/rounds.ts';
+import { SimulatedClock } from '../../fake/simulated-clock.ts';
 import { runs } from '../../property-runs.ts';
 
 /** A clock on which each text that is handed out takes some time. */

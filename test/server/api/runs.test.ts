@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { RunEventDraft } from '../../../src/store/run-events.ts';
-import { transcriptLine } from '../../../src/store/transcript-line.ts';
+import type { RunEventDraft } from '../../../src/store/tables/run-events.ts';
+import { transcriptLine } from '../../../src/store/transcripts/transcript-line.ts';
 import { runStart } from '../../conformance/store.ts';
 import { begun, type Scene } from '../../orchestrator/scene.ts';
 import { runs } from '../../property-runs.ts';

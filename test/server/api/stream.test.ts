@@ -1,7 +1,5 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { seededChance } from '../../../src/clock/seeded-chance.ts';
-import { SimulatedClock } from '../../../src/clock/simulated-clock.ts';
 import type { ReadModel } from '../../../src/orchestrator/view/read-model.ts';
 import { type ApiProject, createApiProjects } from '../../../src/server/api/api-project.ts';
 import { presentNow } from '../../../src/server/api/present/present-now.ts';
@@ -11,6 +9,8 @@ import { EventStream } from '../../../src/server/api/stream/event-stream.ts';
 import { FrameRing } from '../../../src/server/api/stream/frame-ring.ts';
 import { issue } from '../../fake/issues.ts';
 import { memoryLogger } from '../../fake/memory-logger.ts';
+import { seededChance } from '../../fake/seeded-chance.ts';
+import { SimulatedClock } from '../../fake/simulated-clock.ts';
 import { begun } from '../../orchestrator/scene.ts';
 import { runs } from '../../property-runs.ts';
 import { projectOf } from './api-scene.ts';

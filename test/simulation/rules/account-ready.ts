@@ -1,5 +1,5 @@
-import type { AccountState, QuotaWindow } from '../../../src/core/account.ts';
-import { afterProbe, needsProbe } from '../../../src/core/account-park.ts';
+import type { AccountState, QuotaWindow } from '../../../src/core/account/account.ts';
+import { afterProbe, needsProbe } from '../../../src/core/account/account-park.ts';
 import type { LedgerRun } from '../run-ledger.ts';
 import type { World } from '../world.ts';
 import type { Rule } from './rule.ts';

@@ -1,4 +1,4 @@
-import { recoverySteps } from '../../../src/core/context-recovery.ts';
+import { recoverySteps } from '../../../src/core/run/context-recovery.ts';
 import type { LedgerRun } from '../run-ledger.ts';
 import type { World } from '../world.ts';
 import type { Rule } from './rule.ts';

@@ -1,4 +1,4 @@
-import { whyNotCandidate } from '../../../src/core/eligibility.ts';
+import { whyNotCandidate } from '../../../src/core/dispatch/eligibility.ts';
 import type { World } from '../world.ts';
 import type { Rule } from './rule.ts';
 import { storedAccounts, whyAccountWaits } from './stored-accounts.ts';

@@ -1,4 +1,4 @@
-import { decideAboutRun } from '../../../src/core/reconcile-decision.ts';
+import { decideAboutRun } from '../../../src/core/run/reconcile-decision.ts';
 import type { World } from '../world.ts';
 import { knowledgeLagMs } from './knowledge-lag.ts';
 import type { Rule } from './rule.ts';

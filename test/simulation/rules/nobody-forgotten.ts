@@ -1,5 +1,5 @@
-import { whyNotCandidate } from '../../../src/core/eligibility.ts';
-import { stateOnceStarted, whyNoSlot } from '../../../src/core/slots.ts';
+import { whyNotCandidate } from '../../../src/core/dispatch/eligibility.ts';
+import { stateOnceStarted, whyNoSlot } from '../../../src/core/dispatch/slots.ts';
 import type { RetryKind } from '../../../src/core/workflow.ts';
 import type { Life } from '../life.ts';
 import { isBadWeather } from '../start-weather.ts';

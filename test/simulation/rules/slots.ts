@@ -1,4 +1,4 @@
-import { normalizeState } from '../../../src/core/issue.ts';
+import { normalizeState } from '../../../src/core/issue/issue.ts';
 import type { LedgerRun } from '../run-ledger.ts';
 import type { World } from '../world.ts';
 import { knowledgeLagMs } from './knowledge-lag.ts';

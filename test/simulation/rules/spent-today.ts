@@ -1,4 +1,4 @@
-import { utcDay } from '../../../src/core/utc-day.ts';
+import { utcDay } from '../../../src/core/cadence/utc-day.ts';
 import type { World } from '../world.ts';
 
 /** What counts for the limit of the day by the world's wall clock: as the store has it, runs in progress included. */

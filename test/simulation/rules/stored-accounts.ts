@@ -1,4 +1,4 @@
-import type { AccountState } from '../../../src/core/account.ts';
+import type { AccountState } from '../../../src/core/account/account.ts';
 import type { MemoryStore } from '../memory-store.ts';
 
 interface Row {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { type NotifyCause, notifyEvents } from '../../../src/core/notify-cause.ts';
+import { type NotifyCause, notifyEvents } from '../../../src/core/notify/notify-cause.ts';
 import { payloadOf } from '../../../src/telemetry/notify/notify-payload.ts';
 import { givenMemory } from '../../workflow/given.ts';
 
@@ -52,7 +52,7 @@ it('docs/notifications.md checks a signature as a receiver should', async () => 
   const source = `${code}\nexport { isFromBaton };`;
   const { isFromBaton } = await import(`data:text/javascript,${encodeURIComponent(source)}`);
   const { signatureOf } = await import('../../../src/telemetry/notify/signature.ts');
-  const { Secret } = await import('../../../src/core/secret.ts');
+  const { Secret } = await import('../../../src/core/text/secret.ts');
   const body = '{"größe": "漢字"}';
   const headersAt = (seconds: number) => ({
     'baton-timestamp': String(seconds),

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { SimulatedClock } from '../../../src/clock/simulated-clock.ts';
-import type { NotifyFacts } from '../../../src/core/notify-cause.ts';
+import type { NotifyFacts } from '../../../src/core/notify/notify-cause.ts';
 import type { Transport } from '../../../src/http/transport.ts';
 import type { Notifier } from '../../../src/telemetry/notify/notifier.ts';
+import { SimulatedClock } from '../../fake/simulated-clock.ts';
 import { storeThrough } from '../../orchestrator/faulty-store.ts';
 import { runs } from '../../property-runs.ts';
 import { MemoryStore } from '../../simulation/memory-store.ts';

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { SimulatedClock } from '../../../src/clock/simulated-clock.ts';
 import { BatonError } from '../../../src/core/baton-error.ts';
-import { type NeedsYouFact, type NotifyFacts, notifyEvents } from '../../../src/core/notify-cause.ts';
+import { type NeedsYouFact, type NotifyFacts, notifyEvents } from '../../../src/core/notify/notify-cause.ts';
 import type { NotifySettings } from '../../../src/core/settings.ts';
 import { scratchStore } from '../../fake/scratch-store.ts';
+import { SimulatedClock } from '../../fake/simulated-clock.ts';
 import { storeThrough } from '../../orchestrator/faulty-store.ts';
 import {
   begin,

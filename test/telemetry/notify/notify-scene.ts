@@ -1,11 +1,9 @@
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished } from 'vitest';
-import { seededChance } from '../../../src/clock/seeded-chance.ts';
-import { SimulatedClock } from '../../../src/clock/simulated-clock.ts';
-import { type NeedsYouFact, type NotifyFacts, notifyEvents } from '../../../src/core/notify-cause.ts';
-import { Secret } from '../../../src/core/secret.ts';
+import { type NeedsYouFact, type NotifyFacts, notifyEvents } from '../../../src/core/notify/notify-cause.ts';
 import type { NotifySettings, NotifyTarget } from '../../../src/core/settings.ts';
+import { Secret } from '../../../src/core/text/secret.ts';
 import { createLimiterRegistry } from '../../../src/http/limiter-registry.ts';
 import { createHttpClient } from '../../../src/http/metered-client.ts';
 import type { Transport, TransportRequest } from '../../../src/http/transport.ts';
@@ -14,7 +12,9 @@ import type { Store } from '../../../src/store/store.ts';
 import { createNotifier, type Notifier, type NotifierOptions } from '../../../src/telemetry/notify/notifier.ts';
 import { notifyProvider, type RunCommand } from '../../../src/telemetry/notify/send-message.ts';
 import { memoryLogger } from '../../fake/memory-logger.ts';
+import { seededChance } from '../../fake/seeded-chance.ts';
 import { settings } from '../../fake/settings.ts';
+import { SimulatedClock } from '../../fake/simulated-clock.ts';
 import { httpService } from '../../http/scratch-service.ts';
 
 export const secret = 'signing-secret-0f3b';

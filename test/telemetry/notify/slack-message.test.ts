@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { NotifyCause } from '../../../src/core/notify-cause.ts';
+import type { NotifyCause } from '../../../src/core/notify/notify-cause.ts';
 import { slackMessage } from '../../../src/telemetry/notify/slack-message.ts';
 import { scratchStore } from '../../fake/scratch-store.ts';
 import { cause } from '../../store/notification-cause.ts';

@@ -215,7 +215,7 @@ describe('a webhook', () => {
     const canary = 'canary-key-0f3b-9c2d';
     const url = `${there.url}?token=canary-token-77aa`;
     const { provider, ...rest } = settings().tracker;
-    const { Secret } = await import('../../../src/core/secret.ts');
+    const { Secret } = await import('../../../src/core/text/secret.ts');
     const all = {
       ...settings({ notify: { targets: [webhook(url)] } }),
       tracker: { ...rest, provider: { ...provider, key: new Secret(canary) } },

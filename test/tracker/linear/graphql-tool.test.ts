@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Secret } from '../../../src/core/secret.ts';
+import { Secret } from '../../../src/core/text/secret.ts';
 import type { Fault } from '../../fake/linear/faults.ts';
 import { toolOf, toolScene } from './graphql-tool-scene.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Author } from '../../../src/core/author.ts';
+import type { Author } from '../../../src/core/issue/author.ts';
 import type { TrackerChanges } from '../../../src/tracker/tracker.ts';
 import { type LinearScene, linearScene } from './linear-scene.ts';
 

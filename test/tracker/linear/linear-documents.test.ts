@@ -1,7 +1,7 @@
 import { Kind, type OperationDefinitionNode, parse } from 'graphql';
 import { describe, expect, it } from 'vitest';
 import { mostComments } from '../../../src/tracker/latest-comments.ts';
-import * as documents from '../../../src/tracker/linear/documents.ts';
+import * as documents from '../../../src/tracker/linear/call/documents.ts';
 import { complexityOf } from '../../fake/linear/complexity.ts';
 import { linearSchema, validateDocument } from '../../fake/linear/linear-schema.ts';
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { readRecord } from '../../../src/tracker/linear/linear-record.ts';
-import { toIssue } from '../../../src/tracker/linear/to-issue.ts';
+import { readRecord } from '../../../src/tracker/linear/read/linear-record.ts';
+import { toIssue } from '../../../src/tracker/linear/read/to-issue.ts';
 
 const node = {
   id: 'issue-1',

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Secret } from '../../../src/core/secret.ts';
+import { Secret } from '../../../src/core/text/secret.ts';
 import { readLinearSettings } from '../../../src/tracker/linear/linear-settings.ts';
 import { linearProfile } from '../../../src/tracker/linear/profile.ts';
 import { linearSettings } from './linear-scene.ts';

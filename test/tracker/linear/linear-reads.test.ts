@@ -1,8 +1,8 @@
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { BatonError } from '../../../src/core/baton-error.ts';
-import type { Issue } from '../../../src/core/issue.ts';
-import { Secret } from '../../../src/core/secret.ts';
+import type { Issue } from '../../../src/core/issue/issue.ts';
+import { Secret } from '../../../src/core/text/secret.ts';
 import type { Fault } from '../../fake/linear/faults.ts';
 import { malformations } from '../../fake/linear/faults.ts';
 import { linearScene } from './linear-scene.ts';

@@ -1,7 +1,6 @@
 import type { Clock } from '../../../src/clock/clock.ts';
-import { SimulatedClock } from '../../../src/clock/simulated-clock.ts';
-import { Secret } from '../../../src/core/secret.ts';
 import type { TrackerSettings } from '../../../src/core/settings.ts';
+import { Secret } from '../../../src/core/text/secret.ts';
 import type { HttpClient, SentRequest } from '../../../src/http/http.ts';
 import { createLimiterRegistry } from '../../../src/http/limiter-registry.ts';
 import { createHttpClient } from '../../../src/http/metered-client.ts';
@@ -12,6 +11,7 @@ import type { Snapshot, SnapshotWish, Tracker } from '../../../src/tracker/track
 import { createFakeLinearCore, type FakeLinearCore, type FakeLinearOptions } from '../../fake/linear/fake-linear.ts';
 import { type MemoryLogger, memoryLogger } from '../../fake/memory-logger.ts';
 import { settings } from '../../fake/settings.ts';
+import { SimulatedClock } from '../../fake/simulated-clock.ts';
 
 export interface LinearScene {
   readonly linear: FakeLinearCore;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import type { Issue } from '../../../src/core/issue.ts';
+import type { Issue } from '../../../src/core/issue/issue.ts';
 import type { Snapshot, SnapshotWish } from '../../../src/tracker/tracker.ts';
 import type { Fault } from '../../fake/linear/faults.ts';
 import { runs } from '../../property-runs.ts';

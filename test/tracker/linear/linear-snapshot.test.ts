@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Issue } from '../../../src/core/issue.ts';
+import type { Issue } from '../../../src/core/issue/issue.ts';
 import { malformations } from '../../fake/linear/faults.ts';
 import { type LinearScene, linearScene } from './linear-scene.ts';
 

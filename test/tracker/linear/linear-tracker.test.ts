@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { systemClock } from '../../../src/clock/system-clock.ts';
-import type { Issue } from '../../../src/core/issue.ts';
+import type { Issue } from '../../../src/core/issue/issue.ts';
 import { createUndiciTransport } from '../../../src/http/undici-transport.ts';
 import { createLinearTracker } from '../../../src/tracker/linear/linear-tracker.ts';
 import type { Tracker } from '../../../src/tracker/tracker.ts';

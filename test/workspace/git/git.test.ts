@@ -1,7 +1,7 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { isAlive } from '../../../src/process/is-alive.ts';
+import { isAlive } from '../../../src/process/containment/is-alive.ts';
 import type { Git } from '../../../src/workspace/git/git.ts';
 import { rejection, scratchFolder } from '../scratch-folder.ts';
 import { scratchGit, shell } from './look-scene.ts';

@@ -1,4 +1,4 @@
-import { normalizeState } from '../../../core/issue.ts';
+import { normalizeState } from '../../../core/issue/issue.ts';
 import type { IssueFacts } from './present-issue.ts';
 
 /** What a list of issues is asked for; what is missing does not matter. */

@@ -1,8 +1,8 @@
-import { isMeantBy } from '../../../core/issue.ts';
-import { shortWords, wordsOfAnswer } from '../../../core/person-words.ts';
-import type { BoardHistoryEntry } from '../../../store/board-history.ts';
-import type { Command } from '../../../store/commands.ts';
-import type { StoredQuestion } from '../../../store/questions.ts';
+import { shortWords, wordsOfAnswer } from '../../../core/command/person-words.ts';
+import { isMeantBy } from '../../../core/issue/issue.ts';
+import type { BoardHistoryEntry } from '../../../store/tables/board-history.ts';
+import type { Command } from '../../../store/tables/commands.ts';
+import type { StoredQuestion } from '../../../store/tables/questions.ts';
 import type { HistoryEntry } from '../schema/issue.ts';
 import { certainTime } from './certain-time.ts';
 import { presentAuthor } from './present-command.ts';

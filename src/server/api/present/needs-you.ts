@@ -1,6 +1,6 @@
-import type { Issue } from '../../../core/issue.ts';
-import { limitHold } from '../../../core/limits.ts';
-import { utcDay } from '../../../core/utc-day.ts';
+import { utcDay } from '../../../core/cadence/utc-day.ts';
+import type { Issue } from '../../../core/issue/issue.ts';
+import { limitHold } from '../../../core/run/limits.ts';
 import type { Hold } from '../../../orchestrator/claims/claim.ts';
 import type { ReadModel } from '../../../orchestrator/view/read-model.ts';
 import type { NeedsYou, Vitals } from '../schema/now.ts';

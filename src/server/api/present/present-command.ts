@@ -1,5 +1,5 @@
-import type { Author } from '../../../core/author.ts';
-import type { Command as StoredCommand } from '../../../store/commands.ts';
+import type { Author } from '../../../core/issue/author.ts';
+import type { Command as StoredCommand } from '../../../store/tables/commands.ts';
 import type { Command } from '../schema/command.ts';
 import { timeText } from '../time-text.ts';
 

@@ -1,5 +1,5 @@
-import type { Issue } from '../../../core/issue.ts';
-import type { BoardIssue } from '../../../store/board-issues.ts';
+import type { Issue } from '../../../core/issue/issue.ts';
+import type { BoardIssue } from '../../../store/tables/board-issues.ts';
 import type { IssueDetail, IssueSummary } from '../schema/issue.ts';
 import { timeText } from '../time-text.ts';
 import type { Activities } from './issue-activity.ts';

@@ -1,5 +1,5 @@
-import type { Issue } from '../../../core/issue.ts';
-import { nextUtcMidnight, utcDay } from '../../../core/utc-day.ts';
+import { nextUtcMidnight, utcDay } from '../../../core/cadence/utc-day.ts';
+import type { Issue } from '../../../core/issue/issue.ts';
 import type { ReadModel, RunningView } from '../../../orchestrator/view/read-model.ts';
 import type { AccountRow, LandedRow, Now, RunningRow, Vitals, WaitingRow } from '../schema/now.ts';
 import { timeText } from '../time-text.ts';

@@ -1,5 +1,5 @@
 import type { ReadModel } from '../../../orchestrator/view/read-model.ts';
-import type { StoredQuestion } from '../../../store/questions.ts';
+import type { StoredQuestion } from '../../../store/tables/questions.ts';
 import type { Question } from '../schema/question.ts';
 import { timeText } from '../time-text.ts';
 import { certainTime } from './certain-time.ts';

@@ -1,4 +1,4 @@
-import { inDispatchOrder } from '../../../core/dispatch-order.ts';
+import { inDispatchOrder } from '../../../core/dispatch/dispatch-order.ts';
 import type { ReadModel, RetryingView } from '../../../orchestrator/view/read-model.ts';
 import type { IssueSummary } from '../schema/issue.ts';
 import type { Queue } from '../schema/system.ts';

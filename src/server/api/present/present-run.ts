@@ -1,6 +1,6 @@
-import { deliveryText, evidenceText } from '../../../core/run-evidence.ts';
-import type { RunEventLine } from '../../../store/run-events.ts';
-import type { RunRecord } from '../../../store/runs.ts';
+import { deliveryText, evidenceText } from '../../../core/run/run-evidence.ts';
+import type { RunEventLine } from '../../../store/tables/run-events.ts';
+import type { RunRecord } from '../../../store/tables/runs.ts';
 import type { Run, RunEvent } from '../schema/run.ts';
 import { timeText } from '../time-text.ts';
 import { certainTime } from './certain-time.ts';

@@ -1,4 +1,4 @@
-import { isAboutSlots } from '../../../core/eligibility.ts';
+import { isAboutSlots } from '../../../core/dispatch/eligibility.ts';
 import type { Hold } from '../../../orchestrator/claims/claim.ts';
 import type { ReadModel, RetryingView, RunningView } from '../../../orchestrator/view/read-model.ts';
 import type { SymphonyIssue, SymphonyState } from '../schema/symphony.ts';

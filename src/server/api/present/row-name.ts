@@ -1,4 +1,4 @@
-import type { Issue } from '../../../core/issue.ts';
+import type { Issue } from '../../../core/issue/issue.ts';
 
 /** What every row says of its issue. */
 export interface RowName {

@@ -1,6 +1,6 @@
-import type { StoredQuestion } from '../../../store/questions.ts';
-import type { RunEventLine } from '../../../store/run-events.ts';
-import type { RunRecord } from '../../../store/runs.ts';
+import type { StoredQuestion } from '../../../store/tables/questions.ts';
+import type { RunEventLine } from '../../../store/tables/run-events.ts';
+import type { RunRecord } from '../../../store/tables/runs.ts';
 import type { Span } from '../schema/run.ts';
 import { timeText } from '../time-text.ts';
 import { certainTime } from './certain-time.ts';

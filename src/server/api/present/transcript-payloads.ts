@@ -1,4 +1,4 @@
-import type { TranscriptReader } from '../../../store/transcript-files.ts';
+import type { TranscriptReader } from '../../../store/transcripts/transcript-files.ts';
 
 /** A line of a transcript, as far as it is an event. */
 export interface TranscriptEvent {

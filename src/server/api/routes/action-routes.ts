@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Command } from '../../../store/commands.ts';
+import type { Command } from '../../../store/tables/commands.ts';
 import type { ApiProject, ApiProjects } from '../api-project.ts';
 import { noProject } from '../api-refusal.ts';
 import { presentCommand } from '../present/present-command.ts';

@@ -1,4 +1,4 @@
-import { isMeantBy } from '../../../core/issue.ts';
+import { isMeantBy } from '../../../core/issue/issue.ts';
 import type { ReadModel } from '../../../orchestrator/view/read-model.ts';
 import type { ApiProject } from '../api-project.ts';
 import type { Activities } from '../present/issue-activity.ts';

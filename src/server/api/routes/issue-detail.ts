@@ -1,8 +1,8 @@
 import type { Clock } from '../../../clock/clock.ts';
-import { boardStatuses } from '../../../core/board-status.ts';
-import { readBoardStatus, whyMoveRefused } from '../../../core/board-transitions.ts';
-import type { CommandKind } from '../../../core/command.ts';
-import { normalizeState } from '../../../core/issue.ts';
+import type { CommandKind } from '../../../core/command/command.ts';
+import { boardStatuses } from '../../../core/issue/board-status.ts';
+import { readBoardStatus, whyMoveRefused } from '../../../core/issue/board-transitions.ts';
+import { normalizeState } from '../../../core/issue/issue.ts';
 import type { ReadModel } from '../../../orchestrator/view/read-model.ts';
 import type { ApiProject } from '../api-project.ts';
 import { certainTime } from '../present/certain-time.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { normalizeLabels } from '../../../core/issue.ts';
+import { normalizeLabels } from '../../../core/issue/issue.ts';
 import { issueNotFound } from '../api-refusal.ts';
 import type { IssueFilter } from '../present/issue-filter.ts';
 import { pageMark } from '../present/page-mark.ts';

@@ -1,7 +1,7 @@
 import { type Clock, sleep } from '../../../clock/clock.ts';
-import { type BoardStatus, boardStatuses } from '../../../core/board-status.ts';
-import { readBoardStatus } from '../../../core/board-transitions.ts';
-import type { BoardMatch } from '../../../store/board-issues.ts';
+import { type BoardStatus, boardStatuses } from '../../../core/issue/board-status.ts';
+import { readBoardStatus } from '../../../core/issue/board-transitions.ts';
+import type { BoardMatch } from '../../../store/tables/board-issues.ts';
 import type { ApiProject } from '../api-project.ts';
 import { activitiesOf } from '../present/issue-activity.ts';
 import { fitsFilter, type IssueFilter, type IssuePlace, newestFirst, placeOf } from '../present/issue-filter.ts';

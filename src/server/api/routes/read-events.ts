@@ -1,4 +1,4 @@
-import type { RunEventLine } from '../../../store/run-events.ts';
+import type { RunEventLine } from '../../../store/tables/run-events.ts';
 import type { ApiProject } from '../api-project.ts';
 import { presentRunEvent } from '../present/present-run.ts';
 import { payloadOf, transcriptEvents } from '../present/transcript-payloads.ts';

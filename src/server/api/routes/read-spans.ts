@@ -1,5 +1,5 @@
-import type { RunEventLine } from '../../../store/run-events.ts';
-import type { RunRecord } from '../../../store/runs.ts';
+import type { RunEventLine } from '../../../store/tables/run-events.ts';
+import type { RunRecord } from '../../../store/tables/runs.ts';
 import type { ApiProject } from '../api-project.ts';
 import { runSpans, spanEvents } from '../present/run-spans.ts';
 import { type TranscriptEvent, transcriptEvents } from '../present/transcript-payloads.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { BatonError } from '../../../core/baton-error.ts';
-import type { RunRecord } from '../../../store/runs.ts';
+import type { RunRecord } from '../../../store/tables/runs.ts';
 import type { ApiProject } from '../api-project.ts';
 import { issueNotFound } from '../api-refusal.ts';
 import { pageMark } from '../present/page-mark.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { utcDay } from '../../../core/utc-day.ts';
-import type { UsageOfIssue, UsageSum } from '../../../store/usage.ts';
+import { utcDay } from '../../../core/cadence/utc-day.ts';
+import type { UsageOfIssue, UsageSum } from '../../../store/tables/usage.ts';
 import type { ApiProject } from '../api-project.ts';
 import { activitiesOf } from '../present/issue-activity.ts';
 import { presentUsage } from '../present/present-usage.ts';

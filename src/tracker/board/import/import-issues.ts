@@ -1,6 +1,6 @@
-import { boardOwner, firstStatuses } from '../../../core/board-transitions.ts';
-import type { BoardIssue } from '../../../store/board-issues.ts';
+import { boardOwner, firstStatuses } from '../../../core/issue/board-transitions.ts';
 import type { StoreTables } from '../../../store/store.ts';
+import type { BoardIssue } from '../../../store/tables/board-issues.ts';
 import type { BoardParts } from '../board.ts';
 import { readFacts } from '../change-issue.ts';
 import { type ChangeStamp, createdEntry } from '../history-entries.ts';

@@ -1,5 +1,5 @@
 import { BatonError } from '../../../core/baton-error.ts';
-import { harmlessLine } from '../../../core/harmless-line.ts';
+import { harmlessLine } from '../../../core/text/harmless-line.ts';
 import { checkEntries, type ImportEntry, type ImportProblem } from './import-entry.ts';
 import { readJsonLines } from './read-json-lines.ts';
 import { readMarkdown } from './read-markdown.ts';

@@ -1,7 +1,7 @@
 import { isInputObjectType, isObjectType } from 'graphql';
 import type { ToolAnswer } from '../../../core/tool-door.ts';
 import type { Ask } from '../../tracker.ts';
-import type { CallLinear } from '../call-linear.ts';
+import type { CallLinear } from '../call/call-linear.ts';
 import { narrowDocument } from './narrow-document.ts';
 import { projectSchema } from './project-schema.ts';
 import { failed } from './tool-answer.ts';

@@ -1,13 +1,13 @@
 import type { Clock } from '../../../clock/clock.ts';
-import type { RequestCaller } from '../../../core/request-caller.ts';
+import type { RequestCaller } from '../../../core/requests/request-caller.ts';
 import type { ToolAnswer } from '../../../core/tool-door.ts';
 import type { HttpAnswer, HttpClient } from '../../../http/http.ts';
 import type { Ask, NativeTool } from '../../tracker.ts';
-import type { CallLinear } from '../call-linear.ts';
-import { errorsIn, parsedOrNull } from '../graphql-errors.ts';
+import type { CallLinear } from '../call/call-linear.ts';
+import { errorsIn, parsedOrNull } from '../call/graphql-errors.ts';
+import { createSendLinear } from '../call/send-linear.ts';
 import { linearProvider } from '../linear-provider.ts';
 import type { LinearSettings } from '../linear-settings.ts';
-import { createSendLinear } from '../send-linear.ts';
 import { answered, failed, failedBy, failedByLimit, failedWithStatus, notCarriedOut } from './tool-answer.ts';
 import { readToolInput, type ToolInput } from './tool-input.ts';
 

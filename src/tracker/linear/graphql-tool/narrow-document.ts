@@ -23,7 +23,7 @@ import {
   visit,
   visitWithTypeInfo,
 } from 'graphql';
-import { type IssueFilter, inProject } from '../issue-filters.ts';
+import { type IssueFilter, inProject } from '../read/issue-filters.ts';
 import { projectSchema } from './project-schema.ts';
 
 /** A document that stays inside the project once everything that it names was found to be in there. */

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { BatonError } from '../../../core/baton-error.ts';
 import type { Ask } from '../../tracker.ts';
-import type { CallLinear } from '../call-linear.ts';
-import type { Operation } from '../documents.ts';
-import { isPossibleId } from '../issue-filters.ts';
+import type { CallLinear } from '../call/call-linear.ts';
+import type { Operation } from '../call/documents.ts';
+import { isPossibleId } from '../read/issue-filters.ts';
 import type { Named } from './narrow-document.ts';
 
 /** So many things a document may name: each is looked up. */

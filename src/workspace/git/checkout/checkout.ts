@@ -1,4 +1,4 @@
-import type { Delivery } from '../../../core/run-evidence.ts';
+import type { Delivery } from '../../../core/run/run-evidence.ts';
 import type { ObjectFormat } from '../shadow/shadow-git.ts';
 
 /**

@@ -1,8 +1,8 @@
 import { mkdir, mkdtemp } from 'node:fs/promises';
 import path from 'node:path';
 import { BatonError } from '../../../core/baton-error.ts';
-import { harmlessLine } from '../../../core/harmless-line.ts';
-import type { Delivery, DeliveryRefusal, WorkElsewhere } from '../../../core/run-evidence.ts';
+import type { Delivery, DeliveryRefusal, WorkElsewhere } from '../../../core/run/run-evidence.ts';
+import { harmlessLine } from '../../../core/text/harmless-line.ts';
 import { deleteTree } from '../../delete-tree.ts';
 import { reasonOf } from '../../error-reason.ts';
 import { writeBareRepository } from '../bare-repository.ts';

@@ -1,5 +1,5 @@
 import { BatonError } from '../../../core/baton-error.ts';
-import { harmlessLine } from '../../../core/harmless-line.ts';
+import { harmlessLine } from '../../../core/text/harmless-line.ts';
 import { type BytePath, fromBytePath } from '../../folders-of.ts';
 import { lookAt } from '../../look-at.ts';
 import { readPlainFile } from '../../read-small-file.ts';

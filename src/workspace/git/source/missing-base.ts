@@ -1,6 +1,6 @@
 import type { BatonError } from '../../../core/baton-error.ts';
-import { harmlessLine } from '../../../core/harmless-line.ts';
 import type { RepositorySettings } from '../../../core/settings.ts';
+import { harmlessLine } from '../../../core/text/harmless-line.ts';
 import { unusableSource } from './source-errors.ts';
 
 /** What a source says of its references. */

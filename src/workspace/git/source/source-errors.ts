@@ -1,8 +1,8 @@
 import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import { BatonError } from '../../../core/baton-error.ts';
-import { harmlessLine } from '../../../core/harmless-line.ts';
 import type { RepositorySettings } from '../../../core/settings.ts';
+import { harmlessLine } from '../../../core/text/harmless-line.ts';
 import { hasCode } from '../../error-reason.ts';
 import { lookAt } from '../../look-at.ts';
 import { findRepositoryAbove } from './find-repository-above.ts';

@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { BatonError } from '../../../core/baton-error.ts';
-import { harmlessLine } from '../../../core/harmless-line.ts';
+import { harmlessLine } from '../../../core/text/harmless-line.ts';
 import { lookAt } from '../../look-at.ts';
 import type { Git } from '../git.ts';
 

@@ -1,0 +1,223 @@
+import { type ReadonlySignal, signal } from '@preact/signals';
+import type { StreamEvent } from '../../../src/server/api/schema/event.ts';
+import type { IssueDetail, IssueList } from '../../../src/server/api/schema/issue.ts';
+import { type Answer, type Problem, projectPath, read } from '../connection/api.ts';
+import { onStreamEvent } from '../connection/live.ts';
+import { later, pause } from '../page/clock.ts';
+import {
+  type BoardColumns,
+  columnOf,
+  findIssue,
+  inPlace,
+  withIssue,
+  withoutIssue,
+  withPage,
+  withState,
+} from './board-columns.ts';
+
+/** What the daemon filters by; the rest is filtered here. */
+export interface BoardLook {
+  readonly q: string;
+  readonly label: string;
+}
+
+/**
+ * The issues of a project by status, read page by page as far as they are looked at, and kept up to date. What must hold:
+ *
+ * - An issue is shown where the daemon last said it is, or where a person has just put it and the daemon has not answered.
+ * - What is shown stays until what comes instead is there, all of it: nobody who reads a column loses his place in it.
+ */
+export interface Board {
+  readonly project: string;
+  readonly columns: ReadonlySignal<BoardColumns>;
+  readonly problem: ReadonlySignal<Problem | null>;
+  /** Something else was asked for than is shown. */
+  readonly isAsking: ReadonlySignal<boolean>;
+  /** Reads the next page of a status, if there is one and nobody reads it already. */
+  readMore(state: string): void;
+  /** Shows what the daemon finds by other words. */
+  look(look: BoardLook): void;
+  /** Shows an issue in another status before the daemon has said so. What comes back takes that back. */
+  show(id: string, state: string): () => void;
+  close(): void;
+}
+
+const pageSize = 200;
+/** The most that the daemon gives at once. */
+const largestPage = 500;
+/** What came in front must not push what is read at the end out of what is read again. */
+const margin = 50;
+const settleMs = 300;
+/** What could not be read is read again after this. */
+const againMs = 5_000;
+/** More changes than this at once are cheaper to read as pages. */
+const mostSingleReads = 8;
+
+export function openBoard(project: string, first: BoardLook): Board {
+  const columns = signal<BoardColumns>(new Map());
+  const problem = signal<Problem | null>(null);
+  const isAsking = signal(false);
+  const closed = new AbortController();
+  const changed = new Set<string>();
+  /** Moves that a person made while everything was read anew: what was read may be older. */
+  const shown = new Map<string, string>();
+  let wanted = first;
+  let reading = new Set<string>();
+  let isReadAnew = false;
+  let cancel: (() => void) | null = null;
+  /** Pages that were asked for before everything was read anew are of no use any more. */
+  let round = 0;
+
+  const page = (state: string, cursor: string | null, limit = pageSize): Promise<Answer<IssueList>> => {
+    const words = { state, limit: String(limit), ...wanted, cursor: cursor ?? '' };
+    const query = new URLSearchParams(Object.entries(words).filter(([, value]) => value !== ''));
+    return read<IssueList>(`${projectPath(project, 'issues')}?${query}`, closed.signal);
+  };
+
+  const readPage = async (state: string, cursor: string | null): Promise<void> => {
+    // When everything is read anew, or was to be and could not, whoever draws the columns asks again after it.
+    if (isReadAnew || reading.has(state)) return;
+    const mine = reading;
+    mine.add(state);
+    const asked = round;
+    for (;;) {
+      const answer = await page(state, cursor);
+      if (closed.signal.aborted || asked !== round) return;
+      problem.value = 'problem' in answer ? answer.problem : null;
+      if ('value' in answer) {
+        mine.delete(state);
+        columns.value = withPage(columns.peek(), state, answer.value);
+        return;
+      }
+      await pause(againMs, closed.signal);
+      if (closed.signal.aborted || asked !== round) return;
+    }
+  };
+
+  /** A column as far as it was read before; null, and the problem is told, when that is not possible now. */
+  const readColumn = async (state: string, count: number, asked: number): Promise<readonly IssueList[] | null> => {
+    const pages: IssueList[] = [];
+    let left = count;
+    let cursor: string | null = null;
+    do {
+      const answer: Answer<IssueList> = await page(state, cursor, Math.min(largestPage, Math.max(pageSize, left)));
+      if (closed.signal.aborted || asked !== round) return null;
+      problem.value = 'problem' in answer ? answer.problem : null;
+      if ('problem' in answer) return null;
+      pages.push(answer.value);
+      left -= answer.value.issues.length;
+      cursor = answer.value.next;
+    } while (cursor !== null && left > 0);
+    return pages;
+  };
+
+  const readAnew = async (): Promise<void> => {
+    round += 1;
+    const asked = round;
+    isReadAnew = true;
+    // What is known to have changed is in what is read now.
+    changed.clear();
+    cancel?.();
+    cancel = null;
+    const before = columns.peek();
+    const states = new Set([...before.keys(), ...reading]);
+    const isOther = isAsking.peek();
+    const depth = (state: string): number => (isOther ? 0 : columnOf(before, state).issues.length + margin);
+    const fresh = await Promise.all(
+      [...states].map(async (state) => ({ state, pages: await readColumn(state, depth(state), asked) })),
+    );
+    if (closed.signal.aborted || asked !== round) return;
+    let next: BoardColumns = new Map();
+    for (const { state, pages } of fresh) {
+      if (pages === null) {
+        cancel = later(againMs, () => void readAnew());
+        return;
+      }
+      const column = pages.reduce((columns, each) => withPage(columns, state, each), next);
+      const place = inPlace(columnOf(isOther ? next : columns.peek(), state), columnOf(column, state));
+      next = new Map(column).set(state, place);
+    }
+    for (const [id, state] of shown) next = withState(next, id, state);
+    shown.clear();
+    isReadAnew = false;
+    reading = new Set();
+    isAsking.value = false;
+    columns.value = next;
+    if (changed.size > 0) cancel ??= later(settleMs, settle);
+  };
+
+  const readIssue = async (id: string): Promise<void> => {
+    const asked = round;
+    const answer = await read<IssueDetail>(projectPath(project, 'issues', id), closed.signal);
+    if (closed.signal.aborted) return;
+    // What is being read as pages may be older than this.
+    if (isReadAnew || asked !== round) return changedLater(id);
+    if ('value' in answer) {
+      // A new one may be outside of what is searched for; the daemon knows, and is asked for pages then.
+      const isSearched = wanted.q !== '' || wanted.label !== '';
+      if (findIssue(columns.peek(), answer.value.id) !== null || !isSearched)
+        columns.value = withIssue(columns.peek(), answer.value);
+    } else if (answer.problem.status === 404) columns.value = withoutIssue(columns.peek(), id);
+  };
+
+  const settle = (): void => {
+    cancel = null;
+    const ids = [...changed];
+    changed.clear();
+    if (ids.length > mostSingleReads) void readAnew();
+    else for (const id of ids) void readIssue(id);
+  };
+  const changedLater = (id: string): void => {
+    changed.add(id);
+    // While everything is read anew it waits for that.
+    if (!isReadAnew) cancel ??= later(settleMs, settle);
+  };
+  const unlisten = onStreamEvent((event) => {
+    if (event.name === 'snapshot') void readAnew();
+    for (const id of changedBy(event, project, columns.peek())) changedLater(id);
+  });
+
+  return {
+    project,
+    columns,
+    problem,
+    isAsking,
+    readMore(state) {
+      const { next, isRead } = columnOf(columns.peek(), state);
+      if (!isRead || next !== null) void readPage(state, next);
+    },
+    look(look) {
+      if (look.q === wanted.q && look.label === wanted.label) return;
+      wanted = look;
+      isAsking.value = true;
+      void readAnew();
+    },
+    show(id, state) {
+      const before = findIssue(columns.peek(), id);
+      if (before === null) return () => {};
+      columns.value = withState(columns.peek(), id, state);
+      if (isReadAnew) shown.set(id, state);
+      return () => {
+        shown.delete(id);
+        columns.value = withIssue(columns.peek(), before);
+      };
+    },
+    close() {
+      closed.abort();
+      cancel?.();
+      unlisten();
+    },
+  };
+}
+
+/** The issues that are not any more as they are shown: told to be changed, or in a row with another status. */
+function changedBy(event: StreamEvent, project: string, columns: BoardColumns): readonly string[] {
+  if (event.name === 'issue_changed') return event.data.project === project ? [event.data.issue_id] : [];
+  if (event.name !== 'patch' || event.data.project !== project) return [];
+  return Object.values(event.data.set).flatMap((rows) =>
+    rows.flatMap(({ issue_id: id, state }) => {
+      if (typeof id !== 'string' || typeof state !== 'string') return [];
+      return findIssue(columns, id)?.state === state ? [] : [id];
+    }),
+  );
+}

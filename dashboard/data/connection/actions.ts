@@ -1,0 +1,112 @@
+import { signal } from '@preact/signals';
+import type { Command, CommandRequest } from '../../../src/server/api/schema/command.ts';
+import { isTeller } from '../issue/issue-rows.ts';
+import { now } from '../page/clock.ts';
+import { type Answer, command, type Problem } from './api.ts';
+
+/**
+ * What a person asked for, and what came of it. What must hold:
+ *
+ * - A click is one command: it has a key of its own, a second click while it is under way is none, and one whose answer
+ *   was lost is sent again with the same key.
+ * - The answer is beside the thing it is about, in the daemon's words, until that thing changes. `stamp` says when it is
+ *   another one: whatever is in it, but not what changes all the time, such as the last event of a run.
+ */
+export interface Feedback {
+  readonly kind: CommandRequest['kind'];
+  readonly phase: 'sending' | 'done' | 'waiting' | 'refused' | 'lost';
+  readonly text: string;
+  readonly nextStep: string | null;
+  /** More than words, by kind: of a takeover where the work is and how to go on with it. */
+  readonly facts: Command['facts'];
+  readonly at: number;
+  readonly stamp: string;
+  /** The row where it was asked for; null where there are no rows. */
+  readonly askedAt: string | null;
+}
+
+/** Where an answer is shown: a name that is unique on the page, and the stamp of what is there. */
+export interface Spot {
+  readonly project: string;
+  readonly name: string;
+  readonly stamp: string;
+  /** Where an issue may have several rows: which one this is. Only one of them tells. */
+  readonly row?: { readonly place: string; readonly issueId: string };
+}
+
+const all = signal<ReadonlyMap<string, Feedback>>(new Map());
+/** Keys of commands whose answer was lost, by what was asked. */
+const unanswered = new Map<string, string>();
+
+function nameOf({ project, name }: Spot): string {
+  return `${project}\n${name}`;
+}
+
+/** Long enough to be read, also where the action itself changed the thing at once. */
+const readableMs = 8_000;
+
+/** What came of the last action at a spot; null when there was none, or it is about something that has changed. */
+export function feedbackAt(spot: Spot): Feedback | null {
+  const feedback = all.value.get(nameOf(spot));
+  if (feedback === undefined) return null;
+  const { row } = spot;
+  if (row !== undefined && feedback.askedAt !== null) {
+    if (!isTeller(spot.project, row.issueId, row.place, feedback.askedAt)) return null;
+  }
+  const isToldElsewhere = feedback.stamp !== spot.stamp && feedback.phase !== 'sending';
+  const isToBeKept = Object.keys(feedback.facts).length > 0 || now.value - feedback.at < readableMs;
+  return isToldElsewhere && !isToBeKept ? null : feedback;
+}
+
+/** Whether something is under way at a spot, wherever it was asked for. */
+export function isSendingAt(spot: Spot): boolean {
+  return all.value.get(nameOf(spot))?.phase === 'sending';
+}
+
+export function dismissFeedback(spot: Spot): void {
+  const left = new Map(all.peek());
+  left.delete(nameOf(spot));
+  all.value = left;
+}
+
+/** Sends a command and tells at the spot what came of it. Null when it was not carried out. */
+export async function act(spot: Spot, asked: CommandRequest): Promise<Command | null> {
+  const name = nameOf(spot);
+  if (all.peek().get(name)?.phase === 'sending') return null;
+  const tell = (told: Told): void => {
+    const asking = { kind: asked.kind, stamp: spot.stamp, askedAt: spot.row?.place ?? null, at: now.peek() };
+    all.value = new Map(all.peek()).set(name, { ...told, ...asking, facts: told.facts ?? {} });
+  };
+  tell({ phase: 'sending', text: 'Sending…', nextStep: null });
+  const answer = await send(spot.project, asked);
+  if ('problem' in answer) {
+    tell(ofProblem(answer.problem));
+    return null;
+  }
+  const { status, text, facts } = answer.value;
+  tell({ phase: status, text, nextStep: null, facts });
+  return status === 'refused' ? null : answer.value;
+}
+
+/** Sends a command once, for whoever tells himself what came of it. */
+export async function send(project: string, asked: CommandRequest): Promise<Answer<Command>> {
+  const wish = JSON.stringify([project, asked]);
+  const key = unanswered.get(wish) ?? freshKey();
+  unanswered.set(wish, key);
+  const answer = await command(project, { ...asked, key });
+  if ('value' in answer || answer.problem.status !== 0) unanswered.delete(wish);
+  return answer;
+}
+
+type Told = Pick<Feedback, 'phase' | 'text' | 'nextStep'> & { readonly facts?: Command['facts'] };
+
+function ofProblem({ status, message, nextStep }: Problem): Told {
+  if (status === 0) return { phase: 'lost', text: 'No answer. Press again: it is carried out once.', nextStep: null };
+  return { phase: 'refused', text: message, nextStep };
+}
+
+/** `randomUUID` is there only on the loopback address and over TLS. */
+function freshKey(): string {
+  if (typeof crypto.randomUUID === 'function') return crypto.randomUUID();
+  return [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, '0')).join('');
+}

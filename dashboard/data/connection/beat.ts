@@ -1,0 +1,17 @@
+import { useEffect, useRef } from 'preact/hooks';
+import { later } from '../page/clock.ts';
+import { link } from './stream.ts';
+
+/** Does something again and again, for facts of which no event tells; not while nobody looks or the daemon is away. */
+export function useBeat(everyMs: number, act: () => void): void {
+  const latest = useRef(act);
+  latest.current = act;
+  useEffect(() => {
+    const beat = (): void => {
+      if (!document.hidden && link.peek().is === 'open') latest.current();
+      cancel = later(everyMs, beat);
+    };
+    let cancel = later(everyMs, beat);
+    return () => cancel();
+  }, [everyMs]);
+}

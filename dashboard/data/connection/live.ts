@@ -1,0 +1,80 @@
+import { batch, computed, type ReadonlySignal, signal } from '@preact/signals';
+import type { StreamEvent } from '../../../src/server/api/schema/event.ts';
+import type { RowList } from '../../../src/server/api/schema/now.ts';
+import { fromSnapshot, type ProjectRows, type RowOf, withPatch } from '../issue/rows.ts';
+import { place } from '../page/router.ts';
+
+/**
+ * What is going on, of every project: the one store that the stream fills and every screen derives from. Nothing else
+ * changes it, also not an action: what came of an action comes back by the stream.
+ */
+const known = signal<ReadonlyMap<string, ProjectRows> | null>(null);
+
+/** Null until the first snapshot is there. */
+export const projects: ReadonlySignal<ReadonlyMap<string, ProjectRows> | null> = known;
+
+/** A row, and whose it is. The same row is the same object here too. */
+export interface Placed<R> {
+  readonly project: string;
+  readonly row: R;
+}
+
+/** The projects that are shown: the one that the address names, or all. */
+export const shownProjects = computed<readonly ProjectRows[]>(() => {
+  const all = [...(known.value?.values() ?? [])];
+  const chosen = place.value.query.get('project');
+  const matching = all.filter(({ project }) => project === chosen);
+  return matching.length > 0 ? matching : all;
+});
+
+export const hasSeveralProjects = computed(() => (known.value?.size ?? 0) > 1);
+
+export const needsYou = listOf('needs_you');
+export const running = listOf('running');
+export const waiting = listOf('waiting');
+export const landed = listOf('landed');
+export const accounts = listOf('accounts');
+
+const places = new WeakMap<object, Placed<unknown>>();
+
+function listOf<L extends RowList>(list: L): ReadonlySignal<readonly Placed<RowOf[L]>[]> {
+  return computed(() =>
+    shownProjects.value.flatMap((rows) => {
+      // The compiler does not see that the list of a name has the rows of that name.
+      const all = rows[list] as ReadonlyMap<string, unknown> as ReadonlyMap<string, RowOf[L]>;
+      return [...all.values()].map((row) => put(rows, row));
+    }),
+  );
+}
+
+function put<R extends object>({ project }: ProjectRows, row: R): Placed<R> {
+  // A row belongs to one project for as long as it lives, so what was made of it is of its kind.
+  const before = places.get(row) as Placed<R> | undefined;
+  const placed = before ?? { project, row };
+  if (before === undefined) places.set(row, placed);
+  return placed;
+}
+
+type Listener = (event: StreamEvent) => void;
+const listeners = new Set<Listener>();
+
+/** Calls for every event of the stream, after the rows have changed. What comes back ends it. */
+export function onStreamEvent(listener: Listener): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}
+
+/** Takes in one event; only the stream calls it. */
+export function takeEvent(event: StreamEvent): void {
+  batch(() => {
+    if (event.name === 'snapshot') {
+      known.value = new Map(event.data.projects.map((each) => [each.project, fromSnapshot(each)]));
+    } else if (event.name === 'patch') {
+      const before = known.peek()?.get(event.data.project);
+      // Of a project that nobody has heard of a snapshot comes first.
+      if (before !== undefined)
+        known.value = new Map(known.peek()).set(event.data.project, withPatch(before, event.data));
+    }
+    for (const listener of [...listeners]) listener(event);
+  });
+}

@@ -1,0 +1,73 @@
+import { effect, signal } from '@preact/signals';
+import { later } from '../page/clock.ts';
+
+/**
+ * Whether this page keeps its connection to the daemon. A browser opens six connections to one address, for all its tabs
+ * together; the seventh tab would not load, and nothing could be asked for in the others. So a page that nobody sees lets
+ * go, and reads on where it was when it is seen again. One of those that nobody sees keeps its connection, so that the
+ * count in its title stays true, where the browser can tell them apart.
+ */
+const wanted = signal(true);
+
+/** Who only glances at another tab should not find this one behind. */
+const glanceMs = 1_000;
+const lockName = 'baton: the tab in the background that listens';
+
+/** Follows what the browser says of the page, until it goes. */
+export function watchAttention(onChange: () => void): void {
+  let cancel = (): void => {};
+  let release = (): void => {};
+  const decide = (isWanted: boolean): void => {
+    if (wanted.peek() === isWanted) return;
+    wanted.value = isWanted;
+    onChange();
+  };
+  const seen = (): void => {
+    cancel();
+    release();
+    release = () => {};
+    decide(true);
+  };
+  const unseen = (): void => {
+    // Only there on the loopback address and over TLS.
+    if (navigator.locks === undefined) {
+      decide(false);
+      return;
+    }
+    void navigator.locks.request(lockName, { ifAvailable: true }, (lock) => {
+      if (document.visibilityState === 'visible') return null;
+      if (lock === null) {
+        decide(false);
+        return null;
+      }
+      return new Promise<null>((resolve) => {
+        release = () => resolve(null);
+      });
+    });
+  };
+  const look = (): void => {
+    cancel();
+    if (document.visibilityState === 'visible') seen();
+    else cancel = later(glanceMs, unseen);
+  };
+  document.addEventListener('visibilitychange', look);
+  // A page that is kept for "back" would keep its connection too.
+  addEventListener('pagehide', () => {
+    cancel();
+    release();
+    decide(false);
+  });
+  addEventListener('pageshow', look);
+}
+
+/** Resolves when somebody looks. */
+export async function untilAttended(): Promise<void> {
+  if (wanted.peek()) return;
+  await new Promise<void>((resolve) => {
+    const stop = effect(() => {
+      if (!wanted.value) return;
+      resolve();
+      queueMicrotask(() => stop());
+    });
+  });
+}

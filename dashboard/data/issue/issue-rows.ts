@@ -1,0 +1,82 @@
+import type { RunningRow, WaitingRow } from '../../../src/server/api/schema/now.ts';
+import { type Placed, projects } from '../connection/live.ts';
+import { placesInUse } from '../page/open-forms.ts';
+
+/** The bands of Now whose rows have actions, in the order of the screen. */
+const bands = ['needs_you', 'running', 'waiting'] as const;
+export type RowBand = (typeof bands)[number];
+
+/** What can be done with a run; only where its agent hears it, something can be said to it. */
+export function runningActions({ can_steer: canSteer }: Pick<RunningRow, 'can_steer'>): readonly string[] {
+  return [...(canSteer === false ? [] : ['issue_steer']), 'issue_stop', 'issue_takeover'];
+}
+
+export const waitingActions: Readonly<Record<WaitingRow['kind'], readonly string[]>> = {
+  retry: ['issue_retry', 'issue_hold'],
+  quota: ['issue_retry', 'issue_hold'],
+  queue: ['issue_hold'],
+};
+
+/** The place of a row on Now; no other row has it, also not the next one of the same issue. */
+function rowPlace(band: RowBand, { project, row }: Placed<{ readonly key: string }>): string {
+  return `${band}/${project}/${row.key}`;
+}
+
+/** The rows of an issue as they are now: where they are, and what can be done there. */
+function rowsOf(
+  project: string,
+  issueId: string,
+): readonly { readonly place: string; readonly actions: readonly string[] }[] {
+  const rows = projects.value?.get(project);
+  if (rows === undefined) return [];
+  return [
+    ...[...rows.needs_you.values()].map((row) => ({ band: 'needs_you' as const, row, actions: row.actions })),
+    ...[...rows.running.values()].map((row) => ({ band: 'running' as const, row, actions: runningActions(row) })),
+    ...[...rows.waiting.values()].map((row) => ({ band: 'waiting' as const, row, actions: waitingActions[row.kind] })),
+  ]
+    .filter(({ row }) => row.issue_id === issueId)
+    .map(({ band, row, actions }) => ({ place: rowPlace(band, { project, row }), actions }));
+}
+
+/** What can be done with an issue as its rows stand now; each once. */
+export function offeredNow(project: string, issueId: string): readonly string[] {
+  return [...new Set(rowsOf(project, issueId).flatMap(({ actions }) => actions))];
+}
+
+/**
+ * Whether a row is the one that tells what came of an action: an issue that asks and runs has two. It is the row where it
+ * was asked for, and when that has gone, the first one there is.
+ */
+export function isTeller(project: string, issueId: string, place: string, askedAt: string): boolean {
+  if (place === askedAt) return true;
+  if (placesInUse().has(askedAt)) return false;
+  const places = rowsOf(project, issueId).map((row) => row.place);
+  return !places.includes(askedAt) && places[0] === place;
+}
+
+const lastSeen = new Map<string, Placed<unknown>>();
+
+export interface KeptRow<R> {
+  readonly placed: Placed<R>;
+  readonly place: string;
+  /** It is not there any more; it stays because somebody is typing in it. */
+  readonly isGone: boolean;
+}
+
+/** The rows of a band, with those that have gone while somebody was typing there. */
+export function withKept<R extends { readonly key: string }>(
+  band: RowBand,
+  rows: readonly Placed<R>[],
+): readonly KeptRow<R>[] {
+  const inUse = placesInUse();
+  const there = rows.map((placed) => ({ placed, place: rowPlace(band, placed), isGone: false }));
+  for (const { place, placed } of there) if (inUse.has(place)) lastSeen.set(place, placed);
+  for (const place of lastSeen.keys()) if (!inUse.has(place)) lastSeen.delete(place);
+  const gone = [...lastSeen]
+    .filter(([place]) => place.startsWith(`${band}/`))
+    // Under a place of this band there is nothing but a row of this band.
+    .map(([place, placed]) => ({ placed: placed as Placed<R>, place, isGone: true }))
+    // A project that is not shown has not lost its rows.
+    .filter(({ placed: { project, row } }) => !projects.value?.get(project)?.[band].has(row.key));
+  return [...there, ...gone];
+}

@@ -1,0 +1,47 @@
+import { effect, signal } from '@preact/signals';
+import type { NeedsYou } from '../../../src/server/api/schema/now.ts';
+import type { Question } from '../../../src/server/api/schema/question.ts';
+import { projectPath, read } from '../connection/api.ts';
+import { needsYou } from '../connection/live.ts';
+import { later } from '../page/clock.ts';
+
+/** The open questions, by their ids. A row only says that there is one; what is asked is read when it first appears. */
+const known = signal<ReadonlyMap<string, Question>>(new Map());
+const underWay = new Set<string>();
+const againMs = 2_000;
+
+/** What is asked in a row: the question that it names, or where it is held for its answer, the one of its issue. */
+export function questionOf(row: NeedsYou): Question | null {
+  if (row.question_id !== null) return known.value.get(row.question_id) ?? null;
+  if (!isForAnswer(row)) return null;
+  const isToldAbove = needsYou.value.some(
+    (other) => other.row.question_id !== null && other.row.issue_id === row.issue_id,
+  );
+  if (isToldAbove) return null;
+  return [...known.value.values()].find(({ issue_id, state }) => issue_id === row.issue_id && state === 'open') ?? null;
+}
+
+function isForAnswer({ actions }: NeedsYou): boolean {
+  return actions.includes('question_answer');
+}
+
+/** Reads what is asked in every project where somebody asks. */
+export function startQuestions(): void {
+  effect(() => {
+    const unknown = needsYou.value.filter(({ row }) => isForAnswer(row) && questionOf(row) === null);
+    for (const project of new Set(unknown.map((each) => each.project))) void readQuestions(project);
+  });
+}
+
+async function readQuestions(project: string): Promise<void> {
+  if (underWay.has(project)) return;
+  underWay.add(project);
+  const answer = await read<{ readonly questions: readonly Question[] }>(projectPath(project, 'questions'));
+  if ('value' in answer)
+    known.value = new Map([...known.peek(), ...answer.value.questions.map((each) => [each.id, each] as const)]);
+  later(againMs, () => {
+    underWay.delete(project);
+    // Whatever is still unknown is asked for again.
+    known.value = new Map(known.peek());
+  });
+}

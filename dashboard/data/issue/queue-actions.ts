@@ -1,0 +1,22 @@
+import { needsYou } from '../connection/live.ts';
+import { sendAndTell } from '../connection/send-and-tell.ts';
+import { actionsNamed, type IssueAction } from '../text/command-words.ts';
+import { activityOf } from './activity.ts';
+import type { QueueRow } from './queue-rows.ts';
+
+/** What can be done from the queue; for everything else there is the issue. */
+const offered: ReadonlySet<string> = new Set(['issue_retry', 'issue_hold', 'issue_release']);
+
+/** What makes sense for a candidate as it stands now. What a held one allows, the daemon says. */
+export function queueActions({ project, candidate: { issue_id } }: QueueRow): readonly IssueAction[] {
+  const held = needsYou.value.find(({ project: of, row }) => of === project && row.issue_id === issue_id);
+  const names =
+    held?.row.actions ??
+    (activityOf(project, issue_id) === 'retrying' ? ['issue_retry', 'issue_hold'] : ['issue_hold']);
+  return actionsNamed(names).filter(({ name }) => offered.has(name));
+}
+
+/** Does it; a row of the queue has no room for an answer. */
+export async function actOnRow(row: QueueRow, action: IssueAction): Promise<void> {
+  await sendAndTell(row.project, action.request(row.candidate.issue_id, ''));
+}

@@ -1,0 +1,58 @@
+import { effect } from '@preact/signals';
+import type { StreamEvent } from '../../../src/server/api/schema/event.ts';
+import { onStreamEvent } from '../connection/live.ts';
+import { link } from '../connection/stream.ts';
+import { later } from '../page/clock.ts';
+
+export interface KeptReading {
+  reload(): void;
+  close(): void;
+}
+
+/**
+ * Reads something at once, and again when an event is about it and after the daemon was away. Several changes at once are
+ * one reason to read again; what changes while it is read is a reason to read once more. After `close` the signal is
+ * aborted, and what was read then is not to be shown.
+ */
+export function keepReading(
+  load: (signal: AbortSignal) => Promise<void>,
+  isAbout: (event: StreamEvent) => boolean,
+  settleMs = 250,
+): KeptReading {
+  const reading = new AbortController();
+  let cancel: (() => void) | null = null;
+  let isReading = false;
+  let isStale = false;
+
+  const go = async (): Promise<void> => {
+    cancel = null;
+    isReading = true;
+    isStale = false;
+    await load(reading.signal);
+    isReading = false;
+    if (isStale && !reading.signal.aborted) reload();
+  };
+  const reload = (): void => {
+    if (isReading) isStale = true;
+    else cancel ??= later(settleMs, () => void go());
+  };
+  const unlisten = onStreamEvent((event) => {
+    if (event.name === 'snapshot' || isAbout(event)) reload();
+  });
+  // One that hung for a while goes on where it was, without a snapshot; what was asked of it meanwhile got no answer.
+  let wasAway = false;
+  const unlink = effect(() => {
+    if (link.value.is === 'open' && wasAway) reload();
+    wasAway = link.value.is === 'away';
+  });
+  void go();
+  return {
+    reload,
+    close: () => {
+      reading.abort();
+      cancel?.();
+      unlisten();
+      unlink();
+    },
+  };
+}

@@ -1,0 +1,101 @@
+import { useSignal } from '@preact/signals';
+import type { VNode } from 'preact';
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
+import type { IssueSummary, Move } from '../../../src/server/api/schema/issue.ts';
+import { type BoardColumn as ColumnFacts, shiftOf } from '../../data/board/board-columns.ts';
+import { plainWords } from '../../data/text/words.ts';
+import { EmptyLine } from '../shared/empty-line.tsx';
+import { VirtualList } from '../shared/virtual-list.tsx';
+import { BoardCard, cardHeight } from './board-card.tsx';
+
+interface ColumnProps {
+  readonly project: string;
+  readonly state: string;
+  /** Its name for screen readers; the only one on the screen that is called so. */
+  readonly label: string;
+  readonly column: ColumnFacts;
+  /** Those that the filters of the page leave. */
+  readonly issues: readonly IssueSummary[];
+  readonly selected: ReadonlySet<string>;
+  readonly canMove: boolean;
+  /** Whether what is dragged may come here; null while nothing is dragged, or nobody knows yet. */
+  readonly move: Move | null;
+  readonly onSelect: (issue: IssueSummary) => void;
+  readonly onDrag: (issue: IssueSummary | null) => void;
+  readonly onDrop: (state: string) => void;
+  readonly onMore: (state: string) => void;
+  /** Null where it is always open. */
+  readonly onFold: (() => void) | null;
+}
+
+export function BoardColumn(props: ColumnProps): VNode {
+  const { project, state, label, column, issues, selected, canMove, move } = props;
+  const { onSelect, onDrag, onDrop, onMore, onFold } = props;
+  const isOver = useSignal(false);
+  // The first page; the list asks for the others.
+  useEffect(() => onMore(state), [onMore, state]);
+  const section = useRef<HTMLElement>(null);
+  const drawn = useRef(issues);
+  // Whoever reads further down goes on reading the same cards, whatever comes and goes above them.
+  useLayoutEffect(() => {
+    const before = drawn.current;
+    drawn.current = issues;
+    const list = section.current?.querySelector('.virtual') ?? null;
+    if (list === null || before === issues || list.scrollTop < cardHeight) return;
+    list.scrollTop += shiftOf(before, issues, Math.floor(list.scrollTop / cardHeight)) * cardHeight;
+  }, [issues]);
+  const isRefused = move !== null && !move.is_allowed;
+  return (
+    <section
+      ref={section}
+      data-part={state}
+      class={['column', isOver.value ? 'over' : '', isRefused ? 'refuses' : ''].join(' ')}
+      aria-label={label}
+      onDragOver={(event) => {
+        if (!canMove) return;
+        event.preventDefault();
+        isOver.value = true;
+      }}
+      onDragLeave={(event) => {
+        if (!event.currentTarget.contains(event.relatedTarget as Node | null)) isOver.value = false;
+      }}
+      onDrop={(event) => {
+        event.preventDefault();
+        isOver.value = false;
+        onDrop(state);
+      }}
+    >
+      <h2>
+        {plainWords(state)}{' '}
+        <span class="count">{column.isRead ? `${issues.length}${column.next === null ? '' : '+'}` : ''}</span>
+        {onFold !== null && (
+          <button type="button" class="quiet fold" aria-label={`Fold ${label}`} onClick={onFold}>
+            Fold
+          </button>
+        )}
+      </h2>
+      {isRefused && <p class="why-not">{move.why_not ?? 'not allowed'}</p>}
+      {!column.isRead && <EmptyLine isAsking>Asking the daemon.</EmptyLine>}
+      {column.isRead && issues.length === 0 && column.next === null && <p class="empty">none</p>}
+      <VirtualList
+        label={label}
+        rows={issues}
+        keyOf={({ id }) => id}
+        rowHeight={cardHeight}
+        onEndNear={() => onMore(state)}
+        render={(issue, isTabStop) => (
+          <BoardCard
+            project={project}
+            issue={issue}
+            isTabStop={isTabStop}
+            isSelected={selected.has(issue.id)}
+            canMove={canMove}
+            onSelect={onSelect}
+            onDragStart={onDrag}
+            onDragEnd={() => onDrag(null)}
+          />
+        )}
+      />
+    </section>
+  );
+}

@@ -1,0 +1,125 @@
+import { useSignal } from '@preact/signals';
+import type { VNode } from 'preact';
+import { useMemo } from 'preact/hooks';
+import type { CommandRequest } from '../../../src/server/api/schema/command.ts';
+import { send } from '../../data/connection/actions.ts';
+import { draftOf, keepDraft } from '../../data/page/drafts.ts';
+import { tellNotice } from '../../data/page/notices.ts';
+import { sentences } from '../../data/text/words.ts';
+import { Dialog } from '../shared/dialog.tsx';
+import { Text } from '../shared/text.tsx';
+
+export const issueFields = ['title', 'description', 'priority', 'labels'] as const;
+
+export type IssueField = (typeof issueFields)[number];
+
+/** What an issue says, as a person types it. */
+export type IssueWords = Readonly<Record<IssueField, string>>;
+
+interface IssueDialogProps {
+  readonly project: string;
+  /** Which dialog it is (`data-part`): the command that it asks for. */
+  readonly part: 'issue_file' | 'issue_edit';
+  readonly heading: string;
+  /** What was typed is kept under this name when the dialog is closed by mistake. */
+  readonly draft: string;
+  /** What it said when the dialog was opened. */
+  readonly before: IssueWords;
+  readonly button: { readonly label: string; readonly busy: string };
+  /** What is asked for; null when there is nothing to ask for. */
+  readonly request: (after: IssueWords, before: IssueWords) => CommandRequest | null;
+  readonly onClose: () => void;
+}
+
+/** The fields of an issue, new or not. A refusal is told in the dialog, and nothing typed is lost by it. */
+export function IssueDialog(props: IssueDialogProps): VNode {
+  const { project, part, heading, draft, button, request, onClose } = props;
+  const refused = useSignal<string | null>(null);
+  const isSending = useSignal(false);
+  // What others change meanwhile does not change what was meant here.
+  const before = useMemo(() => props.before, []);
+  const draftName = (field: IssueField): string => `${draft}/${field}`;
+  // Once: what is chosen or made empty in the dialog stays so, whatever comes from elsewhere.
+  const start = useMemo(() => wordsOf((field) => draftOf(draftName(field)) ?? before[field]), []);
+  const typed = (field: IssueField) => ({
+    name: field,
+    defaultValue: start[field],
+    onInput: ({ currentTarget: { value } }: { readonly currentTarget: { readonly value: string } }) =>
+      keepDraft(draftName(field), value === before[field] ? null : value),
+  });
+  const submit = async (form: HTMLFormElement): Promise<void> => {
+    if (isSending.peek()) return;
+    const given = new FormData(form);
+    const after = wordsOf((field) => String(given.get(field) ?? ''));
+    const asked = request(after, before);
+    if (asked === null) return onClose();
+    isSending.value = true;
+    const answer = await send(project, asked);
+    isSending.value = false;
+    if ('problem' in answer) {
+      refused.value = sentences(answer.problem.message, answer.problem.nextStep);
+      return;
+    }
+    for (const field of issueFields) keepDraft(draftName(field), null);
+    tellNotice({ text: sentences(answer.value.text), isRefusal: false });
+    onClose();
+  };
+  return (
+    <Dialog part={part} title={heading} onClose={onClose}>
+      <form
+        class="fields"
+        onSubmit={(event) => {
+          event.preventDefault();
+          void submit(event.currentTarget);
+        }}
+      >
+        <label>
+          Title
+          <input {...typed('title')} required maxLength={500} autocomplete="off" />
+        </label>
+        <label>
+          Description, in Markdown
+          <textarea {...typed('description')} rows={8} />
+        </label>
+        <div class="beside">
+          <label>
+            Priority
+            <select {...typed('priority')}>
+              <option value="">none</option>
+              {['1', '2', '3', '4'].map((each) => (
+                <option key={each} value={each} selected={start.priority === each}>
+                  P{each}
+                </option>
+              ))}
+            </select>
+          </label>
+          <label>
+            Labels, with commas between
+            <input {...typed('labels')} autocomplete="off" />
+          </label>
+        </div>
+        {refused.value !== null && (
+          <p class="problem" role="alert">
+            <Text text={refused.value} />
+          </p>
+        )}
+        <div class="actions">
+          <button type="submit" class="main" aria-disabled={isSending.value}>
+            {isSending.value ? button.busy : button.label}
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
+
+function wordsOf(of: (field: IssueField) => string): IssueWords {
+  return { title: of('title'), description: of('description'), priority: of('priority'), labels: of('labels') };
+}
+
+export function labelsIn(text: string): readonly string[] {
+  return text
+    .split(',')
+    .map((label) => label.trim())
+    .filter(Boolean);
+}

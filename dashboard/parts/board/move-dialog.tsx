@@ -1,0 +1,96 @@
+import type { VNode } from 'preact';
+import { useMemo } from 'preact/hooks';
+import type { IssueDetail, IssueSummary } from '../../../src/server/api/schema/issue.ts';
+import { projectPath } from '../../data/connection/api.ts';
+import { useResource } from '../../data/connection/resource.ts';
+import { plainWords } from '../../data/text/words.ts';
+import { Dialog } from '../shared/dialog.tsx';
+import { Text } from '../shared/text.tsx';
+
+interface MoveDialogProps {
+  readonly project: string;
+  readonly issues: readonly IssueSummary[];
+  readonly states: readonly string[];
+  readonly onMove: (to: string) => void;
+  readonly onClose: () => void;
+}
+
+/**
+ * Where an issue may go, with the reason where it may not. A number chooses. The list stays as it was when it was opened:
+ * a number means what the person has read, whatever happens to the issue meanwhile.
+ */
+export function MoveDialog({ project, issues, states, onMove, onClose }: MoveDialogProps): VNode {
+  const { first, isOne, offered, title } = useMemo(() => listFor(issues, states), []);
+  const path = isOne && first !== null ? projectPath(project, 'issues', first.id) : null;
+  const { resource } = useResource<IssueDetail>(
+    path,
+    (event) => event.name === 'issue_changed' && event.data.issue_id === first?.id,
+  );
+  const moves = new Map(resource.value.value?.moves.map((move) => [move.to, move]));
+  // Whoever tells of another status than it had is the one who knows more.
+  const isAt = [resource.value.value?.state, issues[0]?.state].find(
+    (state) => state !== undefined && state !== first?.state,
+  );
+  const hasMoved = isOne && isAt !== undefined;
+  const whyNot = (to: string): string | null => {
+    if (hasMoved && to === isAt) return 'it is there';
+    const move = moves.get(to);
+    return move === undefined || move.is_allowed ? null : (move.why_not ?? 'not allowed');
+  };
+  const choose = (to: string): void => {
+    if (whyNot(to) !== null) return;
+    onMove(to);
+    onClose();
+  };
+  return (
+    <Dialog part="issue_move" title={title} onClose={onClose}>
+      {isOne && first !== null && (
+        <p class="quiet-text">
+          <Text text={first.title} />
+        </p>
+      )}
+      {hasMoved && <p role="status">Meanwhile it has moved: it is in {plainWords(isAt)} now.</p>}
+      <ul
+        class="choices"
+        onKeyDown={({ key }) => {
+          const to = offered[Number(key) - 1];
+          if (/^[1-9]$/u.test(key) && to !== undefined) choose(to);
+        }}
+      >
+        {offered.map((state, index) => {
+          const why = whyNot(state);
+          return (
+            <li key={state}>
+              <button type="button" class="quiet" aria-disabled={why !== null} onClick={() => choose(state)}>
+                <kbd>{index + 1}</kbd> {plainWords(state)}
+              </button>
+              {why !== null && (
+                <small>
+                  <Text text={why} />
+                </small>
+              )}
+            </li>
+          );
+        })}
+      </ul>
+    </Dialog>
+  );
+}
+
+interface MoveList {
+  readonly first: IssueSummary | null;
+  readonly isOne: boolean;
+  readonly offered: readonly string[];
+  readonly title: string;
+}
+
+function listFor(issues: readonly IssueSummary[], states: readonly string[]): MoveList {
+  const [first = null] = issues;
+  const isOne = issues.length === 1 && first !== null;
+  return {
+    first,
+    isOne,
+    offered: states.filter((state) => !isOne || state !== first.state),
+    title: isOne ? `Move ${first.identifier} to` : `Move ${issues.length} issues to`,
+  };
+}

@@ -1,0 +1,181 @@
+import { useSignal } from '@preact/signals';
+import type { VNode } from 'preact';
+import { useEffect, useMemo } from 'preact/hooks';
+import type { IssueSummary } from '../../../src/server/api/schema/issue.ts';
+import type { Project } from '../../../src/server/api/schema/system.ts';
+import type { Board } from '../../data/board/board.ts';
+import { columnOf, findIssue } from '../../data/board/board-columns.ts';
+import { createSelection, type Drag, focusedIssue, followDrag } from '../../data/board/board-selection.ts';
+import { actOnIssues, moveIssues } from '../../data/board/move-issues.ts';
+import { activityOf } from '../../data/issue/activity.ts';
+import { queryWord, setQuery } from '../../data/page/router.ts';
+import { plainWords } from '../../data/text/words.ts';
+import { ProblemLine } from '../shared/problem-line.tsx';
+import { Text } from '../shared/text.tsx';
+import { BoardColumn } from './board-column.tsx';
+import { BoardHead } from './board-head.tsx';
+import { BulkBar } from './bulk-bar.tsx';
+import { FoldedColumn } from './folded-column.tsx';
+import { MoveDialog } from './move-dialog.tsx';
+import { NewIssueDialog } from './new-issue-dialog.tsx';
+
+/** What a key can do with a board. */
+export interface BoardHandle {
+  readonly canChange: boolean;
+  hasSelection(): boolean;
+  openNew(): void;
+  openMove(): void;
+  toggleFocused(): void;
+  clearSelection(): void;
+}
+
+interface ProjectBoardProps {
+  readonly project: Project;
+  readonly board: Board;
+  /** Otherwise it has its name over it. */
+  readonly isOne: boolean;
+  /** Where the board puts its handle. */
+  readonly handles: Map<string, BoardHandle>;
+}
+
+/** The board of one project: its columns, and what can be done with their issues. */
+export function ProjectBoard({ project, board, isOne, handles }: ProjectBoardProps): VNode {
+  const { name, has_board: canMove } = project;
+  const selection = useMemo(() => createSelection(board), [board]);
+  const isNew = useSignal(false);
+  const toMove = useSignal<readonly IssueSummary[]>([]);
+  const dragged = useSignal<Drag | null>(null);
+  const follow = useMemo(() => followDrag(name, dragged), [name, dragged]);
+  const asNow = (issue: IssueSummary): IssueSummary => findIssue(board.columns.value, issue.id) ?? issue;
+
+  const openMove = (): void => {
+    if (canMove) toMove.value = selection.meant();
+  };
+  const openNew = (): void => {
+    if (canMove) isNew.value = true;
+  };
+  const move = (issues: readonly IssueSummary[], to: string): void => {
+    selection.clear();
+    const elsewhere = issues.map(asNow).filter(({ state }) => state !== to);
+    if (elsewhere.length > 0) void moveIssues(board, { project: name, issues: elsewhere }, to);
+  };
+  const drop = (to: string): void => {
+    const issue = dragged.peek()?.issue;
+    if (issue !== undefined) move(selection.ids.peek().has(issue.id) ? selection.issues() : [issue], to);
+  };
+  const actOnAll = (kind: 'issue_hold' | 'issue_release'): void => {
+    void actOnIssues({ project: name, issues: selection.issues() }, kind);
+    selection.clear();
+  };
+  handles.set(name, {
+    canChange: canMove,
+    hasSelection: () => selection.ids.peek().size > 0,
+    openNew,
+    openMove,
+    toggleFocused: () => selection.toggle(focusedIssue(board)),
+    clearSelection: selection.clear,
+  });
+  useEffect(() => () => void handles.delete(name), [handles, name]);
+
+  const open = new Set(queryWord('open').split(',').filter(Boolean));
+  const setOpen = (state: string, isOpen: boolean): void => {
+    const next = isOpen ? [...open, state] : [...open].filter((each) => each !== state);
+    setQuery({ open: next.join(',') });
+  };
+  const columns = project.states.map(({ name: state, kind }) => {
+    const column = columnOf(board.columns.value, state);
+    const isFolded = kind === 'terminal' && !open.has(state);
+    return { state, column, isFolded, issues: isFolded ? [] : filtered(name, column.issues) };
+  });
+  // Where there are several boards, each is as high as its longest column needs.
+  const rows = Math.max(1, ...columns.map(({ issues }) => issues.length));
+  const drawn = new Set(columns.flatMap(({ issues }) => issues.map(({ id }) => id)));
+  return (
+    <section
+      class="project-board"
+      data-board={name}
+      aria-label={isOne ? undefined : `Board of ${name}`}
+      aria-busy={board.isAsking.value}
+    >
+      {!isOne && <BoardHead project={name} onNew={canMove ? openNew : null} />}
+      {!canMove && (
+        <p class="read-only">
+          These issues live in <Text text={project.tracker} />: Baton shows what it sees of them. To move or edit one,
+          go there.
+        </p>
+      )}
+      {board.problem.value !== null && <ProblemLine problem={board.problem.value} />}
+      <BulkBar
+        count={selection.ids.value.size}
+        hidden={[...selection.ids.value].filter((id) => !drawn.has(id)).length}
+        label={isOne ? 'Selected issues' : `Selected issues of ${name}`}
+        canMove={canMove}
+        onMove={openMove}
+        onHold={() => actOnAll('issue_hold')}
+        onRelease={() => actOnAll('issue_release')}
+        onClear={selection.clear}
+      />
+      <div class="board" style={isOne ? undefined : { '--rows': String(rows) }}>
+        {columns.map(({ state, column, isFolded, issues }) =>
+          isFolded ? (
+            <FoldedColumn
+              key={state}
+              state={state}
+              canMove={canMove}
+              onOpen={() => setOpen(state, true)}
+              onDrop={drop}
+            />
+          ) : (
+            <BoardColumn
+              key={state}
+              project={name}
+              state={state}
+              label={isOne ? plainWords(state) : `${plainWords(state)} of ${name}`}
+              column={column}
+              issues={issues}
+              selected={selection.ids.value}
+              canMove={canMove}
+              move={dragged.value?.moves.find(({ to }) => to === state) ?? null}
+              onSelect={selection.toggle}
+              onDrag={follow}
+              onDrop={drop}
+              onMore={board.readMore}
+              onFold={open.has(state) ? () => setOpen(state, false) : null}
+            />
+          ),
+        )}
+      </div>
+      {isNew.value && (
+        <NewIssueDialog
+          project={name}
+          onClose={() => {
+            isNew.value = false;
+          }}
+        />
+      )}
+      {toMove.value.length > 0 && (
+        <MoveDialog
+          project={name}
+          issues={toMove.value.map(asNow)}
+          states={project.states.map((each) => each.name)}
+          onMove={(to) => move(toMove.peek(), to)}
+          onClose={() => {
+            toMove.value = [];
+          }}
+        />
+      )}
+    </section>
+  );
+}
+
+/** What the daemon does not filter by, filtered here. */
+function filtered(project: string, issues: readonly IssueSummary[]): readonly IssueSummary[] {
+  const priority = queryWord('priority');
+  const activity = queryWord('activity');
+  if (priority === '' && activity === '') return issues;
+  return issues.filter(
+    (issue) =>
+      (priority === '' || String(issue.priority ?? 'none') === priority) &&
+      (activity === '' || activityOf(project, issue.id) === activity),
+  );
+}

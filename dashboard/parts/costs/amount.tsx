@@ -1,0 +1,43 @@
+import type { VNode } from 'preact';
+import { isCostUnknown } from '../../data/text/usage-sums.ts';
+import { costWords, tokenWords } from '../../data/text/words.ts';
+
+/** Tokens, short; the whole number for whoever points at it. */
+export function Tokens({ count }: { readonly count: number }): VNode {
+  return (
+    <span class="number" title={`${count.toLocaleString()} tokens`}>
+      {tokenWords(count)}
+    </span>
+  );
+}
+
+interface CostProps {
+  readonly of: { readonly cost_usd: number; readonly total_tokens: number };
+}
+
+/** What something cost, as far as anybody knows. */
+export function Cost({ of }: CostProps): VNode {
+  if (isCostUnknown(of)) {
+    return (
+      <span class="none" title="Cost is known only where the agent or a price table tells it">
+        unknown
+      </span>
+    );
+  }
+  return (
+    <span class="number" title={`${of.cost_usd.toFixed(4)} US dollars`}>
+      {costWords(of.cost_usd)}
+    </span>
+  );
+}
+
+/** How much of something is used, as a bar and in words. It warns at 80 % and is full at 100 %. */
+export function Meter({ used, label }: { readonly used: number; readonly label: string }): VNode {
+  const percent = Math.max(0, Math.min(100, used));
+  const level = percent >= 100 ? 'full' : percent >= 80 ? 'high' : 'low';
+  return (
+    <span class={`meter ${level}`} role="img" aria-label={`${label}: ${Math.round(used)} percent used`}>
+      <span style={{ width: `${percent}%` }} />
+    </span>
+  );
+}

@@ -1,0 +1,31 @@
+import type { VNode } from 'preact';
+import { later } from '../../data/page/clock.ts';
+import { csvOf } from '../../data/text/csv.ts';
+
+interface CsvButtonProps {
+  readonly fileName: string;
+  /** What is in it, for screen readers. */
+  readonly name: string;
+  readonly header: readonly string[];
+  readonly rows: () => readonly (readonly (string | number)[])[];
+}
+
+/** The browser has taken the file long before. */
+const takenMs = 60_000;
+
+/** Gives a table as a file. It is made in the page; nothing is asked for. */
+export function CsvButton({ fileName, name, header, rows }: CsvButtonProps): VNode {
+  const download = (): void => {
+    const address = URL.createObjectURL(new Blob([csvOf(header, rows())], { type: 'text/csv;charset=utf-8' }));
+    const link = document.createElement('a');
+    link.href = address;
+    link.download = fileName;
+    link.click();
+    later(takenMs, () => URL.revokeObjectURL(address));
+  };
+  return (
+    <button type="button" class="quiet" data-part="csv" aria-label={`CSV: ${name}`} onClick={download}>
+      CSV
+    </button>
+  );
+}

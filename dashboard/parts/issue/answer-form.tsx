@@ -1,0 +1,213 @@
+import { useSignal } from '@preact/signals';
+import type { VNode } from 'preact';
+import { useMemo } from 'preact/hooks';
+import type { CommandRequest } from '../../../src/server/api/schema/command.ts';
+import type { Question } from '../../../src/server/api/schema/question.ts';
+import { act, type Spot } from '../../data/connection/actions.ts';
+import { draftOf, keepDraft } from '../../data/page/drafts.ts';
+import { noteAnswering } from '../../data/page/open-forms.ts';
+import { ActionButton } from '../shared/action-button.tsx';
+import { Text } from '../shared/text.tsx';
+import { Countdown } from '../shared/time.tsx';
+
+interface AnswerFormProps {
+  readonly question: Question;
+  readonly spot: Spot;
+  /** Where on the page it is: what is being typed there stays. */
+  readonly place: string;
+  /** False when nobody asks this any more; then it is only here because an answer was being typed. */
+  readonly isOpen: boolean;
+}
+
+type Field = Question['fields'][number];
+
+/** Answers a question in place: by yes, always or no, or by what it asks for. */
+export function AnswerForm(props: AnswerFormProps): VNode {
+  const { question, isOpen } = props;
+  return (
+    <div class="answer">
+      <p class="asked">
+        <Text text={question.text} lines />
+      </p>
+      {question.detail !== '' && (
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: a long one is scrolled by the keyboard.
+        <pre tabIndex={0}>
+          <Text text={question.detail} lines />
+        </pre>
+      )}
+      {question.fields.length === 0 ? <Decision {...props} /> : <Values {...props} />}
+      <p class="quiet-text">
+        {!isOpen ? (
+          'This is not asked any more: it was answered elsewhere, or is over. What you typed is kept until you discard it.'
+        ) : question.waits_until === null ? (
+          'The agent has ended; the answer is for its next run.'
+        ) : (
+          <>
+            The agent waits; it is given up <Countdown at={question.waits_until} />, and the answer is then for the next
+            run.
+          </>
+        )}
+      </p>
+    </div>
+  );
+}
+
+function Decision({ question, spot }: AnswerFormProps): VNode {
+  const request = (decision: 'accept' | 'accept_for_session' | 'decline'): CommandRequest => ({
+    kind: 'question_answer',
+    question: question.id,
+    decision,
+  });
+  const of = question.issue_identifier;
+  return (
+    <div class="actions">
+      <ActionButton
+        spot={spot}
+        request={request('accept')}
+        label="Yes"
+        name={`Yes: ${of}`}
+        part="question_accept"
+        isMain
+      />
+      <ActionButton
+        spot={spot}
+        request={request('accept_for_session')}
+        label="Always"
+        name={`Always: ${of}`}
+        part="question_accept_for_session"
+      />
+      <ActionButton spot={spot} request={request('decline')} label="No" name={`No: ${of}`} part="question_decline" />
+    </div>
+  );
+}
+
+function Values({ question, spot, place, isOpen }: AnswerFormProps): VNode {
+  const missing = useSignal<Field | null>(null);
+  const secrets = question.fields.filter(({ is_secret }) => is_secret);
+  const decline: CommandRequest = { kind: 'question_answer', question: question.id, decision: 'decline' };
+  const draft = (field: Field): string => `question/${question.id}/${field.name}`;
+  const forget = (): void => {
+    for (const field of question.fields) {
+      keepDraft(draft(field), null);
+      keepDraft(`${draft(field)}/option`, null);
+    }
+    noteAnswering(question.id, null);
+  };
+  const send = async (form: HTMLFormElement): Promise<void> => {
+    const given = new FormData(form);
+    const values = Object.fromEntries(question.fields.map((field) => [field.name, valueIn(given, field)]));
+    missing.value = question.fields.find(({ name }) => (values[name] ?? '').trim() === '') ?? null;
+    if (missing.value !== null) return;
+    const isDone = await act(spot, { kind: 'question_answer', question: question.id, values });
+    if (isDone !== null) forget();
+  };
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (isOpen) void send(event.currentTarget);
+      }}
+    >
+      {question.fields.map((field) =>
+        field.is_secret ? (
+          <p key={field.name} class="secret">
+            <Text text={field.label} />: a secret is not asked for here, because an answer is written down. Take the run
+            over and enter it by hand, or decline.
+          </p>
+        ) : (
+          <ValueField
+            key={field.name}
+            field={field}
+            draft={draft(field)}
+            onTyped={() => {
+              const isTyped = question.fields.some((each) => draftOf(draft(each)) !== null);
+              noteAnswering(question.id, isTyped ? place : null);
+            }}
+          />
+        ),
+      )}
+      {missing.value !== null && (
+        <p class="problem" role="alert">
+          {missing.value.options.length === 0 ? 'Write an answer first.' : 'Choose an answer first.'}
+        </p>
+      )}
+      <div class="actions">
+        {!isOpen && (
+          <button type="button" data-part="discard" onClick={forget}>
+            Discard
+          </button>
+        )}
+        {isOpen && secrets.length === 0 && (
+          <button
+            type="submit"
+            class="main"
+            data-part="question_answer"
+            aria-label={`Answer: ${question.issue_identifier}`}
+          >
+            Answer
+          </button>
+        )}
+        {isOpen && (
+          <ActionButton
+            spot={spot}
+            request={decline}
+            label="Decline"
+            name={`Decline: ${question.issue_identifier}`}
+            part="question_decline"
+          />
+        )}
+      </div>
+    </form>
+  );
+}
+
+/** What was typed beside the options counts for more than a chosen one. */
+function valueIn(given: FormData, { name }: Field): string {
+  const typed = String(given.get(`other/${name}`) ?? '');
+  return typed.trim() === '' ? String(given.get(`option/${name}`) ?? '') : typed;
+}
+
+interface ValueFieldProps {
+  readonly field: Field;
+  readonly draft: string;
+  readonly onTyped: () => void;
+}
+
+function ValueField({ field, draft, onTyped }: ValueFieldProps): VNode {
+  // Once: what is chosen in the page meanwhile is the person's.
+  const chosen = useMemo(() => draftOf(`${draft}/option`), []);
+  const hasText = field.options.length === 0 || field.allows_other;
+  return (
+    <fieldset>
+      <legend>
+        <Text text={field.label} />
+      </legend>
+      {field.options.map((option) => (
+        <label key={option} class="option">
+          <input
+            type="radio"
+            name={`option/${field.name}`}
+            value={option}
+            defaultChecked={option === chosen}
+            onChange={() => keepDraft(`${draft}/option`, option)}
+          />
+          <Text text={option} />
+        </label>
+      ))}
+      {hasText && (
+        <input
+          type="text"
+          name={`other/${field.name}`}
+          autocomplete="off"
+          aria-label={field.options.length === 0 ? field.label : `${field.label}: something else`}
+          placeholder={field.options.length === 0 ? '' : 'Something else'}
+          defaultValue={draftOf(draft) ?? ''}
+          onInput={({ currentTarget: { value } }) => {
+            keepDraft(draft, value === '' ? null : value);
+            onTyped();
+          }}
+        />
+      )}
+    </fieldset>
+  );
+}

@@ -1,0 +1,141 @@
+import { useSignal } from '@preact/signals';
+import type { VNode } from 'preact';
+import { useMemo } from 'preact/hooks';
+import type { Diff } from '../../../src/server/api/schema/run.ts';
+import { type DiffHunk, type DiffLine, diffHunks } from '../../data/issue/diff-lines.ts';
+import { countWords } from '../../data/text/words.ts';
+import { CopyButton } from '../shared/copy-button.tsx';
+import { Text } from '../shared/text.tsx';
+
+export type ChangedFile = Diff['files'][number];
+
+/** A file with more lines is folded until somebody opens it; then so many are drawn, and the rest when asked for. */
+const smallFile = 300;
+const linesAtOnce = 1_500;
+
+interface DiffFileProps {
+  readonly file: ChangedFile;
+  readonly id: string;
+}
+
+/** What changed in one file, line by line. */
+export function DiffFile({ file, id }: DiffFileProps): VNode {
+  const hunks = useMemo(() => (file.patch === null ? [] : diffHunks(file.patch)), [file.patch]);
+  const count = hunks.reduce((sum, { lines }) => sum + lines.length, 0);
+  const isOpen = useSignal(count <= smallFile);
+  return (
+    <section class="diff-file" id={id} aria-label={file.path}>
+      <header>
+        <button
+          type="button"
+          class="quiet"
+          aria-expanded={isOpen.value}
+          aria-label={`${isOpen.value ? 'Fold' : 'Show'} ${file.path}`}
+          onClick={() => {
+            isOpen.value = !isOpen.peek();
+          }}
+        >
+          {isOpen.value ? '▾' : '▸'}
+        </button>
+        <h3>
+          {file.old_path !== null && file.old_path !== file.path && (
+            <>
+              <Text text={file.old_path} /> →{' '}
+            </>
+          )}
+          <Text text={file.path} />
+        </h3>
+        <Amounts file={file} />
+        <CopyButton text={file.path} label="Copy path" />
+      </header>
+      {isOpen.value && <Body file={file} hunks={hunks} />}
+      {!isOpen.value && <p class="quiet-text">{countWords(count, 'line', 'lines')}, folded.</p>}
+    </section>
+  );
+}
+
+export function Amounts({ file }: { readonly file: ChangedFile }): VNode {
+  return (
+    <span class="amounts number">
+      <span>{file.status}</span>
+      {file.added !== null && file.added + (file.removed ?? 0) > 0 && (
+        <span class="added" title="lines added">
+          +{file.added}
+        </span>
+      )}
+      {file.removed !== null && file.removed + (file.added ?? 0) > 0 && (
+        <span class="removed" title="lines removed">
+          −{file.removed}
+        </span>
+      )}
+    </span>
+  );
+}
+
+function Body({ file, hunks }: { readonly file: ChangedFile; readonly hunks: readonly DiffHunk[] }): VNode {
+  const most = useSignal(linesAtOnce);
+  if (file.patch === null) return <p class="empty">It is binary or too large; look at it in the workspace.</p>;
+  if (hunks.length === 0) return <p class="empty">Its content is the same; only its name or its mode changed.</p>;
+  const drawn: VNode[] = [];
+  let left = most.value;
+  for (const [index, hunk] of hunks.entries()) {
+    if (left <= 0) break;
+    drawn.push(<Hunk key={index} hunk={hunk} most={left} isFirst={index === 0} />);
+    left -= hunk.lines.length;
+  }
+  return (
+    <>
+      <table class="diff">
+        <caption class="unseen">Changes of {file.path}: line before, line after, text</caption>
+        {drawn}
+      </table>
+      {left < 0 && (
+        <button
+          type="button"
+          onClick={() => {
+            most.value += linesAtOnce;
+          }}
+        >
+          Show more: {countWords(-left, 'line is', 'lines are')} left
+        </button>
+      )}
+    </>
+  );
+}
+
+const signs: Readonly<Record<DiffLine['kind'], string>> = { same: ' ', added: '+', removed: '−', note: ' ' };
+
+function Hunk({
+  hunk,
+  most,
+  isFirst,
+}: {
+  readonly hunk: DiffHunk;
+  readonly most: number;
+  readonly isFirst: boolean;
+}): VNode {
+  return (
+    <tbody>
+      {(!isFirst || hunk.place !== '') && (
+        <tr class="place">
+          <td class="number" />
+          <td class="number" />
+          <td class="sign">⋯</td>
+          <td class="text">
+            <Text text={hunk.place} />
+          </td>
+        </tr>
+      )}
+      {hunk.lines.slice(0, most).map((line, index) => (
+        <tr key={index} class={line.kind === 'note' ? 'remark' : line.kind}>
+          <td class="number">{line.before}</td>
+          <td class="number">{line.after}</td>
+          <td class="sign">{signs[line.kind]}</td>
+          <td class="text">
+            <Text text={line.text} lines />
+          </td>
+        </tr>
+      ))}
+    </tbody>
+  );
+}

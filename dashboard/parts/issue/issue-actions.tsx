@@ -1,0 +1,113 @@
+import { Fragment, type VNode } from 'preact';
+import { useRef } from 'preact/hooks';
+import { act, type Spot } from '../../data/connection/actions.ts';
+import { draftOf, keepDraft } from '../../data/page/drafts.ts';
+import { closeForm, isJustOpened, openForm, openFormAt, turnForm } from '../../data/page/open-forms.ts';
+import { actionNamed, actionsNamed, type IssueAction } from '../../data/text/command-words.ts';
+import { ActionButton } from '../shared/action-button.tsx';
+import { ActionFeedback } from '../shared/action-feedback.tsx';
+import { NoteForm } from './note-form.tsx';
+
+interface IssueActionsInput {
+  readonly spot: Spot;
+  /** Where on the page this is: a form that is open stays open there. */
+  readonly place: string;
+  /** Null where it is about none; then there is nothing to press. */
+  readonly issue: { readonly issue_id: string | null; readonly issue_identifier: string | null };
+  /** The names of commands, as the daemon gives them; the first one is the best. */
+  readonly actions: readonly string[];
+  readonly hasMain?: boolean;
+  /** The run that the person sees here. */
+  readonly run?: string | undefined;
+  /** What was here has gone; only a form is left. */
+  readonly isGone?: boolean;
+}
+
+interface IssueActionsParts {
+  readonly buttons: VNode;
+  /** The form that is open, and what came of the last action; for the line below. */
+  readonly below: VNode;
+}
+
+/** The buttons for an issue, and what belongs below them. Two parts, because a row has them in different places. */
+export function useIssueActions(input: IssueActionsInput): IssueActionsParts {
+  const { spot, place, issue, actions, run, hasMain = false, isGone = false } = input;
+  const openers = useRef<HTMLDivElement>(null);
+  const id = issue.issue_id;
+  const offered = id === null ? [] : actionsNamed(actions);
+  const form = openFormAt(place);
+  const asking = form === null ? null : actionNamed(form.action);
+  const draftFor = (action: IssueAction): string => `${spot.project}/${spot.name}/${action.name}`;
+  const close = (): void => {
+    // The focus goes back before the form goes, so that it is never nowhere; unless the person is elsewhere by now.
+    if (document.activeElement?.closest('.note') !== null)
+      openers.current?.querySelector<HTMLElement>('[aria-expanded="true"]')?.focus();
+    closeForm(place);
+  };
+  const turn = (from: IssueAction, to: IssueAction): void => {
+    keepDraft(draftFor(to), draftOf(draftFor(from)));
+    keepDraft(draftFor(from), null);
+    turnForm(place, to.name);
+  };
+  const button = (action: IssueAction, index: number): VNode => {
+    const common = {
+      label: action.label,
+      name: `${action.label.replace('…', '')}: ${issue.issue_identifier ?? ''}`,
+      isMain: hasMain && index === 0,
+    };
+    if (action.asks === undefined) {
+      const { confirm } = action;
+      const request = action.request(id ?? '', '', run);
+      return <ActionButton {...common} {...(confirm === undefined ? {} : { confirm })} spot={spot} request={request} />;
+    }
+    const isOpen = asking === action;
+    return (
+      <button
+        type="button"
+        data-part={action.name}
+        class={common.isMain ? 'main' : ''}
+        aria-label={common.name}
+        aria-expanded={isOpen}
+        onClick={() => (isOpen ? closeForm(place) : openForm(place, action.name))}
+        onKeyDown={(event) => {
+          if (event.repeat && event.key === 'Enter') event.preventDefault();
+        }}
+      >
+        {action.label}
+      </button>
+    );
+  };
+  return {
+    buttons: (
+      <div class="actions" ref={openers}>
+        {!isGone && offered.map((action, index) => <Fragment key={action.name}>{button(action, index)}</Fragment>)}
+      </div>
+    ),
+    below: (
+      <>
+        {form !== null && asking !== null && (
+          <NoteForm
+            key={form.id}
+            action={asking}
+            draft={draftFor(asking)}
+            isOffered={offered.includes(asking)}
+            isGone={isGone}
+            others={offered.filter((other) => other.asks !== undefined && other !== asking)}
+            onTurn={(other) => turn(asking, other)}
+            onShown={(field) => {
+              if (isJustOpened(form)) field.focus();
+            }}
+            onSend={async (text) => (await act(spot, asking.request(id ?? '', text, run))) !== null}
+            onClose={close}
+          />
+        )}
+        <ActionFeedback spot={spot} />
+      </>
+    ),
+  };
+}
+
+/** The spot of an issue: wherever it is shown, what came of an action is told there. On Now one of its rows tells it. */
+export function issueSpot(project: string, issueId: string, stamp: string, place?: string): Spot {
+  return { project, name: `issue/${issueId}`, stamp, ...(place === undefined ? {} : { row: { place, issueId } }) };
+}

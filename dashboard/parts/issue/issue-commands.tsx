@@ -1,0 +1,94 @@
+import { useSignal } from '@preact/signals';
+import type { VNode } from 'preact';
+import { useEffect } from 'preact/hooks';
+import type { IssueDetail } from '../../../src/server/api/schema/issue.ts';
+import { act } from '../../data/connection/actions.ts';
+import { useKeys } from '../../data/page/keyboard.ts';
+import { openForm } from '../../data/page/open-forms.ts';
+import { queryWord, setQuery } from '../../data/page/router.ts';
+import { actionsNamed } from '../../data/text/command-words.ts';
+import { harmlessLine } from '../../data/text/harmless-text.ts';
+import { IssueEditDialog } from '../board/issue-edit-dialog.tsx';
+import { MoveDialog } from '../board/move-dialog.tsx';
+import { issueSpot, useIssueActions } from './issue-actions.tsx';
+
+interface IssueCommandsProps {
+  readonly project: string;
+  readonly issue: IssueDetail;
+}
+
+/** Everything a person may do with the issue as it stands, and what came of the last of it. */
+export function IssueCommands({ project, issue }: IssueCommandsProps): VNode {
+  const open = useSignal<'move' | 'edit' | null>(null);
+  const spot = issueSpot(project, issue.id, stampOf(issue));
+  const hasOpenQuestion = issue.questions.some(({ state }) => state === 'open');
+  const { buttons, below } = useIssueActions({
+    spot,
+    place: issuePlace(project, issue.id),
+    issue: { issue_id: issue.id, issue_identifier: issue.identifier },
+    actions: issue.actions,
+    hasMain: !hasOpenQuestion && issue.activity === 'held',
+    run: issue.runs[0]?.outcome === null ? issue.runs[0].run_id : undefined,
+  });
+  const canMove = issue.actions.includes('issue_move') && issue.moves.length > 0;
+  const canEdit = issue.actions.includes('issue_edit');
+  const show = (what: 'move' | 'edit', isAllowed: boolean): void => {
+    if (isAllowed) open.value = what;
+  };
+  useKeys([
+    { keys: 'm', label: 'move the issue', run: () => show('move', canMove) },
+    { keys: 'e', label: 'edit the issue', run: () => show('edit', canEdit) },
+  ]);
+  // The address may say what the person came for; it is opened once, and the address forgets it.
+  const wanted = queryWord('do');
+  useEffect(() => {
+    if (wanted === '') return;
+    if (wanted === 'issue_move') show('move', canMove);
+    else if (wanted === 'issue_edit') show('edit', canEdit);
+    else if (actionsNamed(issue.actions).some(({ name, asks }) => name === wanted && asks !== undefined))
+      openForm(issuePlace(project, issue.id), wanted);
+    setQuery({ do: null });
+  }, [wanted]);
+  const close = (): void => {
+    open.value = null;
+  };
+  const name = harmlessLine(issue.identifier);
+  return (
+    <div class="issue-commands" data-home>
+      <div class="actions">
+        {buttons}
+        {canMove && (
+          <button type="button" data-part="issue_move" aria-label={`Move: ${name}`} onClick={() => show('move', true)}>
+            Move…
+          </button>
+        )}
+        {canEdit && (
+          <button type="button" data-part="issue_edit" aria-label={`Edit: ${name}`} onClick={() => show('edit', true)}>
+            Edit…
+          </button>
+        )}
+      </div>
+      {below}
+      {open.value === 'move' && (
+        <MoveDialog
+          project={project}
+          issues={[issue]}
+          states={issue.moves.map(({ to }) => to)}
+          onMove={(to) => void act(spot, { kind: 'issue_move', issue: issue.id, to })}
+          onClose={close}
+        />
+      )}
+      {open.value === 'edit' && <IssueEditDialog project={project} issue={issue} onClose={close} />}
+    </div>
+  );
+}
+
+/** The place of an issue's own forms. */
+export function issuePlace(project: string, issueId: string): string {
+  return `issue/${project}/${issueId}`;
+}
+
+/** Changes when an answer about the issue is out of date. */
+export function stampOf({ state, activity, runs }: IssueDetail): string {
+  return [state, activity, runs[0]?.run_id].join(' ');
+}

@@ -1,0 +1,117 @@
+import type { VNode } from 'preact';
+import type { IssueDetail } from '../../../src/server/api/schema/issue.ts';
+import { issueHref } from '../../data/page/router.ts';
+import { harmlessLine } from '../../data/text/harmless-text.ts';
+import { plainWords } from '../../data/text/words.ts';
+import { Cost, Tokens } from '../costs/amount.tsx';
+import { Status, type Tone } from '../shared/status.tsx';
+import { Text } from '../shared/text.tsx';
+import { TimeAgo } from '../shared/time.tsx';
+
+const activities: Readonly<
+  Record<NonNullable<IssueDetail['activity']>, { readonly word: string; readonly tone: Tone }>
+> = {
+  running: { word: 'running', tone: 'running' },
+  asking: { word: 'asks you', tone: 'needs' },
+  held: { word: 'held', tone: 'needs' },
+  retrying: { word: 'waits for its retry', tone: 'waiting' },
+};
+
+/** Which issue it is and how it stands. */
+export function IssueHeading({ project, issue }: { readonly project: string; readonly issue: IssueDetail }): VNode {
+  const { identifier, title, state, activity, url, priority, labels, blockers, branch, usage } = issue;
+  const name = harmlessLine(identifier);
+  const hasLink = url !== null && /^https?:/u.test(url);
+  return (
+    <header class="issue-heading">
+      <h1 tabIndex={-1}>
+        <span class="identifier">
+          <Text text={identifier} />
+        </span>{' '}
+        <Text text={title} />
+      </h1>
+      <dl class="line-of-facts">
+        <Fact name="state">
+          <strong>
+            <Text text={plainWords(state)} />
+          </strong>
+          {activity !== null && (
+            <>
+              {' · '}
+              <Status {...activities[activity]} />
+            </>
+          )}
+        </Fact>
+        {priority !== null && <Fact name="priority">P{priority}</Fact>}
+        {labels.length > 0 && (
+          <Fact name="labels">
+            <Text text={labels.join(', ')} />
+          </Fact>
+        )}
+        {blockers.length > 0 && (
+          <Fact name="blocked by">
+            {blockers.map((blocker, index) => (
+              <span key={blocker.id ?? blocker.identifier ?? index}>
+                {index > 0 && ', '}
+                {blocker.identifier === null ? (
+                  'another issue'
+                ) : (
+                  <a href={issueHref(project, blocker.identifier)}>
+                    <Text text={blocker.identifier} />
+                  </a>
+                )}
+                {blocker.state !== null && (
+                  <small>
+                    {' '}
+                    <Text text={plainWords(blocker.state)} />
+                  </small>
+                )}
+              </span>
+            ))}
+          </Fact>
+        )}
+        {branch !== null && (
+          <Fact name="branch">
+            <code>
+              <Text text={branch} />
+            </code>
+          </Fact>
+        )}
+        <Fact name="runs">{Math.max(usage.runs, issue.runs.length)}</Fact>
+        <Fact name="tokens">
+          <Tokens count={usage.total_tokens} />
+        </Fact>
+        <Fact name="cost">
+          <Cost of={usage} />
+        </Fact>
+        {issue.updated_at !== null && (
+          <Fact name="changed">
+            <TimeAgo at={issue.updated_at} />
+          </Fact>
+        )}
+        {hasLink && (
+          <Fact name="tracker">
+            <a href={url} target="_blank" rel="noopener noreferrer" aria-label={`Open ${name} in the issue tracker`}>
+              Open
+            </a>
+          </Fact>
+        )}
+      </dl>
+    </header>
+  );
+}
+
+export function Fact({
+  name,
+  children,
+}: {
+  readonly name: string;
+  readonly children: preact.ComponentChildren;
+}): VNode {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  );
+}

@@ -1,0 +1,84 @@
+import type { VNode } from 'preact';
+import type { IssueDetail } from '../../../src/server/api/schema/issue.ts';
+import type { Question } from '../../../src/server/api/schema/question.ts';
+import { isAnswering } from '../../data/page/open-forms.ts';
+import { plainWords } from '../../data/text/words.ts';
+import { EmptyLine } from '../shared/empty-line.tsx';
+import { Text } from '../shared/text.tsx';
+import { ClockTime } from '../shared/time.tsx';
+import { AnswerForm } from './answer-form.tsx';
+import { issueSpot } from './issue-actions.tsx';
+import { issuePlace, stampOf } from './issue-commands.tsx';
+import { authorWords } from './issue-history.tsx';
+
+interface IssueQuestionsProps {
+  readonly project: string;
+  readonly issue: IssueDetail;
+}
+
+/** What is asked and waits for an answer; above everything else. */
+export function OpenQuestions({ project, issue }: IssueQuestionsProps): VNode | null {
+  const open = issue.questions.filter(({ id, state }) => state === 'open' || isAnswering(id));
+  if (open.length === 0) return null;
+  const spot = issueSpot(project, issue.id, stampOf(issue));
+  return (
+    <section class="open-questions" aria-label="Questions for you">
+      {open.map((question) => (
+        <div key={question.id} class="tone needs">
+          <AnswerForm
+            question={question}
+            spot={spot}
+            place={issuePlace(project, issue.id)}
+            isOpen={question.state === 'open'}
+          />
+        </div>
+      ))}
+    </section>
+  );
+}
+
+/** What was asked before, and what was answered. */
+export function PastQuestions({ issue }: { readonly issue: IssueDetail }): VNode {
+  const past = issue.questions.filter(({ state }) => state !== 'open');
+  if (past.length === 0) return <EmptyLine>No question has been answered yet.</EmptyLine>;
+  return (
+    <ul class="past-list">
+      {past.map((question) => (
+        <li key={question.id}>
+          <ClockTime at={question.asked_at} />
+          <div>
+            <p class="asked">
+              <Text text={question.text} lines />
+            </p>
+            {question.detail !== '' && (
+              // biome-ignore lint/a11y/noNoninteractiveTabindex: a long one is scrolled by the keyboard.
+              <pre tabIndex={0}>
+                <Text text={question.detail} lines />
+              </pre>
+            )}
+            <Answered question={question} />
+          </div>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function Answered({ question: { answer, fields } }: { readonly question: Question }): VNode {
+  if (answer === null) return <p class="quiet-text">Closed without an answer.</p>;
+  return (
+    <p>
+      <strong>{plainWords(answer.decision)}</strong>
+      {Object.entries(answer.values).map(([name, value]) => (
+        <span key={name}>
+          {' · '}
+          <Text text={fields.find((field) => field.name === name)?.label ?? name} />: <Text text={value} />
+        </span>
+      ))}{' '}
+      <small>
+        by {authorWords(answer.author)}, <ClockTime at={answer.at} />
+        {answer.delivered_to === null && ', not told to an agent yet'}
+      </small>
+    </p>
+  );
+}

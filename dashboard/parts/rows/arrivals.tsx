@@ -1,0 +1,33 @@
+import { useSignal } from '@preact/signals';
+import type { VNode } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
+import { needsYou, projects } from '../../data/connection/live.ts';
+import { harmlessLine } from '../../data/text/harmless-text.ts';
+
+const ownDoings: ReadonlySet<string> = new Set(['person', 'taken_over']);
+
+/** Tells those who listen instead of looking what newly needs them; nothing else speaks by itself. */
+export function Arrivals(): VNode {
+  const told = useSignal('');
+  const before = useRef<ReadonlySet<string> | null>(null);
+  const rows = needsYou.value;
+  const isKnown = projects.value !== null;
+  useEffect(() => {
+    if (!isKnown) return;
+    const known = before.current;
+    before.current = new Set(rows.map(({ project, row }) => `${project}/${row.key}`));
+    // What was there when the page opened is read with the page.
+    if (known === null) return;
+    // Nor is a person told of what he did himself.
+    const fresh = rows.filter(({ project, row }) => !known.has(`${project}/${row.key}`) && !ownDoings.has(row.code));
+    if (fresh.length > 0)
+      told.value = fresh
+        .map(({ project, row }) => harmlessLine(`${row.issue_identifier ?? project} needs you: ${row.reason}`))
+        .join(' ');
+  }, [rows, isKnown, told]);
+  return (
+    <p class="unseen" aria-live="polite">
+      {told}
+    </p>
+  );
+}

@@ -1,0 +1,85 @@
+import type { VNode } from 'preact';
+import type { NeedsYou } from '../../../src/server/api/schema/now.ts';
+import { type KeptRow, offeredNow } from '../../data/issue/issue-rows.ts';
+import { questionOf } from '../../data/issue/questions.ts';
+import { issueHref } from '../../data/page/router.ts';
+import { projectActionsNamed } from '../../data/text/command-words.ts';
+import { AnswerForm } from '../issue/answer-form.tsx';
+import { issueSpot, useIssueActions } from '../issue/issue-actions.tsx';
+import { ActionButton } from '../shared/action-button.tsx';
+import type { Tone } from '../shared/status.tsx';
+import { Text } from '../shared/text.tsx';
+import { TimeAgo } from '../shared/time.tsx';
+import { Row } from './row.tsx';
+
+const words: Readonly<Record<NeedsYou['kind'], { readonly word: string; readonly tone: Tone }>> = {
+  question: { word: 'question', tone: 'needs' },
+  held: { word: 'held', tone: 'needs' },
+  limit: { word: 'limit', tone: 'needs' },
+  review: { word: 'review', tone: 'needs' },
+  account: { word: 'account', tone: 'broken' },
+  daemon: { word: 'daemon', tone: 'broken' },
+};
+
+/** Something waits for a person: what, since when, and what can be done about it, here. */
+export function NeedsYouRow({ placed, place, isGone }: KeptRow<NeedsYou>): VNode {
+  const { project, row } = placed;
+  const spot = issueSpot(project, row.issue_id ?? row.key, `${row.key} ${row.since}`, place);
+  const question = questionOf(row);
+  const { buttons, below } = useIssueActions({
+    spot,
+    place,
+    issue: row,
+    actions: isGone && row.issue_id !== null ? offeredNow(project, row.issue_id) : row.actions,
+    hasMain: question === null && row.kind !== 'review',
+    run: row.kind === 'question' ? (row.run_id ?? undefined) : undefined,
+    isGone,
+  });
+  return (
+    <Row
+      project={project}
+      row={row}
+      isGone={isGone}
+      {...words[row.kind]}
+      time={row.since !== null && <TimeAgo at={row.since} />}
+      what={
+        question === null && (
+          <p>
+            <Text text={row.reason} lines />
+          </p>
+        )
+      }
+      actions={
+        <div class="actions">
+          {row.kind === 'review' && <ReviewLinks project={project} row={row} />}
+          {buttons}
+          {row.issue_id === null &&
+            projectActionsNamed(row.actions).map(({ label, ...action }) => (
+              <ActionButton key={label} {...action} spot={spot} label={label} name={`${label} ${project}`} isMain />
+            ))}
+        </div>
+      }
+      below={
+        <>
+          {question !== null && <AnswerForm question={question} spot={spot} place={place} isOpen={!isGone} />}
+          {below}
+        </>
+      }
+    />
+  );
+}
+
+function ReviewLinks({ project, row }: { readonly project: string; readonly row: NeedsYou }): VNode {
+  return (
+    <div class="actions">
+      <a class="button main" href={issueHref(project, row.issue_identifier ?? '')}>
+        Look at it
+      </a>
+      {row.issue_url !== null && /^https?:/u.test(row.issue_url) && (
+        <a class="button" href={row.issue_url} target="_blank" rel="noopener noreferrer">
+          Tracker
+        </a>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,68 @@
+import type { ComponentChildren, VNode } from 'preact';
+import { hasSeveralProjects } from '../../data/connection/live.ts';
+import { issueHref } from '../../data/page/router.ts';
+import { harmlessLine } from '../../data/text/harmless-text.ts';
+import { Status, type Tone } from '../shared/status.tsx';
+import { Text } from '../shared/text.tsx';
+
+interface RowProps {
+  readonly project: string;
+  readonly row: { readonly issue_identifier: string | null; readonly title: string | null };
+  readonly tone: Tone;
+  readonly word: string;
+  readonly time: ComponentChildren;
+  /** What there is to say, below the title. */
+  readonly what?: ComponentChildren;
+  readonly facts?: ComponentChildren;
+  readonly actions?: ComponentChildren;
+  readonly below?: ComponentChildren;
+  /** It is over, and stays for what is being typed below it; nothing else of it is true any more. */
+  readonly isGone?: boolean;
+}
+
+const over: Pick<RowProps, 'tone' | 'word' | 'time' | 'what' | 'facts' | 'actions'> = {
+  tone: 'waiting',
+  word: 'moved on',
+  time: null,
+};
+
+/** One line of a timetable: the time, which issue, how it stands, what it is, and what can be done. */
+export function Row({ project, row, below, isGone = false, ...live }: RowProps): VNode {
+  const { issue_identifier: identifier, title } = row;
+  const { tone, word, time, what, facts, actions } = isGone ? over : live;
+  return (
+    <li class={`row tone ${tone}`} data-row-of>
+      <div class="time">{time}</div>
+      <div class="issue">
+        {identifier !== null && (
+          <a
+            href={issueHref(project, identifier)}
+            data-row
+            aria-label={`${harmlessLine(identifier)}: ${harmlessLine(title ?? '')}`}
+          >
+            <Text text={identifier} />
+          </a>
+        )}
+        {hasSeveralProjects.value && (
+          <small>
+            <Text text={project} />
+          </small>
+        )}
+      </div>
+      <div class="state">
+        <Status tone={tone} word={word} />
+      </div>
+      <div class="what">
+        {title !== null && (
+          <p class="title">
+            <Text text={title} />
+          </p>
+        )}
+        {what}
+      </div>
+      <div class="facts">{facts}</div>
+      <div class="do">{actions}</div>
+      <div class="below">{below}</div>
+    </li>
+  );
+}

@@ -1,0 +1,92 @@
+import type { VNode } from 'preact';
+import type { RunningRow as RunningFacts } from '../../../src/server/api/schema/now.ts';
+import { type KeptRow, offeredNow, runningActions } from '../../data/issue/issue-rows.ts';
+import { runHref } from '../../data/page/router.ts';
+import { harmlessLine } from '../../data/text/harmless-text.ts';
+import { Cost, Tokens } from '../costs/amount.tsx';
+import { issueSpot, useIssueActions } from '../issue/issue-actions.tsx';
+import { Text } from '../shared/text.tsx';
+import { Duration, TimeAgo } from '../shared/time.tsx';
+import { Row } from './row.tsx';
+
+/** Words that fit their column. */
+const stages: Readonly<Record<string, string>> = {
+  preparing_workspace: 'preparing',
+  building_prompt: 'prompt',
+  launching_agent_process: 'launching',
+  initializing_session: 'starting',
+  streaming_turn: 'working',
+};
+
+export function RunningRow({ placed, place, isGone }: KeptRow<RunningFacts>): VNode {
+  const { project, row } = placed;
+  const spot = issueSpot(project, row.issue_id, row.run_id, place);
+  const actions = isGone ? offeredNow(project, row.issue_id) : runningActions(row);
+  const { buttons, below } = useIssueActions({ spot, place, issue: row, actions, run: row.run_id, isGone });
+  const tone = row.waits_for_person ? 'needs' : 'running';
+  return (
+    <Row
+      project={project}
+      row={row}
+      isGone={isGone}
+      tone={tone}
+      word={row.waits_for_person ? 'asks you' : (stages[row.stage] ?? row.stage)}
+      time={<Duration from={row.started_at} />}
+      what={
+        <>
+          <p class="one-line" title={harmlessLine(row.last_message ?? '')}>
+            {row.last_message === null ? (
+              <span class="none">nothing heard yet</span>
+            ) : (
+              <>
+                <Text text={row.last_message} />{' '}
+                <small>
+                  <TimeAgo at={row.last_event_at} />
+                </small>
+              </>
+            )}
+          </p>
+          {row.warnings.map(({ limit, level, text }) => (
+            <p key={limit} class={`warning ${level}`}>
+              <Text text={text} />
+            </p>
+          ))}
+        </>
+      }
+      facts={
+        <dl class="run-facts">
+          <div>
+            <dt>turn</dt>
+            <dd class="number">{row.turn}</dd>
+          </div>
+          <div>
+            <dt>tokens</dt>
+            <dd>
+              <Tokens count={row.usage.total_tokens} />
+            </dd>
+          </div>
+          <div>
+            <dt class="unseen">cost</dt>
+            <dd>
+              <Cost of={row.usage} />
+            </dd>
+          </div>
+        </dl>
+      }
+      actions={
+        <div class="actions">
+          {buttons}
+          <a
+            class="button"
+            data-part="watch"
+            href={runHref(project, row.run_id)}
+            aria-label={`Watch the run of ${harmlessLine(row.issue_identifier)}`}
+          >
+            Watch
+          </a>
+        </div>
+      }
+      below={below}
+    />
+  );
+}

@@ -1,0 +1,179 @@
+import type { ComponentChildren, VNode } from 'preact';
+import type { Spot } from '../../data/connection/actions.ts';
+import { hasSeveralProjects } from '../../data/connection/live.ts';
+import type { ProjectRows } from '../../data/issue/rows.ts';
+import { harmlessLine } from '../../data/text/harmless-text.ts';
+import { isCostUnknown } from '../../data/text/usage-sums.ts';
+import { costWords, plainWords, tokenWords } from '../../data/text/words.ts';
+import { Cost, Meter } from '../costs/amount.tsx';
+import { ActionButton } from '../shared/action-button.tsx';
+import { ActionFeedback } from '../shared/action-feedback.tsx';
+import { Text } from '../shared/text.tsx';
+import { Countdown, TimeAgo } from '../shared/time.tsx';
+
+/** The line over everything: is the project well, and how much of everything is left. */
+export function VitalsLine({ rows }: { readonly rows: ProjectRows }): VNode {
+  const { project, vitals } = rows;
+  const { slots, today, polling, budget, problems, paused } = vitals;
+  const spot: Spot = { project, name: 'project', stamp: JSON.stringify(paused) };
+  return (
+    <section class="vitals" data-home aria-label={`Vitals of ${project}`}>
+      <dl>
+        {hasSeveralProjects.value && (
+          <Vital label="Project" kind="name">
+            <strong>
+              <Text text={project} />
+            </strong>
+          </Vital>
+        )}
+        <Vital label="Slots">
+          <span class="number">
+            <strong>{slots.used}</strong> of {slots.limit}
+          </span>
+        </Vital>
+        <Vital label="Tokens today" kind="minor">
+          <Share used={today.tokens} limit={today.token_limit} words={tokenWords} label="Tokens today" />
+        </Vital>
+        <Vital label="Cost today">
+          {isCostUnknown({ cost_usd: today.cost_usd, total_tokens: today.tokens }) ? (
+            <Cost of={{ cost_usd: today.cost_usd, total_tokens: today.tokens }} />
+          ) : (
+            <Share used={today.cost_usd} limit={today.cost_limit_usd} words={costWords} label="Cost today" />
+          )}
+        </Vital>
+        {[...rows.accounts.values()].map((account) => (
+          <Vital
+            key={account.key}
+            kind={account.waits_for === null ? 'minor' : 'major'}
+            label={`Quota ${nameOf(account)}`}
+          >
+            <Quota account={account} />
+          </Vital>
+        ))}
+        <Vital label="Requests" kind={budget.step === 'free' ? 'minor' : 'major'}>
+          {budget.step === 'free' ? (
+            <span>enough</span>
+          ) : (
+            <span class="high">
+              <Text text={budget.text} />
+            </span>
+          )}
+        </Vital>
+        <Vital label="Next look">
+          <NextLook polling={polling} />
+        </Vital>
+        <Vital label="Health">
+          {problems.length === 0 ? <span class="well">well</span> : <span class="ill">{problems.length} wrong</span>}
+        </Vital>
+      </dl>
+      <div class="actions">
+        {paused === null ? (
+          <>
+            <ActionButton spot={spot} request={{ kind: 'pause' }} label="Pause" name={`Pause ${project}`} />
+            <ActionButton
+              spot={spot}
+              request={{ kind: 'drain' }}
+              label="Drain"
+              name={`Drain ${project}: runs go on, then Baton ends`}
+              confirm="Then Baton ends?"
+            />
+          </>
+        ) : (
+          <ActionButton spot={spot} request={{ kind: 'resume' }} label="Resume" name={`Resume ${project}`} isMain />
+        )}
+      </div>
+      {paused !== null && (
+        <p class="paused" data-part={paused.kind}>
+          <strong>{paused.kind === 'pause' ? 'Paused' : 'Draining'}</strong> since <TimeAgo at={paused.since} />:
+          nothing new starts. {paused.reason !== null && <Text text={paused.reason} />}
+        </p>
+      )}
+      <ActionFeedback spot={spot} />
+    </section>
+  );
+}
+
+interface VitalProps {
+  readonly label: string;
+  /** A minor one is left out where there is little room. */
+  readonly kind?: 'name' | 'major' | 'minor';
+  readonly children: ComponentChildren;
+}
+
+function Vital({ label, kind = 'major', children }: VitalProps): VNode {
+  return (
+    <div class={kind}>
+      <dt>{label}</dt>
+      <dd>{children}</dd>
+    </div>
+  );
+}
+
+interface ShareProps {
+  readonly used: number;
+  readonly limit: number | null;
+  readonly words: (amount: number) => string;
+  readonly label: string;
+}
+
+function Share({ used, limit, words, label }: ShareProps): VNode {
+  return (
+    <span class="number">
+      <strong>{words(used)}</strong>
+      {limit !== null && limit > 0 && (
+        <>
+          {' '}
+          of {words(limit)} <Meter used={(used / limit) * 100} label={label} />
+        </>
+      )}
+    </span>
+  );
+}
+
+function nameOf({ backend, name }: Account): string {
+  return name === 'default' || name === backend ? backend : `${backend} ${name}`;
+}
+
+type Account = ProjectRows['accounts'] extends ReadonlyMap<string, infer A> ? A : never;
+
+function Quota({ account }: { readonly account: Account }): VNode {
+  if (account.waits_for !== null) {
+    return (
+      <span class={account.parked_for === 'auth' ? 'ill' : 'high'} title={harmlessLine(account.waits_for)}>
+        {account.parked_for === 'auth' ? 'needs a login' : account.parked_for === 'quota' ? 'used up, back' : 'waits'}
+        {account.parked_for !== 'auth' && account.parked_until !== null && (
+          <>
+            {' '}
+            <Countdown at={account.parked_until} />
+          </>
+        )}
+      </span>
+    );
+  }
+  if (account.windows.length === 0) return <span>ready</span>;
+  return (
+    <span class="windows">
+      {account.windows.map(({ name, used_percent }) => (
+        <span key={name} class="number">
+          {name} {Math.round(used_percent)} % <Meter used={used_percent} label={`Quota ${name}`} />
+        </span>
+      ))}
+    </span>
+  );
+}
+
+function NextLook({ polling }: { readonly polling: ProjectRows['vitals']['polling'] }): VNode {
+  const { mode, next_poll_at, is_polling, quiet_until, failures } = polling;
+  return (
+    <span>
+      {is_polling ? 'looking now' : <Countdown at={next_poll_at} />} <small>{plainWords(mode)}</small>
+      {quiet_until !== null && (
+        <small>
+          {' '}
+          ends <Countdown at={quiet_until} />
+        </small>
+      )}
+      {failures > 0 && <span class="ill"> failed {failures}×</span>}
+    </span>
+  );
+}

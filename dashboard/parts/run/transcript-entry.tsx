@@ -1,0 +1,78 @@
+import type { VNode } from 'preact';
+import type { RunEvent } from '../../../src/server/api/schema/run.ts';
+import { type EventKind, tellEvent } from '../../data/run/transcript-kinds.ts';
+import { Markdown } from '../shared/markdown.tsx';
+import { Text } from '../shared/text.tsx';
+import { Fold } from './transcript-fold.tsx';
+
+/** What stands before an event: who did what. */
+export const kindWords: Readonly<Record<EventKind, string>> = {
+  says: 'says',
+  person: 'person',
+  thinks: 'thinks',
+  command: 'command',
+  change: 'change',
+  tool: 'tool',
+  question: 'asks',
+  prompt: 'is told',
+  turn: 'turn',
+  problem: 'problem',
+  output: 'output',
+  figures: 'figures',
+  piece: 'piece',
+};
+
+interface EntryProps {
+  readonly event: RunEvent;
+  /** Found by a search, or the one that it stands at. */
+  readonly mark?: 'found' | 'current';
+}
+
+/** Beyond this an agent's text is shown plain and folded: nobody reads so much, and Markdown of it is slow. */
+const longestMarkdown = 20_000;
+const longestPlain = 1_500;
+
+/** One event of a transcript. */
+export function TranscriptEntry({ event, mark }: EntryProps): VNode {
+  const { kind, text, isMarkdown, detail, isBad } = tellEvent(event);
+  return (
+    <li class={`entry ${kind}${isBad ? ' bad' : ''} ${mark === undefined ? '' : `is-${mark}`}`} data-seq={event.seq}>
+      <SecondTime at={event.at} />
+      <span class="kind">
+        {kindWords[kind]}
+        {isBad && <span class="unseen"> (failed)</span>}
+      </span>
+      <div class="content">
+        {isMarkdown && text.length <= longestMarkdown ? (
+          <Markdown source={text} />
+        ) : text.length > longestPlain ? (
+          <Fold text={text} name="the text" />
+        ) : (
+          <p>
+            <Text text={text} lines />
+          </p>
+        )}
+        {detail !== null && <Fold text={detail} name={kind === 'command' ? 'its output' : 'the call'} lines={3} />}
+      </div>
+    </li>
+  );
+}
+
+/** Made once: to make one takes longer than to draw a row. */
+const withSeconds = new Intl.DateTimeFormat([], {
+  hour: '2-digit',
+  minute: '2-digit',
+  second: '2-digit',
+  hourCycle: 'h23',
+});
+const whole = new Intl.DateTimeFormat([], { dateStyle: 'medium', timeStyle: 'medium' });
+
+/** The time of the day with seconds. */
+export function SecondTime({ at }: { readonly at: string }): VNode {
+  const date = new Date(at);
+  return (
+    <time dateTime={at} title={whole.format(date)} class="number">
+      {withSeconds.format(date)}
+    </time>
+  );
+}

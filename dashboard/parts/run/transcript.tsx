@@ -1,0 +1,168 @@
+import { useSignal } from '@preact/signals';
+import type { VNode } from 'preact';
+import { useEffect, useMemo, useRef } from 'preact/hooks';
+import type { RunEvent } from '../../../src/server/api/schema/run.ts';
+import { queryWord, setQuery } from '../../data/page/router.ts';
+import { type RunLog, useRunLog } from '../../data/run/run-log.ts';
+import { tellEvent } from '../../data/run/transcript-kinds.ts';
+import { countWords } from '../../data/text/words.ts';
+import { EmptyLine } from '../shared/empty-line.tsx';
+import { ProblemLine } from '../shared/problem-line.tsx';
+import { TranscriptEntry } from './transcript-entry.tsx';
+import { useStayInPlace } from './transcript-scroll.ts';
+import { hasText, TranscriptSearch } from './transcript-search.tsx';
+
+interface TranscriptProps {
+  readonly project: string;
+  readonly runId: string;
+  readonly isLive: boolean;
+}
+
+/** So many events are kept: a page of them is drawn without waiting, and more can be read again. */
+const most = 3_000;
+const pagesASearch = 10;
+/** So near to the top what is earlier is read. */
+const nearTopPx = 300;
+
+/** What a run's agent did, the newest at the bottom; live as long as it runs. Give it a key that names the run. */
+export function Transcript({ project, runId, isLive }: TranscriptProps): VNode {
+  const log = useRunLog({ project, runId, isLive, start: 'end', isWhole: true, most });
+  const follows = useSignal(isLive);
+  const current = useSignal(-1);
+  const box = useRef<HTMLElement>(null);
+  const { onScroll } = useStayInPlace(box, follows);
+  const vnodes = useMemo(() => new WeakMap<RunEvent, VNode>(), []);
+  const isAll = queryWord('all') === '1';
+  const wanted = queryWord('q').trim().toLowerCase();
+  const shown = isAll ? log.events.value : readable(log.events.value);
+  const looked = useMemo(() => new WeakMap<RunEvent, boolean>(), [wanted]);
+  const found = wanted === '' ? [] : shown.filter((event) => isFound(event, wanted, looked));
+  const places = new Set(found.map(({ seq }) => seq));
+  const at = found[current.value]?.seq ?? null;
+  const step = (by: 1 | -1): void => {
+    if (found.length === 0) return;
+    // The newest is the first: that is where the reader is.
+    const next = current.peek() === -1 ? found.length - 1 : (current.peek() + by + found.length) % found.length;
+    current.value = next;
+    follows.value = false;
+    box.current?.querySelector(`[data-seq="${found[next]?.seq}"]`)?.scrollIntoView({ block: 'center' });
+  };
+  useEffect(() => {
+    current.value = -1;
+  }, [current, wanted]);
+  const furtherBack = async (): Promise<void> => {
+    follows.value = false;
+    for (let pages = 0; pages < pagesASearch && log.hasEarlier.peek() && log.problem.peek() === null; pages += 1)
+      await log.readEarlier();
+  };
+  const entry = (event: RunEvent): VNode => {
+    if (places.has(event.seq))
+      return <TranscriptEntry key={event.seq} event={event} mark={event.seq === at ? 'current' : 'found'} />;
+    // The same element again is not looked at again: of thousands only what is new costs anything.
+    const drawn = vnodes.get(event) ?? <TranscriptEntry key={event.seq} event={event} />;
+    vnodes.set(event, drawn);
+    return drawn;
+  };
+  const isEmpty = log.events.value.length === 0;
+  return (
+    <section class="transcript" aria-label="Transcript">
+      <div class="log-tools">
+        <TranscriptSearch
+          label="Search the transcript"
+          wanted={wanted}
+          found={found.length}
+          current={current.value}
+          onStep={step}
+          onFurther={log.hasEarlier.value ? () => void furtherBack() : null}
+        />
+        <label class="choice">
+          <input type="checkbox" checked={isAll} onChange={() => setQuery({ all: isAll ? null : '1' })} />
+          Everything
+        </label>
+        {(isLive || log.hasLater.value) && (
+          <FollowButton
+            log={log}
+            follows={follows.value}
+            onFollow={(on) => {
+              follows.value = on;
+              if (on) box.current?.scrollTo(0, box.current.scrollHeight);
+            }}
+          />
+        )}
+      </div>
+      {log.problem.value !== null && <ProblemLine problem={log.problem.value} />}
+      <section
+        class="log"
+        ref={box}
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: it is scrolled by the keyboard.
+        tabIndex={0}
+        aria-label="Events, the newest at the bottom"
+        onScroll={() => {
+          onScroll();
+          if ((box.current?.scrollTop ?? nearTopPx) < nearTopPx && !log.isReading.peek()) void log.readEarlier();
+        }}
+      >
+        <Beginning log={log} />
+        <ol>{shown.map((event) => entry(event))}</ol>
+        {isEmpty && !log.isReading.value && (
+          <p class="empty">{isLive ? 'Nothing has been heard of it yet.' : 'Nothing was written down of this run.'}</p>
+        )}
+      </section>
+    </section>
+  );
+}
+
+/** An event is looked through once for a search, however often others come. */
+function isFound(event: RunEvent, wanted: string, looked: WeakMap<RunEvent, boolean>): boolean {
+  const isIt = looked.get(event) ?? hasText(event, wanted);
+  looked.set(event, isIt);
+  return isIt;
+}
+
+/** Pieces are shown only where nothing whole has come after them. */
+function readable(events: readonly RunEvent[]): readonly RunEvent[] {
+  const lastWhole = events.findLastIndex((event) => !isAside(event));
+  return events.filter((event, index) => !isAside(event) || (index > lastWhole && tellEvent(event).kind === 'piece'));
+}
+
+function isAside(event: RunEvent): boolean {
+  const { kind } = tellEvent(event);
+  return kind === 'figures' || kind === 'piece';
+}
+
+function Beginning({ log }: { readonly log: RunLog }): VNode | null {
+  if (log.isReading.value && log.events.value.length === 0)
+    return <EmptyLine isAsking>Reading the transcript.</EmptyLine>;
+  if (!log.hasEarlier.value)
+    return log.events.value.length === 0 ? null : <p class="quiet-text begin">This is where it began.</p>;
+  return (
+    <button type="button" class="quiet begin" onClick={() => void log.readEarlier()}>
+      Earlier than these {countWords(log.events.value.length, 'event', 'events')}
+    </button>
+  );
+}
+
+function FollowButton({
+  log,
+  follows,
+  onFollow,
+}: {
+  readonly log: RunLog;
+  readonly follows: boolean;
+  readonly onFollow: (on: boolean) => void;
+}): VNode {
+  return (
+    <button
+      type="button"
+      data-part="follow"
+      aria-pressed={follows}
+      class={follows ? 'main' : ''}
+      onClick={async () => {
+        if (!follows && log.hasLater.peek()) await log.openAt('end');
+        onFollow(!follows);
+      }}
+    >
+      {follows ? 'Following' : 'Follow'}
+    </button>
+  );
+}

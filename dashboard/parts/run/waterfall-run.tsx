@@ -1,0 +1,109 @@
+import { useSignal } from '@preact/signals';
+import type { VNode } from 'preact';
+import { useEffect, useMemo, useRef } from 'preact/hooks';
+import type { Run, RunDetail } from '../../../src/server/api/schema/run.ts';
+import { projectPath } from '../../data/connection/api.ts';
+import { useResource } from '../../data/connection/resource.ts';
+import { now } from '../../data/page/clock.ts';
+import { runHref } from '../../data/page/router.ts';
+import { createRunNews } from '../../data/run/run-news.ts';
+import { type Axis, type Bar, barsOf } from '../../data/run/waterfall-bars.ts';
+import { harmlessLine } from '../../data/text/harmless-text.ts';
+import { countWords, durationWords, plainWords, stopwatchWords } from '../../data/text/words.ts';
+import { Cost, Tokens } from '../costs/amount.tsx';
+import { Status } from '../shared/status.tsx';
+import { Text } from '../shared/text.tsx';
+import { ClockTime, Duration } from '../shared/time.tsx';
+import { attemptWords, outcomeOf } from './run-words.ts';
+
+interface WaterfallRunProps {
+  readonly project: string;
+  readonly run: Run;
+  readonly axis: Axis;
+  readonly isReadAtOnce: boolean;
+}
+
+/** One run as a line: what it is, its bars, and what came of it. */
+export function WaterfallRun({ project, run, axis, isReadAtOnce }: WaterfallRunProps): VNode {
+  const isSeen = useSignal(isReadAtOnce);
+  const line = useRef<HTMLLIElement>(null);
+  useEffect(() => {
+    if (line.current === null || isSeen.peek()) return;
+    const sight = new IntersectionObserver((entries) => {
+      if (entries.some(({ isIntersecting }) => isIntersecting)) isSeen.value = true;
+    });
+    sight.observe(line.current);
+    return () => sight.disconnect();
+  }, [isSeen]);
+  const isNews = useMemo(() => createRunNews(project, run.run_id, () => now.peek()), [project, run.run_id]);
+  const path = isSeen.value ? projectPath(project, 'runs', run.run_id) : null;
+  const { resource, reload } = useResource<RunDetail>(path, isNews);
+  // Its end is known by the issue first.
+  useEffect(reload, [run.ended_at]);
+  const { word, tone } = outcomeOf(run);
+  const detail = resource.value.value;
+  const nowMs = run.ended_at === null ? now.value : 0;
+  const bars = barsOf(run, detail?.spans ?? [], axis, nowMs);
+  return (
+    <li class={`tone ${tone}`} ref={line} data-row-of>
+      <a href={runHref(project, run.run_id)} data-row>
+        <ClockTime at={run.started_at} />
+        <span class="unseen">, run</span>
+      </a>
+      <span class="attempt">{attemptWords(run)}</span>
+      <div class="track" role="img" aria-label={inWords(bars)}>
+        {axis.ticks.map((at) => (
+          <span key={`tick${at}`} class="tick" style={{ left: `${(at / axis.ms) * 100}%` }} />
+        ))}
+        {bars.map((bar, index) => (
+          <span
+            key={index}
+            class={`bar ${bar.kind}${bar.isOk === false ? ' bad' : ''}${bar.isOpen ? ' open' : ''}`}
+            style={{ left: `${bar.left}%`, width: `${bar.width}%` }}
+            title={titleOf(bar)}
+          />
+        ))}
+      </div>
+      <span class="outcome">
+        <Status tone={tone} word={word} />
+      </span>
+      <span class="number">
+        <Duration from={run.started_at} to={run.ended_at} />
+      </span>
+      <span class="number tokens">
+        <Tokens count={run.usage.total_tokens} />
+      </span>
+      <span class="number cost">
+        <Cost of={run.usage} />
+      </span>
+      {run.error_message !== null && (
+        <p class="why">
+          <Text text={run.error_message} />
+        </p>
+      )}
+      {detail?.are_spans_cut && <p class="why">Of its steps only the first and the last are shown.</p>}
+    </li>
+  );
+}
+
+function titleOf({ kind, name, ms, isOk, isOpen }: Bar): string {
+  const how = isOk === false ? ', failed' : isOpen ? ', goes on' : '';
+  const what = kind === 'run' ? 'the run' : `${kind}: ${plainWords(harmlessLine(name))}`;
+  return `${what}, ${ms < 60_000 ? `${(ms / 1_000).toFixed(1)} s` : stopwatchWords(ms)}${how}`;
+}
+
+/** The bars for those who do not see them: the stages and turns each, the others as counts. */
+function inWords(bars: readonly Bar[]): string {
+  const of = (kind: Bar['kind']): readonly Bar[] => bars.filter((bar) => bar.kind === kind);
+  const tools = of('tool');
+  const failed = tools.filter(({ isOk }) => isOk === false).length;
+  const parts = [
+    ...of('stage').map(({ name, ms }) => `${plainWords(name)} ${durationWords(ms)}`),
+    ...of('turn')
+      .slice(0, 10)
+      .map(({ name, ms }) => `${plainWords(name)} ${durationWords(ms)}`),
+    ...(tools.length === 0 ? [] : [`${countWords(tools.length, 'tool call', 'tool calls')}, ${failed} failed`]),
+    ...of('question').map(({ ms }) => `a question for ${durationWords(ms)}`),
+  ];
+  return parts.length === 0 ? 'its steps are not known' : harmlessLine(parts.join('; '));
+}

@@ -1,0 +1,59 @@
+import { useSignal } from '@preact/signals';
+import type { VNode } from 'preact';
+import { useRef } from 'preact/hooks';
+import type { CommandRequest } from '../../../src/server/api/schema/command.ts';
+import { act, isSendingAt, type Spot } from '../../data/connection/actions.ts';
+
+interface ActionButtonProps {
+  readonly spot: Spot;
+  readonly request: CommandRequest;
+  readonly label: string;
+  /** A name for screen readers that says of what: "Stop BAT-3". */
+  readonly name: string;
+  /** Asked by the first press; the second one does it. */
+  readonly confirm?: string;
+  readonly isMain?: boolean;
+  /** Which action it is, whatever it is called on the page (`data-part`). */
+  readonly part?: string;
+}
+
+/** A second press sooner than this belongs to a double click, which is no answer to a question. */
+const doubleClickMs = 350;
+
+/** A button that sends a command. What came of it is told by `ActionFeedback` at the same spot. */
+export function ActionButton(props: ActionButtonProps): VNode {
+  const { spot, request, label, name, confirm, isMain = false, part = request.kind } = props;
+  const isArmed = useSignal(false);
+  const armedAt = useRef(0);
+  const isSending = isSendingAt(spot);
+  const press = (event: MouseEvent): void => {
+    if (confirm !== undefined && !isArmed.peek()) {
+      isArmed.value = true;
+      armedAt.current = event.timeStamp;
+      return;
+    }
+    if (confirm !== undefined && event.timeStamp - armedAt.current < doubleClickMs) return;
+    isArmed.value = false;
+    void act(spot, request);
+  };
+  return (
+    <button
+      type="button"
+      data-part={part}
+      class={[isMain ? 'main' : '', isArmed.value ? 'armed' : ''].join(' ').trim()}
+      aria-label={isArmed.value ? `${confirm} ${name}` : name}
+      aria-disabled={isSending}
+      onClick={press}
+      onBlur={() => {
+        isArmed.value = false;
+      }}
+      onKeyDown={(event) => {
+        if (event.key === 'Escape') isArmed.value = false;
+        // A key that is held down presses once; the second press would answer what the first one asked.
+        if (event.repeat && event.key === 'Enter') event.preventDefault();
+      }}
+    >
+      {isArmed.value ? confirm : label}
+    </button>
+  );
+}

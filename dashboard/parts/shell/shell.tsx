@@ -1,0 +1,192 @@
+import { useSignal, useSignalEffect } from '@preact/signals';
+import type { VNode } from 'preact';
+import { useErrorBoundary } from 'preact/hooks';
+import { hasSeveralProjects, needsYou, projects } from '../../data/connection/live.ts';
+import { isTokenWanted } from '../../data/connection/token.ts';
+import { moveToRow, useKeys } from '../../data/page/keyboard.ts';
+import { matchPath } from '../../data/page/match-path.ts';
+import { go, linkTo, place, setQuery } from '../../data/page/router.ts';
+import { nextTheme, theme } from '../../data/page/theme.ts';
+import { type Screen, screens } from '../../screens/index.ts';
+import { Arrivals } from '../rows/arrivals.tsx';
+import { Text } from '../shared/text.tsx';
+import { AwayBar } from './away-bar.tsx';
+import { KeyList } from './key-list.tsx';
+import { NoticeLine } from './notice-line.tsx';
+import { Palette } from './palette.tsx';
+import { TokenForm } from './token-form.tsx';
+import { Wordmark } from './wordmark.tsx';
+
+/** What is around every screen: the way to the others, the search, and what is said when the daemon is away. */
+export function Shell(): VNode {
+  const over = useSignal<'keys' | 'palette' | null>(null);
+  const close = (): void => {
+    over.value = null;
+  };
+  const openPalette = (): void => {
+    over.value = over.peek() === 'palette' ? null : 'palette';
+  };
+  useKeys(
+    [
+      ...screens
+        .filter(({ key }) => key !== null)
+        .map(({ path, label, key }) => ({
+          keys: `g ${key}`,
+          label: `go to ${label}`,
+          run: () => go(linkTo(path)),
+        })),
+      { keys: 'mod+k', label: 'search, and do', run: openPalette },
+      { keys: '/', label: 'search', run: () => searchHere() || openPalette() },
+      { keys: 'j', label: 'next row', run: () => moveToRow(1) },
+      { keys: 'k', label: 'previous row', run: () => moveToRow(-1) },
+      { keys: 'Escape', label: 'close, or leave the row', run: () => (document.activeElement as HTMLElement)?.blur() },
+      {
+        keys: '?',
+        label: 'show all keys',
+        run: () => {
+          over.value = 'keys';
+        },
+      },
+    ],
+    'everywhere',
+  );
+  const found = findScreen(place.value.path);
+  useSignalEffect(() => {
+    const count = needsYou.value.length;
+    const name = findScreen(place.value.path)?.screen.label ?? 'Not found';
+    document.title = `${count > 0 ? `(${count}) ` : ''}${name} · Baton`;
+  });
+  if (isTokenWanted.value) return <TokenForm />;
+  return (
+    <>
+      <a class="skip" href="#main">
+        Skip to the content
+      </a>
+      <header class="top">
+        <a href={linkTo('/')} class="home" aria-label="Baton: Now">
+          <Wordmark />
+        </a>
+        <Navigation current={found?.screen ?? null} />
+        <ProjectChoice />
+        <button type="button" class="search" onClick={openPalette}>
+          <span>
+            Search<span class="longer"> or act</span>
+          </span>
+          <kbd>{isMac ? '⌘' : 'Ctrl '}K</kbd>
+        </button>
+        <button
+          type="button"
+          class="quiet keys"
+          onClick={() => {
+            over.value = 'keys';
+          }}
+        >
+          Keys
+        </button>
+        <button type="button" class="quiet" aria-label={`Colours: ${theme.value}. Change`} onClick={nextTheme}>
+          {themeWords[theme.value]}
+        </button>
+      </header>
+      <AwayBar />
+      <main id="main" tabIndex={-1}>
+        {found === null ? <NotFound /> : <ScreenBox key={place.value.path} {...found} />}
+      </main>
+      <NoticeLine />
+      <Arrivals />
+      {over.value === 'keys' && <KeyList onClose={close} />}
+      {over.value === 'palette' && <Palette onClose={close} />}
+    </>
+  );
+}
+
+const isMac = navigator.platform.startsWith('Mac');
+const themeWords = { auto: 'Auto', light: 'Light', dark: 'Dark' } as const;
+
+/** Where a screen has a search of its own, that one is meant. */
+function searchHere(): boolean {
+  const field = document.querySelector<HTMLInputElement>('main input[type=search]');
+  field?.focus();
+  field?.select();
+  return field !== null;
+}
+
+interface FoundScreen {
+  readonly screen: Screen;
+  readonly params: Readonly<Record<string, string>>;
+}
+
+function findScreen(path: string): FoundScreen | null {
+  for (const screen of screens) {
+    const params = matchPath(screen.path, path);
+    if (params !== null) return { screen, params };
+  }
+  return null;
+}
+
+/** A screen that breaks says so, and takes nothing else with it. */
+function ScreenBox({ screen, params }: FoundScreen): VNode {
+  const [error, tryAgain] = useErrorBoundary();
+  if (error === undefined) return <screen.component params={params} />;
+  return (
+    <section class="screen">
+      <h1 tabIndex={-1}>This screen broke</h1>
+      <p class="problem">
+        <Text text={String(error)} />
+      </p>
+      <p class="actions">
+        <button type="button" onClick={tryAgain}>
+          Try again
+        </button>
+      </p>
+    </section>
+  );
+}
+
+function Navigation({ current }: { readonly current: Screen | null }): VNode {
+  const count = needsYou.value.length;
+  return (
+    <nav class="screens" aria-label="Screens">
+      {screens
+        .filter(({ key }) => key !== null)
+        .map((screen) => (
+          <a key={screen.path} href={linkTo(screen.path)} aria-current={screen === current ? 'page' : undefined}>
+            {screen.label}
+            {screen.path === '/' && count > 0 && (
+              <span class="count needs">
+                {count}
+                <span class="unseen"> need you</span>
+              </span>
+            )}
+          </a>
+        ))}
+    </nav>
+  );
+}
+
+function ProjectChoice(): VNode | null {
+  if (!hasSeveralProjects.value) return null;
+  const names = [...(projects.value?.keys() ?? [])];
+  return (
+    <select
+      aria-label="Project"
+      value={place.value.query.get('project') ?? ''}
+      onChange={({ currentTarget }) => setQuery({ project: currentTarget.value }, 'push')}
+    >
+      <option value="">All projects</option>
+      {names.map((name) => (
+        <option key={name}>{name}</option>
+      ))}
+    </select>
+  );
+}
+
+function NotFound(): VNode {
+  return (
+    <section class="screen" data-part="not_found">
+      <h1 tabIndex={-1}>There is no such page</h1>
+      <p>
+        <a href={linkTo('/')}>What goes on now</a>
+      </p>
+    </section>
+  );
+}

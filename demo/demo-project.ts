@@ -1,0 +1,27 @@
+/** The files of the scratch project: a small library with a test, so that the tickets have something real to change. */
+export const demoProject: Readonly<Record<string, string>> = {
+  'package.json': `{
+  "name": "words",
+  "version": "1.0.0",
+  "type": "module",
+  "scripts": { "test": "node --test" }
+}
+`,
+  'README.md': `# words
+
+Small functions on text. \`npm test\` runs the tests.
+`,
+  'src/title-case.js': `/** Every word with a capital letter. */
+export function titleCase(text) {
+  return text.replace(/\\b\\w/g, (letter) => letter.toUpperCase());
+}
+`,
+  'test/title-case.test.js': `import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { titleCase } from '../src/cli/src/title-case.js';
+
+test('gives every word a capital letter', () => {
+  assert.equal(titleCase('one ticket, one agent'), 'One Ticket, One Agent');
+});
+`,
+};

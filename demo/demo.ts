@@ -1,0 +1,233 @@
+import path from 'node:path';
+import { rehearsalHaste } from '../src/agent/rehearsal/haste.ts';
+import { exitCodes } from '../src/cli/exit-codes.ts';
+import { jsonLine } from '../src/cli/json-line.ts';
+import { systemClock } from '../src/clock/system-clock.ts';
+import type { Logger } from '../src/core/logger.ts';
+import { workflowContext } from '../src/daemon/adapters.ts';
+import { createDaemon, type Daemon } from '../src/daemon/daemon.ts';
+import { runDaemon } from '../src/daemon/run-daemon.ts';
+import { type OpenedApi, openApi } from '../src/daemon/services/open-api.ts';
+import { shellArgument } from '../src/daemon/shell-argument.ts';
+import { shellWord } from '../src/daemon/shell-word.ts';
+import { listenForStop } from '../src/daemon/stop-on-signal.ts';
+import type { Surroundings } from '../src/daemon/surroundings.ts';
+import { openWorkplace, type Workplace } from '../src/daemon/workplace.ts';
+import type { Orchestrator } from '../src/orchestrator/orchestrator.ts';
+import type { ReadModel } from '../src/orchestrator/view/read-model.ts';
+import { createLogger } from '../src/telemetry/create-logger.ts';
+import type { Board } from '../src/tracker/board/board.ts';
+import { loadWorkflow } from '../src/workflow/load-workflow.ts';
+import { answerInPlace } from './answer-in-place.ts';
+import { type AskingIssue, askingIssues } from './asking-issues.ts';
+import { fileTickets } from './file-tickets.ts';
+import { type DemoFolder, openDemoFolder, putAside } from './make-demo.ts';
+import { type PlayedPerson, personName, playPerson } from './play-person.ts';
+import { openScreen } from './screen.ts';
+import { placeFlags, tellQuestions } from './tell-questions.ts';
+import { type TicketRow, ticketRows, withoutQuota } from './ticket-rows.ts';
+
+export interface DemoFlags {
+  readonly json?: boolean;
+  readonly once?: boolean;
+  readonly dir?: string;
+}
+
+/** `baton demo`: the real daemon with its own board on a scratch repository, with the stand-in agent. */
+export async function demo(flags: DemoFlags, given: Surroundings): Promise<number> {
+  const surroundings = flags.once ? inHaste(given) : given;
+  using signals = listenForStop(surroundings);
+  const { folder, keptOther } = await openDemoFolder(flags.dir, surroundings);
+  const json = flags.json === true;
+  if (keptOther !== null && !json)
+    surroundings.stdout.write(`The demo that was here is of another version of Baton; it is kept in ${keptOther}\n`);
+  const { logger, close } = createLogger({ clock: systemClock, file: { logsRoot: folder.root }, terminal: null });
+  try {
+    const { server } = loadWorkflow(folder.workflow, workflowContext(surroundings)).settings;
+    await using api = await openApi({ server, port: undefined, stateDir: folder.stateDir }, logger, surroundings);
+    await using daemon = await openDemo({ folder, logger, api }, surroundings);
+    const { orchestrator } = daemon;
+    const board = daemon.board();
+    await fileTickets(board);
+    const { batonPath } = surroundings;
+    const askHere = (identifier: string): string =>
+      `${[batonPath, 'ask', 'show', identifier].map(shellArgument).join(' ')} ${placeFlags(folder)}`;
+    const rows = async (): Promise<TicketRow[]> => ticketRows(await allTickets(board), orchestrator.read(), askHere);
+    if ((await rows()).every(({ status }) => status === 'done')) {
+      await daemon[Symbol.asyncDispose]();
+      return await beginAnew(flags, folder, surroundings);
+    }
+    if (!json) surroundings.stdout.write(introduction(folder, flags.once === true, api.address.url, batonPath));
+    const isRunning = (id: string): boolean => orchestrator.read().running.some(({ issue }) => issue.id === id);
+    await using workplace = await openWorkplace(folder, surroundings);
+    const screen = openScreen({ rows, footer: () => footer(orchestrator.read()), json, output: surroundings });
+    const { say } = screen;
+    const asking = (): AskingIssue[] => (flags.once ? askingIssues(orchestrator.read()) : []);
+    const answer = (asked: AskingIssue): Promise<void> =>
+      answerInPlace(asked, { workplace, say, name: personName }, surroundings);
+    const person = playPerson(
+      { board, folder, logger, clock: systemClock, say, isRunning, asking, answer },
+      surroundings,
+    );
+    const tell = flags.once ? () => {} : tellQuestions({ workplace, folder, batonPath, say, logger });
+    const unwatch = orchestrator.onChange(() => {
+      tell(orchestrator.read());
+      person.look();
+      screen.show();
+    });
+    // Whoever reads has gone (`baton demo | head`): there is nobody left to show anything to.
+    surroundings.stdout.once('error', () => void orchestrator.stop());
+    if (flags.once) stopWhenIdle({ orchestrator, board, person, asking, logger });
+    await runDaemon(daemon, signals);
+    unwatch();
+    await person.rest();
+    await screen.close();
+    const last = (await rows()).map((row) => ({ ...row, detail: person.whyRefused(row.identifier) ?? row.detail }));
+    const outOfQuota = await countOutOfQuota(workplace, orchestrator.read().startedAt);
+    surroundings.stdout.write(summary({ rows: last, daemon, folder, json, outOfQuota, batonPath }));
+    return flags.once && last.some(({ status }) => status !== 'done') ? exitCodes.error : exitCodes.ok;
+  } finally {
+    await close();
+  }
+}
+
+/** Nobody watches: the agents wait a tenth of what their scripts say, unless somebody wants it otherwise. */
+function inHaste(surroundings: Surroundings): Surroundings {
+  return { ...surroundings, env: { [rehearsalHaste]: '10', ...surroundings.env } };
+}
+
+interface DemoParts {
+  readonly folder: DemoFolder;
+  readonly logger: Logger;
+  readonly api: OpenedApi;
+}
+
+function openDemo({ folder, logger, api }: DemoParts, surroundings: Surroundings): Promise<Daemon> {
+  const { workflow: workflowPath, stateDir } = folder;
+  return createDaemon({ workflowPath, stateDir, trial: null, role: 'daemon', logger, api }, surroundings);
+}
+
+/** A demo whose tickets are all done shows nothing; the next one begins with new ones. */
+async function beginAnew(flags: DemoFlags, folder: DemoFolder, surroundings: Surroundings): Promise<number> {
+  const kept = await putAside(folder);
+  if (!flags.json) surroundings.stdout.write(`The last demo is over; it is kept in ${kept}\n`);
+  return demo(flags, surroundings);
+}
+
+/** In the order they were filed. */
+async function allTickets(board: Board): Promise<Awaited<ReturnType<Board['list']>>> {
+  const found = await board.list({ statuses: [], labels: [], limit: 1_000 });
+  return found.toSorted(
+    (left, right) => left.createdAt - right.createdAt || compareNumbers(left.identifier, right.identifier),
+  );
+}
+
+function compareNumbers(left: string, right: string): number {
+  return left.localeCompare(right, 'en', { numeric: true });
+}
+
+interface IdleWatch {
+  readonly orchestrator: Orchestrator;
+  readonly board: Board;
+  readonly person: PlayedPerson;
+  readonly asking: () => readonly AskingIssue[];
+  readonly logger: Logger;
+}
+
+/**
+ * Stops the orchestrator when nothing is left to do: nothing runs, nothing is due, nothing waits to be merged or answered
+ * that can be, and two whole ticks since then have found nothing to start. Two, because the one in progress may have read
+ * the board before the last run ended.
+ */
+function stopWhenIdle({ orchestrator, board, person, asking, logger }: IdleWatch): void {
+  let busyAtTick = 0;
+  let checking = false;
+  const check = async (): Promise<void> => {
+    await person.rest();
+    const { running, retrying, waitingQuota, polling } = orchestrator.read();
+    const inReview = await board.list({ statuses: ['review'], labels: [], limit: 100 });
+    const canMerge = inReview.some(({ id }) => !person.hasRefused(id));
+    const questions = asking();
+    const canAnswer = questions.some(({ key }) => !person.hasRefused(key));
+    // An agent that waits for an answer which the demo could not give would wait for a long time.
+    const inVain = new Set(questions.filter(({ key }) => person.hasRefused(key)).map(({ issue }) => issue.id));
+    const atWork = [...running, ...retrying, ...waitingQuota].some(({ issue }) => !inVain.has(issue.id));
+    if (atWork || canMerge || canAnswer) busyAtTick = polling.ticks;
+    else if (!polling.pollCheckInProgress && polling.ticks >= busyAtTick + 2) await orchestrator.stop();
+  };
+  orchestrator.onChange(() => {
+    if (checking) return;
+    checking = true;
+    void check()
+      .catch((error) => logger.error('demo_check_failed', { error }))
+      .finally(() => {
+        checking = false;
+      });
+  });
+}
+
+function introduction(folder: DemoFolder, isOnce: boolean, url: string, batonPath: string): string {
+  const top = [batonPath, 'top', '--workflow', folder.workflow, '--state-dir', folder.stateDir].map(shellArgument);
+  return [
+    'Baton demo: ten tickets on the board, three agents at a time. The agent is "rehearsal", a scripted stand-in:',
+    'it edits files, runs tests and commits for real, but no model is asked and nothing leaves this machine.',
+    `The demo also plays the person who merges a reviewed branch${isOnce ? ' and answers what an agent asks' : ''}.`,
+    ...(isOnce
+      ? []
+      : ['One of the agents will ask you something; WORDS-1 works for two minutes, and hears what you tell it.']),
+    `Everything is in ${folder.root}`,
+    `The dashboard is at ${url}`,
+    ...(isOnce ? [] : [`The same in another terminal: ${top.join(' ')}`]),
+    '',
+  ].join('\n');
+}
+
+function footer(model: ReadModel): string {
+  const { slots, totals } = model;
+  const figures = `agents ${slots.used}/${slots.limit}   runs ${totals.runs}   tokens ${totals.totalTokens.toLocaleString('en')} (scripted)`;
+  const parked = withoutQuota(model);
+  return `${figures}   Ctrl-C stops${parked === '' ? '' : `   quota: ${parked}`}`;
+}
+
+/** Runs of this life that ended because the quota of their account was used up. */
+async function countOutOfQuota({ store, project }: Workplace, startedAt: number): Promise<number> {
+  const runs = await store.runs.list(project.id, { limit: 1_000 });
+  return runs.filter((run) => run.startedAt >= startedAt && run.finish?.errorCode === 'agent_quota_exhausted').length;
+}
+
+interface Ending {
+  readonly rows: readonly TicketRow[];
+  readonly daemon: Daemon;
+  readonly folder: DemoFolder;
+  readonly json: boolean;
+  readonly outOfQuota: number;
+  /** How the reader starts Baton. */
+  readonly batonPath: string;
+}
+
+function summary({ rows, daemon, folder, json, outOfQuota, batonPath }: Ending): string {
+  const { totals } = daemon.orchestrator.read();
+  const done = rows.filter(({ status }) => status === 'done').length;
+  const { failed = 0, timed_out: timedOut = 0, stalled = 0 } = totals.runsByEnd;
+  const bad = failed + timedOut + stalled - outOfQuota;
+  if (json) {
+    const figures = { tickets: rows.length, done, runs: totals.runs, failed: bad, out_of_quota: outOfQuota };
+    return jsonLine({ summary: { ...figures, folder: folder.root } });
+  }
+  const left = rows.filter(({ status }) => status !== 'done');
+  return [
+    '',
+    `${done} of ${rows.length} tickets done in ${totals.runs} runs; ${runsText(bad)} failed, ${runsText(outOfQuota)} found no quota.`,
+    ...left.map(({ identifier, status, detail }) => `  ${identifier} is left: ${detail || status}`),
+    ...(left.length === 0 ? [] : ['The next demo goes on from here.']),
+    'See what the agents made, what Baton knows, and the log:',
+    `  git -C ${shellWord(folder.project)} log --oneline --graph`,
+    `  ${shellArgument(batonPath)} runs list ${placeFlags(folder)}`,
+    `  less ${shellWord(path.join(folder.root, 'log', 'baton.log'))}`,
+    '',
+  ].join('\n');
+}
+
+function runsText(count: number): string {
+  return count === 1 ? '1 run' : `${count} runs`;
+}

@@ -1,0 +1,116 @@
+import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { BatonError } from '../src/core/baton-error.ts';
+import type { Surroundings } from '../src/daemon/surroundings.ts';
+import { daemonStatus } from '../src/daemon/workplace.ts';
+import { demoProject } from './demo-project.ts';
+import { demoTickets } from './demo-tickets.ts';
+import { demoWorkflow } from './demo-workflow.ts';
+import { demoAuthor, git } from './git.ts';
+
+export interface DemoFolder {
+  readonly root: string;
+  readonly workflow: string;
+  readonly project: string;
+  readonly stateDir: string;
+}
+
+/** Written last: a folder that has it holds a whole demo, and it says of which files. */
+const mark = '.baton-demo';
+const markText = [
+  'A folder of `baton demo`. It may be removed when no demo runs.',
+  `Made of ${createHash('sha256')
+    .update(JSON.stringify([demoWorkflow, demoProject, demoTickets]))
+    .digest('hex')}`,
+  '',
+].join('\n');
+
+export interface OpenedDemo {
+  readonly folder: DemoFolder;
+  /** Where the demo of another version of Baton is kept that was there. */
+  readonly keptOther: string | null;
+}
+
+/**
+ * The folder of the demo: the one that is there, to go on with it, or a new one with a git repository of real files. One
+ * that another version of Baton made cannot be gone on with: its tickets and settings are others. It is put aside.
+ */
+export async function openDemoFolder(wanted: string | undefined, surroundings: Surroundings): Promise<OpenedDemo> {
+  const folder = demoFolder(wanted, surroundings);
+  const found = await readFile(path.join(folder.root, mark), 'utf8').catch(() => null);
+  if (found === markText) return { folder, keptOther: null };
+  const keptOther = found === null ? null : await putOtherAside(folder, surroundings);
+  await makeDemo(folder, surroundings);
+  return { folder, keptOther };
+}
+
+async function putOtherAside(folder: DemoFolder, surroundings: Surroundings): Promise<string> {
+  if ((await daemonStatus(folder, surroundings)) === null) return putAside(folder);
+  const nextStep = 'Stop it first, or choose another folder with --dir.';
+  const details = { problem: 'other_version_running', folder: folder.root };
+  throw new BatonError('demo_failed', `A demo of another version of Baton runs in ${folder.root}.`, {
+    details,
+    nextStep,
+  });
+}
+
+async function makeDemo({ root, project, workflow }: DemoFolder, surroundings: Surroundings): Promise<void> {
+  await makeEmptyFolder(root);
+  await mkdir(project);
+  await writeTree(project, demoProject);
+  await git(project, ['init', '--quiet', '--initial-branch=main'], surroundings);
+  await git(project, ['add', '--all'], surroundings);
+  await git(project, [...demoAuthor, 'commit', '--quiet', '--message=Begin'], surroundings);
+  await writeFile(workflow, demoWorkflow);
+  await writeFile(path.join(root, mark), markText);
+}
+
+/** Puts a demo that is over aside, so that the next one begins anew; gives its new name. Nothing is removed. */
+export async function putAside({ root }: DemoFolder): Promise<string> {
+  for (let number = 1; ; number += 1) {
+    const name = `${root}-finished-${number}`;
+    if (existsSync(name)) continue;
+    await rename(root, name);
+    return name;
+  }
+}
+
+function demoFolder(wanted: string | undefined, { cwd, env, homeDir }: Surroundings): DemoFolder {
+  const stateHome = env.XDG_STATE_HOME || path.join(homeDir, '.local', 'state');
+  const root = wanted === undefined ? path.join(stateHome, 'baton', 'demo') : path.resolve(cwd, wanted);
+  return {
+    root,
+    workflow: path.join(root, 'WORKFLOW.md'),
+    project: path.join(root, 'project'),
+    stateDir: path.join(root, 'state'),
+  };
+}
+
+/** The folder may hold something of somebody: nothing is written over (law 8). */
+async function makeEmptyFolder(root: string): Promise<void> {
+  const nextStep = `Choose another folder with --dir, or remove ${root} if it is the rest of a demo.`;
+  try {
+    await mkdir(root, { recursive: true });
+  } catch (cause) {
+    const details = { problem: 'folder_not_made', folder: root };
+    throw new BatonError('demo_failed', `The demo folder ${root} cannot be made.`, { cause, details, nextStep });
+  }
+  const found = await readdir(root);
+  if (found.length > 0) {
+    const details = { problem: 'folder_not_empty', folder: root };
+    throw new BatonError('demo_failed', `The folder ${root} is not empty and holds no whole demo.`, {
+      details,
+      nextStep,
+    });
+  }
+}
+
+async function writeTree(folder: string, files: Readonly<Record<string, string>>): Promise<void> {
+  for (const [name, content] of Object.entries(files)) {
+    const file = path.join(folder, name);
+    await mkdir(path.dirname(file), { recursive: true });
+    await writeFile(file, content);
+  }
+}

@@ -1,0 +1,113 @@
+import { eventLine } from '../src/agent/event-line.ts';
+import type { AgentQuestion } from '../src/core/command/question.ts';
+import { askCommand } from '../src/core/command/retry-command.ts';
+import { harmlessLine } from '../src/core/text/harmless-line.ts';
+import type { IssueName } from '../src/orchestrator/claims/claim.ts';
+import type { ReadModel, RetryingView } from '../src/orchestrator/view/read-model.ts';
+import type { BoardIssue } from '../src/store/tables/board-issues.ts';
+
+/** How each status is called on a screen. */
+export const statusWords = {
+  waiting: 'waiting',
+  running: 'running',
+  asking: 'asks you',
+  retrying: 'retrying',
+  waiting_quota: 'no quota',
+  held: 'held',
+  review: 'review',
+  done: 'done',
+} as const;
+
+/** One ticket as a watcher sees it. */
+export interface TicketRow {
+  readonly identifier: string;
+  readonly title: string;
+  readonly state: string;
+  readonly status: keyof typeof statusWords;
+  /** What it does, or why it does not, in one line; empty when there is nothing to say. */
+  readonly detail: string;
+  /** The code of why it does not start or go on; null while nothing is in its way. */
+  readonly code: string | null;
+  /** When Baton looks at it again, in ISO format; null when that is not known. */
+  readonly until: string | null;
+}
+
+/** The command that shows the question of an issue, whichever folder the reader is in. */
+export type AskHere = (identifier: string) => string;
+
+/** All tickets with what the orchestrator knows of each, in words that cannot steer a terminal, whoever wrote them. */
+export function ticketRows(issues: readonly BoardIssue[], model: ReadModel, askHere: AskHere): TicketRow[] {
+  return issues.map((issue) => {
+    const { status, detail, code = null, until = null } = statusOf(issue, model, askHere);
+    return {
+      identifier: eventLine(issue.identifier),
+      title: eventLine(issue.title),
+      state: eventLine(issue.status),
+      status,
+      // The reason of a hold ends with a command, and one that is cut off cannot be typed.
+      detail: status === 'held' ? harmlessLine(detail) : eventLine(detail),
+      code,
+      until: until === null ? null : new Date(until).toISOString(),
+    };
+  });
+}
+
+interface Status extends Pick<TicketRow, 'status' | 'detail'> {
+  readonly code?: string | null;
+  readonly until?: number;
+}
+
+function statusOf(issue: BoardIssue, model: ReadModel, askHere: AskHere): Status {
+  const isThis = (entry: { readonly issue: IssueName }): boolean => entry.issue.id === issue.id;
+  const asked = model.questions.find(isThis);
+  if (asked !== undefined) return { status: 'asking', detail: questionText(asked.question) };
+  const running = model.running.find(isThis);
+  if (running !== undefined) {
+    const doing = running.lastEvent?.summary || running.stage.replaceAll('_', ' ');
+    return { status: 'running', detail: running.attempt === null ? doing : `retry ${running.attempt}: ${doing}` };
+  }
+  if (issue.status === 'done' || issue.status === 'cancelled') return { status: 'done', detail: '' };
+  if (issue.status === 'review') return { status: 'review', detail: 'its branch waits for a person to merge it' };
+  const held = model.held.find(isThis);
+  if (held !== undefined) {
+    // A reason names the command for the folder of the workflow file.
+    const detail = held.reason.replace(askCommand(issue.identifier), () => askHere(issue.identifier));
+    return { status: 'held', detail, code: held.code };
+  }
+  const unpaid = model.waitingQuota.find(isThis);
+  // There is quota again, and something else that it waits for.
+  if (unpaid !== undefined && unpaid.waitCode !== null && unpaid.waitCode !== 'waiting_quota')
+    return { status: 'waiting', detail: unpaid.waitReason ?? '', code: unpaid.waitCode };
+  if (unpaid !== undefined)
+    return { status: 'waiting_quota', detail: quotaText(unpaid, model), code: 'waiting_quota', until: unpaid.dueAt };
+  const retrying = model.retrying.find(isThis);
+  if (retrying !== undefined) {
+    const why = retrying.error === null ? 'looks again' : `waits to try again: ${retrying.error}`;
+    return { status: 'retrying', detail: why, code: retrying.waitCode, until: retrying.dueAt };
+  }
+  const skipped = model.skipped.find(isThis)?.reason;
+  return { status: 'waiting', detail: skipped?.text ?? '', code: skipped?.code ?? null };
+}
+
+function questionText({ text, fields }: AgentQuestion): string {
+  const options = fields[0]?.options ?? [];
+  return options.length === 0 ? text : `${text} (${options.join(', or ')})`;
+}
+
+function quotaText({ dueAt, waitReason, error }: RetryingView, model: ReadModel): string {
+  const why = withoutQuota(model) || waitReason || error || 'its account has none left';
+  return `waits until ${timeOfDay(dueAt)} for quota: ${why}`;
+}
+
+/** The accounts that nothing starts on now, and until when; empty when all are ready. */
+export function withoutQuota({ accounts }: ReadModel): string {
+  return accounts
+    .filter(({ waitsFor }) => waitsFor !== null)
+    .map(({ name, parked }) => `${name} has none${parked === null ? '' : ` until ${timeOfDay(parked.until)}`}`)
+    .join(', ');
+}
+
+/** As the lines of the demo tell the time. */
+export function timeOfDay(at: number): string {
+  return new Date(at).toISOString().slice(11, 19);
+}

@@ -1,0 +1,295 @@
+import { timedOut, within } from '../../../clock/clock.ts';
+import { BatonError } from '../../../core/baton-error.ts';
+import type { LiveProcess } from '../../../process/containment/live-process.ts';
+import type { AgentSession, SessionRequest, TurnResult } from '../../agent.ts';
+import { type AgentParts, endAgent } from '../../launch-agent.ts';
+import type { CodexAgentOptions } from '../codex-agent.ts';
+import { RequestDesk } from '../requests/request-desk.ts';
+import { type AboutTurn, aboutTurn } from '../turn/about-turn.ts';
+import { codexError } from '../turn/codex-error.ts';
+import { EventTeller } from '../turn/event-teller.ts';
+import { followItem } from '../turn/follow-item.ts';
+import { ForeignTurns } from '../turn/foreign-turns.ts';
+import { interruptTurn } from '../turn/interrupt-turn.ts';
+import { LiveTurn } from '../turn/live-turn.ts';
+import { neededInput, tellTurnEnd, turnEndOf, turnNotEnded } from '../turn/turn-end.ts';
+import { CodexConnection, CodexRefusal } from '../wire/connection.ts';
+import { isFields } from '../wire/fields.ts';
+import type { Frame } from '../wire/frame.ts';
+import { FrameReporter } from '../wire/report-frames.ts';
+import { openSession } from './open-session.ts';
+import { PastTurns } from './past-turns.ts';
+import * as say from './session-params.ts';
+
+/** How long an interrupted turn, and the commands that it left running, have to end before the process itself is ended. */
+const interruptMs = 3_000;
+/** Making a thread shorter is one call of the model, so a matter of minutes at most. */
+const compactMs = 300_000;
+
+/**
+ * One app-server on one workspace. Two things live side by side: the turn that somebody waits for (`#awaited`), and the
+ * turn that Codex is at (`#running`), which goes on when the first was given up, fell silent or needs a person. No turn
+ * begins while another runs: Codex would take its prompt as a word to the old one.
+ */
+export class CodexSession implements AgentSession {
+  readonly remembersTurns = true;
+  readonly pid: number;
+  threadId: string | null = null;
+  isResumed = false;
+  readonly #process: LiveProcess;
+  readonly #request: SessionRequest;
+  readonly #options: CodexAgentOptions;
+  readonly #parts: AgentParts;
+  readonly #teller: EventTeller;
+  readonly #reporter: FrameReporter;
+  readonly #desk: RequestDesk;
+  readonly #hasOwnServer: boolean;
+  readonly #connection: CodexConnection;
+  readonly #pastTurns = new PastTurns();
+  readonly #foreign: ForeignTurns;
+  /** Why no further turn can begin: Codex is still at one that it was told to end. */
+  #stuck: BatonError | null = null;
+  #awaited: LiveTurn | null = null;
+  #running: LiveTurn | null = null;
+  #compaction: LiveTurn | null = null;
+  #stopping: Promise<void> | null = null;
+
+  constructor(process: LiveProcess, request: SessionRequest, options: CodexAgentOptions, parts: AgentParts) {
+    this.pid = process.pid;
+    this.#process = process;
+    this.#request = request;
+    this.#options = options;
+    this.#parts = parts;
+    this.#hasOwnServer = options.tools === 'mcp' && request.toolAddress !== null;
+    this.#teller = new EventTeller(parts.clock, process.pid, request.onEvent);
+    this.#reporter = new FrameReporter(parts.clock, this.#teller);
+    const ours = { clock: parts.clock, teller: this.#teller };
+    this.#foreign = new ForeignTurns({ ...ours, connection: () => this.#connection, waitMs: interruptMs });
+    this.#desk = new RequestDesk({
+      ...ours,
+      approvals: options.approvals,
+      hasOwnServer: this.#hasOwnServer,
+      request,
+      answer: (id, answer) => this.#connection.answer(id, answer),
+      changesOf: (itemId) => this.#reporter.changesOf(itemId),
+      onOpen: () => this.#running?.hold('request'),
+      onIdle: () => this.#running?.release('request'),
+    });
+    this.#connection = new CodexConnection(process, parts, {
+      onSound: () => this.#running?.touch(),
+      onFrame: (frame) => this.#hear(frame),
+      onGarbage: (line) => this.#teller.tell(line.trimStart().startsWith('{') ? 'malformed' : 'other_message', line),
+      onEnd: (error) => this.#lose(error),
+    });
+  }
+
+  /** Brings the session to where a turn can begin. */
+  async begin(): Promise<void> {
+    const ours = { connection: this.#connection, reporter: this.#reporter, teller: this.#teller };
+    const { threadId, isResumed } = await openSession(ours, this.#options, this.#request, this.#parts);
+    this.threadId = threadId;
+    this.isResumed = isResumed;
+    if (isResumed && this.#request.recovery?.compact === true) await this.#compact(threadId);
+  }
+
+  async runTurn(prompt: string, signal?: AbortSignal): Promise<TurnResult> {
+    if (this.#running !== null) await this.#interrupt(this.#running);
+    else await this.#endForeign();
+    if (this.#stopping !== null || signal?.aborted || this.threadId === null) return { status: 'cancelled' };
+    const broken = this.#connection.ended ?? this.#stuck ?? (this.#foreign.isIn(this.threadId) ? turnNotEnded() : null);
+    if (broken !== null) return { status: 'failed', error: broken };
+    const turn = this.#openTurn();
+    const params = say.turnStartParams(this.#options, this.#request, this.threadId, prompt);
+    this.#connection
+      .request('turn/start', params, this.#options.readTimeoutMs)
+      .then((answer) => this.#begun(turn, say.idIn(answer, 'turn')))
+      .catch((error: unknown) => this.#refused(turn, error));
+    return this.#await(turn, signal);
+  }
+
+  async steer(text: string): Promise<boolean> {
+    const turn = this.#awaited;
+    const { threadId } = this;
+    if (turn === null || turn.isGivenUp || threadId === null) return false;
+    const id = await within(this.#parts.clock, this.#options.readTimeoutMs, turn.begun);
+    if (id === timedOut || id === null || turn.isSettled || turn.isGivenUp) return false;
+    const params = { threadId, expectedTurnId: id, input: say.textInput(text) };
+    try {
+      await this.#connection.request('turn/steer', params, this.#options.readTimeoutMs);
+      return !turn.isGivenUp;
+    } catch (error) {
+      // It ended meanwhile: then there was nobody to hear it.
+      if (turn.isSettled || (error instanceof CodexRefusal && /active turn/.test(error.message))) return false;
+      throw this.#errorOf(error);
+    }
+  }
+
+  stop(): Promise<void> {
+    this.#stopping ??= this.#stop();
+    return this.#stopping;
+  }
+
+  async #stop(): Promise<void> {
+    this.#awaited?.giveUp();
+    this.#desk.takeBackAll();
+    if (this.#running !== null) await this.#interrupt(this.#running);
+    else await Promise.all([this.#endForeign(), this.#foreign.cleanTerminals(this.threadId)]);
+    this.#awaited?.settle({ status: 'cancelled' });
+    try {
+      await endAgent(this.#process);
+      await this.#connection.reading;
+    } finally {
+      this.#reporter.endTurn();
+      this.#teller.close();
+    }
+  }
+
+  /** Makes the thread shorter. When that fails, it goes on as it is: the next failure takes the next step. */
+  async #compact(threadId: string): Promise<void> {
+    this.#request.signal?.throwIfAborted();
+    const turn = this.#openTurn(() => {});
+    this.#compaction = turn;
+    this.#connection
+      .request('thread/compact/start', { threadId }, this.#options.readTimeoutMs)
+      .catch((error: unknown) => this.#refused(turn, error));
+    const result = await within(this.#parts.clock, compactMs, this.#await(turn, this.#request.signal));
+    this.#request.signal?.throwIfAborted();
+    if (result !== timedOut && result.status === 'completed') return;
+    const why = result !== timedOut && result.status === 'failed' ? result.error.message : 'it took too long';
+    this.#teller.tell('notification', `the thread could not be made shorter: ${why}`);
+    if (this.#running === turn) await this.#interrupt(turn);
+  }
+
+  #openTurn(
+    onSettled = (result: TurnResult, payload: unknown): void => tellTurnEnd(this.#teller, result, payload),
+  ): LiveTurn {
+    const turn = new LiveTurn(this.#parts.clock, this.#options.turnTimeoutMs, onSettled);
+    this.#awaited = turn;
+    this.#running = turn;
+    if (this.#desk.isOpen) turn.hold('request');
+    return turn;
+  }
+
+  async #await(turn: LiveTurn, signal: AbortSignal | undefined): Promise<TurnResult> {
+    const onAbort = (): void => {
+      turn.giveUp();
+      this.#desk.takeBackAll();
+      void this.#interrupt(turn).then(() => turn.settle({ status: 'cancelled' }));
+    };
+    signal?.addEventListener('abort', onAbort, { once: true });
+    try {
+      return await turn.result;
+    } finally {
+      signal?.removeEventListener('abort', onAbort);
+      if (this.#awaited === turn) this.#awaited = null;
+    }
+  }
+
+  /** Ends a turn in Codex, and the commands that it left running. What does not end in time is for `stop`. */
+  async #interrupt(turn: LiveTurn): Promise<void> {
+    const { threadId } = this;
+    const { clock } = this.#parts;
+    const own = interruptTurn(turn, { connection: this.#connection, clock, threadId, waitMs: interruptMs });
+    const work = Promise.all([own, this.#endForeign()]).then(() => this.#foreign.cleanTerminals(threadId));
+    await within(clock, interruptMs, work);
+    this.#pastTurns.add(turn.id);
+    if (this.#running !== turn) return;
+    // Its end may come at any time, and must not be taken for that of another.
+    this.#running = null;
+    this.#stuck = turnNotEnded();
+  }
+
+  async #endForeign(): Promise<void> {
+    if (!this.#foreign.isEmpty) await within(this.#parts.clock, interruptMs, this.#foreign.endAll());
+  }
+
+  #begun(turn: LiveTurn, id: string | null): void {
+    // Told when Codex has it, not when it is asked for: what was never heard must not count as told.
+    const isFirst = turn.isFirstWord() && turn !== this.#compaction && !turn.isSettled;
+    if (isFirst) this.#teller.tell('turn_started', 'turn started');
+    turn.begin(id);
+    this.#reporter.meter.beginTurn(id);
+  }
+
+  #refused(turn: LiveTurn, error: unknown): void {
+    // After a silence it may be running all the same.
+    if (error instanceof CodexRefusal) this.#over(turn);
+    turn.settle({ status: 'failed', error: this.#errorOf(error) });
+  }
+
+  #over(turn: LiveTurn): void {
+    if (this.#running === turn) this.#running = null;
+    turn.end();
+  }
+
+  #errorOf(error: unknown): BatonError {
+    if (error instanceof BatonError) return error;
+    return codexError(error instanceof CodexRefusal ? error.refusal : error, this.#surroundings());
+  }
+
+  #surroundings(): Parameters<typeof codexError>[1] {
+    const home = this.#parts.accountEnv.CODEX_HOME ?? null;
+    return { windows: this.#reporter.windows, now: this.#parts.clock.now(), home };
+  }
+
+  #hear(frame: Exclude<Frame, { kind: 'answer' }>): void {
+    if (frame.kind === 'other') {
+      this.#teller.tell('other_message', 'a message without a method', { payload: frame.whole });
+      return;
+    }
+    const { method, params, whole } = frame;
+    const about = aboutTurn(params, this.threadId, this.#running, this.#pastTurns);
+    const turn = about.turn?.isSettled || about.turn?.isGivenUp ? null : about.turn;
+    const needed = turn === null ? null : neededInput(method, params, whole, frame.kind === 'request');
+    if (needed !== null) turn?.settle({ status: 'input_required', question: needed }, whole);
+    if (frame.kind === 'request') void this.#desk.handle(frame);
+    else this.#follow(frame, about, needed !== null);
+  }
+
+  #follow({ method, params, whole }: Notification, { threadId, turnId, turn }: AboutTurn, isTold: boolean): void {
+    if (method === 'serverRequest/resolved') this.#desk.takeBack(params.requestId);
+    const mayWork = this.#running !== null && threadId !== this.threadId;
+    const isStart = method === 'turn/started';
+    if (turn !== null && isStart) this.#begun(turn, turnId);
+    if (turn === null && !(isStart && this.#pastTurns.has(turnId))) {
+      this.#foreign.follow(method, threadId, turnId, mayWork);
+      if (isStart) this.#pastTurns.add(turnId);
+    }
+    if (!isTold) this.#reporter.report(method, params, whole);
+    if (turn === null) return;
+    if (isFields(params.item)) followItem(turn, method, params.item, this.#hasOwnServer);
+    const result = this.#isCompacted(turn, method)
+      ? { status: 'completed' as const }
+      : turnEndOf(method, params, turn.lastMessage, this.#surroundings(), whole);
+    if (result === null) return;
+    this.#pastTurns.add(turnId ?? turn.id);
+    this.#over(turn);
+    this.#desk.takeBackAll();
+    this.#reporter.endTurn();
+    // A turn that was given up is settled by whoever gave it up, when what it left running is gone too.
+    if (turn.isGivenUp) return;
+    const settle = (): void => turn.settle(result, whole);
+    // The verdict stands; what is waited for now is not for Codex to say.
+    turn.hold('helpers');
+    if (this.#foreign.isEmpty) settle();
+    else void this.#endForeign().then(settle);
+  }
+
+  /** An older Codex makes a thread shorter without a turn of its own. */
+  #isCompacted(turn: LiveTurn, method: string): boolean {
+    return method === 'thread/compacted' && turn === this.#compaction && turn.id === null;
+  }
+
+  #lose(error: BatonError): void {
+    this.#desk.takeBackAll();
+    this.#reporter.endTurn();
+    this.#foreign.clear();
+    const running = this.#running;
+    if (running === null) return;
+    this.#over(running);
+    // One that was over before has its verdict, and is settled by whoever gave that.
+    if (this.#awaited === running) running.settle({ status: 'failed', error });
+  }
+}
+
+type Notification = Extract<Frame, { kind: 'notification' }>;

@@ -1,0 +1,29 @@
+import { BatonError } from '../../../core/baton-error.ts';
+import { codexStopServerCommand } from '../resume-command.ts';
+import type { CodexRefusal } from '../wire/connection.ts';
+import { type Fields, textOf } from '../wire/fields.ts';
+
+/**
+ * Whether Codex does not go on with a thread because another Codex writes to it: a person has it open, or the shared server
+ * that an earlier `codex resume` left behind keeps it. One thread has one writer, until that one ends.
+ */
+export function isThreadInUse(refusal: Fields): boolean {
+  return /\balready has an active writer\b/i.test(textOf(refusal.message) ?? '');
+}
+
+/**
+ * No failure of the agent, and no retry mends it: a person has to close the conversation. `home` is the folder of the
+ * account; null: Codex's own default.
+ */
+export function threadInUse(refusal: CodexRefusal, home: string | null): BatonError {
+  const message = [
+    'The conversation is still open somewhere.',
+    `Close it there, or end the shared server of Codex with \`${codexStopServerCommand(home)}\`.`,
+    `(Codex says: ${textOf(refusal.refusal.message)}.)`,
+  ].join(' ');
+  return new BatonError('agent_thread_in_use', message, {
+    cause: refusal,
+    details: { refusal: refusal.refusal },
+    nextStep: 'Close the conversation, then `baton issue retry`.',
+  });
+}

@@ -1,0 +1,147 @@
+import type { QuotaWindow } from '../../../core/account/account.ts';
+import { BatonError } from '../../../core/baton-error.ts';
+import { harmlessLine } from '../../../core/text/harmless-line.ts';
+import { codexKeyLoginCommand } from '../key-login-command.ts';
+import { codexLoginCommand } from '../resume-command.ts';
+import { type Fields, fieldsOf, firstOf, isFields, numberOf, textOf } from '../wire/fields.ts';
+import { quotaResetTime } from './quota-reset.ts';
+
+/** What is known beside an error and makes it clearer. */
+export interface ErrorSurroundings {
+  readonly windows: readonly QuotaWindow[];
+  readonly now: number;
+  /** The folder of the account; null: Codex's own default. */
+  readonly home: string | null;
+}
+
+const longestWords = 600;
+
+/**
+ * The error of a turn, or of a refused request, by what follows from it. Codex names most of them (`codexErrorInfo`); what
+ * it does not name it hands on as the raw answer of the model's server, and then the codes in that are read.
+ */
+export function codexError(error: unknown, surroundings: ErrorSurroundings): BatonError {
+  const fields = fieldsOf(error);
+  const info = errorInfo(firstOf(fields, 'codexErrorInfo', 'codex_error_info'));
+  const details = textOf(firstOf(fields, 'additionalDetails', 'additional_details'));
+  const message = textOf(fields.message) ?? textOf(error) ?? 'Codex gave no reason';
+  const raw = `${message}\n${details ?? ''}`;
+  const words = spoken(details === null ? message : `${message} (${details})`);
+  if (fieldsOf(fields.data).input_error_code === 'input_too_large') return contextError(words, 'context');
+  switch (kindOf(info, raw)) {
+    case 'quota':
+      return quotaError(words, raw, info, surroundings);
+    case 'auth':
+      return authError(words, raw, surroundings);
+    case 'context':
+      return contextError(words, 'token');
+    case 'other':
+      return new BatonError('agent_turn_failed', words, {
+        details: info.name === null ? {} : { codex_error: info.name },
+      });
+  }
+}
+
+/** What a person has to do comes first: of a long reason the end is cut off. */
+function quotaError(words: string, raw: string, info: ErrorInfo, { windows, now }: ErrorSurroundings): BatonError {
+  const told = quotaResetTime(raw, windows, now);
+  const details = told === null ? {} : { resets_at: told };
+  if (info.status === 402 || info.name === 'insufficientQuota' || billing.test(raw)) {
+    const message = `A person has to look at the billing of this account of Codex: ${words}`;
+    return new BatonError('agent_quota_exhausted', message, {
+      details: { ...details, billing: true },
+      nextStep: seeToBilling,
+    });
+  }
+  const mayBeRate = info.status === 429 || info.name === 'rateLimitExceeded' || /\brate_limit_exceeded\b/.test(raw);
+  const what = mayBeRate ? 'Codex met a quota or rate limit' : 'The quota of Codex is used up';
+  return new BatonError('agent_quota_exhausted', `${what}: ${words}`, {
+    details: { ...details, ...(mayBeRate ? { may_be_rate_limit: true } : {}) },
+  });
+}
+
+const seeToBilling = 'See to the billing of the account; then `baton issue retry` tries it at once.';
+
+/** Not the mere word: a rate limit names the page on which more can be bought. */
+const billing = /\b(?:insufficient_quota|billing_[a-z_]+|plan and billing details)\b/i;
+
+function authError(words: string, raw: string, { home }: ErrorSurroundings): BatonError {
+  const login = refusedKey.test(raw) ? codexKeyLoginCommand(home) : codexLoginCommand(home);
+  const message = `The login of Codex was refused: ${sentence(words)} Log in with \`${login}\`.`;
+  return new BatonError('agent_auth_failed', message, { details: { login } });
+}
+
+/** OpenAI says so of a key that is wrong; a login with ChatGPT that is over it calls otherwise. */
+const refusedKey = /\binvalid_api_key\b|\b(?:incorrect|invalid) api key\b|\bsk-/i;
+
+const sentence = (words: string): string => (/[.!?…]$/.test(words) ? words : `${words}.`);
+
+function contextError(words: string, kind: 'token' | 'context'): BatonError {
+  return new BatonError('agent_context_exhausted', `The context of Codex is full: ${words}`, { details: { kind } });
+}
+
+function spoken(words: string): string {
+  const line = harmlessLine(words);
+  return line.length <= longestWords ? line : `${line.slice(0, longestWords - 1)}…`;
+}
+
+interface ErrorInfo {
+  readonly name: string | null;
+  readonly status: number | null;
+}
+
+/** Codex names an error by a word, or by a word with the HTTP status in it; older ones in snake case. */
+function errorInfo(value: unknown): ErrorInfo {
+  if (typeof value === 'string') return { name: camelCase(value), status: null };
+  if (!isFields(value)) return { name: null, status: null };
+  const [name, inside] = Object.entries(value)[0] ?? [null, null];
+  const status = numberOf(firstOf(fieldsOf(inside), 'httpStatusCode', 'http_status_code'));
+  return { name: name === null ? null : camelCase(name), status };
+}
+
+const camelCase = (name: string): string => name.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+
+const byName: Readonly<Record<string, 'quota' | 'auth' | 'context'>> = {
+  usageLimitExceeded: 'quota',
+  rateLimitExceeded: 'quota',
+  insufficientQuota: 'quota',
+  unauthorized: 'auth',
+  contextWindowExceeded: 'context',
+};
+
+const byStatus: Readonly<Record<number, 'quota' | 'auth'>> = { 401: 'auth', 402: 'quota', 403: 'auth', 429: 'quota' };
+
+function kindOf(info: ErrorInfo, raw: string): 'quota' | 'auth' | 'context' | 'other' {
+  const named = info.name !== null && Object.hasOwn(byName, info.name) ? byName[info.name] : undefined;
+  if (named !== undefined) return named;
+  const status = info.status === null ? undefined : byStatus[info.status];
+  if (status !== undefined) return status;
+  if (info.name !== null && info.name !== 'other' && info.name !== 'badRequest') return 'other';
+  if (/\bcontext_length_exceeded\b/.test(raw)) return 'context';
+  if (/\b(insufficient_quota|usage_limit_reached|usage_not_included|rate_limit_exceeded)\b/.test(raw)) return 'quota';
+  return /\b(invalid_api_key|token_expired|refresh_token_reused)\b/.test(raw) ? 'auth' : 'other';
+}
+
+/** Whether an answer of Codex says that its settings are broken, and not that the request was. */
+export function isBrokenConfig(refusal: Fields): boolean {
+  return /failed to load configuration/.test(textOf(refusal.message) ?? '');
+}
+
+/** `-32001`: the app-server has more to do than it can. */
+const overloaded = -32_001;
+
+/**
+ * What it means that Codex does not go on with a thread. `lost`: it is not there, has no name that could be one, or cannot
+ * be read (`-32603` with "failed to read thread" is what 0.166.0 says of an empty or broken file). `passing`: later it may.
+ */
+export function threadRefusalOf(refusal: Fields): 'lost' | 'passing' | 'other' {
+  const words = textOf(refusal.message) ?? '';
+  if (isBrokenConfig(refusal)) return 'other';
+  if (refusal.code === overloaded || passing.test(words)) return 'passing';
+  return lost.test(words) ? 'lost' : 'other';
+}
+
+const passing =
+  /\b(overloaded|busy|locked|is closing|retry|try again|temporarily|timed out|too many|no space|permission denied|os error)\b/i;
+const lost =
+  /\bno rollout found\b|\b(thread|session|conversation|rollout) not found\b|\binvalid (thread|session|conversation) id\b|\bfailed to (read|load|parse) (thread|session|rollout)\b|\bcorrupt/i;

@@ -1,0 +1,51 @@
+import type { Clock } from '../../../clock/clock.ts';
+import type { AgentEvent, AgentEventName } from '../../agent.ts';
+import { eventLine } from '../../event-line.ts';
+
+type EventExtras = Pick<AgentEvent, 'usage' | 'quota' | 'payload'>;
+
+/** What is heard before the session is ready waits, but not without end. */
+const mostWaiting = 256;
+const longestRead = 4_096;
+
+/**
+ * Tells the events of a session in order. What must hold: `session_started` (or `startup_failed`) is the first, so what
+ * comes earlier waits for it; times never fall; after `close` nothing is told.
+ */
+export class EventTeller {
+  readonly #clock: Clock;
+  readonly #pid: number;
+  readonly #onEvent: (event: AgentEvent) => void;
+  #waiting: (() => void)[] | null = [];
+  #isClosed = false;
+
+  constructor(clock: Clock, pid: number, onEvent: (event: AgentEvent) => void) {
+    this.#clock = clock;
+    this.#pid = pid;
+    this.#onEvent = onEvent;
+  }
+
+  tell(name: AgentEventName, summary: string, extras: EventExtras = {}): void {
+    if (this.#waiting === null) this.#pass(name, summary, extras);
+    else if (this.#waiting.length < mostWaiting) this.#waiting.push(() => this.#pass(name, summary, extras));
+  }
+
+  /** Tells the first event, then what waited for it. */
+  open(name: 'session_started' | 'startup_failed', summary: string, extras: EventExtras = {}): void {
+    const waited = this.#waiting ?? [];
+    this.#waiting = null;
+    this.#pass(name, summary, extras);
+    for (const pass of waited) pass();
+  }
+
+  close(): void {
+    this.#isClosed = true;
+  }
+
+  #pass(name: AgentEventName, summary: string, extras: EventExtras): void {
+    if (this.#isClosed) return;
+    // A message may have megabytes; only its beginning is shown, so only that is made harmless.
+    const shown = eventLine(summary.slice(0, longestRead));
+    this.#onEvent({ name, at: this.#clock.now(), pid: this.#pid, summary: shown, ...extras });
+  }
+}

@@ -1,0 +1,43 @@
+import { type Clock, within } from '../../../clock/clock.ts';
+import { type CodexConnection, CodexRefusal } from '../wire/connection.ts';
+import type { LiveTurn } from './live-turn.ts';
+
+/** How soon a turn that Codex has taken and not begun is interrupted once more. */
+const againMs = 100;
+
+export interface Interruption {
+  readonly connection: CodexConnection;
+  readonly clock: Clock;
+  readonly threadId: string | null;
+  /** How long the turn has to end. */
+  readonly waitMs: number;
+}
+
+/**
+ * Tells Codex to end a turn, and waits for its end, but not for long. Codex refuses to interrupt a turn that it has taken
+ * and not begun yet, and begins it then: so a refusal is not believed until the turn is heard to be over.
+ */
+export async function interruptTurn(turn: LiveTurn, interruption: Interruption): Promise<void> {
+  const { clock, waitMs } = interruption;
+  const until = clock.monotonic() + waitMs;
+  await within(
+    clock,
+    waitMs,
+    end(turn, interruption, () => clock.monotonic() >= until),
+  );
+}
+
+async function end(turn: LiveTurn, interruption: Interruption, isLate: () => boolean): Promise<void> {
+  const { connection, clock, threadId, waitMs } = interruption;
+  const turnId = await turn.begun;
+  if (turnId === null || threadId === null) return;
+  while (!turn.isOver && !isLate()) {
+    try {
+      await connection.request('turn/interrupt', { threadId, turnId }, waitMs);
+      await turn.over;
+    } catch (error) {
+      if (!(error instanceof CodexRefusal)) return;
+      await within(clock, againMs, turn.over);
+    }
+  }
+}

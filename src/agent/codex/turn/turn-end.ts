@@ -1,0 +1,127 @@
+import { BatonError } from '../../../core/baton-error.ts';
+import type { AgentEventName, TurnResult } from '../../agent.ts';
+import { oneLine } from '../requests/approval.ts';
+import { type Fields, fieldsOf, firstOf, isFields, listOf, textOf } from '../wire/fields.ts';
+import { codexError, type ErrorSurroundings } from './codex-error.ts';
+import type { EventTeller } from './event-teller.ts';
+
+/** The longest last message that is handed on; it is compared and shown, not kept. */
+const longestMessage = 65_536;
+
+/**
+ * How a turn ended, judged by its status and never by the mere name of the notification (X4): Codex tells failures and
+ * interruptions as `turn/completed` too. Null when the frame does not end a turn.
+ */
+export function turnEndOf(
+  method: string,
+  params: Fields,
+  lastMessage: string | null,
+  surroundings: ErrorSurroundings,
+  whole: Fields,
+): TurnResult | null {
+  const turn = fieldsOf(params.turn);
+  const error = firstOf(turn, 'error') ?? firstOf(params, 'error') ?? textOf(params.message);
+  switch (method) {
+    case 'turn/completed': {
+      const status = statusOf(params, whole);
+      if (status === 'failed') return { status: 'failed', error: codexError(error, surroundings) };
+      if (status === 'interrupted' || status === 'cancelled') return interrupted();
+      // Older ones tell no status; an error beside it is a failure all the same.
+      if (status !== 'completed' && error !== null && error !== undefined) {
+        return { status: 'failed', error: codexError(error, surroundings) };
+      }
+      if (status !== 'completed' && status !== null) return unknownStatus(status);
+      return completed(lastMessage ?? messageIn(turn));
+    }
+    case 'turn/failed':
+      return { status: 'failed', error: codexError(error ?? params, surroundings) };
+    case 'turn/cancelled':
+      return interrupted();
+    default:
+      return null;
+  }
+}
+
+/**
+ * The status of a turn that has ended; null where none is told, as older ones do. What is there and cannot be read is no
+ * word of success.
+ */
+function statusOf(params: Fields, whole: Fields): string | null {
+  if ([whole.params, params.turn].some((part) => part !== undefined && !isFields(part))) return 'unreadable';
+  const ofTurn = fieldsOf(params.turn).status;
+  const status = ofTurn === undefined ? params.status : ofTurn;
+  if (status === undefined) return null;
+  return textOf(status) ?? textOf(fieldsOf(status).type) ?? 'unreadable';
+}
+
+function completed(message: string | null): TurnResult {
+  return message === null || message === ''
+    ? { status: 'completed' }
+    : { status: 'completed', message: message.slice(0, longestMessage) };
+}
+
+/** Nobody here asked for it: then it would be `cancelled`, whatever Codex says. */
+function interrupted(): TurnResult {
+  return { status: 'failed', error: new BatonError('agent_turn_failed', 'Codex interrupted the turn by itself.') };
+}
+
+function unknownStatus(status: string): TurnResult {
+  const message = `Codex ended the turn with the status ${JSON.stringify(status)}, which is not known.`;
+  return { status: 'failed', error: new BatonError('agent_turn_failed', message) };
+}
+
+/** Why no turn can begin: Codex would take its prompt as a word to the one that it is still at. */
+export function turnNotEnded(): BatonError {
+  const message = 'Codex did not end a turn that it was told to end, so it cannot begin another.';
+  return new BatonError('agent_protocol_error', message);
+}
+
+function messageIn(turn: Fields): string | null {
+  const messages = listOf(turn.items)
+    .map(fieldsOf)
+    .filter(({ type }) => type === 'agentMessage');
+  return textOf(messages.at(-1)?.text);
+}
+
+const asking: ReadonlySet<string> = new Set([
+  ...['turn/input_required', 'turn/needs_input', 'turn/need_input', 'turn/request_input', 'turn/request_response'],
+  ...['turn/provide_input', 'turn/approval_required'],
+]);
+
+/**
+ * What the agent needs to be told, when a frame says that its turn cannot go on without a person (1.9 of the reference).
+ * Null when it does not say so. A question that came without an id cannot be answered, so it is one of these too.
+ */
+export function neededInput(method: string, params: Fields, whole: Fields, hasId: boolean): string | null {
+  const isQuestion = method === 'mcpServer/elicitation/request' || method.endsWith('tool/requestUserInput');
+  const says = asking.has(method) || (method.startsWith('turn/') && [params, whole].some(needsInput));
+  if (!says && !(isQuestion && !hasId)) return null;
+  const first = fieldsOf(listOf(params.questions)[0]);
+  const words = firstOf(params, 'question', 'message', 'prompt', 'reason') ?? first.question;
+  return oneLine(textOf(words) ?? 'Codex needs input to go on, and did not say what.');
+}
+
+function needsInput(fields: Fields): boolean {
+  const { requiresInput, needsInput, input_required, inputRequired, type } = fields;
+  const says = [requiresInput, needsInput, input_required, inputRequired].includes(true);
+  return says || type === 'input_required' || type === 'needs_input';
+}
+
+/** Tells the end of a turn: `turn_failed` when Codex said so itself, `turn_ended_with_error` when it could not. */
+export function tellTurnEnd(teller: EventTeller, result: TurnResult, payload: unknown): void {
+  const [name, summary] = endEvent(result, payload !== undefined);
+  teller.tell(name, summary, payload === undefined ? {} : { payload });
+}
+
+function endEvent(result: TurnResult, isCodexsWord: boolean): [AgentEventName, string] {
+  switch (result.status) {
+    case 'completed':
+      return ['turn_completed', result.message ?? 'turn completed'];
+    case 'cancelled':
+      return ['turn_cancelled', 'turn cancelled'];
+    case 'input_required':
+      return ['turn_input_required', result.question];
+    case 'failed':
+      return [isCodexsWord ? 'turn_failed' : 'turn_ended_with_error', result.error.message];
+  }
+}

@@ -1,0 +1,254 @@
+import { sleep } from '../../../clock/clock.ts';
+import { BatonError } from '../../../core/baton-error.ts';
+import type { LiveProcess } from '../../../process/containment/live-process.ts';
+import { eventLine } from '../../event-line.ts';
+import type { AgentParts } from '../../launch-agent.ts';
+import { SilenceTimer } from '../../silence-timer.ts';
+import { type Fields, fieldsOf, isFields, shown, textOf } from './fields.ts';
+import { type Frame, type RequestId, readFrame } from './frame.ts';
+import type {
+  ApplyPatchApprovalResponse,
+  CommandExecParams,
+  CommandExecutionRequestApprovalResponse,
+  CurrentTimeReadResponse,
+  DynamicToolCallResponse,
+  ExecCommandApprovalResponse,
+  FileChangeRequestApprovalResponse,
+  GetAccountParams,
+  InitializeParams,
+  McpServerElicitationRequestResponse,
+  PermissionsRequestApprovalResponse,
+  ThreadBackgroundTerminalsCleanParams,
+  ThreadCompactStartParams,
+  ThreadResumeParams,
+  ThreadSetNameParams,
+  ThreadStartParams,
+  ToolRequestUserInputResponse,
+  TurnInterruptParams,
+  TurnStartParams,
+  TurnSteerParams,
+} from './protocol.ts';
+
+/** All that Baton asks of Codex. */
+export interface CodexRequests {
+  readonly initialize: InitializeParams;
+  readonly 'thread/start': ThreadStartParams;
+  readonly 'thread/resume': ThreadResumeParams;
+  readonly 'thread/name/set': ThreadSetNameParams;
+  readonly 'thread/compact/start': ThreadCompactStartParams;
+  readonly 'thread/backgroundTerminals/clean': ThreadBackgroundTerminalsCleanParams;
+  readonly 'turn/start': TurnStartParams;
+  readonly 'turn/steer': TurnSteerParams;
+  readonly 'turn/interrupt': TurnInterruptParams;
+  // Only asked to look; a session asks none of it.
+  readonly 'account/read': GetAccountParams;
+  readonly 'command/exec': CommandExecParams;
+}
+
+/** All that Baton answers when Codex asks. */
+export type CodexResult =
+  | CommandExecutionRequestApprovalResponse
+  | FileChangeRequestApprovalResponse
+  | PermissionsRequestApprovalResponse
+  | ExecCommandApprovalResponse
+  | ApplyPatchApprovalResponse
+  | ToolRequestUserInputResponse
+  | McpServerElicitationRequestResponse
+  | DynamicToolCallResponse
+  | CurrentTimeReadResponse;
+
+export type CodexAnswer =
+  | { readonly result: CodexResult }
+  | { readonly error: { readonly code: number; readonly message: string } };
+
+/** Codex answered a request with an error of its protocol. */
+export class CodexRefusal extends Error {
+  override readonly name = 'CodexRefusal';
+  /** The error as it came. */
+  readonly refusal: Fields;
+
+  constructor(method: string, refusal: Fields) {
+    super(`Codex refused ${method}: ${textOf(refusal.message) ?? 'no reason given'}`);
+    this.refusal = refusal;
+  }
+}
+
+export interface ConnectionEars {
+  /** A line, whatever is on it, as long as it is not the same word about trying again. */
+  onSound(): void;
+  onFrame(frame: Exclude<Frame, { kind: 'answer' }>): void;
+  onGarbage(line: string): void;
+  /** Nothing more will be understood or answered: Codex exited, or broke its protocol. Called once. */
+  onEnd(error: BatonError): void;
+}
+
+/** So much of one session before anybody else is served: ten that flood come one after the other. More is faster for one. */
+const linesInOneGo = 100;
+/** A program that ends without a word is waited for so long. */
+const lastWordsMs = 500;
+const lookAgainMs = 20;
+const shownTail = 2_048;
+/** Characters that wait to be read: more than any prompt with all the answers of a turn. */
+const mostUnwritten = 32 * 1024 * 1024;
+
+/**
+ * The protocol of the app-server over the standard streams of its process: one JSON object a line. What must hold: every
+ * request settles, by its answer, by silence, or by the end of the connection; a line that cannot be a frame is told and
+ * costs nothing more; a line longer than any message ends the connection, because what it was is lost.
+ */
+export class CodexConnection {
+  readonly #process: LiveProcess;
+  readonly #parts: AgentParts;
+  readonly #ears: ConnectionEars;
+  readonly #waiting = new Map<
+    RequestId,
+    { settle: (answer: Fields) => void; fail: (error: Error) => void; silence: SilenceTimer }
+  >();
+  readonly reading: Promise<void>;
+  #lastId = 0;
+  #unwritten = 0;
+  #lastRetry: string | null | undefined = null;
+  #ended: BatonError | null = null;
+
+  constructor(process: LiveProcess, parts: AgentParts, ears: ConnectionEars) {
+    this.#process = process;
+    this.#parts = parts;
+    this.#ears = ears;
+    this.reading = this.#read();
+  }
+
+  /** Why nothing more is understood, or null as long as it is. */
+  get ended(): BatonError | null {
+    return this.#ended;
+  }
+
+  /**
+   * Asks Codex and gives its result. Rejects with a CodexRefusal, with `agent_turn_timeout` when nothing at all was heard
+   * for `silenceMs`, or with what ended the connection.
+   */
+  async request<Method extends keyof CodexRequests>(
+    method: Method,
+    params: CodexRequests[Method],
+    silenceMs: number,
+    signal?: AbortSignal,
+  ): Promise<Fields> {
+    signal?.throwIfAborted();
+    if (this.#ended !== null) throw this.#ended;
+    this.#lastId += 1;
+    const id = this.#lastId;
+    const { promise, resolve: settle, reject: fail } = Promise.withResolvers<Fields>();
+    const silence = new SilenceTimer(this.#parts.clock, silenceMs, () =>
+      fail(
+        new BatonError('agent_turn_timeout', `Codex did not answer ${method} and said nothing for ${silenceMs} ms.`, {
+          details: { method, silence_ms: silenceMs },
+        }),
+      ),
+    );
+    const onAbort = (): void => fail(signal?.reason);
+    signal?.addEventListener('abort', onAbort, { once: true });
+    this.#waiting.set(id, { settle, fail, silence });
+    try {
+      this.#write({ id, method, params });
+      const answer = await promise;
+      const { error } = answer;
+      // Some tell a result and beside it that there is no error.
+      if (error !== undefined && error !== null)
+        throw new CodexRefusal(method, isFields(error) ? error : { message: shown(error) });
+      return fieldsOf(answer.result);
+    } finally {
+      silence.cancel();
+      signal?.removeEventListener('abort', onAbort);
+      this.#waiting.delete(id);
+    }
+  }
+
+  notifyInitialized(): void {
+    this.#write({ method: 'initialized' });
+  }
+
+  answer(id: RequestId, answer: CodexAnswer): void {
+    this.#write({ id, ...answer });
+  }
+
+  #write(message: object): void {
+    if (this.#ended !== null) return;
+    // A program that takes no more input has ended or is about to; the reading finds out and tells it.
+    const line = `${JSON.stringify(message)}\n`;
+    this.#unwritten += line.length;
+    const written = (): void => {
+      this.#unwritten -= line.length;
+    };
+    this.#process.write(line).then(written, written);
+    if (this.#unwritten <= mostUnwritten) return;
+    this.#end(new BatonError('agent_protocol_error', 'Codex asks and does not read what it is answered.'));
+  }
+
+  async #read(): Promise<void> {
+    let lines = 0;
+    for await (const line of this.#process.lines) {
+      try {
+        if (this.#ended === null) this.#hear(line.text, line.truncated);
+      } catch (cause) {
+        // A defect of ours, met by a frame that nobody thought of: this session ends, the daemon does not.
+        this.#end(new BatonError('agent_protocol_error', 'A message of Codex could not be understood.', { cause }));
+      }
+      lines += 1;
+      // One piece of output may hold thousands of lines; the daemon has others to serve meanwhile.
+      if (lines % linesInOneGo === 0) await sleep(this.#parts.clock, 0);
+    }
+    const exit = await this.#process.exited;
+    const how = exit.code === null ? `was ended by ${exit.signal}` : `exited with code ${exit.code}`;
+    await this.#lastWords();
+    const stderr = this.#process.stderrTail().trim().slice(-shownTail);
+    const lastLine = eventLine(stderr.split('\n').at(-1) ?? '');
+    const message = `Codex ${how} in the middle of its session${lastLine === '' ? '.' : `: ${lastLine}`}`;
+    this.#end(
+      new BatonError('agent_exited', message, { details: { exit_code: exit.code, signal: exit.signal, stderr } }),
+    );
+  }
+
+  /** That a program has ended may be known a moment before what it said last was read. */
+  async #lastWords(): Promise<void> {
+    const { clock } = this.#parts;
+    const until = clock.monotonic() + lastWordsMs;
+    while (this.#process.stderrTail() === '' && clock.monotonic() < until) await sleep(clock, lookAgainMs);
+  }
+
+  #hear(text: string, isTruncated: boolean): void {
+    if (isTruncated) {
+      const message = `Codex sent a line of more than ${text.length} characters, which cannot be a message.`;
+      this.#end(new BatonError('agent_protocol_error', message));
+      return;
+    }
+    const frame = readFrame(text);
+    if (frame !== null && this.#isSameRetry(frame)) return;
+    this.#ears.onSound();
+    // What is no frame may be a banner that never ends; whoever waits for an answer hears nothing in it.
+    if (frame !== null) for (const { silence } of this.#waiting.values()) silence.touch();
+    if (text.trim() === '') return;
+    if (frame === null) this.#ears.onGarbage(text);
+    else if (frame.kind !== 'answer') this.#ears.onFrame(frame);
+    else if (this.#waiting.has(frame.id)) this.#waiting.get(frame.id)?.settle(frame.whole);
+    // Nobody waits for it: an answer that came too late.
+    else this.#ears.onFrame({ kind: 'other', whole: frame.whole });
+  }
+
+  /**
+   * Without a network Codex says for ever that it tries again. The same word once more is no sign of life: it counts as
+   * silence, so that a turn that gets nowhere ends.
+   */
+  #isSameRetry(frame: Frame): boolean {
+    const isRetry = frame.kind === 'notification' && frame.method === 'error' && frame.params.willRetry === true;
+    const retry = isRetry ? JSON.stringify(frame.params.error) : null;
+    const isSame = retry !== null && retry === this.#lastRetry;
+    this.#lastRetry = retry;
+    return isSame;
+  }
+
+  #end(error: BatonError): void {
+    if (this.#ended !== null) return;
+    this.#ended = error;
+    for (const { fail } of this.#waiting.values()) fail(error);
+    this.#ears.onEnd(error);
+  }
+}

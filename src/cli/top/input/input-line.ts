@@ -1,0 +1,85 @@
+import { cellText, cut, widthOf } from '../lines/cell-text.ts';
+import { cell, type Line } from '../lines/line.ts';
+import type { Key } from './decode-keys.ts';
+
+/** A text that is being typed, and where: `before` and `after` the cursor. */
+export interface InputLine {
+  readonly before: string;
+  readonly after: string;
+}
+
+export const emptyInput: InputLine = { before: '', after: '' };
+
+/** As much as a command takes. */
+const longestInput = 100_000;
+
+const characters = new Intl.Segmenter('en', { granularity: 'grapheme' });
+
+export function inputText({ before, after }: InputLine): string {
+  return before + after;
+}
+
+/** What a key does to the text; the same text for a key that does nothing to it. */
+export function editInput(input: InputLine, key: Key): InputLine {
+  const { before, after } = input;
+  switch (key.name) {
+    case 'text':
+    case 'paste':
+      return { before: (before + key.text.replaceAll(/\s+/g, ' ')).slice(0, longestInput - after.length), after };
+    case 'backspace':
+      return { before: withoutLast(before), after };
+    case 'delete':
+      return { before, after: after.slice(firstOf(after).length) };
+    case 'left':
+      return { before: withoutLast(before), after: before.slice(withoutLast(before).length) + after };
+    case 'right':
+      return { before: before + firstOf(after), after: after.slice(firstOf(after).length) };
+    case 'home':
+      return { before: '', after: before + after };
+    case 'end':
+      return { before: before + after, after: '' };
+    case 'clear':
+      return { before: '', after };
+    case 'word':
+      return { before: before.replace(/\S*\s*$/, ''), after };
+    default:
+      return input;
+  }
+}
+
+/** The text with its cursor, in at most so many columns: what is around the cursor is always seen. */
+export function inputCells({ before, after }: InputLine, columns: number): Line {
+  // A blank at its end is what was just typed.
+  const typed = cellText(before) + (/\s$/.test(before) && before.trim() !== '' ? ' ' : '');
+  const under = cellText(firstOf(after)) || ' ';
+  const rest = cellText(after.slice(firstOf(after).length));
+  const room = Math.max(0, columns - widthOf(under));
+  const shown = endOf(typed, room);
+  return [
+    cell(shown),
+    cell(under, 'selected'),
+    cell(cut(`${/^\s/.test(after.slice(firstOf(after).length)) ? ' ' : ''}${rest}`, room - widthOf(shown))),
+  ].filter(({ text }) => text !== '');
+}
+
+/** The end of a text that fits; what is left out shows as `…`. */
+function endOf(text: string, columns: number): string {
+  if (widthOf(text) <= columns) return text;
+  let shown = '';
+  for (const { segment } of [...characters.segment(text.slice(-8 * (columns + 1)))].toReversed()) {
+    if (widthOf(segment) + widthOf(shown) + 1 > columns) break;
+    shown = segment + shown;
+  }
+  return columns <= 0 ? '' : `…${shown}`;
+}
+
+function firstOf(text: string): string {
+  for (const { segment } of characters.segment(text.slice(0, 100))) return segment;
+  return '';
+}
+
+function withoutLast(text: string): string {
+  const end = text.slice(-100);
+  const last = [...characters.segment(end)].at(-1)?.segment ?? '';
+  return text.slice(0, text.length - last.length);
+}

@@ -1,0 +1,123 @@
+import { countText, usdText } from '../../../core/text/amount-text.ts';
+import { harmlessLines } from '../../../core/text/harmless-line.ts';
+import type { IssueDetail } from '../../../server/api/schema/issue.ts';
+import type { RunningRow } from '../../../server/api/schema/now.ts';
+import type { Question } from '../../../server/api/schema/question.ts';
+import type { RunEvent } from '../../../server/api/schema/run.ts';
+import type { Details } from '../top-state.ts';
+import { cellText, padded, reasonText, wrapped } from './cell-text.ts';
+import { cell, exactly, type Line, type Tone } from './line.ts';
+import { stageText } from './row-cells.ts';
+import { ageOf } from './short-duration.ts';
+import type { TopRow } from './top-rows.ts';
+
+/** Of a text no more lines than these: the whole of it is in the dashboard. */
+const mostLines = 12;
+const mostEvents = 50;
+
+/** Why an issue is where it is, what it asks, and its last messages, newest first. */
+export function detailsLines(row: TopRow, known: Details | null, at: number, columns: number): readonly Line[] {
+  const details = known !== null && known.issueId === row.issueId && known.project === row.project ? known : null;
+  const issue = details?.issue ?? null;
+  const problem = details === null ? 'Reading…' : details.problem;
+  const lines = [
+    [cell(' '), cell(row.identifier, 'strong'), cell(`  ${cellText(row.of.title ?? issue?.title ?? '')}`)],
+    ...facts(row, at, columns),
+    ...section('Why', whyOf(row, issue), columns),
+    ...(issue?.questions ?? []).filter(({ state }) => state === 'open').flatMap((each) => questionOf(each, columns)),
+    ...(problem === null ? [] : section('', [{ text: problem, tone: 'dim' }], columns)),
+    ...messagesOf(details?.events ?? [], row, columns),
+  ];
+  return lines.map((line) => exactly(line, columns));
+}
+
+/** Somebody's words: they are made harmless where they become lines. */
+interface Words {
+  readonly text: string;
+  readonly tone?: Tone;
+}
+
+function section(title: string, words: readonly Words[], columns: number): readonly Line[] {
+  if (words.length === 0) return [];
+  const name: readonly Line[] = title === '' ? [[]] : [[], [cell(` ${title}`, 'strong')]];
+  return [...name, ...words.flatMap((each) => indented(each, columns))];
+}
+
+function indented({ text, tone }: Words, columns: number): readonly Line[] {
+  return wrapped(cellText(text), columns - 4, mostLines).map((line) => [cell('   '), cell(line, tone)]);
+}
+
+function facts(row: TopRow, at: number, columns: number): readonly Line[] {
+  const { issue_url: url } = row.of;
+  const told: string[] = row.list === 'running' ? runFacts(row.of, at) : [];
+  const lines = told.length === 0 ? [] : wrapped(told.join(' · '), columns - 2, 3);
+  return [...(url === null ? [] : [cellText(url)]), ...lines].map((line) => [cell(' '), cell(line, 'dim')]);
+}
+
+function runFacts(run: RunningRow, at: number): string[] {
+  const { total_tokens: tokens, cost_usd: cost } = run.usage;
+  return [
+    stageText(run.stage),
+    ...(run.attempt === null || run.attempt === 0 ? [] : [`retry ${run.attempt}`]),
+    `turn ${run.turn}`,
+    `${ageOf(run.started_at, at) ?? 'not yet'} old`,
+    `${countText(tokens)} tokens`,
+    usdText(cost),
+    ...(run.account === null ? [] : [`account ${cellText(run.account)}`]),
+    ...(run.pid === null ? [] : [`pid ${run.pid}`]),
+    ...(run.session_id === null ? [] : [`session ${cellText(run.session_id)}`]),
+    ...(run.workspace_path === null ? [] : [cellText(run.workspace_path)]),
+  ];
+}
+
+function whyOf(row: TopRow, issue: IssueDetail | null): readonly Words[] {
+  const here: Words[] = [];
+  if (row.list === 'needs_you' || row.list === 'waiting') here.push({ text: reasonText(row.of.reason) });
+  if (row.list === 'needs_you' && row.of.actions.length > 0)
+    here.push({ text: `what can be done: ${row.of.actions.map(actionWord).join(', ')}`, tone: 'dim' });
+  if (row.list === 'running') here.push(...row.of.warnings.map(({ text }) => ({ text, tone: 'warn' as const })));
+  const explanation = issue?.explanation ?? null;
+  if (explanation !== null) {
+    here.push(
+      ...explanation.gates.filter(({ passed }) => !passed).map(({ text }) => ({ text: `× ${reasonText(text)}` })),
+    );
+    here.push({ text: reasonText(explanation.next) });
+  } else if (issue?.why_unknown) here.push({ text: reasonText(issue.why_unknown), tone: 'dim' });
+  if (issue?.retry?.note) here.push({ text: `note to the agent: ${issue.retry.note}` });
+  return here;
+}
+
+function actionWord(action: string): string {
+  return cellText(action)
+    .replace(/^issue_|^question_/, '')
+    .replaceAll('_', ' ');
+}
+
+function questionOf({ text, detail, fields }: Question, columns: number): readonly Line[] {
+  const all = harmlessLines(detail)
+    .split('\n')
+    .filter((line) => line.trim() !== '');
+  const more = all.length > mostLines ? [`… and ${all.length - mostLines} lines more`] : [];
+  return [
+    ...section('Question', [{ text, tone: 'you' }], columns),
+    ...[...all.slice(0, mostLines), ...more].flatMap((line) => indented({ text: line }, columns)),
+    ...fields.flatMap(({ name, label, options, allows_other, is_secret }) => [
+      [cell('   '), cell(cellText(label) || cellText(name), 'strong'), cell(is_secret ? ' (a secret)' : '', 'dim')],
+      ...options.map((option, at) => [cell(`     ${at + 1}  `, 'dim'), cell(cellText(option))]),
+      ...(options.length > 0 && allows_other ? [[cell('     or any other text', 'dim')]] : []),
+    ]),
+    [cell(fields.length === 0 ? '   a answers: yes, always or no' : '   a answers', 'dim')],
+  ];
+}
+
+function messagesOf(events: readonly RunEvent[], row: TopRow, columns: number): readonly Line[] {
+  const last = row.list === 'running' ? row.of.last_message : null;
+  const shown = events.slice(-mostEvents).toReversed();
+  if (shown.length === 0) return last === null ? [] : section('Last message', [{ text: last }], columns);
+  const lines = shown.map(({ at, event, message }) => [
+    cell(`   ${at.slice(11, 19)}  `, 'dim'),
+    ...(columns < 80 ? [] : [cell(`${padded(cellText(event), 20)}  `, 'dim')]),
+    cell(cellText(message)),
+  ]);
+  return [[], [cell(' Last messages', 'strong')], ...lines];
+}

@@ -1,0 +1,85 @@
+import type { Now } from '../../../server/api/schema/now.ts';
+import { pauseOrResume } from '../input/pause-or-resume.ts';
+import { cellText, reasonText } from './cell-text.ts';
+import { shortDuration } from './short-duration.ts';
+import { isOf, type TopRow, topRows } from './top-rows.ts';
+
+/**
+ * One line for each thing that began to need a person, each run that started and each that ended, and whenever a project
+ * is stopped or goes on, for pipes and files: no escapes, whoever wrote the text. What is there at the first look is told
+ * as well.
+ */
+export function plainLines(): (nows: readonly Now[], at: number) => readonly string[] {
+  let before: readonly TopRow[] = [];
+  let stopped: ReadonlyMap<string, string> = new Map();
+  const startedAt = new Map<string, number>();
+  return (nows, at) => {
+    const rows = topRows(nows, '');
+    const hasProjects = nows.length > 1;
+    const line = ({ project, identifier }: Pick<TopRow, 'project' | 'identifier'>, text: string): string => {
+      const name = [...(hasProjects ? [cellText(project)] : []), ...(identifier === '' ? [] : [identifier])].join(' ');
+      return `${new Date(at).toISOString().slice(11, 19)} ${name === '' ? '' : `${name} `}${text}`;
+    };
+    const known = new Set(before.map(nameOf));
+    const present = new Set(rows.map(nameOf));
+    // What has ended is told before what begins in its place.
+    const ended = before.filter((row) => row.list === 'running' && !present.has(nameOf(row)));
+    const begun = rows.filter((row) => !known.has(nameOf(row)));
+    for (const { of } of begun.filter(({ list }) => list === 'running')) {
+      if ('started_at' in of) startedAt.set(of.run_id, of.started_at === null ? at : Date.parse(of.started_at));
+    }
+    const stops = new Map(nows.map((now) => [now.project, stopText(now)]));
+    const lines = [
+      ...nows.flatMap(({ project }) => {
+        const [was = '', is = ''] = [stopped.get(project), stops.get(project)];
+        // That a limit stops it is among what needs a person.
+        return was === is || is === limitStop ? [] : [line({ project, identifier: '' }, is === '' ? 'goes on' : is)];
+      }),
+      ...ended.map((row) => line(row, endText(row, rows, at, startedAt))),
+      ...begun.flatMap((row) => {
+        const text = beginText(row);
+        return text === null ? [] : [line(row, text)];
+      }),
+    ];
+    for (const { of } of ended) if ('started_at' in of) startedAt.delete(of.run_id);
+    before = rows;
+    stopped = stops;
+    return lines;
+  };
+}
+
+const limitStop = 'limit';
+
+/** What stops a project from starting anything; empty when nothing does. */
+function stopText(now: Now): string {
+  const { paused } = now.vitals;
+  if (paused === null) return pauseOrResume(now) === 'resume' ? limitStop : '';
+  const why = paused.reason === null ? '' : `: ${reasonText(paused.reason)}`;
+  return paused.kind === 'pause' ? `paused${why}` : `draining, ends with the last run${why}`;
+}
+
+/** A run is another when its id is, and something else needs a person when it says something else. */
+function nameOf({ key, list, of }: TopRow): string {
+  if (list === 'running') return `${key}\n${of.run_id}`;
+  return list === 'needs_you' ? `${key}\n${of.kind}\n${of.reason}` : key;
+}
+
+function beginText(row: TopRow): string | null {
+  if (row.list === 'needs_you') return `needs you (${row.of.kind}): ${reasonText(row.of.reason)}`;
+  if (row.list !== 'running') return null;
+  const { attempt, title } = row.of;
+  const again = attempt === null || attempt === 0 ? '' : ` (retry ${attempt})`;
+  return `started${again}${title === null ? '' : `: ${cellText(title)}`}`;
+}
+
+function endText(run: TopRow, rows: readonly TopRow[], at: number, startedAt: ReadonlyMap<string, number>): string {
+  const began = run.list === 'running' ? startedAt.get(run.of.run_id) : undefined;
+  const after = began === undefined ? '' : ` after ${shortDuration(at - began)}`;
+  const next = rows.filter((row) => isOf(row, run));
+  for (const row of next) {
+    if (row.list === 'landed') return `ended${after}: landed (${cellText(row.of.state)})`;
+    if (row.list === 'waiting') return `ended${after}: waits, ${reasonText(row.of.reason)}`;
+    if (row.list === 'needs_you') return `ended${after}: needs you`;
+  }
+  return `ended${after}`;
+}

@@ -1,0 +1,140 @@
+/**
+ * When an account is parked, for how long, and how it is seen that it is mended: the changes of what is known of it. What
+ * must hold: each may be made a second time, on what another daemon has learned, and says the same then.
+ */
+
+import { accountJitterMs, billingDelayMs, furthestResetMs, loginDelayMs, quotaDelayMs } from '../run/backoff.ts';
+import { harmlessLine } from '../text/harmless-line.ts';
+import type { AccountPark, AccountState } from './account.ts';
+
+/** A reason may quote what an agent wrote; the command that logs it in comes after that, and must not be cut off. */
+const longestReasonChars = { quota: 300, auth: 1_000 } as const;
+
+/** From so many wrong times in a row on an account is not taken at its word. */
+const believedTimes = 2;
+
+/** An account that refuses a run does so sooner. Whoever does not hear from the run that tries it waits no longer. */
+const probeMs = 15 * 60_000;
+
+/** What an agent said when it was refused. */
+export interface AccountError {
+  readonly why: AccountPark['why'];
+  /** When its quota is back, wall time; null where that was not told. */
+  readonly resetsAt: number | null;
+  readonly reason: string;
+  /** No time mends it: a person has to look at the billing. */
+  readonly isBilling?: boolean;
+}
+
+/**
+ * The account after a run that was refused for its sake.
+ *
+ * - quota: until the time told, when that lies ahead and within eight days; else a minute, twice as long each time in a
+ *   row, an hour at most. Where the time told was wrong twice in a row, the wait grows in the same way, and is never
+ *   shorter than what is told. So an account that tells nonsense is tried once an hour.
+ * - billing: half an hour to four hours in the same way, and never shorter than what is told.
+ * - auth: five minutes to an hour in the same way, whatever time was told.
+ *
+ * Runs that were under way together fail together: while it is parked a further error is not counted again, and can only
+ * make the wait longer.
+ */
+export function parkAfter(refusal: {
+  readonly state: AccountState;
+  readonly now: number;
+  /** 0 to 1, for the jitter. */
+  readonly chance: number;
+  readonly error: AccountError;
+  /** The run that was refused. */
+  readonly by?: string;
+}): AccountState {
+  const { state, now, chance, error } = refusal;
+  const before = state.parked !== null && isAhead(state.parked.until, now) ? state.parked : null;
+  const parksBefore = before === null ? state.parks : Math.max(0, state.parks - 1);
+  const wrongTimes = before === null ? wrongTimesSoFar(state.parked) : (before.wrongTimes ?? 0);
+  const told = error.why === 'quota' ? toldWaitMs(error, now) : null;
+  const by = before?.by ?? refusal.by;
+  const park: AccountPark = {
+    until: now + waitMs(error, { told, parksBefore, wrongTimes, chance }),
+    since: before?.since ?? now,
+    why: error.why,
+    reason: harmlessLine(error.reason).slice(0, longestReasonChars[error.why]),
+    ...(by === undefined ? {} : { by }),
+    ...(told === null ? {} : { isTold: true }),
+    ...(wrongTimes === 0 ? {} : { wrongTimes }),
+  };
+  const parked = before !== null && before.until >= park.until ? before : park;
+  return { ...state, parked, parks: parksBefore + 1 };
+}
+
+/** It is refused again: the time that it told last was wrong. */
+function wrongTimesSoFar(last: AccountPark | null): number {
+  return (last?.wrongTimes ?? 0) + (last?.isTold === true ? 1 : 0);
+}
+
+/** Null where no time was told, or none that can be believed. */
+function toldWaitMs({ resetsAt }: AccountError, now: number): number | null {
+  const waitMs = resetsAt === null ? 0 : resetsAt - now;
+  return waitMs > 0 && waitMs <= furthestResetMs ? waitMs : null;
+}
+
+function waitMs(
+  { why, isBilling }: AccountError,
+  facts: {
+    readonly told: number | null;
+    readonly parksBefore: number;
+    readonly wrongTimes: number;
+    readonly chance: number;
+  },
+): number {
+  const { told, parksBefore, wrongTimes, chance } = facts;
+  if (why === 'auth') return loginDelayMs(parksBefore, chance);
+  if (isBilling === true) return Math.max(billingDelayMs(parksBefore, chance), told ?? 0);
+  const wait = quotaDelayMs(parksBefore, told, chance);
+  if (told === null || wrongTimes < believedTimes) return wait;
+  return Math.max(wait, quotaDelayMs(wrongTimes - believedTimes, null, chance));
+}
+
+/** The account after a turn that got through. */
+export function afterGoodRun(state: AccountState): AccountState {
+  return { ...state, parked: null, parks: 0 };
+}
+
+/** A person wants it tried: its wait is over, whatever time was told. What was parked after he asked stays. */
+export function triedAgain(state: AccountState, askedAt: number): AccountState {
+  const { parked } = state;
+  if (parked === null || parked.since > askedAt || parked.until <= askedAt) return state;
+  const { isTold: _isTold, probe: _probe, ...park } = parked;
+  return { ...state, parked: { ...park, until: askedAt } };
+}
+
+/** Whether the next run on it is one that tries it: its wait is over, and nobody told that it would be mended by now. */
+export function needsProbe({ parked }: AccountState, now: number): boolean {
+  if (parked === null || isAhead(parked.until, now)) return false;
+  return parked.isTold !== true || (parked.wrongTimes ?? 0) > 0;
+}
+
+/** The account while this run tries it. */
+export function probedBy(state: AccountState, by: string, now: number): AccountState {
+  if (state.parked === null) return state;
+  return { ...state, parked: { ...state.parked, probe: { by, until: now + probeMs } } };
+}
+
+/** The run that tried it has ended, or did not begin; others are as they were. */
+export function afterProbe(state: AccountState, by: string): AccountState {
+  if (state.parked?.probe?.by !== by) return state;
+  const { probe: _probe, ...parked } = state.parked;
+  return { ...state, parked };
+}
+
+/** Whether a turn of this run says that it is mended: a run from before it was parked says nothing about now. */
+export function isProvedBy(
+  { parked }: AccountState,
+  run: { readonly runId: string; readonly startedAt: number },
+): boolean {
+  return parked === null || run.startedAt > parked.since || parked.probe?.by === run.runId;
+}
+
+/** Ahead, and not so far that only a broken clock, or an agent that talks nonsense, can have named it. */
+export function isAhead(at: number, now: number): boolean {
+  return at > now && at - now <= furthestResetMs + accountJitterMs;
+}

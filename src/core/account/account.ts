@@ -1,0 +1,182 @@
+/**
+ * The account of a backend: whose quota a run uses. An account is parked while it has none, or while nobody is logged in
+ * to it; then nothing starts on it, and its issues wait without losing an attempt. What must hold: a parked account is
+ * free again at the time told, unless it told wrong ones before; where nobody told when it is mended, one run at a time
+ * tries it until a turn gets through; windows that are not named in a report are as they were.
+ */
+
+import { furthestResetMs } from '../run/backoff.ts';
+import type { AccountSettings } from '../settings.ts';
+import { harmlessLine } from '../text/harmless-line.ts';
+import { isAhead, needsProbe, probedBy } from './account-park.ts';
+
+/** One window of a quota, such as that of five hours or of a week, as the agent last reported it. */
+export interface QuotaWindow {
+  /** `primary`, `secondary`, … in the agent's words; reports of the same name replace each other. */
+  readonly name: string;
+  /** 0 to 100 or more. */
+  readonly usedPercent: number;
+  readonly windowMinutes: number | null;
+  /** When it begins anew, wall time in milliseconds; null where it was not told. */
+  readonly resetsAt: number | null;
+  /** Of another limit than the plan's, such as that of one model: it is shown, and nobody waits for it. */
+  readonly isOther?: boolean;
+}
+
+/** What is known of an account. */
+export interface AccountState {
+  readonly backend: string;
+  readonly name: string;
+  readonly windows: readonly QuotaWindow[];
+  readonly parked: AccountPark | null;
+  /** Times in a row that it was parked without a run in between that ended otherwise. */
+  readonly parks: number;
+}
+
+export interface AccountPark {
+  /** Wall time at which it is tried again. */
+  readonly until: number;
+  readonly since: number;
+  readonly why: 'quota' | 'auth';
+  /** One line for people: what the agent said. */
+  readonly reason: string;
+  /** The run that was refused first. */
+  readonly by?: string;
+  /** It was told when the quota is back. */
+  readonly isTold?: boolean;
+  /** Times in a row that it was refused again after the time that it had told. */
+  readonly wrongTimes?: number;
+  /** The run that tries whether it is mended; nobody waits for it after this time. */
+  readonly probe?: { readonly by: string; readonly until: number };
+}
+
+/** More than any agent has; an agent that makes up names does not fill the memory. */
+const mostWindows = 20;
+
+/**
+ * A report of an agent, put over what is known. A window that it names is replaced, the others are as they were. Of more
+ * than there can be, those go first that nobody waits for.
+ */
+export function mergeWindows(known: readonly QuotaWindow[], reported: readonly QuotaWindow[]): readonly QuotaWindow[] {
+  const byName = new Map(known.map((window) => [window.name, window]));
+  for (const window of reported) {
+    // Taken out first, so that the last ones of the map are those that were reported last.
+    byName.delete(window.name);
+    byName.set(window.name, window);
+  }
+  const inOrder = [...byName.values()].sort((a, b) => Number(b.isOther === true) - Number(a.isOther === true));
+  return inOrder.slice(-mostWindows).sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+/** Why nothing starts on an account, and when that may be otherwise. */
+export interface AccountWait {
+  readonly text: string;
+  /** Wall time. */
+  readonly until: number;
+}
+
+/**
+ * Null when a run may start, be it only one that tries the account. Of several reasons the one that lasts longest is told. A window counts when it is used up to
+ * `stopPercent` and begins anew at a time that lies ahead; one that has begun anew counts as unused, and one that tells
+ * no time, or none within eight days, is not waited for: whether there is quota is seen by trying, and the refusal parks
+ * the account. Nor is one of another limit than the plan's: the run may use another model.
+ */
+export function whyNotReady(
+  state: AccountState,
+  { now, stopPercent }: { readonly now: number; readonly stopPercent: number },
+): AccountWait | null {
+  const waits = [
+    ...(state.parked === null ? [] : [parkWait(state, state.parked), ...probeWait(state, now)]),
+    ...state.windows
+      .filter(({ usedPercent, isOther }) => usedPercent >= stopPercent && isOther !== true)
+      .flatMap((window) => (window.resetsAt === null ? [] : [windowWait(state, window, window.resetsAt, stopPercent)])),
+  ].filter(({ until }) => isAhead(until, now));
+  const [first, ...others] = waits;
+  if (first === undefined) return null;
+  const { until, say } = others.reduce((longest, wait) => (wait.until > longest.until ? wait : longest), first);
+  return { text: say(), until };
+}
+
+/** The account for the next run, or why there is none and until when. */
+export type AccountChoice =
+  | { readonly account: AccountSettings }
+  | { readonly why: AccountWait & { readonly code: 'waiting_quota' } };
+
+/**
+ * The preferred account when it is ready, else the first one in the order of the file that is. When none is ready, why
+ * not, of the one that is ready soonest. An account of which nothing is known is ready. One that has to be tried first is
+ * ready for a single run, and `startsBefore` others that have no account yet may be that one.
+ */
+export function chooseAccount(
+  accounts: readonly AccountSettings[],
+  states: readonly AccountState[],
+  wanted: {
+    readonly backend: string;
+    /** The name of the account that the issue used last, because its threads are there. */
+    readonly preferred: string | null;
+    readonly now: number;
+    readonly stopPercent: number;
+    readonly startsBefore?: number;
+  },
+): AccountChoice {
+  const own = accounts.filter(({ backend }) => backend === wanted.backend);
+  const inOrder = [
+    ...own.filter(({ name }) => name === wanted.preferred),
+    ...own.filter(({ name }) => name !== wanted.preferred),
+  ];
+  let soonest: AccountWait | null = null;
+  let { startsBefore = 0 } = wanted;
+  for (const account of inOrder) {
+    const state = states.find(({ backend, name }) => backend === account.backend && name === account.name);
+    let wait = state === undefined ? null : whyNotReady(state, wanted);
+    if (state !== undefined && wait === null && startsBefore > 0 && needsProbe(state, wanted.now)) {
+      startsBefore -= 1;
+      wait = whyNotReady(probedBy(state, '', wanted.now), wanted);
+    }
+    if (wait === null) return { account };
+    if (soonest === null || wait.until < soonest.until) soonest = wait;
+  }
+  const { text, until } = soonest ?? {
+    text: `agent.accounts names no account of ${harmlessLine(wanted.backend)}`,
+    until: wanted.now + furthestResetMs,
+  };
+  const others = inOrder.length - 1;
+  const more = others === 1 ? '; 1 other account waits longer' : `; ${others} other accounts wait longer`;
+  return { why: { code: 'waiting_quota', text: others > 0 ? text + more : text, until } };
+}
+
+interface Wait {
+  readonly until: number;
+  /** Called when it is to be told, and `until` is then a time that can be written. */
+  readonly say: () => string;
+}
+
+function parkWait(state: AccountState, { why, until, reason }: AccountPark): Wait {
+  const what = why === 'quota' ? 'has no quota left' : 'has a login that was refused';
+  return { until, say: () => `${named(state)} ${what} (${reason}); it is tried again at ${timeText(until)}` };
+}
+
+function probeWait(state: AccountState, now: number): Wait[] {
+  const { parked } = state;
+  if (parked?.probe === undefined || !needsProbe(state, now)) return [];
+  const { probe, why, reason } = parked;
+  const what = why === 'quota' ? 'had no quota left' : 'had a login that was refused';
+  const until = probe.until;
+  const tried = `one run tries it now, the others wait for that, at most until`;
+  return [{ until, say: () => `${named(state)} ${what} (${reason}); ${tried} ${timeText(until)}` }];
+}
+
+function windowWait(state: AccountState, window: QuotaWindow, until: number, stopPercent: number): Wait {
+  const { name, usedPercent } = window;
+  const used = `has used ${Math.floor(usedPercent)} % of its window "${harmlessLine(name)}"`;
+  const limit = `agent.quota_stop_percent is ${stopPercent}`;
+  return { until, say: () => `${named(state)} ${used} (${limit}), which begins anew at ${timeText(until)}` };
+}
+
+function named({ backend, name }: AccountState): string {
+  return `account "${harmlessLine(name)}" of ${harmlessLine(backend)}`;
+}
+
+function timeText(at: number): string {
+  return new Date(at).toISOString();
+}

@@ -1,0 +1,56 @@
+import type { PollingSettings } from '../settings.ts';
+import { isQuiet } from './quiet-hours.ts';
+
+/** How often the tracker is asked just now, and why. */
+export interface Pace {
+  readonly mode: PaceMode;
+  readonly intervalMs: number;
+}
+
+/** `fixed`, or what an adaptive Baton is at: by the last activity, or dormant because of the quiet hours. */
+export type PaceMode = 'fixed' | 'active' | 'idle' | 'dormant' | 'quiet';
+
+export interface PaceFacts {
+  readonly polling: PollingSettings;
+  /** Wall time, like all of them. */
+  readonly now: number;
+  /** Null: nothing has ever happened. */
+  readonly lastActivityAt: number | null;
+  /** The tracker is on this machine. */
+  readonly isLocal: boolean;
+}
+
+/** A tracker on this machine costs nothing to look at: it is, at least this often, whatever the mode. */
+const localIntervalMs = 5_000;
+
+/**
+ * The pace of the polls. `fixed` is always the same. `adaptive` is `active` until `idleAfterMs` have passed since the last
+ * activity, then `idle`, from `dormantAfterMs` on `dormant`; in quiet hours it is `quiet`, with the interval of `dormant`,
+ * whatever happened. It holds for polls alone: nothing that watches over live runs asks for it.
+ */
+export function paceOf({ polling, now, lastActivityAt, isLocal }: PaceFacts): Pace {
+  const pace = polling.mode === 'fixed' ? fixedPace(polling) : adaptivePace(polling, now, lastActivityAt);
+  return isLocal ? { ...pace, intervalMs: Math.min(pace.intervalMs, localIntervalMs) } : pace;
+}
+
+/**
+ * The wait after so many failed polls in a row: the interval doubled for each, at most `longestMs`, but never less than the
+ * interval. So a failure never leads to more requests than success would have.
+ */
+export function afterFailures(intervalMs: number, failures: number, longestMs: number): number {
+  return Math.min(intervalMs * 2 ** Math.max(failures, 0), Math.max(intervalMs, longestMs));
+}
+
+function fixedPace({ intervalMs }: PollingSettings): Pace {
+  return { mode: 'fixed', intervalMs };
+}
+
+function adaptivePace({ adaptive, quietHours }: PollingSettings, now: number, lastActivityAt: number | null): Pace {
+  const { activeIntervalMs, idleIntervalMs, dormantIntervalMs, idleAfterMs, dormantAfterMs } = adaptive;
+  if (quietHours !== null && isQuiet(now, quietHours)) return { mode: 'quiet', intervalMs: dormantIntervalMs };
+  // What seems to be still to come was now: the clock was set back.
+  const since = lastActivityAt === null ? Number.NEGATIVE_INFINITY : Math.min(lastActivityAt, now);
+  if (now < since + idleAfterMs) return { mode: 'active', intervalMs: activeIntervalMs };
+  if (now < since + dormantAfterMs) return { mode: 'idle', intervalMs: idleIntervalMs };
+  return { mode: 'dormant', intervalMs: dormantIntervalMs };
+}

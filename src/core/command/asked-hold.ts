@@ -1,0 +1,15 @@
+import type { Author } from '../issue/author.ts';
+
+/** Holds that somebody asked for: a person, or a run through the API. Only whoever may release them ends them. */
+const askedHolds = ['person', 'held_by_agent'] as const;
+
+export type AskedHold = (typeof askedHolds)[number];
+
+/** A person knows of his own hold; of one that an agent asked for he is told. */
+export function askedHold({ kind }: Author): { readonly code: AskedHold; readonly who: string } {
+  return kind === 'run' ? { code: 'held_by_agent', who: 'an agent' } : { code: 'person', who: 'a person' };
+}
+
+export function isAskedHold(code: string | undefined): boolean {
+  return askedHolds.some((each) => each === code);
+}

@@ -1,0 +1,122 @@
+import type { ErrorCode } from '../error-catalogue.ts';
+
+/** Answers to a command that was carried out, or whose effect was already there. */
+const doneAnswers = {
+  // all work
+  paused: 'No new work starts; runs in progress continue.',
+  draining: 'No new work starts, and Baton stops when the last run has ended.',
+  resumed: 'New work starts again.',
+  resumed_with_allowance: 'New work starts again, with another allowance for the limit of the day.',
+  workspaces_being_removed: 'The daemon has begun to remove the workspaces.',
+
+  // retry, hold, release, stop
+  retry_now: 'The issue is retried now; it is no longer waiting or on hold.',
+  held: 'The issue is on hold.',
+  held_after_run: 'The issue goes on hold when its run ends.',
+  already_held: 'The issue is on hold because a person or an agent asked for it before.',
+  released: 'The issue is no longer on hold.',
+  released_after_run: 'The issue no longer goes on hold when its run ends.',
+  already_released: 'The issue was released before.',
+  stopping: 'The run is being stopped; then the issue goes on hold.',
+  already_stopping: 'The run is being stopped because of an earlier command.',
+  already_stopped: 'The run was stopped by an earlier command.',
+
+  // take over, hand back
+  taken_over: 'A person has the issue; no agent works on it.',
+  taking_over_after_run: 'The run is being stopped; then a person has the issue.',
+  already_taken_over: 'A person has the issue because of an earlier command.',
+  handed_back: 'The issue is handed back; an agent continues the work.',
+  already_handed_back: 'The issue was handed back before.',
+
+  // messages to an agent, answers to its questions
+  message_delivered: 'The agent has the message.',
+  message_waits_for_turn: 'The agent gets the message at its next turn.',
+  message_uncertain: 'The daemon stopped while it delivered the message; the agent may have it or not.',
+  answer_delivered: 'The agent that asked has the answer.',
+  answer_kept: 'The next run of the issue gets the answer.',
+  answer_kept_others_open: 'The answer is kept; the issue still waits for the answer to another question.',
+  continues_with_answer: 'The issue was on hold for the answer and continues with it.',
+
+  // changes of an issue on the board
+  issue_filed: 'The issue is on the board.',
+  issue_edited: 'The fields of the issue are changed.',
+  issue_moved: 'The issue has its new status.',
+  comment_added: 'The comment is on the issue.',
+  comment_uncertain: 'Baton was interrupted while it wrote the comment; it may be there or not.',
+} as const satisfies Record<string, string>;
+
+/** Answers to a command that was not carried out. One that failed with an error has the code of that error. */
+const refusals = {
+  // the command itself
+  unknown_command: 'This version of Baton does not have this command.',
+  not_for_agents: 'Only a person may give this command, and a run gave it.',
+  no_issue_named: 'The command needs an issue and names none.',
+  command_expired: 'The command waited for too long before a daemon could carry it out.',
+
+  // all work
+  already_paused: 'Baton is paused.',
+  already_draining: 'Baton is draining.',
+  not_paused: 'Baton is not paused, and no limit of the day is reached.',
+
+  // the issue
+  issue_not_found: 'There is no such issue.',
+  active_issue_not_found: 'There is no such issue in an active state, and Baton has worked on none of that name.',
+  issue_not_active: 'The issue is in a state that is not active, so no agent will work on it.',
+  already_running: 'An agent is working on the issue.',
+  not_running: 'No agent is working on the issue.',
+  run_ending: 'The run is being stopped.',
+  run_already_ended: 'The run that the command names has ended; the run in progress was not stopped.',
+  not_waiting: 'The issue is neither on hold nor waiting for a retry.',
+  held_for_another_reason: 'The issue is on hold for a reason other than `hold` or `stop`.',
+  not_held: 'The issue is not on hold.',
+  not_taken_over: 'No person has taken over the issue.',
+  no_run_for_note: 'The issue has had no run, so no agent would read the note.',
+  nothing_to_say: 'The command has no text for the agent.',
+  message_not_taken: 'The run cannot take the message; `data.problem` says why.',
+  no_daemon: 'The command needs a running daemon, and none answers.',
+  key_in_use: 'The key of the command belongs to another command.',
+
+  // questions
+  question_closed: 'The question is closed; no agent waits for an answer.',
+  question_answered: 'The question has another answer already.',
+  invalid_answer: 'The answer does not fit the question.',
+
+  // changes of an issue
+  tracker_elsewhere: 'Another tracker keeps the issues; they are changed there.',
+} as const satisfies Record<string, string>;
+
+/**
+ * Every answer that Baton gives to a command, by its stable code, with what the code means.
+ *
+ * Programs and tests look for the code, so the sentence in an answer may change at any time. docs/command-answers.md lists
+ * the same table, and a test compares the two.
+ */
+export const commandAnswers = {
+  ...doneAnswers,
+  ...refusals,
+} as const;
+
+export type CommandAnswerCode = keyof typeof commandAnswers;
+
+/** The answer to a command: carried out, or refused with the reason. */
+export interface CommandAnswer {
+  readonly status: 'done' | 'refused';
+  /** A refusal that comes from an error has the code of that error. */
+  readonly code: CommandAnswerCode | ErrorCode;
+  /** For the person who gave the command. */
+  readonly text: string;
+  /** Names and numbers of the text that a program may want; JSON data. Of an error its details. */
+  readonly data: Readonly<Record<string, unknown>>;
+}
+
+export function done(code: keyof typeof doneAnswers, text: string, data: CommandAnswer['data'] = {}): CommandAnswer {
+  return { status: 'done', code, text, data };
+}
+
+export function refused(
+  code: keyof typeof refusals | ErrorCode,
+  text: string,
+  data: CommandAnswer['data'] = {},
+): CommandAnswer {
+  return { status: 'refused', code, text, data };
+}

@@ -1,0 +1,37 @@
+import { harmlessLine } from '../text/harmless-line.ts';
+
+/** The one command by which a person lets a held issue go on, to be copied from a message as it stands. */
+export function retryCommand(identifier: string): string {
+  return `baton issue retry ${copyable(identifier)}`;
+}
+
+/** Why an issue is held whose agent may be alive, in words that end with a full stop, and what lets it go on. */
+export function survivesReason(why: string, identifier: string): string {
+  return `${why} End what is left of it; then, and not before: ${retryCommand(identifier)}`;
+}
+
+/** The command by which a person gives an issue back that he took over. */
+export function handbackCommand(identifier: string): string {
+  return `baton handback ${copyable(identifier)}`;
+}
+
+/** The command by which a person moves an issue of Baton's own board. */
+export function moveCommand(identifier: string, to: string): string {
+  return `baton issue move ${copyable(identifier)} ${copyable(to)}`;
+}
+
+/** The command by which a person says something on an issue of Baton's own board. */
+export function commentCommand(identifier: string): string {
+  return `baton issue comment ${copyable(identifier)} TEXT`;
+}
+
+/** The command that shows a question of an agent, with the ways to answer it. */
+export function askCommand(nameOrId: string): string {
+  return `baton ask show ${copyable(nameOrId)}`;
+}
+
+/** An identifier is somebody's text: unless it is a plain word, it is quoted so that no shell reads anything into it. */
+export function copyable(identifier: string): string {
+  if (/^[\w][\w.:/#-]*$/.test(identifier)) return identifier;
+  return `'${harmlessLine(identifier).replaceAll("'", `'"'"'`)}'`;
+}

@@ -1,0 +1,67 @@
+import type { AgentSettings } from '../settings.ts';
+import type { SkipReason } from './eligibility.ts';
+import type { OutsideGate } from './gates.ts';
+
+/** What is begun and not over yet. */
+export interface WorkInHand {
+  /** How many issues wait for a person's review; null: nobody has counted them yet. */
+  readonly inReview: number | null;
+  /** The ids of the issues that are claimed, here and by other daemons. */
+  readonly claimed: ReadonlySet<string>;
+}
+
+type BackpressureSettings = Pick<AgentSettings, 'maxInReview' | 'maxClaimed'>;
+
+/**
+ * Nothing new is begun while people, or Baton itself, have enough in hand. What must hold:
+ *
+ * - Only a new claim is refused. An issue that is claimed goes on, however much is in hand.
+ * - One decision never makes more claims than the limit leaves room for: what starts before counts.
+ * - A limit of 0 is none.
+ * - What is not counted yet counts as full: a limit that nobody has looked at must not cost money.
+ */
+export function backpressureGates(
+  { inReview, claimed }: WorkInHand,
+  { maxInReview, maxClaimed }: BackpressureSettings,
+): { readonly review_room: OutsideGate; readonly claim_room: OutsideGate } {
+  const tooMuchReview = whyTooManyInReview(inReview, maxInReview);
+  return {
+    review_room: {
+      refuse: ({ id }) => (claimed.has(id) ? null : tooMuchReview),
+      passed: ({ id }) =>
+        passedText(claimed.has(id), maxInReview, 'agent.max_in_review', () => inReviewText(inReview ?? 0)),
+    },
+    claim_room: {
+      refuse: ({ id }, startsBefore) =>
+        claimed.has(id) ? null : whyTooManyClaimed(claimed.size, startsBefore, maxClaimed),
+      passed: ({ id }, startsBefore) =>
+        passedText(claimed.has(id), maxClaimed, 'agent.max_claimed', () => claimedText(claimed.size, startsBefore)),
+    },
+  };
+}
+
+function whyTooManyInReview(inReview: number | null, limit: number): SkipReason | null {
+  if (limit <= 0 || (inReview !== null && inReview < limit)) return null;
+  const what = inReview === null ? 'the issues in review are not counted yet' : inReviewText(inReview);
+  return { code: 'max_in_review', text: `${what}; agent.max_in_review is ${limit}` };
+}
+
+/** `startsBefore` issues of the same decision are claimed before this one. */
+export function whyTooManyClaimed(claimed: number, startsBefore: number, limit: number): SkipReason | null {
+  if (limit <= 0 || claimed + startsBefore < limit) return null;
+  return { code: 'max_claimed', text: `${claimedText(claimed, startsBefore)}; agent.max_claimed is ${limit}` };
+}
+
+function passedText(isClaimed: boolean, limit: number, setting: string, amount: () => string): string {
+  if (limit <= 0) return `${setting} sets no limit`;
+  return isClaimed ? 'it is claimed already and goes on' : `${amount()}; ${setting} is ${limit}`;
+}
+
+function inReviewText(count: number): string {
+  return count === 1 ? '1 issue waits for review' : `${count} issues wait for review`;
+}
+
+function claimedText(claimed: number, startsBefore: number): string {
+  const now = claimed === 1 ? '1 issue is claimed' : `${claimed} issues are claimed`;
+  return startsBefore === 0 ? now : `${now} and ${startsBefore} ${startsBefore === 1 ? 'starts' : 'start'} before it`;
+}

@@ -1,0 +1,157 @@
+import { type Issue, normalizeState } from '../issue/issue.ts';
+import type { TrackerSettings } from '../settings.ts';
+import type { SkipCode } from './waiting-codes.ts';
+
+/** Why an issue is not started now, in plain words, with a stable code for programs. */
+export interface SkipReason {
+  readonly code: SkipCode;
+  readonly text: string;
+}
+
+/** Whether an issue waits for nothing but a slot. */
+export function isAboutSlots({ code }: SkipReason): boolean {
+  return code === 'no_slot' || code === 'no_slot_in_state' || code === 'no_slot_in_baton';
+}
+
+/** What a state means to the scheduler. */
+export type StateClass = 'active' | 'terminal' | 'other';
+
+/** The `tracker` settings made ready for many issues: each distinct name of a state is read once. */
+export interface TrackerRules {
+  readonly requiredLabels: readonly string[];
+  stateOf(name: string): { readonly key: string; readonly class: StateClass };
+}
+
+export type IssueGateName = 'fields' | 'dispatchable' | 'labels' | 'not_terminal' | 'active' | 'unblocked';
+
+/** One rule about an issue as it stands in the tracker: why it refuses, or what to say when it does not. */
+export interface IssueGate {
+  readonly name: IssueGateName;
+  refuse(issue: Issue, rules: TrackerRules): SkipReason | null;
+  passed(issue: Issue, rules: TrackerRules): string;
+}
+
+/**
+ * Whether an issue may be worked on as it stands in the tracker, claims and slots aside (seed 2, Candidate Selection
+ * Rules; specification 8.2). Null means yes.
+ */
+export function whyNotRoutable(issue: Issue, tracker: TrackerSettings): SkipReason | null {
+  return firstRefusal(routableGates, issue, trackerRules(tracker));
+}
+
+/** As `whyNotRoutable`, and also that no blocker is open: the rule for starting, not for going on. */
+export function whyNotCandidate(issue: Issue, tracker: TrackerSettings): SkipReason | null {
+  return firstRefusal(issueGates, issue, trackerRules(tracker));
+}
+
+/** What an issue's state means to the scheduler. A state in both lists is terminal. */
+export function stateClass(state: string, tracker: TrackerSettings): StateClass {
+  return trackerRules(tracker).stateOf(state).class;
+}
+
+export function trackerRules({ activeStates, terminalStates, requiredLabels }: TrackerSettings): TrackerRules {
+  const active = new Set(activeStates.map(normalizeState));
+  const terminal = new Set(terminalStates.map(normalizeState));
+  const known = new Map<string, { key: string; class: StateClass }>();
+  return {
+    requiredLabels,
+    stateOf: (name) => {
+      let found = known.get(name);
+      if (found === undefined) {
+        const key = normalizeState(name);
+        found = { key, class: terminal.has(key) ? 'terminal' : active.has(key) ? 'active' : 'other' };
+        known.set(name, found);
+      }
+      return found;
+    },
+  };
+}
+
+function firstRefusal(gates: readonly IssueGate[], issue: Issue, rules: TrackerRules): SkipReason | null {
+  for (const gate of gates) {
+    const reason = gate.refuse(issue, rules);
+    if (reason !== null) return reason;
+  }
+  return null;
+}
+
+const neededFields = ['id', 'identifier', 'title', 'state'] as const;
+
+const fields: IssueGate = {
+  name: 'fields',
+  refuse: (issue) => {
+    if (neededFields.every((field) => issue[field].trim() !== '')) return null;
+    const missing = neededFields.filter((field) => issue[field].trim() === '');
+    return { code: 'missing_field', text: `it has no ${missing.join(', ')}` };
+  },
+  passed: () => 'it has an id, an identifier, a title and a state',
+};
+
+const notForDispatch = { code: 'not_dispatchable', text: 'the tracker marks it as not for dispatch' } as const;
+
+const dispatchable: IssueGate = {
+  name: 'dispatchable',
+  refuse: (issue) => (issue.dispatchable ? null : notForDispatch),
+  passed: () => 'the tracker lets it be worked on',
+};
+
+const labels: IssueGate = {
+  name: 'labels',
+  refuse: (issue, { requiredLabels }) => {
+    const lacks = (label: string): boolean => label === '' || !issue.labels.includes(label);
+    if (!requiredLabels.some(lacks)) return null;
+    return { code: 'missing_label', text: `it lacks the required label ${quoted(requiredLabels.filter(lacks))}` };
+  },
+  passed: (_issue, { requiredLabels }) =>
+    requiredLabels.length === 0 ? 'no label is required' : `it has the required label ${quoted(requiredLabels)}`,
+};
+
+const notTerminal: IssueGate = {
+  name: 'not_terminal',
+  refuse: ({ state }, rules) =>
+    rules.stateOf(state).class === 'terminal'
+      ? { code: 'terminal_state', text: `its state "${state}" is terminal` }
+      : null,
+  passed: ({ state }) => `its state "${state}" is not terminal`,
+};
+
+const active: IssueGate = {
+  name: 'active',
+  refuse: ({ state }, rules) =>
+    rules.stateOf(state).class === 'active'
+      ? null
+      : { code: 'inactive_state', text: `its state "${state}" is not an active one` },
+  passed: ({ state }) => `its state "${state}" is an active one`,
+};
+
+/** Only an issue in `Todo`, which nobody began, waits for its blockers (seed 1, Blocker rule). */
+const unblocked: IssueGate = {
+  name: 'unblocked',
+  refuse: ({ state, blockedBy }, rules) => {
+    if (blockedBy.length === 0 || rules.stateOf(state).key !== 'todo') return null;
+    const open = blockedBy.filter(
+      (blocker) => blocker.state === null || rules.stateOf(blocker.state).class !== 'terminal',
+    );
+    if (open.length === 0) return null;
+    const names = open.map(
+      (blocker) => `${blocker.identifier ?? blocker.id ?? 'an unknown issue'} (${blocker.state ?? 'state unknown'})`,
+    );
+    return { code: 'blocked', text: `it waits for ${names.join(', ')}` };
+  },
+  passed: ({ state, blockedBy }, rules) => {
+    if (blockedBy.length === 0) return 'nothing blocks it';
+    return rules.stateOf(state).key === 'todo'
+      ? 'everything it waited for is over'
+      : `in state "${state}" it waits for nothing`;
+  },
+};
+
+/** What must hold for a run to go on, in the order it is asked. Terminal comes first: it says more than "not active". */
+const routableGates: readonly IssueGate[] = [fields, labels, notTerminal, active, dispatchable];
+
+/** What must hold of the issue itself for a run to start. */
+export const issueGates: readonly IssueGate[] = [fields, labels, notTerminal, active, unblocked, dispatchable];
+
+function quoted(names: readonly string[]): string {
+  return names.map((name) => `"${name}"`).join(', ');
+}

@@ -1,0 +1,26 @@
+import type { Settings } from '../settings.ts';
+import type { SkipReason } from './eligibility.ts';
+
+/** What the machine has left, in megabytes. Null is unknown, and refuses nothing. */
+export interface RoomLeft {
+  /** The folders that grow: where the workspaces are, and where Baton keeps its state. */
+  readonly disk: readonly { readonly folder: string; readonly freeMb: number | null }[];
+  readonly memoryMb: number | null;
+}
+
+/** Why nothing new may start for want of disk or memory. A floor of 0 is none. */
+export function whyNoRoom(
+  room: RoomLeft,
+  { workspace, agent }: Pick<Settings, 'workspace' | 'agent'>,
+): SkipReason | null {
+  const { minFreeDiskMb } = workspace;
+  const full = room.disk.find(({ freeMb }) => freeMb !== null && freeMb < minFreeDiskMb);
+  if (full !== undefined) {
+    const what = `only ${full.freeMb} MB of disk are free below ${full.folder}`;
+    return { code: 'no_room', text: `${what}; workspace.min_free_disk_mb is ${minFreeDiskMb}` };
+  }
+  const { memoryMb } = room;
+  if (memoryMb === null || memoryMb >= agent.minFreeMemoryMb) return null;
+  const what = `only ${memoryMb} MB of memory are free`;
+  return { code: 'no_room', text: `${what}; agent.min_free_memory_mb is ${agent.minFreeMemoryMb}` };
+}

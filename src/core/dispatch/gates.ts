@@ -1,0 +1,139 @@
+import type { Issue } from '../issue/issue.ts';
+import type { Settings } from '../settings.ts';
+import { type IssueGateName, issueGates, type SkipReason, trackerRules } from './eligibility.ts';
+import { countSlots, type StartMove, stateOnceStarted } from './slots.ts';
+
+/**
+ * The gates between an issue and its run, in the order they are asked. Dispatch keeps the first refusal; an explanation
+ * shows them all.
+ *
+ * A claim comes first: an issue that runs, waits for its look or is held does not wait for a pause or a slot, and
+ * whoever asks wants to hear of the claim. Then what holds for every issue, then the issue itself, then whether a trial is
+ * about it, then its own limits, and the slots last, because they change soonest. A blocker is asked for before the tracker's own word on an issue: it
+ * says more, and some trackers mean just that.
+ */
+const gateOrder = [
+  'free_here',
+  'free_elsewhere',
+  'workflow',
+  'not_paused',
+  'day_limit',
+  'free_room',
+  'requests_left',
+  'account_ready',
+  'review_room',
+  'claim_room',
+  'fields',
+  'labels',
+  'not_terminal',
+  'active',
+  'unblocked',
+  'dispatchable',
+  'chosen',
+  'own_limits',
+  'slot',
+  'slot_in_state',
+  'slot_in_baton',
+] as const;
+
+export type GateName = (typeof gateOrder)[number];
+
+/** The gates whose facts are not the issue's own; whoever has the facts hands them in. */
+export type OutsideGateName = Exclude<GateName, IssueGateName | 'slot' | 'slot_in_state'>;
+
+export interface OutsideGate {
+  /** `startsBefore` issues of the same decision start before this one. */
+  readonly refuse: (issue: Issue, startsBefore: number) => SkipReason | null;
+  /** What to say when it does not refuse. */
+  readonly passed: (issue: Issue, startsBefore: number) => string;
+}
+
+/** A gate that is not handed in is not there: it refuses nothing and is not shown. */
+export type OutsideGates = Readonly<Partial<Record<OutsideGateName, OutsideGate>>>;
+
+export interface GateFacts {
+  readonly settings: Pick<Settings, 'tracker' | 'agent'>;
+  /** The tracker states of the issues that run already. */
+  readonly runningStates: readonly string[];
+  /** Where the tracker leaves that to Baton. */
+  readonly startMove: StartMove | undefined;
+  readonly outside: OutsideGates;
+}
+
+/** What one gate says about an issue. */
+export interface GateAnswer {
+  readonly gate: GateName;
+  readonly refusal: SkipReason | null;
+  /** The refusal's words, or why there is none. */
+  readonly text: string;
+}
+
+/** The gates during one decision about many issues. */
+export interface Gates {
+  /** The first refusal; null lets the issue start. */
+  whyNot(issue: Issue): SkipReason | null;
+  /** The issue starts: it takes its slot from those after it. */
+  letThrough(issue: Issue): void;
+  askAll(issue: Issue): GateAnswer[];
+  startsBefore(): number;
+}
+
+export function openGates({ settings, runningStates, startMove, outside }: GateFacts): Gates {
+  const rules = trackerRules(settings.tracker);
+  const slots = countSlots(runningStates, settings.agent);
+  const startedStates = new Map<string, string>();
+  const stateOf = (issue: Issue): string => {
+    let state = startedStates.get(issue.state);
+    if (state === undefined) {
+      state = stateOnceStarted(issue, startMove);
+      startedStates.set(issue.state, state);
+    }
+    return state;
+  };
+  const started = new Set<string>();
+  const gates: Partial<Record<GateName, OutsideGate>> = {
+    ...outside,
+    free_here: {
+      refuse: (issue, startsBefore) =>
+        started.has(issue.id) ? namedTwice : (outside.free_here?.refuse(issue, startsBefore) ?? null),
+      passed: (issue, startsBefore) => outside.free_here?.passed(issue, startsBefore) ?? 'nobody works on it',
+    },
+    slot: { refuse: slots.whyNone, passed: slots.describe },
+    slot_in_state: {
+      refuse: (issue) => slots.whyNoneIn(stateOf(issue)),
+      passed: (issue) => slots.describeIn(stateOf(issue)),
+    },
+  };
+  for (const gate of issueGates) {
+    gates[gate.name] = {
+      refuse: (issue) => gate.refuse(issue, rules),
+      passed: (issue) => gate.passed(issue, rules),
+    };
+  }
+  const table = gateOrder.flatMap((name) => {
+    const gate = gates[name];
+    return gate === undefined ? [] : [{ name, refuse: gate.refuse, passed: gate.passed }];
+  });
+  return {
+    whyNot: (issue) => {
+      for (const { refuse } of table) {
+        const refusal = refuse(issue, started.size);
+        if (refusal !== null) return refusal;
+      }
+      return null;
+    },
+    letThrough: (issue) => {
+      started.add(issue.id);
+      slots.take(stateOf(issue));
+    },
+    askAll: (issue) =>
+      table.map(({ name, refuse, passed }) => {
+        const refusal = refuse(issue, started.size);
+        return { gate: name, refusal, text: refusal?.text ?? passed(issue, started.size) };
+      }),
+    startsBefore: () => started.size,
+  };
+}
+
+/** A tracker that is read page by page may name an issue twice when it moves meanwhile; it gets one agent. */
+const namedTwice: SkipReason = { code: 'claimed', text: 'it starts just now; the tracker named it twice' };

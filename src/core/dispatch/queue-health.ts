@@ -1,0 +1,248 @@
+import { type Issue, normalizeState } from '../issue/issue.ts';
+import { durationText } from '../text/amount-text.ts';
+import { harmlessLine } from '../text/harmless-line.ts';
+import type { SkipReason } from './eligibility.ts';
+
+/**
+ * What in the queue does not go on and should: a person is to hear of it. Everything here only reads; what must hold:
+ *
+ * - An issue counts as waiting from when it is known to have been in its state: from its last change, or from when Baton
+ *   first saw it there, whichever is earlier. A comment does not make it young again; a claim does, for then it was
+ *   worked on.
+ * - What is not Baton's to start is no finding: no required label, somebody else's issue, a state that is not active.
+ * - A lease nobody holds, and a run without an end that nobody has a claim for, are normal for a moment, while somebody
+ *   takes them over. After two leases they are not.
+ */
+export type QueueFindings = readonly QueueFinding[];
+
+export interface QueueFinding {
+  readonly code: QueueFindingCode;
+  readonly issueId: string | null;
+  readonly identifier: string | null;
+  /** `it has been in "Todo" for 26 h and was not started: it waits for T-7 (Todo)`. */
+  readonly text: string;
+  /** Wall time. */
+  readonly since: number;
+}
+
+export type QueueFindingCode =
+  /** In an active state for more than a day, and not started. */
+  | 'waits_too_long'
+  /** Its last runs failed, and it is tried again. */
+  | 'fails_repeatedly'
+  /** Held for a person for more than a day. */
+  | 'held_too_long'
+  /** Its claim's lease is over, and nobody took it over. */
+  | 'lease_abandoned'
+  /** A run without an end, and nobody has the claim it began with. */
+  | 'run_abandoned';
+
+export interface QueueFacts {
+  /** Wall time. */
+  readonly now: number;
+  readonly leaseMs: number;
+  /** Candidates that nobody has claimed. */
+  readonly waiting: readonly WaitingFact[];
+  readonly failing: readonly FailingFact[];
+  readonly held: readonly HeldFact[];
+  /** Claims that are not this daemon's. */
+  readonly claims: readonly ClaimFact[];
+  /** Runs without an end that are not this daemon's. */
+  readonly runs: readonly RunFact[];
+}
+
+export interface WaitingFact {
+  readonly issue: Pick<Issue, 'id' | 'identifier' | 'state' | 'updatedAt'>;
+  /** How long Baton has seen it in this state, unclaimed. */
+  readonly seenForMs: number;
+  /** It was claimed before that, in the same state. */
+  readonly wasClaimed: boolean;
+  /** Why it is not started. */
+  readonly reason: SkipReason | null;
+}
+
+export interface FailingFact {
+  readonly issue: Pick<Issue, 'id' | 'identifier'>;
+  /** In a row. */
+  readonly failures: number;
+  /** Of the last of them. */
+  readonly error: string | null;
+  /** When the first of them ended. */
+  readonly since: number;
+}
+
+export interface HeldFact {
+  readonly issue: Pick<Issue, 'id' | 'identifier'>;
+  readonly reason: string;
+  readonly since: number;
+}
+
+export interface ClaimFact {
+  readonly issueId: string;
+  readonly identifier: string | null;
+  readonly host: string | null;
+  readonly generation: number;
+  readonly claimedAt: number;
+  readonly leaseUntil: number;
+  readonly isExpired: boolean;
+}
+
+export interface RunFact {
+  readonly runId: string;
+  readonly issueId: string;
+  readonly identifier: string;
+  readonly host: string;
+  readonly generation: number;
+  readonly startedAt: number;
+}
+
+const dayMs = 24 * 3_600_000;
+/** An issue waits, or is held, no longer than this without somebody hearing of it. */
+const tooLongMs = dayMs;
+/** One failure is bad luck. */
+const manyFailures = 2;
+/** So many leases somebody has to take over what a daemon left. */
+const takeoverLeases = 2;
+/** A text is for reading at a glance. */
+const longestReasonChars = 300;
+
+/** Refusals that say that an issue is not this Baton's to start. */
+const notOurs: ReadonlySet<SkipReason['code']> = new Set([
+  'claimed',
+  'claimed_elsewhere',
+  'not_chosen',
+  'not_dispatchable',
+  'missing_label',
+  'terminal_state',
+  'inactive_state',
+]);
+
+/** All findings, the oldest first. */
+export function findInQueue(facts: QueueFacts): QueueFindings {
+  const claimOf = new Map(facts.claims.map((claim) => [claim.issueId, claim]));
+  return [
+    ...facts.waiting.flatMap((fact) => waitsTooLong(fact, facts)),
+    ...facts.failing.flatMap(failsRepeatedly),
+    ...facts.held.flatMap((fact) => heldTooLong(fact, facts)),
+    ...facts.claims.flatMap((claim) => leaseAbandoned(claim, facts)),
+    ...facts.runs.flatMap((run) => runAbandoned(run, claimOf.get(run.issueId), facts)),
+  ].toSorted((left, right) => left.since - right.since);
+}
+
+function waitsTooLong(fact: WaitingFact, { now }: QueueFacts): QueueFindings {
+  const { issue, reason } = fact;
+  if (reason !== null && notOurs.has(reason.code)) return [];
+  const since = waitsSince(fact, now);
+  if (now - since < tooLongMs) return [];
+  const why = reason === null ? 'nothing is known that keeps it' : short(reason.text);
+  const text = `it has been in "${issue.state}" for ${durationText(now - since)} and was not started: ${why}`;
+  return [finding('waits_too_long', issue, text, since)];
+}
+
+function waitsSince({ issue: { updatedAt }, seenForMs, wasClaimed }: WaitingFact, now: number): number {
+  const seenSince = now - seenForMs;
+  // A tracker may tell times that cannot be.
+  const isBelievable = updatedAt !== null && updatedAt > 0 && Number.isFinite(updatedAt);
+  return isBelievable && !wasClaimed ? Math.min(seenSince, updatedAt) : seenSince;
+}
+
+function failsRepeatedly({ issue, failures, error, since }: FailingFact): QueueFindings {
+  if (failures < manyFailures) return [];
+  const last = error === null ? '' : `, the last one with: ${short(error)}`;
+  return [finding('fails_repeatedly', issue, `its last ${failures} runs failed${last}`, since)];
+}
+
+function heldTooLong({ issue, reason, since }: HeldFact, { now }: QueueFacts): QueueFindings {
+  if (now - since < tooLongMs) return [];
+  const text = `it has been held for a person for ${durationText(now - since)}: ${short(reason)}`;
+  return [finding('held_too_long', issue, text, since)];
+}
+
+function leaseAbandoned(claim: ClaimFact, { now, leaseMs }: QueueFacts): QueueFindings {
+  const { issueId: id, identifier, host, leaseUntil } = claim;
+  if (!claim.isExpired || now - leaseUntil <= takeoverLeases * leaseMs) return [];
+  const text = `the lease of its claim${on(host)} ended ${durationText(now - leaseUntil)} ago and nobody took it over`;
+  return [finding('lease_abandoned', { id, identifier }, text, leaseUntil)];
+}
+
+function runAbandoned(run: RunFact, claim: ClaimFact | undefined, { now, leaseMs }: QueueFacts): QueueFindings {
+  // Whoever takes an issue over claims it anew, and then ends its runs.
+  const nobodySince = claim === undefined ? run.startedAt : Math.max(run.startedAt, claim.claimedAt);
+  if (claim?.generation === run.generation || now - nobodySince <= takeoverLeases * leaseMs) return [];
+  const { runId, issueId: id, identifier, host, startedAt } = run;
+  const text = `its run ${runId}${on(host)} began ${durationText(now - startedAt)} ago, has no end, and nobody claims it`;
+  return [finding('run_abandoned', { id, identifier }, text, startedAt)];
+}
+
+/** Since when an issue was seen in its state, on the monotonic clock: unclaimed, or for the last time claimed. */
+export interface Sighting {
+  readonly state: string;
+  readonly at: number;
+  readonly wasClaimed: boolean;
+}
+
+/** What is seen now, with the time of its first sighting in the same state; what is gone is forgotten. */
+export function sightings(
+  before: ReadonlyMap<string, Sighting>,
+  issues: readonly Pick<Issue, 'id' | 'state'>[],
+  { at, isClaimed }: { readonly at: number; readonly isClaimed: (issueId: string) => boolean },
+): ReadonlyMap<string, Sighting> {
+  return new Map(
+    issues.map(({ id, state: name }) => {
+      const state = normalizeState(name);
+      if (isClaimed(id)) return [id, { state, at, wasClaimed: true }];
+      const seen = before.get(id);
+      return [id, seen?.state === state ? seen : { state, at, wasClaimed: false }];
+    }),
+  );
+}
+
+/** Which findings to tell now, and when each of those that are still there was last told, on the monotonic clock. */
+export interface Telling {
+  readonly news: QueueFindings;
+  readonly told: ReadonlyMap<string, number>;
+  /** News that must wait for the next time. */
+  readonly untold: number;
+}
+
+/** A finding is told when it is new, and again after a day. Not more than `most` at once: the others come next time. */
+export function whatToTell(
+  findings: QueueFindings,
+  before: ReadonlyMap<string, number>,
+  { at, most }: { readonly at: number; readonly most: number },
+): Telling {
+  const told = new Map<string, number>();
+  const news: QueueFinding[] = [];
+  let untold = 0;
+  for (const each of findings) {
+    const key = JSON.stringify([each.code, each.issueId]);
+    const toldAt = told.get(key) ?? before.get(key);
+    const isNews = toldAt === undefined || at - toldAt >= dayMs;
+    if (isNews && news.length < most) {
+      news.push(each);
+      told.set(key, at);
+    } else {
+      if (isNews) untold += 1;
+      if (toldAt !== undefined) told.set(key, toldAt);
+    }
+  }
+  return { news, told, untold };
+}
+
+function finding(
+  code: QueueFindingCode,
+  { id, identifier }: { readonly id: string; readonly identifier: string | null },
+  text: string,
+  since: number,
+): QueueFinding {
+  return { code, issueId: id, identifier, text, since };
+}
+
+function on(host: string | null): string {
+  return host === null ? '' : ` on ${host}`;
+}
+
+function short(text: string): string {
+  const line = harmlessLine(text);
+  return line.length <= longestReasonChars ? line : `${line.slice(0, longestReasonChars)}…`;
+}

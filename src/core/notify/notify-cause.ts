@@ -1,0 +1,214 @@
+import { nextUtcMidnight } from '../cadence/utc-day.ts';
+import { commandLineOf } from '../command/command-line-of.ts';
+import { harmlessLine } from '../text/harmless-line.ts';
+
+/**
+ * What people elsewhere are told of, found in what is so now. What must hold:
+ *
+ * - A cause has a key that does not change while it lasts, whoever looks and however often, also after a restart.
+ * - What ended and came again is another cause only where its key has its own beginning, or where it was gone for
+ *   `wellMs`: what flickers is told once.
+ * - What is wrong with the daemon is told when it has lasted for `steadyMs`: one poll that failed is no news.
+ * - A limit of the day is over with its day, also when nobody has looked since.
+ * - A person is not told of what he did himself: an issue that he holds, stopped or took over.
+ */
+export const notifyEvents = ['needs_you', 'held', 'limit_reached', 'finished', 'unhealthy'] as const;
+
+export type NotifyEvent = (typeof notifyEvents)[number];
+
+/** What recurs under its key has to have been gone for so long before it is told again. */
+export const wellMs = 5 * 60_000;
+/** What is wrong with the daemon is told after so long. */
+export const steadyMs = 60_000;
+/** What finished longer ago than this, and nobody was told of, is no news any more. */
+export const freshMs = 3_600_000;
+const longestText = 1_000;
+
+/** What is so at one instant, of one project. */
+export interface NotifyFacts {
+  /** When it was so, wall time; whoever reads it may do so later. */
+  readonly at: number;
+  /** False while something is not known yet, as before the first poll: then what is missing here is not over. */
+  readonly isComplete: boolean;
+  /** What waits for a person, with what is wrong with the daemon. */
+  readonly needsYou: readonly NeedsYouFact[];
+  /** Issues that reached a terminal state lately. */
+  readonly landed: readonly LandedFact[];
+}
+
+export interface NotifyIssue {
+  readonly id: string;
+  readonly identifier: string;
+  readonly title: string | null;
+  readonly url: string | null;
+}
+
+export interface NeedsYouFact {
+  readonly kind: 'question' | 'held' | 'limit' | 'review' | 'account' | 'daemon';
+  /** Its name for as long as it is there, such as `account:codex/work`. */
+  readonly key: string;
+  /** For programs. */
+  readonly code: string;
+  /** What happened and why it waits. */
+  readonly reason: string;
+  /** Wall time. Of a question and a hold it is their beginning; of others it may be anything. */
+  readonly since: number | null;
+  readonly issue: NotifyIssue | null;
+  readonly runId: string | null;
+  readonly questionId: string | null;
+  /** The question that this one asks once more, after the run that asked first was ended under it; null: it is new. */
+  readonly repeats: string | null;
+  /** The kinds of the commands that make sense, the best one first. */
+  readonly actions: readonly string[];
+}
+
+export interface LandedFact {
+  readonly issue: NotifyIssue;
+  readonly state: string;
+  /** Wall time. */
+  readonly at: number;
+}
+
+/** Something to be told once, to each who wants to know of such events. */
+export interface NotifyCause {
+  readonly key: string;
+  readonly event: NotifyEvent;
+  /**
+   * - `lasting`: begins once under its key, and is told only while it lasts.
+   * - `recurring`: the same, but it may come again under its key.
+   * - `happening`: it is never over, only told or not.
+   */
+  readonly nature: 'lasting' | 'recurring' | 'happening';
+  readonly issue: NotifyIssue | null;
+  readonly runId: string | null;
+  readonly code: string;
+  readonly reason: string;
+  /** Wall time. */
+  readonly since: number | null;
+  /** Command lines, the best one first. */
+  readonly actions: readonly string[];
+}
+
+/** Since when each problem of the daemon has been seen without a gap, by its code. */
+export type ProblemSightings = ReadonlyMap<string, number>;
+
+/** The problems that are there now with the time of their first sighting; what is gone is forgotten. */
+export function problemSightings(before: ProblemSightings, { needsYou }: NotifyFacts, at: number): ProblemSightings {
+  const codes = needsYou.filter(({ kind }) => kind === 'daemon').map(({ code }) => code);
+  // A clock that was set back makes nothing younger than now.
+  return new Map(codes.map((code) => [code, Math.min(before.get(code) ?? at, at)]));
+}
+
+/** Whether a cause is about another daemon on the same store: whether it is over, only that one knows. */
+export function isOfOtherDaemon(key: string, daemon: string): boolean {
+  return key.startsWith('unhealthy:') && !key.startsWith(`${keyOf('unhealthy', daemon)}:`);
+}
+
+/** Everything that there is to tell at `at`, each key once. `daemon` tells daemons on one store apart. */
+export function causesIn(
+  facts: NotifyFacts,
+  { at, problems, daemon }: { readonly at: number; readonly problems: ProblemSightings; readonly daemon: string },
+): readonly NotifyCause[] {
+  const causes = [
+    ...facts.needsYou
+      .filter((fact) => !isOwnDoing(fact) && !isOfOtherDay(fact, facts.at, at))
+      .flatMap((fact) => {
+        if (fact.kind !== 'daemon') return [causeOf(fact)];
+        const since = problems.get(fact.code) ?? at;
+        return at - since >= steadyMs ? [unhealthy(fact, since, daemon)] : [];
+      }),
+    ...facts.landed.filter((landed) => at - landed.at <= freshMs).map(finished),
+  ];
+  // Of two with one key the first counts: the caller has the most urgent first.
+  return [...new Map(causes.toReversed().map((cause) => [cause.key, cause])).values()].toReversed();
+}
+
+/** What a hold is for that a person asked for: he knows. */
+const ownDoings: ReadonlySet<string> = new Set(['person', 'taken_over']);
+
+function isOwnDoing({ kind, code }: NeedsYouFact): boolean {
+  return kind === 'held' && ownDoings.has(code);
+}
+
+function isDayLimit({ kind, issue }: NeedsYouFact): boolean {
+  return kind === 'limit' && issue === null;
+}
+
+/** The day whose limit it is has ended since. */
+function isOfOtherDay(fact: NeedsYouFact, takenAt: number, at: number): boolean {
+  return isDayLimit(fact) && nextUtcMidnight(takenAt) !== nextUtcMidnight(at);
+}
+
+function causeOf(fact: NeedsYouFact): NotifyCause {
+  const { kind, issue, since } = fact;
+  const event = kind === 'held' ? 'held' : kind === 'limit' ? 'limit_reached' : 'needs_you';
+  // An issue that is held with a question is the same cause as the question.
+  const question = fact.repeats ?? fact.questionId;
+  if (question !== null) return cause(fact, event, keyOf('question', question), 'lasting');
+  // Its key has the day and the beginning of the allowance.
+  if (isDayLimit(fact)) return cause(fact, event, keyOf(kind, fact.key), 'lasting');
+  const begins = kind === 'held' || kind === 'limit';
+  if (begins && issue !== null && since !== null) {
+    return cause(
+      fact,
+      event,
+      keyOf(kind, ...(kind === 'limit' ? [fact.code] : []), issue.id, String(since)),
+      'lasting',
+    );
+  }
+  return cause(fact, event, keyOf(kind, issue?.id ?? fact.key), 'recurring');
+}
+
+function unhealthy(fact: NeedsYouFact, since: number, daemon: string): NotifyCause {
+  return cause({ ...fact, since }, 'unhealthy', keyOf('unhealthy', daemon, fact.code), 'recurring');
+}
+
+function finished({ issue, state, at }: LandedFact): NotifyCause {
+  return {
+    key: keyOf('finished', issue.id, state, String(at)),
+    event: 'finished',
+    nature: 'happening',
+    issue: plainIssue(issue),
+    runId: null,
+    code: 'finished',
+    reason: oneLine(`${issue.identifier} is ${state}.`),
+    since: at,
+    actions: [],
+  };
+}
+
+function cause(fact: NeedsYouFact, event: NotifyEvent, key: string, nature: NotifyCause['nature']): NotifyCause {
+  const { issue, runId, code, reason, since, questionId } = fact;
+  const about = { identifier: issue?.identifier ?? null, questionId };
+  return {
+    key,
+    event,
+    nature,
+    runId,
+    code,
+    since,
+    issue: issue === null ? null : plainIssue(issue),
+    reason: oneLine(reason),
+    actions: fact.actions.map((kind) => commandLineOf(kind, about)).filter((line) => line !== null),
+  };
+}
+
+function plainIssue({ id, identifier, title, url }: NotifyIssue): NotifyIssue {
+  return { id, identifier: oneLine(identifier), title: title === null ? null : oneLine(title), url: pageAddress(url) };
+}
+
+/** An address that a browser opens as a page, as the tracker gave it; null for any other. */
+function pageAddress(address: string | null): string | null {
+  return address !== null && /^https?:\/\/[^\s\p{C}]+$/iu.test(address) && URL.canParse(address) ? address : null;
+}
+
+/** Somebody's text in a message for people. */
+function oneLine(text: string): string {
+  const line = harmlessLine(text);
+  return line.length <= longestText ? line : `${line.slice(0, longestText).toWellFormed()}…`;
+}
+
+/** An id is somebody's text: no part of a key can look like two. */
+function keyOf(...parts: readonly string[]): string {
+  return parts.map((part) => encodeURIComponent(part.toWellFormed())).join(':');
+}

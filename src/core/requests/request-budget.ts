@@ -1,0 +1,86 @@
+import { countText } from '../text/amount-text.ts';
+import type { RequestImportance } from './request-caller.ts';
+import { noPressure, type PressureStep, type RequestPressure } from './request-pressure.ts';
+
+/** A bound on requests, as it stands at one instant: of a budget in the workflow file or announced by the service. */
+export interface WindowFacts {
+  /** For people: `requests_per_day`, `requests (announced)`, … */
+  readonly name: string;
+  readonly limit: number;
+  readonly used: number;
+  /** Of `used`, what was not custody of live runs; null where only the sum is known (an announced limit). */
+  readonly usedByOthers: number | null;
+  /** When what is used stops counting, wall time: the end of the day, the announced reset, or, of a window that slides,
+   * when enough of it has gone by. */
+  readonly freeAt: number;
+}
+
+// In hundredths of the limit, compared as whole numbers: a share of 0.95 is not what it seems in floating point.
+const warnedFrom = 70;
+const stretchedFrom = 85;
+const custodyOnlyFrom = 95;
+/** Whatever custody used: everybody else together never gets more than this. */
+const othersAtMost = 90;
+
+// From the softest to the hardest.
+const steps: readonly PressureStep[] = ['free', 'warned', 'stretched', 'custody_only', 'closed'];
+
+/** The rules are in the header of request-pressure.ts. Of several windows the one that presses hardest decides. */
+export function pressureOf(windows: readonly WindowFacts[], now: number): RequestPressure {
+  return windows.map((window) => pressureOfOne(window, now)).reduce(harderOf, noPressure);
+}
+
+/** Whether a request of this importance may leave under this pressure. */
+export function mayLeave(importance: RequestImportance, { step }: Pick<RequestPressure, 'step'>): boolean {
+  const hardest: Readonly<Record<RequestImportance, PressureStep>> = {
+    background: 'warned',
+    work: 'stretched',
+    custody: 'custody_only',
+  };
+  return steps.indexOf(step) <= steps.indexOf(hardest[importance]);
+}
+
+/** The step of one window, as if it never ended. */
+export function stepOf({ limit, used, usedByOthers }: Omit<WindowFacts, 'name' | 'freeAt'>): PressureStep {
+  if (used >= limit) return 'closed';
+  if (used * 100 >= limit * custodyOnlyFrom || !hasRoomForOthers(limit, usedByOthers)) return 'custody_only';
+  if (used * 100 >= limit * stretchedFrom) return 'stretched';
+  return used * 100 >= limit * warnedFrom ? 'warned' : 'free';
+}
+
+/** The one that lets less through; of two that let the same through, the one that lasts longer or is stretched further. */
+export function harderOf(left: RequestPressure, right: RequestPressure): RequestPressure {
+  if (left.step !== right.step) return steps.indexOf(left.step) > steps.indexOf(right.step) ? left : right;
+  if (left.spacingMs !== right.spacingMs) return left.spacingMs > right.spacingMs ? left : right;
+  return (left.until ?? Number.NEGATIVE_INFINITY) >= (right.until ?? Number.NEGATIVE_INFINITY) ? left : right;
+}
+
+/** Whether one more request that is not custody stays within what everybody else may have. */
+function hasRoomForOthers(limit: number, usedByOthers: number | null): boolean {
+  return usedByOthers === null || (usedByOthers + 1) * 100 <= limit * othersAtMost;
+}
+
+function pressureOfOne(window: WindowFacts, now: number): RequestPressure {
+  const step = window.freeAt > now ? stepOf(window) : 'free';
+  if (step === 'free') return noPressure;
+  return {
+    step,
+    spacingMs:
+      step === 'stretched' ? spacingOf(window, now) : step === 'custody_only' ? custodySpacingOf(window, now) : 0,
+    until: window.freeAt,
+    text: `${window.name}: ${countText(window.used)} of ${countText(window.limit)} used`,
+  };
+}
+
+/** So far apart, what is left for custody lasts until the window ends. */
+function custodySpacingOf({ limit, used, freeAt }: WindowFacts, now: number): number {
+  return Math.ceil((freeAt - now) / Math.max(1, limit - used));
+}
+
+/** So far apart, what is left before only custody goes lasts until the window ends. */
+function spacingOf({ limit, used, usedByOthers, freeAt }: WindowFacts, now: number): number {
+  const untilCustodyOnly = (limit * custodyOnlyFrom) / 100 - used;
+  const untilReserve = usedByOthers === null ? untilCustodyOnly : (limit * othersAtMost) / 100 - usedByOthers;
+  const left = Math.max(1, Math.floor(Math.min(untilCustodyOnly, untilReserve)));
+  return Math.ceil((freeAt - now) / left);
+}

@@ -1,0 +1,169 @@
+import type { BatonError } from '../baton-error.ts';
+import { retryCommand, survivesReason } from '../command/retry-command.ts';
+import type { ErrorCode } from '../error-catalogue.ts';
+import type { AgentSettings } from '../settings.ts';
+import { harmlessLine } from '../text/harmless-line.ts';
+import type { RetryKind } from '../workflow.ts';
+import { continuationDelayMs, failureDelayMs, quotaDelayMs } from './backoff.ts';
+import { chooseRecovery, type RecoveryStep } from './context-recovery.ts';
+import type { RunOutcome } from './run.ts';
+
+/** A run that has ended, and what is known of the runs of its issue before it. */
+export interface RunExit {
+  /** The issue's, for the command that a person is told. */
+  readonly identifier: string;
+  readonly outcome: RunOutcome;
+  /** Failures in a row before this run. */
+  readonly failuresBefore: number;
+  /** Runs in a row before this one that ended well and changed nothing. */
+  readonly staleBefore: number;
+  /** Whether the run changed anything. Null is unknown, and counts as changed: nobody is held on a guess. */
+  readonly changed: boolean | null;
+  /** Waits for a quota in a row before this one. */
+  readonly quotaWaitsBefore: number;
+  /** When an account of the backend is ready; 0: one is now. Null: nobody knows. Read after a lack of quota alone. */
+  readonly quotaReadyInMs: number | null;
+  /** Where nobody is logged in: this is the issue that is held for it; the others wait for the account. */
+  readonly standsForLogin: boolean;
+  /** What this run did differently because the one before it died of its context; null for an ordinary one. */
+  readonly lastRecovery: RecoveryStep | null;
+  readonly agent: AgentSettings;
+  /** Wall time. */
+  readonly now: number;
+  /** 0 to 1, for the jitter. */
+  readonly chance: number;
+}
+
+/** What the orchestrator does with an issue after one of its runs has ended. */
+export type ExitDecision =
+  | {
+      readonly action: 'retry';
+      readonly kind: RetryKind;
+      readonly failures: number;
+      readonly staleRuns: number;
+      readonly delayMs: number;
+      /** What the next run does differently because this one died of its context. */
+      readonly recovery: RecoveryStep | null;
+    }
+  | { readonly action: 'hold'; readonly code: ErrorCode; readonly reason: string }
+  | { readonly action: 'release' };
+
+/** No retry mends these, but when the issue has moved on nobody has to be asked. */
+const needsPersonIfActive: ReadonlySet<ErrorCode> = new Set([
+  'agent_auth_failed',
+  'agent_thread_in_use',
+  'run_stalemate',
+]);
+
+/** An error may quote what an agent wrote; a reason is for reading at a glance. */
+const longestErrorChars = 500;
+
+/** But the command that logs an agent in comes after what the agent said, and must not be cut off. */
+const longestToldChars = 1_000;
+
+/**
+ * The exits of seed 2, and where they end.
+ *
+ * | a run that | is followed by |
+ * |---|---|
+ * | needs a person | held with the code of its error, however it ended |
+ * | found nobody logged in | held with the code of its error and the command that goes on, if no other issue is; else as without quota |
+ * | goes round in a circle | held with the code of its error and the command that goes on |
+ * | ended well | a quick look whether the issue is still active; held when too many in a row changed nothing |
+ * | found its account without quota | a look when an account is ready; nothing is counted |
+ * | failed, timed out or stalled | a wait that grows with the failures in a row; held when there were too many |
+ * | died of its context window | as a failure, but the next run does something differently |
+ * | was interrupted by Baton itself | a look as soon as there may be one; nothing is counted |
+ * | was stopped because its issue moved on | the claim is released |
+ *
+ * A failure says nothing about progress and leaves the stale runs as they were; a run that ended well ends the failures.
+ * Where nothing is counted, the next run is to be what this one was, and does the same differently.
+ */
+export function decideAfterExit(exit: RunExit): ExitDecision {
+  const { outcome } = exit;
+  if (outcome.end === 'succeeded') return afterSuccess(exit);
+  const { code, message } = outcome.error;
+  if (code === 'agent_survives')
+    return { action: 'hold', code, reason: survivesReason(sentence(message), exit.identifier) };
+  if (code === 'agent_input_required') return { action: 'hold', code, reason: reasonToGoOn(message, exit.identifier) };
+  if (outcome.end === 'canceled_by_reconciliation') return { action: 'release' };
+  if (code === 'agent_auth_failed' && !exit.standsForLogin) return afterQuota(exit, outcome.error);
+  if (needsPersonIfActive.has(code)) return { action: 'hold', code, reason: reasonToGoOn(message, exit.identifier) };
+  if (code === 'agent_quota_exhausted') return afterQuota(exit, outcome.error);
+  switch (outcome.end) {
+    case 'interrupted':
+      return { ...asItWas(exit), kind: 'interrupted', delayMs: 0 };
+    case 'failed':
+    case 'timed_out':
+    case 'stalled':
+      return afterFailure(exit, outcome.error);
+  }
+}
+
+function afterSuccess({ identifier, staleBefore, changed, agent: { maxStaleRuns } }: RunExit): ExitDecision {
+  const staleRuns = changed === false ? staleBefore + 1 : 0;
+  if (maxStaleRuns > 0 && staleRuns >= maxStaleRuns) {
+    const times = staleRuns === 1 ? 'The last run' : `The last ${staleRuns} runs`;
+    const reason = `${times} ended well and changed nothing (agent.max_stale_runs). To go on: ${retryCommand(identifier)}`;
+    return { action: 'hold', code: 'no_progress', reason };
+  }
+  const delayMs = continuationDelayMs;
+  return { action: 'retry', kind: 'continuation', failures: 0, staleRuns, delayMs, recovery: null };
+}
+
+/** The account waits, not the issue: no failure, no attempt. */
+function afterQuota(exit: RunExit, { details }: BatonError): ExitDecision {
+  const { now, quotaWaitsBefore, quotaReadyInMs, chance } = exit;
+  const untilResetMs = typeof details.resets_at === 'number' ? details.resets_at - now : null;
+  // A moment even when an account is ready: what is refused at once, again and again, must not keep the machine busy.
+  const delayMs =
+    quotaReadyInMs === null
+      ? quotaDelayMs(quotaWaitsBefore, untilResetMs, chance)
+      : Math.max(continuationDelayMs, quotaReadyInMs);
+  return { ...asItWas(exit), kind: 'quota', delayMs };
+}
+
+function asItWas({ failuresBefore, staleBefore, lastRecovery }: RunExit): {
+  readonly action: 'retry';
+  readonly failures: number;
+  readonly staleRuns: number;
+  readonly recovery: RecoveryStep | null;
+} {
+  return { action: 'retry', failures: failuresBefore, staleRuns: staleBefore, recovery: lastRecovery };
+}
+
+function afterFailure(exit: RunExit, error: BatonError): ExitDecision {
+  const { identifier, failuresBefore, staleBefore, agent, chance } = exit;
+  const failures = failuresBefore + 1;
+  if (agent.maxRetries > 0 && failures >= agent.maxRetries) {
+    const times = failures === 1 ? 'The last run failed' : `The last ${failures} runs failed, the last one`;
+    const why = harmlessLine(error.message).slice(0, longestErrorChars);
+    const reason = `${times} with ${error.code}: ${why} (agent.max_retries). To go on: ${retryCommand(identifier)}`;
+    return { action: 'hold', code: 'retries_exhausted', reason };
+  }
+  const delayMs = failureDelayMs(failures, agent.maxRetryBackoffMs, chance);
+  const recovery = error.code === 'agent_context_exhausted' ? recoveryAfter(exit, error, failures) : null;
+  return { action: 'retry', kind: 'failure', failures, staleRuns: staleBefore, delayMs, recovery };
+}
+
+function recoveryAfter(
+  { agent, lastRecovery }: RunExit,
+  { details }: BatonError,
+  failures: number,
+): RecoveryStep | null {
+  return chooseRecovery({
+    kind: details.kind === 'token' ? 'token' : 'context',
+    last: lastRecovery,
+    isLastAttempt: agent.maxRetries > 0 && failures + 1 >= agent.maxRetries,
+    configured: agent.contextRecovery,
+  });
+}
+
+function reasonToGoOn(message: string, identifier: string): string {
+  return `${sentence(message)} To go on: ${retryCommand(identifier)}`;
+}
+
+function sentence(message: string): string {
+  const why = harmlessLine(message).slice(0, longestToldChars);
+  return /[.!?…]$/.test(why) ? why : `${why}.`;
+}

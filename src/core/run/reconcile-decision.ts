@@ -1,0 +1,29 @@
+import { stateClass, whyNotRoutable } from '../dispatch/eligibility.ts';
+import type { Issue } from '../issue/issue.ts';
+import type { TrackerSettings } from '../settings.ts';
+import type { StopReason } from './run.ts';
+
+/** What a fresh look at the tracker means for a run in progress (seed 1, State Refresh; specification 8.5). */
+export type ReconcileDecision =
+  | { readonly action: 'keep'; readonly issue: Issue }
+  | { readonly action: 'stop'; readonly reason: StopReason };
+
+/** `fresh` is the issue as just read, or null when the tracker does not have it any more. */
+export function decideAboutRun(fresh: Issue | null, tracker: TrackerSettings): ReconcileDecision {
+  if (fresh === null) return { action: 'stop', reason: 'issue_missing' };
+  const found = stateClass(fresh.state, tracker);
+  if (found === 'terminal') return { action: 'stop', reason: 'terminal_state' };
+  if (found === 'other') return { action: 'stop', reason: 'inactive_state' };
+  if (whyNotRoutable(fresh, tracker) !== null) return { action: 'stop', reason: 'not_routable' };
+  return { action: 'keep', issue: fresh };
+}
+
+/** Whether a run has said nothing for too long: since its last event, or since its start when it never had one. */
+export function isStalled(
+  run: { startedAt: number; lastEventAt: number | null },
+  nowMs: number,
+  stallTimeoutMs: number,
+): boolean {
+  if (stallTimeoutMs <= 0) return false;
+  return nowMs - (run.lastEventAt ?? run.startedAt) > stallTimeoutMs;
+}

@@ -1,0 +1,52 @@
+import { BatonError } from '../baton-error.ts';
+import type { ErrorCode } from '../error-catalogue.ts';
+import type { RunEnd, RunOutcome, StopReason } from './run.ts';
+
+interface Stop {
+  readonly end: Exclude<RunEnd, 'succeeded'>;
+  readonly code: ErrorCode;
+  readonly message: string;
+}
+
+const cancelled = (because: string): Stop => ({
+  end: 'canceled_by_reconciliation',
+  code: 'run_cancelled',
+  message: `The run was stopped: ${because}.`,
+});
+
+const interrupted = (because: string): Stop => ({
+  end: 'interrupted',
+  code: 'run_interrupted',
+  message: `The run was interrupted: ${because}.`,
+});
+
+/** What comes of a run by the reason for which it is stopped: the one table, whether it had begun or not. */
+const stops: Readonly<Record<StopReason, Stop>> = {
+  stalled: { end: 'stalled', code: 'run_stalled', message: 'The agent showed no sign of life for too long.' },
+  process_gone: { end: 'failed', code: 'agent_exited', message: "The agent's process is gone, and left no exit." },
+  terminal_state: cancelled('the issue is in a terminal state'),
+  inactive_state: cancelled('the issue is in a state that is not active'),
+  not_routable: cancelled('the issue is no longer for Baton'),
+  issue_missing: cancelled('the tracker does not have the issue any more'),
+  stopped_by_person: cancelled('a person asked for it'),
+  limit_reached: {
+    end: 'canceled_by_reconciliation',
+    code: 'limit_reached',
+    message: 'The run was stopped: its issue has reached a limit.',
+  },
+  unanswered: {
+    end: 'failed',
+    code: 'agent_input_required',
+    message: 'Nobody answered the question of the agent in time. It goes on with an answer: baton ask list',
+  },
+  taken_over: { ...cancelled('a person goes on by hand'), code: 'run_taken_over' },
+  day_limit_reached: interrupted('the limit of the day is reached'),
+  claim_lost: interrupted('the claim on the issue was lost'),
+  shutdown: interrupted('Baton stops'),
+};
+
+/** The outcome of a run that was stopped. */
+export function stopOutcome(reason: StopReason, turns: number): RunOutcome {
+  const { end, code, message } = stops[reason];
+  return { end, turns, error: new BatonError(code, message, { details: { reason } }) };
+}

@@ -1,0 +1,79 @@
+import type { Clock } from '../clock/clock.ts';
+import type { Logger } from '../core/logger.ts';
+import type { Settings } from '../core/settings.ts';
+import type { ProcessDeps } from '../process/start-child.ts';
+import { createCheckouts } from '../workspace/git/checkout/checkouts.ts';
+import { createLocalWorkspaces } from '../workspace/local-workspaces.ts';
+import { createSalvage } from '../workspace/salvage/create-salvage.ts';
+import { pruneSalvage } from '../workspace/salvage/prune-salvage.ts';
+import type { Salvage } from '../workspace/salvage/salvage.ts';
+import type { Workspaces } from '../workspace/workspace.ts';
+import { createWorkspaceGround, type WorkspaceGround } from '../workspace/workspace-ground.ts';
+import { restoreCommand } from './services/restore-command.ts';
+
+const dayMs = 24 * 3_600_000;
+
+export interface WorkspaceComposition extends ProcessDeps {
+  readonly clock: Clock;
+  readonly daemonEnv: Readonly<Record<string, string | undefined>>;
+  readonly workflowPath: string;
+  readonly stateDir: string;
+  readonly logger: Logger;
+}
+
+export interface ComposedWorkspaces {
+  readonly ground: WorkspaceGround;
+  /** The same ones for the same settings, so that starts at the same time share their fetch. */
+  readonly workspacesFor: (settings: Settings) => Workspaces;
+  /** Drops saved work that is older than the settings want it; tells how much. */
+  readonly pruneSalvage: (settings: Settings) => Promise<number>;
+}
+
+/** The workspaces of one workflow file, whatever its settings become. */
+export function composeWorkspaces(parts: WorkspaceComposition): ComposedWorkspaces {
+  const { workflowPath, stateDir, clock } = parts;
+  const ground = createWorkspaceGround(parts);
+  const made = new WeakMap<Settings, Workspaces>();
+  const workspacesFor = (settings: Settings): Workspaces => {
+    const there = made.get(settings);
+    if (there !== undefined) return there;
+    const { project, workspace, hooks, secretEnvironment } = settings;
+    const workspaces = createLocalWorkspaces({
+      ...parts,
+      project: project.name,
+      settings: workspace,
+      hooks,
+      secretEnvironment,
+      ground,
+      restoreCommand: (name) => restoreCommand(name, { workflowPath, stateDir }),
+    });
+    made.set(settings, workspaces);
+    return workspaces;
+  };
+  return {
+    ground,
+    workspacesFor,
+    pruneSalvage: async (settings) => {
+      const { salvageRetentionDays } = settings.workspace;
+      if (salvageRetentionDays === 0) return 0;
+      const olderThanMs = salvageRetentionDays * dayMs;
+      const old = await pruneSalvage(salvageFor(settings, ground, parts), {
+        olderThanMs,
+        now: clock.now(),
+        dryRun: false,
+      });
+      return old.length;
+    },
+  };
+}
+
+/** The saved work that belongs to these settings. */
+export function salvageFor(
+  { project, workspace: settings }: Settings,
+  ground: WorkspaceGround,
+  parts: Omit<WorkspaceComposition, 'workflowPath' | 'stateDir'>,
+): Salvage {
+  const { find: findCheckout } = createCheckouts({ ...parts, ...ground, settings });
+  const { repo, archive } = settings;
+  return createSalvage({ ...parts, ...ground, project: project.name, repo, archive, findCheckout });
+}

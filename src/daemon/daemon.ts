@@ -1,0 +1,199 @@
+import path from 'node:path';
+import type { Logger } from '../core/logger.ts';
+import type { Settings } from '../core/settings.ts';
+import type { WorkflowSource } from '../core/workflow.ts';
+import { createLimiterRegistry, type LimiterRegistry } from '../http/limiter-registry.ts';
+import type { SlotPool } from '../orchestrator/dispatch/slot-pool.ts';
+import { Orchestrator } from '../orchestrator/orchestrator.ts';
+import type { Trial } from '../orchestrator/parts.ts';
+import type { Health } from '../orchestrator/view/health.ts';
+import type { CustodyReport } from '../process/containment/probe-custody.ts';
+import { presentHealth } from '../server/present-health.ts';
+import { openStore } from '../store/open-store.ts';
+import { describeLocation, parseStoreUrl } from '../store/store-url.ts';
+import { transcriptFiles } from '../store/transcripts/transcript-files.ts';
+import { HealthFile } from '../telemetry/health-file.ts';
+import type { Board } from '../tracker/board/board.ts';
+import { WorkflowFile } from '../workflow/workflow-file.ts';
+import { createCheckouts } from '../workspace/git/checkout/checkouts.ts';
+import { lastTouch } from './activity-file.ts';
+import { workflowContext } from './adapters.ts';
+import { composeRunner, openTools } from './compose-runner.ts';
+import { composeWorkspaces, salvageFor } from './compose-workspaces.ts';
+import { openDoors } from './daemon-doors.ts';
+import { type StateFolder, takeStateFolder } from './daemon-identity.ts';
+import { Remote } from './remote.ts';
+import { roomLeft } from './room-left.ts';
+import { endAllAtOnce, probe, processesOf } from './run-custody.ts';
+import { createBoardWatch } from './services/board-watch.ts';
+import { createBoardDesk } from './services/issue-desk.ts';
+import type { OpenedApi } from './services/open-api.ts';
+import { createRunEvents } from './services/run-events.ts';
+import type { Surroundings } from './surroundings.ts';
+import { openBoard, type TrackerParts, trackerMaker } from './trackers.ts';
+import { workableSource } from './workable-source.ts';
+import { statePlace } from './workplace.ts';
+
+export interface DaemonOptions {
+  readonly workflowPath: string;
+  /** As given on the command line. */
+  readonly stateDir: string | undefined;
+  readonly trial: Trial | null;
+  /** A visitor looks at the store beside a daemon that may run, starts nothing and listens to nobody. */
+  readonly role: 'daemon' | 'visitor';
+  /** Shared with other projects of this Baton; absent where it is alone. */
+  readonly pool?: SlotPool;
+  /** Shared with other projects of this Baton that may use the same credential; absent where it is alone. */
+  readonly limiters?: LimiterRegistry;
+  /** A say of the other projects about each reading of the workflow file; throws when the first is refused. */
+  readonly guard?: (source: WorkflowSource) => WorkflowSource;
+  readonly logger: Logger;
+  /** Where this Baton is looked at; absent where nobody looks. */
+  readonly api?: OpenedApi;
+}
+
+/** All rooms put together for one workflow file. */
+export interface Daemon extends AsyncDisposable {
+  readonly orchestrator: Orchestrator;
+  readonly custody: CustodyReport;
+  /** The board of the workflow as it is now; rejects where its tracker is another. */
+  board(): Board;
+  /** Ends every agent without asking it first, and every hook that follows it, until the orchestrator is closed. */
+  endAtOnce(): Promise<void>;
+}
+
+/** Reads the workflow file, opens the store and composes the daemon; nothing runs before `orchestrator.start()`. */
+export async function createDaemon(options: DaemonOptions, surroundings: Surroundings): Promise<Daemon> {
+  const { workflowPath, logger } = options;
+  const isDaemon = options.role === 'daemon';
+  const { clock, chance } = surroundings;
+  // What is opened is closed in the opposite order, also when something after it cannot be opened.
+  await using opened = new AsyncDisposableStack();
+  const source = opened.use(
+    await WorkflowFile.start({ path: workflowPath, context: workflowContext(surroundings), clock, logger }),
+  );
+  const possible = workableSource(source, logger);
+  const workable = options.guard?.(possible) ?? possible;
+  const settingsNow = (): Settings => workable.read().workflow.settings;
+  const settings = settingsNow();
+  const place = statePlace(workflowPath, settings, options.stateDir, surroundings);
+  const { stateDir } = place;
+  const { ownerId, markerId, isHeld } = takeIdentity(opened, stateDir, options, surroundings);
+  const store = opened.use(await openStore({ url: place.storeUrl, clock, logger, mode: options.role }));
+  const project = (await store.projects.ensure(settings.project.name, clock.now())).id;
+  const remote = opened.use(
+    new Remote({
+      ...{ clock, logger, store, surroundings, project },
+      storeKey: describeLocation(parseStoreUrl(place.storeUrl)),
+      limiters: options.limiters ?? createLimiterRegistry(clock),
+      budget: () => settingsNow().polling.budget,
+      onSent: (sent) => options.api?.metrics.requestSent(sent),
+    }),
+  );
+  const boardWatch = createBoardWatch({ news: store.boardNews, project, logger });
+  const trackerParts: TrackerParts = {
+    ...{ clock, chance, store, project, remote, logger },
+    onBoardChange: () => {
+      orchestrator.refresh();
+      boardWatch.look();
+    },
+  };
+  const board = (): Board => openBoard(settingsNow().tracker, trackerParts);
+  const trackerFor = trackerMaker(trackerParts);
+  // Made now, so that a bad issues file is told at the start.
+  trackerFor(settings);
+  // What earlier lives, and other daemons on the store, have asked for counts before the first request.
+  await remote.refresh();
+  const custody = await probe(surroundings, markerId);
+  const process = { clock, custody: custody.custody, daemonId: markerId, daemonEnv: surroundings.env };
+  const workspaceParts = { ...process, workflowPath, stateDir, logger };
+  const { ground, workspacesFor, pruneSalvage } = composeWorkspaces(workspaceParts);
+  const toolHost = isDaemon ? await openTools(opened, logger, surroundings) : null;
+  const runEvents = createRunEvents();
+  const desk = createBoardDesk(board);
+  const transcripts = transcriptFiles(path.join(stateDir, 'transcripts'));
+  let lastTick: Health['tick'] | null = null;
+  const health = new HealthFile({
+    path: path.join(stateDir, 'health.json'),
+    onError: (error) => logger.warn('health_file_write_failed', { error }),
+  });
+  const orchestrator: Orchestrator = opened.use(
+    new Orchestrator({
+      ...{
+        clock,
+        chance,
+        logger,
+        source: workable,
+        trackerFor,
+        workspacesFor,
+        store,
+        transcripts,
+        project,
+      },
+      runner: composeRunner({ process, trackerFor, workspacesFor, toolHost, logger }, surroundings),
+      isShared: store.engine === 'postgres',
+      owner: ownerId,
+      host: surroundings.hostName,
+      issueDesk: () => (settingsNow().tracker.kind === 'board' ? desk : null),
+      onRunEvent: (runId, seq, event) => runEvents.tell(runId, seq, event),
+      onRunEnd: ({ usage, ...run }) =>
+        options.api?.metrics.runEnded({ project: settings.project.name, ...run, ...usage }),
+      processes: processesOf(markerId, ground, { clock, logger }),
+      pruneSalvage,
+      refreshRequests: () => remote.refresh(),
+      touchedAt: lastTouch(workflowPath),
+      roomLeft: (wanted) => roomLeft(wanted, stateDir),
+      pool: options.pool?.join({ wake: () => orchestrator.fillSlots() }) ?? null,
+      trial: options.trial,
+      onHealth: (record) => {
+        if (!isDaemon) return;
+        lastTick = record.tick;
+        health.put(presentHealth(record));
+        boardWatch.look();
+        if (isHeld()) return;
+        logger.error('state_folder_lost');
+        void orchestrator.stop();
+      },
+    }),
+  );
+  opened.defer(() => health.flush());
+  opened.defer(source.onChange(() => orchestrator.refresh()));
+  if (isDaemon) {
+    const facts = { clock, source, transcripts, runEvents, ground, version: surroundings.version };
+    const known = { orchestrator, store, project, remote, settings: settingsNow, owner: ownerId, process, logger };
+    const reached = { ...known, place, workflowPath, boardWatch, api: options.api, daemonId: markerId };
+    await openDoors(
+      opened,
+      {
+        ...reached,
+        facts: {
+          ...{ ...facts, place: { workflowPath, stateDir }, lastTick: () => lastTick },
+          findCheckout: (wanted) => createCheckouts({ ...workspaceParts, ...ground, settings: wanted.workspace }).find,
+          salvageFor: (wanted) => salvageFor(wanted, ground, workspaceParts),
+        },
+      },
+      surroundings,
+    );
+  }
+  const kept = opened.move();
+  return {
+    orchestrator,
+    custody,
+    board,
+    endAtOnce: () => endAllAtOnce(orchestrator, clock),
+    [Symbol.asyncDispose]: () => kept.disposeAsync(),
+  };
+}
+
+/** A daemon has its state folder to itself, and is known by it; a visitor is nobody. */
+function takeIdentity(
+  opened: AsyncDisposableStack,
+  stateDir: string,
+  { role, logger }: DaemonOptions,
+  { chance, hostName }: Surroundings,
+): Pick<StateFolder, 'ownerId' | 'markerId' | 'isHeld'> {
+  if (role === 'visitor') return { ownerId: 'visitor', markerId: chance.id(), isHeld: () => true };
+  const folder = takeStateFolder(stateDir, { hostName, chance, logger });
+  opened.defer(() => folder.release());
+  return folder;
+}

@@ -1,0 +1,113 @@
+import type { LogEvent } from '../../core/log-events.ts';
+import type { LogFields, Logger } from '../../core/logger.ts';
+import { createLimiterRegistry } from '../../http/limiter-registry.ts';
+import { createSlotPool } from '../../orchestrator/dispatch/slot-pool.ts';
+import type { Trial } from '../../orchestrator/parts.ts';
+import { loadWorkflow } from '../../workflow/load-workflow.ts';
+import { workflowContext } from '../adapters.ts';
+import { createDaemon } from '../daemon.ts';
+import { runDaemon } from '../run-daemon.ts';
+import type { OpenedApi } from '../services/open-api.ts';
+import type { StopSignals } from '../stop-on-signal.ts';
+import type { Surroundings } from '../surroundings.ts';
+import { type KeptProject, keepProjects, type ProjectsEnd } from './keep-projects.ts';
+import { createNeighbours } from './neighbours.ts';
+import { shareSignals } from './shared-signals.ts';
+import { toldOnce } from './told-once.ts';
+
+export interface SeveralParts {
+  /** Absolute, and none of them clashes with another. */
+  readonly workflows: readonly string[];
+  /** Null: the largest limit of the files that are worked on. */
+  readonly maxAgents: number | null;
+  readonly trial: Trial | null;
+  readonly signals: StopSignals;
+  readonly logger: Logger;
+  /** Called once, before the first project works. */
+  readonly onFirst: () => void;
+  readonly api: OpenedApi;
+}
+
+const failureEvents = { start: 'project_waiting', end: 'project_close_failed' } as const satisfies Record<
+  string,
+  LogEvent
+>;
+
+/** Works on several projects in one process, each with a daemon of its own, under one limit, until none is left. */
+export function startSeveral(parts: SeveralParts, surroundings: Surroundings): Promise<ProjectsEnd> {
+  const { logger, trial } = parts;
+  const signals = shareSignals(parts.signals);
+  const neighbours = createNeighbours(surroundings);
+  const pool = createSlotPool(() => parts.maxAgents ?? neighbours.largestLimit());
+  const limiters = createLimiterRegistry(surroundings.clock);
+  const failures = afterFirst(parts);
+  const names = new Map<string, string>();
+  parts.api.projects.expect(parts.workflows.length);
+
+  const projectOf = (workflow: string): KeptProject => {
+    const once = toldOnce(logger);
+    return {
+      workflow,
+      tellFailure: (error, when) => {
+        if (when === 'start') parts.api.projects.cannotCome();
+        failures.tell(failureEvents[when], { workflow, error });
+      },
+      run: async (onStarted) => {
+        using own = signals.share();
+        using neighbour = neighbours.join(workflow);
+        const { settings } = loadWorkflow(workflow, workflowContext(surroundings));
+        const { name } = settings.project;
+        names.set(workflow, name);
+        // Two stores may have a project of the same name each.
+        const isNameTaken = [...names].some(([other, taken]) => other !== workflow && taken === name);
+        const named = once.logger.child({ project: name, ...(isNameTaken ? { workflow } : {}) });
+        await using daemon = await createDaemon(
+          {
+            workflowPath: workflow,
+            stateDir: undefined,
+            trial,
+            role: 'daemon',
+            pool,
+            limiters,
+            api: parts.api,
+            guard: (source) => neighbour.guard(source, named),
+            logger: named,
+          },
+          surroundings,
+        );
+        failures.first();
+        named.info('project_starting', { workflow, custody: daemon.custody.custody });
+        const how = await runDaemon(daemon, own, () => {
+          once.tellAll();
+          onStarted();
+        });
+        named.info('project_stopped', { workflow });
+        return how;
+      },
+    };
+  };
+
+  return keepProjects(parts.workflows.map(projectOf), { clock: surroundings.clock, signals });
+}
+
+/** Where none can start, each error is told at the end and nothing is logged; so failures wait for the first that can. */
+function afterFirst({ logger, onFirst }: SeveralParts): {
+  first(): void;
+  tell(event: LogEvent, fields: LogFields): void;
+} {
+  let waiting: (() => void)[] | null = [];
+  return {
+    first: () => {
+      if (waiting === null) return;
+      const before = waiting;
+      waiting = null;
+      onFirst();
+      for (const tell of before) tell();
+    },
+    tell: (event, fields) => {
+      const tell = (): void => logger.error(event, fields);
+      if (waiting === null) tell();
+      else waiting.push(tell);
+    },
+  };
+}

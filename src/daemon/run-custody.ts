@@ -1,0 +1,64 @@
+import type { AgentProcess } from '../agent/agent.ts';
+import { type Clock, sleep } from '../clock/clock.ts';
+import type { Logger } from '../core/logger.ts';
+import type { Orchestrator } from '../orchestrator/orchestrator.ts';
+import type { Processes } from '../orchestrator/parts.ts';
+import { childEnvironment, usualVariables } from '../process/child-environment.ts';
+import { endRunsAtOnce } from '../process/containment/end-runs-at-once.ts';
+import { isAlive } from '../process/containment/is-alive.ts';
+import { type CustodyReport, probeCustody } from '../process/containment/probe-custody.ts';
+import { sweepDaemon } from '../process/containment/sweep-daemon.ts';
+import { sweepRun } from '../process/containment/sweep-run.ts';
+import { clearEarlierLife, type WorkspaceGround } from '../workspace/workspace-ground.ts';
+import type { Surroundings } from './surroundings.ts';
+
+/** How soon the next sweep follows when everything is to end at once. */
+const sweepAgainMs = 20;
+
+/** How this machine lets Baton hold on to what it starts. */
+export function probe(surroundings: Surroundings, daemonId: string): Promise<CustodyReport> {
+  const env = childEnvironment({ from: surroundings.env, allow: usualVariables, deny: [] });
+  const { clock, chance } = surroundings;
+  return probeCustody({ env, clock, chance, daemonId });
+}
+
+/** What the machine can tell and do about the processes that carry this daemon's marker. */
+export function processesOf(
+  daemonId: string,
+  ground: WorkspaceGround,
+  { clock, logger }: { readonly clock: Clock; readonly logger: Logger },
+): Processes {
+  const deps = { clock };
+  return {
+    endEarlierLives: async () => {
+      const ended = await sweepDaemon(daemonId, deps);
+      // Now that nobody writes there any more.
+      await clearEarlierLife(ground, logger);
+      return ended;
+    },
+    endRun: (runId, began) => sweepRun(runId, deps, leaderOf(began)),
+    endAtOnce: async (runIds) => void (await endRunsAtOnce(runIds, deps)),
+    isAlive,
+  };
+}
+
+/** Ends every agent without asking it first, and every hook that follows it, until the orchestrator is closed. */
+export async function endAllAtOnce(orchestrator: Orchestrator, clock: Clock): Promise<void> {
+  let isClosed = false;
+  void orchestrator.closed.then(() => {
+    isClosed = true;
+  });
+  while (!isClosed) {
+    const { running } = orchestrator.read();
+    await endRunsAtOnce(
+      running.map(({ runId }) => runId),
+      { clock },
+    );
+    await sleep(clock, sweepAgainMs);
+  }
+}
+
+/** The session of the process that a run began with; null where its start time is not known. */
+function leaderOf(began: AgentProcess | null): { leader?: { pid: number; startTime: number } } {
+  return began?.startTime == null ? {} : { leader: { pid: began.pid, startTime: began.startTime } };
+}

@@ -1,0 +1,75 @@
+import type { Logger } from '../../core/logger.ts';
+import type { BoardNews, BoardNewsPlace, ChangedIssue } from '../../store/tables/board-news.ts';
+
+/**
+ * Tells whoever looks which issues of the board were changed, also by an agent or by another process: of those nobody is
+ * told directly. It reads when it is told to look, and only while somebody watches; looks that come while one is on its
+ * way are one look after it.
+ */
+export interface BoardWatch {
+  look(): void;
+  watch(watcher: (issue: ChangedIssue) => void): () => void;
+}
+
+export interface BoardWatchParts {
+  readonly news: BoardNews;
+  /** The project's id in the store. */
+  readonly project: string;
+  readonly logger: Logger;
+}
+
+const mostAtOnce = 500;
+
+export function createBoardWatch({ news, project, logger }: BoardWatchParts): BoardWatch {
+  const watchers = new Set<(issue: ChangedIssue) => void>();
+  let place: Promise<BoardNewsPlace> | null = null;
+  let isLooking = false;
+  let isWanted = false;
+
+  const begin = (): Promise<BoardNewsPlace> => {
+    const begun = news.latest(project);
+    place = begun;
+    return begun;
+  };
+
+  const lookNow = async (): Promise<void> => {
+    for (let isAll = false; !isAll && watchers.size > 0; ) {
+      const found = await news.after(project, await (place ?? begin()), mostAtOnce);
+      place = Promise.resolve(found.place);
+      isAll = found.isAll;
+      for (const issue of found.issues) for (const watcher of watchers) watcher(issue);
+    }
+  };
+
+  const lookOn = async (): Promise<void> => {
+    try {
+      while (isWanted) {
+        isWanted = false;
+        await lookNow();
+      }
+    } catch (error) {
+      place = null;
+      logger.warn('board_changes_unreadable', { error });
+    }
+    isLooking = false;
+  };
+
+  return {
+    look: () => {
+      if (watchers.size === 0) return;
+      isWanted = true;
+      if (isLooking) return;
+      isLooking = true;
+      void lookOn();
+    },
+    watch: (watcher) => {
+      watchers.add(watcher);
+      // From now on; what was before, whoever begins to watch reads anyway.
+      if (watchers.size === 1)
+        begin().catch(() => {
+          place = null;
+        });
+      return () => watchers.delete(watcher);
+    },
+  };
+}

@@ -1,0 +1,116 @@
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import path from 'node:path';
+import type { RunEvidence } from '../../core/run/run-evidence.ts';
+import type { RepositorySettings } from '../../core/settings.ts';
+import type { Diff } from '../../server/api/schema/run.ts';
+import type { Git, GitCall } from '../../workspace/git/git.ts';
+import { folderName, type GitPlaces } from '../../workspace/git/git-places.ts';
+import { readGitDirectory } from '../../workspace/git/read/read-git-directory.ts';
+import { refuseTreeBomb } from '../../workspace/git/shadow/refuse-tree-bomb.ts';
+import { setShadow, through } from '../../workspace/git/shadow/shadow-git.ts';
+import type { Look } from '../../workspace/git/shadow/with-shadow.ts';
+import { findCommonDirectory } from '../../workspace/git/source/source-repository.ts';
+import { lookAt } from '../../workspace/look-at.ts';
+import { shellArgument } from '../shell-argument.ts';
+import { changedRows, mostFiles, patchRoom } from './changed-rows.ts';
+import { diffArguments } from './diff-arguments.ts';
+import { readRaw } from './diff-text.ts';
+import { trackedPatches } from './tracked-patches.ts';
+
+/** What is known of the work of a run whose workspace is gone. */
+export interface Delivered {
+  /** Null for work that was on no branch. */
+  readonly branch: string | null;
+  readonly commit: string;
+  /** Commits beyond the base. */
+  readonly ahead: number;
+}
+
+export interface DeliveredParts {
+  readonly git: Git;
+  readonly places: GitPlaces;
+  readonly repo: RepositorySettings;
+  readonly signal: AbortSignal;
+}
+
+const callMs = 20_000;
+const listBytes = 16 * 1024 * 1024;
+/** A branch with more commits than this is no ticket. */
+const mostCommits = 10_000;
+
+/** What the evidence of a run says of it; null where it says too little. */
+export function deliveredIn({ git, delivery }: RunEvidence): Delivered | null {
+  if (git?.head == null || git.ahead === null) return null;
+  // What was brought is another commit than the one whose commits were counted.
+  if (delivery?.commit != null && delivery.commit !== git.head) return null;
+  return { branch: delivery?.branch ?? git.branch, commit: git.head, ahead: git.ahead };
+}
+
+/**
+ * What the commits of a run changed, from the repository that it was brought to, or from Baton's copy of that. An agent
+ * wrote those commits: they are read through a shadow git directory of their own, so that nothing of the repository's
+ * settings or attributes counts. Null when the commits are not there. Rejects for what could not be seen or understood.
+ */
+export async function diffDelivered(delivered: Delivered, parts: DeliveredParts): Promise<Diff | null> {
+  const { git, places, repo, signal } = parts;
+  const source = await objectsOf(repo, git, places);
+  if (source === null) return null;
+  const { objectFormat, shallow, objects: borrowed } = source;
+  await mkdir(places.scratch, { recursive: true });
+  const folder = await mkdtemp(path.join(places.scratch, 'diff-'));
+  try {
+    const shadow = await setShadow({ folder, head: delivered.commit, objectFormat, shallow });
+    const call = { ...through(shadow, folder), borrowed, settings: ['core.fsync=none'], timeoutMs: callMs, signal };
+    const { code } = await git.ask({ ...call, args: ['cat-file', '-e', `${delivered.commit}^{commit}`] });
+    return code === 0 ? await diffThrough(delivered, { shadow, call }, git) : null;
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** Where the work is that nothing can be shown of here, and how to see it. */
+export function whereDelivered(branch: string, { isLocal, location }: RepositorySettings): string {
+  const name = shellArgument(branch);
+  const command = isLocal
+    ? `git -C ${shellArgument(location)} log --patch ${name}`
+    : `git fetch origin ${name} && git log --patch FETCH_HEAD`;
+  return `It is all in \`${branch}\`. To see it: ${command}`;
+}
+
+async function objectsOf(repo: RepositorySettings, git: Git, places: GitPlaces) {
+  if (repo.isLocal) return readGitDirectory(await findCommonDirectory(git, repo.location));
+  const cache = path.join(places.caches, `${folderName(repo.shown, repo.shown)}.git`);
+  return (await lookAt(cache)) === null ? null : readGitDirectory(cache);
+}
+
+async function diffThrough({ branch, commit, ahead }: Delivered, look: Look, git: Git): Promise<Diff | null> {
+  const base = await baseOf(commit, ahead, look.call, git);
+  if (base === null) return null;
+  for (const each of [base, commit]) await refuseTreeBomb(git, look.call, each);
+  const span = `${base}..${commit}`;
+  const args = ['diff', '--raw', '-z', ...diffArguments, span, '--'];
+  const all = readRaw(await git.run({ ...look.call, args, maxOutputBytes: listBytes }));
+  const shown = all.slice(0, mostFiles);
+  const files = changedRows(shown, await trackedPatches(span, all, shown, look, git), patchRoom());
+  return { base, head: commit, branch, files, is_cut: all.length > shown.length, why_none: null };
+}
+
+/**
+ * The commit that so many commits lie beyond: of the line of first parents, the one that has this distance. The distance
+ * only grows along that line, so that it is found by halving. Null when there is none.
+ */
+async function baseOf(commit: string, ahead: number, call: Omit<GitCall, 'args'>, git: Git): Promise<string | null> {
+  if (ahead > mostCommits) return null;
+  const list = (...args: string[]): Promise<string> => git.run({ ...call, args: ['rev-list', ...args, '--'] });
+  const line = (await list('--first-parent', `--max-count=${ahead + 1}`, commit)).trim().split('\n');
+  let [from, to] = [0, line.length - 1];
+  while (from < to) {
+    const middle = Math.ceil((from + to) / 2);
+    const distance = Number(await list('--count', `--max-count=${ahead + 1}`, `${line[middle]}..${commit}`));
+    if (distance > ahead) to = middle - 1;
+    else from = middle;
+  }
+  const found = line[from] ?? null;
+  const distance = Number(await list('--count', `--max-count=${ahead + 1}`, `${found}..${commit}`));
+  return distance === ahead ? found : null;
+}

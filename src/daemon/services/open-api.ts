@@ -1,0 +1,137 @@
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Clock } from '../../clock/clock.ts';
+import { type LoopDelay, watchLoopDelay } from '../../clock/loop-delay.ts';
+import { BatonError } from '../../core/baton-error.ts';
+import type { Logger } from '../../core/logger.ts';
+import type { Settings } from '../../core/settings.ts';
+import { createPeerFinder } from '../../process/sockets/socket-peer.ts';
+import { type ApiProjects, createApiProjects } from '../../server/api/api-project.ts';
+import { createApi } from '../../server/api/create-api.ts';
+import { createIdentify } from '../../server/api/identify.ts';
+import { createMetrics, type Metrics } from '../../server/api/metrics.ts';
+import { type Listener, type ListenerAddress, openListener } from '../../server/listener.ts';
+import { type KeptToken, TokenFile } from '../../server/token-file.ts';
+import { tokenFile } from '../state-folder.ts';
+import type { Surroundings } from '../surroundings.ts';
+
+/** The API of this Baton, for all its projects. */
+export interface OpenedApi extends AsyncDisposable {
+  readonly address: ListenerAddress;
+  readonly projects: ApiProjects;
+  readonly metrics: Metrics;
+  readonly delay: LoopDelay;
+  /** What this process itself shows, in the name of its user. It is written nowhere and ends with this life. */
+  readonly ownToken: string;
+  /** Processes that carry the marker of this daemon are agents, and never a person. */
+  knowDaemon(daemonId: string): void;
+}
+
+export interface ApiWish {
+  readonly server: Settings['server'];
+  /** As given on the command line; it wins. */
+  readonly port: number | undefined;
+  /** Where the port of last time is kept. */
+  readonly stateDir: string;
+}
+
+/** Opens it. Rejects with `listener_failed` when the port that was asked for cannot be had. */
+export async function openApi(
+  { server, port, stateDir }: ApiWish,
+  logger: Logger,
+  surroundings: Surroundings,
+): Promise<OpenedApi> {
+  await using opened = new AsyncDisposableStack();
+  const projects = createApiProjects();
+  const delay = opened.adopt(watchLoopDelay(), (watched) => watched.close());
+  const metrics = createMetrics(projects, delay);
+  const daemonIds = new Set<string>();
+  const { clock, chance } = surroundings;
+  const tokens = new TokenFile(tokenFile(surroundings), clock);
+  const listener = opened.use(await listen({ server, port, stateDir }, logger, surroundings));
+  const { isLoopback } = listener.address;
+  if (!isLoopback && tokens.list().length === 0) {
+    throw new BatonError('token_needed', `Baton would listen on ${server.host}, and nobody has a token.`);
+  }
+  const { userName, uid } = surroundings;
+  const findPeer = createPeerFinder({ daemonIds, uid, clock });
+  const own = makeOwnToken(userName, clock);
+  const known = { find: (token: string) => own.find(token) ?? tokens.find(token) };
+  const identify = createIdentify({ tokens: known, isLoopback, userName, findPeer, logger });
+  const parts = { projects, clock, chance, logger, metrics, identify };
+  const api = createApi({
+    ...parts,
+    version: surroundings.version,
+    dashboardFolder: fileURLToPath(surroundings.dashboardFolder),
+  });
+  opened.defer(() => api.close());
+  listener.mount('/', api.app);
+  if (port === undefined && server.port === null) {
+    // Not before there is a project: one that cannot be started leaves nothing behind.
+    const unwatch = projects.onChange(() => {
+      unwatch();
+      keepPort(portFile(stateDir), listener.address.port, logger);
+    });
+  }
+  const kept = opened.move();
+  return {
+    address: listener.address,
+    projects,
+    metrics,
+    delay,
+    ownToken: own.token,
+    knowDaemon: (daemonId) => void daemonIds.add(daemonId),
+    [Symbol.asyncDispose]: () => kept.disposeAsync(),
+  };
+}
+
+/** A port that was named has to be had; one that only was there last time gives way to any other. */
+async function listen(
+  { server, port, stateDir }: ApiWish,
+  logger: Logger,
+  { clock, chance }: Surroundings,
+): Promise<Listener> {
+  const wanted = port ?? server.port;
+  const { host, allowedHosts } = server;
+  const open = (at: number): Promise<Listener> => openListener({ host, port: at, allowedHosts, logger, clock, chance });
+  if (wanted !== null) return open(wanted);
+  return open(lastPort(portFile(stateDir))).catch((error: unknown) => {
+    if (error instanceof BatonError && error.code === 'listener_failed') return open(0);
+    throw error;
+  });
+}
+
+function portFile(stateDir: string): string {
+  return path.join(stateDir, 'api-port');
+}
+
+/** 0 where there is none. */
+function lastPort(file: string): number {
+  try {
+    const text = readFileSync(file, 'utf8').trim();
+    return /^\d{1,5}$/.test(text) && Number(text) <= 65_535 ? Number(text) : 0;
+  } catch {
+    return 0;
+  }
+}
+
+/** So that a page that is open, and whoever has its address, finds the next life. */
+function keepPort(file: string, port: number, logger: Logger): void {
+  try {
+    mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
+    writeFileSync(file, `${port}\n`, { mode: 0o600 });
+  } catch (error) {
+    logger.warn('api_port_not_saved', { error });
+  }
+}
+
+/** Known to nobody but whoever makes it, wherever the API listens. */
+function makeOwnToken(name: string, clock: Clock): { readonly token: string; find(shown: string): KeptToken | null } {
+  // Not from `Chance`, as with any other token.
+  const token = `baton_own_${randomBytes(32).toString('base64url')}`;
+  const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
+  const kept = { id: 'own', name, scope: 'operate' as const, createdAt: clock.now(), digest: '' };
+  return { token, find: (shown) => (timingSafeEqual(digest(shown), digest(token)) ? kept : null) };
+}

@@ -1,0 +1,112 @@
+import type { Clock } from '../../clock/clock.ts';
+import { toBatonError } from '../../core/baton-error.ts';
+import type { RunEvidence } from '../../core/run/run-evidence.ts';
+import type { RepositorySettings } from '../../core/settings.ts';
+import type { Diff } from '../../server/api/schema/run.ts';
+import type { Runs } from '../../store/tables/runs.ts';
+import type { Checkout } from '../../workspace/git/checkout/checkout.ts';
+import type { Git } from '../../workspace/git/git.ts';
+import type { GitPlaces } from '../../workspace/git/git-places.ts';
+import { turns } from '../../workspace/turns.ts';
+import { deliveredIn, diffDelivered, whereDelivered } from './diff-delivered.ts';
+import { diffWorkspace, noDiff } from './diff-workspace.ts';
+
+export interface WorkspaceDiffParts {
+  readonly git: Git;
+  readonly places: GitPlaces;
+  readonly findCheckout: (workspace: string) => Promise<Checkout | null>;
+  readonly clock: Clock;
+}
+
+/** An agent can make git wait; a person is not kept waiting with it. */
+const longestMs = 30_000;
+
+/** Some runs end before they have a workspace; then the one of a run before counts. */
+const runsLookedAt = 10;
+
+/**
+ * Diffs of workspaces for people who look. What must hold: it never rejects, it takes its turn so that no number of
+ * watchers keeps runs from git, and whoever asks for the same workspace meanwhile gets the same answer.
+ */
+export function createWorkspaceDiff(parts: WorkspaceDiffParts): (workspace: string) => Promise<Diff> {
+  const { git, places, findCheckout } = parts;
+  const inTurn = takingTurns(parts.clock);
+  return (workspace) =>
+    inTurn(workspace, async (signal) => {
+      const checkout = await findCheckout(workspace).catch(() => null);
+      return await diffWorkspace(workspace, { git, places, checkout, signal });
+    });
+}
+
+export interface DeliveredDiffParts extends Pick<WorkspaceDiffParts, 'git' | 'places' | 'clock'> {
+  /** Where workspaces come from now; null where they are plain folders. */
+  readonly repo: () => RepositorySettings | null;
+}
+
+/** The same for what is left of a workspace that is gone: the commits that were brought to the repository. */
+export function createDeliveredDiff(parts: DeliveredDiffParts): (evidence: RunEvidence) => Promise<Diff> {
+  const { git, places } = parts;
+  const inTurn = takingTurns(parts.clock);
+  return async (evidence) => {
+    const repo = parts.repo();
+    if (repo === null) return noDiff(nothingLeft);
+    const delivered = deliveredIn(evidence);
+    const branch = delivered?.branch ?? evidence.delivery?.branch ?? evidence.git?.branch ?? null;
+    const elsewhere = noDiff(branch === null ? nothingLeft : whereDelivered(branch, repo));
+    if (delivered === null) return elsewhere;
+    return inTurn(
+      `${delivered.commit} ${delivered.ahead}`,
+      async (signal) => (await diffDelivered(delivered, { git, places, repo, signal })) ?? elsewhere,
+    );
+  };
+}
+
+/** The diff of the workspace that the latest run of an issue had; of one that is gone, what was brought from it. */
+export async function diffOfIssue(
+  { runs, project }: { readonly runs: Pick<Runs, 'list'>; readonly project: string },
+  issueId: string,
+  diffOf: (workspace: string) => Promise<Diff>,
+  deliveredDiff: (evidence: RunEvidence) => Promise<Diff>,
+): Promise<Diff> {
+  const latest = await runs.list(project, { issueId, limit: runsLookedAt });
+  const run = latest.find(({ workspace }) => workspace !== null);
+  if (run?.workspace == null) return noDiff('No run of it has had a workspace yet.');
+  const { workspace, removal } = run;
+  if (removal === null || removal.keptBecause !== null) return diffOf(workspace);
+  const saved = removal.saved.map(({ restore }) => restore);
+  if (saved.length > 0)
+    return noDiff(`The workspace was removed, and its work was saved; it is brought back by: ${saved.join('; ')}`);
+  // A run that was killed has none; then what is known of the one before is all there is.
+  const seen = latest.find((each) => each.workspace === workspace && each.evidence?.git?.head != null)?.evidence;
+  return seen == null ? noDiff(nothingLeft) : deliveredDiff(seen);
+}
+
+const nothingLeft = 'The workspace was removed; nothing in it was nowhere else.';
+
+type Looking = (key: string, work: (signal: AbortSignal) => Promise<Diff>) => Promise<Diff>;
+
+function takingTurns(clock: Clock): Looking {
+  const inTurn = turns(1);
+  const underWay = new Map<string, Promise<Diff>>();
+  return (key, work) => {
+    const there = underWay.get(key);
+    if (there !== undefined) return there;
+    const made = inTurn(() => inTime(clock, work)).finally(() => underWay.delete(key));
+    underWay.set(key, made);
+    return made;
+  };
+}
+
+async function inTime(clock: Clock, work: (signal: AbortSignal) => Promise<Diff>): Promise<Diff> {
+  const over = new AbortController();
+  const timer = clock.schedule(longestMs, () => over.abort());
+  try {
+    return await work(over.signal);
+  } catch (thrown) {
+    if (over.signal.aborted)
+      return noDiff(`It took longer than ${longestMs / 1_000} seconds to look at the workspace.`);
+    return noDiff(toBatonError(thrown).message);
+  } finally {
+    timer.cancel();
+  }
+}

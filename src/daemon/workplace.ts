@@ -1,0 +1,122 @@
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { systemClock } from '../clock/system-clock.ts';
+import { BatonError } from '../core/baton-error.ts';
+import type { Settings } from '../core/settings.ts';
+import { createLimiterRegistry } from '../http/limiter-registry.ts';
+import { askDaemon } from '../server/ask-daemon.ts';
+import { socketPath } from '../server/socket-path.ts';
+import { openStore } from '../store/open-store.ts';
+import type { Store } from '../store/store.ts';
+import { describeLocation, parseStoreUrl } from '../store/store-url.ts';
+import type { Project } from '../store/tables/projects.ts';
+import { loadWorkflow } from '../workflow/load-workflow.ts';
+import { canonicalPath } from '../workspace/canonical-path.ts';
+import { workflowContext } from './adapters.ts';
+import { quietLogger } from './quiet-logger.ts';
+import { Remote } from './remote.ts';
+import { stateFolder } from './state-folder.ts';
+import type { Surroundings } from './surroundings.ts';
+
+/** Which workflow file, and where its state is. */
+export interface WorkplaceFlags {
+  readonly workflow?: string;
+  readonly stateDir?: string;
+}
+
+/** What a command beside the daemon works with: the settings, the store, and the daemon where one runs. */
+export interface Workplace extends AsyncDisposable {
+  readonly workflowPath: string;
+  readonly settings: Settings;
+  readonly store: Store;
+  readonly project: Project;
+  /** The services that the tracker needs; what is asked there is counted in the store. */
+  readonly remote: Remote;
+  /** Tells the daemon that something was written; false when none runs here. */
+  wake(): Promise<boolean>;
+}
+
+/** Opens the store that the workflow file's daemon uses, as a visitor beside it. */
+export async function openWorkplace(flags: WorkplaceFlags, surroundings: Surroundings): Promise<Workplace> {
+  const workflowPath = path.resolve(surroundings.cwd, flags.workflow ?? 'WORKFLOW.md');
+  const { settings } = loadWorkflow(workflowPath, workflowContext(surroundings));
+  const place = statePlace(workflowPath, settings, flags.stateDir, surroundings);
+  const store = await openStore({ url: place.storeUrl, clock: systemClock, mode: 'visitor' });
+  try {
+    const project = await store.projects.ensure(settings.project.name, systemClock.now());
+    const remote = new Remote({
+      ...{ clock: systemClock, logger: quietLogger, store, surroundings, project: project.id },
+      storeKey: describeLocation(parseStoreUrl(place.storeUrl)),
+      limiters: createLimiterRegistry(systemClock),
+      budget: () => settings.polling.budget,
+    });
+    return {
+      workflowPath,
+      settings,
+      store,
+      project,
+      remote,
+      wake: async () => (await askDaemon(place.socket, 'wake', systemClock)) !== null,
+      [Symbol.asyncDispose]: async () => {
+        await remote[Symbol.asyncDispose]();
+        await store.close();
+      },
+    };
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+}
+
+/** What the daemon says is going on; null when none answers. The workflow file is not read: it may be bad just now. */
+export async function daemonStatus(flags: WorkplaceFlags, surroundings: Surroundings): Promise<unknown> {
+  const workflowPath = path.resolve(surroundings.cwd, flags.workflow ?? 'WORKFLOW.md');
+  const stateDir = stateFolder(workflowPath, flags.stateDir, surroundings);
+  const answer = await askDaemon(socketPath(stateDir, surroundings.tmpDir), 'status', systemClock);
+  return typeof answer === 'object' && answer !== null && 'status' in answer ? answer.status : null;
+}
+
+export interface StatePlace {
+  readonly stateDir: string;
+  readonly storeUrl: string;
+  readonly socket: string;
+}
+
+/**
+ * Where the state of a workflow file is. It is never inside the workspaces: an agent could write there, and what it may
+ * write must not decide what Baton does.
+ */
+export function statePlace(
+  workflowPath: string,
+  settings: Settings,
+  flag: string | undefined,
+  surroundings: Surroundings,
+): StatePlace {
+  const stateDir = stateFolder(workflowPath, flag, surroundings);
+  const storeUrl = settings.store.url?.reveal() ?? `sqlite:${path.join(stateDir, 'baton.db')}`;
+  const { root, repo } = settings.workspace;
+  refuseInside(stateDir, root);
+  if (storeUrl.startsWith('sqlite:')) refuseInside(storeUrl.slice('sqlite:'.length), root);
+  // An agent that works on Baton must not change the one that watches it, nor the repository that everything comes from.
+  const elsewhere = 'Choose another `workspace.root`; agents can write below it.';
+  refuseInside(fileURLToPath(surroundings.rehearsalProgram), root, elsewhere);
+  if (repo?.isLocal === true) refuseInside(repo.location, root, elsewhere);
+  return { stateDir, storeUrl, socket: socketPath(stateDir, surroundings.tmpDir) };
+}
+
+function refuseInside(folder: string, root: string, nextStep?: string): void {
+  if (!isInside(folder, root)) return;
+  const message = `${folder} is inside ${root}, where agents write.`;
+  const details = { path: folder, root };
+  throw new BatonError(
+    'state_inside_workspaces',
+    message,
+    nextStep === undefined ? { details } : { details, nextStep },
+  );
+}
+
+/** By the real paths: a symbolic link must not lead the state to where agents write. */
+function isInside(folder: string, root: string): boolean {
+  const relative = path.relative(canonicalPath(root), canonicalPath(folder));
+  return relative === '' || (!relative.startsWith('..') && !path.isAbsolute(relative));
+}

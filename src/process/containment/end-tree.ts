@@ -1,0 +1,58 @@
+import type { ChildProcess } from 'node:child_process';
+import type { ChildStdin } from '../child-stdin.ts';
+import type { OutputChunks } from '../output/output-chunks.ts';
+import type { StderrTail } from '../output/stderr-tail.ts';
+import type { ProcessDeps } from '../start-child.ts';
+import type { StopOptions, StopReport } from './live-process.ts';
+import { signalGroup } from './send-signal.ts';
+import { climbStopLadder } from './stop-ladder.ts';
+import { lookForRun, type SweepOptions, type SweepReport, sweepRun } from './sweep-run.ts';
+
+/** A program and all that Baton holds of it. */
+export interface ProcessTree {
+  readonly pid: number;
+  readonly startTime: number | null;
+  readonly runId: string;
+  readonly child: ChildProcess;
+  readonly exited: Promise<unknown>;
+  readonly stdin: ChildStdin;
+  readonly chunks: OutputChunks;
+  readonly stderr: StderrTail;
+}
+
+/** The writers are dead by now; only a process that could not be ended makes this wait to its end. */
+const lastStderrMs = 1000;
+
+/** Ends a program by the ladder, then whatever it left behind, under a namespace too: there it finds nothing. */
+export async function endTree(tree: ProcessTree, deps: ProcessDeps, options: StopOptions): Promise<StopReport> {
+  // A program blocked on output that nobody reads could not end of its own accord.
+  tree.chunks.discardIfUnread();
+  const hasExited = (): boolean => tree.child.exitCode !== null || tree.child.signalCode !== null;
+  const { pid, startTime } = tree;
+  const leader = startTime === null ? undefined : { pid, startTime };
+  // A namespace ends everything with the program, whoever its parent is.
+  const known = deps.custody === 'marker_sweep' && !hasExited() ? await lookForRun(tree.runId, deps, leader) : [];
+  const how = await climbStopLadder(
+    {
+      exited: tree.exited,
+      hasExited,
+      closeStdin: () => tree.stdin.close(),
+      signalGroup: (signal) => signalGroup(tree, signal),
+    },
+    deps.clock,
+    options,
+  );
+  const swept = await sweep(tree, deps, {
+    known,
+    ...(options.survivorGraceMs === undefined ? {} : { graceMs: options.survivorGraceMs }),
+    ...(leader === undefined ? {} : { leader }),
+  });
+  await tree.stderr.finish(lastStderrMs);
+  return { how, survivorsEnded: swept.ended, survivorsLeft: swept.left };
+}
+
+async function sweep(tree: ProcessTree, deps: ProcessDeps, options: SweepOptions): Promise<SweepReport> {
+  if (deps.custody !== 'group_only') return sweepRun(tree.runId, deps, options);
+  signalGroup(tree, 'SIGKILL');
+  return { ended: 0, left: 0 };
+}

@@ -1,0 +1,68 @@
+import { readdirSync, readlinkSync } from 'node:fs';
+import { type Clock, sleep } from '../../clock/clock.ts';
+import { sharedRead } from '../shared-read.ts';
+
+/** Which processes have which sockets open, as far as the kernel lets us look. */
+export interface SocketHolders {
+  /** Processes by the inode of a socket; several have one when it was inherited or handed over. */
+  readonly pidsOf: ReadonlyMap<string, readonly number[]>;
+  /** Those that are there and may not be looked into. */
+  readonly unreadable: ReadonlySet<number>;
+}
+
+/** A link takes some 5 µs to read; after so many, or so many processes, others may run. */
+const linksInOneGo = 400;
+const processesInOneGo = 64;
+
+/** One look at all of them; many who ask at once share it. */
+export function readSocketHolders(clock: Clock): Promise<SocketHolders> {
+  const read = reads.get(clock) ?? sharedRead(() => readNow(clock));
+  reads.set(clock, read);
+  return read();
+}
+
+/** By clock, because a read waits on it. */
+const reads = new WeakMap<Clock, () => Promise<SocketHolders>>();
+
+/** Whether this process has this socket open, now. */
+export function holdsSocket(pid: number, inode: string): boolean {
+  return (descriptorsOf(pid) ?? []).some((name) => socketAt(pid, name) === inode);
+}
+
+async function readNow(clock: Clock): Promise<SocketHolders> {
+  const pidsOf = new Map<string, number[]>();
+  const unreadable = new Set<number>();
+  let [links, processes] = [0, 0];
+  for (const pid of readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number)) {
+    const names = descriptorsOf(pid);
+    if (names === null) unreadable.add(pid);
+    processes += 1;
+    for (const name of names ?? []) {
+      const inode = socketAt(pid, name);
+      if (inode !== null) pidsOf.set(inode, [...new Set([...(pidsOf.get(inode) ?? []), pid])]);
+      links += 1;
+      if (links % linksInOneGo === 0) await sleep(clock, 0);
+    }
+    if (processes % processesInOneGo === 0) await sleep(clock, 0);
+  }
+  return { pidsOf, unreadable };
+}
+
+/** Null when they may not be seen; none when the process has ended meanwhile. */
+function descriptorsOf(pid: number): readonly string[] | null {
+  try {
+    return readdirSync(`/proc/${pid}/fd`);
+  } catch (error) {
+    return error instanceof Error && 'code' in error && ['EACCES', 'EPERM'].includes(String(error.code)) ? null : [];
+  }
+}
+
+function socketAt(pid: number, descriptor: string): string | null {
+  try {
+    return /^socket:\[(\d+)\]$/.exec(readlinkSync(`/proc/${pid}/fd/${descriptor}`))?.[1] ?? null;
+  } catch {
+    return null;
+  }
+}

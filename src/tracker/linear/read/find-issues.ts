@@ -1,0 +1,105 @@
+import type { Clock } from '../../../clock/clock.ts';
+import type { Ask } from '../../tracker.ts';
+import { mostRiding, shortLists } from '../call/documents.ts';
+import { type ChangesLook, type ChangesWish, type Look, lookAtAll, lookAtChanges } from '../look-at-project.ts';
+import { leftByGone, nextBlocked } from '../snapshot/kept-snapshot.ts';
+import type { Known } from '../snapshot/next-look.ts';
+import { nothingSighted, type Sighted, takeAsked, takeListed } from '../snapshot/sighted.ts';
+import { isPossibleId } from './issue-filters.ts';
+import { type ReadParts, readBatches } from './read-issues.ts';
+import type { DispatchRules } from './to-issue.ts';
+
+/** The wish of a poll, made ready. */
+export interface Wanted {
+  /** Normalised, sorted. */
+  readonly states: readonly string[];
+  readonly spelled: readonly string[];
+  readonly watched: readonly string[];
+  readonly welcome: readonly string[];
+  readonly rules: DispatchRules;
+}
+
+/** What a read has found: everything, or what changed since `base`. */
+export type Found = FoundAll | FoundChanges;
+
+interface FoundAll extends FoundAlong {
+  readonly kind: 'all';
+  readonly look: Look;
+  /** It was read because there were too many changes. */
+  readonly isCrowded: boolean;
+}
+
+interface FoundChanges extends FoundAlong {
+  readonly kind: 'changes';
+  readonly base: Known;
+  /** Where the look began. */
+  readonly since: number;
+  readonly look: ChangesLook;
+}
+
+interface FoundAlong {
+  readonly sighted: Sighted;
+  /** Blocked issues whose turn it was. */
+  readonly waiting: readonly string[];
+  /** Those of the welcome ones for which there was room. */
+  readonly welcomed: readonly string[];
+}
+
+interface FindParts extends ReadParts {
+  readonly clock: Clock;
+}
+
+/** Everything in the states, and the watched issues. */
+export async function findAll(wanted: Wanted, isCrowded: boolean, parts: FindParts, ask?: Ask): Promise<FoundAll> {
+  const riders = ridersOf(wanted);
+  const welcomed = wanted.welcome.slice(0, mostRiding - riders.length);
+  const along = [...riders, ...welcomed];
+  const look = await lookAtAll(wanted.spelled, along, parts, ask);
+  const sighted = nothingSighted();
+  takeListed(sighted, look.listed);
+  takeAsked(sighted, along, look.riding);
+  // Those that are listed have just been read.
+  const others = riders.length > 0 ? [] : wanted.watched.filter((id) => !sighted.records.has(id));
+  await takeByIds(sighted, others, parts, ask);
+  return { kind: 'all', look, isCrowded, sighted, waiting: [], welcomed };
+}
+
+/** What changed, the watched issues and some others; null when so much changed that everything had better be read. */
+export async function findChanges(
+  base: Known,
+  changes: ChangesWish,
+  wanted: Wanted,
+  parts: FindParts,
+  ask?: Ask,
+): Promise<FoundChanges | null> {
+  const { watched, welcome } = wanted;
+  const riders = ridersOf(wanted);
+  const waiting = nextBlocked(base, new Set(watched), mostRiding - riders.length);
+  const room = mostRiding - riders.length - waiting.length;
+  const welcomed = welcome.filter((id) => !waiting.includes(id)).slice(0, room);
+  const along = [...riders, ...waiting, ...welcomed];
+  const look = await lookAtChanges(changes, along, parts, ask);
+  if (look === null) return null;
+  const sighted = nothingSighted();
+  takeListed(sighted, look.listed);
+  takeAsked(sighted, along, look.riding);
+  if (riders.length === 0) await takeByIds(sighted, watched, parts, ask);
+  await takeByIds(sighted, leftByGone(base, sighted), parts, ask);
+  return { kind: 'changes', base, since: changes.since, look, sighted, waiting, welcomed };
+}
+
+/** Only the watched issues. */
+export async function findWatched({ watched }: Wanted, parts: FindParts, ask?: Ask): Promise<Sighted> {
+  const sighted = nothingSighted();
+  await takeByIds(sighted, watched, parts, ask);
+  return sighted;
+}
+
+/** Watched issues, if they are few; many are asked for in a request of their own. */
+function ridersOf({ watched }: Wanted): readonly string[] {
+  return watched.length <= mostRiding ? watched.filter(isPossibleId) : [];
+}
+
+async function takeByIds(sighted: Sighted, ids: readonly string[], parts: FindParts, ask?: Ask): Promise<void> {
+  for (const batch of await readBatches(ids, shortLists, parts, ask)) takeAsked(sighted, batch.ids, batch.readings);
+}

@@ -1,0 +1,64 @@
+import { z } from 'zod';
+import { latestComments, mostComments } from '../../latest-comments.ts';
+import type { Ask, IssueComment, IssueComments } from '../../tracker.ts';
+import { issueCommentsOperation } from '../call/documents.ts';
+import { forAgent } from '../for-agent.ts';
+import { isPossibleId, withIds } from './issue-filters.ts';
+import { issueNotFound } from './issue-not-found.ts';
+import { optionalText, person, time } from './linear-record.ts';
+import type { ReadParts } from './read-issues.ts';
+
+const shownName = z.object({ displayName: optionalText }).nullish().catch(null);
+
+const shown = z
+  .object({
+    user: shownName,
+    externalUser: shownName,
+    botActor: z.object({ name: optionalText }).nullish().catch(null),
+  })
+  .transform(
+    ({ user, externalUser, botActor }) => botActor?.name ?? externalUser?.displayName ?? user?.displayName ?? null,
+  );
+
+/**
+ * What a bot, an integration or somebody outside of Linear said is nobody's word, also where it was said for a person; so
+ * is a comment of which Linear does not tell who wrote it.
+ */
+const comment = z
+  .object({
+    body: z.string(),
+    createdAt: time,
+    user: z.unknown(),
+    botActor: z.unknown(),
+    externalUser: z.unknown(),
+  })
+  .transform(({ body, createdAt, user, botActor, externalUser }): Omit<IssueComment, 'leftOut'> => {
+    const isByPerson = (botActor ?? null) === null && (externalUser ?? null) === null;
+    return {
+      author: shown.parse({ user, botActor, externalUser }),
+      authorNames: (isByPerson ? person.parse(user ?? null) : null) ?? [],
+      at: createdAt,
+      body,
+    };
+  });
+
+const answer = z.object({
+  issues: z.object({
+    nodes: z.array(
+      z.object({ comments: z.object({ nodes: z.array(comment), pageInfo: z.object({ hasNextPage: z.boolean() }) }) }),
+    ),
+  }),
+});
+
+/** The latest comments on an issue of the project, with one request: earlier ones are not asked for. */
+export async function readComments(id: string, { call, projectSlug }: ReadParts, given?: Ask): Promise<IssueComments> {
+  const ask = forAgent(given);
+  ask.signal?.throwIfAborted();
+  if (!isPossibleId(id)) throw issueNotFound(id);
+  const variables = { filter: withIds(projectSlug, [id]), commentFirst: mostComments };
+  const { issues } = await call(issueCommentsOperation, variables, answer, ask);
+  const [issue] = issues.nodes;
+  if (issue === undefined) throw issueNotFound(id);
+  const { nodes, pageInfo } = issue.comments;
+  return latestComments(nodes.toReversed(), pageInfo.hasNextPage);
+}

@@ -1,0 +1,42 @@
+import { z } from 'zod';
+import { BatonError } from '../../../core/baton-error.ts';
+import type { Operation } from '../call/documents.ts';
+
+/** A listing that goes on after so many pages is taken for one without an end. */
+const mostPages = 500;
+
+export const pageInfo = z.object({ hasNextPage: z.boolean(), endCursor: z.string().nullish() });
+
+export interface Page {
+  readonly pageInfo: z.infer<typeof pageInfo>;
+}
+
+export const nodes = z.array(z.unknown());
+
+/**
+ * The pages of a listing, each as it comes, to the last one. Whoever has enough stops asking. What must hold: a next page
+ * has a place to begin at, and one where no page began before; otherwise something would be missing, or there is no end.
+ */
+export async function* pagesOf<Each extends Page>(
+  { name }: Operation,
+  read: (after: string | null) => Promise<Each>,
+): AsyncGenerator<Each> {
+  const begun = new Set<string>();
+  let after: string | null = null;
+  for (let count = 0; count < mostPages; count += 1) {
+    const page: Each = await read(after);
+    yield page;
+    if (!page.pageInfo.hasNextPage) return;
+    after = page.pageInfo.endCursor ?? '';
+    if (after === '') throw brokenPaging(name, 'linear_missing_end_cursor', 'a page has a next one, but not its place');
+    if (begun.has(after)) throw brokenPaging(name, 'linear_repeated_cursor', 'a page leads back to one before it');
+    begun.add(after);
+  }
+  throw brokenPaging(name, 'linear_endless_pages', `there are more than ${mostPages} pages`);
+}
+
+function brokenPaging(operation: string, code: string, what: string): BatonError {
+  return new BatonError('tracker_pagination', `Linear's pages for ${operation} do not end well: ${what}.`, {
+    details: { operation, provider_code: code },
+  });
+}

@@ -1,0 +1,46 @@
+import { z } from 'zod';
+import { BatonError } from '../../../core/baton-error.ts';
+import type { Ask } from '../../tracker.ts';
+import type { CallLinear } from '../call/call-linear.ts';
+import { userByEmailOperation, viewerOperation } from '../call/documents.ts';
+
+const user = z.object({ id: z.string().min(1) });
+const viewer = z.object({ viewer: user });
+const users = z.object({ users: z.object({ nodes: z.array(user) }) });
+
+/** The id of the user whose issues are worked on; null: everybody's. */
+export interface WhoseIssues {
+  find(ask?: Ask): Promise<string | null>;
+  /** Asks again next time: the key may be somebody else's by now. */
+  forget(): void;
+}
+
+/** `assignee` of the workflow file as an id: `me` and an e-mail are asked for once, an id is taken as it is. */
+export function createWhoseIssues(assignee: string | null, call: CallLinear): WhoseIssues {
+  let known: string | null = null;
+  const ask = async (wish: string, how?: Ask): Promise<string> => {
+    if (wish.toLowerCase() === 'me') return (await call(viewerOperation, {}, viewer, how)).viewer.id;
+    if (!wish.includes('@')) return wish;
+    const filter = { email: { eqIgnoreCase: wish } };
+    const { nodes } = (await call(userByEmailOperation, { filter }, users, how)).users;
+    const [found] = nodes;
+    if (found !== undefined && nodes.length === 1) return found.id;
+    throw new BatonError(
+      'invalid_tracker_config',
+      `Linear shows no user with the e-mail in tracker.provider.assignee.`,
+      {
+        details: { key: 'tracker.provider.assignee' },
+      },
+    );
+  };
+  return {
+    find: async (how) => {
+      if (assignee === null) return null;
+      known ??= await ask(assignee, how);
+      return known;
+    },
+    forget: () => {
+      known = null;
+    },
+  };
+}

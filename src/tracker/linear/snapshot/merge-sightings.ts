@@ -1,0 +1,58 @@
+import type { Issue } from '../../../core/issue/issue.ts';
+import type { LinearRecord } from '../read/linear-record.ts';
+import { type BlockerStates, type DispatchRules, withBlockers } from '../read/to-issue.ts';
+
+/** What a read has shown of issues, each by its id. Null: it does not exist, or cannot be used. */
+export type Sightings = ReadonlyMap<string, Issue | null>;
+
+/**
+ * The issues that were known, brought up to date by what was just seen, in their order. What must hold:
+ *
+ * - What was seen is as it was seen: changed, left out when it is not wished for any more, put in at its age when it is new.
+ * - What was not seen stays the same object, unless one of its blockers was seen in another state.
+ * - When nothing changed, the answer is the same list.
+ */
+export function mergeSightings(
+  known: readonly Issue[],
+  seen: Sightings,
+  blockers: BlockerStates,
+  rules: DispatchRules,
+  isWished: (issue: Issue) => boolean,
+): readonly Issue[] {
+  const ids = new Set(known.map(({ id }) => id));
+  const next = known.flatMap((issue) => {
+    const now = seen.get(issue.id);
+    if (now === undefined) return withBlockers(issue, blockers, rules);
+    return now !== null && isWished(now) ? sameOr(issue, now) : [];
+  });
+  for (const issue of seen.values()) {
+    if (issue !== null && !ids.has(issue.id) && isWished(issue)) insertByAge(next, issue);
+  }
+  return sameList(known, next);
+}
+
+/** The list that is known already if the new one holds the same objects. */
+export function sameList(known: readonly Issue[], now: readonly Issue[]): readonly Issue[] {
+  return now.length === known.length && now.every((issue, index) => issue === known[index]) ? known : now;
+}
+
+/** The object that is known already if the new one says the same. */
+export function sameOr(known: Issue | undefined, now: Issue): Issue {
+  return known !== undefined && JSON.stringify(known) === JSON.stringify(now) ? known : now;
+}
+
+/** The states of records, for the issues that they block. Also of those in the archive: they still block. */
+export function blockerStates(records: Iterable<LinearRecord | null>): BlockerStates {
+  return new Map(
+    [...records].flatMap((record) =>
+      record === null ? [] : [[record.id, { identifier: record.identifier, state: record.state }]],
+    ),
+  );
+}
+
+/** Linear lists the newest first. */
+function insertByAge(issues: Issue[], issue: Issue): void {
+  const age = issue.createdAt ?? Number.NEGATIVE_INFINITY;
+  const at = issues.findIndex(({ createdAt }) => (createdAt ?? Number.NEGATIVE_INFINITY) < age);
+  issues.splice(at === -1 ? issues.length : at, 0, issue);
+}

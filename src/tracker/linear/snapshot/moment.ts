@@ -1,0 +1,15 @@
+import type { Clock } from '../../../clock/clock.ts';
+
+/** On both clocks: the monotonic one may stand still while the machine sleeps, the other one may be set. */
+export interface Moment {
+  readonly monotonic: number;
+  readonly wall: number;
+}
+
+export function momentOf(clock: Clock): Moment {
+  return { monotonic: clock.monotonic(), wall: clock.now() };
+}
+
+export function msBetween(earlier: Moment, later: Moment): number {
+  return Math.max(later.monotonic - earlier.monotonic, Math.abs(later.wall - earlier.wall));
+}

@@ -1,0 +1,129 @@
+import type { Clock } from '../../../clock/clock.ts';
+import { toBatonError } from '../../../core/baton-error.ts';
+import type { Logger } from '../../../core/logger.ts';
+import type { Ask, Snapshot, SnapshotWish } from '../../tracker.ts';
+import { type Found, findAll, findChanges, findWatched, type Wanted } from '../read/find-issues.ts';
+import { distinctStates, isPossibleId } from '../read/issue-filters.ts';
+import type { ReadParts } from '../read/read-issues.ts';
+import type { DispatchRules } from '../read/to-issue.ts';
+import { watchedProblem } from '../read/watched-problem.ts';
+import { createFullReadWait } from './full-read-wait.ts';
+import { keptAfter } from './kept-after.ts';
+import { type Kept, snapshotFrom } from './kept-snapshot.ts';
+import { type Moment, momentOf, msBetween } from './moment.ts';
+import { type Known, nextLook } from './next-look.ts';
+
+/** So old may be what was not seen to change: then everything is read again. */
+const fullReadEveryMs = 3_600_000;
+
+export interface SnapshotParts extends ReadParts {
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly rules: (ask?: Ask) => Promise<DispatchRules>;
+}
+
+/**
+ * One read for a whole poll. After a full read it asks only for what changed in the project since, whatever its state, and
+ * in the same request for the watched issues and, where there is room, for a few that are blocked, in turn (a relation
+ * comes and goes without a trace in the issue), and for those that are welcome. What must hold:
+ *
+ * - A watched issue is as it is now, or it is missing and the problem says why.
+ * - Another one is as it is now if it, or a blocker in the project, was changed in the project; what leaves no such trace
+ *   (moved out, deleted, related) is seen after an hour at the latest, unless full reads fail. `seen` has those that
+ *   were read just now.
+ * - Only Linear's own times are compared. What Linear shows late is looked for until nothing can show any more
+ *   (next-look.ts).
+ * - A read that fails changes nothing that is kept. If it failed by what Linear said, everything is read anew next time;
+ *   if there was no answer, what is kept is as good as it was, and a failure costs no more than a success.
+ * - A full read that failed is left alone for a while (full-read-wait.ts). Until then the polls go on from what is kept.
+ * - One read at a time, so that an older answer never replaces a newer one.
+ */
+export function createReadSnapshot(parts: SnapshotParts): (wish: SnapshotWish, ask?: Ask) => Promise<Snapshot> {
+  const wait = createFullReadWait(parts.clock);
+  let kept: Kept | null = null;
+  let isInDoubt = false;
+  let malformedBefore = 0;
+  let before: Promise<unknown> = Promise.resolve();
+
+  const find = async (wanted: Wanted, now: Moment, ask?: Ask): Promise<Found> => {
+    if (!isFor(kept, wanted)) return wait.during(() => findAll(wanted, false, parts, ask));
+    const mayReadAll = wait.isOver(now);
+    const isDue = isInDoubt || kept.isBehind || msBetween(kept.fullReadAt, now) >= fullReadEveryMs;
+    const changes = isDue && mayReadAll ? null : nextLook(kept, now, mayReadAll);
+    const found = changes === null ? null : await findChanges(kept, changes, wanted, parts, ask);
+    return found ?? wait.during(() => findAll(wanted, changes !== null, parts, ask));
+  };
+
+  const read = async (wish: SnapshotWish, ask?: Ask): Promise<Snapshot> => {
+    ask?.signal?.throwIfAborted();
+    const now = momentOf(parts.clock);
+    const { states, watched, ...rest } = madeReady(wish);
+    if (states.length + watched.length === 0) return { issues: [], watched: new Map() };
+    const wanted: Wanted = { states, watched, ...rest, rules: await parts.rules(ask) };
+    if (states.length === 0) {
+      const sighted = await findWatched(wanted, parts, ask);
+      return { ...snapshotFrom(null, sighted, wanted, null), watchedProblem: watchedProblem(watched, sighted, kept) };
+    }
+
+    const found = await find(wanted, now, ask);
+    const { sighted, welcomed } = found;
+    const base = found.kind === 'all' ? null : found.base;
+    const snapshot = snapshotFrom(base, sighted, { ...wanted, watched: [...watched, ...welcomed] }, kept);
+    const problem = watchedProblem(watched, sighted, kept);
+    kept = keptAfter(found, snapshot, wanted, kept, now);
+    if (found.kind === 'all') isInDoubt = false;
+    if (sighted.malformed > 0 && sighted.malformed !== malformedBefore) {
+      parts.logger.warn('tracker_records_dropped', { count: sighted.malformed });
+    }
+    malformedBefore = sighted.malformed;
+    return { ...snapshot, watchedProblem: problem };
+  };
+
+  return (wish, ask) => {
+    const inFront = before;
+    const reading = turn(inFront, ask?.signal)
+      .then(() => read(wish, ask))
+      .catch((thrown: unknown) => {
+        const { code } = toBatonError(thrown);
+        isInDoubt ||= code === 'tracker_response' || code === 'tracker_pagination' || code === 'tracker_auth';
+        throw thrown;
+      });
+    before = Promise.allSettled([inFront, reading]).then(() => {});
+    return reading;
+  };
+}
+
+/** Resolves when what is in front is over, which never rejects; rejects as soon as nobody wants to know any more. */
+function turn(inFront: Promise<unknown>, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const giveUp = (): void => reject(signal?.reason);
+    if (signal?.aborted === true) return giveUp();
+    signal?.addEventListener('abort', giveUp, { once: true });
+    void inFront.then(() => {
+      signal?.removeEventListener('abort', giveUp);
+      resolve();
+    });
+  });
+}
+
+function madeReady(wish: SnapshotWish): Omit<Wanted, 'rules'> {
+  const spelled = distinctStates(wish.states);
+  const watched = [...new Set(wish.watched)];
+  const isMore = (id: string): boolean => isPossibleId(id) && !watched.includes(id);
+  return {
+    states: [...spelled.keys()].toSorted(),
+    spelled: [...spelled.values()],
+    watched,
+    welcome: [...new Set(wish.welcome ?? [])].filter(isMore),
+  };
+}
+
+/** Whether one can go on from what is kept. */
+function isFor(kept: Kept | null, { states, rules }: Wanted): kept is Known {
+  return (
+    kept !== null &&
+    kept.newest !== null &&
+    kept.rules.assigneeId === rules.assigneeId &&
+    kept.states.join('\n') === states.join('\n')
+  );
+}

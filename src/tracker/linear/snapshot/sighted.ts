@@ -1,0 +1,66 @@
+import { idOf, type LinearRecord, type Reading } from '../read/linear-record.ts';
+
+/** What the requests of one read have shown. Later ones count more, unless what they show is older. */
+export interface Sighted {
+  /** Null: it does not exist, or cannot be used. */
+  readonly records: Map<string, LinearRecord | null>;
+  /** In the order in which they were listed first. */
+  readonly order: string[];
+  /** What is in the archive, in the trash or not in the project, with when it changed last. */
+  readonly gone: Map<string, number | null>;
+  /** What may be there and cannot be read, by id, with its identifier if that could be. */
+  readonly unreadable: Map<string, string | null>;
+  /** How many records could not be used. */
+  malformed: number;
+}
+
+export function nothingSighted(): Sighted {
+  return { records: new Map(), order: [], gone: new Map(), unreadable: new Map(), malformed: 0 };
+}
+
+/** Takes in what was listed. */
+export function takeListed(sighted: Sighted, readings: readonly Reading[]): void {
+  for (const reading of readings) {
+    if ('record' in reading) takeRecord(sighted, reading.record);
+    else takeMalformed(sighted, reading.malformed, reading.identifier);
+  }
+}
+
+/** Takes in the answer to one request by id: what is missing in it is gone, unless it may be what has no id. */
+export function takeAsked(sighted: Sighted, asked: readonly string[], readings: readonly Reading[]): void {
+  const wanted = new Set(asked);
+  const answers = readings.filter((reading) => wanted.has(idOf(reading) ?? '') || idOf(reading) === null);
+  takeListed(sighted, answers);
+  const shown = new Set(answers.map(idOf));
+  const { records, gone, unreadable } = sighted;
+  for (const id of asked) {
+    if (shown.has(id)) continue;
+    if (shown.has(null)) {
+      if ((records.get(id) ?? null) === null) unreadable.set(id, unreadable.get(id) ?? null);
+      continue;
+    }
+    gone.set(id, gone.get(id) ?? null);
+    records.set(id, null);
+    unreadable.delete(id);
+  }
+}
+
+function takeRecord({ records, order, gone, unreadable }: Sighted, record: LinearRecord): void {
+  const { id, updatedAt, isPutAway } = record;
+  const before = records.get(id);
+  if (before === undefined) order.push(id);
+  else if (before !== null && (before.updatedAt ?? 0) > (updatedAt ?? 0)) return;
+  records.set(id, record);
+  unreadable.delete(id);
+  if (isPutAway) gone.set(id, updatedAt);
+  else gone.delete(id);
+}
+
+function takeMalformed(sighted: Sighted, id: string | null, identifier: string | null): void {
+  const { records, unreadable } = sighted;
+  // The same one may be listed and ride along.
+  if (id === null || !unreadable.has(id)) sighted.malformed += 1;
+  if (id === null) return;
+  records.set(id, null);
+  unreadable.set(id, identifier);
+}

@@ -1,0 +1,159 @@
+import type { BackendProfile } from '../../core/backend-profile.ts';
+import type { AccountSettings } from '../../core/settings.ts';
+import { Secret } from '../../core/text/secret.ts';
+import type { Surroundings } from '../surroundings.ts';
+import type { WrittenAccount } from '../table/agent-types.ts';
+import { errorAt, type Report, warningAt } from '../workflow-problems.ts';
+import { lookUp, resemblesReference, variableNamed } from './environment-reference.ts';
+import { looksLikeSecret } from './looks-like-secret.ts';
+import { resolvePath } from './resolve-path.ts';
+
+const list = 'agent.accounts';
+
+export interface AccountPlace {
+  readonly workflowDir: string;
+  readonly surroundings: Surroundings;
+  readonly backends: readonly BackendProfile[];
+  /** `agent.backend`: whose account it is where nothing else is said. */
+  readonly backend: string;
+  /** Variables that hold secrets of Baton's own. */
+  readonly secrets: readonly string[];
+}
+
+interface ResolvedAccounts {
+  readonly accounts: readonly AccountSettings[];
+  /**
+   * Variables that hold keys of accounts and that no agent may see under these names: the key of one account is not for
+   * the agent of another. A name that an account gives its agent itself cannot be among them.
+   */
+  readonly secretVariables: readonly string[];
+}
+
+/**
+ * `agent.accounts` with paths and references resolved; without any, one account a backend that is named like it. A
+ * variable that is not set is an error: the run would go on another account than the one that is written there.
+ */
+export function resolveAccounts(
+  written: readonly WrittenAccount[],
+  place: AccountPlace,
+  report: Report,
+): ResolvedAccounts {
+  if (written.length === 0) {
+    const accounts = place.backends.map(({ name }) => ({ name, backend: name, env: {}, home: null }));
+    return { accounts, secretVariables: [] };
+  }
+  const accounts = written.map((account, index) => resolveAccount(account, `${list}[${index}]`, place, report));
+  reportTwins(accounts, report);
+  if (!accounts.some(({ backend }) => backend === place.backend)) {
+    const message = `${list} has no account for the backend ${place.backend}, which agent.backend names`;
+    report(errorAt(list, message, { problem: 'no_account', backend: place.backend }));
+  }
+  const given = new Set(accounts.flatMap(({ env }) => Object.keys(env)));
+  const named = written.flatMap(({ env = {} }) => Object.values(env).map((value) => variableNamed(value.trim())));
+  const secretVariables = new Set(named.filter((name) => name !== null).filter((name) => !given.has(name)));
+  return { accounts, secretVariables: [...secretVariables] };
+}
+
+function resolveAccount(written: WrittenAccount, key: string, place: AccountPlace, report: Report): AccountSettings {
+  const backend = written.backend ?? place.backend;
+  const profile = place.backends.find(({ name }) => name === backend);
+  // An unknown `agent.backend` is reported under its own key.
+  if (profile === undefined && written.backend !== undefined) {
+    const allowed = place.backends.map(({ name }) => name);
+    const message = `${key}.backend is ${JSON.stringify(backend)}; allowed: ${allowed.join(', ')}`;
+    report(errorAt(`${key}.backend`, message, { code: 'unsupported_agent_backend', allowed }));
+  }
+  const homeVariable = profile?.homeVariable ?? null;
+  const env: Record<string, string | Secret> = {};
+  for (const [name, value] of Object.entries(written.env ?? {})) {
+    const at = `${key}.env.${name}`;
+    reportReserved(name, at, place.secrets, report);
+    if (written.home !== undefined && name === homeVariable) {
+      const message = `${at} is set by ${key}.home already; write one of them`;
+      report(errorAt(at, message, { problem: 'repeated', other: `${key}.home` }));
+    }
+    const resolved = resolveVariable(name, value, at, place, report);
+    if (resolved !== null) env[name] = resolved;
+  }
+  if (written.home === undefined) return { name: written.name, backend, env, home: null };
+  if (profile !== undefined && homeVariable === null) {
+    const message = `${key}.home has no effect: the backend ${backend} keeps no folder for an account`;
+    report(errorAt(`${key}.home`, message, { problem: 'without_effect', backend }));
+  }
+  return { name: written.name, backend, env, home: resolveHome(written.home, `${key}.home`, place, report) };
+}
+
+/** What Baton denies to every child, or sets itself, an account cannot give. */
+function reportReserved(name: string, at: string, secrets: readonly string[], report: Report): void {
+  if (secrets.includes(name)) {
+    const message = `${at} has the name of a secret of Baton's own, which goes to no agent`;
+    report(errorAt(at, message, { problem: 'secret_of_baton', variable: name }));
+  }
+  if (name.startsWith('BATON_')) report(errorAt(at, `${at} is a name of Baton's own`, { problem: 'reserved_name' }));
+}
+
+function resolveVariable(
+  name: string,
+  value: string,
+  at: string,
+  { surroundings, secrets }: AccountPlace,
+  report: Report,
+): string | Secret | null {
+  const variable = variableNamed(value.trim());
+  if (value.includes('\0')) {
+    report(errorAt(at, `${at} must be text without NUL`, { problem: 'nul_character' }));
+    return null;
+  }
+  if (variable === null) {
+    if (resemblesReference(value)) {
+      const message = `${at} is taken literally: a variable is only read when it is the whole value, as in $NAME`;
+      report(warningAt(at, message, { code: 'doubtful_reference' }));
+    }
+    if (!looksLikeSecret(name, value)) return value;
+    const message = `${at} holds a secret in plain text; write $NAME and export NAME instead`;
+    report(warningAt(at, message, { code: 'literal_secret' }));
+    return new Secret(value);
+  }
+  if (secrets.includes(variable)) {
+    const message = `${at} names $${variable}, which holds a secret of Baton's own and goes to no agent`;
+    report(errorAt(at, message, { problem: 'secret_of_baton', variable }));
+    return null;
+  }
+  const found = lookUp(surroundings.env, variable)?.trim() ?? '';
+  if (found !== '') return new Secret(found);
+  report(errorAt(at, `${at} names $${variable}, which is not set`, { problem: 'not_set', variable }));
+  return null;
+}
+
+function resolveHome(written: string, at: string, place: AccountPlace, report: Report): string | null {
+  const variable = variableNamed(written.trim());
+  const path = variable === null ? written.trim() : (lookUp(place.surroundings.env, variable)?.trim() ?? '');
+  if (path === '') {
+    const blank = errorAt(at, `${at} must be a path, found a blank`, { problem: 'blank' });
+    const unset = errorAt(at, `${at} names $${variable}, which is not set`, { problem: 'not_set', variable });
+    report(variable === null ? blank : unset);
+    return null;
+  }
+  if (path.includes('\0')) {
+    report(errorAt(at, `${at} must be a path, found a NUL character in it`, { problem: 'nul_character' }));
+  }
+  if (variable === null && resemblesReference(path)) {
+    const message = `${at} is taken literally as ${JSON.stringify(path)}: a variable is only read when it is the whole value`;
+    report(warningAt(at, message, { code: 'doubtful_reference' }));
+  }
+  return resolvePath(path, place.workflowDir, place.surroundings);
+}
+
+/** The store knows an account by backend and name. */
+function reportTwins(accounts: readonly AccountSettings[], report: Report): void {
+  const seen = new Set<string>();
+  for (const [index, { name, backend }] of accounts.entries()) {
+    const id = `${backend} ${name}`;
+    const key = `${list}[${index}].name`;
+    if (seen.has(id)) {
+      const message = `${key} is ${JSON.stringify(name)}, which the backend ${backend} has already`;
+      report(errorAt(key, message, { problem: 'repeated', backend }));
+    }
+    seen.add(id);
+  }
+}

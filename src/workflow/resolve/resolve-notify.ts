@@ -1,0 +1,135 @@
+import { notifyEvents } from '../../core/notify/notify-cause.ts';
+import { isSecureEnough } from '../../core/requests/endpoint.ts';
+import type { NotifySettings, NotifyTarget } from '../../core/settings.ts';
+import { Secret } from '../../core/text/secret.ts';
+import type { Surroundings } from '../surroundings.ts';
+import type { WrittenTarget } from '../table/notify-types.ts';
+import type { SettingValues } from '../table/setting-table.ts';
+import { errorAt, type Report, warningAt } from '../workflow-problems.ts';
+import { lookUp, resemblesReference, variableNamed } from './environment-reference.ts';
+
+const list = 'notify.targets';
+/** A shorter one can be guessed. */
+const shortestSecret = 16;
+
+interface ResolvedNotify {
+  readonly settings: NotifySettings;
+  /** Of the quiet hours, whether there are any or not. */
+  readonly timeZone: string;
+  /** Variables that hold addresses, secrets and commands of targets. */
+  readonly secretVariables: readonly string[];
+}
+
+interface NotifyPlace {
+  readonly surroundings: Surroundings;
+  /** That of polling. */
+  readonly timeZone: string;
+}
+
+/** The `notify` section. A variable that is not set is an error: who counts on being told would never be. */
+export function resolveNotify(values: SettingValues, place: NotifyPlace, report: Report): ResolvedNotify {
+  const written = values[list];
+  const targets = written.flatMap((target, index) => {
+    const resolved = resolveTarget(target, `${list}[${index}]`, place.surroundings, report);
+    return resolved === null ? [] : [resolved];
+  });
+  reportTwins(written, report);
+  const quietHours = values['notify.quiet_hours'];
+  const timeZone = values['notify.time_zone'] ?? place.timeZone;
+  return {
+    settings: {
+      targets,
+      quietHours: quietHours === null ? null : { ...quietHours, timeZone },
+      evenInQuietHours: values['notify.even_in_quiet_hours'],
+    },
+    timeZone,
+    secretVariables: written.flatMap(valuesOf).flatMap((value) => variableNamed(value.trim()) ?? []),
+  };
+}
+
+function resolveTarget(
+  written: WrittenTarget,
+  key: string,
+  surroundings: Surroundings,
+  report: Report,
+): NotifyTarget | null {
+  const value = (name: string, text: string): string | null => resolve(`${key}.${name}`, text, surroundings, report);
+  const events = [...new Set(written.events ?? notifyEvents)];
+  if (written.kind === 'command') {
+    const run = value('run', written.run);
+    if (run === null) return null;
+    if (run.includes('\0')) {
+      report(errorAt(`${key}.run`, `${key}.run must be text without NUL`, { problem: 'nul_character' }));
+    }
+    return { kind: 'command', run: variableNamed(written.run.trim()) === null ? run : new Secret(run), events };
+  }
+  const url = value('url', written.url);
+  const allowInsecure = written.allow_insecure_endpoint ?? false;
+  if (url !== null) checkAddress(`${key}.url`, url, allowInsecure, report);
+  if (written.kind === 'slack') {
+    reportLiteral(`${key}.url`, written.url, report);
+    return url === null ? null : { kind: 'slack', url: new Secret(url), allowInsecure, events };
+  }
+  const secret = value('secret', written.secret);
+  reportLiteral(`${key}.secret`, written.secret, report);
+  if (secret !== null && secret.length < shortestSecret) {
+    const message = `${key}.secret must have at least ${shortestSecret} characters`;
+    report(errorAt(`${key}.secret`, message, { problem: 'too_short', least: shortestSecret }));
+  }
+  if (url === null || secret === null) return null;
+  return { kind: 'webhook', url: new Secret(url), secret: new Secret(secret), allowInsecure, events };
+}
+
+/** What a value stands for; null, and reported, where it names a variable that is not set. */
+function resolve(key: string, text: string, { env }: Surroundings, report: Report): string | null {
+  const written = text.trim();
+  const variable = variableNamed(written);
+  if (variable === null) {
+    if (!key.endsWith('.run') && resemblesReference(written)) {
+      const message = `${key} is taken literally: a variable is only read when it is the whole value, as in $NAME`;
+      report(warningAt(key, message, { code: 'doubtful_reference' }));
+    }
+    return written;
+  }
+  const found = lookUp(env, variable)?.trim() ?? '';
+  if (found !== '') return found;
+  report(errorAt(key, `${key} names $${variable}, which is not set`, { problem: 'not_set', variable }));
+  return null;
+}
+
+/** An address may be a secret as a whole, so none is shown. */
+function checkAddress(key: string, address: string, allowInsecure: boolean, report: Report): void {
+  const url = URL.parse(address);
+  if (url === null || (url.protocol !== 'https:' && url.protocol !== 'http:')) {
+    const message = `${key} must be an address that begins with https://`;
+    report(errorAt(key, message, { problem: 'unsupported_scheme', allowed: ['https', 'http'] }));
+  } else if (url.username !== '' || url.password !== '') {
+    const message = `${key} must be an address without a user and a password, which would not be sent`;
+    report(errorAt(key, message, { problem: 'password_in_address' }));
+  } else if (!isSecureEnough(address, allowInsecure)) {
+    const message = `${key} must be an https address, or http on this machine, unless allow_insecure_endpoint is true`;
+    report(errorAt(key, message, { code: 'insecure_endpoint' }));
+  }
+}
+
+function reportLiteral(key: string, written: string, report: Report): void {
+  if (variableNamed(written.trim()) !== null) return;
+  const message = `${key} holds a secret in plain text; write $NAME and export NAME instead`;
+  report(warningAt(key, message, { code: 'literal_secret' }));
+}
+
+/** Nobody is told twice, so a second entry for the same place would have no effect. */
+function reportTwins(written: readonly WrittenTarget[], report: Report): void {
+  const seen = new Set<string>();
+  for (const [index, target] of written.entries()) {
+    const place = `${target.kind} ${target.kind === 'command' ? target.run.trim() : target.url.trim()}`;
+    const key = `${list}[${index}]`;
+    if (seen.has(place)) report(errorAt(key, `${key} is in the list already; name it once`, { problem: 'repeated' }));
+    seen.add(place);
+  }
+}
+
+function valuesOf(target: WrittenTarget): string[] {
+  if (target.kind === 'command') return [target.run];
+  return target.kind === 'slack' ? [target.url] : [target.url, target.secret];
+}

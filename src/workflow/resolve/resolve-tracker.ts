@@ -1,0 +1,184 @@
+import { normalizeLabels, normalizeState } from '../../core/issue/issue.ts';
+import type { Problem } from '../../core/problem.ts';
+import type { TrackerSettings } from '../../core/settings.ts';
+import type { TrackerProfile } from '../../core/tracker-profile.ts';
+import type { FrontMatter } from '../parse-front-matter.ts';
+import type { Surroundings } from '../surroundings.ts';
+import type { SettingValues } from '../table/setting-table.ts';
+import { errorAt, type Report } from '../workflow-problems.ts';
+import { providerOf, type ResolvedKey, resolveProviderKey, secretVariables } from './resolve-provider-key.ts';
+
+interface ResolvedTracker {
+  readonly settings: TrackerSettings;
+  /** Where each provider key comes from, by its dotted name. */
+  readonly origins: ReadonlyMap<string, string>;
+}
+
+interface Place {
+  readonly workflowDir: string;
+  readonly surroundings: Surroundings;
+}
+
+/** The profile the file asks for; null, and reported, when it names none or one that does not exist. */
+export function findTracker(
+  kind: string | null,
+  profiles: readonly TrackerProfile[],
+  report: Report,
+): TrackerProfile | null {
+  const key = 'tracker.kind';
+  const allowed = profiles.map((profile) => profile.kind);
+  if (kind === null || kind.trim() === '') {
+    const message = `${key} is missing; allowed: ${allowed.join(', ')}`;
+    report(errorAt(key, message, { code: 'missing_tracker_kind', allowed }));
+    return null;
+  }
+  const profile = profiles.find((candidate) => candidate.kind === kind);
+  if (profile === undefined) {
+    const message = `${key} is ${JSON.stringify(kind)}; allowed: ${allowed.join(', ')}`;
+    report(errorAt(key, message, { code: 'unsupported_tracker_kind', allowed }));
+  }
+  return profile ?? null;
+}
+
+/** The `tracker` section in the light of its kind's profile: states, labels, and the provider's keys. */
+export function resolveTracker(
+  profile: TrackerProfile,
+  section: FrontMatter,
+  values: SettingValues,
+  place: Place,
+  report: Report,
+): ResolvedTracker {
+  const resolved = new Map<string, ResolvedKey>(
+    profile.keys.map((key) => [key.name, resolveProviderKey(key, section, place, report)]),
+  );
+  // Unknown keys stay, so that an adapter newer than its profile, or a person's own note, loses nothing.
+  const provider = Object.fromEntries([
+    ...Object.entries(providerOf(section)),
+    ...[...resolved].map(([name, { value }]) => [name, value] as const),
+  ]);
+  checkProvider(profile, resolved, provider, report);
+  checkStates(profile, values, report);
+  const activeStates = values['tracker.active_states'] ?? defaultStates(profile, 'active', section, report);
+  checkStartState(profile, activeStates, report);
+  const terminalStates = values['tracker.terminal_states'] ?? defaultStates(profile, 'terminal', section, report);
+  const reviewStates = values['tracker.review_states'] ?? profile.defaultReviewStates ?? [];
+  checkReviewStates(reviewStates, section, values, report);
+  if (values['tracker.review_states'] !== null) checkApart(reviewStates, [...activeStates, ...terminalStates], report);
+  return {
+    settings: {
+      kind: profile.kind,
+      activeStates,
+      terminalStates,
+      reviewStates,
+      trustedAuthors: readAuthors(profile, values['tracker.trusted_authors']),
+      requiredLabels: readLabels(values['tracker.required_labels']),
+      provider,
+      secretEnvironment: [...new Set(profile.keys.flatMap((key) => secretVariables(key, section)))],
+    },
+    origins: new Map([...resolved].map(([name, { origin }]) => [`tracker.provider.${name}`, origin])),
+  };
+}
+
+/** A wrong type is reported only where the profile itself has no better word for it. */
+function checkProvider(
+  profile: TrackerProfile,
+  resolved: ReadonlyMap<string, ResolvedKey>,
+  provider: TrackerSettings['provider'],
+  report: Report,
+): void {
+  const problems = profile.check(provider);
+  for (const problem of problems) report(withLack(problem, resolved));
+  const reported = new Set(problems.map((problem) => problem.key));
+  for (const { name, type } of profile.keys) {
+    const key = `tracker.provider.${name}`;
+    if (resolved.get(name)?.ofItsType !== false || reported.has(key)) continue;
+    const allowed = type === 'boolean' ? 'true or false' : type === 'path' ? 'a path' : 'text';
+    const facts = { code: 'invalid_tracker_config', problem: 'wrong_value', expected: type } as const;
+    report(errorAt(key, `${key} must be ${allowed}`, facts));
+  }
+}
+
+/** A state that the tracker does not have would match nothing, and nobody would be told. */
+function checkStates({ kind, knownStates }: TrackerProfile, values: SettingValues, report: Report): void {
+  if (knownStates === undefined) return;
+  const known = new Set(knownStates.map(normalizeState));
+  for (const key of ['tracker.active_states', 'tracker.terminal_states', 'tracker.review_states'] as const) {
+    for (const state of (values[key] ?? []).filter((name) => !known.has(normalizeState(name)))) {
+      const message = `${key} names ${JSON.stringify(state)}; trackers of the kind ${kind} have: ${knownStates.join(', ')}`;
+      const facts = { code: 'invalid_tracker_config', problem: 'unknown_state', state, allowed: knownStates } as const;
+      report(errorAt(key, message, facts));
+    }
+  }
+}
+
+/** A state that is worked on, or over, and counted as review would hold everything back for ever. */
+function checkApart(review: readonly string[], others: readonly string[], report: Report): void {
+  const taken = new Set(others.map(normalizeState));
+  const key = 'tracker.review_states';
+  for (const state of review.filter((name) => taken.has(normalizeState(name)) || name.trim() === '')) {
+    const message = `${key} names ${JSON.stringify(state)}, which must be a state that is neither active nor terminal`;
+    report(errorAt(key, message, { code: 'invalid_tracker_config', problem: 'state_taken', state }));
+  }
+}
+
+/** Otherwise every run would be stopped as soon as it has begun. */
+function checkStartState({ kind, startState }: TrackerProfile, active: readonly string[], report: Report): void {
+  if (startState === undefined || active.some((name) => normalizeState(name) === startState)) return;
+  const key = 'tracker.active_states';
+  const message = `${key} must have ${startState}, to which trackers of the kind ${kind} move an issue when work on it starts`;
+  report(errorAt(key, message, { code: 'invalid_tracker_config', problem: 'no_start_state', state: startState }));
+}
+
+/** A limit to what is in review, where nothing ever is, would be no limit. */
+function checkReviewStates(
+  states: readonly string[],
+  section: FrontMatter,
+  values: SettingValues,
+  report: Report,
+): void {
+  const most = values['agent.max_in_review'];
+  const key = 'tracker.review_states';
+  // One that is there but bad was reported when it was read.
+  const isBad = values[key] === null && Object.hasOwn(section, 'review_states');
+  if (most === 0 || states.length > 0 || isBad) return;
+  const message = `${key} is empty, so agent.max_in_review: ${most} would count nothing; name the states of review, such as [In Review]`;
+  const facts = { code: 'invalid_tracker_config', problem: 'nothing_counted', other: 'agent.max_in_review' } as const;
+  report(errorAt(key, message, facts));
+}
+
+function withLack(problem: Problem, resolved: ReadonlyMap<string, ResolvedKey>): Problem {
+  const lack = resolved.get(problem.key?.replace('tracker.provider.', '') ?? '')?.lack ?? null;
+  if (lack === null) return problem;
+  const names = lack.variables.map((name) => `$${name}`).join(' and ') || 'it';
+  const note = lack.problem === 'blank' ? `${names} is blank` : `${names} not set`;
+  return { ...problem, message: `${problem.message} (${note})`, details: { ...problem.details, ...lack } };
+}
+
+function defaultStates(
+  profile: TrackerProfile,
+  which: 'active' | 'terminal',
+  section: FrontMatter,
+  report: Report,
+): readonly string[] {
+  const states = which === 'active' ? profile.defaultActiveStates : profile.defaultTerminalStates;
+  if (states !== null) return states;
+  const name = `${which}_states`;
+  const key = `tracker.${name}`;
+  // One that is there but bad was reported when it was read.
+  if (!Object.hasOwn(section, name)) {
+    const message = `${key} is missing: trackers of the kind ${profile.kind} have no usual states`;
+    report(errorAt(key, message, { code: 'invalid_tracker_config', problem: 'missing' }));
+  }
+  return [];
+}
+
+/** Blanks stay as one blank, because a blank label must match no issue rather than every issue (specification 5.3.1). */
+function readLabels(labels: readonly string[]): string[] {
+  const hasBlank = labels.some((label) => label.trim() === '');
+  return hasBlank ? [...normalizeLabels(labels), ''] : normalizeLabels(labels);
+}
+
+/** People on this machine are trusted whatever the file says: they could edit it. */
+function readAuthors({ trustedAuthors = [] }: TrackerProfile, written: readonly string[]): string[] {
+  return [...new Set([...trustedAuthors, ...written.map((name) => name.trim())])];
+}

@@ -1,0 +1,123 @@
+import { Context, Liquid, LiquidError, type Template } from 'liquidjs';
+import { BatonError } from '../../core/baton-error.ts';
+import type { ProblemDetails } from '../../core/problem.ts';
+import { fenceState } from '../../core/text/fence.ts';
+import { errorAt, type Report } from '../workflow-problems.ts';
+import { keepFences } from './fenced-text.ts';
+import { textOf } from './template-text.ts';
+
+/** A template that needs more steps than this does not end, or should not be a prompt. */
+const mostSteps = 100_000;
+/** Counted by the library in characters and list items that filters and ranges make. */
+const mostMemory = 8_000_000;
+const longestTextChars = 4_000_000;
+const longestExcerptChars = 120;
+
+const liquid = new Liquid({
+  strictVariables: true,
+  strictFilters: true,
+  // `{% if issue.url %}` and `| default:` must be able to ask whether something is there.
+  lenientIf: true,
+  ownPropertyOnly: true,
+  // Without templates in memory, `include`, `render` and `layout` would read files.
+  templates: {},
+  memoryLimit: mostMemory,
+  outputEscape: textOf,
+  timezoneOffset: 0,
+  locale: 'en-US',
+});
+
+/** The mark of each rendering that fences something. */
+const marks = new WeakMap<object, string>();
+keepFences(liquid, (context) => marks.get(context) ?? null);
+
+export interface TemplateSource {
+  readonly text: string;
+  /** For messages: what it is a template of, the workflow file, and its line on which `text` starts, where there is one. */
+  readonly name: string;
+  readonly path: string;
+  readonly firstLine: number | null;
+}
+
+type Variables = Record<string, unknown>;
+
+/** Renders a template; with a mark, every fence of that mark in it is whole. */
+export type Render = (variables: Variables, mark?: string | null) => string;
+
+/**
+ * Parses a template once; the function it returns renders it, and throws `template_render_error` if it cannot.
+ * Null, and reported, when it is no Liquid.
+ */
+export function compileTemplate(source: TemplateSource, report: Report): Render | null {
+  let template: Template[];
+  try {
+    template = liquid.parse(source.text);
+  } catch (thrown) {
+    const { reason, details } = explain(thrown, source);
+    const message = `${source.name} is not valid Liquid: ${reason}`;
+    report(errorAt(null, message, { code: 'template_parse_error', ...details }));
+    return null;
+  }
+  return (variables, mark = null) => render(template, variables, mark, source);
+}
+
+function render(template: Template[], variables: Variables, mark: string | null, source: TemplateSource): string {
+  try {
+    const context = new Context(variables, liquid.options, { sync: true }, { liquid });
+    limitSteps(context);
+    if (mark !== null) marks.set(context, mark);
+    const text = String(liquid.renderSync(template, context));
+    if (text.length > longestTextChars) {
+      throw new TemplateLimit('too_long', `it becomes longer than ${longestTextChars} characters`);
+    }
+    if (mark !== null && fenceState(text, mark) === 'broken') {
+      throw new TemplateLimit('broken_fence', 'it cuts a fence around text of a stranger');
+    }
+    return text;
+  } catch (cause) {
+    const { reason, details } = explain(cause, source);
+    const message = `${source.path}: ${source.name} cannot be rendered: ${reason}`;
+    throw new BatonError('template_render_error', message, { cause, details: { path: source.path, ...details } });
+  }
+}
+
+/**
+ * The library asks this limit before each step whether too much wall time has passed. Counting the steps instead gives
+ * the same answer on a busy machine as on an idle one.
+ */
+function limitSteps(context: Context): void {
+  let steps = 0;
+  context.renderLimit.check = () => {
+    steps += 1;
+    if (steps > mostSteps) throw new TemplateLimit('too_many_steps', `it takes more than ${mostSteps} steps`);
+  };
+}
+
+/** A template that went beyond a bound of ours. */
+class TemplateLimit extends Error {
+  readonly problem: string;
+
+  constructor(problem: string, message: string) {
+    super(message);
+    this.problem = problem;
+  }
+}
+
+interface Explanation {
+  readonly reason: string;
+  readonly details: ProblemDetails;
+}
+
+/** The library's reason with the line of the file instead of the line of the template, and that line itself. */
+function explain(thrown: unknown, { text, firstLine }: TemplateSource): Explanation {
+  const reason = thrown instanceof Error ? thrown.message.replace(/, line:\d+, col:\d+$/, '') : String(thrown);
+  const cause = LiquidError.is(thrown) ? thrown.originalError : thrown;
+  const problem = cause instanceof TemplateLimit ? { problem: cause.problem } : {};
+  if (!LiquidError.is(thrown)) return { reason, details: problem };
+  const [line = 1, column = 1] = thrown.token.getPosition();
+  const excerpt = (text.split('\n')[line - 1] ?? '').trim().slice(0, longestExcerptChars);
+  const shown = `${reason}, in ${JSON.stringify(excerpt)}`;
+  if (firstLine === null) return { reason: shown, details: problem };
+  const place = { line: firstLine + line - 1, column };
+  return { reason: `line ${place.line}, column ${column}: ${shown}`, details: { ...place, ...problem } };
+}

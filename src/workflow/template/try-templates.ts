@@ -1,0 +1,100 @@
+import { BatonError } from '../../core/baton-error.ts';
+import type { Issue } from '../../core/issue/issue.ts';
+import type { Problem } from '../../core/problem.ts';
+import type { PromptInput, Workflow } from '../../core/workflow.ts';
+import { errorAt } from '../workflow-problems.ts';
+
+const fullIssue: Issue = {
+  id: 'sample-id',
+  identifier: 'ABC-123',
+  title: 'A sample issue',
+  description: 'What is to be done.',
+  priority: 2,
+  state: 'In Progress',
+  branchName: 'abc-123-a-sample-issue',
+  url: 'https://tracker.example/ABC-123',
+  assigneeId: 'sample-user',
+  labels: ['backend', 'urgent'],
+  blockedBy: [{ id: 'other-id', identifier: 'ABC-1', state: 'Done' }],
+  dispatchable: true,
+  nativeRef: null,
+  createdAt: Date.UTC(2026, 0, 2, 3, 4, 5),
+  updatedAt: Date.UTC(2026, 0, 3, 4, 5, 6),
+};
+
+const bareIssue: Issue = {
+  ...fullIssue,
+  description: null,
+  priority: null,
+  branchName: null,
+  url: null,
+  assigneeId: null,
+  labels: [],
+  blockedBy: [],
+  createdAt: null,
+  updatedAt: null,
+};
+
+/** Nobody has to be kept from guessing it here. */
+const fenceMark = 'sample-mark-of-no-fence';
+
+/** A template often branches on whether something is there and whether it is the first run: each way is tried. */
+const samples: readonly PromptInput[] = [fullIssue, bareIssue].flatMap((issue) => [
+  { issue, attempt: null, retryKind: null, fenceMark: null },
+  { issue, attempt: null, retryKind: null, fenceMark },
+  { issue, attempt: 1, retryKind: 'continuation' as const, fenceMark },
+  { issue, attempt: 2, retryKind: 'failure' as const, fenceMark },
+  { issue, attempt: 1, retryKind: 'interrupted' as const, fenceMark },
+]);
+
+/** Another issue in all that a branch may be made of. */
+const otherIssue: Issue = {
+  ...fullIssue,
+  id: 'other-sample-id',
+  identifier: 'ABC-124',
+  title: 'Another sample issue',
+  description: 'Something else.',
+  branchName: 'abc-124-another-sample-issue',
+  url: 'https://tracker.example/ABC-124',
+  nativeRef: { number: 124 },
+};
+
+/** Renders both templates for sample issues, so that an unknown variable is found before the first run costs anything. */
+export function tryTemplates(workflow: Workflow): Problem[] {
+  const prompts = failures(samples, workflow.renderPrompt);
+  const branches = failures([fullIssue, bareIssue, otherIssue], workflow.renderBranch);
+  return [
+    ...prompts.map((error) => problemOf(error, null)),
+    ...branches.map((error) => problemOf(error, branchKey)),
+    ...(branches.length === 0 ? sharedBranch(workflow) : []),
+  ];
+}
+
+const branchKey = 'workspace.branch';
+
+/** Each failure once, however many inputs have it. */
+function failures<T>(inputs: readonly T[], render: (input: T) => string): BatonError[] {
+  const errors = new Map<string, BatonError>();
+  for (const input of inputs) {
+    try {
+      render(input);
+    } catch (thrown) {
+      if (!(thrown instanceof BatonError)) throw thrown;
+      errors.set(thrown.message, thrown);
+    }
+  }
+  return [...errors.values()];
+}
+
+/** The file is named around it. */
+function problemOf({ code, message, details: { path, ...details } }: BatonError, key: string | null): Problem {
+  return errorAt(key, message.replace(`${path}: `, ''), { code, ...details });
+}
+
+/** Two agents on one branch would write over each other's work. */
+function sharedBranch({ renderBranch, settings }: Workflow): Problem[] {
+  if (settings.workspace.strategy === 'none' || renderBranch(fullIssue) !== renderBranch(otherIssue)) return [];
+  const branch = renderBranch(fullIssue);
+  const message = `${branchKey} gives every issue the branch ${JSON.stringify(branch)}`;
+  return [errorAt(branchKey, `${message}; put {{ issue.identifier }} into it`, { problem: 'shared_branch', branch })];
+}

@@ -1,0 +1,222 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { folder, openCodex, turn } from '../codex-scene.ts';
+
+const rejectAll = { reject: { sandbox_approval: true, rules: true, mcp_elicitations: true } };
+
+describe('a Codex session begins', () => {
+  // @conforms A11, T7, T10
+  it('with initialize, initialized, thread/start and turn/start on that thread, in the workspace (A11, T7, T10)', async () => {
+    const { session, fake, workspace } = await openCodex(
+      {},
+      {
+        options: { approvalPolicy: rejectAll },
+        request: { writableRoots: ['/repo/.git'] },
+      },
+    );
+    await session.runTurn('Mend the door.');
+    expect(fake.trace()[0]?.started).toMatchObject({ cwd: workspace });
+    const asked = fake.trace().flatMap(({ method }) => method ?? []);
+    expect(asked.filter((method) => method !== 'thread/name/set')).toEqual([
+      'initialize',
+      'initialized',
+      'thread/start',
+      'turn/start',
+    ]);
+    expect(fake.sent('initialize')[0]).toMatchObject({
+      clientInfo: { name: 'baton', version: '1.2.3' },
+      capabilities: { experimentalApi: true },
+    });
+    const approvalPolicy = {
+      granular: {
+        sandbox_approval: false,
+        rules: false,
+        mcp_elicitations: false,
+        skill_approval: false,
+        request_permissions: false,
+      },
+    };
+    expect(fake.sent('thread/start')[0]).toEqual({
+      cwd: workspace,
+      approvalPolicy,
+      sandbox: 'workspace-write',
+      dynamicTools: [],
+      // No turns that nobody asked for, and no programs that a repository names.
+      config: { 'features.goals': false, projects: { [workspace]: { trust_level: 'untrusted' } } },
+    });
+    expect(fake.sent('turn/start')[0]).toEqual({
+      threadId: session.threadId,
+      input: [{ type: 'text', text: 'Mend the door.', text_elements: [] }],
+      cwd: workspace,
+      approvalPolicy,
+      sandboxPolicy: {
+        type: 'workspaceWrite',
+        writableRoots: [workspace, path.join(workspace, '.git'), '/repo/.git'],
+        networkAccess: false,
+        excludeTmpdirEnvVar: false,
+        excludeSlashTmp: false,
+      },
+    });
+  });
+
+  // @conforms T8
+  it('with the command of the workflow as it is, and no flag of our own (T8)', async () => {
+    const { fake } = await openCodex({});
+    const words = ` --config 'model="gpt-5.5"' app-server`;
+    const scene = await openCodex({}, { options: { command: `${fake.command}${words}` } });
+    await scene.session.stop();
+    const started = fake.trace().findLast((frame) => frame.started !== undefined);
+    expect(started?.started?.argv).toEqual(['--config', 'model="gpt-5.5"', 'app-server']);
+  });
+
+  // @conforms A22
+  it('without the secrets of the tracker, also when the login profile exports them again (A22)', async () => {
+    const home = folder();
+    await writeFile(path.join(home, '.bash_profile'), 'export TRACKER_KEY=canary MY_KEY=canary OTHER=kept\n');
+    const { session, fake, workspace } = await openCodex(turn({ run: 'env > env.txt' }), {
+      parts: {
+        daemonEnv: { ...process.env, HOME: home, TRACKER_KEY: 'canary' },
+        denyEnv: ['TRACKER_KEY', 'MY_*', 'no name; exit 1'],
+      },
+    });
+    await session.runTurn('go');
+    const env = await readFile(path.join(workspace, 'env.txt'), 'utf8');
+    expect(env).not.toContain('canary');
+    expect(env).toContain('OTHER=kept');
+    // Nor by the commands of Codex, which would run in login shells of their own.
+    expect(fake.sent('thread/start')[0]?.config).toMatchObject({ allow_login_shell: false });
+  });
+
+  // @conforms codex.2
+  it('with what its account sets, whatever the login profile says, and no value in the text of the shell', async () => {
+    const home = folder();
+    await writeFile(path.join(home, '.bash_profile'), 'export CODEX_HOME=/elsewhere OPENAI_API_KEY=another\n');
+    const accountEnv = { CODEX_HOME: path.join(home, 'mine'), OPENAI_API_KEY: `it's "mine" $HOME` };
+    const { session, workspace } = await openCodex(
+      turn({ run: 'env > env.txt; tr "\\0" " " < /proc/$PPID/cmdline > line.txt' }),
+      { parts: { daemonEnv: { ...process.env, HOME: home }, accountEnv } },
+    );
+    await session.runTurn('go');
+    const env = await readFile(path.join(workspace, 'env.txt'), 'utf8');
+    expect(env).toContain(`CODEX_HOME=${path.join(home, 'mine')}\n`);
+    expect(env).toContain(`OPENAI_API_KEY=it's "mine" $HOME\n`);
+    expect(env).not.toMatch(/elsewhere|another|BATON_KEPT/);
+    expect(await readFile(path.join(workspace, 'line.txt'), 'utf8')).not.toContain('mine"');
+  });
+
+  // @conforms A19
+  it('with a first answer of more than a megabyte in one line (A19)', async () => {
+    const result = { padding: 'x'.repeat(1_100_000), userAgent: 'x' };
+    const { session } = await openCodex({ answers: { initialize: { result } } });
+    expect(session.threadId).not.toBeNull();
+  });
+
+  it.each([
+    [
+      'a broken config.toml',
+      { 'thread/start': { error: { code: -32_600, message: 'failed to load configuration: x' } } },
+    ],
+    ['an answer that names no thread', { 'thread/start': { result: { thread: {} } } }],
+    ['silence instead of an answer', { initialize: 'silence' as const }],
+  ])('not with %s: that is told by its code, and nothing is left', async (_, answers) => {
+    await expect(openCodex({ answers }, { options: { readTimeoutMs: 1_500 } })).rejects.toMatchObject({
+      code: expect.stringMatching(/^agent_(launch_failed|protocol_error)$/),
+    });
+  });
+
+  it('not when the program is not there: the words of the shell are in the error', async () => {
+    await expect(openCodex({}, { options: { command: 'no-such-codex app-server' } })).rejects.toMatchObject({
+      code: 'agent_launch_failed',
+      message: expect.stringContaining('no-such-codex'),
+    });
+  });
+
+  it('slowly, as long as lines come: the read timeout is a silence', async () => {
+    const chatter = Array.from({ length: 14 }, () => [
+      { waitMs: 500 },
+      { send: { method: 'warning', params: {} } },
+    ]).flat();
+    const { names } = await openCodex({ before: { initialize: chatter } }, { options: { readTimeoutMs: 6_000 } });
+    expect(names()[0]).toBe('session_started');
+  });
+});
+
+describe('a thread goes on', () => {
+  it('by thread/resume, without its turns so far and with tokens counted from here', async () => {
+    const last = { inputTokens: 10, outputTokens: 5, totalTokens: 15 };
+    const { session, fake, events } = await openCodex(
+      turn({ usage: { inputTokens: 110, outputTokens: 25, totalTokens: 135 }, last }),
+      { request: { threadId: 'thread-old' } },
+    );
+    expect(session).toMatchObject({ isResumed: true, threadId: 'thread-old' });
+    expect(fake.sent('thread/resume')[0]).toMatchObject({ threadId: 'thread-old', excludeTurns: true });
+    expect(fake.sent('thread/resume')[0]).not.toHaveProperty('dynamicTools');
+    await session.runTurn('go on');
+    const usage = events.flatMap((event) => event.usage ?? []).at(-1);
+    expect(usage).toMatchObject({ inputTokens: 10, outputTokens: 5, totalTokens: 15, model: 'fake-model' });
+  });
+
+  it.each([
+    { code: -32_600, message: 'no rollout found for thread id thread-old' },
+    { code: -32_603, message: 'failed to read thread: thread-store internal error' },
+  ])('as a new one when Codex says: $message', async (error) => {
+    const { session } = await openCodex(
+      { answers: { 'thread/resume': { error } } },
+      { request: { threadId: 'thread-old' } },
+    );
+    expect(session.isResumed).toBe(false);
+    expect(session.threadId).not.toBe('thread-old');
+  });
+
+  it('shorter, below a budget and on another model, when its last session died of its context', async () => {
+    const recovery = { budgetTokens: 50_000, compact: true, model: 'larger' };
+    const { session, fake, names } = await openCodex({}, { request: { threadId: 'thread-old', recovery } });
+    expect(fake.sent('thread/resume')[0]).toMatchObject({
+      model: 'larger',
+      config: { model_auto_compact_token_limit: 50_000 },
+    });
+    expect(fake.sent('thread/compact/start')).toEqual([{ threadId: 'thread-old' }]);
+    expect(names()).not.toContain('turn_completed');
+    expect(await session.runTurn('go on')).toMatchObject({ status: 'completed', message: 'done' });
+  });
+
+  it('as it is when it cannot be made shorter', async () => {
+    const error = { code: -32_603, message: 'no model today' };
+    const { session } = await openCodex(
+      { answers: { 'thread/compact/start': { error } } },
+      { request: { threadId: 'thread-old', recovery: { compact: true } } },
+    );
+    expect(await session.runTurn('go on')).toMatchObject({ status: 'completed' });
+  });
+});
+
+describe('Codex is ended', () => {
+  it('by interrupt and cleaning first when a turn is given up, and then takes the next turn', async () => {
+    const { session, fake, names } = await openCodex({
+      turns: [{ match: 'long', steps: [{ say: 'working' }, { forever: true }] }, { steps: [{ say: 'fine' }] }],
+    });
+    const giveUp = new AbortController();
+    const given = session.runTurn('long work', giveUp.signal);
+    await expect.poll(names, { timeout: 10_000 }).toContain('notification');
+    giveUp.abort();
+    expect(await given).toEqual({ status: 'cancelled' });
+    expect(fake.sent('turn/interrupt')).toMatchObject([{ threadId: session.threadId }]);
+    expect(fake.sent('thread/backgroundTerminals/clean')).toHaveLength(1);
+    expect(await session.runTurn('next')).toEqual({ status: 'completed', message: 'fine' });
+  });
+
+  // @conforms X5
+  it('within bounds when it hears neither interrupt nor the end of its input, with its grandchild (X5)', async () => {
+    const { session, left, names } = await openCodex({
+      ...turn({ grandchild: true }, { say: 'working' }, { forever: true }),
+      answers: { 'turn/interrupt': 'silence', 'thread/backgroundTerminals/clean': 'silence' },
+      isStubborn: true,
+    });
+    const given = session.runTurn('go');
+    await expect.poll(names, { timeout: 10_000 }).toContain('notification');
+    await session.stop();
+    expect(await given).toEqual({ status: 'cancelled' });
+    expect(await left()).toEqual([]);
+  });
+});

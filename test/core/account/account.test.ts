@@ -1,0 +1,454 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  type AccountState,
+  chooseAccount,
+  mergeWindows,
+  type QuotaWindow,
+  whyNotReady,
+} from '../../../src/core/account/account.ts';
+import {
+  afterGoodRun,
+  afterProbe,
+  isProvedBy,
+  needsProbe,
+  parkAfter,
+  probedBy,
+  triedAgain,
+} from '../../../src/core/account/account-park.ts';
+import type { AccountSettings } from '../../../src/core/settings.ts';
+import { telling } from '../../telling.ts';
+
+const now = Date.UTC(2026, 6, 1, 12);
+const minute = 60_000;
+const hour = 60 * minute;
+const day = 24 * hour;
+const quota = { why: 'quota', resetsAt: null, reason: 'usage limit reached' } as const;
+const auth = { why: 'auth', resetsAt: null, reason: 'not logged in' } as const;
+
+const known = (more: Partial<AccountState> = {}): AccountState => {
+  return { backend: 'codex', name: 'main', windows: [], parked: null, parks: 0, ...more };
+};
+const window = (name: string, usedPercent: number, resetsAt: number | null): QuotaWindow => {
+  return { name, usedPercent, windowMinutes: 300, resetsAt };
+};
+const parkedUntil = (state: AccountState): number => {
+  if (state.parked === null) throw new Error('It is not parked.');
+  return state.parked.until;
+};
+
+/** Parks, waits the time out and parks again, so many times; gives the waits. */
+function waitsInARow(error: typeof quota | typeof auth, times: number): number[] {
+  let [state, at] = [known(), now];
+  return Array.from({ length: times }, () => {
+    state = parkAfter({ state, now: at, chance: 0, error });
+    const waitMs = parkedUntil(state) - at;
+    at = parkedUntil(state);
+    return waitMs;
+  });
+}
+
+describe('windows of a quota', () => {
+  it('that a report does not name are as they were, and those that it names are replaced', () => {
+    const before = [window('primary', 10, now), window('secondary', 20, null)];
+    expect(mergeWindows(before, [window('primary', 30, null)])).toEqual([
+      window('primary', 30, null),
+      window('secondary', 20, null),
+    ]);
+    expect(mergeWindows(before, [])).toEqual(before);
+  });
+
+  it('of any number of reports are the last one of each name, however the reports were cut', () => {
+    const name = fc.constantFrom('primary', 'secondary', 'third', '__proto__', '');
+    const reports = fc.array(fc.array(fc.tuple(name, fc.nat(100)), { maxLength: 4 }), { maxLength: 6 });
+    fc.assert(
+      fc.property(reports, (cut) => {
+        const one = cut.map((report) => report.map(([each, used]) => window(each, used, null)));
+        const merged = one.reduce<readonly QuotaWindow[]>((sofar, report) => mergeWindows(sofar, report), []);
+        expect(merged).toEqual(mergeWindows([], one.flat()));
+        const last = new Map(one.flat().map((each) => [each.name, each.usedPercent]));
+        expect(new Map(merged.map((each) => [each.name, each.usedPercent]))).toEqual(last);
+      }),
+    );
+  });
+
+  it('with made-up names do not grow without an end, and the newest report counts', () => {
+    let windows: readonly QuotaWindow[] = [];
+    for (let at = 0; at < 500; at += 1) windows = mergeWindows(windows, [window(`w${at}`, at, null)]);
+    expect(windows).toHaveLength(20);
+    expect(windows.map(({ name }) => name)).toContain('w499');
+  });
+
+  it('of other limits with made-up names do not push out those of the plan', () => {
+    let windows: readonly QuotaWindow[] = [window('primary', 90, now), window('secondary', 5, now)];
+    for (let at = 0; at < 500; at += 1)
+      windows = mergeWindows(windows, [{ ...window(`w${at} primary`, at, null), isOther: true }]);
+    expect(windows).toHaveLength(20);
+    expect(windows).toEqual(expect.arrayContaining([window('primary', 90, now), window('secondary', 5, now)]));
+    expect(windows.map(({ name }) => name)).toContain('w499 primary');
+  });
+});
+
+describe('an account whose run was refused', () => {
+  // @conforms runs.25
+  it('for its quota waits until the time told', () => {
+    const state = parkAfter({ state: known(), now, chance: 0, error: { ...quota, resetsAt: now + 5 * hour } });
+    expect(state).toEqual(
+      known({
+        parked: { until: now + 5 * hour, since: now, why: 'quota', reason: 'usage limit reached', isTold: true },
+        parks: 1,
+      }),
+    );
+  });
+
+  it('without a time waits a minute, and twice as long each time in a row, but no more than an hour', () => {
+    expect(waitsInARow(quota, 9).map((ms) => ms / minute)).toEqual([1, 2, 4, 8, 16, 32, 60, 60, 60]);
+  });
+
+  it('because nobody is logged in waits from five minutes to an hour', () => {
+    expect(waitsInARow(auth, 6).map((ms) => ms / minute)).toEqual([5, 10, 20, 40, 60, 60]);
+  });
+
+  it.each([
+    ['is past', -1],
+    ['is just now', 0],
+    ['is more than eight days ahead', 8 * day + 1],
+    ['is no number', Number.NaN],
+    ['is never', Number.POSITIVE_INFINITY],
+  ])('does not believe a time that %s', (_words, aheadMs) => {
+    const state = parkAfter({ state: known(), now, chance: 0, error: { ...quota, resetsAt: now + aheadMs } });
+    expect(parkedUntil(state) - now).toBe(minute);
+  });
+
+  it('for a login does not wait for the time of a quota', () => {
+    const error = { ...auth, resetsAt: now + day };
+    expect(parkedUntil(parkAfter({ state: known(), now, chance: 0, error })) - now).toBe(5 * minute);
+  });
+
+  it('waits longer by chance, never shorter, by a tenth and a minute at most', () => {
+    fc.assert(
+      fc.property(
+        fc.constantFrom(quota, auth),
+        fc.option(fc.integer({ min: 1, max: 8 * day }), { nil: null }),
+        fc.nat(80),
+        fc.double({ min: 0, max: 1, noNaN: true }),
+        (error, aheadMs, parks, chance) => {
+          const told = { ...error, resetsAt: aheadMs === null ? null : now + aheadMs };
+          const wait = (dice: number): number =>
+            parkedUntil(parkAfter({ state: known({ parks }), now, chance: dice, error: told })) - now;
+          expect(wait(chance)).toBeGreaterThanOrEqual(wait(0));
+          expect(wait(chance)).toBeLessThanOrEqual(wait(0) + Math.ceil(Math.min(wait(0) / 10, minute)));
+        },
+      ),
+    );
+  });
+
+  // @conforms runs.26
+  it('by ten runs at once is parked once: it is not an hour that it waits', () => {
+    let state = known();
+    for (let run = 0; run < 10; run += 1) state = parkAfter({ state, now: now + run, chance: 0, error: quota });
+    expect(state).toMatchObject({ parks: 1, parked: { since: now, until: now + 9 + minute } });
+  });
+
+  it('is never free sooner because another run is refused meanwhile', () => {
+    const long = parkAfter({ state: known(), now, chance: 0, error: { ...quota, resetsAt: now + hour } });
+    expect(parkAfter({ state: long, now: now + 1, chance: 0, error: quota })).toEqual(long);
+    const later = parkAfter({ state: long, now: now + 1, chance: 0, error: { ...quota, resetsAt: now + 2 * hour } });
+    expect(later).toMatchObject({ parks: 1, parked: { since: now, until: now + 2 * hour } });
+  });
+
+  it('tells what the agent said in one short line, whatever that was', () => {
+    const error = { ...quota, reason: `\u001b[2Jno\n\u202equota${'x'.repeat(5_000)}` };
+    const { parked } = parkAfter({ state: known(), now, chance: 0, error });
+    expect(parked?.reason).toMatch(/^no quotax+$/);
+    expect(parked?.reason.length).toBeLessThanOrEqual(300);
+  });
+
+  it('begins anew after a run that was not refused, and keeps what is known of its windows', () => {
+    const windows = [window('primary', 99, now + hour)];
+    const state = parkAfter({ state: known({ windows, parks: 5 }), now, chance: 0, error: quota });
+    expect(afterGoodRun(state)).toEqual(known({ windows }));
+  });
+});
+
+describe('an account that tells a wrong time', () => {
+  /** Refused again at the end of each wait, with the same time told; gives the waits in seconds. */
+  function waits(toldMs: number, times: number): number[] {
+    let [state, at] = [known(), now];
+    return Array.from({ length: times }, () => {
+      state = parkAfter({ state, now: at, chance: 0, error: { ...quota, resetsAt: at + toldMs } });
+      const waited = parkedUntil(state) - at;
+      at = parkedUntil(state);
+      return waited / 1_000;
+    });
+  }
+
+  // @conforms runs.55
+  it('again and again waits longer from the second one on, as one that tells none, an hour at most', () => {
+    expect(waits(1_000, 10)).toEqual([1, 1, 60, 120, 240, 480, 960, 1_920, 3_600, 3_600]);
+  });
+
+  // @conforms runs.56
+  it('far ahead is obeyed exactly, however often it was wrong', () => {
+    expect(waits(5 * hour, 6)).toEqual(Array(6).fill(5 * 3_600));
+  });
+
+  it('is believed again after a turn that got through', () => {
+    let [state, at] = [known(), now];
+    for (let time = 0; time < 5; time += 1) {
+      state = parkAfter({ state, now: at, chance: 0, error: { ...quota, resetsAt: at + 1_000 } });
+      at = parkedUntil(state);
+    }
+    state = afterGoodRun(state);
+    expect(parkedUntil(parkAfter({ state, now: at, chance: 0, error: { ...quota, resetsAt: at + 1_000 } }))).toBe(
+      at + 1_000,
+    );
+  });
+
+  it('is not blamed for a refusal before that time, when a person had it tried', () => {
+    let state = known();
+    for (let time = 0; time < 5; time += 1) {
+      const at = now + time * minute;
+      state = parkAfter({ state, now: at, chance: 0, error: { ...quota, resetsAt: at + hour } });
+      expect(parkedUntil(state) - at).toBe(hour);
+      state = triedAgain(state, at + 1_000);
+      expect(whyNotReady(state, { now: at + 1_000, stopPercent: 95 })).toBeNull();
+    }
+    const next = parkAfter({ state, now: now + hour, chance: 0, error: { ...quota, resetsAt: now + hour + 1 } });
+    expect(parkedUntil(next)).toBe(now + hour + 1);
+  });
+
+  it('never makes a wait shorter than the time told, nor longer than an hour beyond it', () => {
+    const told = fc.array(fc.option(fc.integer({ min: 1, max: 8 * day }), { nil: null }), { maxLength: 12 });
+    fc.assert(
+      fc.property(told, fc.double({ min: 0, max: 1, noNaN: true }), (drawn, chance) => {
+        let [state, at] = [known(), now];
+        for (const ms of drawn) {
+          state = parkAfter({ state, now: at, chance, error: { ...quota, resetsAt: ms === null ? null : at + ms } });
+          const waited = parkedUntil(state) - at;
+          expect(waited).toBeGreaterThanOrEqual(ms ?? minute);
+          expect(waited).toBeLessThanOrEqual(Math.max(hour, ms ?? 0) + minute);
+          at = parkedUntil(state);
+        }
+      }),
+    );
+  });
+});
+
+describe('an account whose wait is over', () => {
+  const run = { runId: 'r1', startedAt: now };
+  const main: AccountSettings = { name: 'main', backend: 'codex', env: {}, home: null };
+  const parked = (error: typeof quota | typeof auth) => parkAfter({ state: known(), now, chance: 0, error, by: 'r0' });
+  const wanted = { backend: 'codex', preferred: null, stopPercent: 95 };
+
+  it.each([quota, auth])('is tried by one run, and the others wait until that one has ended', (error) => {
+    const state = parked(error);
+    const at = parkedUntil(state);
+    expect(needsProbe(state, at - 1)).toBe(false);
+    expect(needsProbe(state, at)).toBe(true);
+    expect(chooseAccount([main], [state], { ...wanted, now: at })).toEqual({ account: main });
+    expect(chooseAccount([main], [state], { ...wanted, now: at, startsBefore: 1 })).toMatchObject({
+      why: { code: 'waiting_quota', until: at + 15 * minute },
+    });
+    const tried = probedBy(state, 'r1', at);
+    expect(whyNotReady(tried, { now: at, stopPercent: 95 })?.text).toContain(error.reason);
+    expect(whyNotReady(afterProbe(tried, 'another'), { now: at, stopPercent: 95 })).not.toBeNull();
+    expect(whyNotReady(afterProbe(tried, 'r1'), { now: at, stopPercent: 95 })).toBeNull();
+    // A daemon that died while it tried it keeps nobody waiting for ever.
+    expect(whyNotReady(tried, { now: at + hour, stopPercent: 95 })).toBeNull();
+  });
+
+  it('is there for everybody when it told the time, and that was not wrong before', () => {
+    const told = { ...quota, resetsAt: now + hour };
+    const state = parkAfter({ state: known(), now, chance: 0, error: told });
+    expect(needsProbe(state, now + hour)).toBe(false);
+    const again = parkAfter({ state, now: now + hour, chance: 0, error: { ...quota, resetsAt: now + 2 * hour } });
+    expect(needsProbe(again, now + 2 * hour)).toBe(true);
+  });
+
+  it('leaves the others to an account that is good, or that nobody tries yet', () => {
+    const second = { ...main, name: 'second' };
+    const at = parkedUntil(parked(auth));
+    const states = [parked(auth), { ...parked(auth), name: 'second' }];
+    const choose = (known: readonly AccountState[], startsBefore: number) =>
+      chooseAccount([main, second], known, { ...wanted, now: at, startsBefore });
+    expect(choose(states.slice(0, 1), 9)).toEqual({ account: second });
+    expect(choose(states, 1)).toEqual({ account: second });
+    expect(choose(states, 2)).toHaveProperty('why');
+  });
+
+  it('is proved by a run that began after it was parked, or that was to try it, and by no other', () => {
+    const state = parked(quota);
+    expect(isProvedBy(state, run)).toBe(false);
+    expect(isProvedBy(state, { ...run, startedAt: now + 1 })).toBe(true);
+    expect(isProvedBy(probedBy(state, 'r1', now), run)).toBe(true);
+  });
+
+  it('is parked once by the run that was refused first, however often that is written down', () => {
+    const once = parked(auth);
+    expect(parkAfter({ state: once, now, chance: 0, error: auth, by: 'r0' })).toEqual(once);
+    expect(parkAfter({ state: once, now, chance: 0, error: auth, by: 'r9' }).parked?.by).toBe('r0');
+  });
+});
+
+describe('an account whose bill is not paid', () => {
+  const billing = { ...quota, isBilling: true };
+
+  // @conforms runs.81
+  it('is tried after half an hour, then ever more rarely, by one run at a time', () => {
+    const waits: number[] = [];
+    let [state, at] = [known(), now];
+    for (let run = 0; run < 6; run += 1) {
+      state = parkAfter({ state, now: at, chance: 0, error: billing });
+      waits.push((parkedUntil(state) - at) / minute);
+      at = parkedUntil(state);
+      expect(needsProbe(state, at)).toBe(true);
+    }
+    expect(waits).toEqual([30, 60, 120, 240, 240, 240]);
+  });
+
+  it('is not tried before the time that was told', () => {
+    const error = { ...billing, resetsAt: now + 5 * hour };
+    expect(parkedUntil(parkAfter({ state: known(), now, chance: 0, error })) - now).toBe(5 * hour);
+    const soon = { ...billing, resetsAt: now + minute };
+    expect(parkedUntil(parkAfter({ state: known(), now, chance: 0, error: soon })) - now).toBe(30 * minute);
+  });
+});
+
+describe('whether an account is ready', () => {
+  const asked = { now, stopPercent: 95 };
+
+  it('is told with the account, the reason and the time', () => {
+    const state = parkAfter({ state: known(), now, chance: 0, error: { ...quota, resetsAt: now + hour } });
+    expect(whyNotReady(state, asked)).toEqual({
+      text: telling('"main"', 'codex', quota.reason, '2026-07-01T13:00:00.000Z'),
+      until: now + hour,
+    });
+    expect(whyNotReady(parkAfter({ state: known(), now, chance: 0, error: auth }), asked)).toEqual({
+      text: telling('"main"', 'codex', auth.reason, '2026-07-01T12:05:00.000Z'),
+      until: now + 5 * minute,
+    });
+    expect(whyNotReady(known({ windows: [window('primary', 97.9, now + hour)] }), asked)?.text).toEqual(
+      telling('"main"', 'codex', 97, '"primary"', 'agent.quota_stop_percent', 95, '2026-07-01T13:00:00.000Z'),
+    );
+  });
+
+  it.each([
+    ['it is used to less', window('primary', 94.9, now + hour)],
+    ['it has begun anew since', window('primary', 100, now)],
+    ['it tells no time', window('primary', 100, null)],
+    ['it tells a time that is not to be believed', window('primary', 100, now + 400 * day)],
+    ['it tells no number', window('primary', Number.NaN, now + hour)],
+  ])('is not doubted for a window when %s', (_words, each) => {
+    expect(whyNotReady(known({ windows: [each] }), asked)).toBeNull();
+  });
+
+  // @conforms tools.20
+  it('does not depend on the limit of another model, however long that lasts', () => {
+    const other = { ...window('mini primary', 100, now + 6 * day), isOther: true };
+    expect(whyNotReady(known({ windows: [window('primary', 3, now + hour), other] }), asked)).toBeNull();
+    expect(whyNotReady(known({ windows: [window('primary', 100, now + hour), other] }), asked)?.until).toBe(now + hour);
+  });
+
+  it('is told at the stop itself, and by the reason that lasts longest', () => {
+    const windows = [window('primary', 95, now + hour), window('secondary', 100, now + 3 * day)];
+    const state = parkAfter({ state: known({ windows }), now, chance: 0, error: quota });
+    expect(whyNotReady(state, asked)).toMatchObject({
+      text: expect.stringContaining('"secondary"'),
+      until: now + 3 * day,
+    });
+  });
+
+  // @conforms runs.27
+  it('holds until the time told, not a millisecond longer or shorter', () => {
+    const ahead = fc.integer({ min: -day, max: 8 * day });
+    const windows = fc.array(fc.tuple(fc.integer({ min: 80, max: 110 }), fc.option(ahead, { nil: null })), {
+      maxLength: 4,
+    });
+    fc.assert(
+      fc.property(windows, fc.option(ahead, { nil: null }), fc.integer({ min: 1, max: 100 }), (drawn, park, stop) => {
+        const state = known({
+          windows: drawn.map(([used, at], index) => window(`w${index}`, used, at === null ? null : now + at)),
+          parked: park === null ? null : { until: now + park, since: now, why: 'quota', reason: 'r' },
+        });
+        const wait = whyNotReady(state, { now, stopPercent: stop });
+        if (wait === null) return;
+        expect(wait.until).toBeGreaterThan(now);
+        expect(wait.text).toContain(new Date(wait.until).toISOString());
+        expect(whyNotReady(state, { now: wait.until - 1, stopPercent: stop })?.until).toBe(wait.until);
+        expect(whyNotReady(state, { now: wait.until, stopPercent: stop })).toBeNull();
+      }),
+    );
+  });
+
+  it('is not lost for years to a clock that was wrong when the account was parked', () => {
+    const wrong = parkAfter({ state: known(), now: now + 4_000 * day, chance: 0, error: quota });
+    expect(whyNotReady(wrong, asked)).toBeNull();
+  });
+});
+
+describe('the account of the next run', () => {
+  const account = (name: string, backend = 'codex'): AccountSettings => ({ name, backend, env: {}, home: null });
+  const accounts = [account('other', 'claude'), account('a'), account('b'), account('c')];
+  const parked = (name: string, ms: number): AccountState =>
+    parkAfter({ state: known({ name }), now, chance: 0, error: { ...quota, resetsAt: now + ms } });
+  const wanted = { backend: 'codex', preferred: null, now, stopPercent: 95 };
+
+  it('is the first of the file for its backend, as long as nothing else is known', () => {
+    expect(chooseAccount(accounts, [], wanted)).toEqual({ account: account('a') });
+  });
+
+  it('is the preferred one when that is ready, and else the first that is', () => {
+    expect(chooseAccount(accounts, [], { ...wanted, preferred: 'c' })).toEqual({ account: account('c') });
+    expect(chooseAccount(accounts, [parked('c', hour)], { ...wanted, preferred: 'c' })).toEqual({
+      account: account('a'),
+    });
+    expect(chooseAccount(accounts, [parked('a', hour)], { ...wanted, preferred: 'gone' })).toEqual({
+      account: account('b'),
+    });
+  });
+
+  it('is not kept from starting by what is known of another backend of the same name', () => {
+    const states = [{ ...parked('a', hour), backend: 'claude' }];
+    expect(chooseAccount(accounts, states, wanted)).toEqual({ account: account('a') });
+  });
+
+  it('is none when all are parked: the one that is ready soonest says why', () => {
+    const states = [parked('a', 3 * hour), parked('b', hour), parked('c', 2 * hour)];
+    expect(chooseAccount(accounts, states, wanted)).toEqual({
+      why: {
+        code: 'waiting_quota',
+        text: telling('"b"', 'codex', quota.reason, '2026-07-01T13:00:00.000Z', 2),
+        until: now + hour,
+      },
+    });
+  });
+
+  it('is none where the file has none for the backend', () => {
+    const choice = chooseAccount(accounts, [], { ...wanted, backend: 'acp' });
+    expect(choice).toEqual({
+      why: { code: 'waiting_quota', text: telling('agent.accounts', 'acp'), until: now + 8 * day },
+    });
+  });
+
+  it('is ready whenever any is, and one is ready at the time told', () => {
+    const waits = fc.array(fc.option(fc.integer({ min: 1, max: 8 * day }), { nil: null }), {
+      minLength: 3,
+      maxLength: 3,
+    });
+    fc.assert(
+      fc.property(waits, fc.constantFrom('a', 'b', 'c', null), (drawn, preferred) => {
+        const states = drawn.flatMap((ms, at) => (ms === null ? [] : [parked(['a', 'b', 'c'][at] ?? '', ms)]));
+        const choice = chooseAccount(accounts, states, { ...wanted, preferred });
+        if ('account' in choice) {
+          expect(states.map(({ name }) => name)).not.toContain(choice.account.name);
+          return;
+        }
+        expect(states).toHaveLength(3);
+        expect(chooseAccount(accounts, states, { ...wanted, preferred, now: choice.why.until })).toHaveProperty(
+          'account',
+        );
+      }),
+    );
+  });
+});

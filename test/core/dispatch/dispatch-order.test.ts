@@ -1,0 +1,50 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { compareForDispatch, inDispatchOrder } from '../../../src/core/dispatch/dispatch-order.ts';
+import type { Issue } from '../../../src/core/issue/issue.ts';
+import { issue } from '../../fake/issues.ts';
+
+const order = (issues: readonly Issue[]) => inDispatchOrder(issues).map(({ identifier }) => identifier);
+const day = (text: string) => Date.parse(`${text}T00:00:00Z`);
+
+// @conforms O1
+it('priority first, then the older, then the identifier', () => {
+  const issues = [
+    issue({ identifier: 'MT-201', priority: 1, createdAt: day('2026-01-02') }),
+    issue({ identifier: 'MT-200', priority: 1, createdAt: day('2026-01-01') }),
+    issue({ identifier: 'MT-199', priority: 2, createdAt: day('2025-12-01') }),
+  ];
+  expect(order(issues)).toEqual(['MT-200', 'MT-201', 'MT-199']);
+});
+
+// @conforms history-32
+it('no priority, zero, five and fractions all come after four, and an unknown time comes last', () => {
+  const issues = [
+    issue({ identifier: 'none', priority: null, createdAt: 1 }),
+    issue({ identifier: 'zero', priority: 0, createdAt: 2 }),
+    issue({ identifier: 'half', priority: 1.5, createdAt: 3 }),
+    issue({ identifier: 'timeless', priority: 5, createdAt: null }),
+    issue({ identifier: 'four', priority: 4, createdAt: 9 }),
+  ];
+  expect(order(issues)).toEqual(['four', 'none', 'zero', 'half', 'timeless']);
+});
+
+// @conforms scheduling.1
+it('is one order whatever the order of arrival', () => {
+  const anyIssue = fc.record({
+    identifier: fc.string({ minLength: 1 }),
+    priority: fc.option(fc.integer({ min: -1, max: 6 })),
+    createdAt: fc.option(
+      fc.oneof(fc.integer({ min: 0, max: 3 }), fc.constantFrom(Number.NaN, Number.POSITIVE_INFINITY)),
+    ),
+  });
+  const distinct = fc.uniqueArray(anyIssue, { selector: ({ identifier }) => identifier });
+  fc.assert(
+    fc.property(distinct, fc.infiniteStream(fc.nat()), (parts, keys) => {
+      const issues = parts.map((part) => issue(part));
+      const shuffled = issues.map((each) => ({ each, key: keys.next().value ?? 0 })).toSorted((a, b) => a.key - b.key);
+      expect(order(shuffled.map(({ each }) => each))).toEqual(order(issues));
+      expect(inDispatchOrder(issues)).toEqual(issues.toSorted(compareForDispatch));
+    }),
+  );
+});

@@ -1,0 +1,140 @@
+import { describe, expect, it } from 'vitest';
+import { type GateFacts, type OutsideGate, openGates } from '../../../src/core/dispatch/gates.ts';
+import type { Issue } from '../../../src/core/issue/issue.ts';
+import { issue } from '../../fake/issues.ts';
+import { settings } from '../../fake/settings.ts';
+import { telling } from '../../telling.ts';
+
+const some = (changes: Partial<GateFacts> = {}): GateFacts => ({
+  settings: settings(),
+  runningStates: [],
+  startMove: undefined,
+  outside: {},
+  ...changes,
+});
+const told = (each: Issue, facts: GateFacts) =>
+  openGates(facts)
+    .askAll(each)
+    .map(({ gate, refusal, text }) => [gate, refusal?.code ?? null, text]);
+const passing: OutsideGate = { refuse: () => null, passed: () => 'fine' };
+const refusing: OutsideGate = { refuse: () => ({ code: 'paused', text: 'paused' }), passed: () => 'never said' };
+
+describe('the gates', () => {
+  it('each say why they let an issue pass', () => {
+    expect(told(issue(), some())).toEqual([
+      ['free_here', null, expect.any(String)],
+      ['fields', null, expect.any(String)],
+      ['labels', null, expect.any(String)],
+      ['not_terminal', null, telling('"Todo"')],
+      ['active', null, telling('"Todo"')],
+      ['unblocked', null, expect.any(String)],
+      ['dispatchable', null, expect.any(String)],
+      ['slot', null, telling(0, 10)],
+      ['slot_in_state', null, telling('"Todo"')],
+    ]);
+    expect(told(issue(), some()).filter(([, , text]) => text === '')).toEqual([]);
+  });
+
+  it('each say why they refuse', () => {
+    const refused = issue({ title: '', dispatchable: false, blockedBy: [{ id: 'b', identifier: 'B-1', state: null }] });
+    const tracker = { requiredLabels: ['baton'], activeStates: ['x'], terminalStates: ['todo'] };
+    const agent = { maxConcurrentAgents: 2, maxConcurrentAgentsByState: { todo: 1 } };
+    const facts = some({ settings: settings({ tracker, agent }), runningStates: ['Todo', 'x'] });
+    expect(told(refused, facts).slice(1)).toEqual([
+      ['fields', 'missing_field', telling('title')],
+      ['labels', 'missing_label', telling('"baton"')],
+      ['not_terminal', 'terminal_state', telling('"Todo"')],
+      ['active', 'inactive_state', telling('"Todo"')],
+      ['unblocked', 'blocked', telling('B-1')],
+      ['dispatchable', 'not_dispatchable', expect.any(String)],
+      ['slot', 'no_slot', telling(2)],
+      ['slot_in_state', 'no_slot_in_state', telling('"Todo"', 1)],
+    ]);
+  });
+
+  it('say how many slots are taken, by runs and by those that start before', () => {
+    const agent = { maxConcurrentAgents: 10, maxConcurrentAgentsByState: { 'in progress': 2 } };
+    const facts = some({
+      settings: settings({ agent }),
+      runningStates: ['In Progress'],
+      startMove: { from: 'todo', to: 'In Progress' },
+    });
+    const gates = openGates(facts);
+    const slots = (each: Issue) =>
+      gates
+        .askAll(each)
+        .slice(-2)
+        .map(({ text }) => text);
+    expect(slots(issue({ id: '1' }))).toEqual([telling(1, 10), telling(1, 2, '"In Progress"')]);
+    gates.letThrough(issue({ id: '1' }));
+    expect(slots(issue({ id: '2' }))).toEqual([telling(2, 10), telling(2, '"In Progress"')]);
+  });
+
+  it('from outside stand where core puts them, and one that is not handed in is not there', () => {
+    const outside = {
+      slot_in_baton: passing,
+      own_limits: passing,
+      claim_room: passing,
+      review_room: passing,
+      free_room: passing,
+      day_limit: passing,
+      free_elsewhere: passing,
+    };
+    expect(
+      openGates(some({ outside }))
+        .askAll(issue())
+        .map(({ gate }) => gate),
+    ).toEqual([
+      'free_here',
+      'free_elsewhere',
+      'day_limit',
+      'free_room',
+      'review_room',
+      'claim_room',
+      'fields',
+      'labels',
+      'not_terminal',
+      'active',
+      'unblocked',
+      'dispatchable',
+      'own_limits',
+      'slot',
+      'slot_in_state',
+      'slot_in_baton',
+    ]);
+  });
+
+  // @conforms tick.13
+  it('tell of a claim before anything else: what is claimed does not wait for a pause', () => {
+    const claimed = { refuse: () => ({ code: 'claimed', text: 'it runs' }) as const, passed: () => '' };
+    const gates = openGates(some({ outside: { not_paused: refusing, free_here: claimed } }));
+    expect(gates.whyNot(issue({ state: 'Done' }))?.code).toBe('claimed');
+    expect(openGates(some({ outside: { not_paused: refusing } })).whyNot(issue({ state: 'Done' }))?.code).toBe(
+      'paused',
+    );
+  });
+
+  it('that refuse are the last that dispatch asks', () => {
+    let asked = 0;
+    const counting: OutsideGate = {
+      refuse: () => {
+        asked += 1;
+        return null;
+      },
+      passed: () => '',
+    };
+    openGates(some({ outside: { workflow: refusing, not_paused: counting } })).whyNot(issue());
+    expect(asked).toBe(0);
+  });
+});
+
+it('blockers that are over, or that do not count in this state, refuse nothing, and each is told apart', () => {
+  const blockedBy = [{ id: 'b', identifier: 'B-1', state: 'Done' }];
+  const unblocked = (each: Issue) => told(each, some()).find(([gate]) => gate === 'unblocked');
+  const [none, over, elsewhere] = [{}, { blockedBy }, { blockedBy, state: 'In Progress' }].map((each) =>
+    unblocked(issue(each)),
+  );
+  expect(elsewhere).toEqual(['unblocked', null, telling('"In Progress"')]);
+  expect(over).toEqual(['unblocked', null, expect.any(String)]);
+  expect(over).not.toEqual(none);
+});

@@ -1,0 +1,366 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { BatonError } from '../../../src/core/baton-error.ts';
+import type { ErrorCode } from '../../../src/core/error-catalogue.ts';
+import { decideAfterExit, type RunExit } from '../../../src/core/run/exit-decision.ts';
+import type { RunEnd, RunOutcome } from '../../../src/core/run/run.ts';
+import { settings } from '../../fake/settings.ts';
+import { telling } from '../../telling.ts';
+
+const contextRecovery = { reducedBudgetTokens: 100_000, compact: true, freshStart: true, largerModel: 'large' };
+const { agent } = settings({ agent: { maxRetries: 0, contextRecovery } });
+const well: RunOutcome = { end: 'succeeded', turns: 1 };
+const badly = (end: Exclude<RunEnd, 'succeeded'>, code: ErrorCode, why = 'why'): RunOutcome => {
+  return { end, turns: 1, error: new BatonError(code, why) };
+};
+const decided = (outcome: RunOutcome, known: Partial<RunExit> = {}) =>
+  decideAfterExit({
+    identifier: 'BAT-1',
+    outcome,
+    failuresBefore: 0,
+    staleBefore: 0,
+    quotaWaitsBefore: 0,
+    quotaReadyInMs: null,
+    standsForLogin: true,
+    lastRecovery: null,
+    changed: true,
+    agent,
+    now: 0,
+    chance: 0,
+    ...known,
+  });
+const failed = badly('failed', 'agent_exited');
+
+describe('a run that ended well', () => {
+  // @conforms 2.10
+  it('is looked at again after a second, and its failures are forgotten', () => {
+    const decision = decided(well, { failuresBefore: 2, staleBefore: 2, chance: 0.5 });
+    expect(decision).toEqual({
+      action: 'retry',
+      kind: 'continuation',
+      failures: 0,
+      staleRuns: 0,
+      delayMs: 1_000,
+      recovery: null,
+    });
+  });
+
+  it('and changed nothing is counted', () => {
+    expect(decided(well, { changed: false, staleBefore: 1 })).toMatchObject({ action: 'retry', staleRuns: 2 });
+  });
+
+  it('of which nobody knows what it changed counts as changed', () => {
+    expect(decided(well, { changed: null, staleBefore: 2 })).toMatchObject({ action: 'retry', staleRuns: 0 });
+  });
+
+  // @conforms 4.33
+  it('and changed nothing for the third time in a row is held, with the count and the command', () => {
+    expect(decided(well, { changed: false, staleBefore: 2 })).toEqual({
+      action: 'hold',
+      code: 'no_progress',
+      reason: telling(3, 'agent.max_stale_runs', 'baton issue retry BAT-1'),
+    });
+  });
+
+  it('and changed nothing goes on for ever when the check is off', () => {
+    const unchecked = { ...agent, maxStaleRuns: 0 };
+    const decision = decided(well, { changed: false, staleBefore: 99, agent: unchecked });
+    expect(decision).toMatchObject({ action: 'retry', staleRuns: 100 });
+  });
+});
+
+describe('a run that failed', () => {
+  // @conforms O20
+  it('for the first time waits ten seconds', () => {
+    expect(decided(failed)).toEqual({
+      action: 'retry',
+      kind: 'failure',
+      failures: 1,
+      staleRuns: 0,
+      delayMs: 10_000,
+      recovery: null,
+    });
+  });
+
+  // @conforms O19
+  it('for the third time in a row waits forty seconds', () => {
+    expect(decided(failed, { failuresBefore: 2 })).toMatchObject({ failures: 3, delayMs: 40_000 });
+  });
+
+  // @conforms X1
+  it.each([
+    ['stalled', 'run_stalled'],
+    ['timed_out', 'agent_turn_timeout'],
+  ] as const)('because it %s keeps its backoff', (end, code) => {
+    expect(decided(badly(end, code), { failuresBefore: 1 })).toMatchObject({ failures: 2, delayMs: 20_000 });
+  });
+
+  it('says nothing about progress: its stale runs stay', () => {
+    expect(decided(failed, { changed: false, staleBefore: 2 })).toMatchObject({ action: 'retry', staleRuns: 2 });
+  });
+
+  // @conforms 4.29
+  it('for the third time in a row is held, with its last error and the command', () => {
+    const limited = { ...agent, maxRetries: 3 };
+    expect(decided(failed, { failuresBefore: 1, agent: limited })).toMatchObject({ action: 'retry', failures: 2 });
+    expect(
+      decided(badly('failed', 'agent_exited', 'exit 1:\nno such file'), { failuresBefore: 2, agent: limited }),
+    ).toEqual({
+      action: 'hold',
+      code: 'retries_exhausted',
+      reason: telling(3, 'agent_exited', 'exit 1: no such file', 'agent.max_retries', 'baton issue retry BAT-1'),
+    });
+  });
+
+  it('beyond a limit that was lowered meanwhile is held as well', () => {
+    const limited = { ...agent, maxRetries: 1 };
+    expect(decided(failed, { failuresBefore: 7, agent: limited })).toMatchObject({ code: 'retries_exhausted' });
+    expect(decided(failed, { agent: limited })).toMatchObject({
+      code: 'retries_exhausted',
+      reason: telling('agent_exited', 'agent.max_retries'),
+    });
+  });
+
+  it('with pages of hostile output is held with a reason of one short line', () => {
+    const hostile = `\u001b[2J${'x\n'.repeat(50_000)}`;
+    const decision = decided(badly('failed', 'agent_exited', hostile), { agent: { ...agent, maxRetries: 1 } });
+    if (decision.action !== 'hold') throw new Error('not held');
+    expect(decision.reason.length).toBeLessThan(700);
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: that there are none is the point.
+    expect(decision.reason).not.toMatch(/[\u0000-\u001f]/);
+    expect(decision.reason).toMatch(/baton issue retry BAT-1$/);
+  });
+});
+
+// @conforms O31
+it('a run that needs a person is held and not retried', () => {
+  const decision = decided(badly('failed', 'agent_input_required'));
+  const reason = telling('why.', 'baton issue retry BAT-1');
+  expect(decision).toEqual({ action: 'hold', code: 'agent_input_required', reason });
+});
+
+// @conforms scheduling.6
+it.each(['failed', 'timed_out', 'stalled', 'canceled_by_reconciliation', 'interrupted'] as const)(
+  'an agent that could not be ended keeps its ticket from being given to another, also when its run is %s',
+  (end) => {
+    const decision = decided(badly(end, 'agent_survives'));
+    const reason = telling('why.', 'baton issue retry BAT-1');
+    expect(decision).toEqual({ action: 'hold', code: 'agent_survives', reason });
+  },
+);
+
+it('a run that was stopped because its issue moved on gives the claim back', () => {
+  expect(decided(badly('canceled_by_reconciliation', 'run_cancelled'))).toEqual({ action: 'release' });
+});
+
+// @conforms limits.23
+it('a run that Baton interrupted goes on as soon as it may, and nothing is counted', () => {
+  fc.assert(
+    fc.property(
+      fc.nat(50),
+      fc.nat(50),
+      fc.nat(5),
+      fc.nat(5),
+      (failuresBefore, staleBefore, maxRetries, maxStaleRuns) => {
+        const limited = { ...agent, maxRetries, maxStaleRuns };
+        const decision = decided(badly('interrupted', 'run_interrupted'), {
+          failuresBefore,
+          staleBefore,
+          changed: false,
+          agent: limited,
+        });
+        expect(decision).toEqual({
+          action: 'retry',
+          kind: 'interrupted',
+          failures: failuresBefore,
+          staleRuns: staleBefore,
+          delayMs: 0,
+          recovery: null,
+        });
+      },
+    ),
+  );
+});
+
+// @conforms limits.22
+it('no row of exits retries for ever: with both limits on, every issue is held, or changes something', () => {
+  const exits = fc.array(fc.constantFrom('fails', 'idles', 'is interrupted'), { minLength: 1, maxLength: 40 });
+  fc.assert(
+    fc.property(
+      exits,
+      fc.integer({ min: 1, max: 4 }),
+      fc.integer({ min: 1, max: 4 }),
+      (row, maxRetries, maxStaleRuns) => {
+        let [failuresBefore, staleBefore, counted] = [0, 0, 0];
+        for (const exit of row) {
+          const outcome = exit === 'fails' ? failed : exit === 'idles' ? well : badly('interrupted', 'run_interrupted');
+          const limited = { ...agent, maxRetries, maxStaleRuns };
+          const decision = decided(outcome, { failuresBefore, staleBefore, changed: false, agent: limited });
+          if (decision.action !== 'retry') return;
+          [failuresBefore, staleBefore] = [decision.failures, decision.staleRuns];
+          if (exit !== 'is interrupted') counted += 1;
+          // Each of at most maxStaleRuns − 1 idle runs may have maxRetries − 1 failures before it, and so may the end.
+          expect(counted).toBeLessThan(maxRetries * maxStaleRuns);
+        }
+      },
+    ),
+  );
+});
+
+describe('a run whose account has no quota left', () => {
+  const exhausted = (resetsAt?: number): RunOutcome => ({
+    end: 'failed',
+    turns: 1,
+    error: new BatonError('agent_quota_exhausted', 'used up', {
+      ...(resetsAt === undefined ? {} : { details: { resets_at: resetsAt } }),
+    }),
+  });
+
+  it('waits until the quota is back, and nothing is counted', () => {
+    const known = { failuresBefore: 2, staleBefore: 1, now: 1_000, agent: { ...agent, maxRetries: 3 } };
+    expect(decided(exhausted(61_000), known)).toEqual({
+      action: 'retry',
+      kind: 'quota',
+      failures: 2,
+      staleRuns: 1,
+      delayMs: 60_000,
+      recovery: null,
+    });
+  });
+
+  it.each([
+    [0, 60_000],
+    [1, 120_000],
+    [3, 480_000],
+    [30, 3_600_000],
+  ])('without a time waits longer and longer, after %i waits %i ms, and never more than an hour', (waits, delayMs) => {
+    expect(decided(exhausted(), { quotaWaitsBefore: waits })).toMatchObject({ kind: 'quota', delayMs });
+  });
+
+  it('does not believe a time that is past', () => {
+    expect(decided(exhausted(500), { now: 1_000 })).toMatchObject({ kind: 'quota', delayMs: 60_000 });
+  });
+
+  it.each([
+    [0, 1_000],
+    [300, 1_000],
+    [-5, 1_000],
+    [90_000, 90_000],
+  ])(
+    'is looked at when an account is ready, in %i ms after %i ms, whatever time its own account told',
+    (ready, delayMs) => {
+      const known = { quotaReadyInMs: ready, quotaWaitsBefore: 7, chance: 1 };
+      expect(decided(exhausted(9_000_000), known)).toMatchObject({ kind: 'quota', delayMs });
+    },
+  );
+
+  it('does not believe a time that is more than eight days ahead', () => {
+    expect(decided(exhausted(9 * 24 * 3_600_000))).toMatchObject({ kind: 'quota', delayMs: 60_000 });
+  });
+
+  it('is given back when its issue moved on meanwhile', () => {
+    expect(decided(badly('canceled_by_reconciliation', 'agent_quota_exhausted'))).toEqual({ action: 'release' });
+  });
+});
+
+describe('a run that no retry mends', () => {
+  it('waits for the account where nobody is logged in and another issue is held for that: nothing is counted', () => {
+    const known = { standsForLogin: false, quotaReadyInMs: 300_000, failuresBefore: 2, staleBefore: 1 };
+    expect(decided(badly('failed', 'agent_auth_failed'), known)).toEqual({
+      ...{ action: 'retry', kind: 'quota', failures: 2, staleRuns: 1, delayMs: 300_000, recovery: null },
+    });
+  });
+
+  // @conforms runs.31
+  it.each(['agent_auth_failed', 'run_stalemate'] as const)(
+    '%s: is held at once, with the command that goes on',
+    (code) => {
+      for (const end of ['failed', 'timed_out', 'stalled', 'interrupted'] as const) {
+        expect(decided(badly(end, code, 'Log in with: codex login'), { agent: { ...agent, maxRetries: 0 } })).toEqual({
+          action: 'hold',
+          code,
+          reason: telling('Log in with: codex login.', 'baton issue retry BAT-1'),
+        });
+      }
+    },
+  );
+
+  it('is given back when its issue moved on meanwhile', () => {
+    expect(decided(badly('canceled_by_reconciliation', 'agent_auth_failed'))).toEqual({ action: 'release' });
+    expect(decided(badly('canceled_by_reconciliation', 'run_stalemate'))).toEqual({ action: 'release' });
+  });
+
+  it('is held with one short line that ends with the command, whatever the agent said last', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary', maxLength: 2_000 }), fc.string({ minLength: 1 }), (said, identifier) => {
+        const decision = decided(badly('failed', 'run_stalemate', said), { identifier });
+        if (decision.action !== 'hold') throw new Error('not held');
+        expect(decision.reason).toMatch(/baton issue retry \S/);
+        expect(decision.reason).not.toMatch(/\n|\p{Cc}/u);
+        expect(decision.reason.length).toBeLessThan(1_300);
+      }),
+    );
+  });
+});
+
+describe('a run that died of its context window', () => {
+  const died = (kind?: unknown, end: 'failed' | 'interrupted' = 'failed'): RunOutcome => ({
+    end,
+    turns: 1,
+    error: new BatonError('agent_context_exhausted', 'full', { details: { kind } }),
+  });
+
+  it('is a failure like any other, and the next run does something differently', () => {
+    expect(decided(died('context'), { failuresBefore: 1, staleBefore: 2 })).toEqual({
+      action: 'retry',
+      kind: 'failure',
+      failures: 2,
+      staleRuns: 2,
+      delayMs: 20_000,
+      recovery: 'reduced_budget',
+    });
+  });
+
+  it.each([
+    ['token', null, 'compact'],
+    ['context', 'compact', 'fresh_start'],
+    ['something else', 'fresh_start', 'larger_model'],
+    [undefined, null, 'reduced_budget'],
+  ] as const)('by %s after %s goes on with %s', (kind, lastRecovery, recovery) => {
+    expect(decided(died(kind), { lastRecovery })).toMatchObject({ recovery });
+  });
+
+  // @conforms 4.88
+  it('takes the last step at the last attempt, and then is held: there is no attempt more', () => {
+    const limited = { ...agent, maxRetries: 3 };
+    expect(decided(died(), { agent: limited })).toMatchObject({ failures: 1, recovery: 'reduced_budget' });
+    expect(decided(died(), { agent: limited, failuresBefore: 1, lastRecovery: 'reduced_budget' })).toMatchObject({
+      failures: 2,
+      recovery: 'larger_model',
+    });
+    expect(decided(died(), { agent: limited, failuresBefore: 2, lastRecovery: 'larger_model' })).toMatchObject({
+      action: 'hold',
+      code: 'retries_exhausted',
+    });
+  });
+
+  it('is repeated as it was when nothing is configured', () => {
+    const nothing = { reducedBudgetTokens: null, compact: false, freshStart: false, largerModel: null };
+    const plain = { ...agent, contextRecovery: nothing };
+    expect(decided(died(), { agent: plain, lastRecovery: 'compact' })).toMatchObject({
+      kind: 'failure',
+      recovery: null,
+    });
+  });
+
+  it('is forgotten after another failure, and after a run that ended well', () => {
+    expect(decided(failed, { lastRecovery: 'compact' })).toMatchObject({ kind: 'failure', recovery: null });
+    expect(decided(well, { lastRecovery: 'compact' })).toMatchObject({ kind: 'continuation', recovery: null });
+  });
+
+  it('is not forgotten where nothing is counted: the next run is what the interrupted one was to be', () => {
+    const lastRecovery = 'compact';
+    expect(decided(badly('interrupted', 'run_interrupted'), { lastRecovery })).toMatchObject({ recovery: 'compact' });
+    expect(decided(badly('failed', 'agent_quota_exhausted'), { lastRecovery })).toMatchObject({ recovery: 'compact' });
+  });
+});

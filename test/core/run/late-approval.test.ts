@@ -1,0 +1,37 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { AgentQuestion, QuestionAnswer } from '../../../src/core/command/question.ts';
+import { allowsAgain } from '../../../src/core/run/late-approval.ts';
+
+const yes: QuestionAnswer = { decision: 'accept', values: {} };
+const asked: AgentQuestion = { kind: 'command', text: 'May I run make?', detail: 'make all', fields: [] };
+const question = fc.record({
+  kind: fc.constantFrom('command', 'file_change', 'permission', 'tool', 'input'),
+  text: fc.constantFrom('a', 'b', 'a…', ''),
+  detail: fc.constantFrom('x', 'y', 'x\n…', '', ' '),
+  fields: fc.constantFrom([], [{ name: 'f', label: '', options: [], allowsOther: true, isSecret: false }]),
+}) satisfies fc.Arbitrary<AgentQuestion>;
+
+describe('a yes that came too late', () => {
+  it.each(['accept', 'accept_for_session'] as const)('answers the same request: %s', (decision) => {
+    expect(allowsAgain({ question: asked, answer: { decision, values: {} } }, { ...asked })).toBe(true);
+  });
+
+  // @conforms runs.75
+  it('never answers what differs, what was declined, what wants to be told something, or what was cut', () => {
+    fc.assert(
+      fc.property(question, question, fc.constantFrom('accept', 'decline'), (before, now, decision) => {
+        const isAllowed = allowsAgain({ question: before, answer: { decision, values: {} } }, now);
+        const isSame = before.kind === now.kind && before.text === now.text && before.detail === now.detail;
+        const isWhole = ['x', 'y'].includes(now.detail) && !now.text.endsWith('…');
+        const isYesOrNo = now.kind !== 'input' && before.fields.length + now.fields.length === 0;
+        expect(isAllowed).toBe(decision === 'accept' && isSame && isWhole && isYesOrNo);
+      }),
+    );
+  });
+
+  it('does not answer a request that told no details: what it is about may be something else', () => {
+    const bare = { ...asked, detail: '' };
+    expect(allowsAgain({ question: bare, answer: yes }, bare)).toBe(false);
+  });
+});

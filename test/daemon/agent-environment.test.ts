@@ -1,0 +1,15 @@
+import { expect, it } from 'vitest';
+import { secretsAmong } from '../../src/daemon/agent-environment.ts';
+
+// @conforms tools.40
+it.each([
+  ['OPENAI_API_KEY', 'CODEX_API_KEY', 'CODEX_ACCESS_TOKEN', 'AWS_SECRET_ACCESS_KEY', 'github_token', 'TOKEN'],
+  ['CLIENT_SECRET', 'PGPASSWORD', 'DB_PASSWORD', 'DB_PASSWORD_FILE', 'npm_config_password'],
+])('what an agent gets as %s, %s and the like it may not tell', (...names) => {
+  for (const name of names) expect(secretsAmong({ PATH: '/bin', [name]: 'v' }), name).toEqual(['v']);
+});
+
+it('everything else it may: a secret is told by the end of a name, as a word of its own', () => {
+  const names = ['PATH', 'OPENAI_BASE_URL', 'KEYBOARD', 'MONKEY', 'TOKENIZERS_PARALLELISM', 'OPENAI_KEY_FILE', 'TERM'];
+  expect(secretsAmong(Object.fromEntries(names.map((name) => [name, name])))).toEqual([]);
+});

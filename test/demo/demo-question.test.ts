@@ -1,0 +1,112 @@
+// @module-tag full
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { describe, expect, it } from 'vitest';
+import { answer, soon } from '../cli/live-daemon.ts';
+import { baton, jsonLines, leaveNoPlaces, Place, type RunningBaton, startBaton } from '../cli/run-baton.ts';
+
+leaveNoPlaces();
+
+/** As `--once` has it: these tests watch the question, and not the agents that take their time. */
+const inHaste = { BATON_REHEARSAL_HASTE: '10' };
+
+const shell = promisify(execFile);
+
+/** The line that a person is told to type, as it stands there. */
+function lineToType(stdout: string): string {
+  const lines = stdout.split('\n').filter((line) => line.includes(' ask answer '));
+  return lines.at(-1)?.trim() ?? '';
+}
+
+/** A name that a shell does not take as it is. */
+const folder = "it's a demo";
+
+async function doneIn(place: Place): Promise<string[]> {
+  const where = ['--workflow', `${folder}/WORKFLOW.md`, '--state-dir', `${folder}/state`];
+  const { issues } = await answer(place, 'issue', 'list', ...where);
+  return issues
+    .filter(({ status }: { status: string }) => status === 'done')
+    .map(({ identifier }: { identifier: string }) => identifier);
+}
+
+/** The last of what a demo with `--json` has told that has all of these. */
+function lastWith(demo: RunningBaton, wanted: Record<string, unknown>): Record<string, unknown> | undefined {
+  const told = jsonLines(demo.stdout().slice(0, demo.stdout().lastIndexOf('\n') + 1));
+  return told.findLast((row) => Object.entries(wanted).every(([name, value]) => row[name] === value));
+}
+
+async function stop(demo: RunningBaton): Promise<void> {
+  demo.child.kill('SIGINT');
+  expect(await demo.ended).toMatchObject({ code: 0, stderr: '' });
+}
+
+/** Each test carries all tickets through. */
+const wholeDemo = { timeout: 180_000 };
+
+describe.concurrent('the question in the demo', wholeDemo, () => {
+  // @conforms runs.49
+  it('waits for a person, while the others go on, and is answered by the line that is shown', async () => {
+    using place = new Place(inHaste);
+    const demo = startBaton(place, 'demo', '--dir', folder);
+    await soon(() => expect(lineToType(demo.stdout())).not.toBe(''));
+    await soon(() => expect(demo.stdout()).toMatch(/^\d\d:\d\d:\d\d WORDS-10 .*Is one exclamation mark enough\?/m));
+    expect(demo.stdout()).toMatch(
+      /^WORDS-10 .*: Is one exclamation mark enough\?\n {2}1 {2}one is enough\n {2}2 {2}one is plenty\n.* 10 min /m,
+    );
+    // Whoever is asked takes one of three slots; the others are done without an answer.
+    await soon(async () => expect(await doneIn(place)).toHaveLength(9));
+    expect(await doneIn(place)).not.toContain('WORDS-10');
+
+    await shell('sh', ['-c', lineToType(demo.stdout())], { cwd: '/', env: place.env });
+    await soon(async () => expect(await doneIn(place)).toContain('WORDS-10'));
+    await stop(demo);
+    // Tickets that are done, tickets, runs, runs that failed, runs without quota.
+    expect(demo.stdout()).toMatch(/^10 \D+ 10 \D+ 13 \D+ 1 \D+ 2 [^\d\n]+$/m);
+    expect(place.pids()).toEqual([]);
+  });
+
+  // @conforms runs.50
+  it('that nobody answers holds its ticket, is told again, and is answered by the next demo that plays the person', async () => {
+    using place = new Place(inHaste);
+    const demo = startBaton(place, 'demo', '--json', '--dir', 'demo');
+    await soon(() => expect(lastWith(demo, { identifier: 'WORDS-2', status: 'running' })).toBeDefined());
+    place.replace(
+      'demo/WORKFLOW.md',
+      place.read('demo/WORKFLOW.md').replace(/ask_timeout_ms: \d+/, 'ask_timeout_ms: 300'),
+    );
+    const question = 'Is one exclamation mark enough?';
+    await soon(() =>
+      expect(lastWith(demo, { identifier: 'WORDS-10', question, waits_until: null })).toMatchObject({
+        command: expect.stringMatching(/ ask answer WORDS-10 1 --workflow '.*' --state-dir '.*'$/),
+      }),
+    );
+    await soon(() =>
+      expect(lastWith(demo, { identifier: 'WORDS-10', status: 'held' })).toMatchObject({
+        code: 'agent_input_required',
+        // The command works wherever the reader is.
+        detail: expect.stringMatching(/Is one exclamation mark enough\? .* ask show WORDS-10 --workflow '.*'$/),
+      }),
+    );
+    await stop(demo);
+
+    const next = await baton(place, 'demo', '--once', '--json', '--dir', 'demo');
+    expect(next).toMatchObject({ code: 0, stderr: '' });
+    const told = jsonLines(next.stdout);
+    expect(told).toContainEqual(expect.objectContaining({ identifier: 'WORDS-10', answer: 'one is enough' }));
+    expect(told.at(-1)).toMatchObject({ summary: { tickets: 10, done: 10 } });
+    expect(place.pids()).toEqual([]);
+  });
+
+  it('that waits when the demo is stopped is asked again by the next one, and answered there', async () => {
+    using place = new Place(inHaste);
+    const demo = startBaton(place, 'demo');
+    await soon(() => expect(lineToType(demo.stdout())).not.toBe(''));
+    await stop(demo);
+    expect(demo.stdout()).toMatch(/^ {2}WORDS-10 .*: /m);
+    const next = await baton(place, 'demo', '--once');
+    expect(next).toMatchObject({ code: 0, stderr: '' });
+    expect(next.stdout).toMatch(/^WORDS-10 .*: Is one exclamation mark enough\?\n {2}.*: one is enough$/m);
+    expect(next.stdout).toMatch(/^10 \D+ 10 \D+ \d/m);
+    expect(place.pids()).toEqual([]);
+  });
+});

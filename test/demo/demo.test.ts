@@ -1,0 +1,287 @@
+// @module-tag full
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { soon } from '../cli/live-daemon.ts';
+import { baton, type Ended, jsonLines, leaveNoPlaces, Place, startBaton } from '../cli/run-baton.ts';
+
+const identifiers = Array.from({ length: 10 }, (_, at) => `WORDS-${at + 1}`);
+
+interface Run {
+  readonly issue_identifier: string;
+  readonly outcome: string;
+  readonly error_code: string | null;
+  readonly retry_kind: string | null;
+  readonly attempt: number | null;
+  readonly thread_id: string | null;
+  readonly account: string | null;
+  readonly ended_at: string;
+}
+
+leaveNoPlaces();
+
+describe('baton demo --once --json', () => {
+  // As an agent of another Baton would start it.
+  const place = new Place({ BATON_RUN_ID: '01234567-89ab-4cde-8f01-23456789abcd' });
+  let ended: Ended;
+  let rows: Record<string, unknown>[];
+  beforeAll(async () => {
+    // A person who signs every commit must not be asked for a key by a demo.
+    place.write(
+      'home/.gitconfig',
+      '[commit]\n\tgpgsign = true\n[gpg]\n\tprogram = false\n[user]\n\tsigningkey = nobody\n',
+    );
+    ended = await baton(place, 'demo', '--once', '--json', '--dir', 'demo');
+    rows = jsonLines(ended.stdout);
+  }, 120_000);
+
+  const project = path.join(place.folder, 'demo', 'project');
+  const git = (...args: string[]): string => execFileSync('git', ['-C', project, ...args], { encoding: 'utf8' });
+  const rowsOf = (identifier: string) => rows.filter((row) => row.identifier === identifier);
+
+  it('carries ten tickets through, and leaves nothing running', { tags: ['smoke'] }, () => {
+    expect(ended).toMatchObject({ code: 0, stderr: '' });
+    expect(rows.at(-1)).toEqual({
+      summary: { tickets: 10, done: 10, runs: 13, failed: 1, out_of_quota: 2, folder: path.dirname(project) },
+    });
+    expect(place.pids()).toEqual([]);
+    expect(readdirSync(place.temporary)).toEqual([]);
+  });
+
+  it('tells each ticket from its first look to its end, one JSON object a line', () => {
+    const [answer, ...others] = rows.filter((row) => 'question' in row);
+    expect({ answer, others }).toMatchObject({ answer: { identifier: 'WORDS-10' }, others: [] });
+    for (const row of rows.slice(0, -1).filter((each) => each !== answer)) {
+      expect(Object.keys(row)).toEqual(['time', 'identifier', 'title', 'state', 'status', 'detail', 'code', 'until']);
+      expect(row.status).toMatch(/^(waiting|running|asking|retrying|waiting_quota|review|done)$/);
+    }
+    for (const identifier of identifiers) {
+      expect(rowsOf(identifier).some(({ status }) => status === 'running')).toBe(true);
+      expect(rowsOf(identifier).at(-1)).toMatchObject({ state: 'done', status: 'done', detail: '' });
+    }
+  });
+
+  it('never runs more than three agents at a time', () => {
+    const running = new Set<unknown>();
+    const most = rows.map(({ identifier, status }) => {
+      if (status === 'running' || status === 'asking') running.add(identifier);
+      else if (status === undefined) return running.size;
+      else running.delete(identifier);
+      return running.size;
+    });
+    expect(Math.max(...most)).toBe(3);
+  });
+
+  it('fails WORDS-4 once, and brings it through at the second try', () => {
+    const all = rowsOf('WORDS-4');
+    const failure = all.findIndex(({ status }) => status === 'retrying');
+    expect(all[failure]).toMatchObject({ detail: expect.stringContaining('connection reset') });
+    expect(all.slice(failure).some(({ detail }) => String(detail).startsWith('retry 1: '))).toBe(true);
+    const log = jsonLines(place.read('demo/log/baton.log')).filter((line) => line.issue_identifier === 'WORDS-4');
+    expect(log.filter(({ event }) => event === 'run_failed')).toHaveLength(1);
+    expect(log.filter(({ event }) => event === 'run_succeeded')).toHaveLength(1);
+  });
+
+  it('starts WORDS-5 only when WORDS-2 is done, and on top of it', () => {
+    expect(rowsOf('WORDS-5')[0]).toMatchObject({
+      status: 'waiting',
+      code: 'blocked',
+      detail: expect.stringContaining('WORDS-2'),
+    });
+    const started = rows.findIndex(({ identifier, status }) => identifier === 'WORDS-5' && status === 'running');
+    const done = rows.findIndex(({ identifier, state }) => identifier === 'WORDS-2' && state === 'done');
+    expect(done).toBeGreaterThan(-1);
+    expect(started).toBeGreaterThan(done);
+    expect(git('log', '--format=%s', 'baton/words-5')).toContain('WORDS-2: Add slugify');
+  });
+
+  // @conforms tools.29
+  it('shows WORDS-9 without quota and until when, lets the others go on with the other account, and brings it through', async () => {
+    const shown = rowsOf('WORDS-9').filter(({ status }) => status === 'waiting_quota');
+    expect(shown[0]).toMatchObject({ code: 'waiting_quota', state: 'in_progress' });
+    const { time, until, detail } = shown[0] ?? {};
+    expect(Date.parse(String(until))).toBeGreaterThan(Date.parse(String(time)));
+    // When it goes on, and which account has no quota until when.
+    expect(detail).toMatch(new RegExp(` ${String(until).slice(11, 19)} .*main .*\\d\\d:\\d\\d:\\d\\d`));
+    const where = ['--json', '--workflow', 'demo/WORKFLOW.md', '--state-dir', 'demo/state'];
+    const { runs } = JSON.parse((await baton(place, 'runs', 'list', ...where)).stdout) as { runs: Run[] };
+    const own = runs.filter(({ issue_identifier }) => issue_identifier === 'WORDS-9').toReversed();
+    expect(own.map(({ outcome, error_code, retry_kind }) => [outcome, error_code, retry_kind])).toEqual([
+      ['failed', 'agent_quota_exhausted', null],
+      ['failed', 'agent_quota_exhausted', 'quota'],
+      ['succeeded', null, 'quota'],
+    ]);
+    // What it had written is not written again: the same thread goes on.
+    expect(new Set(own.map(({ thread_id }) => thread_id)).size).toBe(1);
+    expect(own.map(({ attempt }) => attempt)).toEqual([null, null, null]);
+    const [first] = own;
+    const others = runs.filter(({ issue_identifier }) => issue_identifier !== 'WORDS-9');
+    const meanwhile = others.filter(({ ended_at }) => ended_at > (first?.ended_at ?? ''));
+    expect(meanwhile.length).toBeGreaterThan(0);
+    expect(meanwhile.filter(({ outcome }) => outcome !== 'succeeded')).toEqual([]);
+    expect(others.filter(({ account }) => account === 'spare').length).toBeGreaterThan(0);
+  });
+
+  // @conforms tools.28
+  it('answers what WORDS-10 asks in the place of a person, and says so', async () => {
+    const all = rowsOf('WORDS-10');
+    const asks = all.findIndex(({ status }) => status === 'asking');
+    expect(all[asks]).toMatchObject({ detail: expect.stringMatching(/^Is one exclamation mark enough\? \(one is /) });
+    const answer = all.slice(asks).find((row) => 'answer' in row);
+    expect(answer).toMatchObject({ question: 'Is one exclamation mark enough?', answer: 'one is enough' });
+    const where = ['--json', '--workflow', 'demo/WORKFLOW.md', '--state-dir', 'demo/state'];
+    const { questions } = JSON.parse((await baton(place, 'ask', 'list', '--all', ...where)).stdout);
+    expect(questions).toMatchObject([
+      { issue_identifier: 'WORDS-10', state: 'answered', answered_by: { kind: 'person', name: answer?.answered_by } },
+    ]);
+  });
+
+  it('leaves a branch a ticket in the repository, with its commit', () => {
+    const branches = git('for-each-ref', '--format=%(refname:short)', 'refs/heads').trim().split('\n');
+    expect(branches.toSorted()).toEqual(
+      [...identifiers.map((identifier) => `baton/${identifier.toLowerCase()}`), 'main'].toSorted(),
+    );
+    for (const identifier of identifiers) {
+      const [newest] = git('log', '--format=%an: %s', `baton/${identifier.toLowerCase()}`).split('\n');
+      expect(newest).toMatch(new RegExp(`^Rehearsal: ${identifier}: `));
+    }
+    const merges = git('log', '--merges', '--format=%an: %s', 'main').trim().split('\n').toSorted();
+    expect(merges.map((merge) => merge.replace(/:[^:]*$/, '')).toSorted()).toEqual(
+      identifiers.map((id) => `Baton demo: Merge ${id}`).toSorted(),
+    );
+  });
+
+  it('has made code whose tests pass', () => {
+    const checkout = path.join(place.folder, 'checkout');
+    git('worktree', 'add', '--quiet', '--detach', checkout, 'main');
+    const env = { PATH: process.env.PATH };
+    const report = execFileSync(process.execPath, ['--test', '--test-reporter=tap'], {
+      cwd: checkout,
+      env,
+      encoding: 'utf8',
+    });
+    expect(report).toMatch(/^# pass 9$/m);
+    expect(report).toMatch(/^# fail 0$/m);
+  });
+
+  it('has written down every run and every move, by whom', async () => {
+    const where = ['--json', '--workflow', 'demo/WORKFLOW.md', '--state-dir', 'demo/state'];
+    const { runs } = JSON.parse((await baton(place, 'runs', 'list', ...where)).stdout);
+    expect(runs.map(({ outcome }: { outcome: string }) => outcome).toSorted()).toEqual([
+      ...Array(3).fill('failed'),
+      ...Array(10).fill('succeeded'),
+    ]);
+    const issue = JSON.parse((await baton(place, 'issue', 'show', 'WORDS-2', ...where)).stdout);
+    const moves = issue.history.filter(({ field }: { field: string }) => field === 'status');
+    expect(moves.map(({ to, author }: { to: string; author: { kind: string } }) => [to, author.kind])).toEqual([
+      ['in_progress', 'orchestrator'],
+      ['review', 'run'],
+      ['done', 'person'],
+    ]);
+    const log = await baton(place, 'runs', 'log', 'WORDS-2', '-f', ...where);
+    expect(jsonLines(log.stdout).map(({ event }) => event)).toEqual(
+      expect.arrayContaining(['session_started', 'tool_call_completed', 'turn_completed']),
+    );
+  });
+
+  it('writes over nothing that is not its own', async () => {
+    place.write('mine/WORKFLOW.md', 'precious');
+    const { code, stdout, stderr } = await baton(place, 'demo', '--json', '--dir', 'mine');
+    expect({ code, stderr }).toEqual({ code: 1, stderr: '' });
+    const details = { problem: 'folder_not_empty', folder: path.join(place.folder, 'mine') };
+    expect(JSON.parse(stdout)).toMatchObject({ error: { code: 'demo_failed', details } });
+    expect(place.read('mine/WORKFLOW.md')).toBe('precious');
+    expect(readdirSync(path.join(place.folder, 'mine'))).toEqual(['WORKFLOW.md']);
+  });
+});
+
+/** As `--once` has it. */
+const inHaste = { BATON_REHEARSAL_HASTE: '10' };
+
+describe('baton demo in the middle', () => {
+  it('stops in order at Ctrl-C: exit code 0, a summary, nothing left', async () => {
+    using place = new Place(inHaste);
+    mkdirSync(path.join(place.folder, 'empty'));
+    const running = startBaton(place, 'demo', '--dir', 'empty');
+    await expect.poll(() => running.stdout(), { timeout: 25_000 }).toMatch(/^\d\d:\d\d:\d\d WORDS-2 /m);
+    running.child.kill('SIGINT');
+    const { code, stdout, stderr } = await running.ended;
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toContain(` ${path.join(place.folder, 'empty')}\n`);
+    expect(stdout).toMatch(/ http:\/\/127\.0\.0\.1:\d+\n/);
+    expect(stdout).toMatch(/^\d\d:\d\d:\d\d WORDS-5 .*WORDS-2/m);
+    // Tickets that are done, tickets, runs, runs that failed, runs without quota.
+    expect(stdout).toMatch(/^\d \D+ 10 \D+ \d+ \D+ \d \D+ 0 [^\d\n]+$/m);
+    expect(stdout).toMatch(/^ {2}WORDS-7 .*: /m);
+    expect(stdout.trimEnd().split('\n').at(-1)).toContain('baton.log');
+    expect(place.pids()).toEqual([]);
+  });
+
+  // @conforms board.23
+  it('goes on where it was killed, twice, with one commit a ticket, and begins anew when all is done', async () => {
+    using place = new Place(inHaste);
+    const folder = path.join(place.state, 'baton', 'demo');
+    // Killed when work was committed and not handed over: whoever begins again would commit it again.
+    await killWhen(place, () => expect(committedIn(folder)).not.toEqual([]));
+    // And in the middle of everything: some are done, some are at work, some wait.
+    await killWhen(place, (stdout) => expect(stdout).toContain('"status":"done"'));
+    const last = jsonLines((await baton(place, 'demo', '--once', '--json')).stdout);
+    expect(last.at(-1)?.summary).toMatchObject({ tickets: 10, done: 10 });
+    expect(place.pids()).toEqual([]);
+    const subjects = (branch: string, ...flags: string[]): string[] =>
+      execFileSync('git', ['-C', path.join(folder, 'project'), 'log', '--format=%s', ...flags, branch], {
+        encoding: 'utf8',
+      })
+        .trim()
+        .split('\n');
+    const ofTickets = (subject: string): boolean => /^WORDS-\d+: /.test(subject);
+    const ticketsIn = (branch: string): string[] =>
+      subjects(branch, '--no-merges')
+        .filter(ofTickets)
+        .map((subject) => subject.split(':')[0] ?? '')
+        .toSorted();
+    expect(ticketsIn('main')).toEqual(identifiers.toSorted());
+    expect(subjects('main', '--no-merges')).toHaveLength(11);
+    const merged = subjects('main', '--merges', '--first-parent').map((subject) => /WORDS-\d+/.exec(subject)?.[0]);
+    expect(merged.toSorted()).toEqual(identifiers.toSorted());
+    for (const identifier of identifiers) {
+      const own = ticketsIn(`baton/${identifier.toLowerCase()}`).filter((each) => each === identifier);
+      expect(own).toEqual([identifier]);
+    }
+
+    const anew = startBaton(place, 'demo');
+    await expect.poll(() => anew.stdout(), { timeout: 25_000 }).toContain(` ${folder}-finished-1\n`);
+    await expect.poll(() => anew.stdout(), { timeout: 25_000 }).toMatch(/^\d\d:\d\d:\d\d WORDS-2 /m);
+    anew.child.kill('SIGINT');
+    expect(await anew.ended).toMatchObject({ code: 0 });
+  }, 120_000);
+
+  it('stops when whoever reads its output has gone', async () => {
+    using place = new Place(inHaste);
+    const running = startBaton(place, 'demo');
+    await expect.poll(() => running.stdout(), { timeout: 25_000 }).toMatch(/^\d\d:\d\d:\d\d WORDS-2 /m);
+    running.child.stdout?.destroy();
+    expect(await running.ended).toMatchObject({ code: 0, signal: null, stderr: '' });
+    expect(place.pids()).toEqual([]);
+  });
+});
+
+/** Starts the demo, and kills it when the check holds. */
+async function killWhen(place: Place, check: (stdout: string) => void): Promise<void> {
+  const running = startBaton(place, 'demo', '--json');
+  await soon(() => check(running.stdout()));
+  running.child.kill('SIGKILL');
+  expect(await running.ended).toMatchObject({ signal: 'SIGKILL' });
+}
+
+/** The workspaces of a demo in which an agent has made a commit. */
+function committedIn(folder: string): string[] {
+  const workspaces = path.join(folder, 'workspaces');
+  return readdirSync(workspaces).filter((name) => {
+    const file = path.join(workspaces, name, '.git');
+    const gitDir = existsSync(file) ? readFileSync(file, 'utf8').replace('gitdir: ', '').trim() : '';
+    const moves = path.join(gitDir, 'logs', 'HEAD');
+    return existsSync(moves) && readFileSync(moves, 'utf8').includes(`commit: ${name}: `);
+  });
+}

@@ -1,0 +1,42 @@
+// @module-tag full
+import { execFileSync } from 'node:child_process';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { soon } from '../cli/live-daemon.ts';
+import { baton, jsonLines, leaveNoPlaces, Place, startBaton } from '../cli/run-baton.ts';
+
+leaveNoPlaces();
+
+const inHaste = { BATON_REHEARSAL_HASTE: '10' };
+const where = ['--workflow', 'demo/WORKFLOW.md', '--state-dir', 'demo/state'];
+
+describe('a folder with a demo of another version of Baton', () => {
+  // @conforms dashboard.43
+  it('is put aside and kept, and a new demo begins, in which also a ticket runs through that a person files', async () => {
+    using place = new Place(inHaste);
+    place.write('demo/.baton-demo', 'A folder of `baton demo`. It may be removed when no demo runs.\n');
+    place.write('demo/WORKFLOW.md', 'of another time');
+    const demo = startBaton(place, 'demo', '--dir', 'demo');
+    const kept = path.join(place.folder, 'demo-finished-1');
+    await soon(() => expect(demo.stdout()).toContain(` ${kept}\n`));
+    expect(place.read('demo-finished-1/WORKFLOW.md')).toBe('of another time');
+    await soon(() => expect(demo.stdout()).toMatch(/^\d\d:\d\d:\d\d WORDS-2 /m));
+
+    // And while that one runs nobody takes its folder away, whatever its mark says.
+    place.write('demo/.baton-demo', 'another mark');
+    const other = await baton(place, 'demo', '--once', '--json', '--dir', 'demo');
+    const details = { problem: 'other_version_running', folder: path.join(place.folder, 'demo') };
+    expect(other.code).toBe(1);
+    expect(jsonLines(other.stdout)).toMatchObject([{ error: { code: 'demo_failed', details } }]);
+
+    const title = 'Sing `a` "song" $(touch owned)';
+    const filed = await baton(place, 'issue', 'add', title, '--priority', '1', ...where);
+    expect(filed).toMatchObject({ code: 0 });
+    await soon(() => expect(demo.stdout()).toContain(' WORDS-11 done'));
+    const show = ['-C', path.join(place.folder, 'demo/project'), 'show', 'main:notes/words-11.md'];
+    expect(execFileSync('git', show, { encoding: 'utf8' })).toContain(`# ${title}\n`);
+    demo.child.kill('SIGINT');
+    expect(await demo.ended).toMatchObject({ code: 0, stderr: '' });
+    expect(place.pids()).toEqual([]);
+  }, 120_000);
+});

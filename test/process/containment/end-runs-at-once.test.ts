@@ -1,0 +1,69 @@
+import { describe, expect, it } from 'vitest';
+import { systemClock } from '../../../src/clock/system-clock.ts';
+import { endRunsAtOnce } from '../../../src/process/containment/end-runs-at-once.ts';
+import {
+  describeUnderEachCustody,
+  endChildrenAfterEachTest,
+  nextLine,
+  pidsMarked,
+  pidsWithArgument,
+  startShell,
+  uniqueNap,
+  until,
+} from '../real-children.ts';
+
+endChildrenAfterEachTest();
+
+const deps = { clock: systemClock };
+
+describeUnderEachCustody('runs that must end at once', (custody) => {
+  // @conforms claims.23
+  it('are ended together, deaf to TERM as they are, and no other run is', async () => {
+    const runIds = [1, 2, 3].map((each) => `at-once-${each}-${uniqueNap()}`);
+    const nap = uniqueNap();
+    const deaf = `trap "" TERM; setsid sh -c 'trap "" TERM; sleep ${nap}; :' & echo ready; cat; sleep ${nap}`;
+    const lives = await Promise.all(runIds.map((runId) => startShell(custody, deaf, { runId })));
+    const other = await startShell(custody, 'trap "echo asked" TERM; echo ready; cat', { runId: `other-${nap}` });
+    for (const live of [...lives, other]) await nextLine(live);
+    await until(() => pidsWithArgument(nap).length === 3, 'all that they start runs');
+
+    const { ended, left } = await endRunsAtOnce(runIds, deps);
+    expect(left).toEqual([]);
+    expect(ended).toBeGreaterThanOrEqual(6);
+    expect(runIds.flatMap(pidsMarked)).toEqual([]);
+    for (const live of lives) expect(await live.exited).not.toMatchObject({ code: 0 });
+    await other.write('still here\n');
+    expect(await nextLine(other)).toBe('still here');
+  });
+
+  it('are not asked first: none has last words', async () => {
+    const runId = `not-asked-${uniqueNap()}`;
+    const live = await startShell(custody, 'trap "echo asked; exit 0" TERM; echo ready; while :; do sleep 0.02; done', {
+      runId,
+    });
+    await nextLine(live);
+    expect(await endRunsAtOnce([runId], deps)).toMatchObject({ left: [] });
+    expect(await Array.fromAsync(live.lines)).toEqual([]);
+  });
+});
+
+describe('ending runs at once', () => {
+  it('ends nothing when there is nothing to end', async () => {
+    expect(await endRunsAtOnce([], deps)).toEqual({ ended: 0, left: [] });
+    expect(await endRunsAtOnce(['', 'no such run'], deps)).toEqual({ ended: 0, left: [] });
+  });
+
+  it('ends what starts anew as often as it dies', async () => {
+    const runId = `multiplies-${uniqueNap()}`;
+    const live = await startShell(
+      'marker_sweep',
+      `echo ready; for each in 1 2 3; do setsid sh -c 'while :; do setsid sleep 300 & sleep 0.01; done' & done; cat`,
+      { runId },
+    );
+    await nextLine(live);
+    await until(() => pidsMarked(runId).length > 10, 'it multiplies');
+    expect(await endRunsAtOnce([runId], deps)).toMatchObject({ left: [] });
+    expect(pidsMarked(runId)).toEqual([]);
+    await live.exited;
+  });
+});

@@ -1,0 +1,147 @@
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { systemClock } from '../../../src/clock/system-clock.ts';
+import { isAlive } from '../../../src/process/containment/is-alive.ts';
+import {
+  findProcesses,
+  listMarkedProcesses,
+  ownLine,
+  type SessionLeader,
+} from '../../../src/process/containment/marked-processes.ts';
+import { startTimeOf } from '../../../src/process/containment/process-table.ts';
+import { signalGroup, signalProcess } from '../../../src/process/containment/send-signal.ts';
+import { sweepRun } from '../../../src/process/containment/sweep-run.ts';
+import { findProgram } from '../../../src/process/find-program.ts';
+import {
+  describeUnderEachCustody,
+  endChildrenAfterEachTest,
+  isZombie,
+  nextLine,
+  pidsMarked,
+  pidsWithArgument,
+  startProgram,
+  startShell,
+  startZombie,
+  testEnv,
+  uniqueNap,
+  until,
+} from '../real-children.ts';
+
+endChildrenAfterEachTest();
+
+const deps = { clock: systemClock };
+
+const python = await findProgram('python3', { cwd: '/', path: testEnv.PATH });
+
+describeUnderEachCustody('processes found by their marker', (custody) => {
+  it('are listed with pid, start time and run', async () => {
+    const runId = `listed-${uniqueNap()}`;
+    const live = await startShell(custody, 'echo ready; read line', { runId });
+    await nextLine(live);
+    const listed = (await listMarkedProcesses(deps)).filter((found) => found.runId === runId);
+    expect(listed).toContainEqual({ pid: live.pid, startTime: live.startTime, runId });
+    expect(listed.map((found) => found.pid).sort()).toEqual(pidsMarked(runId).sort());
+  });
+
+  // @conforms process.6
+  it('are ended by a sweep alone, as after a crash of the daemon', async () => {
+    const runId = `swept-${uniqueNap()}`;
+    const live = await startShell(custody, 'setsid sleep 300 & echo ready; cat', { runId });
+    await nextLine(live);
+    expect(await sweepRun(runId, deps)).toMatchObject({ left: 0 });
+    expect(pidsMarked(runId)).toEqual([]);
+    await live.exited;
+  });
+});
+
+describe('a sweep', () => {
+  it('leaves a run alone whose id only begins the same', async () => {
+    const runId = `run-${uniqueNap()}`;
+    const live = await startShell('marker_sweep', 'echo ready; cat', { runId: `${runId}-longer` });
+    await nextLine(live);
+    expect(await sweepRun(runId, deps)).toEqual({ ended: 0, left: 0 });
+    await live.write('still here\n');
+    expect(await nextLine(live)).toBe('still here');
+  });
+
+  it('never touches the daemon itself, though it is said to lead the run', async () => {
+    const startTime = startTimeOf(process.pid) ?? 0;
+    const look = {
+      isMarked: () => false,
+      known: new Map(),
+      spared: ownLine(),
+      leader: { pid: process.pid, startTime },
+    };
+    expect((await findProcesses(look, systemClock)).members).not.toContainEqual(
+      expect.objectContaining({ pid: process.pid }),
+    );
+  });
+
+  // @conforms X5
+  it('ends a child without a marker that is deaf to the TERM that ends its parent', async () => {
+    const runId = `orphan-${uniqueNap()}`;
+    const nap = uniqueNap();
+    const deaf = `trap "" TERM; sleep ${nap}; :`;
+    const live = await startShell('marker_sweep', `env -i PATH="$PATH" setsid sh -c '${deaf}' & cat`, { runId });
+    await until(() => pidsWithArgument(nap).length > 0, 'the grandchild runs');
+    expect(await sweepRun(runId, deps, { graceMs: 300 })).toMatchObject({ left: 0 });
+    expect(pidsWithArgument(nap)).toEqual([]);
+    await live.exited;
+  });
+
+  it('ends an orphan without a marker in a session where a process of the run is', async () => {
+    const runId = `session-mate-${uniqueNap()}`;
+    const nap = uniqueNap();
+    const live = await startShell('marker_sweep', `(env -i PATH="$PATH" sleep ${nap} &); cat`, { runId });
+    await until(() => pidsWithArgument(nap).length > 0, 'the orphan runs');
+    expect(await sweepRun(runId, deps)).toMatchObject({ left: 0 });
+    expect(pidsWithArgument(nap)).toEqual([]);
+    await live.exited;
+  });
+
+  it('counts a process that has ended and waits to be collected as gone', async () => {
+    const runId = `collected-${uniqueNap()}`;
+    const { pid } = await startZombie(runId);
+    expect(await sweepRun(runId, deps)).toEqual({ ended: 0, left: 0 });
+    expect(isZombie(pid)).toBe(true);
+  });
+
+  it.skipIf(python === null)(
+    'ends a process whose first thread has ended, which the kernel shows as dead',
+    async () => {
+      const runId = `headless-${uniqueNap()}`;
+      const file = path.join(import.meta.dirname, 'fixtures', 'headless.py');
+      const live = await startProgram('marker_sweep', { command: python ?? '', args: [file], runId });
+      await nextLine(live);
+      await until(() => isZombie(live.pid), 'its first thread has ended');
+      expect(isAlive(live)).toBe(true);
+      expect(await sweepRun(runId, deps, { graceMs: 100 })).toEqual({ ended: 1, left: 0 });
+      expect(await live.exited).toEqual({ code: null, signal: 'SIGKILL' });
+    },
+  );
+});
+
+describe('the start time', () => {
+  // @conforms process.5
+  it('keeps a signal from a process that only has the same pid', async () => {
+    const live = await startShell('marker_sweep', 'trap "exit 8" TERM; echo ready; cat; echo alive; exit 0');
+    await nextLine(live);
+    const startTime = (live.startTime ?? 0) - 1;
+    signalProcess({ pid: live.pid, startTime }, 'SIGKILL');
+    signalGroup({ pid: live.pid, startTime }, 'SIGKILL');
+    live.closeStdin();
+    expect(await nextLine(live)).toBe('alive');
+    expect(await live.exited).toEqual({ code: 0, signal: null });
+  });
+
+  it('keeps the session of an earlier run from being taken for one of the same number', async () => {
+    const runId = `session-${uniqueNap()}`;
+    const live = await startShell('marker_sweep', 'echo ready; cat', { runId });
+    await nextLine(live);
+    const startTime = live.startTime ?? 0;
+    const look = (leader: SessionLeader) =>
+      findProcesses({ isMarked: () => false, known: new Map(), spared: ownLine(), leader }, systemClock);
+    expect((await look({ pid: live.pid, startTime })).members).not.toEqual([]);
+    expect((await look({ pid: live.pid, startTime: startTime - 1 })).members).toEqual([]);
+  });
+});
