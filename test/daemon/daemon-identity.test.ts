@@ -206,7 +206,7 @@ describe('a state folder', () => {
 
 /** Another process that takes the folder, says its owner id or why not, and keeps it until its input ends. */
 function startOther(stateDir: string) {
-  const file = path.resolve(import.meta.dirname, '../../src/cli/daemon-identity.ts');
+  const file = path.resolve(import.meta.dirname, '../../src/daemon/daemon-identity.ts');
   const script = `
     import { takeStateFolder } from ${JSON.stringify(file)};
     const logger = { warn: () => {} };

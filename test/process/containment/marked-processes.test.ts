@@ -110,7 +110,7 @@ describe('a sweep', () => {
     'ends a process whose first thread has ended, which the kernel shows as dead',
     async () => {
       const runId = `headless-${uniqueNap()}`;
-      const file = path.join(import.meta.dirname, 'fixtures', 'headless.py');
+      const file = path.join(import.meta.dirname, '..', 'fixtures', 'headless.py');
       const live = await startProgram('marker_sweep', { command: python ?? '', args: [file], runId });
       await nextLine(live);
       await until(() => isZombie(live.pid), 'its first thread has ended');

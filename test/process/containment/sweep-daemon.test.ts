@@ -140,7 +140,7 @@ describeUnderEachCustody('a Baton that an agent works on', (custody) => {
 
   /** An agent that is a shell: does something first, runs a Baton to its end, then answers. */
   function startAgent(outer: string, inner: string, nap: string, first = '') {
-    const file = path.join(import.meta.dirname, 'fixtures', 'baton-in-agent.mjs');
+    const file = path.join(import.meta.dirname, '..', 'fixtures', 'baton-in-agent.mjs');
     const args = ['-c', `${first} "$0" "$1" "$2" "$3"; cat`, process.execPath, file, inner, `nap=${nap}`];
     return startShell(custody, '', { args, daemonId: outer, runId: 'outer-run' });
   }

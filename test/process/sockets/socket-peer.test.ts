@@ -202,7 +202,7 @@ interface Ear {
 }
 
 async function earOf(wrapper: readonly string[], env: Record<string, string>, ...program: string[]): Promise<Ear> {
-  const file = path.join(import.meta.dirname, 'fixtures', 'tell-peers.mjs');
+  const file = path.join(import.meta.dirname, '..', 'fixtures', 'tell-peers.mjs');
   const child = start([...wrapper, process.execPath, file, ...program], env);
   const lines = createInterface({ input: child.stdout ?? process.stdin })[Symbol.asyncIterator]();
   const next = async (): Promise<string> => String((await lines.next()).value);
