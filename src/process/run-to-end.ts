@@ -66,6 +66,8 @@ function endedOrAborted(exited: Promise<unknown>, signal: AbortSignal | undefine
   const { promise: aborted, resolve } = Promise.withResolvers<void>();
   const onAbort = (): void => resolve();
   signal.addEventListener('abort', onAbort, { once: true });
+  // It may have fired while the program was being started; the event does not come again.
+  if (signal.aborted) resolve();
   return Promise.race([exited, aborted]).finally(() => signal.removeEventListener('abort', onAbort));
 }
 

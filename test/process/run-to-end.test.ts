@@ -70,6 +70,15 @@ describeUnderEachCustody('a short program', (custody) => {
     expect(pidsMarked(runId)).toEqual([]);
   });
 
+  it('is ended when it is called off while it is being started', async () => {
+    const runId = `called-off-early-${uniqueNap()}`;
+    const controller = new AbortController();
+    const result = run('sleep 300', { runId, signal: controller.signal, timeoutMs: 300_000 });
+    controller.abort(new Error('called off'));
+    await expect(result).rejects.toThrow('called off');
+    expect(pidsMarked(runId)).toEqual([]);
+  });
+
   it('that is missing is an error with a name', async () => {
     await expect(run('', { command: 'no-such-program' })).rejects.toMatchObject({ code: 'process_spawn_failed' });
   });
