@@ -1,4 +1,4 @@
-/** The files of the scratch project: a small library with a test, so that the tickets have something real to change. */
+/** The files of the scratch project: a small library with a test, so that the issues have something real to change. */
 export const demoProject: Readonly<Record<string, string>> = {
   'package.json': `{
   "name": "words",
@@ -18,10 +18,10 @@ export function titleCase(text) {
 `,
   'test/title-case.test.js': `import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { titleCase } from '../src/cli/src/title-case.js';
+import { titleCase } from '../src/title-case.js';
 
 test('gives every word a capital letter', () => {
-  assert.equal(titleCase('one ticket, one agent'), 'One Ticket, One Agent');
+  assert.equal(titleCase('one issue, one agent'), 'One Issue, One Agent');
 });
 `,
 };

@@ -1,6 +1,6 @@
 /**
- * The workflow file of the demo, as somebody would write it: a worktree and a branch for each ticket, work, hand over. A
- * ticket that a person files has no script; it gets a small one, so that it runs through as the others do.
+ * The workflow file of the demo, as a user would write it: a worktree and a branch for each issue, work, hand over. An
+ * issue that a person files has no script; it gets a small one, so that it runs through as the others do.
  */
 export const demoWorkflow = `---
 tracker:
@@ -37,22 +37,22 @@ You are working on {{ issue.identifier }}: {{ issue.title }}
 {{ issue.description }}
 {% unless issue.description contains '\`\`\`rehearsal' %}
 \`\`\`rehearsal
-say Reading the ticket and the code
+say Reading the issue and the code
 wait 4000
 write notes/{{ issue.identifier | downcase }}.md
 | # {{ issue.title | strip_newlines }}
 |
-| A stand-in cannot do what this ticket asks; a real agent would.
+| A stand-in cannot do what this issue asks; a real agent would.
 spend 1200
 wait 4000
 run node --test
 commit {{ issue.identifier }}: {{ issue.title | strip_newlines }}
 spend 2300
-comment The stand-in wrote a note: only tickets with a script have more.
+comment The stand-in wrote a note: only issues with a script have more.
 move review
 \`\`\`
 {% endunless %}
 {% if retry_kind %}
-An earlier run ended before the ticket did ({{ retry_kind }}); go on from what is there.
+An earlier run ended before the issue did ({{ retry_kind }}); go on from what is there.
 {% endif %}
 `;

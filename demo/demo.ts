@@ -7,25 +7,22 @@ import type { Logger } from '../src/core/logger.ts';
 import { workflowContext } from '../src/daemon/adapters.ts';
 import { createDaemon, type Daemon } from '../src/daemon/daemon.ts';
 import { runDaemon } from '../src/daemon/run-daemon.ts';
-import { type OpenedApi, openApi } from '../src/daemon/services/open-api.ts';
+import { openApi } from '../src/daemon/services/open-api.ts';
 import { shellArgument } from '../src/daemon/shell-argument.ts';
 import { shellWord } from '../src/daemon/shell-word.ts';
 import { listenForStop } from '../src/daemon/stop-on-signal.ts';
 import type { Surroundings } from '../src/daemon/surroundings.ts';
 import { openWorkplace, type Workplace } from '../src/daemon/workplace.ts';
 import type { Orchestrator } from '../src/orchestrator/orchestrator.ts';
-import type { ReadModel } from '../src/orchestrator/view/read-model.ts';
 import { createLogger } from '../src/telemetry/create-logger.ts';
 import type { Board } from '../src/tracker/board/board.ts';
 import { loadWorkflow } from '../src/workflow/load-workflow.ts';
-import { answerInPlace } from './answer-in-place.ts';
-import { type AskingIssue, askingIssues } from './asking-issues.ts';
-import { fileTickets } from './file-tickets.ts';
-import { type DemoFolder, openDemoFolder, putAside } from './make-demo.ts';
+import { fileIssues } from './demo-issues.ts';
+import { type IssueRow, issueRows } from './issue-rows.ts';
+import { openLines } from './lines.ts';
+import { type DemoFolder, openDemoFolder, placeFlags, putAside } from './make-demo.ts';
 import { type PlayedPerson, personName, playPerson } from './play-person.ts';
-import { openScreen } from './screen.ts';
-import { placeFlags, tellQuestions } from './tell-questions.ts';
-import { type TicketRow, ticketRows, withoutQuota } from './ticket-rows.ts';
+import { type AskingIssue, answerInPlace, askingIssues, showQuestions } from './questions.ts';
 
 export interface DemoFlags {
   readonly json?: boolean;
@@ -40,28 +37,32 @@ export async function demo(flags: DemoFlags, given: Surroundings): Promise<numbe
   const { folder, keptOther } = await openDemoFolder(flags.dir, surroundings);
   const json = flags.json === true;
   if (keptOther !== null && !json)
-    surroundings.stdout.write(`The demo that was here is of another version of Baton; it is kept in ${keptOther}\n`);
+    surroundings.stdout.write(`The demo found here is from another version of Baton; it is kept in ${keptOther}\n`);
   const { logger, close } = createLogger({ clock: systemClock, file: { logsRoot: folder.root }, terminal: null });
   try {
     const { server } = loadWorkflow(folder.workflow, workflowContext(surroundings)).settings;
     await using api = await openApi({ server, port: undefined, stateDir: folder.stateDir }, logger, surroundings);
-    await using daemon = await openDemo({ folder, logger, api }, surroundings);
+    const { workflow: workflowPath, stateDir } = folder;
+    await using daemon = await createDaemon(
+      { workflowPath, stateDir, trial: null, role: 'daemon', logger, api },
+      surroundings,
+    );
     const { orchestrator } = daemon;
     const board = daemon.board();
-    await fileTickets(board);
+    await fileIssues(board);
     const { batonPath } = surroundings;
     const askHere = (identifier: string): string =>
       `${[batonPath, 'ask', 'show', identifier].map(shellArgument).join(' ')} ${placeFlags(folder)}`;
-    const rows = async (): Promise<TicketRow[]> => ticketRows(await allTickets(board), orchestrator.read(), askHere);
+    const rows = async (): Promise<IssueRow[]> => issueRows(await allIssues(board), orchestrator.read(), askHere);
     if ((await rows()).every(({ status }) => status === 'done')) {
       await daemon[Symbol.asyncDispose]();
-      return await beginAnew(flags, folder, surroundings);
+      return await startAgain(flags, folder, surroundings);
     }
     if (!json) surroundings.stdout.write(introduction(folder, flags.once === true, api.address.url, batonPath));
     const isRunning = (id: string): boolean => orchestrator.read().running.some(({ issue }) => issue.id === id);
     await using workplace = await openWorkplace(folder, surroundings);
-    const screen = openScreen({ rows, footer: () => footer(orchestrator.read()), json, output: surroundings });
-    const { say } = screen;
+    const lines = openLines({ rows, json, output: surroundings.stdout, clock: systemClock });
+    const { say } = lines;
     const asking = (): AskingIssue[] => (flags.once ? askingIssues(orchestrator.read()) : []);
     const answer = (asked: AskingIssue): Promise<void> =>
       answerInPlace(asked, { workplace, say, name: personName }, surroundings);
@@ -69,19 +70,19 @@ export async function demo(flags: DemoFlags, given: Surroundings): Promise<numbe
       { board, folder, logger, clock: systemClock, say, isRunning, asking, answer },
       surroundings,
     );
-    const tell = flags.once ? () => {} : tellQuestions({ workplace, folder, batonPath, say, logger });
+    const show = flags.once ? () => {} : showQuestions({ workplace, folder, batonPath, say, logger });
     const unwatch = orchestrator.onChange(() => {
-      tell(orchestrator.read());
+      show(orchestrator.read());
       person.look();
-      screen.show();
+      lines.show();
     });
-    // Whoever reads has gone (`baton demo | head`): there is nobody left to show anything to.
+    // The reader of the output has gone (`baton demo | head`).
     surroundings.stdout.once('error', () => void orchestrator.stop());
     if (flags.once) stopWhenIdle({ orchestrator, board, person, asking, logger });
     await runDaemon(daemon, signals);
     unwatch();
     await person.rest();
-    await screen.close();
+    await lines.close();
     const last = (await rows()).map((row) => ({ ...row, detail: person.whyRefused(row.identifier) ?? row.detail }));
     const outOfQuota = await countOutOfQuota(workplace, orchestrator.read().startedAt);
     surroundings.stdout.write(summary({ rows: last, daemon, folder, json, outOfQuota, batonPath }));
@@ -91,31 +92,20 @@ export async function demo(flags: DemoFlags, given: Surroundings): Promise<numbe
   }
 }
 
-/** Nobody watches: the agents wait a tenth of what their scripts say, unless somebody wants it otherwise. */
+/** No one watches: the agents wait a tenth of what their scripts say, unless the environment says otherwise. */
 function inHaste(surroundings: Surroundings): Surroundings {
   return { ...surroundings, env: { [rehearsalHaste]: '10', ...surroundings.env } };
 }
 
-interface DemoParts {
-  readonly folder: DemoFolder;
-  readonly logger: Logger;
-  readonly api: OpenedApi;
-}
-
-function openDemo({ folder, logger, api }: DemoParts, surroundings: Surroundings): Promise<Daemon> {
-  const { workflow: workflowPath, stateDir } = folder;
-  return createDaemon({ workflowPath, stateDir, trial: null, role: 'daemon', logger, api }, surroundings);
-}
-
-/** A demo whose tickets are all done shows nothing; the next one begins with new ones. */
-async function beginAnew(flags: DemoFlags, folder: DemoFolder, surroundings: Surroundings): Promise<number> {
+/** A demo whose issues are all done shows nothing; the next one begins with new ones. */
+async function startAgain(flags: DemoFlags, folder: DemoFolder, surroundings: Surroundings): Promise<number> {
   const kept = await putAside(folder);
-  if (!flags.json) surroundings.stdout.write(`The last demo is over; it is kept in ${kept}\n`);
+  if (!flags.json) surroundings.stdout.write(`The last demo is finished; it is kept in ${kept}\n`);
   return demo(flags, surroundings);
 }
 
 /** In the order they were filed. */
-async function allTickets(board: Board): Promise<Awaited<ReturnType<Board['list']>>> {
+async function allIssues(board: Board): Promise<Awaited<ReturnType<Board['list']>>> {
   const found = await board.list({ statuses: [], labels: [], limit: 1_000 });
   return found.toSorted(
     (left, right) => left.createdAt - right.createdAt || compareNumbers(left.identifier, right.identifier),
@@ -167,36 +157,31 @@ function stopWhenIdle({ orchestrator, board, person, asking, logger }: IdleWatch
 }
 
 function introduction(folder: DemoFolder, isOnce: boolean, url: string, batonPath: string): string {
-  const top = [batonPath, 'top', '--workflow', folder.workflow, '--state-dir', folder.stateDir].map(shellArgument);
+  const top = `${shellArgument(batonPath)} top ${placeFlags(folder)}`;
   return [
-    'Baton demo: ten tickets on the board, three agents at a time. The agent is "rehearsal", a scripted stand-in:',
+    'Baton demo: ten issues on the board, three agents at a time. The agent is "rehearsal", a scripted stand-in:',
     'it edits files, runs tests and commits for real, but no model is asked and nothing leaves this machine.',
     `The demo also plays the person who merges a reviewed branch${isOnce ? ' and answers what an agent asks' : ''}.`,
     ...(isOnce
       ? []
-      : ['One of the agents will ask you something; WORDS-1 works for two minutes, and hears what you tell it.']),
+      : [
+          'One of the agents will ask you something; WORDS-1 works for two minutes and hears what you say. Ctrl-C stops.',
+        ]),
     `Everything is in ${folder.root}`,
     `The dashboard is at ${url}`,
-    ...(isOnce ? [] : [`The same in another terminal: ${top.join(' ')}`]),
+    ...(isOnce ? [] : [`The same in another terminal: ${top}`]),
     '',
   ].join('\n');
 }
 
-function footer(model: ReadModel): string {
-  const { slots, totals } = model;
-  const figures = `agents ${slots.used}/${slots.limit}   runs ${totals.runs}   tokens ${totals.totalTokens.toLocaleString('en')} (scripted)`;
-  const parked = withoutQuota(model);
-  return `${figures}   Ctrl-C stops${parked === '' ? '' : `   quota: ${parked}`}`;
-}
-
-/** Runs of this life that ended because the quota of their account was used up. */
+/** Runs of this demo that ended because the quota of their account was used up. */
 async function countOutOfQuota({ store, project }: Workplace, startedAt: number): Promise<number> {
   const runs = await store.runs.list(project.id, { limit: 1_000 });
   return runs.filter((run) => run.startedAt >= startedAt && run.finish?.errorCode === 'agent_quota_exhausted').length;
 }
 
 interface Ending {
-  readonly rows: readonly TicketRow[];
+  readonly rows: readonly IssueRow[];
   readonly daemon: Daemon;
   readonly folder: DemoFolder;
   readonly json: boolean;
@@ -217,7 +202,7 @@ function summary({ rows, daemon, folder, json, outOfQuota, batonPath }: Ending):
   const left = rows.filter(({ status }) => status !== 'done');
   return [
     '',
-    `${done} of ${rows.length} tickets done in ${totals.runs} runs; ${runsText(bad)} failed, ${runsText(outOfQuota)} found no quota.`,
+    `${done} of ${rows.length} issues done in ${totals.runs} runs; ${runsText(bad)} failed, ${runsText(outOfQuota)} found no quota.`,
     ...left.map(({ identifier, status, detail }) => `  ${identifier} is left: ${detail || status}`),
     ...(left.length === 0 ? [] : ['The next demo goes on from here.']),
     'See what the agents made, what Baton knows, and the log:',

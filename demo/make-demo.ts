@@ -3,10 +3,11 @@ import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { BatonError } from '../src/core/baton-error.ts';
+import { shellWord } from '../src/daemon/shell-word.ts';
 import type { Surroundings } from '../src/daemon/surroundings.ts';
 import { daemonStatus } from '../src/daemon/workplace.ts';
+import { demoIssues } from './demo-issues.ts';
 import { demoProject } from './demo-project.ts';
-import { demoTickets } from './demo-tickets.ts';
 import { demoWorkflow } from './demo-workflow.ts';
 import { demoAuthor, git } from './git.ts';
 
@@ -22,7 +23,7 @@ const mark = '.baton-demo';
 const markText = [
   'A folder of `baton demo`. It may be removed when no demo runs.',
   `Made of ${createHash('sha256')
-    .update(JSON.stringify([demoWorkflow, demoProject, demoTickets]))
+    .update(JSON.stringify([demoWorkflow, demoProject, demoIssues]))
     .digest('hex')}`,
   '',
 ].join('\n');
@@ -35,7 +36,7 @@ export interface OpenedDemo {
 
 /**
  * The folder of the demo: the one that is there, to go on with it, or a new one with a git repository of real files. One
- * that another version of Baton made cannot be gone on with: its tickets and settings are others. It is put aside.
+ * that another version of Baton made has other issues and settings. It is put aside.
  */
 export async function openDemoFolder(wanted: string | undefined, surroundings: Surroundings): Promise<OpenedDemo> {
   const folder = demoFolder(wanted, surroundings);
@@ -44,6 +45,11 @@ export async function openDemoFolder(wanted: string | undefined, surroundings: S
   const keptOther = found === null ? null : await putOtherAside(folder, surroundings);
   await makeDemo(folder, surroundings);
   return { folder, keptOther };
+}
+
+/** The flags by which a command of the reader finds this demo. */
+export function placeFlags({ workflow, stateDir }: DemoFolder): string {
+  return `--workflow ${shellWord(workflow)} --state-dir ${shellWord(stateDir)}`;
 }
 
 async function putOtherAside(folder: DemoFolder, surroundings: Surroundings): Promise<string> {
@@ -67,7 +73,7 @@ async function makeDemo({ root, project, workflow }: DemoFolder, surroundings: S
   await writeFile(path.join(root, mark), markText);
 }
 
-/** Puts a demo that is over aside, so that the next one begins anew; gives its new name. Nothing is removed. */
+/** Puts a finished demo aside, so that the next one starts again; returns its new name. Nothing is removed. */
 export async function putAside({ root }: DemoFolder): Promise<string> {
   for (let number = 1; ; number += 1) {
     const name = `${root}-finished-${number}`;
@@ -88,7 +94,7 @@ function demoFolder(wanted: string | undefined, { cwd, env, homeDir }: Surroundi
   };
 }
 
-/** The folder may hold something of somebody: nothing is written over (law 8). */
+/** The folder may hold the user's own files: nothing is overwritten (law 8). */
 async function makeEmptyFolder(root: string): Promise<void> {
   const nextStep = `Choose another folder with --dir, or remove ${root} if it is the rest of a demo.`;
   try {

@@ -6,12 +6,12 @@ import { harmlessLine } from '../src/core/text/harmless-line.ts';
 import type { Surroundings } from '../src/daemon/surroundings.ts';
 import type { BoardIssue } from '../src/store/tables/board-issues.ts';
 import type { Board } from '../src/tracker/board/board.ts';
-import type { AskingIssue } from './asking-issues.ts';
 import { demoAuthor, git } from './git.ts';
+import type { Announcement } from './lines.ts';
 import type { DemoFolder } from './make-demo.ts';
-import type { Announcement } from './screen.ts';
+import type { AskingIssue } from './questions.ts';
 
-/** A branch comes a moment after its ticket; one that has not come by then does not come. */
+/** A branch comes a moment after its issue; one that has not come by then does not come. */
 const patienceMs = 60_000;
 
 /** In whose name it acts. */
@@ -23,9 +23,9 @@ export interface PlayedPerson {
   look(): void;
   /** Resolves when it is not at work any more. */
   rest(): Promise<void>;
-  /** Whether it has given up this ticket, or this question by its key. */
+  /** Whether it has given up this issue, or this question by its key. */
   hasRefused(key: string): boolean;
-  /** Why it has given up the ticket with this identifier; null when it has not. */
+  /** Why it has given up the issue with this identifier; null when it has not. */
   whyRefused(identifier: string): string | null;
 }
 
@@ -34,19 +34,19 @@ export interface PersonParts {
   readonly folder: DemoFolder;
   readonly logger: Logger;
   readonly clock: Clock;
-  /** Told of each ticket that it gives up. */
+  /** Called for each issue that it gives up. */
   readonly say: (announcement: Announcement) => void;
-  /** Whether an agent still works on this ticket. */
+  /** Whether an agent still works on this issue. */
   readonly isRunning: (id: string) => boolean;
-  /** The issues that wait for an answer of its; none where the answers are left to others. */
+  /** The issues that wait for an answer from it; none when a real person answers. */
   readonly asking: () => readonly AskingIssue[];
   /** Rejects when it cannot. */
   readonly answer: (asking: AskingIssue) => Promise<void>;
 }
 
 /**
- * Plays the person of the demo: merges the branch of each ticket in review and moves the ticket to done, and answers what
- * it is asked. Only a person may do that, and the demo says that it does.
+ * Plays the person of the demo: merges the branch of each issue in review and moves the issue to done, and answers
+ * questions. Only a person may do that, and the demo says that it does.
  */
 export function playPerson(parts: PersonParts, surroundings: Surroundings): PlayedPerson {
   const { board, folder, logger, clock } = parts;
@@ -94,7 +94,7 @@ export function playPerson(parts: PersonParts, surroundings: Surroundings): Play
       });
     }
   };
-  /** After a crash it comes a moment after the ticket. */
+  /** After a crash it comes a moment after the issue. */
   const hasBranch = (issue: BoardIssue): Promise<boolean> =>
     git(folder.project, ['show-ref', '--verify', '--quiet', `refs/heads/${branchOf(issue)}`], surroundings).then(
       () => true,

@@ -40,7 +40,7 @@ async function stop(demo: RunningBaton): Promise<void> {
   expect(await demo.ended).toMatchObject({ code: 0, stderr: '' });
 }
 
-/** Each test carries all tickets through. */
+/** Each test carries all issues through. */
 const wholeDemo = { timeout: 180_000 };
 
 describe.concurrent('the question in the demo', wholeDemo, () => {
@@ -53,20 +53,20 @@ describe.concurrent('the question in the demo', wholeDemo, () => {
     expect(demo.stdout()).toMatch(
       /^WORDS-10 .*: Is one exclamation mark enough\?\n {2}1 {2}one is enough\n {2}2 {2}one is plenty\n.* 10 min /m,
     );
-    // Whoever is asked takes one of three slots; the others are done without an answer.
+    // An agent that asks takes one of three slots; the others are done without an answer.
     await soon(async () => expect(await doneIn(place)).toHaveLength(9));
     expect(await doneIn(place)).not.toContain('WORDS-10');
 
     await shell('sh', ['-c', lineToType(demo.stdout())], { cwd: '/', env: place.env });
     await soon(async () => expect(await doneIn(place)).toContain('WORDS-10'));
     await stop(demo);
-    // Tickets that are done, tickets, runs, runs that failed, runs without quota.
+    // Issues that are done, issues, runs, runs that failed, runs without quota.
     expect(demo.stdout()).toMatch(/^10 \D+ 10 \D+ 13 \D+ 1 \D+ 2 [^\d\n]+$/m);
     expect(place.pids()).toEqual([]);
   });
 
   // @conforms runs.50
-  it('that nobody answers holds its ticket, is told again, and is answered by the next demo that plays the person', async () => {
+  it('that gets no answer holds its issue, is shown again, and is answered by the next demo that plays the person', async () => {
     using place = new Place(inHaste);
     const demo = startBaton(place, 'demo', '--json', '--dir', 'demo');
     await soon(() => expect(lastWith(demo, { identifier: 'WORDS-2', status: 'running' })).toBeDefined());

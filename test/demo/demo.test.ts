@@ -40,7 +40,7 @@ describe('baton demo --once --json', () => {
   const git = (...args: string[]): string => execFileSync('git', ['-C', project, ...args], { encoding: 'utf8' });
   const rowsOf = (identifier: string) => rows.filter((row) => row.identifier === identifier);
 
-  it('carries ten tickets through, and leaves nothing running', { tags: ['smoke'] }, () => {
+  it('carries ten issues through, and leaves nothing running', { tags: ['smoke'] }, () => {
     expect(ended).toMatchObject({ code: 0, stderr: '' });
     expect(rows.at(-1)).toEqual({
       summary: { tickets: 10, done: 10, runs: 13, failed: 1, out_of_quota: 2, folder: path.dirname(project) },
@@ -49,7 +49,7 @@ describe('baton demo --once --json', () => {
     expect(readdirSync(place.temporary)).toEqual([]);
   });
 
-  it('tells each ticket from its first look to its end, one JSON object a line', () => {
+  it('tells each issue from its first poll to its end, one JSON object a line', () => {
     const [answer, ...others] = rows.filter((row) => 'question' in row);
     expect({ answer, others }).toMatchObject({ answer: { identifier: 'WORDS-10' }, others: [] });
     for (const row of rows.slice(0, -1).filter((each) => each !== answer)) {
@@ -137,7 +137,7 @@ describe('baton demo --once --json', () => {
     ]);
   });
 
-  it('leaves a branch a ticket in the repository, with its commit', () => {
+  it('leaves a branch an issue in the repository, with its commit', () => {
     const branches = git('for-each-ref', '--format=%(refname:short)', 'refs/heads').trim().split('\n');
     expect(branches.toSorted()).toEqual(
       [...identifiers.map((identifier) => `baton/${identifier.toLowerCase()}`), 'main'].toSorted(),
@@ -211,7 +211,7 @@ describe('baton demo in the middle', () => {
     expect(stdout).toContain(` ${path.join(place.folder, 'empty')}\n`);
     expect(stdout).toMatch(/ http:\/\/127\.0\.0\.1:\d+\n/);
     expect(stdout).toMatch(/^\d\d:\d\d:\d\d WORDS-5 .*WORDS-2/m);
-    // Tickets that are done, tickets, runs, runs that failed, runs without quota.
+    // Issues that are done, issues, runs, runs that failed, runs without quota.
     expect(stdout).toMatch(/^\d \D+ 10 \D+ \d+ \D+ \d \D+ 0 [^\d\n]+$/m);
     expect(stdout).toMatch(/^ {2}WORDS-7 .*: /m);
     expect(stdout.trimEnd().split('\n').at(-1)).toContain('baton.log');
@@ -219,10 +219,10 @@ describe('baton demo in the middle', () => {
   });
 
   // @conforms board.23
-  it('goes on where it was killed, twice, with one commit a ticket, and begins anew when all is done', async () => {
+  it('goes on where it was killed, twice, with one commit an issue, and starts again when all is done', async () => {
     using place = new Place(inHaste);
     const folder = path.join(place.state, 'baton', 'demo');
-    // Killed when work was committed and not handed over: whoever begins again would commit it again.
+    // Killed when work was committed and not handed over: a new run that starts over would commit it again.
     await killWhen(place, () => expect(committedIn(folder)).not.toEqual([]));
     // And in the middle of everything: some are done, some are at work, some wait.
     await killWhen(place, (stdout) => expect(stdout).toContain('"status":"done"'));
@@ -235,18 +235,18 @@ describe('baton demo in the middle', () => {
       })
         .trim()
         .split('\n');
-    const ofTickets = (subject: string): boolean => /^WORDS-\d+: /.test(subject);
-    const ticketsIn = (branch: string): string[] =>
+    const ofIssues = (subject: string): boolean => /^WORDS-\d+: /.test(subject);
+    const issuesIn = (branch: string): string[] =>
       subjects(branch, '--no-merges')
-        .filter(ofTickets)
+        .filter(ofIssues)
         .map((subject) => subject.split(':')[0] ?? '')
         .toSorted();
-    expect(ticketsIn('main')).toEqual(identifiers.toSorted());
+    expect(issuesIn('main')).toEqual(identifiers.toSorted());
     expect(subjects('main', '--no-merges')).toHaveLength(11);
     const merged = subjects('main', '--merges', '--first-parent').map((subject) => /WORDS-\d+/.exec(subject)?.[0]);
     expect(merged.toSorted()).toEqual(identifiers.toSorted());
     for (const identifier of identifiers) {
-      const own = ticketsIn(`baton/${identifier.toLowerCase()}`).filter((each) => each === identifier);
+      const own = issuesIn(`baton/${identifier.toLowerCase()}`).filter((each) => each === identifier);
       expect(own).toEqual([identifier]);
     }
 
@@ -257,7 +257,7 @@ describe('baton demo in the middle', () => {
     expect(await anew.ended).toMatchObject({ code: 0 });
   }, 120_000);
 
-  it('stops when whoever reads its output has gone', async () => {
+  it('stops when the reader of its output has gone', async () => {
     using place = new Place(inHaste);
     const running = startBaton(place, 'demo');
     await expect.poll(() => running.stdout(), { timeout: 25_000 }).toMatch(/^\d\d:\d\d:\d\d WORDS-2 /m);

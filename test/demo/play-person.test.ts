@@ -1,7 +1,7 @@
 import { tmpdir } from 'node:os';
 import { afterEach, describe, expect, it } from 'vitest';
+import type { Announcement } from '../../demo/lines.ts';
 import { playPerson } from '../../demo/play-person.ts';
-import type { Announcement } from '../../demo/screen.ts';
 import type { Surroundings } from '../../src/daemon/surroundings.ts';
 import { memoryLogger } from '../fake/memory-logger.ts';
 import { ada, aRun, type BoardScene, openScene, theOrchestrator } from '../tracker/board-scene.ts';
@@ -11,7 +11,7 @@ import { scratchFolder } from '../workspace/scratch-folder.ts';
 let scene: BoardScene | null = null;
 afterEach(() => scene?.close());
 
-/** A ticket in review, and a person who looks at it. */
+/** An issue in review, and a person who checks it. */
 async function staged() {
   scene = await openScene();
   const { board, clock } = scene;
@@ -23,9 +23,14 @@ async function staged() {
   const said: Announcement[] = [];
   const person = playPerson(
     {
-      ...{ board, clock, logger: memoryLogger(), say: (announcement) => said.push(announcement) },
+      board,
+      clock,
+      logger: memoryLogger(),
+      say: (announcement) => said.push(announcement),
       folder: { root: project, workflow: '', project, stateDir: '' },
-      ...{ isRunning: () => false, asking: () => [], answer: async () => {} },
+      isRunning: () => false,
+      asking: () => [],
+      answer: async () => {},
     },
     // Only the environment is used, for git.
     { env: { PATH: process.env.PATH, HOME: tmpdir() } } as unknown as Surroundings,

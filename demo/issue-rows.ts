@@ -6,7 +6,7 @@ import type { IssueName } from '../src/orchestrator/claims/claim.ts';
 import type { ReadModel, RetryingView } from '../src/orchestrator/view/read-model.ts';
 import type { BoardIssue } from '../src/store/tables/board-issues.ts';
 
-/** How each status is called on a screen. */
+/** The word for each status in a line. */
 export const statusWords = {
   waiting: 'waiting',
   running: 'running',
@@ -18,8 +18,8 @@ export const statusWords = {
   done: 'done',
 } as const;
 
-/** One ticket as a watcher sees it. */
-export interface TicketRow {
+/** One issue as a watcher sees it. */
+export interface IssueRow {
   readonly identifier: string;
   readonly title: string;
   readonly state: string;
@@ -28,15 +28,15 @@ export interface TicketRow {
   readonly detail: string;
   /** The code of why it does not start or go on; null while nothing is in its way. */
   readonly code: string | null;
-  /** When Baton looks at it again, in ISO format; null when that is not known. */
+  /** When Baton tries it again, in ISO format; null when that is not known. */
   readonly until: string | null;
 }
 
 /** The command that shows the question of an issue, whichever folder the reader is in. */
 export type AskHere = (identifier: string) => string;
 
-/** All tickets with what the orchestrator knows of each, in words that cannot steer a terminal, whoever wrote them. */
-export function ticketRows(issues: readonly BoardIssue[], model: ReadModel, askHere: AskHere): TicketRow[] {
+/** All issues with what the orchestrator knows of each, in words that cannot steer a terminal. */
+export function issueRows(issues: readonly BoardIssue[], model: ReadModel, askHere: AskHere): IssueRow[] {
   return issues.map((issue) => {
     const { status, detail, code = null, until = null } = statusOf(issue, model, askHere);
     return {
@@ -52,7 +52,7 @@ export function ticketRows(issues: readonly BoardIssue[], model: ReadModel, askH
   });
 }
 
-interface Status extends Pick<TicketRow, 'status' | 'detail'> {
+interface Status extends Pick<IssueRow, 'status' | 'detail'> {
   readonly code?: string | null;
   readonly until?: number;
 }
@@ -82,7 +82,7 @@ function statusOf(issue: BoardIssue, model: ReadModel, askHere: AskHere): Status
     return { status: 'waiting_quota', detail: quotaText(unpaid, model), code: 'waiting_quota', until: unpaid.dueAt };
   const retrying = model.retrying.find(isThis);
   if (retrying !== undefined) {
-    const why = retrying.error === null ? 'looks again' : `waits to try again: ${retrying.error}`;
+    const why = retrying.error === null ? 'checks again' : `waits to try again: ${retrying.error}`;
     return { status: 'retrying', detail: why, code: retrying.waitCode, until: retrying.dueAt };
   }
   const skipped = model.skipped.find(isThis)?.reason;
@@ -100,14 +100,14 @@ function quotaText({ dueAt, waitReason, error }: RetryingView, model: ReadModel)
 }
 
 /** The accounts that nothing starts on now, and until when; empty when all are ready. */
-export function withoutQuota({ accounts }: ReadModel): string {
+function withoutQuota({ accounts }: ReadModel): string {
   return accounts
     .filter(({ waitsFor }) => waitsFor !== null)
     .map(({ name, parked }) => `${name} has none${parked === null ? '' : ` until ${timeOfDay(parked.until)}`}`)
     .join(', ');
 }
 
-/** As the lines of the demo tell the time. */
+/** The time as the lines of the demo show it. */
 export function timeOfDay(at: number): string {
   return new Date(at).toISOString().slice(11, 19);
 }

@@ -1,5 +1,7 @@
-/** One ticket of the demo. The script is what the stand-in agent acts out; a real agent would read the description alone. */
-export interface DemoTicket {
+import type { Board } from '../src/tracker/board/board.ts';
+
+/** One issue of the demo. The script is what the stand-in agent acts out; a real agent would read the description alone. */
+export interface DemoIssue {
   readonly identifier: string;
   readonly title: string;
   readonly description: string;
@@ -8,19 +10,19 @@ export interface DemoTicket {
   readonly script: readonly string[];
 }
 
-/** How long one of the agents works and listens to a person, where somebody watches. */
+/** How long one of the agents works and listens to a person, when a person watches. */
 const listenMs = 120_000;
 
 /** How long an account of the demo is without quota: long enough to be seen, and to need the other account. */
 const noQuotaMs = 6_000;
 
 /**
- * Ten tickets: four priorities, one that waits for another, one whose first run fails, one that runs out of quota on both
- * accounts, one that asks a person, and one that works for long and writes down what it is told. They wait as long as it
+ * Ten issues: four priorities, one that waits for another, one whose first run fails, one that runs out of quota on both
+ * accounts, one that asks a person, and one that works for long and writes down what you tell it. They wait as long as it
  * takes to watch them; `baton demo --once` is in haste (`agent/rehearsal/haste.ts`).
  */
-export const demoTickets: readonly DemoTicket[] = [
-  ticket(
+export const demoIssues: readonly DemoIssue[] = [
+  demoIssue(
     'WORDS-1',
     1,
     'Describe the project in the README',
@@ -28,73 +30,79 @@ export const demoTickets: readonly DemoTicket[] = [
     [
       'append README.md',
       '|',
-      '| It exists so that nobody writes these six lines again.',
+      '| It exists so that no one writes these six lines again.',
       `listen ${listenMs} README.md`,
     ],
   ),
-  ticket('WORDS-2', 1, 'Add slugify', 'Turn a title into a part of an address: lower case, dashes, nothing else.', [
+  demoIssue('WORDS-2', 1, 'Add slugify', 'Turn a title into a part of an address: lower case, dashes, nothing else.', [
     ...addFunction(
       'slugify',
       "text.toLowerCase().replace(/[^a-z0-9]+/g, '-').replace(/^-|-$/g, '')",
-      "'One ticket, one agent!'",
-      "'one-ticket-one-agent'",
+      "'One issue, one agent!'",
+      "'one-issue-one-agent'",
     ),
   ]),
-  ticket('WORDS-3', 2, 'Add truncate', 'Cut a text to a length and end it with an ellipsis.', [
+  demoIssue('WORDS-3', 2, 'Add truncate', 'Cut a text to a length and end it with an ellipsis.', [
     ...addFunction(
       'truncate',
       "text.length <= 12 ? text : text.slice(0, 11).concat('…')",
-      "'One ticket, one agent'",
-      "'One ticket,…'",
+      "'One issue, one agent'",
+      "'One issue, …'",
     ),
   ]),
-  ticket('WORDS-4', 2, 'Add countWords', 'Count the words of a text. The test runner is not there on the first try.', [
-    'first fail The test runner could not be started: connection reset',
-    ...addFunction('countWords', 'text.split(/\\s+/).filter(Boolean).length', "' one  ticket '", '2'),
-  ]),
-  ticket(
+  demoIssue(
+    'WORDS-4',
+    2,
+    'Add countWords',
+    'Count the words of a text. The test runner is not there on the first try.',
+    [
+      'first fail The test runner could not be started: connection reset',
+      ...addFunction('countWords', 'text.split(/\\s+/).filter(Boolean).length', "' one  issue '", '2'),
+    ],
+  ),
+  demoIssue(
     'WORDS-5',
     1,
     'Add permalink on top of slugify',
     'An address for a title. Needs slugify, so it waits for WORDS-2.',
     [
       'write src/permalink.js',
-      "| import { slugify } from '../src/cli/demo/slugify.js';",
+      "| import { slugify } from './slugify.js';",
       '|',
       '| /** The address of a title. */',
       '| export function permalink(title) {',
       "|   return '/p/'.concat(slugify(title));",
       '| }',
-      ...testFile('permalink', "'One ticket'", "'/p/one-ticket'"),
+      ...testFile('permalink', "'One issue'", "'/p/one-issue'"),
     ],
     ['WORDS-2'],
   ),
-  ticket('WORDS-6', 4, 'Add reverse', 'Reverse a text by its characters.', [
+  demoIssue('WORDS-6', 4, 'Add reverse', 'Reverse a text by its characters.', [
     ...addFunction('reverse', "[...text].reverse().join('')", "'baton'", "'notab'"),
   ]),
-  ticket('WORDS-7', 4, 'Add initials', 'The first letters of the words, in capitals.', [
+  demoIssue('WORDS-7', 4, 'Add initials', 'The first letters of the words, in capitals.', [
     ...addFunction(
       'initials',
       "text.split(/\\s+/).map((word) => word[0].toUpperCase()).join('')",
-      "'one ticket'",
-      "'OT'",
+      "'one issue'",
+      "'OI'",
     ),
   ]),
-  ticket('WORDS-8', 4, 'Ignore editor files', 'Keep the files of editors out of the repository.', [
+  demoIssue('WORDS-8', 4, 'Ignore editor files', 'Keep the files of editors out of the repository.', [
     'write .gitignore',
     '| .vscode/',
     '| *.swp',
   ]),
-  ticket('WORDS-9', 3, 'Add camelCase', 'Join words with capitals. The quota of each account runs out on the way.', [
+  demoIssue('WORDS-9', 3, 'Add camelCase', 'Join words with capitals. The quota of each account runs out on the way.', [
     ...addFunction(
       'camelCase',
       'text.toLowerCase().replace(/ +(.)/g, (_, letter) => letter.toUpperCase())',
-      "'One ticket'",
-      "'oneTicket'",
+      "'One issue'",
+      "'oneIssue'",
     ),
     `quota ${noQuotaMs} 2`,
   ]),
-  ticket(
+  demoIssue(
     'WORDS-10',
     2,
     'Add shout',
@@ -108,17 +116,17 @@ export const demoTickets: readonly DemoTicket[] = [
   ),
 ];
 
-/** What every ticket has in common: read, do the work, test, commit, hand over for review. */
-function ticket(
+/** What every issue has in common: read, do the work, test, commit, hand over for review. */
+function demoIssue(
   identifier: string,
   priority: number,
   title: string,
   description: string,
   work: readonly string[],
   blockedBy: readonly string[] = [],
-): DemoTicket {
+): DemoIssue {
   const script = [
-    'say Reading the ticket and the code',
+    'say Reading the issue and the code',
     'wait 4000',
     ...work,
     'spend 1200',
@@ -148,10 +156,30 @@ function testFile(name: string, given: string, expected: string): string[] {
     `write test/${name}.test.js`,
     "| import assert from 'node:assert/strict';",
     "| import { test } from 'node:test';",
-    `| import { ${name} } from '../src/cli/src/${name}.js';`,
+    `| import { ${name} } from '../src/${name}.js';`,
     '|',
     `| test('${name}', () => {`,
     `|   assert.equal(${name}(${given}), ${expected});`,
     '| });',
   ];
+}
+
+const author = { kind: 'person', name: 'baton demo' } as const;
+
+/** Files the issues on the board. Each has a key, so that a demo that goes on files none of them twice. */
+export async function fileIssues(board: Board): Promise<void> {
+  const ids = new Map<string, string>();
+  for (const { identifier, title, description, priority, blockedBy, script } of demoIssues) {
+    const { issue } = await board.create(
+      {
+        title,
+        priority,
+        description: `${description}\n\n\`\`\`rehearsal\n${script.join('\n')}\n\`\`\``,
+        blockerIds: blockedBy.map((blocker) => ids.get(blocker) ?? blocker),
+        clientKey: identifier,
+      },
+      { author },
+    );
+    ids.set(identifier, issue.id);
+  }
 }
