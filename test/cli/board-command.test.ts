@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { cutTo, displayWidth, padTo, wrapTo } from '../../src/cli/board/text-width.ts';
+import { cut, padded, widthOf, wrapped } from '../../src/cli/cell-text.ts';
 import { ada } from '../tracker/board-scene.ts';
 import { type BoardProgram, boardProgram } from './board-program.ts';
 
@@ -47,7 +47,7 @@ describe('baton board', () => {
     for (let columns = 38; columns <= 200; columns += 9) {
       program.terminal = { isTTY: true, columns };
       const lines = (await program.run('board')).out.split('\n');
-      expect(Math.max(...lines.map(displayWidth))).toBeLessThanOrEqual(columns);
+      expect(Math.max(...lines.map(widthOf))).toBeLessThanOrEqual(columns);
     }
   });
 
@@ -101,16 +101,16 @@ describe('the width of text in a terminal', () => {
     ['🚀', 2],
     ['', 0],
   ])('%j takes %i cells', (text, width) => {
-    expect(displayWidth(text)).toBe(width);
+    expect(widthOf(text)).toBe(width);
   });
 
   it('cuts, pads and wraps by cells', () => {
-    expect(cutTo('abcdef', 4)).toBe('abc…');
-    expect(cutTo('日本語', 4)).toBe('日…');
-    expect(cutTo('abc', 0)).toBe('');
-    expect(padTo('日本', 6)).toBe('日本  ');
-    expect(wrapTo('one two three four', 8, 2)).toEqual(['one two', 'three f…']);
-    expect(wrapTo('unbreakable', 5, 2)).toEqual(['unbr…']);
-    expect(wrapTo('', 5, 2)).toEqual([]);
+    expect(cut('abcdef', 4)).toBe('abc…');
+    expect(cut('日本語', 4)).toBe('日…');
+    expect(cut('abc', 0)).toBe('');
+    expect(padded('日本', 6)).toBe('日本  ');
+    expect(wrapped('one two three four', 8, 2)).toEqual(['one two', 'three f…']);
+    expect(wrapped('unbreakable', 5, 2)).toEqual(['unbre', 'akab…']);
+    expect(wrapped('', 5, 2)).toEqual([]);
   });
 });

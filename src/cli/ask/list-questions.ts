@@ -4,7 +4,7 @@ import { harmlessLine } from '../../core/text/harmless-line.ts';
 import type { Surroundings } from '../../daemon/surroundings.ts';
 import { openWorkplace } from '../../daemon/workplace.ts';
 import type { StoredQuestion } from '../../store/tables/questions.ts';
-import { cutTo } from '../board/text-width.ts';
+import { cut } from '../cell-text.ts';
 import { columns } from '../columns.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { jsonLine } from '../json-line.ts';
@@ -62,7 +62,7 @@ function table(listed: readonly Listed[]): string {
       question.kind,
       age,
       stateText(state),
-      cutTo(harmlessLine(question.text), longestText),
+      cut(harmlessLine(question.text), longestText),
     ].map(harmlessLine);
   });
   const lines = columns(['ID', 'ISSUE', 'KIND', 'AGE>', 'STATE', 'QUESTION'], rows);

@@ -1,6 +1,6 @@
 import type { BoardColumn } from '../../tracker/board/read-board.ts';
+import { cut, padded, wrapped } from '../cell-text.ts';
 import { cardOf } from './card.ts';
-import { cutTo, padTo, wrapTo } from './text-width.ts';
 
 /** A narrower column holds hardly a word of a title, and a wider one is harder to read than a list. */
 const narrowest = 18;
@@ -17,7 +17,7 @@ export function boardAsColumns(columns: readonly BoardColumn[], terminalWidth: n
   const height = Math.max(...drawn.map((lines) => lines.length));
   const rows = Array.from({ length: height }, (_, row) =>
     drawn
-      .map((lines) => padTo(lines[row] ?? '', width))
+      .map((lines) => padded(lines[row] ?? '', width))
       .join(' '.repeat(gap))
       .trimEnd(),
   );
@@ -30,8 +30,8 @@ function drawColumn({ status, count, issues }: BoardColumn, width: number): stri
     .flatMap(({ head, title, waits }) => [
       '',
       head,
-      ...wrapTo(title, width, titleLines),
-      ...(waits === '' ? [] : [cutTo(waits, width)]),
+      ...wrapped(title, width, titleLines),
+      ...(waits === '' ? [] : [cut(waits, width)]),
     ]);
   const more = count > issues.length ? ['', `… ${count - issues.length} more`] : [];
   return [`${status} (${count})`, '─'.repeat(width), ...cards.slice(1), ...more];

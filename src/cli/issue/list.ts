@@ -1,7 +1,7 @@
 import type { BoardStatus } from '../../core/issue/board-status.ts';
 import { harmlessLine } from '../../core/text/harmless-line.ts';
 import type { BoardIssue } from '../../store/tables/board-issues.ts';
-import { cutTo, displayWidth, padTo } from '../board/text-width.ts';
+import { cut, padded, widthOf } from '../cell-text.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { answer, type BoardContext } from './board-context.ts';
 import { issuesAsJson } from './issue-json.ts';
@@ -35,11 +35,11 @@ function table(issues: readonly BoardIssue[], { isTTY, columns }: { isTTY?: bool
     ),
   ];
   const titleLimit = 60;
-  const width = (column: number): number => Math.max(...rows.map((row) => displayWidth(row[column] ?? '')));
+  const width = (column: number): number => Math.max(...rows.map((row) => widthOf(row[column] ?? '')));
   const widths = [0, 1, 2, 3].map((column) => (column === 3 && isTTY ? Math.min(width(3), titleLimit) : width(column)));
   return rows.map((row) => {
-    const cells = row.map((cell, column) => (column === 4 ? cell : padTo(cell, widths[column] ?? 0)));
+    const cells = row.map((cell, column) => (column === 4 ? cell : padded(cell, widths[column] ?? 0)));
     const line = cells.join('  ').trimEnd();
-    return isTTY && columns ? cutTo(line, columns) : line;
+    return isTTY && columns ? cut(line, columns) : line;
   });
 }

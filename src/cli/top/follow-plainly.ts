@@ -1,11 +1,11 @@
 import { type Clock, sleep } from '../../clock/clock.ts';
 import type { Output } from '../../daemon/surroundings.ts';
-import { askNow } from './input/ask-now.ts';
-import { cellText } from './lines/cell-text.ts';
+import { cellText } from '../cell-text.ts';
 import { plainLines } from './lines/plain-lines.ts';
-import type { TopSource } from './top-source.ts';
+import { timeOfDay } from './lines/short-text.ts';
+import { askNow, type TopSource } from './top-source.ts';
 
-const lookEveryMs = 1_000;
+const askEveryMs = 1_000;
 
 /** The same for pipes and files: a line for each change, until the signal. That the daemon is gone, or back, is one too. */
 export async function followPlainly(
@@ -17,7 +17,7 @@ export async function followPlainly(
   const changes = plainLines();
   let isGone = false;
   const write = (text: string): void => void output.write(`${text}\n`);
-  const tell = (text: string): void => write(`${new Date(clock.now()).toISOString().slice(11, 19)} ${text}`);
+  const tell = (text: string): void => write(`${timeOfDay(clock.now())} ${text}`);
   while (!signal.aborted) {
     const asked = await askNow(source, clock);
     if (signal.aborted) return;
@@ -31,7 +31,7 @@ export async function followPlainly(
       for (const line of changes(asked.nows, clock.now())) write(line);
     }
     for (const line of source.log()) write(cellText(line));
-    await sleep(clock, lookEveryMs, signal).catch(() => {
+    await sleep(clock, askEveryMs, signal).catch(() => {
       // It only ended sooner; the loop sees why.
     });
   }

@@ -1,8 +1,8 @@
-import { cellText } from './lines/cell-text.ts';
+import { cellText, padded, wrapped } from '../cell-text.ts';
+import { bindings } from './input/press-key.ts';
 import { detailsLines } from './lines/details-lines.ts';
 import { footLines } from './lines/foot-lines.ts';
 import { headLines } from './lines/head-lines.ts';
-import { helpLines } from './lines/help-lines.ts';
 import { cell, exactly, type Line } from './lines/line.ts';
 import { listLines } from './lines/list-lines.ts';
 import { rowOf, type TopState } from './top-state.ts';
@@ -22,39 +22,34 @@ export interface Frame {
   readonly height: number;
 }
 
-/** From this height on there is room for a blank between the parts, and for the log. */
-const roomyRows = 16;
+/** From this height on there is space for a blank between the parts, and for the log. */
+const spaciousRows = 16;
 const mostHead = 8;
 const mostLog = 5;
 
-/** What is to be seen. While the daemon does not answer, times stand still as they were when it last did. */
+/** The whole screen. While the daemon does not answer, times stand still. */
 export function drawFrame(state: TopState, { columns, rows }: Size, at: number): Frame {
   const seenAt = state.gone === null ? at : (state.answeredAt ?? at);
-  const isRoomy = rows >= roomyRows;
-  const blank: readonly Line[] = isRoomy ? [exactly([], columns)] : [];
+  const isSpacious = rows >= spaciousRows;
+  const blank: readonly Line[] = isSpacious ? [exactly([], columns)] : [];
   const foot = footLines(state, columns).slice(-rows);
-  const facts = { ...state, isKnown: state.answeredAt !== null };
   const left = rows - foot.length;
-  const head = headLines(
-    facts,
-    at,
-    columns,
-    Math.min(mostHead, isRoomy ? Math.floor(left / 2) : Math.min(3, left - 1)),
-  );
-  const log = isRoomy && state.screen !== 'help' ? logLines(state.log, columns) : [];
+  const headRows = Math.min(mostHead, isSpacious ? Math.floor(left / 2) : Math.min(3, left - 1));
+  const head = headLines(state, at, columns, headRows);
+  const log = isSpacious && state.screen !== 'help' ? logLines(state.log, columns) : [];
   const height = Math.max(0, left - head.length - log.length - 2 * blank.length);
   const middle =
     state.screen === 'list' ? listPart(state, seenAt, columns, height) : pagePart(state, seenAt, columns, height);
-  const body = Array.from({ length: height }, (_, line) => middle.lines[line] ?? exactly([], columns));
-  const lines = [...head, ...blank, ...body, ...log, ...blank, ...foot].slice(0, rows);
-  return { listTop: middle.listTop, pageTop: middle.pageTop, height, lines: filled(lines, columns, rows) };
+  const body = filled(middle.lines, columns, height);
+  const lines = filled([...head, ...blank, ...body, ...log, ...blank, ...foot], columns, rows);
+  return { listTop: middle.listTop, pageTop: middle.pageTop, height, lines };
 }
 
 type Middle = Pick<Frame, 'lines' | 'listTop' | 'pageTop'>;
 
 /** The part of the list around the selected row, moved no further than needed. */
 function listPart(state: TopState, at: number, columns: number, height: number): Middle {
-  // Before the first answer nobody knows that nothing waits.
+  // Before the first answer it is not known that nothing waits.
   const all = state.answeredAt === null ? [] : listLines(state, columns);
   const selected = rowOf(state);
   const place = selected === null ? 0 : all.findIndex(({ row }) => row === selected);
@@ -73,15 +68,33 @@ function pagePart(state: TopState, at: number, columns: number, height: number):
   const pageTop = Math.max(0, Math.min(state.pageTop, all.length - height));
   const below = all.length - pageTop - height;
   const seen = all.slice(pageTop, pageTop + height);
-  // The last line says that there are more, in the place of the first of them.
+  // The last line says that there are more, and stands where the first of them would.
   const more = exactly([cell(` ↓ ${below + 1} more lines`, 'dim')], columns);
   return { lines: below > 0 && height > 1 ? seen.with(-1, more) : seen, pageTop, listTop: state.listTop };
+}
+
+const keyColumns = 10;
+const mostHelpLines = 4;
+
+/** Every key that has a word for it. */
+function helpLines(columns: number): readonly Line[] {
+  const lines = bindings.flatMap(({ help }) => {
+    if (help === undefined) return [];
+    const [keys, what] = help;
+    return wrapped(what, columns - keyColumns - 3, mostHelpLines).map((words, at) => [
+      cell('  '),
+      cell(padded(at === 0 ? keys : '', keyColumns), 'strong'),
+      cell(words),
+    ]);
+  });
+  return [[cell(' Keys', 'strong')], [], ...lines].map((line) => exactly(line, columns));
 }
 
 function logLines(log: readonly string[], columns: number): readonly Line[] {
   return log.slice(-mostLog).map((line) => exactly([cell(' '), cell(cellText(line), 'dim')], columns));
 }
 
+/** Exactly this many rows. */
 function filled(lines: readonly Line[], columns: number, rows: number): readonly Line[] {
   return Array.from({ length: rows }, (_, row) => lines[row] ?? exactly([], columns));
 }

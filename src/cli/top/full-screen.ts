@@ -2,17 +2,16 @@ import type { Chance } from '../../clock/chance.ts';
 import type { Clock, Timer } from '../../clock/clock.ts';
 import { drawFrame, type Size } from './frame.ts';
 import { pressKey } from './input/press-key.ts';
-import type { Effect } from './input/pressed.ts';
 import { readKeys } from './input/read-keys.ts';
 import { colours, noColours } from './lines/paint-line.ts';
-import type { Ends } from './listen-for-end.ts';
-import type { TopTerminal } from './run-top.ts';
+import { openLiveState } from './live-state.ts';
+import type { Ends, TopTerminal } from './run-top.ts';
 import { openScreen } from './screen.ts';
 import { openTerminalWriter } from './terminal-writer.ts';
-import { openTopLife } from './top-life.ts';
 import type { TopSource } from './top-source.ts';
+import type { Effect } from './top-state.ts';
 
-/** Frames that only data asks for are so far apart at least, whatever is wished. */
+/** The least time between frames that only data asks for. */
 const leastFrameMs = 250;
 /** What a person does is seen at once; several keys of one moment are one frame. */
 const keyFrameMs = 16;
@@ -71,21 +70,22 @@ export async function showFullScreen(parts: FullScreenParts): Promise<void> {
     }
     drawnAt = clock.monotonic();
     const size = { columns: stdout.columns || usualSize.columns, rows: stdout.rows || usualSize.rows };
-    const frame = drawFrame(life.state(), size, clock.now());
+    const frame = drawFrame(live.state(), size, clock.now());
     pageRows = Math.max(1, frame.height - 1);
-    life.update((state) => ({ ...state, listTop: frame.listTop, pageTop: frame.pageTop }));
+    live.update((state) => ({ ...state, listTop: frame.listTop, pageTop: frame.pageTop }));
     screen.show(frame.lines);
     drawBy(drawnAt + Math.max(frameMs, idleFrameMs));
   };
   const onData = (): void => drawBy(Math.max(clock.monotonic(), drawnAt + frameMs));
-  const life = undo.use(openTopLife({ source, clock, chance, onChange: onData, fail: ends.fail, refreshMs: frameMs }));
+  const live = undo.use(
+    openLiveState({ source, clock, chance, onChange: onData, fail: ends.fail, refreshMs: frameMs }),
+  );
   undo.defer(() => next?.timer.cancel());
   const carryOut = (effect: Effect): void => {
-    if (effect.do === 'quit') ends.end('quit');
-    else if (effect.do === 'interrupt') ends.end('interrupted');
+    if (effect.do === 'submit') live.submit(effect.wish);
+    else if (effect.do === 'look') live.look(effect.row, effect.thenAnswer);
     else if (effect.do === 'redraw') screen.forget();
-    else if (effect.do === 'look') life.look(effect.row, effect.thenAnswer);
-    else life.submit(effect.wish);
+    else ends.end(effect.do === 'quit' ? 'quit' : 'interrupted');
   };
   const onResize = guarded(() => {
     screen.forget();
@@ -106,10 +106,10 @@ export async function showFullScreen(parts: FullScreenParts): Promise<void> {
         clock,
         guarded((keys) => {
           for (const key of keys) {
-            // What was typed after the end is for nobody.
+            // What was typed after the end is ignored.
             if (ends.signal.aborted) return;
-            const { state, effect } = pressKey(life.state(), key, pageRows);
-            life.update(() => state);
+            const { state, effect } = pressKey(live.state(), key, pageRows);
+            live.update(() => state);
             if (effect !== null) carryOut(effect);
           }
           drawBy(clock.monotonic() + keyFrameMs);

@@ -1,3 +1,5 @@
+import { type Clock, timedOut, within } from '../../clock/clock.ts';
+import { BatonError } from '../../core/baton-error.ts';
 import type { CommandRequest } from '../../server/api/schema/command.ts';
 import type { IssueDetail } from '../../server/api/schema/issue.ts';
 import type { Now } from '../../server/api/schema/now.ts';
@@ -5,7 +7,7 @@ import type { RunEvent } from '../../server/api/schema/run.ts';
 
 /** What the terminal view shows and asks for. Each read rejects when the daemon does not answer; none changes anything. */
 export interface TopSource {
-  /** Where the dashboard is; null where there is none, or nobody knows. */
+  /** Where the dashboard is; null where there is none, or it is not known. */
   readonly address: string | null;
   /** Everything that is going on, of every project. */
   now(): Promise<readonly Now[]>;
@@ -22,4 +24,28 @@ export interface TopSource {
 export interface TopAnswer {
   readonly status: 'done' | 'refused' | 'waiting';
   readonly text: string;
+}
+
+/** A daemon that takes longer than this does not answer. */
+const patienceMs = 5_000;
+
+export interface NoAnswer {
+  readonly problem: string;
+  /** The daemon is there, and refuses to answer us. */
+  readonly isRefusal: boolean;
+}
+
+/** What is going on, or why that is not known. Never rejects. */
+export async function askNow(source: TopSource, clock: Clock): Promise<{ readonly nows: readonly Now[] } | NoAnswer> {
+  try {
+    const nows = await within(clock, patienceMs, source.now());
+    return nows === timedOut ? { problem: 'it takes too long', isRefusal: false } : { nows };
+  } catch (error) {
+    const isRefusal = error instanceof BatonError && error.code === 'token_needed';
+    return { problem: problemText(error), isRefusal };
+  }
+}
+
+export function problemText(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }

@@ -7,7 +7,7 @@ import type { InputLine } from './input/input-line.ts';
 import type { Sample } from './lines/throughput.ts';
 import { type Selection, selectedRow, type TopRow, topRows } from './lines/top-rows.ts';
 
-/** Everything that a frame is made of, but the time and the size. */
+/** Everything that a frame shows, except the time and the size. */
 export interface TopState {
   /** Where the dashboard of the last answer is. */
   readonly address: string | null;
@@ -40,7 +40,7 @@ export interface Message {
   readonly tone: 'plain' | 'good' | 'warn' | 'bad';
 }
 
-/** What is known of the issue that is looked at. */
+/** What is known of the issue in the details. */
 export interface Details {
   readonly project: string;
   readonly issueId: string | null;
@@ -69,13 +69,11 @@ export interface Answering {
 /** What a person is asked for at the bottom of the screen. What it is about was fixed when it was opened. */
 export type Prompt =
   | { readonly kind: 'filter'; readonly input: InputLine }
-  /** A text that becomes a command; where it may be left out, an empty one does so. */
+  /** A text that becomes a command; null where an empty text cannot. */
   | {
       readonly kind: 'text';
-      readonly what: 'retry' | 'steer' | 'handback';
-      readonly project: string;
-      readonly issueId: string;
-      readonly identifier: string;
+      readonly label: string;
+      readonly wish: (text: string) => Wish | null;
       readonly input: InputLine;
     }
   | { readonly kind: 'confirm'; readonly label: string; readonly wish: Wish }
@@ -84,17 +82,22 @@ export type Prompt =
 
 export function startState(): TopState {
   return {
-    ...{
-      address: null,
-      nows: [],
-      answeredAt: null,
-      gone: null,
-      samples: [],
-      tokensPerSecond: 0,
-      log: [],
-      screen: 'list',
-    },
-    ...{ rows: [], selection: null, listTop: 0, pageTop: 0, details: null, filter: '', prompt: null, message: null },
+    address: null,
+    nows: [],
+    answeredAt: null,
+    gone: null,
+    samples: [],
+    tokensPerSecond: 0,
+    log: [],
+    screen: 'list',
+    rows: [],
+    selection: null,
+    listTop: 0,
+    pageTop: 0,
+    details: null,
+    filter: '',
+    prompt: null,
+    message: null,
   };
 }
 
@@ -105,4 +108,43 @@ export function withRows(state: TopState): TopState {
 
 export function rowOf(state: TopState): TopRow | null {
   return selectedRow(state.rows, state.selection);
+}
+
+/** The project that keys are about: the only one, or that of the selected row; null when that is not known. */
+export function projectOf(state: TopState): Now | null {
+  const name = state.nows.length === 1 ? state.nows[0]?.project : rowOf(state)?.project;
+  return state.nows.find(({ project }) => project === name) ?? null;
+}
+
+/** What `p` does to a project: one that a person or the limit of the day stops goes on, any other pauses. */
+export function pauseOrResume({ vitals, needs_you: needs }: Now): 'pause' | 'resume' {
+  const isStopped = needs.some(
+    ({ kind, issue_id: id, actions }) => kind === 'limit' && id === null && actions.includes('resume'),
+  );
+  return vitals.paused !== null || isStopped ? 'resume' : 'pause';
+}
+
+/** What a key asks for apart from drawing. */
+export type Effect =
+  | { readonly do: 'quit' | 'interrupt' | 'redraw' }
+  /** Read the details of the issue; `thenAnswer`: and begin to answer its question. */
+  | { readonly do: 'look'; readonly row: TopRow; readonly thenAnswer: boolean }
+  | { readonly do: 'submit'; readonly wish: Wish };
+
+/** What a key leads to. */
+export interface Pressed {
+  readonly state: TopState;
+  readonly effect: Effect | null;
+}
+
+export function stay(state: TopState): Pressed {
+  return { state, effect: null };
+}
+
+export function warn(state: TopState, text: string): Pressed {
+  return stay({ ...state, message: { text, tone: 'warn' } });
+}
+
+export function submit(state: TopState, wish: Wish): Pressed {
+  return { state, effect: { do: 'submit', wish } };
 }

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { cellText, cut, padded, reasonText, widthOf } from '../../../src/cli/cell-text.ts';
 import { drawFrame, type Frame, type Size } from '../../../src/cli/top/frame.ts';
-import { cellText, cut, padded, reasonText, widthOf } from '../../../src/cli/top/lines/cell-text.ts';
 import { cell, type Line, lineText, lineWidth } from '../../../src/cli/top/lines/line.ts';
 import { colours, noColours, paintLine } from '../../../src/cli/top/lines/paint-line.ts';
-import { countdown, shortDuration } from '../../../src/cli/top/lines/short-duration.ts';
+import { countdown, shortDuration } from '../../../src/cli/top/lines/short-text.ts';
 import { throughput, withSample } from '../../../src/cli/top/lines/throughput.ts';
 import { startState, type TopState, withRows } from '../../../src/cli/top/top-state.ts';
 import type { Now } from '../../../src/server/api/schema/now.ts';
@@ -473,7 +473,7 @@ describe('a frame', () => {
       const answering = { project: 'words', identifier: cellText(before), question, values: {} };
       const prompts = {
         filter: { kind: 'filter', input },
-        steer: { kind: 'text', what: 'steer', project: 'words', issueId: 'x', identifier: cellText(after), input },
+        steer: { kind: 'text', label: cellText(after), wish: () => null, input },
         field: { kind: 'field', answering, input },
         decision: { kind: 'decision', answering },
         confirm: {

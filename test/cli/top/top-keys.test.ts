@@ -4,10 +4,9 @@ import { beginAnswer } from '../../../src/cli/top/input/answer-prompt.ts';
 import { decodeKeys, type Key } from '../../../src/cli/top/input/decode-keys.ts';
 import { editInput, emptyInput, inputCells, inputText } from '../../../src/cli/top/input/input-line.ts';
 import { pressKey } from '../../../src/cli/top/input/press-key.ts';
-import type { Effect } from '../../../src/cli/top/input/pressed.ts';
 import { footLines } from '../../../src/cli/top/lines/foot-lines.ts';
 import { lineText, lineWidth } from '../../../src/cli/top/lines/line.ts';
-import { rowOf, startState, type TopState, withRows } from '../../../src/cli/top/top-state.ts';
+import { type Effect, rowOf, startState, type TopState, withRows } from '../../../src/cli/top/top-state.ts';
 import type { Now } from '../../../src/server/api/schema/now.ts';
 import { busy, colourQuestion, landed, needsYou, now, running, sceneAt, waiting } from './now-scene.ts';
 

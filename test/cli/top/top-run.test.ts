@@ -1,8 +1,7 @@
 import { EventEmitter } from 'node:events';
 import headless from '@xterm/headless';
 import { describe, expect, it } from 'vitest';
-import type { TopEnd } from '../../../src/cli/top/listen-for-end.ts';
-import { runTop } from '../../../src/cli/top/run-top.ts';
+import { runTop, type TopEnd } from '../../../src/cli/top/run-top.ts';
 import type { TopAnswer, TopSource } from '../../../src/cli/top/top-source.ts';
 import { sleep } from '../../../src/clock/clock.ts';
 import { BatonError } from '../../../src/core/baton-error.ts';

@@ -1,10 +1,18 @@
 import { checkAnswer, type QuestionField } from '../../../core/command/question.ts';
 import type { CommandRequest } from '../../../server/api/schema/command.ts';
 import type { Question } from '../../../server/api/schema/question.ts';
-import { type Answering, type Prompt, type TopState, withRows } from '../top-state.ts';
+import {
+  type Answering,
+  type Pressed,
+  type Prompt,
+  stay,
+  submit,
+  type TopState,
+  warn,
+  withRows,
+} from '../top-state.ts';
 import type { Key } from './decode-keys.ts';
 import { editInput, emptyInput, inputText } from './input-line.ts';
-import { type Pressed, stay, tell } from './pressed.ts';
 
 /** Begins to answer an open question: by yes or no, or field by field. */
 export function beginAnswer(state: TopState, project: string, identifier: string, question: Question): TopState {
@@ -19,13 +27,13 @@ export function answerPrompt(state: TopState, prompt: Prompt, key: Key): Pressed
   if (key.name === 'escape') return stay(prompt.kind === 'filter' ? withRows({ ...closed, filter: '' }) : closed);
   switch (prompt.kind) {
     case 'confirm':
-      return isLetter(key, 'y') ? { state: closed, effect: { do: 'submit', wish: prompt.wish } } : stay(closed);
+      return letterOf(key) === 'y' ? submit(closed, prompt.wish) : stay(closed);
     case 'decision':
       return decide(closed, prompt.answering, key);
     case 'filter':
       return filter(state, prompt, key);
     case 'text':
-      return key.name === 'enter' ? sayText(closed, prompt) : edit(state, prompt, key);
+      return key.name === 'enter' ? giveText(closed, prompt) : edit(state, prompt, key);
     case 'field':
       return key.name === 'enter' ? fillField(closed, prompt) : edit(state, prompt, key);
   }
@@ -45,28 +53,20 @@ function filter(state: TopState, prompt: Extract<Prompt, { kind: 'filter' }>, ke
   return stay(withRows({ ...edited, filter: typed.trim() }));
 }
 
-function sayText(closed: TopState, prompt: Extract<Prompt, { kind: 'text' }>): Pressed {
-  const { what, project, issueId: issue, identifier } = prompt;
-  const words = inputText(prompt.input).trim();
-  if (words === '' && what === 'steer') return tell(closed, 'There is nothing to say to the agent.');
-  const note = words === '' ? {} : { note: words };
-  const requests: Readonly<Record<typeof what, CommandRequest>> = {
-    steer: { kind: 'issue_steer', issue, text: words },
-    retry: { kind: 'issue_retry', issue, ...note },
-    handback: { kind: 'issue_handback', issue, ...note },
-  };
-  const name = `${what === 'handback' ? 'hand back' : what} ${identifier}`;
-  return { state: closed, effect: { do: 'submit', wish: { project, name, request: requests[what] } } };
+function giveText(closed: TopState, { wish: wishOf, input }: Extract<Prompt, { kind: 'text' }>): Pressed {
+  const wish = wishOf(inputText(input).trim());
+  return wish === null ? warn(closed, 'There is nothing to say to the agent.') : submit(closed, wish);
 }
+
+const decisions: Readonly<Record<string, Given['decision']>> = { y: 'accept', a: 'accept_for_session', n: 'decline' };
 
 function decide(closed: TopState, answering: Answering, key: Key): Pressed {
-  if (isLetter(key, 'y')) return give(closed, answering, { decision: 'accept' });
-  if (isLetter(key, 'a')) return give(closed, answering, { decision: 'accept_for_session' });
-  if (isLetter(key, 'n')) return give(closed, answering, { decision: 'decline' });
-  return stay({ ...closed, prompt: { kind: 'decision', answering } });
+  const decision = decisions[letterOf(key) ?? ''];
+  if (decision === undefined) return stay({ ...closed, prompt: { kind: 'decision', answering } });
+  return give(closed, answering, { decision });
 }
 
-/** One field after the other; each is held against its question at once, so that a mistake is told at once. */
+/** One field after the other; each is checked at once. */
 function fillField(closed: TopState, { answering, input }: Extract<Prompt, { kind: 'field' }>): Pressed {
   const { question, values } = answering;
   const field = question.fields[Object.keys(values).length];
@@ -74,9 +74,8 @@ function fillField(closed: TopState, { answering, input }: Extract<Prompt, { kin
   const typed = inputText(input).trim();
   if (typed === '') return stay({ ...closed, prompt: declining(answering) });
   const checked = checkAnswer({ ...question, fields: [coreField(field)] }, { text: typed });
-  if ('problem' in checked) {
-    return tell({ ...closed, prompt: { kind: 'field', answering, input } }, `It does not fit: ${checked.problem}.`);
-  }
+  if ('problem' in checked)
+    return warn({ ...closed, prompt: { kind: 'field', answering, input } }, `It does not fit: ${checked.problem}.`);
   const filled = { ...answering, values: { ...values, ...checked.answer.values } };
   if (Object.keys(filled.values).length < question.fields.length) return stay(askField(closed, filled));
   return give(closed, filled, { decision: 'accept', values: filled.values });
@@ -91,10 +90,8 @@ function askField(state: TopState, answering: Answering): TopState {
 }
 
 function declining({ project, identifier, question }: Answering): Prompt {
-  const wish = {
-    ...{ project, name: `decline to answer ${identifier}` },
-    request: { kind: 'question_answer', question: question.id, decision: 'decline' } as const,
-  };
+  const request = { kind: 'question_answer', question: question.id, decision: 'decline' } as const;
+  const wish = { project, name: `decline to answer ${identifier}`, request };
   return { kind: 'confirm', label: `Decline to answer ${identifier}?`, wish };
 }
 
@@ -102,13 +99,13 @@ type Given = Pick<Extract<CommandRequest, { kind: 'question_answer' }>, 'decisio
 
 function give(closed: TopState, { project, identifier, question }: Answering, given: Given): Pressed {
   const request: CommandRequest = { kind: 'question_answer', question: question.id, ...given };
-  return { state: closed, effect: { do: 'submit', wish: { project, name: `answer ${identifier}`, request } } };
+  return submit(closed, { project, name: `answer ${identifier}`, request });
 }
 
 function coreField({ name, label, options, allows_other, is_secret }: Question['fields'][number]): QuestionField {
   return { name, label, options, allowsOther: allows_other, isSecret: is_secret };
 }
 
-function isLetter(key: Key, letter: string): boolean {
-  return key.name === 'text' && key.text.toLowerCase() === letter;
+function letterOf(key: Key): string | null {
+  return key.name === 'text' ? key.text.toLowerCase() : null;
 }

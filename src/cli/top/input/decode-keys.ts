@@ -1,35 +1,15 @@
-/** What a person pressed. Text is what came as text; a paste is text that nobody typed, and is never a command. */
-export type Key =
-  | { readonly name: 'text' | 'paste'; readonly text: string }
-  | { readonly name: Exclude<NamedKey, 'text' | 'paste'> };
+/** What a person pressed. Text is what came as text; a paste is text that was not typed, and is never a command. */
+export type Key = { readonly name: 'text' | 'paste'; readonly text: string } | { readonly name: NamedKey };
 
-type NamedKey =
-  | 'up'
-  | 'down'
-  | 'left'
-  | 'right'
-  | 'home'
-  | 'end'
-  | 'page_up'
-  | 'page_down'
-  | 'enter'
-  | 'escape'
-  | 'backspace'
-  | 'delete'
-  | 'tab'
-  | 'back_tab'
-  | 'clear'
-  | 'word'
-  | 'redraw'
-  | 'interrupt';
+type NamedKey = (typeof sequences)[keyof typeof sequences] | (typeof controls)[keyof typeof controls] | 'escape';
 
-export interface Decoded {
+interface Decoded {
   readonly keys: readonly Key[];
   /** The beginning of something whose end has not come. */
   readonly rest: string;
 }
 
-const sequences: Readonly<Record<string, NamedKey>> = {
+const sequences = {
   A: 'up',
   B: 'down',
   C: 'right',
@@ -44,9 +24,9 @@ const sequences: Readonly<Record<string, NamedKey>> = {
   '6~': 'page_down',
   '7~': 'home',
   '8~': 'end',
-};
+} as const;
 
-const controls: Readonly<Record<string, NamedKey>> = {
+const controls = {
   '\r': 'enter',
   '\n': 'enter',
   '\t': 'tab',
@@ -58,7 +38,7 @@ const controls: Readonly<Record<string, NamedKey>> = {
   '\u000c': 'redraw',
   '\u0015': 'clear',
   '\u0017': 'word',
-};
+} as const;
 
 export const pasteBegins = '\u001b[200~';
 export const pasteEnds = '\u001b[201~';
@@ -95,13 +75,13 @@ function firstKey(sent: string, isAll: boolean): { readonly key: Key | null; rea
     const first = String.fromCodePoint(text.codePointAt(0) ?? 0);
     return { key: { name: 'text', text: first }, length: first.length };
   }
-  if (!sent.startsWith('\u001b')) return { key: named(controls[sent[0] ?? '']), length: 1 };
+  if (!sent.startsWith('\u001b')) return { key: named(controls, sent[0] ?? ''), length: 1 };
   if (begunSequence.test(sent) && !isAll) return { key: null, length: 0 };
   const found = sequence.exec(sent);
   if (found === null) return { key: { name: 'escape' }, length: 1 };
   // Held modifiers, as in `1;5A`, change nothing here.
   const body = (found.groups?.body ?? '').replace(/^1?;\d+(?=[A-Z]$)/, '').replace(/;\d+~$/, '~');
-  return { key: named(sequences[body]), length: found[0].length };
+  return { key: named(sequences, body), length: found[0].length };
 }
 
 function pasted(sent: string, isAll: boolean): { readonly key: Key | null; readonly length: number } {
@@ -111,6 +91,7 @@ function pasted(sent: string, isAll: boolean): { readonly key: Key | null; reado
   return { key: { name: 'paste', text }, length: end + pasteEnds.length };
 }
 
-function named(name: NamedKey | undefined): Key | null {
+function named(keys: Readonly<Record<string, NamedKey>>, sent: string): Key | null {
+  const name = Object.hasOwn(keys, sent) ? keys[sent] : undefined;
   return name === undefined ? null : { name };
 }

@@ -1,4 +1,4 @@
-import { cellText, cut, widthOf } from '../lines/cell-text.ts';
+import { cellText, cut, graphemesOf, widthOf } from '../../cell-text.ts';
 import { cell, type Line } from '../lines/line.ts';
 import type { Key } from './decode-keys.ts';
 
@@ -12,8 +12,6 @@ export const emptyInput: InputLine = { before: '', after: '' };
 
 /** As much as a command takes. */
 const longestInput = 100_000;
-
-const characters = new Intl.Segmenter('en', { granularity: 'grapheme' });
 
 export function inputText({ before, after }: InputLine): string {
   return before + after;
@@ -47,39 +45,35 @@ export function editInput(input: InputLine, key: Key): InputLine {
   }
 }
 
-/** The text with its cursor, in at most so many columns: what is around the cursor is always seen. */
+/** The text with its cursor, in at most this many columns; what is around the cursor is always seen. */
 export function inputCells({ before, after }: InputLine, columns: number): Line {
   // A blank at its end is what was just typed.
   const typed = cellText(before) + (/\s$/.test(before) && before.trim() !== '' ? ' ' : '');
   const under = cellText(firstOf(after)) || ' ';
-  const rest = cellText(after.slice(firstOf(after).length));
-  const room = Math.max(0, columns - widthOf(under));
-  const shown = endOf(typed, room);
-  return [
-    cell(shown),
-    cell(under, 'selected'),
-    cell(cut(`${/^\s/.test(after.slice(firstOf(after).length)) ? ' ' : ''}${rest}`, room - widthOf(shown))),
-  ].filter(({ text }) => text !== '');
+  const behind = after.slice(firstOf(after).length);
+  const rest = (/^\s/.test(behind) ? ' ' : '') + cellText(behind);
+  const space = Math.max(0, columns - widthOf(under));
+  const shown = endOf(typed, space);
+  return [cell(shown), cell(under, 'selected'), cell(cut(rest, space - widthOf(shown)))].filter(
+    ({ text }) => text !== '',
+  );
 }
 
 /** The end of a text that fits; what is left out shows as `…`. */
 function endOf(text: string, columns: number): string {
   if (widthOf(text) <= columns) return text;
   let shown = '';
-  for (const { segment } of [...characters.segment(text.slice(-8 * (columns + 1)))].toReversed()) {
-    if (widthOf(segment) + widthOf(shown) + 1 > columns) break;
-    shown = segment + shown;
+  for (const character of graphemesOf(text.slice(-8 * (columns + 1))).toReversed()) {
+    if (widthOf(character) + widthOf(shown) + 1 > columns) break;
+    shown = character + shown;
   }
   return columns <= 0 ? '' : `…${shown}`;
 }
 
 function firstOf(text: string): string {
-  for (const { segment } of characters.segment(text.slice(0, 100))) return segment;
-  return '';
+  return graphemesOf(text.slice(0, 100))[0] ?? '';
 }
 
 function withoutLast(text: string): string {
-  const end = text.slice(-100);
-  const last = [...characters.segment(end)].at(-1)?.segment ?? '';
-  return text.slice(0, text.length - last.length);
+  return text.slice(0, text.length - (graphemesOf(text.slice(-100)).at(-1)?.length ?? 0));
 }

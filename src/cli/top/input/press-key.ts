@@ -1,133 +1,231 @@
 import type { CommandRequest } from '../../../server/api/schema/command.ts';
 import type { Now } from '../../../server/api/schema/now.ts';
 import { isOf, selectionOf, type TopRow } from '../lines/top-rows.ts';
-import { rowOf, type TopState, type Wish, withRows } from '../top-state.ts';
+import {
+  type Pressed,
+  type Prompt,
+  pauseOrResume,
+  projectOf,
+  rowOf,
+  stay,
+  submit,
+  type TopState,
+  type Wish,
+  warn,
+  withRows,
+} from '../top-state.ts';
 import { answerPrompt } from './answer-prompt.ts';
 import type { Key } from './decode-keys.ts';
 import { emptyInput } from './input-line.ts';
-import { pauseOrResume, projectOf } from './pause-or-resume.ts';
-import { type Pressed, stay, tell } from './pressed.ts';
+
+/** What some keys do, and how the screen names them. */
+interface Binding {
+  /** Names of keys, and letters; the first is the one at the bottom of the screen. */
+  readonly keys: readonly [string, ...string[]];
+  readonly press: (state: TopState, pageRows: number) => Pressed;
+  /** Its line of the help page. */
+  readonly help?: readonly [keys: string, what: string];
+  /** Its word at the bottom of the screen; null while it makes no sense. */
+  readonly foot?: (state: TopState) => string | null;
+}
+
+/** Every key, in the order of the help page and of the bottom of the screen. */
+export const bindings: readonly Binding[] = [
+  {
+    keys: ['?'],
+    help: ['?', 'this page; Esc goes back'],
+    press: (state) => stay({ ...state, screen: state.screen === 'help' ? 'list' : 'help', pageTop: 0 }),
+  },
+  { keys: ['q'], help: ['q', 'leave this view'], press: (state) => ({ state, effect: { do: 'quit' } }) },
+  {
+    keys: ['down', 'j'],
+    help: ['↑ ↓  j k', 'go up and down; PgUp, PgDn, g and G go further'],
+    press: (state) => move(state, 1),
+  },
+  { keys: ['up', 'k'], press: (state) => move(state, -1) },
+  { keys: ['page_down', ' '], press: move },
+  { keys: ['page_up'], press: (state, pageRows) => move(state, -pageRows) },
+  { keys: ['home', 'g'], press: (state) => move(state, Number.NEGATIVE_INFINITY) },
+  { keys: ['end', 'G'], press: (state) => move(state, Number.POSITIVE_INFINITY) },
+  { keys: ['tab'], help: ['Tab', 'go to the next list'], press: (state) => nextList(state, 1) },
+  { keys: ['back_tab'], press: (state) => nextList(state, -1) },
+  {
+    keys: ['enter', 'right'],
+    help: ['Enter', 'why an issue is there, what it asks, its last messages'],
+    press: (state) => (state.screen === 'list' ? openDetails(state, false) : stay(state)),
+  },
+  { keys: ['left', 'backspace'], press: goBack },
+  {
+    keys: ['escape'],
+    press: (state) => (state.screen === 'list' ? stay(withRows({ ...state, filter: '' })) : goBack(state)),
+  },
+  ...issueKeys().map(onIssue),
+  {
+    keys: ['p'],
+    help: ['p', 'pause: start nothing new; resume'],
+    foot: (state) => {
+      const now = projectOf(state);
+      return now === null ? null : pauseOrResume(now);
+    },
+    press: (state) => onProject(state, (now) => submit(state, projectWish(now, pauseOrResume(now)))),
+  },
+  {
+    keys: ['d'],
+    help: ['d', 'drain: start nothing new, and end with the last run'],
+    press: (state) =>
+      onProject(state, (now) => {
+        const label = `Drain ${now.project}: start nothing new, and end with the last run?`;
+        return ask(state, { kind: 'confirm', label, wish: projectWish(now, 'drain') });
+      }),
+  },
+  {
+    keys: ['/'],
+    help: ['/', 'show only what says a word; Esc shows all again'],
+    foot: (state) => (state.filter === '' ? 'filter' : null),
+    press: (state) => ask({ ...state, screen: 'list' }, { kind: 'filter', input: { before: state.filter, after: '' } }),
+  },
+];
+
+const byKey = new Map(bindings.flatMap(({ keys, press }) => keys.map((key) => [key, press])));
 
 /**
- * What a key does. The answer of the daemon goes away with it. A paste is only ever a text: a line break or a letter in
- * it is no command.
+ * What a key does. It also takes the last answer of the daemon away. A paste is only ever a text: a line break or a letter
+ * in it is no command.
  */
 export function pressKey(before: TopState, key: Key, pageRows: number): Pressed {
   const state = { ...before, message: null };
-  if (key.name === 'interrupt') return { state, effect: { do: 'interrupt' } };
-  if (key.name === 'redraw') return { state, effect: { do: 'redraw' } };
+  if (key.name === 'interrupt' || key.name === 'redraw') return { state, effect: { do: key.name } };
   if (state.prompt !== null) return answerPrompt(state, state.prompt, key);
-  if (key.name === 'paste') return stay(state);
-  if (key.name === 'text') return pressLetter(state, key.text, pageRows);
-  switch (key.name) {
-    case 'up':
-      return stay(move(state, -1));
-    case 'down':
-      return stay(move(state, 1));
-    case 'page_up':
-      return stay(move(state, -pageRows));
-    case 'page_down':
-      return stay(move(state, pageRows));
-    case 'home':
-      return stay(move(state, Number.NEGATIVE_INFINITY));
-    case 'end':
-      return stay(move(state, Number.POSITIVE_INFINITY));
-    case 'tab':
-      return stay(nextList(state, 1));
-    case 'back_tab':
-      return stay(nextList(state, -1));
-    case 'enter':
-    case 'right':
-      return state.screen === 'list' ? openDetails(state, false) : stay(state);
-    case 'escape':
-      return stay(state.screen === 'list' ? withRows({ ...state, filter: '' }) : goBack(state));
-    case 'left':
-    case 'backspace':
-      return stay(goBack(state));
-    default:
-      return stay(state);
-  }
+  const press = byKey.get(key.name === 'text' ? key.text : key.name);
+  return press === undefined ? stay(state) : press(state, pageRows);
 }
 
-function pressLetter(state: TopState, letter: string, pageRows: number): Pressed {
-  switch (letter) {
-    case 'q':
-      return { state, effect: { do: 'quit' } };
-    case 'j':
-      return stay(move(state, 1));
-    case 'k':
-      return stay(move(state, -1));
-    case ' ':
-      return stay(move(state, pageRows));
-    case 'g':
-      return stay(move(state, Number.NEGATIVE_INFINITY));
-    case 'G':
-      return stay(move(state, Number.POSITIVE_INFINITY));
-    case '?':
-      return stay({ ...state, screen: state.screen === 'help' ? 'list' : 'help', pageTop: 0 });
-    case '/':
-      return stay({ ...state, screen: 'list', prompt: { kind: 'filter', input: { before: state.filter, after: '' } } });
-    case 'p':
-      return onProject(state, (now) => submit(state, projectWish(now.project, pauseOrResume(now))));
-    case 'd':
-      return onProject(state, ({ project }) => {
-        const label = `Drain ${project}: start nothing new, and end with the last run?`;
-        return stay({ ...state, prompt: { kind: 'confirm', label, wish: projectWish(project, 'drain') } });
-      });
-    default:
-      return state.screen === 'help' ? stay(state) : onIssue(state, letter);
-  }
+/** A key that is about the issue of the selected row. */
+interface IssueKey {
+  readonly key: string;
+  readonly help?: Binding['help'];
+  /** Its word at the bottom of the screen, and on which rows it stands there. */
+  readonly word: string;
+  readonly when: (row: TopRow) => boolean;
+  /** Asks before it does anything: for yes or no, or for a text. */
+  readonly confirm?: (identifier: string) => string;
+  readonly text?: (identifier: string) => string;
+  /** The command; null where it needs a text. Without it, the key answers the question of the issue. */
+  readonly request?: (issue: string, text: string) => CommandRequest | null;
 }
 
-/** Keys that are about the issue of the selected row. */
-function onIssue(state: TopState, letter: string): Pressed {
-  if (!'srRatoh'.includes(letter)) return stay(state);
-  const row = rowOf(state);
-  if (row === null) return tell(state, 'There is nothing selected.');
-  const issue = row.issueId;
-  if (issue === null) return tell(state, 'This is not about an issue.');
-  const text = (what: 'retry' | 'steer' | 'handback'): Pressed => {
-    const { project, identifier } = row;
-    return stay({ ...state, prompt: { kind: 'text', what, project, issueId: issue, identifier, input: emptyInput } });
+function issueKeys(): readonly IssueKey[] {
+  return [
+    { key: 'a', help: ['a', 'answer the question of an issue'], word: 'answer', when: asks },
+    {
+      key: 't',
+      help: ['t', 'say something to the agent in the middle of its run'],
+      word: 'steer',
+      when: isRunning,
+      text: (name) => `Say to the agent of ${name}`,
+      request: (issue, text) => (text === '' ? null : { kind: 'issue_steer', issue, text }),
+    },
+    {
+      key: 'r',
+      help: ['r  R', 'retry now; with a note to the agent'],
+      word: 'retry',
+      when: canRetry,
+      request: (issue) => ({ kind: 'issue_retry', issue }),
+    },
+    {
+      key: 'R',
+      word: 'with a note',
+      when: canRetry,
+      text: (name) => `Retry ${name} with the note`,
+      request: (issue, text) => ({ kind: 'issue_retry', issue, ...noteOf(text) }),
+    },
+    {
+      key: 's',
+      help: ['s', 'stop the run of an issue, and hold the issue'],
+      word: 'stop',
+      when: isRunning,
+      confirm: (name) => `Stop the run of ${name}, and hold it?`,
+      request: (issue) => ({ kind: 'issue_stop', issue }),
+    },
+    {
+      key: 'o',
+      help: ['o', 'take an issue over and go on by hand'],
+      word: 'take over',
+      when: (row) => isRunning(row) || asks(row),
+      confirm: (name) => `End the agent of ${name} and go on by hand?`,
+      request: (issue) => ({ kind: 'issue_takeover', issue }),
+    },
+    {
+      key: 'h',
+      help: ['h', 'hand it back to an agent'],
+      word: 'hand back',
+      when: (row) => row.list === 'needs_you' && canRetry(row),
+      text: (name) => `Hand ${name} back, with a note or none`,
+      request: (issue, text) => ({ kind: 'issue_handback', issue, ...noteOf(text) }),
+    },
+  ];
+}
+
+function onIssue({ key, help, word, when, confirm, text, request }: IssueKey): Binding {
+  return {
+    keys: [key],
+    ...(help === undefined ? {} : { help }),
+    foot: (state) => {
+      const row = rowOf(state);
+      return row !== null && when(row) ? word : null;
+    },
+    press: (state) => {
+      if (state.screen === 'help') return stay(state);
+      const row = rowOf(state);
+      if (row === null) return warn(state, 'There is nothing selected.');
+      const { issueId: issue, identifier, project } = row;
+      if (issue === null) return warn(state, 'This is not about an issue.');
+      if (request === undefined) return openDetails(state, true);
+      const wishOf = (typed: string): Wish | null => {
+        const asked = request(issue, typed);
+        const name = `${asked?.kind.replace('issue_', '')} ${identifier}`;
+        return asked === null ? null : { project, name, request: asked };
+      };
+      if (text !== undefined)
+        return ask(state, { kind: 'text', label: text(identifier), wish: wishOf, input: emptyInput });
+      const wish = wishOf('');
+      if (wish === null) return stay(state);
+      return confirm === undefined
+        ? submit(state, wish)
+        : ask(state, { kind: 'confirm', label: confirm(identifier), wish });
+    },
   };
-  switch (letter) {
-    case 's':
-      return confirm(state, row, `Stop the run of ${row.identifier}, and hold it?`, { kind: 'issue_stop', issue });
-    case 'o':
-      return confirm(state, row, `End the agent of ${row.identifier} and go on by hand?`, {
-        kind: 'issue_takeover',
-        issue,
-      });
-    case 'r':
-      return submit(state, {
-        project: row.project,
-        name: `retry ${row.identifier}`,
-        request: { kind: 'issue_retry', issue },
-      });
-    case 'R':
-      return text('retry');
-    case 't':
-      return text('steer');
-    case 'h':
-      return text('handback');
-    default:
-      return openDetails(state, true);
-  }
+}
+
+function isRunning({ list }: TopRow): boolean {
+  return list === 'running';
+}
+
+function asks({ list, of }: TopRow): boolean {
+  if (list === 'running') return of.waits_for_person;
+  return list === 'needs_you' && of.question_id !== null;
+}
+
+function canRetry(row: TopRow): boolean {
+  return row.issueId !== null && (row.list === 'waiting' || (row.list === 'needs_you' && !asks(row)));
 }
 
 /** With several projects the one of the selected row is meant. */
 function onProject(state: TopState, act: (now: Now) => Pressed): Pressed {
   const now = projectOf(state);
-  return now === null ? tell(state, 'Select a row of the project that is meant.') : act(now);
+  return now === null ? warn(state, 'Select a row of the project that is meant.') : act(now);
 }
 
-function projectWish(project: string, kind: 'pause' | 'resume' | 'drain'): Wish {
+function projectWish({ project }: Now, kind: 'pause' | 'resume' | 'drain'): Wish {
   return { project, name: `${kind} ${project}`, request: { kind } };
 }
 
-function confirm(state: TopState, row: TopRow, label: string, request: CommandRequest): Pressed {
-  const wish = { project: row.project, name: `${request.kind.replace('issue_', '')} ${row.identifier}`, request };
-  return stay({ ...state, prompt: { kind: 'confirm', label, wish } });
+function noteOf(text: string): { readonly note?: string } {
+  return text === '' ? {} : { note: text };
+}
+
+function ask(state: TopState, prompt: Prompt): Pressed {
+  return stay({ ...state, prompt });
 }
 
 function openDetails(state: TopState, thenAnswer: boolean): Pressed {
@@ -142,29 +240,24 @@ function openDetails(state: TopState, thenAnswer: boolean): Pressed {
   };
 }
 
-function goBack(state: TopState): TopState {
-  if (state.screen !== 'list') return { ...state, screen: 'list', details: null, pageTop: 0 };
-  return state;
+function goBack(state: TopState): Pressed {
+  return stay(state.screen === 'list' ? state : { ...state, screen: 'list', details: null, pageTop: 0 });
 }
 
-function move(state: TopState, by: number): TopState {
-  // The frame knows where a page ends, and tells.
-  if (state.screen !== 'list') return { ...state, pageTop: Math.min(1e6, Math.max(0, state.pageTop + by)) };
+function move(state: TopState, by: number): Pressed {
+  // The frame knows where a page ends.
+  if (state.screen !== 'list') return stay({ ...state, pageTop: Math.min(1e6, Math.max(0, state.pageTop + by)) });
   const row = rowOf(state);
-  if (row === null) return state;
+  if (row === null) return stay(state);
   const to = Math.max(0, Math.min(state.rows.length - 1, state.rows.indexOf(row) + by));
-  return { ...state, selection: selectionOf(state.rows, state.rows[to] ?? row) };
+  return stay({ ...state, selection: selectionOf(state.rows, state.rows[to] ?? row) });
 }
 
 /** The first row of the list after this one, or before it. */
-function nextList(state: TopState, by: 1 | -1): TopState {
+function nextList(state: TopState, by: 1 | -1): Pressed {
   const row = rowOf(state);
-  if (row === null || state.screen !== 'list') return state;
+  if (row === null || state.screen !== 'list') return stay(state);
   const firsts = state.rows.filter(({ list }, at) => at === 0 || state.rows[at - 1]?.list !== list);
   const here = firsts.findIndex(({ list }) => list === row.list);
-  return { ...state, selection: selectionOf(state.rows, firsts.at((here + by) % firsts.length) ?? row) };
-}
-
-function submit(state: TopState, wish: Wish): Pressed {
-  return { state, effect: { do: 'submit', wish } };
+  return stay({ ...state, selection: selectionOf(state.rows, firsts.at((here + by) % firsts.length) ?? row) });
 }

@@ -39,7 +39,7 @@ export function readKeys(stdin: NodeJS.ReadStream, clock: Clock, onKeys: (keys: 
   };
   const onData = (chunk: Buffer | string): void => {
     const sent = typeof chunk === 'string' ? chunk : decoder.decode(chunk, { stream: true });
-    // What was guessed began a paste: nobody types the rest of the mark.
+    // What was guessed began a paste: no one types the rest of the mark.
     const isBegun = hasGuessed && waiting === '' && sent.startsWith(pasteBegins.slice(1));
     hasGuessed = false;
     waiting += isBegun ? `\u001b${sent}` : sent;

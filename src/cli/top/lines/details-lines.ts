@@ -4,11 +4,10 @@ import type { IssueDetail } from '../../../server/api/schema/issue.ts';
 import type { RunningRow } from '../../../server/api/schema/now.ts';
 import type { Question } from '../../../server/api/schema/question.ts';
 import type { RunEvent } from '../../../server/api/schema/run.ts';
+import { cellText, padded, reasonText, wrapped } from '../../cell-text.ts';
 import type { Details } from '../top-state.ts';
-import { cellText, padded, reasonText, wrapped } from './cell-text.ts';
 import { cell, exactly, type Line, type Tone } from './line.ts';
-import { stageText } from './row-cells.ts';
-import { ageOf } from './short-duration.ts';
+import { ageOf, stageText } from './short-text.ts';
 import type { TopRow } from './top-rows.ts';
 
 /** Of a text no more lines than these: the whole of it is in the dashboard. */
@@ -31,7 +30,7 @@ export function detailsLines(row: TopRow, known: Details | null, at: number, col
   return lines.map((line) => exactly(line, columns));
 }
 
-/** Somebody's words: they are made harmless where they become lines. */
+/** They are made harmless where they become lines. */
 interface Words {
   readonly text: string;
   readonly tone?: Tone;
@@ -49,8 +48,7 @@ function indented({ text, tone }: Words, columns: number): readonly Line[] {
 
 function facts(row: TopRow, at: number, columns: number): readonly Line[] {
   const { issue_url: url } = row.of;
-  const told: string[] = row.list === 'running' ? runFacts(row.of, at) : [];
-  const lines = told.length === 0 ? [] : wrapped(told.join(' · '), columns - 2, 3);
+  const lines = row.list === 'running' ? wrapped(runFacts(row.of, at).join(' · '), columns - 2, 3) : [];
   return [...(url === null ? [] : [cellText(url)]), ...lines].map((line) => [cell(' '), cell(line, 'dim')]);
 }
 

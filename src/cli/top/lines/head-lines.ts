@@ -1,21 +1,9 @@
 import { countText, usdText } from '../../../core/text/amount-text.ts';
-import type { AccountRow, Now } from '../../../server/api/schema/now.ts';
+import type { Now } from '../../../server/api/schema/now.ts';
+import { cellText, reasonText } from '../../cell-text.ts';
 import type { TopState } from '../top-state.ts';
-import { cellText, reasonText } from './cell-text.ts';
-import { type Cell, cell, exactly, type Line, leftAndRight, lineWidth } from './line.ts';
-import { tokensText } from './row-cells.ts';
-import { countdown, shortDuration } from './short-duration.ts';
-
-/** What is over the lists. */
-export interface HeadFacts {
-  readonly nows: readonly Now[];
-  readonly address: string | null;
-  readonly tokensPerSecond: number;
-  /** Null while the daemon answers. */
-  readonly gone: TopState['gone'];
-  /** Whether it ever answered. */
-  readonly isKnown: boolean;
-}
+import { type Cell, cell, exactly, type Line, leftAndRight, lineWidth, type Tone } from './line.ts';
+import { countdown, shortDuration, timeOfDay, tokensText } from './short-text.ts';
 
 const dot = cell(' · ', 'dim');
 
@@ -23,19 +11,18 @@ const dot = cell(' · ', 'dim');
 const narrowColumns = 60;
 
 /** Who and how well, then how much, then what is wrong: at most `most` lines. */
-export function headLines(facts: HeadFacts, at: number, columns: number, most: number): readonly Line[] {
-  const projects = facts.nows.map(({ project }) => cell(cellText(project)));
-  const address = facts.address === null ? [] : [cell(cellText(facts.address), 'dim')];
-  const left = joined([cell(' Baton', 'strong'), ...projects]);
-  const right: Line = [...joined([health(facts), ...nextLook(facts, at)]), cell(' ')];
-  const withAddress = leftAndRight(joined([cell(' Baton', 'strong'), ...projects, ...address]), right, columns);
-  const first = lineWidth(withAddress) === columns ? withAddress : leftAndRight(left, right, columns);
-  // Where it does not fit beside the rest it stands among the amounts, which go on in a second line.
-  const rest = first === withAddress ? [] : address;
-  const amounts = [...(facts.isKnown ? amountsOf(facts) : []), ...rest];
-  // Without room for both, how well it is counts for more than what it is called.
-  const top = lineWidth(first) === columns ? first : [cell(' '), ...right];
-  const lines = [top, ...flowed(amounts, columns, columns < narrowColumns ? 3 : 2), ...notices(facts, at)];
+export function headLines(state: TopState, at: number, columns: number, most: number): readonly Line[] {
+  const name = [cell(' Baton', 'strong'), ...state.nows.map(({ project }) => cell(cellText(project)))];
+  const address = state.address === null ? [] : [cell(cellText(state.address), 'dim')];
+  const right: Line = [...joined([health(state), ...nextPoll(state, at)]), cell(' ')];
+  const fits = (line: Line): boolean => lineWidth(line) === columns;
+  const withAddress = leftAndRight(joined([...name, ...address]), right, columns);
+  const withoutAddress = leftAndRight(joined(name), right, columns);
+  // An address that does not fit into the first line follows the amounts, which go on in a second line.
+  const amounts = [...(state.answeredAt === null ? [] : amountsOf(state)), ...(fits(withAddress) ? [] : address)];
+  // Without space for both, the health is worth more than the name.
+  const top = [withAddress, withoutAddress].find(fits) ?? [cell(' '), ...right];
+  const lines = [top, ...flowed(amounts, columns, columns < narrowColumns ? 3 : 2), ...notices(state, at)];
   return lines.slice(0, Math.max(0, most)).map((line) => exactly(line, columns));
 }
 
@@ -43,7 +30,7 @@ function joined(cells: readonly Cell[]): Line {
   return cells.flatMap((each, at) => (at === 0 ? [each] : [dot, each]));
 }
 
-/** As many as fit into so many lines; those at the end are left out first. */
+/** As many as fit into this many lines; those at the end are left out first. */
 function flowed(cells: readonly Cell[], columns: number, mostLines: number): readonly Line[] {
   const lines: Cell[][] = [];
   for (const each of cells) {
@@ -55,9 +42,9 @@ function flowed(cells: readonly Cell[], columns: number, mostLines: number): rea
   return lines;
 }
 
-function health({ nows, gone, isKnown }: HeadFacts): Cell {
+function health({ nows, gone, answeredAt }: TopState): Cell {
   if (gone !== null) return cell(gone.isRefusal ? '○ refused' : '○ no answer', 'bad');
-  if (!isKnown) return cell('○ asking', 'dim');
+  if (answeredAt === null) return cell('○ asking', 'dim');
   const problems = nows.reduce((sum, { vitals }) => sum + vitals.problems.length, 0);
   if (problems > 0) return cell(problems === 1 ? '● 1 problem' : `● ${problems} problems`, 'bad');
   const paused = nows.find(({ vitals }) => vitals.paused !== null)?.vitals.paused;
@@ -65,8 +52,8 @@ function health({ nows, gone, isKnown }: HeadFacts): Cell {
   return cell('● well', 'good');
 }
 
-/** When the tracker is looked at next: of several projects the first of them. */
-function nextLook({ nows, gone }: HeadFacts, at: number): readonly Cell[] {
+/** When the tracker is polled next: of several projects the first of them. */
+function nextPoll({ nows, gone }: TopState, at: number): readonly Cell[] {
   if (gone !== null || nows.length === 0) return [];
   if (nows.some(({ vitals }) => vitals.polling.is_polling)) return [cell('checking now…')];
   const times = nows.flatMap(({ vitals }) => vitals.polling.next_poll_at ?? []).map((time) => Date.parse(time) - at);
@@ -74,27 +61,22 @@ function nextLook({ nows, gone }: HeadFacts, at: number): readonly Cell[] {
   return [cell(`next look ${countdown(Math.min(...times))}`)];
 }
 
-function amountsOf({ nows, tokensPerSecond }: HeadFacts): readonly Cell[] {
+function amountsOf({ nows, tokensPerSecond }: TopState): readonly Cell[] {
   const sum = (of: (now: Now) => number): number => nows.reduce((total, now) => total + of(now), 0);
   const runs = sum(({ running }) => running.length);
   const used = sum(({ vitals }) => vitals.slots.used);
   const limit = sum(({ vitals }) => vitals.slots.limit);
+  // Limits are those of a project; over several there is none.
+  const today = nows.length === 1 ? nows[0]?.vitals.today : undefined;
+  const of = (most: number | null | undefined, text: (amount: number) => string): string =>
+    typeof most === 'number' ? ` of ${text(most)}` : '';
   return [
     cell(`slots ${used}/${limit}`),
     cell(runs === 1 ? '1 run' : `${runs} runs`),
-    cell(`${tokensText(sum(({ vitals }) => vitals.today.tokens))} tokens today${limitText(nows, 'tokens')}`),
-    cell(`${cents(sum(({ vitals }) => vitals.today.cost_usd))}${limitText(nows, 'cost')}`),
+    cell(`${tokensText(sum(({ vitals }) => vitals.today.tokens))} tokens today${of(today?.token_limit, tokensText)}`),
+    cell(`${cents(sum(({ vitals }) => vitals.today.cost_usd))}${of(today?.cost_limit_usd, usdText)}`),
     cell(`${countText(Math.floor(tokensPerSecond))} tokens/s`, tokensPerSecond >= 1 ? 'plain' : 'dim'),
   ];
-}
-
-/** Limits are those of a project; over several there is none. */
-function limitText(nows: readonly Now[], of: 'tokens' | 'cost'): string {
-  const today = nows.length === 1 ? nows[0]?.vitals.today : undefined;
-  const tokens = today?.token_limit ?? null;
-  const cost = today?.cost_limit_usd ?? null;
-  if (of === 'tokens') return tokens === null ? '' : ` of ${tokensText(tokens)}`;
-  return cost === null ? '' : ` of ${usdText(cost)}`;
 }
 
 /** Cut, not rounded: it never says that a limit is reached when it is not. */
@@ -102,42 +84,33 @@ function cents(usd: number): string {
   return usdText(Math.floor(usd * 100 + 1e-6) / 100);
 }
 
-function notices({ nows, gone }: HeadFacts, at: number): readonly Line[] {
-  const name = (project: string): string => (nows.length > 1 ? `${cellText(project)}: ` : '');
-  const told = nows.flatMap(({ project, vitals, accounts }) => [
-    ...vitals.problems.map(({ text }) => notice(`${name(project)}${reasonText(text)}`, 'bad')),
-    ...pauseNotice(vitals.paused, name(project), at),
-    ...budgetNotice(vitals.budget, name(project)),
-    ...accounts.flatMap((account) => accountNotice(account, at)),
-  ]);
-  return [...goneNotice(gone, at), ...told];
-}
-
-function notice(text: string, tone: Cell['tone']): Line {
-  return [cell(' ! ', tone), cell(text, tone)];
-}
-
-function goneNotice(gone: HeadFacts['gone'], at: number): readonly Line[] {
-  if (gone === null) return [];
-  const since = `${new Date(gone.since).toISOString().slice(11, 19)}Z (${shortDuration(at - gone.since)})`;
-  if (gone.isRefusal) return [notice(`The daemon refuses to tell. ${cellText(gone.text)}`, 'bad')];
-  return [notice(`The daemon does not answer since ${since}; it is asked again. ${cellText(gone.text)}`, 'bad')];
-}
-
-function pauseNotice(paused: Now['vitals']['paused'], project: string, at: number): readonly Line[] {
-  if (paused === null) return [];
-  const since = paused.since === null ? '' : ` for ${shortDuration(at - Date.parse(paused.since))}`;
-  const why = paused.reason === null ? '' : `: ${reasonText(paused.reason)}`;
-  const what = paused.kind === 'pause' ? `paused${since}` : `draining${since}, ends with the last run`;
-  return [notice(`${project}${what}${why}`, 'warn')];
-}
-
-function budgetNotice({ step, text }: Now['vitals']['budget'], project: string): readonly Line[] {
-  return step === 'free' || text === '' ? [] : [notice(`${project}requests: ${reasonText(text)}`, 'warn')];
-}
-
-function accountNotice({ name, parked_until: until, waits_for: why }: AccountRow, at: number): readonly Line[] {
-  if (why === null) return [];
-  const left = until === null ? '' : ` (${countdown(Date.parse(until) - at)} left)`;
-  return [notice(`account ${cellText(name)}: ${reasonText(why)}${left}`, 'warn')];
+/** What is wrong, paused or short, each in a line. */
+function notices({ nows, gone }: TopState, at: number): readonly Line[] {
+  const lines: Line[] = [];
+  const add = (text: string, tone: Tone): void => void lines.push([cell(' ! ', tone), cell(text, tone)]);
+  if (gone?.isRefusal) add(`The daemon refuses to tell. ${cellText(gone.text)}`, 'bad');
+  else if (gone !== null) {
+    const since = `${timeOfDay(gone.since)}Z (${shortDuration(at - gone.since)})`;
+    add(`The daemon does not answer since ${since}; it is asked again. ${cellText(gone.text)}`, 'bad');
+  }
+  for (const { project, vitals, accounts } of nows) {
+    const { problems, paused, budget } = vitals;
+    const name = nows.length > 1 ? `${cellText(project)}: ` : '';
+    for (const { text } of problems) add(`${name}${reasonText(text)}`, 'bad');
+    if (paused !== null) {
+      const since = paused.since === null ? '' : ` for ${shortDuration(at - Date.parse(paused.since))}`;
+      const why = paused.reason === null ? '' : `: ${reasonText(paused.reason)}`;
+      add(
+        `${name}${paused.kind === 'pause' ? `paused${since}` : `draining${since}, ends with the last run`}${why}`,
+        'warn',
+      );
+    }
+    if (budget.step !== 'free' && budget.text !== '') add(`${name}requests: ${reasonText(budget.text)}`, 'warn');
+    for (const { name: account, parked_until: until, waits_for: why } of accounts) {
+      if (why === null) continue;
+      const left = until === null ? '' : ` (${countdown(Date.parse(until) - at)} left)`;
+      add(`account ${cellText(account)}: ${reasonText(why)}${left}`, 'warn');
+    }
+  }
+  return lines;
 }

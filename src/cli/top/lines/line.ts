@@ -1,4 +1,4 @@
-import { cut, widthOf } from './cell-text.ts';
+import { cut, widthOf } from '../../cell-text.ts';
 
 /** What a colour means. Whatever it tells is told by words or marks as well. */
 export type Tone = 'plain' | 'strong' | 'dim' | 'good' | 'warn' | 'bad' | 'you' | 'work' | 'selected';
@@ -23,7 +23,7 @@ export function lineWidth(line: Line): number {
   return line.reduce((sum, { text }) => sum + widthOf(text), 0);
 }
 
-/** The line in exactly so many columns. */
+/** The line in exactly this many columns. */
 export function exactly(line: Line, width: number): Line {
   let left = width;
   const kept: Cell[] = [];
@@ -37,7 +37,7 @@ export function exactly(line: Line, width: number): Line {
   return left > 0 ? [...kept, cell(' '.repeat(left))] : kept;
 }
 
-/** Two lines in one: the second at the right edge, where there is room for both; otherwise only the first. */
+/** Two lines in one: the second at the right edge, where there is space for both; otherwise only the first. */
 export function leftAndRight(left: Line, right: Line, width: number): Line {
   const gap = width - lineWidth(left) - lineWidth(right);
   return gap < 2 ? left : [...left, cell(' '.repeat(gap)), ...right];

@@ -1,7 +1,7 @@
+import { cellText, cut, reasonText, widthOf } from '../../cell-text.ts';
 import type { TopState } from '../top-state.ts';
-import { cellText, padded, widthOf } from './cell-text.ts';
-import { type Cell, cell, exactly, type Line, type Tone } from './line.ts';
-import { type RowCells, rowCells } from './row-cells.ts';
+import { type Cell, cell, exactly, type Line } from './line.ts';
+import { ageOf, countdown, stageText, tokensText } from './short-text.ts';
 import { type ShownList, shownLists, type TopRow } from './top-rows.ts';
 
 /** One line of the list, made only when it is seen. */
@@ -11,15 +11,35 @@ export interface ListLine {
   draw(at: number, isSelected: boolean): Line;
 }
 
-type ListFacts = Pick<TopState, 'rows' | 'nows' | 'filter'>;
+/** What a list is called, what it says when it is empty, and the titles of its columns. */
+const lists = {
+  needs_you: { title: 'Needs you', empty: 'nothing waits for you', what: 'WHAT', time: 'SINCE / LEFT', text: 'WHY' },
+  running: { title: 'Running', empty: 'no agent is at work', what: 'STAGE', time: 'AGE / TURN', text: 'LAST MESSAGE' },
+  waiting: { title: 'Waiting', empty: 'nothing waits', what: 'WHAT', time: 'NEXT LOOK', text: 'WHY' },
+  landed: { title: 'Landed today', empty: 'nothing yet', what: 'STATE', time: 'AGO', text: 'TITLE' },
+} as const satisfies Readonly<Record<ShownList, unknown>>;
 
-interface Counts {
-  readonly shown: number;
-  readonly all: number;
-  readonly isFiltered: boolean;
+/** The four lists one below the other, each with its title; with a filter each says how much it hides. */
+export function listLines(
+  { rows, nows, filter }: Pick<TopState, 'rows' | 'nows' | 'filter'>,
+  columns: number,
+): readonly ListLine[] {
+  const widths = columnWidths(rows, nows.length > 1, columns);
+  const byList = Map.groupBy(rows, ({ list }) => list);
+  const blank: ListLine = { row: null, draw: () => exactly([], columns) };
+  return shownLists.flatMap((list, at): ListLine[] => {
+    const shown = byList.get(list) ?? [];
+    const all = nows.reduce((sum, now) => sum + now[list].length, 0);
+    const hidden = filter === '' || all === 0 ? null : all;
+    return [
+      ...(at === 0 ? [] : [blank]),
+      { row: null, draw: () => titleLine(list, shown.length, hidden, widths) },
+      ...shown.map((row) => ({ row, draw: (now: number, sel: boolean) => rowLine(row, widths, now, sel) })),
+    ];
+  });
 }
 
-/** How wide each column is; 0 where there is no room for it. The text has what is left. */
+/** How wide each column is; 0 where there is no space for it. The text has what is left. */
 interface Widths {
   readonly all: number;
   readonly id: number;
@@ -30,154 +50,181 @@ interface Widths {
   readonly title: number;
 }
 
-const lists: Readonly<
-  Record<ShownList, { title: string; tone: Tone; empty: string; what: string; time: string; text: string }>
-> = {
-  needs_you: {
-    ...{ title: 'Needs you', tone: 'you', empty: 'nothing waits for you' },
-    ...{ what: 'WHAT', time: 'SINCE / LEFT', text: 'WHY' },
-  },
-  running: {
-    ...{ title: 'Running', tone: 'strong', empty: 'no agent is at work' },
-    ...{ what: 'STAGE', time: 'AGE / TURN', text: 'LAST MESSAGE' },
-  },
-  waiting: {
-    ...{ title: 'Waiting', tone: 'strong', empty: 'nothing waits' },
-    ...{ what: 'WHAT', time: 'NEXT LOOK', text: 'WHY' },
-  },
-  landed: {
-    ...{ title: 'Landed today', tone: 'strong', empty: 'nothing yet' },
-    ...{ what: 'STATE', time: 'AGO', text: 'TITLE' },
-  },
-};
-
 /** The mark of a row with a blank on both sides. */
 const markColumns = 3;
 const gap = 2;
-/** With less than this nobody can tell what a text says; a column is given up for it. */
+/** A text that is narrower cannot be understood; a column is given up for it. */
 const leastText = 12;
 const givenUpFirst = ['title', 'tokens', 'what', 'project', 'time'] as const;
 const wideColumns = 120;
 const veryWideColumns = 150;
 
-/** The four lists one below the other, each with its title; with a filter each says how much it hides. */
-export function listLines({ rows, nows, filter }: ListFacts, columns: number): readonly ListLine[] {
-  const widths = columnWidths(rows, nows.length > 1, columns);
-  const byList = Map.groupBy(rows, ({ list }) => list);
-  return shownLists.flatMap((list, at) => {
-    const of = byList.get(list) ?? [];
-    const between: ListLine[] = at === 0 ? [] : [{ row: null, draw: () => exactly([], columns) }];
-    const all = nows.reduce((sum, now) => sum + now[list].length, 0);
-    const title: ListLine = {
-      row: null,
-      draw: () => titleLine(list, { shown: of.length, all, isFiltered: filter !== '' }, widths),
-    };
-    return [
-      ...between,
-      title,
-      ...of.map((row) => ({ row, draw: (now: number, sel: boolean) => rowLine(row, widths, now, sel) })),
-    ];
-  });
-}
-
 /** Widths that do not change from frame to frame: only identifiers and projects are measured. */
 function columnWidths(rows: readonly TopRow[], hasProjects: boolean, columns: number): Widths {
   const isWide = columns >= wideColumns;
-  const longest = (texts: readonly string[], least: number, most: number): number =>
-    Math.min(
-      most,
-      texts.reduce((found, text) => Math.max(found, widthOf(text)), least),
-    );
+  const longest = (texts: Iterable<string>, least: number, most: number): number => {
+    let found = least;
+    for (const text of texts) found = Math.max(found, widthOf(text));
+    return Math.min(most, found);
+  };
+  const identifiers = rows.map(({ identifier }) => identifier);
+  const projects = new Set(rows.map(({ project }) => project));
   const wanted = {
     all: columns,
-    id: longest(
-      rows.map(({ identifier }) => identifier),
-      8,
-      isWide ? 20 : 12,
-    ),
-    project: hasProjects ? longest([...new Set(rows.map(({ project }) => project))].map(cellText), 7, 16) : 0,
+    id: longest(identifiers, 8, isWide ? 20 : 12),
+    project: hasProjects ? longest([...projects].map(cellText), 7, 16) : 0,
     what: isWide ? 23 : 14,
     time: 12,
     tokens: 10,
     title: columns >= veryWideColumns ? Math.floor(columns / 5) : 0,
   };
   for (const column of givenUpFirst) {
-    if (textWidth(wanted, 'running') >= leastText) break;
+    if ((columnsOf('running', wanted).at(-1)?.width ?? 0) >= leastText) break;
     wanted[column] = 0;
   }
   return wanted;
 }
 
-interface Placed {
+type ColumnName = 'project' | 'what' | 'time' | 'tokens' | 'title' | 'text';
+
+/** Where a piece of a line goes. */
+interface Place {
+  readonly at: number;
   readonly width: number;
-  readonly title: string;
   readonly side?: 'right';
-  readonly show: (cells: RowCells, row: TopRow) => Cell;
 }
 
-/** The columns of a list beside mark and identifier, without the text at the end. */
-function columnsOf(list: ShownList, widths: Widths): readonly Placed[] {
-  const words = lists[list];
-  const all: Placed[] = [
-    { width: widths.project, title: 'PROJECT', show: (_, { project }) => cell(cellText(project), 'dim') },
-    { width: widths.what, title: words.what, show: ({ what }) => what },
-    { width: widths.time, title: words.time, show: ({ time }) => cell(time) },
+interface Column extends Place {
+  readonly name: ColumnName;
+  readonly title: string;
+}
+
+/** The columns of a list after mark and identifier, without those that have no space. */
+function columnsOf(list: ShownList, widths: Widths): readonly Column[] {
+  const { what, time, text } = lists[list];
+  const isRunning = list === 'running';
+  const wanted: readonly Omit<Column, 'at'>[] = [
+    { name: 'project', width: widths.project, title: 'PROJECT' },
+    { name: 'what', width: widths.what, title: what },
+    { name: 'time', width: widths.time, title: time },
+    // Where there is space for titles they stand below one another in all lists.
+    {
+      name: 'tokens',
+      width: isRunning || widths.title > 0 ? widths.tokens : 0,
+      title: isRunning ? 'TOKENS' : '',
+      side: 'right',
+    },
+    { name: 'title', width: list === 'landed' ? 0 : widths.title, title: 'TITLE' },
   ];
-  // Where there is room for titles they stand below one another, whatever list they are in.
-  if (list === 'running' || widths.title > 0) {
-    const title = list === 'running' ? 'TOKENS' : '';
-    all.push({ width: widths.tokens, title, side: 'right', show: ({ tokens }) => cell(tokens) });
-  }
-  if (list !== 'landed') all.push({ width: widths.title, title: 'TITLE', show: ({ title }) => cell(title, 'dim') });
-  return all.filter(({ width }) => width > 0);
+  let next = markColumns + widths.id + gap;
+  const placed = wanted
+    .filter(({ width }) => width > 0)
+    .map((column) => {
+      const at = next;
+      next += column.width + gap;
+      return { ...column, at };
+    });
+  return [...placed, { name: 'text', at: next, width: widths.all - next, title: text }];
 }
 
-function textWidth(widths: Widths, list: ShownList): number {
-  const taken = columnsOf(list, widths).reduce((sum, { width }) => sum + width + gap, 0);
-  return widths.all - markColumns - widths.id - taken - gap;
+/** Puts each piece at its place, in exactly this many columns. A piece whose place is taken is left out. */
+function laidOut(pieces: readonly (Place & { readonly cell: Cell })[], columns: number): Line {
+  const line: Cell[] = [];
+  let used = 0;
+  for (const { at, width, side, cell: piece } of pieces) {
+    const text = cut(piece.text, width);
+    const begins = side === 'right' ? at + width - widthOf(text) : at;
+    if (text === '' || begins < used) continue;
+    if (begins > used) line.push(cell(' '.repeat(begins - used)));
+    line.push({ ...piece, text });
+    used = begins + widthOf(text);
+  }
+  return exactly(line, columns);
 }
 
 function rowLine(row: TopRow, widths: Widths, at: number, isSelected: boolean): Line {
-  const parts = rowCells(row, at);
-  const blank = cell(' '.repeat(gap));
-  const placed = columnsOf(row.list, widths).flatMap(({ width, side, show }) => {
-    const { text, tone } = show(parts, row);
-    return [blank, cell(padded(text, width, side), tone)];
-  });
-  const line = exactly(
+  const cells = rowCells(row, at);
+  const line = laidOut(
     [
-      cell(isSelected ? '▸' : ' '),
-      parts.mark,
-      cell(' '),
-      cell(padded(row.identifier, widths.id), row.list === 'needs_you' ? 'strong' : 'plain'),
-      ...placed,
-      blank,
-      parts.text,
+      { at: 0, width: 1, cell: cell(isSelected ? '▸' : ' ') },
+      { at: 1, width: 1, cell: cells.mark },
+      {
+        at: markColumns,
+        width: widths.id,
+        cell: cell(row.identifier, row.list === 'needs_you' ? 'strong' : 'plain'),
+      },
+      ...columnsOf(row.list, widths).map((column) => ({ ...column, cell: cells[column.name] })),
     ],
     widths.all,
   );
   return isSelected ? line.map(({ text }) => cell(text, 'selected')) : line;
 }
 
-/** The name of the list with its count, and over each column what it is. A column whose place is taken goes without. */
-function titleLine(list: ShownList, { shown, all, isFiltered }: Counts, widths: Widths): Line {
-  const { title, tone, empty, text } = lists[list];
-  const isHidden = isFiltered && all > 0;
-  const name = isHidden ? `${title} ${shown} of ${all}` : `${title} ${shown}`;
-  const first: Line = [cell(' '), cell(name, shown === 0 ? 'dim' : tone)];
-  if (shown === 0) return exactly([...first, cell(isHidden ? ' with this filter' : `  ${empty}`, 'dim')], widths.all);
-  let line = [...first];
-  let used = 1 + widthOf(name);
-  let column = markColumns + widths.id;
-  for (const placed of [...columnsOf(list, widths), { width: textWidth(widths, list), title: text, side: undefined }]) {
-    column += gap;
-    const label = padded(placed.title, placed.width, placed.side ?? 'left');
-    const begins = column + label.length - label.trimStart().length;
-    if (begins >= used + gap && placed.width > 0) {
-      line = [...line, cell(' '.repeat(begins - used)), cell(label.trimStart(), 'dim')];
-      used = column + placed.width;
-    }
-    column += placed.width;
+/** The name of the list with its count, and over each column its title, where the name leaves space for it. */
+function titleLine(list: ShownList, shown: number, ofAll: number | null, widths: Widths): Line {
+  const { title, empty } = lists[list];
+  const tone = list === 'needs_you' ? 'you' : 'strong';
+  const name = ofAll === null ? `${title} ${shown}` : `${title} ${shown} of ${ofAll}`;
+  if (shown === 0) {
+    const why = ofAll === null ? `  ${empty}` : ' with this filter';
+    return exactly([cell(' '), cell(name, 'dim'), cell(why, 'dim')], widths.all);
   }
-  return exactly(line, widths.all);
+  const head = { at: 1, width: widths.all, cell: cell(name + ' '.repeat(gap), tone) };
+  const titles = columnsOf(list, widths).map((column) => ({ ...column, cell: cell(column.title, 'dim') }));
+  return laidOut([head, ...titles], widths.all);
+}
+
+type RowCells = Readonly<Record<ColumnName | 'mark', Cell>>;
+
+function rowCells(row: TopRow, at: number): RowCells {
+  const title = cell(cellText(row.of.title ?? ''), 'dim');
+  const usual = { project: cell(cellText(row.project), 'dim'), title, tokens: cell('') };
+  switch (row.list) {
+    case 'needs_you': {
+      const { kind, reason, since, waits_until: until } = row.of;
+      const left = until === null ? 0 : Date.parse(until) - at;
+      return {
+        ...usual,
+        mark: cell(kind === 'question' ? '?' : '!', 'you'),
+        what: cell(kind, 'you'),
+        time: cell(left > 0 ? `${countdown(left)} left` : (ageOf(since, at) ?? '')),
+        text: cell(reasonText(reason)),
+      };
+    }
+    case 'running': {
+      const { stage, warnings, waits_for_person: waits, last_message: message, last_event: event } = row.of;
+      const warning = warnings.find(({ level }) => level === 'reached') ?? warnings[0];
+      const said = cellText(message ?? '') || cellText(event ?? '') || 'no event yet';
+      return {
+        ...usual,
+        mark: waits ? cell('?', 'you') : cell('●', 'work'),
+        what: cell(stageText(stage), waits ? 'you' : 'work'),
+        time: cell(`${ageOf(row.of.started_at, at) ?? '–'} / ${row.of.turn}`),
+        tokens: cell(tokensText(row.of.usage.total_tokens)),
+        text:
+          warning === undefined
+            ? cell(said)
+            : cell(`${cellText(warning.text)} · ${said}`, warning.level === 'reached' ? 'bad' : 'warn'),
+      };
+    }
+    case 'waiting': {
+      const { kind, attempt, reason, next_look_at: next } = row.of;
+      const left = next === null ? null : Date.parse(next) - at;
+      return {
+        ...usual,
+        mark: kind === 'queue' ? cell('·', 'dim') : cell('↻', 'warn'),
+        what: cell(kind === 'retry' && attempt !== null ? `retry ${attempt}` : kind, kind === 'queue' ? 'dim' : 'warn'),
+        time: cell(left === null ? '' : left > 0 ? `in ${countdown(left)}` : 'due'),
+        text: cell(reasonText(reason)),
+      };
+    }
+    case 'landed':
+      return {
+        ...usual,
+        mark: cell('✓', 'good'),
+        what: cell(cellText(row.of.state), 'good'),
+        time: cell(ageOf(row.of.at, at) ?? ''),
+        text: title,
+      };
+  }
 }

@@ -1,10 +1,10 @@
-import { isPlain, widthOf } from './cell-text.ts';
+import { isPlain, widthOf } from '../../cell-text.ts';
 import type { Line, Tone } from './line.ts';
 
 /** The attributes of each tone; empty: as the terminal writes anyway. */
 export type Palette = Readonly<Record<Tone, string>>;
 
-/** From the sixteen colours that a person has chosen for his terminal. */
+/** From the sixteen colours that people choose for their terminal. */
 export const colours: Palette = {
   plain: '',
   strong: '1',

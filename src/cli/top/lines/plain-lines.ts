@@ -1,13 +1,12 @@
 import type { Now } from '../../../server/api/schema/now.ts';
-import { pauseOrResume } from '../input/pause-or-resume.ts';
-import { cellText, reasonText } from './cell-text.ts';
-import { shortDuration } from './short-duration.ts';
+import { cellText, reasonText } from '../../cell-text.ts';
+import { pauseOrResume } from '../top-state.ts';
+import { shortDuration, timeOfDay } from './short-text.ts';
 import { isOf, type TopRow, topRows } from './top-rows.ts';
 
 /**
  * One line for each thing that began to need a person, each run that started and each that ended, and whenever a project
- * is stopped or goes on, for pipes and files: no escapes, whoever wrote the text. What is there at the first look is told
- * as well.
+ * is stopped or goes on, for pipes and files: no escapes. What is there at first gets a line as well.
  */
 export function plainLines(): (nows: readonly Now[], at: number) => readonly string[] {
   let before: readonly TopRow[] = [];
@@ -18,11 +17,11 @@ export function plainLines(): (nows: readonly Now[], at: number) => readonly str
     const hasProjects = nows.length > 1;
     const line = ({ project, identifier }: Pick<TopRow, 'project' | 'identifier'>, text: string): string => {
       const name = [...(hasProjects ? [cellText(project)] : []), ...(identifier === '' ? [] : [identifier])].join(' ');
-      return `${new Date(at).toISOString().slice(11, 19)} ${name === '' ? '' : `${name} `}${text}`;
+      return `${timeOfDay(at)} ${name === '' ? '' : `${name} `}${text}`;
     };
     const known = new Set(before.map(nameOf));
     const present = new Set(rows.map(nameOf));
-    // What has ended is told before what begins in its place.
+    // What has ended comes before what begins in its place.
     const ended = before.filter((row) => row.list === 'running' && !present.has(nameOf(row)));
     const begun = rows.filter((row) => !known.has(nameOf(row)));
     for (const { of } of begun.filter(({ list }) => list === 'running')) {

@@ -1,5 +1,5 @@
 import type { LandedRow, NeedsYou, Now, RunningRow, WaitingRow } from '../../../server/api/schema/now.ts';
-import { cellText } from './cell-text.ts';
+import { cellText } from '../../cell-text.ts';
 
 /** The lists that are shown, in this order: what needs a person comes first. */
 export const shownLists = ['needs_you', 'running', 'waiting', 'landed'] as const;

@@ -2,23 +2,22 @@ import type { Chance } from '../../clock/chance.ts';
 import type { Clock, Timer } from '../../clock/clock.ts';
 import type { Now } from '../../server/api/schema/now.ts';
 import { beginAnswer } from './input/answer-prompt.ts';
-import { askNow, type NoAnswer, problemText } from './input/ask-now.ts';
 import { throughput, withSample } from './lines/throughput.ts';
 import { isOf, type Selection, type TopRow } from './lines/top-rows.ts';
-import type { TopAnswer, TopSource } from './top-source.ts';
+import { askNow, type NoAnswer, problemText, type TopAnswer, type TopSource } from './top-source.ts';
 import { type Details, type Message, startState, type TopState, type Wish, withRows } from './top-state.ts';
 
-/** So often the daemon is asked at most, one question after the other. */
+/** The least time between two questions to the daemon. */
 const leastAskMs = 500;
 /** The details of an issue are more to read, and change less. */
 const detailsEvery = 4;
 const mostLog = 50;
 
-export interface TopLifeParts {
+export interface LiveStateParts {
   readonly source: TopSource;
   readonly clock: Clock;
   readonly chance: Chance;
-  /** The state may look different now: something came, or time passed. */
+  /** The state may have changed. */
   readonly onChange: () => void;
   readonly fail: (error: unknown) => void;
   /** What is drawn less often is asked for less often. */
@@ -26,17 +25,17 @@ export interface TopLifeParts {
 }
 
 /**
- * The state of the view and what changes it beside keys: answers of the daemon, and time. A daemon that does not answer
- * is asked again and again; what was known stays.
+ * The state of the view and what changes it apart from keys: answers of the daemon, and time. A daemon that does not
+ * answer is asked again and again; what was known stays.
  */
-export interface TopLife extends Disposable {
+export interface LiveState extends Disposable {
   state(): TopState;
   update(change: (state: TopState) => TopState): void;
   look(row: TopRow, thenAnswer: boolean): void;
   submit(wish: Wish): void;
 }
 
-export function openTopLife(parts: TopLifeParts): TopLife {
+export function openLiveState(parts: LiveStateParts): LiveState {
   const { source, clock, chance, onChange, fail } = parts;
   const askEveryMs = Math.max(leastAskMs, parts.refreshMs);
   let state = startState();
@@ -47,7 +46,7 @@ export function openTopLife(parts: TopLifeParts): TopLife {
   const update = (change: (before: TopState) => TopState): void => {
     state = change(state);
   };
-  /** Work that nobody waits for. */
+  /** Work in the background. */
   const begin = (work: () => Promise<void>): void => {
     work().then(() => (isOpen ? onChange() : undefined), fail);
   };
@@ -119,7 +118,7 @@ function answered(before: TopState, nows: readonly Now[], clock: Clock): TopStat
   const tokensPerSecond = throughput(samples, sample);
   const state = withRows({ ...before, nows, answeredAt: clock.now(), gone: null, samples, tokensPerSecond });
   const { selection } = state;
-  // Nobody shall act on another issue than the one he reads about.
+  // No key may act on another issue than the one in the details.
   if (state.screen !== 'details' || selection === null || isSelected(state, selection)) return state;
   return {
     ...state,
@@ -147,7 +146,7 @@ function nothingMore(project: string): Details {
   return { project, issueId: null, issue: null, events: [], problem: null };
 }
 
-/** Never rejects: what cannot be read now is told in its place. */
+/** Never rejects: a problem becomes part of the details. */
 async function detailsOf(source: TopSource, project: string, issueId: string, runId: string | null): Promise<Details> {
   const known = { project, issueId };
   try {

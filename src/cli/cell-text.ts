@@ -1,0 +1,96 @@
+import { harmlessLine } from '../core/text/harmless-line.ts';
+
+/** No cell shows more of a longer text. */
+const longestCell = 2_000;
+
+/** A column is one or two units of text; a base with its marks is no longer than this. */
+const longestCharacter = 8;
+
+const segmenter = new Intl.Segmenter('en', { granularity: 'grapheme' });
+
+/** What takes two columns of a terminal: East Asian writing in full width, and emoji. */
+const wide =
+  /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6\u{20000}-\u{3fffd}]|\p{Emoji_Presentation}/u;
+
+const plain = /^[ -~]*$/;
+const selectors = /[\ufe00-\ufe0f\u{e0100}-\u{e01ef}]/gu;
+/** They belong to the character before them, and would go with a blank of ours. */
+const marksOnNothing = /(^|\s)[\p{M}\p{Emoji_Modifier}\uff9e\uff9f\s]+/gu;
+const tooManyMarks = /(\p{M}{3})\p{M}+/gu;
+
+/**
+ * A text as one line whose columns can be counted: no escapes, no control characters, nothing invisible; no marks that
+ * stand on nothing or pile up over the lines above, and nothing that asks for another form of a character, because
+ * terminals do not agree how wide that is.
+ */
+export function cellText(text: string): string {
+  const line = harmlessLine(text.slice(0, longestCell));
+  if (isPlain(line)) return line;
+  return line
+    .toWellFormed()
+    .replaceAll(selectors, '')
+    .replaceAll(marksOnNothing, '$1')
+    .replaceAll(tooManyMarks, '$1')
+    .trim();
+}
+
+/** The same for a reason that a program wrote: a written-out line break is a space too. */
+export function reasonText(text: string): string {
+  return cellText(text.slice(0, longestCell).replaceAll(/\\[nr]/g, ' '));
+}
+
+/** Only ASCII that can be seen: each character takes one column everywhere. */
+export function isPlain(text: string): boolean {
+  return plain.test(text);
+}
+
+/** The characters as a reader counts them. */
+export function graphemesOf(text: string): string[] {
+  return Array.from(segmenter.segment(text), ({ segment }) => segment);
+}
+
+/** How many columns of a terminal it takes: wide characters two, marks none. */
+export function widthOf(text: string): number {
+  return isPlain(text) ? text.length : graphemesOf(text).reduce((sum, each) => sum + graphemeWidth(each), 0);
+}
+
+/** In at most this many columns; what is cut off shows as `…`. */
+export function cut(text: string, width: number): string {
+  if (width <= 0) return '';
+  if (isPlain(text)) return text.length <= width ? text : `${text.slice(0, width - 1)}…`;
+  const seen = text.slice(0, (width + 1) * longestCharacter);
+  if (widthOf(seen) <= width) return seen;
+  let left = width - 1;
+  const kept = graphemesOf(seen).filter((grapheme) => {
+    left -= graphemeWidth(grapheme);
+    return left >= 0;
+  });
+  return `${kept.join('')}…`;
+}
+
+/** In exactly this many columns. */
+export function padded(text: string, width: number, side: 'left' | 'right' = 'left'): string {
+  const shown = cut(text, width);
+  const blank = ' '.repeat(Math.max(0, width - widthOf(shown)));
+  return side === 'left' ? shown + blank : blank + shown;
+}
+
+/** In at most `most` lines of at most this many columns. A longer word of ASCII goes on in the next line. */
+export function wrapped(text: string, width: number, most: number): string[] {
+  const columns = Math.max(1, width);
+  let rest = text
+    .split(' ')
+    .flatMap((word) => (isPlain(word) ? (word.match(new RegExp(`.{1,${columns}}`, 'g')) ?? []) : [word]));
+  const lines: string[] = [];
+  while (rest.length > 0 && lines.length < most - 1) {
+    const fitting = rest.findIndex((_, index) => widthOf(rest.slice(0, index + 1).join(' ')) > columns);
+    const taken = fitting === -1 ? rest.length : Math.max(1, fitting);
+    lines.push(cut(rest.slice(0, taken).join(' '), columns));
+    rest = rest.slice(taken);
+  }
+  return rest.length === 0 ? lines : [...lines, cut(rest.join(' '), columns)];
+}
+
+function graphemeWidth(grapheme: string): number {
+  return wide.test(grapheme) ? 2 : 1;
+}

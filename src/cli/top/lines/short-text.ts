@@ -1,0 +1,38 @@
+import { countText } from '../../../core/text/amount-text.ts';
+import { cellText } from '../../cell-text.ts';
+
+/** A duration for a narrow column: `2s`, `20m 25s`, `3h 5m`, `2d 4h`. Never below `0s`. */
+export function shortDuration(ms: number): string {
+  const seconds = Math.max(0, Math.floor(ms / 1_000));
+  const minutes = Math.floor(seconds / 60);
+  const hours = Math.floor(minutes / 60);
+  if (minutes === 0) return `${seconds}s`;
+  if (hours === 0) return `${minutes}m ${seconds % 60}s`;
+  return hours < 24 ? `${hours}h ${minutes % 60}m` : `${Math.floor(hours / 24)}d ${hours % 24}h`;
+}
+
+/** How long until then, rounded up, so that it never says that the time has come when it has not. */
+export function countdown(ms: number): string {
+  return shortDuration(Math.ceil(ms / 1_000) * 1_000);
+}
+
+/** How long ago that was; null when it is not known. */
+export function ageOf(time: string | null, at: number): string | null {
+  return time === null ? null : shortDuration(at - Date.parse(time));
+}
+
+/** In UTC. */
+export function timeOfDay(at: number): string {
+  return new Date(at).toISOString().slice(11, 19);
+}
+
+/** More than this is shown in millions. */
+const mostCounted = 100_000_000;
+
+export function tokensText(tokens: number): string {
+  return tokens < mostCounted ? countText(tokens) : `${countText(Math.floor(tokens / 1_000_000))}M`;
+}
+
+export function stageText(stage: string): string {
+  return cellText(stage).replaceAll('_', ' ');
+}
