@@ -1,5 +1,5 @@
 import type { ComponentChildren, VNode } from 'preact';
-import { isCostUnknown, type Sum } from '../data/text/usage-sums.ts';
+import { isCostUnknown, type Sum } from '../data/costs/usage-sums.ts';
 import { tokenWords } from '../data/text/words.ts';
 import { Cost, Tokens } from '../parts/costs/amount.tsx';
 

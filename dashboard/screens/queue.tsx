@@ -16,11 +16,11 @@ import { useKeys } from '../data/page/keyboard.ts';
 import { isNarrow } from '../data/page/narrow.ts';
 import { linkTo, queryWord } from '../data/page/router.ts';
 import { countWords, plainWords } from '../data/text/words.ts';
-import { TypedFilter } from '../parts/board/typed-filter.tsx';
 import { QueueRow, queueRowHeight } from '../parts/rows/queue-row.tsx';
 import { EmptyLine } from '../parts/shared/empty-line.tsx';
 import { ProblemLine } from '../parts/shared/problem-line.tsx';
 import { Countdown } from '../parts/shared/time.tsx';
+import { TypedFilter } from '../parts/shared/typed-filter.tsx';
 import { VirtualList } from '../parts/shared/virtual-list.tsx';
 
 /** A long queue is much to read: not more often than this. */

@@ -3,15 +3,15 @@ import type { Found } from '../../src/server/api/schema/system.ts';
 import { useEachProject } from '../data/connection/each-project.ts';
 import { hasSeveralProjects } from '../data/connection/live.ts';
 import { eventHref, issueHref, queryWord } from '../data/page/router.ts';
-import { type FoundGroup, type FoundResult, groupFound } from '../data/text/found-groups.ts';
+import { type FoundGroup, type FoundResult, groupFound } from '../data/search/found-groups.ts';
+import { markFound } from '../data/search/found-words.ts';
 import { harmlessLine } from '../data/text/harmless-text.ts';
 import { countWords } from '../data/text/words.ts';
-import { TypedFilter } from '../parts/board/typed-filter.tsx';
 import { EmptyLine } from '../parts/shared/empty-line.tsx';
-import { FoundText } from '../parts/shared/found-text.tsx';
 import { ProblemLine } from '../parts/shared/problem-line.tsx';
 import { Text } from '../parts/shared/text.tsx';
 import { TimeAgo } from '../parts/shared/time.tsx';
+import { TypedFilter } from '../parts/shared/typed-filter.tsx';
 
 /** One letter is everywhere. */
 const shortest = 2;
@@ -123,5 +123,21 @@ function Said({ project, result: { run_id, at, seq, excerpt }, wanted }: SaidPro
       </span>
       <FoundText text={excerpt} wanted={wanted} />
     </li>
+  );
+}
+
+interface FoundTextProps {
+  readonly text: string;
+  readonly wanted: string;
+}
+
+/** Text that somebody else wrote, with what was looked for marked in it. The pieces are text, whatever is in them. */
+function FoundText({ text, wanted }: FoundTextProps): VNode {
+  return (
+    <bdi class="said">
+      {markFound(harmlessLine(text), harmlessLine(wanted)).map((piece, index) =>
+        piece.isFound ? <mark key={index}>{piece.text}</mark> : piece.text,
+      )}
+    </bdi>
   );
 }

@@ -5,14 +5,14 @@ import { useBeat } from '../data/connection/beat.ts';
 import { useResource } from '../data/connection/resource.ts';
 import { queryWord, setQuery } from '../data/page/router.ts';
 import { countWords, sentences } from '../data/text/words.ts';
-import { TypedFilter } from '../parts/board/typed-filter.tsx';
-import { SaidList } from '../parts/issue/said-list.tsx';
 import { CopyButton } from '../parts/shared/copy-button.tsx';
 import { EachShown } from '../parts/shared/each-shown.tsx';
 import { EmptyLine } from '../parts/shared/empty-line.tsx';
 import { ProblemLine } from '../parts/shared/problem-line.tsx';
+import { SaidList } from '../parts/shared/said-list.tsx';
 import { Table } from '../parts/shared/table.tsx';
 import { Text } from '../parts/shared/text.tsx';
+import { TypedFilter } from '../parts/shared/typed-filter.tsx';
 
 const againMs = 10_000;
 

@@ -1,14 +1,14 @@
-import type { VNode } from 'preact';
+import type { ComponentChildren, VNode } from 'preact';
 import type { Health, Project } from '../../src/server/api/schema/system.ts';
 import { apiRoot, projectPath } from '../data/connection/api.ts';
 import { useBeat } from '../data/connection/beat.ts';
 import { useResource } from '../data/connection/resource.ts';
 import { plainWords } from '../data/text/words.ts';
 import { IssueLink } from '../parts/issue/issue-link.tsx';
-import { SaidList } from '../parts/issue/said-list.tsx';
 import { EmptyLine } from '../parts/shared/empty-line.tsx';
-import { FactList } from '../parts/shared/fact-list.tsx';
+import { Fact } from '../parts/shared/fact.tsx';
 import { ProblemLine } from '../parts/shared/problem-line.tsx';
+import { SaidList } from '../parts/shared/said-list.tsx';
 import { Table } from '../parts/shared/table.tsx';
 import { Text } from '../parts/shared/text.tsx';
 import { TimeAgo } from '../parts/shared/time.tsx';
@@ -186,4 +186,22 @@ function About({ project }: { readonly project: string }): VNode {
 function msWords(ms: number): string {
   if (ms >= 1_000) return `${(ms / 1_000).toFixed(1)} s`;
   return `${ms < 10 ? ms.toFixed(1) : Math.round(ms)} ms`;
+}
+
+interface NamedFact {
+  readonly label: string;
+  readonly value: ComponentChildren;
+}
+
+/** Short facts next to each other, each below its name. */
+function FactList({ facts }: { readonly facts: readonly NamedFact[] }): VNode {
+  return (
+    <dl class="fact-list">
+      {facts.map(({ label, value }) => (
+        <Fact key={label} name={label}>
+          {value}
+        </Fact>
+      ))}
+    </dl>
+  );
 }

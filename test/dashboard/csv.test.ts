@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { csvOf } from '../../dashboard/data/text/csv.ts';
+import { csvOf } from '../../dashboard/data/costs/csv.ts';
 
 describe('a file for a spreadsheet', () => {
   it('has a header, a line a row, and quotes only where they are needed', () => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { dayOf, daysOf, lastDays, mostDays, readRange } from '../../dashboard/data/text/day-range.ts';
+import { dayOf, daysOf, lastDays, mostDays, readRange } from '../../dashboard/data/costs/day-range.ts';
 
 const today = '2026-11-16';
 const nothing = { from: '', to: '', days: '' };

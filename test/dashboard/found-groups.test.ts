@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { groupFound } from '../../dashboard/data/text/found-groups.ts';
+import { groupFound } from '../../dashboard/data/search/found-groups.ts';
 import type { Found } from '../../src/server/api/schema/system.ts';
 
 const result = fc.record({

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { markFound } from '../../dashboard/data/text/found-words.ts';
+import { markFound } from '../../dashboard/data/search/found-words.ts';
 
 const found = (text: string, query: string): readonly string[] =>
   markFound(text, query).flatMap((piece) => (piece.isFound ? [piece.text] : []));

@@ -8,7 +8,12 @@ const patch = (facts: Pick<Partial<Patch>, 'set' | 'drop' | 'project'>): StreamE
   data: { project: 'demo', at: '2026-01-01T00:00:00.000Z', set: {}, drop: {}, ...facts },
 });
 const row = (more: object = {}) => ({
-  ...{ key: 'run1', run_id: 'run1', issue_id: 'i1', issue_identifier: 'BAT-1', stage: 'streaming_turn', turn: 1 },
+  key: 'run1',
+  run_id: 'run1',
+  issue_id: 'i1',
+  issue_identifier: 'BAT-1',
+  stage: 'streaming_turn',
+  turn: 1,
   ...more,
 });
 

@@ -7,7 +7,10 @@ import { SimulatedClock } from '../fake/simulated-clock.ts';
 import { runs } from '../property-runs.ts';
 
 const event = (seq: number, payload?: unknown): RunEvent => ({
-  ...{ seq, at: '2026-01-01T00:00:00.000Z', event: 'notification', message: `event ${seq}` },
+  seq,
+  at: '2026-01-01T00:00:00.000Z',
+  event: 'notification',
+  message: `event ${seq}`,
   ...(payload === undefined ? {} : { payload }),
 });
 

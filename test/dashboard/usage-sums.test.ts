@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { axisEnd } from '../../dashboard/data/text/chart-scale.ts';
-import { isCostUnknown, type Sum, sumUsage, tokenParts } from '../../dashboard/data/text/usage-sums.ts';
+import { axisEnd } from '../../dashboard/data/costs/chart-scale.ts';
+import { isCostUnknown, type Sum, sumUsage, tokenParts } from '../../dashboard/data/costs/usage-sums.ts';
 import type { UsageReport } from '../../src/server/api/schema/system.ts';
 
 const count = fc.nat({ max: 1_000_000 });

@@ -6,7 +6,11 @@ import type { Span } from '../../src/server/api/schema/run.ts';
 const start = Date.parse('2026-01-01T10:00:00.000Z');
 const at = (seconds: number): string => new Date(start + seconds * 1_000).toISOString();
 const span = (from: number, to: number | null, more: Partial<Span> = {}): Span => ({
-  ...{ kind: 'turn', name: 'turn 1', started_at: at(from), ended_at: to === null ? null : at(to), is_ok: null },
+  kind: 'turn',
+  name: 'turn 1',
+  started_at: at(from),
+  ended_at: to === null ? null : at(to),
+  is_ok: null,
   ...more,
 });
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { windowOf } from '../../dashboard/data/run/window-of.ts';
+import { windowOf } from '../../dashboard/data/page/window-of.ts';
 
 describe('the drawn part of a long list', () => {
   // @conforms dashboard.6

@@ -1,9 +1,9 @@
 import { type ReadonlySignal, signal } from '@preact/signals';
 import type { StreamEvent, StreamEventName } from '../../../src/server/api/schema/event.ts';
-import { untilAttended, watchAttention } from '../issue/attention.ts';
 import { later, now, pause, takeDaemonTime } from '../page/clock.ts';
 import { sentences } from '../text/words.ts';
 import { apiRoot, giveUpRequests, type Problem, problemOf } from './api.ts';
+import { untilAttended, watchAttention } from './attention.ts';
 import { takeEvent } from './live.ts';
 import { createSseParser, type SseMessage } from './sse-parser.ts';
 import { authorization, isTokenWanted } from './token.ts';

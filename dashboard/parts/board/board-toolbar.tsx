@@ -1,7 +1,7 @@
 import type { VNode } from 'preact';
 import { activities } from '../../data/issue/activity.ts';
 import { queryWord, setQuery } from '../../data/page/router.ts';
-import { TypedFilter } from './typed-filter.tsx';
+import { TypedFilter } from '../shared/typed-filter.tsx';
 
 interface ToolbarProps {
   readonly labels: readonly string[];

@@ -8,12 +8,11 @@ import { columnOf, findIssue } from '../../data/board/board-columns.ts';
 import { createSelection, type Drag, focusedIssue, followDrag } from '../../data/board/board-selection.ts';
 import { actOnIssues, moveIssues } from '../../data/board/move-issues.ts';
 import { activityOf } from '../../data/issue/activity.ts';
-import { queryWord, setQuery } from '../../data/page/router.ts';
+import { linkTo, place, queryWord, setQuery } from '../../data/page/router.ts';
 import { plainWords } from '../../data/text/words.ts';
 import { ProblemLine } from '../shared/problem-line.tsx';
 import { Text } from '../shared/text.tsx';
 import { BoardColumn } from './board-column.tsx';
-import { BoardHead } from './board-head.tsx';
 import { BulkBar } from './bulk-bar.tsx';
 import { FoldedColumn } from './folded-column.tsx';
 import { MoveDialog } from './move-dialog.tsx';
@@ -177,5 +176,29 @@ function filtered(project: string, issues: readonly IssueSummary[]): readonly Is
     (issue) =>
       (priority === '' || String(issue.priority ?? 'none') === priority) &&
       (activity === '' || activityOf(project, issue.id) === activity),
+  );
+}
+
+interface BoardHeadProps {
+  readonly project: string;
+  /** Null where the board is another's. */
+  readonly onNew: (() => void) | null;
+}
+
+/** Whose board it is, where several are shown, and the way to this one alone with the same filters. */
+function BoardHead({ project, onNew }: BoardHeadProps): VNode {
+  return (
+    <header class="board-head">
+      <h2>
+        <a href={linkTo('/board', { ...Object.fromEntries(place.value.query), project })}>
+          <Text text={project} />
+        </a>
+      </h2>
+      {onNew !== null && (
+        <button type="button" class="main" data-part="issue_file" onClick={onNew}>
+          <Text text={`New issue in ${project}`} />
+        </button>
+      )}
+    </header>
   );
 }

@@ -1,5 +1,5 @@
 import type { VNode } from 'preact';
-import { isCostUnknown } from '../../data/text/usage-sums.ts';
+import { isCostUnknown } from '../../data/costs/usage-sums.ts';
 import { costWords, tokenWords } from '../../data/text/words.ts';
 
 /** Tokens, short; the whole number for whoever points at it. */

@@ -1,8 +1,8 @@
 import { useSignal } from '@preact/signals';
 import type { VNode } from 'preact';
+import { axisEnd } from '../../data/costs/chart-scale.ts';
+import { type NamedSum, tokenParts } from '../../data/costs/usage-sums.ts';
 import { isNarrow } from '../../data/page/narrow.ts';
-import { axisEnd } from '../../data/text/chart-scale.ts';
-import { type NamedSum, tokenParts } from '../../data/text/usage-sums.ts';
 import { countWords, tokenWords } from '../../data/text/words.ts';
 
 /** In pixels. The width is whatever is there. */

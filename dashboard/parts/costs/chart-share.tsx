@@ -1,5 +1,5 @@
 import type { VNode } from 'preact';
-import { type Sum, tokenParts } from '../../data/text/usage-sums.ts';
+import { type Sum, tokenParts } from '../../data/costs/usage-sums.ts';
 
 interface ShareBarProps {
   readonly sum: Sum;

@@ -1,6 +1,6 @@
 import type { VNode } from 'preact';
+import { csvOf } from '../../data/costs/csv.ts';
 import { later } from '../../data/page/clock.ts';
-import { csvOf } from '../../data/text/csv.ts';
 
 interface CsvButtonProps {
   readonly fileName: string;

@@ -6,11 +6,11 @@ import { countWords } from '../../data/text/words.ts';
 import { Cost, Tokens } from '../costs/amount.tsx';
 import { attemptWords, outcomeOf } from '../run/run-words.ts';
 import { EmptyLine } from '../shared/empty-line.tsx';
+import { Fact } from '../shared/fact.tsx';
 import { Status } from '../shared/status.tsx';
 import { Table } from '../shared/table.tsx';
 import { Text } from '../shared/text.tsx';
 import { ClockTime, Duration } from '../shared/time.tsx';
-import { Fact } from './issue-heading.tsx';
 
 interface IssueCostProps {
   readonly project: string;

@@ -4,6 +4,7 @@ import { issueHref } from '../../data/page/router.ts';
 import { harmlessLine } from '../../data/text/harmless-text.ts';
 import { plainWords } from '../../data/text/words.ts';
 import { Cost, Tokens } from '../costs/amount.tsx';
+import { Fact } from '../shared/fact.tsx';
 import { Status, type Tone } from '../shared/status.tsx';
 import { Text } from '../shared/text.tsx';
 import { TimeAgo } from '../shared/time.tsx';
@@ -98,20 +99,5 @@ export function IssueHeading({ project, issue }: { readonly project: string; rea
         )}
       </dl>
     </header>
-  );
-}
-
-export function Fact({
-  name,
-  children,
-}: {
-  readonly name: string;
-  readonly children: preact.ComponentChildren;
-}): VNode {
-  return (
-    <div>
-      <dt>{name}</dt>
-      <dd>{children}</dd>
-    </div>
   );
 }

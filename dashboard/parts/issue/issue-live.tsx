@@ -4,9 +4,9 @@ import { projects } from '../../data/connection/live.ts';
 import { linkTo, place, runHref } from '../../data/page/router.ts';
 import { plainWords } from '../../data/text/words.ts';
 import { Cost, Tokens } from '../costs/amount.tsx';
+import { Fact } from '../shared/fact.tsx';
 import { Text } from '../shared/text.tsx';
 import { Duration, TimeAgo } from '../shared/time.tsx';
-import { Fact } from './issue-heading.tsx';
 
 interface IssueLiveProps {
   readonly project: string;

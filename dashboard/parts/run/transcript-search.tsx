@@ -2,7 +2,7 @@ import type { VNode } from 'preact';
 import type { RunEvent } from '../../../src/server/api/schema/run.ts';
 import { tellEvent } from '../../data/run/transcript-kinds.ts';
 import { countWords } from '../../data/text/words.ts';
-import { TypedFilter } from '../board/typed-filter.tsx';
+import { TypedFilter } from '../shared/typed-filter.tsx';
 
 /** Whether an event has a text, whatever the case; `wanted` is in small letters. */
 export function hasText(event: RunEvent, wanted: string): boolean {

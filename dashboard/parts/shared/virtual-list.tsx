@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren, VNode } from 'preact';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
-import { windowOf } from '../../data/run/window-of.ts';
+import { windowOf } from '../../data/page/window-of.ts';
 
 interface VirtualListProps<R> {
   readonly rows: readonly R[];

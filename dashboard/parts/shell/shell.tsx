@@ -2,17 +2,19 @@ import { useSignal, useSignalEffect } from '@preact/signals';
 import type { VNode } from 'preact';
 import { useErrorBoundary } from 'preact/hooks';
 import { hasSeveralProjects, needsYou, projects } from '../../data/connection/live.ts';
+import { connectAgain, link } from '../../data/connection/stream.ts';
 import { isTokenWanted } from '../../data/connection/token.ts';
 import { moveToRow, useKeys } from '../../data/page/keyboard.ts';
 import { matchPath } from '../../data/page/match-path.ts';
+import { dismissNotice, notice } from '../../data/page/notices.ts';
 import { go, linkTo, place, setQuery } from '../../data/page/router.ts';
 import { nextTheme, theme } from '../../data/page/theme.ts';
+import { clockWords } from '../../data/text/words.ts';
 import { type Screen, screens } from '../../screens/index.ts';
-import { Arrivals } from '../rows/arrivals.tsx';
 import { Text } from '../shared/text.tsx';
-import { AwayBar } from './away-bar.tsx';
+import { Countdown, TimeAgo } from '../shared/time.tsx';
+import { Arrivals } from './arrivals.tsx';
 import { KeyList } from './key-list.tsx';
-import { NoticeLine } from './notice-line.tsx';
 import { Palette } from './palette.tsx';
 import { TokenForm } from './token-form.tsx';
 import { Wordmark } from './wordmark.tsx';
@@ -188,5 +190,40 @@ function NotFound(): VNode {
         <a href={linkTo('/')}>What goes on now</a>
       </p>
     </section>
+  );
+}
+
+/** One line at the bottom that tells what came of the last action. */
+function NoticeLine(): VNode | null {
+  const told = notice.value;
+  if (told === null) return null;
+  return (
+    <output class={told.isRefusal ? 'notice refused' : 'notice'}>
+      <Text text={told.text} lines />
+      <button type="button" class="quiet" onClick={dismissNotice}>
+        Dismiss
+      </button>
+    </output>
+  );
+}
+
+/** While the daemon is away: since when, and that it is tried again. What is shown stays. */
+function AwayBar(): VNode | null {
+  const state = link.value;
+  if (state.is !== 'away') return null;
+  return (
+    <div class="away" role="status">
+      <strong>
+        The daemon is away since {clockWords(state.since, true)} (<TimeAgo at={new Date(state.since).toISOString()} />
+        ).
+      </strong>
+      <span>
+        {state.why !== null && <Text text={`${state.why} `} />}
+        What you see is from then. Next try <Countdown at={new Date(state.again).toISOString()} />.
+      </span>
+      <button type="button" onClick={connectAgain}>
+        Try now
+      </button>
+    </div>
   );
 }

@@ -1,7 +1,7 @@
 import type { VNode } from 'preact';
 import { Meter } from '../costs/amount.tsx';
-import { Text } from '../shared/text.tsx';
-import { Countdown } from '../shared/time.tsx';
+import { Text } from './text.tsx';
+import { Countdown } from './time.tsx';
 
 interface QuotaBarProps {
   readonly name: string;

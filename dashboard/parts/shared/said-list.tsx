@@ -1,6 +1,6 @@
 import type { VNode } from 'preact';
-import type { Tone } from '../shared/status.tsx';
-import { Text } from '../shared/text.tsx';
+import type { Tone } from './status.tsx';
+import { Text } from './text.tsx';
 
 interface SaidListProps {
   readonly said: readonly { readonly code: string; readonly text: string }[];
