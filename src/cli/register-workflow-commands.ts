@@ -37,7 +37,7 @@ export function registerWorkflowCommands(program: Command, { surroundings, finis
     .description("print the JSON Schema of a workflow file's front matter, for editors")
     .addOption(jsonOption())
     .action(async () => {
-      const { schema } = await import('./schema.ts');
+      const { schema } = await import('./validate.ts');
       finish(schema(surroundings));
     });
 }

@@ -5,6 +5,7 @@ import { agentEnvironmentText, describeAgentEnvironment } from '../daemon/agent-
 import type { Surroundings } from '../daemon/surroundings.ts';
 import { inspectWorkflow } from '../workflow/inspect-workflow.ts';
 import type { LoadedWorkflow } from '../workflow/load-workflow.ts';
+import { workflowSchema } from '../workflow/table/workflow-schema.ts';
 import { exitCodes } from './exit-codes.ts';
 
 /**
@@ -33,6 +34,13 @@ export function validate(workflow: string, flags: { readonly json?: boolean }, s
     (valid ? surroundings.stdout : surroundings.stderr).write(`${file} ${verdict}\n`);
   }
   return valid ? exitCodes.ok : exitCodes.error;
+}
+
+/** `baton schema`: the JSON Schema of the front matter. It is JSON with and without `--json`. */
+export function schema(surroundings: Surroundings): number {
+  const { trackers, backends } = workflowContext(surroundings);
+  surroundings.stdout.write(`${JSON.stringify(workflowSchema(trackers, backends), null, 2)}\n`);
+  return exitCodes.ok;
 }
 
 function settingsTable({ described }: LoadedWorkflow): string {

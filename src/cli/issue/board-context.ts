@@ -4,8 +4,8 @@ import { escapeInvisible } from '../../telemetry/harmless-text.ts';
 import type { Board } from '../../tracker/board/board.ts';
 import type { WorkOnIssue } from './work-on-issue.ts';
 
-/** How the commands reach a board: the command line composes it, they only use it. */
-export interface BoardDoor {
+/** How the commands reach a board. */
+export interface BoardAccess {
   /** Opens the board of a workflow file. Rejects when the file is bad or its tracker is not the board. */
   open(place: BoardPlace): Promise<OpenBoard>;
   readonly surroundings: BoardSurroundings;
@@ -21,12 +21,12 @@ export interface OpenBoard {
   readonly board: Board;
   /** What agents did on an issue. */
   readWork(issueId: string): Promise<WorkOnIssue>;
-  /** Resolves when what was changed has been told to a running daemon, and the store is closed. */
+  /** Wakes a running daemon if something changed, and closes the store. */
   close(): Promise<void>;
 }
 
 export type BoardSurroundings = Pick<Surroundings, 'cwd' | 'stdout' | 'stderr' | 'env'> & {
-  /** The login name: who changes the board when `--as` names nobody. */
+  /** The login name: who changes the board without `--as`. */
   readonly userName: string;
   readonly stdin: AsyncIterable<string | Uint8Array>;
 };

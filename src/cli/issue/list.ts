@@ -1,7 +1,8 @@
 import type { BoardStatus } from '../../core/issue/board-status.ts';
 import { harmlessLine } from '../../core/text/harmless-line.ts';
 import type { BoardIssue } from '../../store/tables/board-issues.ts';
-import { cut, padded, widthOf } from '../cell-text.ts';
+import { cut } from '../cell-text.ts';
+import { columns } from '../columns.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { answer, type BoardContext } from './board-context.ts';
 import { issuesAsJson } from './issue-json.ts';
@@ -26,20 +27,18 @@ export async function list(flags: ListFlags, context: BoardContext): Promise<num
   return exitCodes.ok;
 }
 
-/** In a terminal no line is wider than it; elsewhere nothing is cut. */
-function table(issues: readonly BoardIssue[], { isTTY, columns }: { isTTY?: boolean; columns?: number }): string[] {
-  const rows = [
-    ['ISSUE', 'STATUS', 'P', 'TITLE', 'LABELS'],
-    ...issues.map(({ identifier, status, priority, title, labels }) =>
-      [identifier, status, priority === null ? '-' : String(priority), title, labels.join(', ')].map(harmlessLine),
-    ),
-  ];
-  const titleLimit = 60;
-  const width = (column: number): number => Math.max(...rows.map((row) => widthOf(row[column] ?? '')));
-  const widths = [0, 1, 2, 3].map((column) => (column === 3 && isTTY ? Math.min(width(3), titleLimit) : width(column)));
-  return rows.map((row) => {
-    const cells = row.map((cell, column) => (column === 4 ? cell : padded(cell, widths[column] ?? 0)));
-    const line = cells.join('  ').trimEnd();
-    return isTTY && columns ? cut(line, columns) : line;
+/** On a terminal a title has at most this many columns. */
+const longestTitle = 60;
+
+/** On a terminal no line is wider than it; elsewhere nothing is cut. */
+function table(
+  issues: readonly BoardIssue[],
+  { isTTY, columns: width }: { isTTY?: boolean; columns?: number },
+): string[] {
+  const rows = issues.map(({ identifier, status, priority, title, labels }) => {
+    const cells = [identifier, status, priority === null ? '-' : String(priority), title, labels.join(', ')];
+    return cells.map(harmlessLine).map((cell, at) => (isTTY && at === 3 ? cut(cell, longestTitle) : cell));
   });
+  const lines = columns(['ISSUE', 'STATUS', 'P', 'TITLE', 'LABELS'], rows);
+  return isTTY && width ? lines.map((line) => cut(line, width)) : lines;
 }

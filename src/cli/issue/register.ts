@@ -1,10 +1,8 @@
 import { Argument, type Command, Option } from 'commander';
 import { authorOf } from '../author-of.ts';
 import { folder } from '../option-parsers.ts';
-import type { AddFlags } from './add.ts';
-import type { BlockFlags } from './block.ts';
-import type { BoardContext, BoardDoor } from './board-context.ts';
-import type { EditFlags } from './edit.ts';
+import type { BoardAccess, BoardContext } from './board-context.ts';
+import type { AddFlags, BlockFlags, EditFlags } from './change-issue.ts';
 import type { ImportFlags } from './import.ts';
 import { addIssueFlags, collect, limit, status, statuses } from './issue-flags.ts';
 import type { ListFlags } from './list.ts';
@@ -17,14 +15,18 @@ interface PlaceFlags {
 }
 
 /**
- * Adds `issue …` and `board` to the command line, and gives the `issue` command so that others may add to it. Commands are
+ * Adds `issue …` and `board` to the command line, and returns the `issue` command so that others may add to it. Commands are
  * loaded when they are called.
  */
-export function registerIssueCommands(program: Command, door: BoardDoor, finish: (exitCode: number) => void): Command {
+export function registerIssueCommands(
+  program: Command,
+  access: BoardAccess,
+  finish: (exitCode: number) => void,
+): Command {
   const onBoard = async (flags: PlaceFlags, run: (context: BoardContext) => Promise<number>): Promise<void> => {
     const { workflow, stateDir } = flags;
-    const { board, readWork, close } = await door.open({ workflow, ...(stateDir === undefined ? {} : { stateDir }) });
-    const { surroundings } = door;
+    const { board, readWork, close } = await access.open({ workflow, ...(stateDir === undefined ? {} : { stateDir }) });
+    const { surroundings } = access;
     const person = authorOf(flags.as, surroundings);
     try {
       finish(await run({ board, readWork, person, surroundings, json: flags.json === true }));
@@ -32,7 +34,7 @@ export function registerIssueCommands(program: Command, door: BoardDoor, finish:
       await close();
     }
   };
-  const issue = program.command('issue').description("look at and change the issues of Baton's own board");
+  const issue = program.command('issue').description("show and change the issues of Baton's own board");
   const command = (usage: string, description: string): Command => placed(issue.command(usage), description);
 
   addIssueFlags(command('add', 'make an issue and print its identifier'))
@@ -41,7 +43,7 @@ export function registerIssueCommands(program: Command, door: BoardDoor, finish:
     .option('--blocked-by <issue>', 'an issue that has to end first; may be given several times', collect)
     .option('--key <key>', 'a key of your own: making it twice makes one issue')
     .action((title: string, flags: PlaceFlags & AddFlags) =>
-      onBoard(flags, async (context) => (await import('./add.ts')).add(title, flags, context)),
+      onBoard(flags, async (context) => (await import('./change-issue.ts')).add(title, flags, context)),
     );
 
   command('list', 'one line an issue')
@@ -62,7 +64,7 @@ export function registerIssueCommands(program: Command, door: BoardDoor, finish:
     .argument('<issue>')
     .option('--title <text>', 'another title')
     .action((name: string, flags: PlaceFlags & EditFlags) =>
-      onBoard(flags, async (context) => (await import('./edit.ts')).edit(name, flags, context)),
+      onBoard(flags, async (context) => (await import('./change-issue.ts')).edit(name, flags, context)),
     );
 
   command('move', 'move an issue to another status')
@@ -70,14 +72,14 @@ export function registerIssueCommands(program: Command, door: BoardDoor, finish:
     .addArgument(new Argument('<status>').argParser(status))
     .option('--reason <text>', 'why, for the history')
     .action((name: string, to: ReturnType<typeof status>, flags: PlaceFlags & { reason?: string }) =>
-      onBoard(flags, async (context) => (await import('./move.ts')).move(name, to, flags, context)),
+      onBoard(flags, async (context) => (await import('./change-issue.ts')).move(name, to, flags, context)),
     );
 
   command('comment', 'say something about an issue')
     .argument('<issue>')
     .argument('<text>', '- reads it from stdin')
     .action((name: string, text: string, flags: PlaceFlags) =>
-      onBoard(flags, async (context) => (await import('./comment.ts')).comment(name, text, context)),
+      onBoard(flags, async (context) => (await import('./change-issue.ts')).comment(name, text, context)),
     );
 
   for (const verb of ['block', 'unblock'] as const) {
@@ -88,7 +90,7 @@ export function registerIssueCommands(program: Command, door: BoardDoor, finish:
       )
       .option('--reason <text>', 'why, for the history')
       .action((name: string, flags: PlaceFlags & BlockFlags) =>
-        onBoard(flags, async (context) => (await import('./block.ts')).block(verb, name, flags, context)),
+        onBoard(flags, async (context) => (await import('./change-issue.ts')).block(verb, name, flags, context)),
       );
   }
 
@@ -105,7 +107,7 @@ export function registerIssueCommands(program: Command, door: BoardDoor, finish:
   placed(program.command('board'), 'show the board in columns')
     .option('--limit <number>', 'at most this many issues a column', limit, 10)
     .action((flags: PlaceFlags & { limit: number }) =>
-      onBoard(flags, async (context) => (await import('../board/board.ts')).board(flags, context)),
+      onBoard(flags, async (context) => (await import('./board.ts')).board(flags, context)),
     );
   return issue;
 }

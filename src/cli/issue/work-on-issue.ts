@@ -50,7 +50,9 @@ function branchWords({ evidence, removal }: RunRecord): string | null {
 export function workAsJson({ lastRun, openQuestions }: WorkOnIssue): Record<string, unknown> {
   return {
     open_questions: openQuestions.map(({ id, question: { kind, text }, askedAt }) => ({
-      ...{ id, kind, text },
+      id,
+      kind,
+      text,
       asked_at: new Date(askedAt).toISOString(),
     })),
     last_run:

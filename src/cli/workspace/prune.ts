@@ -23,7 +23,7 @@ export interface PruneFlags extends WorkspaceFlags {
 /** What became of one workspace. */
 interface Result {
   readonly row: WorkspaceRow;
-  /** Null while nobody has told: the daemon still has it before it. */
+  /** Null while the daemon has not reported it. */
   readonly removal: WorkspaceRemoval | null;
 }
 
@@ -182,7 +182,7 @@ function tellResults(
   return kept.length + staying.length === 0 ? exitCodes.ok : exitCodes.error;
 }
 
-const stillThere = 'nobody has told what became of it; the log of the daemon says more';
+const stillThere = 'the daemon has not reported what became of it; its log says more';
 
 function removedLines({ row, removal }: Result): string[] {
   const { entry, run } = row;
