@@ -10,36 +10,69 @@ export function ago(seconds: number): string {
 }
 
 const noUsage = {
-  ...{ input_tokens: 0, output_tokens: 0, total_tokens: 0 },
-  ...{ cached_input_tokens: 0, reasoning_tokens: 0, cost_usd: 0 },
+  input_tokens: 0,
+  output_tokens: 0,
+  total_tokens: 0,
+  cached_input_tokens: 0,
+  reasoning_tokens: 0,
+  cost_usd: 0,
 };
 
 const named = (identifier: string, title: string | null = null) => ({
-  ...{ key: identifier, issue_id: `id-${identifier}`, issue_identifier: identifier, issue_url: null, title },
+  key: identifier,
+  issue_id: `id-${identifier}`,
+  issue_identifier: identifier,
+  issue_url: null,
+  title,
 });
 
 export function running(identifier: string, more: Partial<RunningRow> = {}): RunningRow {
   return {
-    ...{ ...named(identifier, `The work of ${identifier}`), state: 'todo', run_id: `run-${identifier}`, attempt: null },
-    ...{ stage: 'streaming_turn', turn: 7, session_id: null, workspace_path: null, pid: 4242 },
-    ...{ started_at: ago(1_225), last_event: 'message', last_message: 'reads the tests', last_event_at: ago(1) },
-    ...{ usage: { ...noUsage, total_tokens: 14_200 }, account: null, waits_for_person: false, warnings: [] },
+    ...named(identifier, `The work of ${identifier}`),
+    state: 'todo',
+    run_id: `run-${identifier}`,
+    attempt: null,
+    stage: 'streaming_turn',
+    turn: 7,
+    session_id: null,
+    workspace_path: null,
+    pid: 4242,
+    started_at: ago(1_225),
+    last_event: 'message',
+    last_message: 'reads the tests',
+    last_event_at: ago(1),
+    usage: { ...noUsage, total_tokens: 14_200 },
+    account: null,
+    waits_for_person: false,
+    warnings: [],
     ...more,
   };
 }
 
 export function needsYou(identifier: string, more: Partial<NeedsYou> = {}): NeedsYou {
   return {
-    ...{ ...named(identifier), kind: 'held', code: 'person', reason: 'It failed five times.', since: ago(7_500) },
-    ...{ run_id: null, question_id: null, waits_until: null, actions: ['issue_retry'] },
+    ...named(identifier),
+    kind: 'held',
+    code: 'person',
+    reason: 'It failed five times.',
+    since: ago(7_500),
+    run_id: null,
+    question_id: null,
+    waits_until: null,
+    actions: ['issue_retry'],
     ...more,
   };
 }
 
 export function waiting(identifier: string, more: Partial<WaitingRow> = {}): WaitingRow {
   return {
-    ...{ ...named(identifier), kind: 'retry', state: 'todo', attempt: 2, reason: 'rate limit exhausted' },
-    ...{ code: null, next_look_at: ago(-42) },
+    ...named(identifier),
+    kind: 'retry',
+    state: 'todo',
+    attempt: 2,
+    reason: 'rate limit exhausted',
+    code: null,
+    next_look_at: ago(-42),
     ...more,
   };
 }
@@ -50,15 +83,28 @@ export function landed(identifier: string, more: Partial<LandedRow> = {}): Lande
 
 export function now(more: Partial<Now> = {}, vitals: Partial<Now['vitals']> = {}): Now {
   return {
-    ...{ project: 'words', generated_at: ago(0), needs_you: [], running: [], waiting: [], landed: [], accounts: [] },
+    project: 'words',
+    generated_at: ago(0),
+    needs_you: [],
+    running: [],
+    waiting: [],
+    landed: [],
+    accounts: [],
     vitals: {
-      ...{ started_at: ago(3_600), paused: null, slots: { used: 0, limit: 3 } },
+      started_at: ago(3_600),
+      paused: null,
+      slots: { used: 0, limit: 3 },
       today: { tokens: 20_200, cost_usd: 2.509, token_limit: null, cost_limit_usd: 20 },
       polling: {
-        ...{ mode: 'active', interval_ms: 5_000, next_poll_at: ago(-2), is_polling: false },
-        ...{ quiet_until: null, failures: 0 },
+        mode: 'active',
+        interval_ms: 5_000,
+        next_poll_at: ago(-2),
+        is_polling: false,
+        quiet_until: null,
+        failures: 0,
       },
-      ...{ budget: { step: 'free', text: '', until: null }, problems: [] },
+      budget: { step: 'free', text: '', until: null },
+      problems: [],
       ...vitals,
     },
     ...more,
@@ -66,13 +112,21 @@ export function now(more: Partial<Now> = {}, vitals: Partial<Now['vitals']> = {}
 }
 
 export const colourQuestion: Question = {
-  ...{ issue_id: 'id-WORDS-7', issue_identifier: 'WORDS-7', id: 'q-7', run_id: 'run-WORDS-7', kind: 'input' },
-  ...{ text: 'Which colour shall the button have?', detail: 'It is seen by everybody.', asked_at: ago(30) },
+  issue_id: 'id-WORDS-7',
+  issue_identifier: 'WORDS-7',
+  id: 'q-7',
+  run_id: 'run-WORDS-7',
+  kind: 'input',
+  text: 'Which colour shall the button have?',
+  detail: 'It is seen by everybody.',
+  asked_at: ago(30),
   fields: [
     { name: 'colour', label: 'Colour', options: ['red', 'blue'], allows_other: false, is_secret: false },
     { name: 'why', label: 'Why', options: [], allows_other: false, is_secret: false },
   ],
-  ...{ state: 'open', waits_until: null, answer: null },
+  state: 'open',
+  waits_until: null,
+  answer: null,
 };
 
 /** A day at work: something in every list. */
@@ -81,8 +135,12 @@ export function busy(): Now {
     {
       needs_you: [
         needsYou('WORDS-7', {
-          ...{ kind: 'question', reason: 'The agent asks: Which colour shall the button have?', question_id: 'q-7' },
-          ...{ run_id: 'run-WORDS-7', waits_until: ago(-252), actions: ['question_answer', 'issue_takeover'] },
+          kind: 'question',
+          reason: 'The agent asks: Which colour shall the button have?',
+          question_id: 'q-7',
+          run_id: 'run-WORDS-7',
+          waits_until: ago(-252),
+          actions: ['question_answer', 'issue_takeover'],
         }),
         needsYou('WORDS-3', { title: 'Sort the list of words by their length' }),
       ],

@@ -31,7 +31,9 @@ const source: TopSource = {
 };
 
 const terminal = {
-  ...{ stdin: process.stdin, stdout: process.stdout, env: process.env },
+  stdin: process.stdin,
+  stdout: process.stdout,
+  env: process.env,
   onSignal: (signal: NodeJS.Signals, listener: () => void) => {
     process.on(signal, listener);
     return () => void process.off(signal, listener);

@@ -373,13 +373,18 @@ describe('a frame', () => {
 
   it('shows a question with its fields and options, why it waits and the last messages', () => {
     const issue = {
-      ...{ questions: [colourQuestion], retry: null, why_unknown: null, title: 'T' },
+      questions: [colourQuestion],
+      retry: null,
+      why_unknown: null,
+      title: 'T',
       explanation: {
         gates: [
           { gate: 'slot', passed: false, code: 'no_slot', text: 'no slot (3 of 3)' },
           { gate: 'state', passed: true, code: null, text: 'active' },
         ],
-        ...{ reason: null, starts_before: 0, next: 'It starts when a slot is free.' },
+        reason: null,
+        starts_before: 0,
+        next: 'It starts when a slot is free.',
       },
     } as unknown as NonNullable<NonNullable<TopState['details']>['issue']>;
     const events = [1, 2].map((seq) => ({ seq, at: ago(10 - seq), event: 'message', message: `said ${seq}` }));

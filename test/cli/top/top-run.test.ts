@@ -16,13 +16,18 @@ import { busy, colourQuestion, needsYou, now, sceneAt, waiting } from './now-sce
 class View {
   readonly clock = new SimulatedClock({ startAt: sceneAt });
   readonly stdin = Object.assign(new EventEmitter(), {
-    ...{ isTTY: true, isRaw: false, resume: () => {}, pause: () => {} },
+    isTTY: true,
+    isRaw: false,
+    resume: () => {},
+    pause: () => {},
     setRawMode: (raw: boolean) => {
       this.stdin.isRaw = raw;
     },
   });
   readonly stdout = Object.assign(new EventEmitter(), {
-    ...{ isTTY: true, columns: 80, rows: 24 },
+    isTTY: true,
+    columns: 80,
+    rows: 24,
     write: (text: string) => {
       this.writes.push(text);
       this.#screen.write(text);

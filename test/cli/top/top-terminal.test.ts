@@ -31,7 +31,10 @@ const colour = /\u001b\[(?:\d;)?[34]\dm/;
 
 function scene(nows: readonly Now[] | null, more: Partial<Scene> = {}): Scene {
   return {
-    ...{ address: 'http://127.0.0.1:4000/', nows, events: [], isBroken: false },
+    address: 'http://127.0.0.1:4000/',
+    nows,
+    events: [],
+    isBroken: false,
     issue: { questions: [], explanation: null, why_unknown: null, retry: null, title: '' },
     answer: { status: 'done', text: 'it was done' },
     ...more,

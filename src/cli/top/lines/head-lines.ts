@@ -84,33 +84,33 @@ function cents(usd: number): string {
   return usdText(Math.floor(usd * 100 + 1e-6) / 100);
 }
 
+type Notice = readonly [text: string, tone: Tone];
+
 /** What is wrong, paused or short, each in a line. */
 function notices({ nows, gone }: TopState, at: number): readonly Line[] {
-  const lines: Line[] = [];
-  const add = (text: string, tone: Tone): void => void lines.push([cell(' ! ', tone), cell(text, tone)]);
-  if (gone?.isRefusal) add(`The daemon refuses to tell. ${cellText(gone.text)}`, 'bad');
-  else if (gone !== null) {
+  const all: Notice[] = nows.flatMap((now) =>
+    projectNotices(now, nows.length > 1 ? `${cellText(now.project)}: ` : '', at),
+  );
+  if (gone !== null) {
     const since = `${timeOfDay(gone.since)}Z (${shortDuration(at - gone.since)})`;
-    add(`The daemon does not answer since ${since}; it is asked again. ${cellText(gone.text)}`, 'bad');
+    const silent = `The daemon does not answer since ${since}; it is asked again.`;
+    all.unshift([`${gone.isRefusal ? 'The daemon refuses to tell.' : silent} ${cellText(gone.text)}`, 'bad']);
   }
-  for (const { project, vitals, accounts } of nows) {
-    const { problems, paused, budget } = vitals;
-    const name = nows.length > 1 ? `${cellText(project)}: ` : '';
-    for (const { text } of problems) add(`${name}${reasonText(text)}`, 'bad');
-    if (paused !== null) {
-      const since = paused.since === null ? '' : ` for ${shortDuration(at - Date.parse(paused.since))}`;
-      const why = paused.reason === null ? '' : `: ${reasonText(paused.reason)}`;
-      add(
-        `${name}${paused.kind === 'pause' ? `paused${since}` : `draining${since}, ends with the last run`}${why}`,
-        'warn',
-      );
-    }
-    if (budget.step !== 'free' && budget.text !== '') add(`${name}requests: ${reasonText(budget.text)}`, 'warn');
-    for (const { name: account, parked_until: until, waits_for: why } of accounts) {
-      if (why === null) continue;
-      const left = until === null ? '' : ` (${countdown(Date.parse(until) - at)} left)`;
-      add(`account ${cellText(account)}: ${reasonText(why)}${left}`, 'warn');
-    }
+  return all.map(([text, tone]) => [cell(' ! ', tone), cell(text, tone)]);
+}
+
+function projectNotices({ vitals: { problems, paused, budget }, accounts }: Now, name: string, at: number): Notice[] {
+  const found: Notice[] = problems.map(({ text }) => [`${name}${reasonText(text)}`, 'bad']);
+  if (paused !== null) {
+    const since = paused.since === null ? '' : ` for ${shortDuration(at - Date.parse(paused.since))}`;
+    const why = paused.reason === null ? '' : `: ${reasonText(paused.reason)}`;
+    const what = paused.kind === 'pause' ? `paused${since}` : `draining${since}, ends with the last run`;
+    found.push([`${name}${what}${why}`, 'warn']);
   }
-  return lines;
+  if (budget.step !== 'free' && budget.text !== '') found.push([`${name}requests: ${reasonText(budget.text)}`, 'warn']);
+  for (const { name: account, parked_until: until, waits_for: why } of accounts) {
+    const left = until === null ? '' : ` (${countdown(Date.parse(until) - at)} left)`;
+    if (why !== null) found.push([`account ${cellText(account)}: ${reasonText(why)}${left}`, 'warn']);
+  }
+  return found;
 }

@@ -1,3 +1,4 @@
+import type { NeedsYou, RunningRow, WaitingRow } from '../../../server/api/schema/now.ts';
 import { cellText, cut, reasonText, widthOf } from '../../cell-text.ts';
 import type { TopState } from '../top-state.ts';
 import { type Cell, cell, exactly, type Line } from './line.ts';
@@ -180,51 +181,48 @@ function rowCells(row: TopRow, at: number): RowCells {
   const title = cell(cellText(row.of.title ?? ''), 'dim');
   const usual = { project: cell(cellText(row.project), 'dim'), title, tokens: cell('') };
   switch (row.list) {
-    case 'needs_you': {
-      const { kind, reason, since, waits_until: until } = row.of;
-      const left = until === null ? 0 : Date.parse(until) - at;
-      return {
-        ...usual,
-        mark: cell(kind === 'question' ? '?' : '!', 'you'),
-        what: cell(kind, 'you'),
-        time: cell(left > 0 ? `${countdown(left)} left` : (ageOf(since, at) ?? '')),
-        text: cell(reasonText(reason)),
-      };
+    case 'needs_you':
+      return { ...usual, ...needsYouCells(row.of, at) };
+    case 'running':
+      return { ...usual, ...runningCells(row.of, at) };
+    case 'waiting':
+      return { ...usual, ...waitingCells(row.of, at) };
+    case 'landed': {
+      const what = cell(cellText(row.of.state), 'good');
+      return { ...usual, mark: cell('✓', 'good'), what, time: cell(ageOf(row.of.at, at) ?? ''), text: title };
     }
-    case 'running': {
-      const { stage, warnings, waits_for_person: waits, last_message: message, last_event: event } = row.of;
-      const warning = warnings.find(({ level }) => level === 'reached') ?? warnings[0];
-      const said = cellText(message ?? '') || cellText(event ?? '') || 'no event yet';
-      return {
-        ...usual,
-        mark: waits ? cell('?', 'you') : cell('●', 'work'),
-        what: cell(stageText(stage), waits ? 'you' : 'work'),
-        time: cell(`${ageOf(row.of.started_at, at) ?? '–'} / ${row.of.turn}`),
-        tokens: cell(tokensText(row.of.usage.total_tokens)),
-        text:
-          warning === undefined
-            ? cell(said)
-            : cell(`${cellText(warning.text)} · ${said}`, warning.level === 'reached' ? 'bad' : 'warn'),
-      };
-    }
-    case 'waiting': {
-      const { kind, attempt, reason, next_look_at: next } = row.of;
-      const left = next === null ? null : Date.parse(next) - at;
-      return {
-        ...usual,
-        mark: kind === 'queue' ? cell('·', 'dim') : cell('↻', 'warn'),
-        what: cell(kind === 'retry' && attempt !== null ? `retry ${attempt}` : kind, kind === 'queue' ? 'dim' : 'warn'),
-        time: cell(left === null ? '' : left > 0 ? `in ${countdown(left)}` : 'due'),
-        text: cell(reasonText(reason)),
-      };
-    }
-    case 'landed':
-      return {
-        ...usual,
-        mark: cell('✓', 'good'),
-        what: cell(cellText(row.of.state), 'good'),
-        time: cell(ageOf(row.of.at, at) ?? ''),
-        text: title,
-      };
   }
+}
+
+type OwnCells = Pick<RowCells, 'mark' | 'what' | 'time' | 'text'>;
+
+function needsYouCells({ kind, reason, since, waits_until: until }: NeedsYou, at: number): OwnCells {
+  const left = until === null ? 0 : Date.parse(until) - at;
+  const time = cell(left > 0 ? `${countdown(left)} left` : (ageOf(since, at) ?? ''));
+  const mark = cell(kind === 'question' ? '?' : '!', 'you');
+  return { mark, what: cell(kind, 'you'), time, text: cell(reasonText(reason)) };
+}
+
+function runningCells(run: RunningRow, at: number): OwnCells & Pick<RowCells, 'tokens'> {
+  const warning = run.warnings.find(({ level }) => level === 'reached') ?? run.warnings[0];
+  const said = cellText(run.last_message ?? '') || cellText(run.last_event ?? '') || 'no event yet';
+  const tone = warning?.level === 'reached' ? 'bad' : 'warn';
+  return {
+    mark: run.waits_for_person ? cell('?', 'you') : cell('●', 'work'),
+    what: cell(stageText(run.stage), run.waits_for_person ? 'you' : 'work'),
+    time: cell(`${ageOf(run.started_at, at) ?? '–'} / ${run.turn}`),
+    tokens: cell(tokensText(run.usage.total_tokens)),
+    text: warning === undefined ? cell(said) : cell(`${cellText(warning.text)} · ${said}`, tone),
+  };
+}
+
+function waitingCells({ kind, attempt, reason, next_look_at: next }: WaitingRow, at: number): OwnCells {
+  const left = next === null ? null : Date.parse(next) - at;
+  const what = kind === 'retry' && attempt !== null ? `retry ${attempt}` : kind;
+  return {
+    mark: kind === 'queue' ? cell('·', 'dim') : cell('↻', 'warn'),
+    what: cell(what, kind === 'queue' ? 'dim' : 'warn'),
+    time: cell(left === null ? '' : left > 0 ? `in ${countdown(left)}` : 'due'),
+    text: cell(reasonText(reason)),
+  };
 }
