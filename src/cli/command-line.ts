@@ -53,7 +53,14 @@ function commandLine(surroundings: Surroundings, json: boolean, finish: (exitCod
       writeOut: (text) => surroundings.stdout.write(text),
       writeErr: (text) => void (json || surroundings.stderr.write(text)),
     });
-  const parts: CommandParts = { surroundings, finish, addBeside };
+  const run: CommandParts['run'] =
+    (load, name) =>
+    async (...given) => {
+      // Commander gives what the options of the command declare, and itself at the end.
+      const command = (await load())[name] as (...given: unknown[]) => number | Promise<number>;
+      finish(await command(...given.slice(0, -1), surroundings));
+    };
+  const parts: CommandParts = { surroundings, finish, run, addBeside };
   registerDaemonCommands(program, parts);
   registerWorkflowCommands(program, parts);
   const openBoard = async (place: { workflow: string; stateDir?: string }) =>

@@ -1,11 +1,22 @@
 import type { Command } from 'commander';
 import type { Surroundings } from '../daemon/surroundings.ts';
 
+/** Its own types say which arguments and flags it takes; it gives its exit code. */
+type CommandFunction = (...given: never[]) => number | Promise<number>;
+
 /** What the commands are registered with. */
 export interface CommandParts {
   readonly surroundings: Surroundings;
   /** Takes the exit code of the command that ran. */
   readonly finish: (exitCode: number) => void;
-  /** Adds a command that works beside the daemon of a workflow file. */
+  /**
+   * The action of a command: loads its file when it is called, and calls it with the arguments and flags that it was
+   * given, and the surroundings.
+   */
+  readonly run: <Name extends string>(
+    load: () => Promise<Readonly<Record<Name, CommandFunction>>>,
+    name: Name,
+  ) => (...given: unknown[]) => Promise<void>;
+  /** Adds a command that works next to the daemon of a workflow file. */
   readonly addBeside: (parent: Command, usage: string, description: string) => Command;
 }

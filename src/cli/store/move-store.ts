@@ -13,7 +13,7 @@ import { loadWorkflow } from '../../workflow/load-workflow.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { jsonLine } from '../json-line.ts';
 
-export interface StoreFlags extends WorkplaceFlags {
+interface StoreFlags extends WorkplaceFlags {
   readonly json?: boolean;
 }
 
@@ -25,7 +25,7 @@ export function backup(file: string, flags: StoreFlags, surroundings: Surroundin
 }
 
 /**
- * `baton restore`: a backup in the place of the store; what was there is kept beside it. A daemon that runs goes on, with
+ * `baton restore`: a backup in the place of the store; what was there is kept next to it. A daemon that runs goes on, with
  * what the backup says; its runs in progress are not in it and go on all the same.
  */
 export async function restore(
@@ -54,8 +54,9 @@ export async function restore(
 }
 
 /** `baton store copy`: everything into an empty store of the same or the other engine. */
-export async function copy(to: string, flags: StoreFlags, surroundings: Surroundings): Promise<number> {
-  const rows = await copyStore({ fromUrl: placeOf(flags, surroundings).storeUrl, toUrl: to, clock: systemClock });
+export async function copy(flags: StoreFlags & { readonly to: string }, surroundings: Surroundings): Promise<number> {
+  const fromUrl = placeOf(flags, surroundings).storeUrl;
+  const rows = await copyStore({ fromUrl, toUrl: flags.to, clock: systemClock });
   const total = Object.values(rows).reduce((sum, count) => sum + count, 0);
   const text = `${total} rows are copied and counted; set store.url (or BATON_DATABASE_URL) to use the new store`;
   return tell({ rows }, text, flags, surroundings);

@@ -1,28 +1,15 @@
 import type { Command } from 'commander';
 import type { CommandParts } from '../command-parts.ts';
-import type { StoreFlags } from './move-store.ts';
 
 /** Adds `backup`, `restore` and `store copy`. */
-export function registerStoreCommands(program: Command, { surroundings, finish, addBeside }: CommandParts): void {
-  addBeside(program, 'backup <file>', 'write everything that Baton keeps to a new file').action(
-    async (file: string, flags: StoreFlags) => {
-      const { backup } = await import('./move-store.ts');
-      finish(backup(file, flags, surroundings));
-    },
-  );
-
+export function registerStoreCommands(program: Command, { run, addBeside }: CommandParts): void {
+  const load = () => import('./move-store.ts');
+  addBeside(program, 'backup <file>', 'write everything that Baton keeps to a new file').action(run(load, 'backup'));
   addBeside(program, 'restore <file>', 'put a backup in the place of what Baton keeps')
-    .option('--replace', 'although there is something already; that is kept beside it')
-    .action(async (file: string, flags: StoreFlags & { replace?: boolean }) => {
-      const { restore } = await import('./move-store.ts');
-      finish(await restore(file, flags, surroundings));
-    });
-
+    .option('--replace', 'although there is something already; that is kept next to it')
+    .action(run(load, 'restore'));
   const store = program.command('store').description('move what Baton keeps');
   addBeside(store, 'copy', 'copy everything into an empty store, from SQLite to PostgreSQL or back')
     .requiredOption('--to <url>', 'sqlite:/path/file.db or postgres://…')
-    .action(async (flags: StoreFlags & { to: string }) => {
-      const { copy } = await import('./move-store.ts');
-      finish(await copy(flags.to, flags, surroundings));
-    });
+    .action(run(load, 'copy'));
 }

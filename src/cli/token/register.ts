@@ -1,38 +1,22 @@
 import { type Command, Option } from 'commander';
 import type { CommandParts } from '../command-parts.ts';
 import { jsonOption } from '../option-parsers.ts';
-import type { NewTokenFlags } from './tokens.ts';
 
 /** Adds `token create|list|revoke`. */
-export function registerTokenCommands(program: Command, { surroundings, finish }: CommandParts): void {
+export function registerTokenCommands(program: Command, { run }: CommandParts): void {
+  const load = () => import('./tokens.ts');
   const token = program.command('token').description('who else may use the API: for other machines, phones, programs');
-
   token
     .command('create')
     .description('make a token; it is shown once and never again')
     .addOption(new Option('--scope <scope>', 'what it allows').choices(['read', 'operate']).makeOptionMandatory())
     .option('--name <name>', 'whose it is, or what for; its commands are given in this name (default: your login name)')
     .addOption(jsonOption())
-    .action(async (flags: NewTokenFlags) => {
-      const { createToken } = await import('./tokens.ts');
-      finish(await createToken(flags, surroundings));
-    });
-
-  token
-    .command('list')
-    .description('the tokens there are')
-    .addOption(jsonOption())
-    .action(async (flags: { readonly json?: boolean }) => {
-      const { listTokens } = await import('./tokens.ts');
-      finish(listTokens(flags, surroundings));
-    });
-
+    .action(run(load, 'createToken'));
+  token.command('list').description('the tokens there are').addOption(jsonOption()).action(run(load, 'listTokens'));
   token
     .command('revoke <id>')
     .description('refuse a token from now on')
     .addOption(jsonOption())
-    .action(async (id: string, flags: { readonly json?: boolean }) => {
-      const { revokeToken } = await import('./tokens.ts');
-      finish(await revokeToken(id, flags, surroundings));
-    });
+    .action(run(load, 'revokeToken'));
 }

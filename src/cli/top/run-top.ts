@@ -22,12 +22,11 @@ export interface TopOptions {
 export type TopEnd = 'quit' | 'interrupted' | 'stopped' | 'terminal_gone';
 
 export interface Ends extends Disposable {
-  readonly reached: Promise<void>;
+  /** How it ended; rejects with what it failed with. */
+  readonly reached: Promise<TopEnd>;
   readonly signal: AbortSignal;
   end(how: TopEnd): void;
   readonly fail: (error: unknown) => void;
-  /** How it ended; throws what it failed with. */
-  how(): TopEnd;
 }
 
 /**
@@ -45,20 +44,19 @@ export async function runTop(
   const isTerminal = terminal.stdout.isTTY === true && terminal.env.TERM !== 'dumb';
   if (isTerminal) await showFullScreen({ source, terminal, clock, chance, ends, refreshMs });
   else await followPlainly(source, terminal.stdout, clock, ends.signal);
-  return ends.how();
+  return ends.reached;
 }
 
 /** Listens for everything that ends the view; the first counts. */
 function listenForEnd({ stdin, stdout, onSignal }: TopTerminal, stop: AbortSignal | undefined): Ends {
   const ended = new AbortController();
-  const { promise, resolve } = Promise.withResolvers<void>();
-  let outcome: { readonly how: TopEnd } | { readonly error: unknown } | null = null;
-  const finish = (found: NonNullable<typeof outcome>): void => {
-    outcome ??= found;
+  const { promise, resolve, reject } = Promise.withResolvers<TopEnd>();
+  // It may fail before anything waits for it.
+  promise.catch(() => {});
+  const end = (how: TopEnd): void => {
+    resolve(how);
     ended.abort();
-    resolve();
   };
-  const end = (how: TopEnd): void => finish({ how });
   const onStop = (): void => end('stopped');
   const onGone = (): void => end('terminal_gone');
   const undo = new DisposableStack();
@@ -80,10 +78,9 @@ function listenForEnd({ stdin, stdout, onSignal }: TopTerminal, stop: AbortSigna
     reached: promise,
     signal: ended.signal,
     end,
-    fail: (error) => finish({ error }),
-    how: () => {
-      if (outcome !== null && 'error' in outcome) throw outcome.error;
-      return outcome?.how ?? 'stopped';
+    fail: (error) => {
+      reject(error);
+      ended.abort();
     },
     [Symbol.dispose]: () => undo.dispose(),
   };
