@@ -24,7 +24,7 @@ import { type DemoFolder, openDemoFolder, placeFlags, putAside } from './make-de
 import { type PlayedPerson, personName, playPerson } from './play-person.ts';
 import { type AskingIssue, answerInPlace, askingIssues, showQuestions } from './questions.ts';
 
-export interface DemoFlags {
+interface DemoFlags {
   readonly json?: boolean;
   readonly once?: boolean;
   readonly dir?: string;

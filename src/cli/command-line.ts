@@ -44,7 +44,7 @@ export async function runCommandLine(argv: readonly string[], surroundings: Surr
 /** Commands are loaded when they are called, so that `--version` does not pay for the daemon. */
 function commandLine(surroundings: Surroundings, json: boolean, finish: (exitCode: number) => void): Command {
   const program = new Command('baton')
-    .description('One ticket, one live coding agent. Without a command: start.')
+    .description('One issue, one live coding agent. Without a command: start.')
     .version(surroundings.version)
     .showSuggestionAfterError()
     .showHelpAfterError('(see baton --help)')

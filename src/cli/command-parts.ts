@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import type { Surroundings } from '../daemon/surroundings.ts';
 
 /** Its own types say which arguments and flags it takes; it gives its exit code. */
-type CommandFunction = (...given: never[]) => number | Promise<number>;
+export type CommandFunction = (...given: never[]) => number | Promise<number>;
 
 /** What the commands are registered with. */
 export interface CommandParts {

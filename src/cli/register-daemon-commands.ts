@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { Argument, type Command } from 'commander';
-import type { DemoFlags } from '../../demo/demo.ts';
 import { BatonError } from '../core/baton-error.ts';
 import type { Surroundings } from '../daemon/surroundings.ts';
 import type { WorkplaceFlags } from '../daemon/workplace.ts';
@@ -14,13 +13,13 @@ import type { StartFlags } from './start.ts';
 const tokenHint = '`baton token create --scope read`, or `operate` to act';
 
 /** Adds `start`, `status`, `top`, `explain`, `demo` and `doctor`. */
-export function registerDaemonCommands(program: Command, { surroundings, finish, addBeside }: CommandParts): void {
+export function registerDaemonCommands(program: Command, { surroundings, finish, run, addBeside }: CommandParts): void {
   program
     .command('start', { isDefault: true })
-    .description('take tickets and run agents until stopped')
+    .description('take issues and run agents until stopped')
     .addArgument(workflowsArgument())
     .option('--dry-run', 'only tell what would start, and why not the rest')
-    .option('--only <ids>', 'a trial: only these tickets; several with commas; in each project alike', names)
+    .option('--only <ids>', 'a trial: only these issues; several with commas; in each project alike', names)
     .option('--max-runs <number>', 'a trial: end new work after so many runs, counted in each project', count)
     .option(
       '--max-agents <number>',
@@ -49,10 +48,7 @@ export function registerDaemonCommands(program: Command, { surroundings, finish,
 
   addBeside(program, 'top', 'what the daemon of a workflow file is doing, full screen')
     .addHelpText('after', `\nWhere the daemon wants a token (server.host), it is taken from BATON_TOKEN: ${tokenHint}.`)
-    .action(async (options: WorkplaceFlags) => {
-      const { top } = await import('./top/top.ts');
-      finish(await top(options, surroundings));
-    });
+    .action(run(() => import('./top/top.ts'), 'top'));
 
   addBeside(program, 'explain <issue>', 'why an issue starts or does not, gate by gate, and what happens next').action(
     async (issue: string, options: ExplainFlags) => {
@@ -63,18 +59,15 @@ export function registerDaemonCommands(program: Command, { surroundings, finish,
 
   program
     .command('demo')
-    .description('ten tickets through a scratch repository, with a scripted stand-in for an agent')
+    .description('ten issues through a scratch repository, with a scripted stand-in for an agent')
     .addOption(jsonOption())
     .option('--once', 'end when nothing is left to do')
     .option('--dir <dir>', 'folder of the demo (default: one in the state folder)', folder)
-    .action(async (options: DemoFlags) => {
-      const { demo } = await import('../../demo/demo.ts');
-      finish(await demo(options, surroundings));
-    });
+    .action(run(() => import('../../demo/demo.ts'), 'demo'));
 
   program
     .command('doctor')
-    .description('check this machine: each line is ok, or the command that mends it')
+    .description('check this machine: each line is ok, or the command that fixes it')
     .addOption(jsonOption())
     .argument('[workflow]', 'also check what this workflow file needs')
     .action(async (workflow: string | undefined, options: { json?: boolean }) => {
@@ -107,7 +100,7 @@ function refuseMistypedCommand(
   );
 }
 
-/** `baton validat` is understood as a file to start with; who mistyped a command is told which. */
+/** `baton validat` is understood as a file to start with; the error then names the command. */
 function throwWithCommand(error: unknown, workflow: string, commands: readonly string[]): never {
   const command = nearestKey(workflow, commands);
   if (command === null || !(error instanceof BatonError) || error.code !== 'missing_workflow_file') throw error;

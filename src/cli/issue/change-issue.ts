@@ -10,7 +10,7 @@ import { textOrStdin } from './read-stdin.ts';
 /** Read from stdin at most; the board itself says how long a text may be. */
 const mostTextBytes = 1024 * 1024;
 
-export interface AddFlags extends IssueFlags {
+interface AddFlags extends IssueFlags {
   readonly status?: BoardStatus;
   readonly blockedBy?: readonly string[];
   readonly key?: string;
@@ -38,7 +38,7 @@ export async function add(title: string, flags: AddFlags, context: BoardContext)
   return exitCodes.ok;
 }
 
-export interface EditFlags extends IssueFlags {
+interface EditFlags extends IssueFlags {
   readonly title?: string;
 }
 
@@ -78,7 +78,7 @@ export async function move(
 }
 
 /** `baton issue comment ID TEXT`. */
-export async function comment(name: string, text: string, context: BoardContext): Promise<number> {
+export async function comment(name: string, text: string, _flags: unknown, context: BoardContext): Promise<number> {
   const { board, person } = context;
   const { id, identifier } = await board.find(name);
   const { seq, at, author, body } = await board.comment(
@@ -91,14 +91,23 @@ export async function comment(name: string, text: string, context: BoardContext)
   return exitCodes.ok;
 }
 
-export interface BlockFlags {
+interface BlockFlags {
   /** The issues that have to end first. */
   readonly by: readonly string[];
   readonly reason?: string;
 }
 
-/** `baton issue block ID --by OTHER` and `baton issue unblock ID --by OTHER`. */
-export async function block(
+/** `baton issue block ID --by OTHER`. */
+export function block(name: string, flags: BlockFlags, context: BoardContext): Promise<number> {
+  return changeBlockers('block', name, flags, context);
+}
+
+/** `baton issue unblock ID --by OTHER`. */
+export function unblock(name: string, flags: BlockFlags, context: BoardContext): Promise<number> {
+  return changeBlockers('unblock', name, flags, context);
+}
+
+async function changeBlockers(
   verb: 'block' | 'unblock',
   name: string,
   flags: BlockFlags,

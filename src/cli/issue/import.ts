@@ -8,7 +8,7 @@ import { answer, type BoardContext } from './board-context.ts';
 import { issuesAsJson } from './issue-json.ts';
 import { readStdin } from './read-stdin.ts';
 
-export interface ImportFlags {
+interface ImportFlags {
   readonly format?: ImportFormat;
   readonly reason?: string;
 }

@@ -7,7 +7,7 @@ import { exitCodes } from '../exit-codes.ts';
 import { answer, type BoardContext } from './board-context.ts';
 import { issuesAsJson } from './issue-json.ts';
 
-export interface ListFlags {
+interface ListFlags {
   readonly status?: readonly BoardStatus[];
   readonly label?: readonly string[];
   readonly limit: number;

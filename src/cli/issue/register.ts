@@ -1,11 +1,9 @@
 import { Argument, type Command, Option } from 'commander';
 import { authorOf } from '../author-of.ts';
+import type { CommandFunction } from '../command-parts.ts';
 import { folder } from '../option-parsers.ts';
 import type { BoardAccess, BoardContext } from './board-context.ts';
-import type { AddFlags, BlockFlags, EditFlags } from './change-issue.ts';
-import type { ImportFlags } from './import.ts';
 import { addIssueFlags, collect, limit, status, statuses } from './issue-flags.ts';
-import type { ListFlags } from './list.ts';
 
 interface PlaceFlags {
   readonly json?: boolean;
@@ -23,17 +21,27 @@ export function registerIssueCommands(
   access: BoardAccess,
   finish: (exitCode: number) => void,
 ): Command {
-  const onBoard = async (flags: PlaceFlags, run: (context: BoardContext) => Promise<number>): Promise<void> => {
-    const { workflow, stateDir } = flags;
-    const { board, readWork, close } = await access.open({ workflow, ...(stateDir === undefined ? {} : { stateDir }) });
-    const { surroundings } = access;
-    const person = authorOf(flags.as, surroundings);
-    try {
-      finish(await run({ board, readWork, person, surroundings, json: flags.json === true }));
-    } finally {
-      await close();
-    }
-  };
+  const run =
+    <Name extends string>(load: () => Promise<Readonly<Record<Name, CommandFunction>>>, name: Name) =>
+    async (...given: unknown[]): Promise<void> => {
+      // Commander gives what the options of the command declare, and itself at the end.
+      const values = given.slice(0, -1);
+      const { json, as, workflow, stateDir } = values.at(-1) as PlaceFlags;
+      const { board, readWork, close } = await access.open({
+        workflow,
+        ...(stateDir === undefined ? {} : { stateDir }),
+      });
+      const { surroundings } = access;
+      const person = authorOf(as, surroundings);
+      const context: BoardContext = { board, readWork, person, surroundings, json: json === true };
+      try {
+        const command = (await load())[name] as (...given: unknown[]) => Promise<number>;
+        finish(await command(...values, context));
+      } finally {
+        await close();
+      }
+    };
+  const change = () => import('./change-issue.ts');
   const issue = program.command('issue').description("show and change the issues of Baton's own board");
   const command = (usage: string, description: string): Command => placed(issue.command(usage), description);
 
@@ -42,45 +50,33 @@ export function registerIssueCommands(
     .option('--status <status>', 'where it begins (default: todo)', status)
     .option('--blocked-by <issue>', 'an issue that has to end first; may be given several times', collect)
     .option('--key <key>', 'a key of your own: making it twice makes one issue')
-    .action((title: string, flags: PlaceFlags & AddFlags) =>
-      onBoard(flags, async (context) => (await import('./change-issue.ts')).add(title, flags, context)),
-    );
+    .action(run(change, 'add'));
 
   command('list', 'one line an issue')
     .option('--status <status>', 'only of this status; several with commas', statuses)
     .option('--label <name>', 'only with this label; may be given several times', collect)
     .option('--limit <number>', 'at most this many', limit, 50)
-    .action((flags: PlaceFlags & ListFlags) =>
-      onBoard(flags, async (context) => (await import('./list.ts')).list(flags, context)),
-    );
+    .action(run(() => import('./list.ts'), 'list'));
 
   command('show', 'everything about an issue, with comments and history')
     .argument('<issue>')
-    .action((name: string, flags: PlaceFlags) =>
-      onBoard(flags, async (context) => (await import('./show.ts')).show(name, context)),
-    );
+    .action(run(() => import('./show.ts'), 'show'));
 
   addIssueFlags(command('edit', 'change fields of an issue'))
     .argument('<issue>')
     .option('--title <text>', 'another title')
-    .action((name: string, flags: PlaceFlags & EditFlags) =>
-      onBoard(flags, async (context) => (await import('./change-issue.ts')).edit(name, flags, context)),
-    );
+    .action(run(change, 'edit'));
 
   command('move', 'move an issue to another status')
     .argument('<issue>')
     .addArgument(new Argument('<status>').argParser(status))
     .option('--reason <text>', 'why, for the history')
-    .action((name: string, to: ReturnType<typeof status>, flags: PlaceFlags & { reason?: string }) =>
-      onBoard(flags, async (context) => (await import('./change-issue.ts')).move(name, to, flags, context)),
-    );
+    .action(run(change, 'move'));
 
   command('comment', 'say something about an issue')
     .argument('<issue>')
     .argument('<text>', '- reads it from stdin')
-    .action((name: string, text: string, flags: PlaceFlags) =>
-      onBoard(flags, async (context) => (await import('./change-issue.ts')).comment(name, text, context)),
-    );
+    .action(run(change, 'comment'));
 
   for (const verb of ['block', 'unblock'] as const) {
     command(verb, verb === 'block' ? 'make an issue wait for others' : 'let an issue not wait for others any more')
@@ -89,9 +85,7 @@ export function registerIssueCommands(
         new Option('--by <issue>', 'the other; may be given several times').argParser(collect).makeOptionMandatory(),
       )
       .option('--reason <text>', 'why, for the history')
-      .action((name: string, flags: PlaceFlags & BlockFlags) =>
-        onBoard(flags, async (context) => (await import('./change-issue.ts')).block(verb, name, flags, context)),
-      );
+      .action(run(change, verb));
   }
 
   command('import', 'make the issues of a file, all or none; a second time makes nothing new')
@@ -100,15 +94,11 @@ export function registerIssueCommands(
       new Option('--format <format>', 'when the name of the file does not tell').choices(['jsonl', 'markdown']),
     )
     .option('--reason <text>', 'why, for the history')
-    .action((file: string, flags: PlaceFlags & ImportFlags) =>
-      onBoard(flags, async (context) => (await import('./import.ts')).importFile(file, flags, context)),
-    );
+    .action(run(() => import('./import.ts'), 'importFile'));
 
   placed(program.command('board'), 'show the board in columns')
     .option('--limit <number>', 'at most this many issues a column', limit, 10)
-    .action((flags: PlaceFlags & { limit: number }) =>
-      onBoard(flags, async (context) => (await import('./board.ts')).board(flags, context)),
-    );
+    .action(run(() => import('./board.ts'), 'board'));
   return issue;
 }
 

@@ -8,7 +8,7 @@ import { issueAsJson } from './issue-json.ts';
 import { type WorkOnIssue, workAsJson, workFacts } from './work-on-issue.ts';
 
 /** `baton issue show ID`: everything that is known of an issue. */
-export async function show(name: string, context: BoardContext): Promise<number> {
+export async function show(name: string, _flags: unknown, context: BoardContext): Promise<number> {
   const { board } = context;
   const { id } = await board.find(name);
   const details = await board.details(id);

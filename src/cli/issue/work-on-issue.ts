@@ -7,7 +7,7 @@ import type { StoredQuestion } from '../../store/tables/questions.ts';
 import type { RunRecord } from '../../store/tables/runs.ts';
 import { timeWords } from './history-words.ts';
 
-/** What agents did on an issue, as far as whoever looks at it wants to know. */
+/** What agents did on an issue. */
 export interface WorkOnIssue {
   readonly lastRun: RunRecord | null;
   /** The oldest first. */

@@ -8,7 +8,7 @@ import type { Project } from '../../server/api/schema/system.ts';
 import type { TopSource } from './top-source.ts';
 
 export interface HttpSourceOptions {
-  /** Of the API; asked each time, as another life of the daemon may be elsewhere. Null when none answers. */
+  /** Of the API; after a restart the daemon may be elsewhere. Null when none answers. */
   readonly address: () => Promise<string | null>;
   /** Where it needs one. */
   readonly token: string | null;

@@ -4,7 +4,7 @@ import type { Now } from '../../server/api/schema/now.ts';
 import { beginAnswer } from './input/answer-prompt.ts';
 import { throughput, withSample } from './lines/throughput.ts';
 import { isOf, type Selection, type TopRow } from './lines/top-rows.ts';
-import { askNow, type NoAnswer, problemText, type TopAnswer, type TopSource } from './top-source.ts';
+import { askNow, type NoAnswer, problemText, type TopSource } from './top-source.ts';
 import { type Details, type Message, startState, type TopState, type Wish, withRows } from './top-state.ts';
 
 /** The least time between two questions to the daemon. */
@@ -53,15 +53,12 @@ export function openLiveState(parts: LiveStateParts): LiveState {
   const ask = async (): Promise<void> => {
     const answer = await askNow(source, clock);
     if (!isOpen) return;
-    update((before) =>
-      withLog(
-        'nows' in answer
-          ? // Who answers is known only now, and may be another one than before.
-            answered({ ...before, address: source.address }, answer.nows, clock)
-          : silent(before, answer, clock),
-        source.log(),
-      ),
-    );
+    // The address is known only now, and may be another one than before.
+    state =
+      'nows' in answer
+        ? answered({ ...state, address: source.address }, answer.nows, clock)
+        : silent(state, answer, clock);
+    state = { ...state, log: [...state.log, ...source.log()].slice(-mostLog) };
     timer = clock.schedule(askEveryMs, () => begin(ask));
     asked += 1;
     const { details, screen } = state;
@@ -80,7 +77,10 @@ export function openLiveState(parts: LiveStateParts): LiveState {
   };
   const lookAt = async ({ project, issueId, identifier, list, of }: TopRow, thenAnswer: boolean): Promise<void> => {
     // What is not about an issue has no details but its reason.
-    if (issueId === null) return update((before) => ({ ...before, details: nothingMore(project) }));
+    if (issueId === null) {
+      const details = { project, issueId, issue: null, events: [], problem: null };
+      return update((before) => ({ ...before, details }));
+    }
     const { issue, problem } = await readDetails(project, issueId);
     if (!thenAnswer || state.prompt !== null || !isSelected(state, { project, issueId })) return;
     const open = (issue?.questions ?? []).filter((question) => question.state === 'open');
@@ -99,7 +99,7 @@ export function openLiveState(parts: LiveStateParts): LiveState {
       update((before) => ({ ...before, message: { text: `${wish.name}…`, tone: 'plain' } }));
       begin(async () => {
         const message = await source.submit(wish.project, { ...wish.request, key: chance.id() }).then(
-          (answer) => answerMessage(wish, answer),
+          ({ status, text }): Message => ({ text: `${wish.name}: ${text}`, tone: tones[status] }),
           (error: unknown): Message => ({ text: `${wish.name}: ${problemText(error)}`, tone: 'bad' }),
         );
         update((before) => ({ ...before, message }));
@@ -111,6 +111,8 @@ export function openLiveState(parts: LiveStateParts): LiveState {
     },
   };
 }
+
+const tones = { done: 'good', refused: 'bad', waiting: 'warn' } as const;
 
 function answered(before: TopState, nows: readonly Now[], clock: Clock): TopState {
   const sample = { at: clock.monotonic(), tokens: nows.reduce((sum, { vitals }) => sum + vitals.today.tokens, 0) };
@@ -131,19 +133,6 @@ function answered(before: TopState, nows: readonly Now[], clock: Clock): TopStat
 function silent(before: TopState, { problem: text, isRefusal }: NoAnswer, clock: Clock): TopState {
   const since = before.gone?.since ?? clock.now();
   return { ...before, gone: { since, text, isRefusal }, samples: [], tokensPerSecond: 0 };
-}
-
-function withLog(state: TopState, lines: readonly string[]): TopState {
-  return lines.length === 0 ? state : { ...state, log: [...state.log, ...lines].slice(-mostLog) };
-}
-
-function answerMessage({ name }: Wish, { status, text }: TopAnswer): Message {
-  const tone = ({ done: 'good', refused: 'bad', waiting: 'warn' } as const)[status];
-  return { text: `${name}: ${text}`, tone };
-}
-
-function nothingMore(project: string): Details {
-  return { project, issueId: null, issue: null, events: [], problem: null };
 }
 
 /** Never rejects: a problem becomes part of the details. */

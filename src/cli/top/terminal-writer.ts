@@ -17,7 +17,7 @@ export interface TerminalWriter extends AsyncDisposable {
 
 /**
  * Writes to a terminal and never waits for it. Node writes to one with a call that returns when all was taken: where
- * nobody reads any more (an ssh client that sleeps, Ctrl-S) it stops the whole process, and a daemon hears no signal
+ * nothing reads any more (an ssh client that sleeps, Ctrl-S) it stops the whole process, and a daemon hears no signal
  * then. So the terminal is opened once more, for us alone, such that a call takes what there is room for and returns.
  * The rest is kept in order and tried again. What must hold: no call waits, and `dispose` gives up after a while, with
  * nothing of it left.
@@ -52,7 +52,7 @@ export function openTerminalWriter(
       done(error);
     },
   });
-  // Whoever writes hears of it by his own callback.
+  // The writer gets the error by its own callback.
   stream.on('error', () => {});
   return {
     stream: Object.assign(stream, { isTTY: true as const }),

@@ -9,7 +9,7 @@ import { jsonLine } from '../json-line.ts';
 import type { WorkspaceFlags } from './list.ts';
 import { trackerOf } from './read-workspaces.ts';
 
-export interface PinFlags extends WorkspaceFlags {
+interface PinFlags extends WorkspaceFlags {
   readonly as?: string;
 }
 
@@ -26,7 +26,7 @@ export async function pin(name: string, flags: PinFlags, surroundings: Surroundi
   const author = { kind: 'person', name: flags.as ?? surroundings.userName } as const;
   const { id: issueId, identifier } = issue;
   await store.pins.put({ project: project.id, issueId, identifier, since: systemClock.now(), author });
-  return tell(issue, true, 'stays until it is unpinned', flags, surroundings);
+  return report(issue, true, flags, surroundings);
 }
 
 /** `baton workspace unpin`. */
@@ -38,18 +38,13 @@ export async function unpin(name: string, flags: PinFlags, surroundings: Surroun
     throw new BatonError('command_refused', `The workspace of ${harmlessLine(issue.identifier)} is not pinned.`);
   // It may be over already.
   await workplace.wake();
-  return tell(issue, false, 'is not pinned any more', flags, surroundings);
+  return report(issue, false, flags, surroundings);
 }
 
-function tell(
-  { id, identifier }: NamedIssue,
-  pinned: boolean,
-  text: string,
-  flags: PinFlags,
-  { stdout }: Surroundings,
-): number {
+function report({ id, identifier }: NamedIssue, pinned: boolean, { json }: PinFlags, { stdout }: Surroundings): number {
+  const text = pinned ? 'stays until it is unpinned' : 'is not pinned any more';
   const line = `the workspace of ${harmlessLine(identifier)} ${text}\n`;
-  stdout.write(flags.json ? jsonLine({ issue_id: id, issue_identifier: identifier, pinned }) : line);
+  stdout.write(json ? jsonLine({ issue_id: id, issue_identifier: identifier, pinned }) : line);
   return exitCodes.ok;
 }
 

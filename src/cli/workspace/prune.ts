@@ -13,7 +13,7 @@ import { presentRow, type WorkspaceFlags, whyThere } from './list.ts';
 import { isNamed, readWorkspaces, type WorkspaceRow } from './read-workspaces.ts';
 import { sizeText, sumText } from './size-text.ts';
 
-export interface PruneFlags extends WorkspaceFlags {
+interface PruneFlags extends WorkspaceFlags {
   readonly dryRun?: boolean;
   /** Also those whose time is not over. */
   readonly allFinished?: boolean;
@@ -140,56 +140,51 @@ function newer(before: RunRecord | null, now: RunRecord | null): WorkspaceRemova
 function tellPlan(
   going: readonly WorkspaceRow[],
   staying: readonly WorkspaceRow[],
-  flags: PruneFlags,
+  { json }: PruneFlags,
   { stdout }: Surroundings,
 ): number {
-  const sizes = going.map(({ entry }) => entry.bytes);
   const lines = [
     ...going.map(
       ({ entry, run }) => `would remove  ${name(run)}  ${sizeText(entry.bytes)}  ${harmlessLine(entry.path)}`,
     ),
     ...staying.map((row) => `would stay    ${name(row.run)}: ${harmlessLine(whyThere(row))}`),
-    `${sumText(sizes)}; nothing was changed`,
+    `${sumText(going.map(({ entry }) => entry.bytes))}; nothing was changed`,
   ];
-  const told = { dry_run: true, would_remove: going.map(presentRow), stays: staying.map(presentRow) };
-  stdout.write(flags.json ? jsonLine(told) : `${lines.join('\n')}\n`);
+  const report = { dry_run: true, would_remove: going.map(presentRow), stays: staying.map(presentRow) };
+  stdout.write(json ? jsonLine(report) : `${lines.join('\n')}\n`);
   return exitCodes.ok;
-}
-
-function tellResults(
-  results: readonly Result[],
-  staying: readonly WorkspaceRow[],
-  flags: PruneFlags,
-  { stdout }: Surroundings,
-): number {
-  const removed = results.filter(({ removal }) => removal !== null && removal.keptBecause === null);
-  const kept = results.filter((each) => !removed.includes(each));
-  const lines = [
-    ...removed.flatMap(removedLines),
-    ...kept.map(({ row, removal }) => `stays    ${name(row.run)}: ${harmlessLine(removal?.keptBecause ?? stillThere)}`),
-    ...staying.map((row) => `stays    ${name(row.run)}: ${harmlessLine(whyThere(row))}`),
-    `removed: ${sumText(removed.map(({ row }) => row.entry.bytes))}`,
-  ];
-  const told = {
-    dry_run: false,
-    removed: removed.map(({ row, removal }) => ({ ...presentRow(row), saved: removal?.saved ?? [] })),
-    stays: [
-      ...kept.map(({ row, removal }) => ({ ...presentRow(row), reason: removal?.keptBecause ?? stillThere })),
-      ...staying.map(presentRow),
-    ],
-  };
-  stdout.write(flags.json ? jsonLine(told) : `${lines.join('\n')}\n`);
-  return kept.length + staying.length === 0 ? exitCodes.ok : exitCodes.error;
 }
 
 const stillThere = 'the daemon has not reported what became of it; its log says more';
 
-function removedLines({ row, removal }: Result): string[] {
-  const { entry, run } = row;
-  return [
-    `removed  ${name(run)}  ${sizeText(entry.bytes)}`,
-    ...(removal?.saved ?? []).map(({ restore }) => `         its work is saved: ${harmlessLine(restore)}`),
+function tellResults(
+  results: readonly Result[],
+  staying: readonly WorkspaceRow[],
+  { json }: PruneFlags,
+  { stdout }: Surroundings,
+): number {
+  const removed = results.filter(({ removal }) => removal !== null && removal.keptBecause === null);
+  const kept = [
+    ...results
+      .filter((each) => !removed.includes(each))
+      .map(({ row, removal }) => ({ row, reason: removal?.keptBecause ?? stillThere })),
+    ...staying.map((row) => ({ row, reason: whyThere(row) })),
   ];
+  const lines = [
+    ...removed.flatMap(({ row: { entry, run }, removal }) => [
+      `removed  ${name(run)}  ${sizeText(entry.bytes)}`,
+      ...(removal?.saved ?? []).map(({ restore }) => `         its work is saved: ${harmlessLine(restore)}`),
+    ]),
+    ...kept.map(({ row, reason }) => `stays    ${name(row.run)}: ${harmlessLine(reason)}`),
+    `removed: ${sumText(removed.map(({ row }) => row.entry.bytes))}`,
+  ];
+  const report = {
+    dry_run: false,
+    removed: removed.map(({ row, removal }) => ({ ...presentRow(row), saved: removal?.saved ?? [] })),
+    stays: kept.map(({ row, reason }) => ({ ...presentRow(row), reason })),
+  };
+  stdout.write(json ? jsonLine(report) : `${lines.join('\n')}\n`);
+  return kept.length === 0 ? exitCodes.ok : exitCodes.error;
 }
 
 function name(run: RunRecord | null): string {

@@ -81,7 +81,7 @@ export function trackerOf({ store, project, settings, remote }: Workplace): Trac
   return trackerMaker({ ...board, remote, logger: quietLogger })(settings);
 }
 
-/** Whether somebody means this workspace by the id or name of its issue, or by its folder's name. */
+/** Whether a name means this workspace: the id or name of its issue, or the name of its folder. */
 export function isNamed({ run, entry }: FoundWorkspace, name: string): boolean {
   if (entry.key === name.trim()) return true;
   return run !== null && isMeantBy({ id: run.issueId, identifier: run.identifier }, name);

@@ -1,6 +1,6 @@
 import { cut, widthOf } from '../../cell-text.ts';
 
-/** What a colour means. Whatever it tells is told by words or marks as well. */
+/** What a colour means. Words or marks always say the same. */
 export type Tone = 'plain' | 'strong' | 'dim' | 'good' | 'warn' | 'bad' | 'you' | 'work' | 'selected';
 
 /** A piece of a line. Its text is ours or went through `cellText`. */
