@@ -1,7 +1,7 @@
 import type { Now } from '../../../server/api/schema/now.ts';
 import { cellText, reasonText } from '../../cell-text.ts';
 import { pauseOrResume } from '../top-state.ts';
-import { shortDuration, timeOfDay } from './short-text.ts';
+import { ageOf, timeOfDay } from './short-text.ts';
 import { isOf, type TopRow, topRows } from './top-rows.ts';
 
 /**
@@ -11,7 +11,6 @@ import { isOf, type TopRow, topRows } from './top-rows.ts';
 export function plainLines(): (nows: readonly Now[], at: number) => readonly string[] {
   let before: readonly TopRow[] = [];
   let stopped: ReadonlyMap<string, string> = new Map();
-  const startedAt = new Map<string, number>();
   return (nows, at) => {
     const rows = topRows(nows, '');
     const hasProjects = nows.length > 1;
@@ -24,9 +23,6 @@ export function plainLines(): (nows: readonly Now[], at: number) => readonly str
     // What has ended comes before what begins in its place.
     const ended = before.filter((row) => row.list === 'running' && !present.has(nameOf(row)));
     const begun = rows.filter((row) => !known.has(nameOf(row)));
-    for (const { of } of begun.filter(({ list }) => list === 'running')) {
-      if ('started_at' in of) startedAt.set(of.run_id, of.started_at === null ? at : Date.parse(of.started_at));
-    }
     const stops = new Map(nows.map((now) => [now.project, stopText(now)]));
     const lines = [
       ...nows.flatMap(({ project }) => {
@@ -34,13 +30,12 @@ export function plainLines(): (nows: readonly Now[], at: number) => readonly str
         // That a limit stops it is among what needs a person.
         return was === is || is === limitStop ? [] : [line({ project, identifier: '' }, is === '' ? 'goes on' : is)];
       }),
-      ...ended.map((row) => line(row, endText(row, rows, at, startedAt))),
+      ...ended.map((row) => line(row, endText(row, rows, at))),
       ...begun.flatMap((row) => {
         const text = beginText(row);
         return text === null ? [] : [line(row, text)];
       }),
     ];
-    for (const { of } of ended) if ('started_at' in of) startedAt.delete(of.run_id);
     before = rows;
     stopped = stops;
     return lines;
@@ -71,9 +66,9 @@ function beginText(row: TopRow): string | null {
   return `started${again}${title === null ? '' : `: ${cellText(title)}`}`;
 }
 
-function endText(run: TopRow, rows: readonly TopRow[], at: number, startedAt: ReadonlyMap<string, number>): string {
-  const began = run.list === 'running' ? startedAt.get(run.of.run_id) : undefined;
-  const after = began === undefined ? '' : ` after ${shortDuration(at - began)}`;
+function endText(run: TopRow, rows: readonly TopRow[], at: number): string {
+  const age = run.list === 'running' ? ageOf(run.of.started_at, at) : null;
+  const after = age === null ? '' : ` after ${age}`;
   const next = rows.filter((row) => isOf(row, run));
   for (const row of next) {
     if (row.list === 'landed') return `ended${after}: landed (${cellText(row.of.state)})`;

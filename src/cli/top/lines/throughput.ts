@@ -4,16 +4,13 @@ export interface Sample {
   readonly tokens: number;
 }
 
-/** So far back it is looked. */
 const windowMs = 5_000;
 
 /** Tokens a second over the last five seconds: what came since the oldest sample in them. */
 export function throughput(samples: readonly Sample[], { at, tokens }: Sample): number {
-  const [first, ...rest] = recent(samples, at);
-  if (first === undefined) return 0;
-  const oldest = rest.reduce((before, each) => (each.at < before.at ? each : before), first);
-  const passedMs = at - oldest.at;
-  return passedMs <= 0 ? 0 : (Math.max(0, tokens - oldest.tokens) * 1_000) / passedMs;
+  const [oldest] = recent(samples, at).toSorted((left, right) => left.at - right.at);
+  if (oldest === undefined || oldest.at >= at) return 0;
+  return (Math.max(0, tokens - oldest.tokens) * 1_000) / (at - oldest.at);
 }
 
 /** The samples to keep with a new one. A total that falls is that of a new day: what was before says nothing. */
