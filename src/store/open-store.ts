@@ -2,11 +2,9 @@ import type { Clock } from '../clock/clock.ts';
 import type { Logger } from '../core/logger.ts';
 import type { Engine } from './engine.ts';
 import { migrate } from './migrations/migrate.ts';
-import { readRecovery } from './read-recovery.ts';
 import { openSqlite } from './sqlite/open-sqlite.ts';
-import type { Store } from './store.ts';
+import { type Store, storeOver } from './store.ts';
 import { describeLocation, parseStoreUrl, type StoreLocation } from './store-url.ts';
-import { storeTables } from './tables/store-tables.ts';
 
 export interface OpenStoreOptions {
   /** `sqlite:/absolute/path/baton.db`, or `postgres://…`. */
@@ -19,9 +17,7 @@ export interface OpenStoreOptions {
 
 /** Opens the store, makes it where there is none, and brings it to the version of this Baton. */
 export async function openStore(options: OpenStoreOptions): Promise<Store> {
-  const location = parseStoreUrl(options.url);
-  const engine = await openMigrated(location, options);
-  return storeOver(engine);
+  return storeOver(await openMigrated(parseStoreUrl(options.url), options));
 }
 
 /** The engine alone, for the acts that move whole stores about. */
@@ -45,21 +41,4 @@ export async function openMigrated(location: StoreLocation, options: Omit<OpenSt
 async function openOnServer(url: string, logger: Logger | undefined): Promise<Engine> {
   const { openPostgres } = await import('./postgres/open-postgres.ts');
   return openPostgres(url, logger);
-}
-
-function storeOver(engine: Engine): Store {
-  let closing: Promise<void> | undefined;
-  const close = (): Promise<void> => {
-    closing ??= engine.close();
-    return closing;
-  };
-  return {
-    engine: engine.name,
-    ...storeTables(engine.db, engine),
-    transaction: (work) => engine.db.transaction().execute((inside) => work(storeTables(inside, engine))),
-    recovery: (project, at) => readRecovery(engine, project, at),
-    maintain: () => engine.maintain(),
-    close,
-    [Symbol.asyncDispose]: close,
-  };
 }

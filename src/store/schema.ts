@@ -3,9 +3,8 @@ import type { CommandAnswer } from '../core/command/command-answers.ts';
 import type { BoardStatus } from '../core/issue/board-status.ts';
 import type { NotifyCause } from '../core/notify/notify-cause.ts';
 import type { RecoveryStep } from '../core/run/context-recovery.ts';
+import type { RunEnd } from '../core/run/run.ts';
 import type { RetryKind } from '../core/workflow.ts';
-import type { JobTimer } from './tables/job-timers.ts';
-import type { RunFinish } from './tables/runs.ts';
 
 /**
  * The tables as both engines have them after the last migration, for Kysely's types. `migrations/` makes them; a test
@@ -82,7 +81,7 @@ export interface Database {
     owner: string;
     last_run_at: number | null;
     next_due_at: number;
-    outcome: JobTimer['outcome'];
+    outcome: 'ok' | 'failed' | null;
     duration_ms: number | null;
     failures: number;
     error: string | null;
@@ -198,7 +197,7 @@ interface RunColumns extends IssueColumns, TokenColumns {
   last_message: string | null;
   /** Null while it is in progress, and then the next three are null too. */
   ended_at: number | null;
-  outcome: RunFinish['outcome'] | null;
+  outcome: RunEnd | null;
   error_code: string | null;
   error_message: string | null;
   /** What it left in its workspace; null until that was looked at. */

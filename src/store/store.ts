@@ -1,25 +1,27 @@
+import type { Kysely } from 'kysely';
+import type { Engine, StoreUpkeep } from './engine.ts';
 import type { Recovery } from './recovery.ts';
-import type { StoreUpkeep } from './store-upkeep.ts';
-import type { Accounts } from './tables/accounts.ts';
-import type { BoardComments } from './tables/board-comments.ts';
-import type { BoardHistory } from './tables/board-history.ts';
-import type { BoardIssues } from './tables/board-issues.ts';
-import type { BoardNews } from './tables/board-news.ts';
-import type { Claims } from './tables/claims.ts';
-import type { Commands } from './tables/commands.ts';
-import type { Counters } from './tables/counters.ts';
-import type { Held } from './tables/held.ts';
-import type { JobTimers } from './tables/job-timers.ts';
-import type { Landed } from './tables/landed.ts';
-import type { Notifications } from './tables/notifications.ts';
-import type { Pins } from './tables/pins.ts';
-import type { Projects } from './tables/projects.ts';
-import type { Questions } from './tables/questions.ts';
-import type { RequestCounts } from './tables/request-counts.ts';
-import type { Retries } from './tables/retries.ts';
-import type { RunEvents } from './tables/run-events.ts';
-import type { Runs } from './tables/runs.ts';
-import type { Usage } from './tables/usage.ts';
+import type { Database } from './schema.ts';
+import { accountsTable } from './tables/accounts.ts';
+import { boardCommentsTable } from './tables/board-comments.ts';
+import { boardHistoryTable } from './tables/board-history.ts';
+import { boardIssuesTable } from './tables/board-issues.ts';
+import { boardNewsTable } from './tables/board-news.ts';
+import { claimsTable } from './tables/claims.ts';
+import { commandsTable } from './tables/commands.ts';
+import { countersTable } from './tables/counters.ts';
+import { heldTable } from './tables/held.ts';
+import { jobTimersTable } from './tables/job-timers.ts';
+import { landedTable } from './tables/landed.ts';
+import { notificationsTable } from './tables/notifications.ts';
+import { pinsTable } from './tables/pins.ts';
+import { projectsTable } from './tables/projects.ts';
+import { questionsTable } from './tables/questions.ts';
+import { requestCountsTable } from './tables/request-counts.ts';
+import { retriesTable } from './tables/retries.ts';
+import { runEventsTable } from './tables/run-events.ts';
+import { runsTable } from './tables/runs.ts';
+import { usageTable } from './tables/usage.ts';
 
 /**
  * The durable memory: one schema on two engines, embedded SQLite for one machine and PostgreSQL for many. What must hold:
@@ -27,7 +29,7 @@ import type { Usage } from './tables/usage.ts';
  * - What a call acknowledged is there after a crash of the process at any later instant.
  * - Facts are stored, statuses derived: a run has a start and perhaps an end, not a status.
  * - Identity is (project, issue id) everywhere; two projects may both have `GH-42`.
- * - Times are UTC milliseconds and come from the caller; JSON is text. No SQL exists outside this room.
+ * - Times are UTC milliseconds and come from the caller; JSON is text. No SQL exists outside this module.
  * - An engine's error leaves as a BatonError of a `store_*` code, its cause kept.
  */
 export interface Store extends StoreTables, AsyncDisposable {
@@ -49,26 +51,65 @@ export interface Store extends StoreTables, AsyncDisposable {
   close(): Promise<void>;
 }
 
-/** One module a table (or a small family of tables). */
-export interface StoreTables {
-  readonly projects: Projects;
-  readonly boardIssues: BoardIssues;
-  readonly boardComments: BoardComments;
-  readonly boardHistory: BoardHistory;
-  readonly boardNews: BoardNews;
-  readonly claims: Claims;
-  readonly runs: Runs;
-  readonly runEvents: RunEvents;
-  readonly questions: Questions;
-  readonly accounts: Accounts;
-  readonly retries: Retries;
-  readonly held: Held;
-  readonly pins: Pins;
-  readonly counters: Counters;
-  readonly jobTimers: JobTimers;
-  readonly requestCounts: RequestCounts;
-  readonly usage: Usage;
-  readonly commands: Commands;
-  readonly notifications: Notifications;
-  readonly landed: Landed;
+export type StoreTables = ReturnType<typeof storeTables>;
+
+/** The store over a database that is open and migrated. */
+export function storeOver(engine: Engine): Store {
+  let closing: Promise<void> | undefined;
+  const close = (): Promise<void> => {
+    closing ??= engine.close();
+    return closing;
+  };
+  return {
+    engine: engine.name,
+    ...storeTables(engine.db, engine),
+    transaction: (work) => engine.db.transaction().execute((inside) => work(storeTables(inside, engine))),
+    recovery: (project, at) => readRecovery(engine, project, at),
+    maintain: () => engine.maintain(),
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+}
+
+/** Every table over one connection to the database: the store's own, or that of a transaction. */
+function storeTables(db: Kysely<Database>, engine: Engine) {
+  return {
+    projects: projectsTable(db, engine.name),
+    boardIssues: boardIssuesTable(db, engine.name),
+    boardComments: boardCommentsTable(db),
+    boardHistory: boardHistoryTable(db),
+    boardNews: boardNewsTable(db),
+    claims: claimsTable(db, engine),
+    runs: runsTable(db),
+    runEvents: runEventsTable(db, engine.name),
+    questions: questionsTable(db),
+    accounts: accountsTable(db),
+    retries: retriesTable(db),
+    held: heldTable(db),
+    pins: pinsTable(db),
+    counters: countersTable(db),
+    jobTimers: jobTimersTable(db),
+    requestCounts: requestCountsTable(db),
+    usage: usageTable(db),
+    commands: commandsTable(db, engine),
+    notifications: notificationsTable(db),
+    landed: landedTable(db),
+  };
+}
+
+/** Four selects, each by an index: neither old runs nor released claims are read. */
+function readRecovery(engine: Engine, project: string, at: number): Promise<Recovery> {
+  const reading = engine.db.transaction();
+  // One moment for all four, whatever is written meanwhile. SQLite always gives that.
+  const steady =
+    engine.name === 'postgres' ? reading.setIsolationLevel('repeatable read').setAccessMode('read only') : reading;
+  return steady.execute(async (inside) => {
+    const { claims, retries, held, runs } = storeTables(inside, engine);
+    return {
+      claims: await claims.held(project, at),
+      retries: await retries.list(project),
+      held: await held.list(project),
+      unfinishedRuns: await runs.unfinished(project),
+    };
+  });
 }

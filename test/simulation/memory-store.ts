@@ -1,15 +1,12 @@
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
 import { type Dialect, Kysely, sql } from 'kysely';
 import type { Clock } from '../../src/clock/clock.ts';
-import type { Engine } from '../../src/store/engine.ts';
+import { type Engine, noUpkeep } from '../../src/store/engine.ts';
 import { migrate } from '../../src/store/migrations/migrate.ts';
-import { readRecovery } from '../../src/store/read-recovery.ts';
 import type { Database } from '../../src/store/schema.ts';
 import { sqliteDialect } from '../../src/store/sqlite/sqlite-dialect.ts';
 import { TableWrites } from '../../src/store/sqlite/table-writes.ts';
-import type { Store } from '../../src/store/store.ts';
-import { noUpkeep } from '../../src/store/store-upkeep.ts';
-import { storeTables } from '../../src/store/tables/store-tables.ts';
+import { type Store, storeOver } from '../../src/store/store.ts';
 
 const place = 'the memory';
 
@@ -27,16 +24,7 @@ export class MemoryStore {
   private constructor(database: DatabaseSync, clock: Clock, isShared: boolean) {
     this.#database = database;
     const engine = engineOver(database, clock, isShared, () => this.onCommit());
-    const close = async (): Promise<void> => {};
-    this.store = {
-      engine: 'sqlite',
-      ...storeTables(engine.db, engine),
-      transaction: (work) => engine.db.transaction().execute((inside) => work(storeTables(inside, engine))),
-      recovery: (project, at) => readRecovery(engine, project, at),
-      maintain: () => engine.maintain(),
-      close,
-      [Symbol.asyncDispose]: close,
-    };
+    this.store = storeOver(engine);
   }
 
   /** A store that daemons share measures leases by the clock of its server, one that is a file by that of the daemon. */

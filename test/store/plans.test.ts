@@ -6,8 +6,7 @@ import type { Engine } from '../../src/store/engine.ts';
 import { migrate } from '../../src/store/migrations/migrate.ts';
 import type { Database } from '../../src/store/schema.ts';
 import { openSqlite } from '../../src/store/sqlite/open-sqlite.ts';
-import type { StoreTables } from '../../src/store/store.ts';
-import { storeTables } from '../../src/store/tables/store-tables.ts';
+import { type StoreTables, storeOver } from '../../src/store/store.ts';
 import { scratchFolder } from './engines.ts';
 
 let scratch: ReturnType<typeof scratchFolder>;
@@ -57,7 +56,7 @@ it.each<[string, string, (tables: StoreTables) => Promise<unknown>]>([
   ['the timers of a project', 'sqlite_autoindex_job_timers_1', ({ jobTimers }) => jobTimers.list('p')],
 ])('SQLite finds %s by the index %s', async (_, index, ask) => {
   const asked: CompiledQuery[] = [];
-  await ask(storeTables(listening(engine.db, asked), engine));
+  await ask(storeOver({ ...engine, db: listening(engine.db, asked) }));
   const plans: string[] = [];
   for (const { sql, parameters } of asked) {
     const plan = await engine.db.executeQuery<{ detail: string }>(
@@ -73,7 +72,7 @@ it.each<[string, string, (tables: StoreTables) => Promise<unknown>]>([
 // @conforms api.56
 it('SQLite finds the commands that were done by an index alone, before it reads any of them', async () => {
   const asked: CompiledQuery[] = [];
-  const { commands } = storeTables(listening(engine.db, asked), engine);
+  const { commands } = storeOver({ ...engine, db: listening(engine.db, asked) });
   await commands.outlines('p', { doneKinds: ['issue_hold', 'issue_stop'], limit: 9 });
   // The question inside of it is written down as well.
   const whole = asked.toSorted((one, other) => other.sql.length - one.sql.length)[0];

@@ -7,8 +7,7 @@ import { done } from '../../src/core/command/command-answers.ts';
 import { migrate } from '../../src/store/migrations/migrate.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { openSqlite } from '../../src/store/sqlite/open-sqlite.ts';
-import type { Store } from '../../src/store/store.ts';
-import { storeTables } from '../../src/store/tables/store-tables.ts';
+import { type Store, storeOver } from '../../src/store/store.ts';
 import { onEngine, project } from '../conformance/store.ts';
 import { runs } from '../property-runs.ts';
 import { engines, scratchFolder } from './engines.ts';
@@ -126,16 +125,16 @@ it('SQLite asks its tables only when somebody may have written a command', async
   const engine = await openSqlite(file, 'visitor', systemClock);
   await migrate(engine, 'here', systemClock);
   let asked = 0;
-  const { commands, counters } = storeTables(
-    engine.db.withPlugin({
+  const { commands, counters } = storeOver({
+    ...engine,
+    db: engine.db.withPlugin({
       transformQuery: ({ node }) => {
         asked += 1;
         return node;
       },
       transformResult: async ({ result }) => result,
     }),
-    engine,
-  );
+  });
   const questions = async (): Promise<number> => {
     const before = asked;
     await commands.waiting(project, 9);

@@ -1,5 +1,6 @@
 import { closeSync, existsSync, linkSync, openSync, renameSync, rmSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
+import type { Clock } from '../../clock/clock.ts';
 import { BatonError } from '../../core/baton-error.ts';
 import { refuseForeign } from '../sqlite/check-sqlite.ts';
 import { flushFile, flushFolderOf } from '../sqlite/durable-files.ts';
@@ -41,6 +42,12 @@ export function backupStore(url: string, file: string): void {
   } finally {
     rmSync(partial, { force: true });
   }
+}
+
+/** The name under which a restore keeps the store that it replaces. */
+export function keptName(file: string, clock: Clock): string {
+  const time = new Date(clock.now()).toISOString().replaceAll(/[-:]/g, '').replace('.', '');
+  return `${file}.before-restore-${time}`;
 }
 
 function copyMoment(source: string, target: string): void {

@@ -3,11 +3,10 @@ import { CompiledQuery, sql } from 'kysely';
 import type { Clock } from '../../clock/clock.ts';
 import { BatonError } from '../../core/baton-error.ts';
 import { allTables } from '../all-tables.ts';
-import { keptName } from '../kept-name.ts';
 import { openMigrated } from '../open-store.ts';
 import { verifyStoreFile } from '../sqlite/verify-store-file.ts';
 import { parseStoreUrl } from '../store-url.ts';
-import { backupStore } from './backup-store.ts';
+import { backupStore, keptName } from './backup-store.ts';
 import { copyTables } from './copy-store.ts';
 import { fencingStatements, type GenerationBefore, generationsBefore } from './fence-restored.ts';
 

@@ -4,12 +4,12 @@ import { DatabaseSync } from 'node:sqlite';
 import type { Clock } from '../../clock/clock.ts';
 import { BatonError } from '../../core/baton-error.ts';
 import { allTables } from '../all-tables.ts';
-import { keptName } from '../kept-name.ts';
 import { flushFile, flushFolderOf } from '../sqlite/durable-files.ts';
 import { takeInstanceLock } from '../sqlite/instance-lock.ts';
 import { sqliteError } from '../sqlite/sqlite-errors.ts';
 import { verifyStoreFile } from '../sqlite/verify-store-file.ts';
 import { parseStoreUrl } from '../store-url.ts';
+import { keptName } from './backup-store.ts';
 import { fencingStatements, type GenerationBefore, generationsBefore } from './fence-restored.ts';
 
 export interface RestoreStoreOptions {

@@ -2,10 +2,9 @@ import { Kysely, PostgresDialect, type PostgresPool, type PostgresPoolClient, sq
 import pg from 'pg';
 import { BatonError } from '../../core/baton-error.ts';
 import type { Logger } from '../../core/logger.ts';
-import type { Engine } from '../engine.ts';
+import { type Engine, noUpkeep } from '../engine.ts';
 import type { Database } from '../schema.ts';
 import { storableParameters } from '../storable-text.ts';
-import { noUpkeep } from '../store-upkeep.ts';
 import { describeLocation } from '../store-url.ts';
 import { postgresError } from './postgres-errors.ts';
 

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import type { StoreUpkeep } from '../store-upkeep.ts';
+import type { StoreUpkeep } from '../engine.ts';
 import { sqliteError } from './sqlite-errors.ts';
 import { blockingTimeoutMs } from './when-free.ts';
 

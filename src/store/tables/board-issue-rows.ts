@@ -1,15 +1,13 @@
-import type { Kysely, Selectable } from 'kysely';
+import type { Kysely } from 'kysely';
 import type { Database } from '../schema.ts';
 import type { BoardIssue } from './board-issues.ts';
-
-/** Ids in one question: each becomes a parameter, and both engines have a limit far above this. */
-const idsAQuestion = 500;
+import { inParts } from './statements.ts';
 
 /** Rows as issues, in the same order, each with its blockers as they are now. */
 export async function boardIssuesFrom(
   db: Kysely<Database>,
   project: string,
-  rows: readonly Selectable<Database['board_issues']>[],
+  rows: readonly Database['board_issues'][],
 ): Promise<readonly BoardIssue[]> {
   const blockers = await blockersOf(
     db,
@@ -23,12 +21,12 @@ export async function boardIssuesFrom(
     description: row.description,
     status: row.status,
     priority: row.priority,
-    // Written by this room from a list of texts.
+    // Only the store writes it, from a list of texts.
     labels: JSON.parse(row.labels_json) as string[],
     parentId: row.parent_id,
     branch: row.branch,
     url: row.url,
-    blockers: blockers.get(row.id) ?? [],
+    blockers: (blockers.get(row.id) ?? []).map(({ id, identifier, status }) => ({ id, identifier, status })),
     createdAt: row.created_at,
     updatedAt: row.updated_at,
   }));
@@ -40,8 +38,8 @@ export function dispatchRank(priority: number | null): number {
 }
 
 async function blockersOf(db: Kysely<Database>, project: string, ids: readonly string[]) {
-  const found = new Map<string, BoardIssue['blockers'][number][]>();
-  for (let start = 0; start < ids.length; start += idsAQuestion) {
+  const found = [];
+  for (const some of inParts(ids)) {
     const rows = await db
       .selectFrom('board_blockers')
       .innerJoin('board_issues', (join) =>
@@ -51,15 +49,11 @@ async function blockersOf(db: Kysely<Database>, project: string, ids: readonly s
       )
       .select(['board_blockers.issue_id', 'board_issues.id', 'board_issues.identifier', 'board_issues.status'])
       .where('board_blockers.project', '=', project)
-      .where('board_blockers.issue_id', 'in', ids.slice(start, start + idsAQuestion))
+      .where('board_blockers.issue_id', 'in', some)
       .orderBy('board_issues.created_at')
       .orderBy('board_issues.identifier')
       .execute();
-    for (const { issue_id, ...blocker } of rows) {
-      const list = found.get(issue_id);
-      if (list === undefined) found.set(issue_id, [blocker]);
-      else list.push(blocker);
-    }
+    found.push(...rows);
   }
-  return found;
+  return Map.groupBy(found, ({ issue_id }) => issue_id);
 }

@@ -1,24 +1,24 @@
-import type { Kysely, Selectable } from 'kysely';
+import type { Kysely } from 'kysely';
+import { BatonError } from '../../core/baton-error.ts';
 import type { BoardStatus } from '../../core/issue/board-status.ts';
 import type { Database } from '../schema.ts';
 import { boardIssuesFrom } from './board-issue-rows.ts';
 import type { BoardListQuery, BoardMatch, BoardPage } from './board-issues.ts';
-import { type BoardPlace, placeFrom, placeText } from './board-page.ts';
-import { hasText } from './has-text.ts';
+import { hasText } from './statements.ts';
 
-type Row = Selectable<Database['board_issues']>;
+type Row = Database['board_issues'];
 
-/** What was read of one column. */
+/** The part of one column that was read. */
 interface ColumnPart {
-  /** Those that fit, newest change first. */
+  /** Those that match, newest change first. */
   readonly rows: readonly Row[];
-  /** All of the column down to here was looked at; null when that is all there is. */
+  /** All of the column down to here was read; null when that is all there is. */
   readonly readTo: BoardPlace | null;
 }
 
 /**
- * Several columns as one list, in the order of changes. Each column is read by its index from the same place on; what was
- * read of all of them is certain down to where the column that was read least ends, and no page goes further.
+ * Several columns as one list, in the order of changes. Each column is read by its index from the same place on. The list
+ * is certain down to the place where the column that was read least ends, and no page goes further.
  */
 export async function boardList(db: Kysely<Database>, project: string, query: BoardListQuery): Promise<BoardPage> {
   const after = query.after === null ? null : placeFrom(query.after);
@@ -104,4 +104,26 @@ function placeOf({ updated_at: updatedAt, id }: Row): BoardPlace {
 function newestFirst(left: BoardPlace, right: BoardPlace): number {
   if (left.updatedAt !== right.updatedAt) return right.updatedAt - left.updatedAt;
   return left.id === right.id ? 0 : left.id < right.id ? 1 : -1;
+}
+
+/**
+ * The place of an issue in the order of changes. A page begins after a place, not after a count: an issue that changes
+ * meanwhile goes to the top, and no issue is missing from, or twice in, the pages that follow.
+ */
+interface BoardPlace {
+  readonly updatedAt: number;
+  readonly id: string;
+}
+
+function placeText({ updatedAt, id }: BoardPlace): string {
+  return `${updatedAt}:${id}`;
+}
+
+function placeFrom(cursor: string): BoardPlace {
+  const colon = cursor.indexOf(':');
+  const updatedAt = Number(cursor.slice(0, colon));
+  if (colon < 1 || !Number.isSafeInteger(updatedAt)) {
+    throw new BatonError('usage_error', 'the page cannot be continued: the mark is not one that a page gave');
+  }
+  return { updatedAt, id: cursor.slice(colon + 1) };
 }

@@ -1,14 +1,5 @@
-/** Which issues of the board were changed or commented on, by whichever process, since somebody last looked. */
-export interface BoardNews {
-  /** Where one who looks now begins. */
-  latest(project: string): Promise<BoardNewsPlace>;
-  /** Each changed issue once, and the place from which to look the next time; at most `limit` changes at a time. */
-  after(
-    project: string,
-    place: BoardNewsPlace,
-    limit: number,
-  ): Promise<{ readonly issues: readonly ChangedIssue[]; readonly place: BoardNewsPlace; readonly isAll: boolean }>;
-}
+import type { Kysely } from 'kysely';
+import type { Database } from '../schema.ts';
 
 export interface BoardNewsPlace {
   readonly history: number;
@@ -18,4 +9,72 @@ export interface BoardNewsPlace {
 export interface ChangedIssue {
   readonly id: string;
   readonly identifier: string;
+}
+
+type Counted = 'board_history' | 'board_comments';
+
+export type BoardNews = ReturnType<typeof boardNewsTable>;
+
+/**
+ * The issues of the board that any process changed or commented on since a given place. Rows of both tables are only
+ * ever added, and numbered.
+ */
+export function boardNewsTable(db: Kysely<Database>) {
+  const lastOf = async (table: Counted, project: string): Promise<number> => {
+    const last = await db
+      .selectFrom(table)
+      .select('seq')
+      .where('project', '=', project)
+      .orderBy('seq', 'desc')
+      .limit(1)
+      .executeTakeFirst();
+    return last?.seq ?? 0;
+  };
+  const added = (table: Counted, project: string, after: number, limit: number) => {
+    const rows = db
+      .selectFrom(table)
+      .select(['seq', 'project', 'issue_id'])
+      .where('project', '=', project)
+      .where('seq', '>', after)
+      .orderBy('seq')
+      .limit(limit);
+    return db
+      .selectFrom(rows.as('news'))
+      .innerJoin('board_issues', (join) =>
+        join.onRef('board_issues.project', '=', 'news.project').onRef('board_issues.id', '=', 'news.issue_id'),
+      )
+      .select(['news.seq', 'board_issues.id', 'board_issues.identifier'])
+      .orderBy('news.seq')
+      .execute();
+  };
+  return {
+    /** The place to begin from now on. */
+    latest: async (project: string): Promise<BoardNewsPlace> => ({
+      history: await lastOf('board_history', project),
+      comments: await lastOf('board_comments', project),
+    }),
+
+    /** Each changed issue once, and the place for the next call; at most `limit` changes at a time. */
+    after: async (
+      project: string,
+      place: BoardNewsPlace,
+      limit: number,
+    ): Promise<{
+      readonly issues: readonly ChangedIssue[];
+      readonly place: BoardNewsPlace;
+      readonly isAll: boolean;
+    }> => {
+      const changes = await added('board_history', project, place.history, limit);
+      const comments = await added('board_comments', project, place.comments, limit);
+      const issues = new Map([...changes, ...comments].map(({ id, identifier }) => [id, { id, identifier }]));
+      return {
+        issues: [...issues.values()],
+        place: {
+          history: changes.at(-1)?.seq ?? place.history,
+          comments: comments.at(-1)?.seq ?? place.comments,
+        },
+        isAll: changes.length < limit && comments.length < limit,
+      };
+    },
+  };
 }

@@ -1,11 +1,7 @@
+import type { Kysely } from 'kysely';
 import type { IssueKey } from '../issue-key.ts';
-
-/** Issues that wait for a person; at most one entry an issue. */
-export interface Held {
-  put(entry: HeldIssue): Promise<void>;
-  remove(key: IssueKey): Promise<boolean>;
-  list(project: string): Promise<readonly HeldIssue[]>;
-}
+import type { Database } from '../schema.ts';
+import { changedOne, ofIssue } from './statements.ts';
 
 export interface HeldIssue extends IssueKey {
   readonly identifier: string;
@@ -14,4 +10,31 @@ export interface HeldIssue extends IssueKey {
   readonly reason: string;
   readonly since: number;
   readonly runId: string | null;
+}
+
+const columns = ['project', 'issue_id as issueId', 'identifier', 'code', 'reason', 'since', 'run_id as runId'] as const;
+
+/** Issues that wait for a person; at most one entry per issue. */
+export function heldTable(db: Kysely<Database>) {
+  return {
+    put: async ({ project, issueId, identifier, code, reason, since, runId }: HeldIssue): Promise<void> => {
+      const facts = { identifier, code, reason, since, run_id: runId };
+      await db
+        .insertInto('held')
+        .values({ project, issue_id: issueId, ...facts })
+        .onConflict((conflict) => conflict.columns(['project', 'issue_id']).doUpdateSet(facts))
+        .execute();
+    },
+
+    remove: (key: IssueKey): Promise<boolean> => changedOne(db.deleteFrom('held').where(ofIssue(key))),
+
+    list: (project: string): Promise<readonly HeldIssue[]> =>
+      db
+        .selectFrom('held')
+        .select(columns)
+        .where('project', '=', project)
+        .orderBy('since')
+        .orderBy('issue_id')
+        .execute(),
+  };
 }

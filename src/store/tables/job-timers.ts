@@ -1,9 +1,5 @@
-/** What became of each recurring job last and when it is due next, so that a restart does not run all of them at once. */
-export interface JobTimers {
-  put(timer: JobTimer): Promise<void>;
-  /** Of every owner, by job and owner. */
-  list(project: string): Promise<readonly JobTimer[]>;
-}
+import type { Kysely } from 'kysely';
+import type { Database } from '../schema.ts';
 
 export interface JobTimer {
   readonly project: string;
@@ -17,6 +13,49 @@ export interface JobTimer {
   readonly durationMs: number | null;
   /** Failures in a row. */
   readonly failures: number;
-  /** What the last failure said. */
+  /** The message of the last failure. */
   readonly error: string | null;
+}
+
+const columns = [
+  'project',
+  'job',
+  'owner',
+  'last_run_at as lastRunAt',
+  'next_due_at as nextDueAt',
+  'outcome',
+  'duration_ms as durationMs',
+  'failures',
+  'error',
+] as const;
+
+/** How each recurring job last ended and when it is due next, so that a restart does not run all of them at once. */
+export function jobTimersTable(db: Kysely<Database>) {
+  return {
+    put: async ({ project, job, owner, ...timer }: JobTimer): Promise<void> => {
+      const facts = {
+        last_run_at: timer.lastRunAt,
+        next_due_at: Math.round(timer.nextDueAt),
+        outcome: timer.outcome,
+        duration_ms: timer.durationMs === null ? null : Math.round(timer.durationMs),
+        failures: timer.failures,
+        error: timer.error,
+      };
+      await db
+        .insertInto('job_timers')
+        .values({ project, job, owner, ...facts })
+        .onConflict((conflict) => conflict.columns(['project', 'job', 'owner']).doUpdateSet(facts))
+        .execute();
+    },
+
+    /** Of every owner, by job and owner. */
+    list: (project: string): Promise<readonly JobTimer[]> =>
+      db
+        .selectFrom('job_timers')
+        .select(columns)
+        .where('project', '=', project)
+        .orderBy('job')
+        .orderBy('owner')
+        .execute(),
+  };
 }

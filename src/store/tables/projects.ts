@@ -1,18 +1,57 @@
-/** The projects whose facts are in this store. */
-export interface Projects {
-  /** The project of this name, made if it is new. */
-  ensure(name: string, at: number): Promise<Project>;
-  list(): Promise<readonly Project[]>;
-  /**
-   * Inside a transaction only: waits until no other transaction has this lock, and has it until the transaction ends.
-   * What is read afterwards is what the others left. Rejects where there is no such project.
-   */
-  lock(id: string): Promise<void>;
-}
+import { createHash } from 'node:crypto';
+import type { Kysely } from 'kysely';
+import { BatonError } from '../../core/baton-error.ts';
+import type { Engine } from '../engine.ts';
+import type { Database } from '../schema.ts';
+import { lockedRow } from './statements.ts';
 
 export interface Project {
   /** Short and stable; the `project` of every other table. */
   readonly id: string;
   readonly name: string;
   readonly createdAt: number;
+}
+
+/** The projects whose facts are in this store. */
+export function projectsTable(db: Kysely<Database>, engine: Engine['name']) {
+  const projects = () => db.selectFrom('projects').select(['id', 'name', 'created_at as createdAt']);
+  return {
+    /** The project of this name, made if it is new. */
+    ensure: async (name: string, at: number): Promise<Project> => {
+      // Mostly it is there; then no other write has to be waited for.
+      const known = await projects().where('name', '=', name).executeTakeFirst();
+      if (known !== undefined) return known;
+      await db
+        .insertInto('projects')
+        .values({ id: projectId(name), name, created_at: at })
+        .onConflict((conflict) => conflict.column('name').doNothing())
+        .execute();
+      return projects().where('name', '=', name).executeTakeFirstOrThrow();
+    },
+
+    list: (): Promise<readonly Project[]> => projects().orderBy('name').execute(),
+
+    /**
+     * Inside a transaction only: waits until no other transaction has this lock, and keeps it until the transaction
+     * ends. Later reads see what the others wrote. Rejects where there is no such project.
+     */
+    lock: async (id: string): Promise<void> => {
+      const row = await lockedRow(db, engine, db.selectFrom('projects').select('id').where('id', '=', id));
+      if (row === undefined) throw new BatonError('store_constraint', `there is no project ${id} to lock`);
+    },
+  };
+}
+
+/**
+ * The name itself where it is a plain word; otherwise its readable part and a part of its hash, so that no two names
+ * share an id. Made from the name alone: every store gives a project the same id.
+ */
+function projectId(name: string): string {
+  if (/^[a-z0-9][a-z0-9-]{0,30}$/.test(name)) return name;
+  const readable = name
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, '-')
+    .replaceAll(/^-+|-+$/g, '')
+    .slice(0, 24);
+  return `${readable}_${createHash('sha256').update(name).digest('hex').slice(0, 12)}`;
 }

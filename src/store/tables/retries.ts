@@ -1,24 +1,16 @@
-import type { RecoveryStep } from '../../core/run/context-recovery.ts';
+import type { Kysely } from 'kysely';
+import { type RecoveryStep, recoverySteps } from '../../core/run/context-recovery.ts';
 import type { RetryKind } from '../../core/workflow.ts';
 import type { IssueKey } from '../issue-key.ts';
-
-/** Promises to look at an issue again; at most one an issue. */
-export interface Retries {
-  /** A new one takes the place of the old. */
-  put(retry: Retry): Promise<void>;
-  /** False when there was none. */
-  remove(key: IssueKey): Promise<boolean>;
-  read(key: IssueKey): Promise<Retry | null>;
-  /** By due time. */
-  list(project: string): Promise<readonly Retry[]>;
-}
+import type { Database } from '../schema.ts';
+import { changedOne, ofIssue } from './statements.ts';
 
 export interface Retry extends IssueKey {
   readonly identifier: string;
   readonly url: string | null;
-  /** Null where no run came before: what is looked at again was never started. */
+  /** Null where no run came before: the issue is checked again, but was never started. */
   readonly kind: RetryKind | null;
-  /** What the next run gets; null is what a first run has. */
+  /** For the next run; null is the value of a first run. */
   readonly attempt: number | null;
   readonly failures: number;
   /** Runs in a row after which nothing had changed. */
@@ -26,8 +18,74 @@ export interface Retry extends IssueKey {
   readonly dueAt: number;
   /** Why it is retried. */
   readonly error: string | null;
-  /** What the next run does differently, after one that died of its context; null for an ordinary one. */
+  /** How the next run recovers, after one that died of its context; null for an ordinary one. */
   readonly recovery: RecoveryStep | null;
-  /** What a person wants the agent to know. */
+  /** A person's message for the agent. */
   readonly note: string | null;
+}
+
+const columns = [
+  'project',
+  'issue_id as issueId',
+  'identifier',
+  'url',
+  'kind',
+  'attempt',
+  'failures',
+  'stale_runs as staleRuns',
+  'due_at as dueAt',
+  'error',
+  'recovery',
+  'note',
+] as const;
+
+/** Scheduled retries; at most one per issue. */
+export function retriesTable(db: Kysely<Database>) {
+  return {
+    /** A new one takes the place of the old. */
+    put: async (retry: Retry): Promise<void> => {
+      const facts = {
+        identifier: retry.identifier,
+        url: retry.url,
+        kind: retry.kind,
+        attempt: retry.attempt,
+        failures: retry.failures,
+        stale_runs: retry.staleRuns,
+        due_at: retry.dueAt,
+        error: retry.error,
+        recovery: retry.recovery,
+        note: retry.note,
+      };
+      await db
+        .insertInto('retries')
+        .values({ project: retry.project, issue_id: retry.issueId, ...facts })
+        .onConflict((conflict) => conflict.columns(['project', 'issue_id']).doUpdateSet(facts))
+        .execute();
+    },
+
+    /** False when there was none. */
+    remove: (key: IssueKey): Promise<boolean> => changedOne(db.deleteFrom('retries').where(ofIssue(key))),
+
+    read: async (key: IssueKey): Promise<Retry | null> => {
+      const row = await db.selectFrom('retries').select(columns).where(ofIssue(key)).executeTakeFirst();
+      return row === undefined ? null : withKnownStep(row);
+    },
+
+    /** By due time. */
+    list: async (project: string): Promise<readonly Retry[]> => {
+      const rows = await db
+        .selectFrom('retries')
+        .select(columns)
+        .where('project', '=', project)
+        .orderBy('due_at')
+        .orderBy('issue_id')
+        .execute();
+      return rows.map(withKnownStep);
+    },
+  };
+}
+
+/** A recovery step of a later Baton is unknown here: the run is then an ordinary one. */
+function withKnownStep(retry: Retry): Retry {
+  return { ...retry, recovery: recoverySteps.find((step) => step === retry.recovery) ?? null };
 }

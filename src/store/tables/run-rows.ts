@@ -1,86 +1,100 @@
+import { type ExpressionBuilder, sql } from 'kysely';
+import type { RunEnd } from '../../core/run/run.ts';
 import type { RunEvidence } from '../../core/run/run-evidence.ts';
-import { fromJsonText } from '../json-text.ts';
+import { fromJsonText, toJsonText } from '../json.ts';
 import type { Database } from '../schema.ts';
-import type { RunRecord, RunStart, WorkspaceRemoval } from './runs.ts';
+import { cutToBytes } from '../storable-text.ts';
+import type { RunFacts, RunRecord, WorkspaceRemoval } from './runs.ts';
 
-export function rowFromStart(run: RunStart): Omit<Database['runs'], 'seq'> {
+/** Bytes of the last message that a run keeps; the transcript has all of it. */
+const longestLastMessage = 4_096;
+
+export const runColumns = [
+  'seq',
+  'run_id as runId',
+  'project',
+  'issue_id as issueId',
+  'identifier',
+  'generation',
+  'role',
+  'attempt',
+  'retry_kind as retryKind',
+  'recovery',
+  'note',
+  'backend',
+  'account',
+  'host',
+  'started_at as startedAt',
+  'pid',
+  'pid_start_time as pidStartTime',
+  'workspace',
+  'thread_id as threadId',
+  'turns',
+  'last_message as lastMessage',
+  'input_tokens as inputTokens',
+  'cached_input_tokens as cachedInputTokens',
+  'output_tokens as outputTokens',
+  'reasoning_tokens as reasoningTokens',
+  'total_tokens as totalTokens',
+  'cost_micro_usd as costMicroUsd',
+  'ended_at as endedAt',
+  'outcome',
+  'error_code as errorCode',
+  'error_message as errorMessage',
+  'evidence_json as evidence',
+  'removal_json as removal',
+] as const;
+
+interface RunRow extends Omit<RunRecord, 'finish' | 'evidence' | 'removal'> {
+  readonly endedAt: number | null;
+  readonly outcome: RunEnd | null;
+  readonly errorCode: string | null;
+  readonly errorMessage: string | null;
+  readonly evidence: string | null;
+  readonly removal: string | null;
+}
+
+export function runFrom({ endedAt, outcome, errorCode, errorMessage, evidence, removal, ...run }: RunRow): RunRecord {
   return {
-    run_id: run.runId,
-    project: run.project,
-    issue_id: run.issueId,
-    identifier: run.identifier,
-    name_key: run.identifier.toLowerCase(),
-    generation: run.generation,
-    role: run.role,
-    attempt: run.attempt,
-    retry_kind: run.retryKind,
-    recovery: run.recovery ?? null,
-    note: run.note ?? null,
-    backend: run.backend,
-    account: run.account,
-    host: run.host,
-    started_at: run.startedAt,
-    pid: null,
-    pid_start_time: null,
-    workspace: null,
-    thread_id: null,
-    turns: 0,
-    last_message: null,
-    input_tokens: 0,
-    cached_input_tokens: 0,
-    output_tokens: 0,
-    reasoning_tokens: 0,
-    total_tokens: 0,
-    cost_micro_usd: 0,
-    ended_at: null,
-    outcome: null,
-    error_code: null,
-    error_message: null,
-    evidence_json: null,
-    removal_json: null,
+    ...run,
+    finish: endedAt === null || outcome === null ? null : { endedAt, outcome, errorCode, errorMessage },
+    // Only `toJsonText` of these types writes the texts.
+    evidence: fromJsonText(evidence) as RunEvidence | null,
+    removal: fromJsonText(removal) as WorkspaceRemoval | null,
   };
 }
 
-export function runFrom(row: Database['runs']): RunRecord {
+/** The columns that new facts change. */
+export function factColumns(eb: ExpressionBuilder<Database, 'runs'>, facts: RunFacts) {
   return {
-    seq: row.seq,
-    runId: row.run_id,
-    project: row.project,
-    issueId: row.issue_id,
-    identifier: row.identifier,
-    generation: row.generation,
-    role: row.role,
-    attempt: row.attempt,
-    retryKind: row.retry_kind,
-    recovery: row.recovery,
-    note: row.note,
-    backend: row.backend,
-    account: row.account,
-    host: row.host,
-    startedAt: row.started_at,
-    pid: row.pid,
-    pidStartTime: row.pid_start_time,
-    workspace: row.workspace,
-    threadId: row.thread_id,
-    turns: row.turns,
-    lastMessage: row.last_message,
-    inputTokens: row.input_tokens,
-    cachedInputTokens: row.cached_input_tokens,
-    outputTokens: row.output_tokens,
-    reasoningTokens: row.reasoning_tokens,
-    totalTokens: row.total_tokens,
-    costMicroUsd: row.cost_micro_usd,
-    finish:
-      row.ended_at === null || row.outcome === null
-        ? null
-        : {
-            endedAt: row.ended_at,
-            outcome: row.outcome,
-            errorCode: row.error_code,
-            errorMessage: row.error_message,
-          },
-    // Written from these types, and by nobody else.
-    evidence: fromJsonText(row.evidence_json) as RunEvidence | null,
-    removal: fromJsonText(row.removal_json) as WorkspaceRemoval | null,
+    ...(facts.pid === undefined ? {} : { pid: facts.pid }),
+    ...(facts.pidStartTime === undefined ? {} : { pid_start_time: facts.pidStartTime }),
+    ...(facts.workspace === undefined ? {} : { workspace: facts.workspace }),
+    ...(facts.evidence === undefined ? {} : { evidence_json: toJsonText(facts.evidence) }),
+    ...(facts.threadId === undefined ? {} : { thread_id: facts.threadId }),
+    ...(facts.note === undefined ? {} : { note: facts.note }),
+    ...(facts.lastMessage === undefined ? {} : { last_message: cutToBytes(facts.lastMessage, longestLastMessage) }),
+    ...totals(eb, facts),
   };
+}
+
+const columnOfTotal = {
+  turns: 'turns',
+  inputTokens: 'input_tokens',
+  cachedInputTokens: 'cached_input_tokens',
+  outputTokens: 'output_tokens',
+  reasoningTokens: 'reasoning_tokens',
+  totalTokens: 'total_tokens',
+  costMicroUsd: 'cost_micro_usd',
+} as const;
+
+/** A total never falls: reports may come out of order. */
+function totals(eb: ExpressionBuilder<Database, 'runs'>, facts: RunFacts) {
+  const known = Object.entries(columnOfTotal).flatMap(([name, column]) => {
+    const value = facts[name as keyof typeof columnOfTotal];
+    if (value === undefined) return [];
+    const larger = eb.case().when(column, '<', value).then(sql<number>`${value}`).else(eb.ref(column)).end();
+    return [[column, larger] as const];
+  });
+  return Object.fromEntries(known);
 }

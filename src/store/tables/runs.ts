@@ -1,50 +1,13 @@
+import { type Kysely, sql } from 'kysely';
 import type { RecoveryStep } from '../../core/run/context-recovery.ts';
 import type { RunEnd } from '../../core/run/run.ts';
 import type { RunEvidence } from '../../core/run/run-evidence.ts';
 import type { RetryKind } from '../../core/workflow.ts';
 import type { IssueKey } from '../issue-key.ts';
-
-/**
- * The runs: what was started, what is known of it, how it ended. A run without an end is, or was, in progress. What came
- * first and what last goes by the order of the starts in the store, never by a clock: that can be set back.
- */
-export interface Runs {
-  start(run: RunStart): Promise<void>;
-  /** Adds facts to a run in progress; false when it has ended, is unknown, or was started with another generation. */
-  record(runId: string, generation: number, facts: RunFacts): Promise<boolean>;
-  /** Ends a run once; false when it has ended already, is unknown, or was started with another generation. */
-  finish(runId: string, generation: number, end: RunFinish): Promise<boolean>;
-  read(runId: string): Promise<RunRecord | null>;
-  /** Newest first; with `before` those that come after that one in this order. */
-  list(
-    project: string,
-    query: { readonly issueId?: string; readonly limit: number; readonly before?: RunPlace },
-  ): Promise<readonly RunRecord[]>;
-  /** The one that started last; null when there was none. */
-  latestOfIssue(key: IssueKey): Promise<RunRecord | null>;
-  /** The newest run of the issue that a person means by its id or, whatever its case, by its identifier; null: there is none. */
-  latestNamed(project: string, name: string): Promise<RunRecord | null>;
-  /** Of each of these issues when a run last started, by the clock of then; nothing for those that no run is known of. */
-  latestStarts(project: string, issueIds: readonly string[]): Promise<ReadonlyMap<string, number>>;
-  /** Of each of these issues the run that started last; nothing for those that no run is known of. */
-  latestOfIssues(project: string, issueIds: readonly string[]): Promise<readonly RunRecord[]>;
-  /** Of each of these workspaces the run in it that started last; nothing for those that no run is known of. */
-  latestInWorkspaces(project: string, workspaces: readonly string[]): Promise<readonly RunRecord[]>;
-  /** Replaces the evidence of a run, also after its end; false when the run is unknown. */
-  noteEvidence(runId: string, evidence: RunEvidence): Promise<boolean>;
-  /** Keeps a note for the run after this one, also after its end; false when the run is unknown. */
-  keepNote(runId: string, note: string): Promise<boolean>;
-  /** Notes what became of the workspace of a run, also after its end; false when the run is unknown. */
-  noteRemoval(runId: string, removal: WorkspaceRemoval): Promise<boolean>;
-  /** The oldest first. */
-  unfinished(project: string): Promise<readonly RunRecord[]>;
-  countByIssue(key: IssueKey): Promise<number>;
-  /** Removes at most `limit` finished runs that ended before `endedBefore`, with their events. Gives the ids removed. */
-  prune(endedBefore: number, limit: number): Promise<readonly string[]>;
-}
-
-/** Where a run stands in the order of starts: a few may have the same number. */
-export type RunPlace = Pick<RunRecord, 'seq' | 'runId'>;
+import { toJsonText } from '../json.ts';
+import type { Database } from '../schema.ts';
+import { factColumns, runColumns, runFrom } from './run-rows.ts';
+import { atomically, changedOne, inParts, ofIssue } from './statements.ts';
 
 export interface RunStart extends IssueKey {
   readonly runId: string;
@@ -53,9 +16,9 @@ export interface RunStart extends IssueKey {
   readonly role: string;
   readonly attempt: number | null;
   readonly retryKind: RetryKind | null;
-  /** What it does differently because the one before it died of its context; absent or null for an ordinary one. */
+  /** How it recovers because the run before it died of its context; absent or null for an ordinary one. */
   readonly recovery?: RecoveryStep | null;
-  /** What a person wants its agent to know; null as soon as that was told, so that the next run knows what was not. */
+  /** A person's message for its agent; null as soon as the agent received it, so that the next run knows what is left. */
   readonly note?: string | null;
   readonly backend: string;
   /** The account whose quota it uses. */
@@ -64,17 +27,17 @@ export interface RunStart extends IssueKey {
   readonly startedAt: number;
 }
 
-/** What becomes known while a run goes on. Token figures are totals of the run and never fall. */
+/** Facts that become known while a run goes on. Token figures are totals of the run and never fall. */
 export interface RunFacts {
   readonly pid?: number;
   readonly pidStartTime?: number | null;
   readonly workspace?: string;
   readonly evidence?: RunEvidence;
   readonly threadId?: string | null;
-  /** The agent was told the note. */
+  /** The agent received the note. */
   readonly note?: null;
   readonly turns?: number;
-  /** The last thing the agent said, cut to 4 KB by the store; for a summary. */
+  /** The last message of the agent, cut to 4 KB by the store; for a summary. */
   readonly lastMessage?: string;
   readonly inputTokens?: number;
   readonly cachedInputTokens?: number;
@@ -92,7 +55,7 @@ export interface RunFinish {
   readonly errorMessage: string | null;
 }
 
-/** What became of a workspace when it was to be removed. */
+/** The result of removing a workspace. */
 export interface WorkspaceRemoval {
   readonly at: number;
   /** Why it is still there; null when it is gone. */
@@ -128,4 +91,203 @@ export interface RunRecord extends RunStart {
   readonly finish: RunFinish | null;
   readonly evidence: RunEvidence | null;
   readonly removal: WorkspaceRemoval | null;
+}
+
+/** The place of a run in the order of starts: a few may have the same number. */
+export type RunPlace = Pick<RunRecord, 'seq' | 'runId'>;
+
+export type Runs = ReturnType<typeof runsTable>;
+
+/**
+ * The runs: their start, the facts that become known, and their end. A run without an end is, or was, in progress. First
+ * and last go by the order of the starts in the store, never by a clock: that can be set back.
+ */
+export function runsTable(db: Kysely<Database>) {
+  const runs = () => db.selectFrom('runs').select(runColumns);
+  const change = (runId: string) => db.updateTable('runs').where('run_id', '=', runId);
+  /** In progress and started with this generation: a writer with an old one changes nothing. */
+  const inProgress = (runId: string, generation: number) =>
+    change(runId).where('generation', '=', generation).where('ended_at', 'is', null);
+  const newest = async (project: string, by: 'issue_id' | 'name_key', value: string): Promise<RunRecord | null> => {
+    const row = await runs()
+      .where('project', '=', project)
+      .where(by, '=', value)
+      .orderBy('seq', 'desc')
+      .orderBy('run_id', 'desc')
+      .limit(1)
+      .executeTakeFirst();
+    return row === undefined ? null : runFrom(row);
+  };
+  /** Of each of these values the run that started last. */
+  const newestOfEach = async (project: string, by: 'issue_id' | 'workspace', values: readonly string[]) => {
+    const found: RunRecord[] = [];
+    for (const some of inParts(values)) {
+      const rows = await runs()
+        .where('project', '=', project)
+        .where(by, 'in', some)
+        .where(({ not, exists, selectFrom }) =>
+          not(
+            exists(
+              selectFrom('runs as later')
+                .select('later.run_id')
+                .whereRef('later.project', '=', 'runs.project')
+                .whereRef(`later.${by}`, '=', `runs.${by}`)
+                .where(sql<boolean>`(later.seq, later.run_id) > (runs.seq, runs.run_id)`),
+            ),
+          ),
+        )
+        .orderBy(by)
+        .execute();
+      found.push(...rows.map(runFrom));
+    }
+    return found;
+  };
+  return {
+    start: async (run: RunStart): Promise<void> => {
+      // After every run of the project that is there. A few that start in the same moment, with a lock on nothing, may
+      // get the same number; the runs of one issue never do, for each starts after the end of the one before.
+      const seq = sql<number>`(select coalesce(max(seq), 0) + 1 from runs where project = ${run.project})`;
+      await db
+        .insertInto('runs')
+        .values({
+          seq,
+          run_id: run.runId,
+          project: run.project,
+          issue_id: run.issueId,
+          identifier: run.identifier,
+          name_key: run.identifier.toLowerCase(),
+          generation: run.generation,
+          role: run.role,
+          attempt: run.attempt,
+          retry_kind: run.retryKind,
+          recovery: run.recovery ?? null,
+          note: run.note ?? null,
+          backend: run.backend,
+          account: run.account,
+          host: run.host,
+          started_at: run.startedAt,
+          turns: 0,
+          input_tokens: 0,
+          cached_input_tokens: 0,
+          output_tokens: 0,
+          reasoning_tokens: 0,
+          total_tokens: 0,
+          cost_micro_usd: 0,
+        })
+        .execute();
+    },
+
+    /** Adds facts to a run in progress; false when it has ended, is unknown, or was started with another generation. */
+    record: (runId: string, generation: number, facts: RunFacts): Promise<boolean> =>
+      changedOne(inProgress(runId, generation).set((eb) => ({ generation, ...factColumns(eb, facts) }))),
+
+    /** Ends a run once; false when it has ended already, is unknown, or was started with another generation. */
+    finish: (runId: string, generation: number, end: RunFinish): Promise<boolean> =>
+      changedOne(
+        inProgress(runId, generation).set({
+          ended_at: end.endedAt,
+          outcome: end.outcome,
+          error_code: end.errorCode,
+          error_message: end.errorMessage,
+        }),
+      ),
+
+    read: async (runId: string): Promise<RunRecord | null> => {
+      const row = await runs().where('run_id', '=', runId).executeTakeFirst();
+      return row === undefined ? null : runFrom(row);
+    },
+
+    /** Newest first; with `before` those that come after that one in this order. */
+    list: async (
+      project: string,
+      { issueId, limit, before }: { readonly issueId?: string; readonly limit: number; readonly before?: RunPlace },
+    ): Promise<readonly RunRecord[]> => {
+      let wanted = runs().where('project', '=', project).orderBy('seq', 'desc').orderBy('run_id', 'desc').limit(limit);
+      if (issueId !== undefined) wanted = wanted.where('issue_id', '=', issueId);
+      if (before !== undefined) {
+        wanted = wanted.where((eb) => eb(eb.refTuple('seq', 'run_id'), '<', eb.tuple(before.seq, before.runId)));
+      }
+      return (await wanted.execute()).map(runFrom);
+    },
+
+    /** The one that started last; null when there was none. */
+    latestOfIssue: ({ project, issueId }: IssueKey): Promise<RunRecord | null> => newest(project, 'issue_id', issueId),
+
+    /** The newest run of the issue with this id or, whatever its case, this identifier; null when there is none. */
+    latestNamed: async (project: string, name: string): Promise<RunRecord | null> => {
+      const wanted = name.trim();
+      return (await newest(project, 'issue_id', wanted)) ?? (await newest(project, 'name_key', wanted.toLowerCase()));
+    },
+
+    /** When a run of each of these issues last started, by the clock of then; nothing for those without a known run. */
+    latestStarts: async (project: string, issueIds: readonly string[]): Promise<ReadonlyMap<string, number>> => {
+      const found = new Map<string, number>();
+      for (const some of inParts(issueIds)) {
+        const rows = await db
+          .selectFrom('runs')
+          .select((eb) => ['issue_id', eb.fn.max('started_at').as('startedAt')])
+          .where('project', '=', project)
+          .where('issue_id', 'in', some)
+          .groupBy('issue_id')
+          .execute();
+        for (const row of rows) found.set(row.issue_id, row.startedAt);
+      }
+      return found;
+    },
+
+    /** The run of each of these issues that started last; nothing for those without a known run. */
+    latestOfIssues: (project: string, issueIds: readonly string[]): Promise<readonly RunRecord[]> =>
+      newestOfEach(project, 'issue_id', issueIds),
+
+    /** The run in each of these workspaces that started last; nothing for those without a known run. */
+    latestInWorkspaces: (project: string, workspaces: readonly string[]): Promise<readonly RunRecord[]> =>
+      newestOfEach(project, 'workspace', workspaces),
+
+    /** Replaces the evidence of a run, also after its end; false when the run is unknown. */
+    noteEvidence: (runId: string, evidence: RunEvidence): Promise<boolean> =>
+      changedOne(change(runId).set({ evidence_json: toJsonText(evidence) })),
+
+    /** Keeps a note for the run after this one, also after its end; false when the run is unknown. */
+    keepNote: (runId: string, note: string): Promise<boolean> => changedOne(change(runId).set({ note })),
+
+    /** Records the removal of the workspace of a run, also after its end; false when the run is unknown. */
+    noteRemoval: (runId: string, removal: WorkspaceRemoval): Promise<boolean> =>
+      changedOne(change(runId).set({ removal_json: toJsonText(removal) })),
+
+    /** The oldest first. */
+    unfinished: async (project: string): Promise<readonly RunRecord[]> => {
+      const rows = await runs()
+        .where('project', '=', project)
+        .where('ended_at', 'is', null)
+        .orderBy('seq')
+        .orderBy('run_id')
+        .execute();
+      return rows.map(runFrom);
+    },
+
+    countByIssue: async (key: IssueKey): Promise<number> => {
+      const row = await db
+        .selectFrom('runs')
+        .select((eb) => eb.fn.countAll<number>().as('count'))
+        .where(ofIssue(key))
+        .executeTakeFirstOrThrow();
+      return row.count;
+    },
+
+    /** Removes at most `limit` finished runs that ended before `endedBefore`, with their events. Gives the ids removed. */
+    prune: (endedBefore: number, limit: number): Promise<readonly string[]> =>
+      atomically(db, async (inside) => {
+        const old = await inside
+          .selectFrom('runs')
+          .select('run_id')
+          .where('ended_at', '<', endedBefore)
+          .orderBy('ended_at')
+          .limit(limit)
+          .execute();
+        const ids = old.map((row) => row.run_id);
+        // Their events go with them: the foreign key cascades.
+        if (ids.length > 0) await inside.deleteFrom('runs').where('run_id', 'in', ids).execute();
+        return ids;
+      }),
+  };
 }

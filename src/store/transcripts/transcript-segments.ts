@@ -1,6 +1,6 @@
 import { open, readFile, rename, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { numberIn, recordIn, valueFromText } from '../read-json.ts';
+import { numberIn, recordIn, valueFromText } from '../json.ts';
 
 /**
  * How the transcript of a run lies on the disk. Segment 1 is `RUN.jsonl`; the next are `RUN.jsonl.000002` and so on, each

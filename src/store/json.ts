@@ -1,4 +1,20 @@
-/** JSON that was stored, read so that damaged text is no error: whoever reads says what it takes instead. */
+import type { Author } from '../core/issue/author.ts';
+
+/** JSON is kept as text on both engines. Null stays null, and undefined, which JSON does not have, becomes null. */
+export function toJsonText(value: unknown): string | null {
+  return value === null || value === undefined ? null : JSON.stringify(value);
+}
+
+export function fromJsonText(text: string | null): unknown {
+  return text === null ? null : JSON.parse(text);
+}
+
+/** Only `toJsonText` of an Author writes this text. */
+export function authorFrom(text: string): Author {
+  return JSON.parse(text) as Author;
+}
+
+/** Stored JSON, read so that damaged text is no error: the caller says what it takes instead. */
 export function valueFromText(text: string | null): unknown {
   if (text === null) return null;
   try {
@@ -11,7 +27,7 @@ export function valueFromText(text: string | null): unknown {
 /** An object, or an empty one in the place of anything else. */
 export function recordIn(value: unknown): Readonly<Record<string, unknown>> {
   const isRecord = typeof value === 'object' && value !== null && !Array.isArray(value);
-  // Its members are unknown, and whoever uses one looks at it first.
+  // Its members are unknown; callers check each one.
   return isRecord ? (value as Record<string, unknown>) : {};
 }
 
@@ -25,7 +41,7 @@ export function textIn(value: unknown): string | null {
   return typeof value === 'string' ? value : null;
 }
 
-/** A number that can be reckoned with. */
+/** A finite number. */
 export function numberIn(value: unknown): number | null {
   return typeof value === 'number' && Number.isFinite(value) ? value : null;
 }

@@ -1,0 +1,72 @@
+import {
+  type DeleteResult,
+  type Expression,
+  expressionBuilder,
+  type InsertResult,
+  type Kysely,
+  type RawBuilder,
+  type SelectQueryBuilder,
+  type SqlBool,
+  sql,
+  type UpdateResult,
+} from 'kysely';
+import { BatonError } from '../../core/baton-error.ts';
+import type { Engine } from '../engine.ts';
+import type { IssueKey } from '../issue-key.ts';
+import type { Database } from '../schema.ts';
+
+/** The rows of one issue, in any table that has both columns. */
+export function ofIssue({ project, issueId }: IssueKey): Expression<SqlBool> {
+  return expressionBuilder<Database, 'claims'>().and({ project, issue_id: issueId });
+}
+
+interface Change {
+  executeTakeFirst(): Promise<InsertResult | UpdateResult | DeleteResult>;
+}
+
+/** Carries out a statement and gives how many rows it changed. */
+export async function changedRows(change: Change): Promise<number> {
+  const result = await change.executeTakeFirst();
+  if ('numUpdatedRows' in result) return Number(result.numUpdatedRows);
+  return Number('numDeletedRows' in result ? result.numDeletedRows : result.numInsertedOrUpdatedRows);
+}
+
+export async function changedOne(change: Change): Promise<boolean> {
+  return (await changedRows(change)) === 1;
+}
+
+/** A list in parts that one statement can take: engines limit the number of parameters. */
+export function inParts<T>(all: readonly T[], mostItems = 500): T[][] {
+  const parts: T[][] = [];
+  for (let from = 0; from < all.length; from += mostItems) parts.push(all.slice(from, from + mostItems));
+  return parts;
+}
+
+/** Runs several statements as one: inside the transaction that is open already, or in one of their own. */
+export function atomically<T>(db: Kysely<Database>, work: (db: Kysely<Database>) => Promise<T>): Promise<T> {
+  return db.isTransaction ? work(db) : db.transaction().execute(work);
+}
+
+/**
+ * Reads a row and locks it until the transaction ends. Another transaction that has the lock is waited for, and its
+ * changes are read. On SQLite a transaction is alone from its beginning (it begins immediate).
+ */
+export async function lockedRow<Table extends keyof Database, Row>(
+  db: Kysely<Database>,
+  engine: Engine['name'],
+  wanted: SelectQueryBuilder<Database, Table, Row>,
+): Promise<Row | undefined> {
+  // Outside of a transaction the lock would end with the statement, and the caller would not notice.
+  if (!db.isTransaction) throw new BatonError('internal_error', 'a lock holds only inside a transaction');
+  return (await (engine === 'postgres' ? wanted.forUpdate() : wanted).executeTakeFirst()) as Row | undefined;
+}
+
+/**
+ * Whether a column contains a text literally: `%` and `_` have no special meaning. Both engines lower ASCII letters
+ * alone, so the same is done to the text.
+ */
+export function hasText(column: string, text: string): RawBuilder<boolean> {
+  const lowered = text.replaceAll(/[A-Z]+/g, (letters) => letters.toLowerCase());
+  const pattern = `%${lowered.replaceAll(/[\\%_]/g, (letter) => `\\${letter}`)}%`;
+  return sql<boolean>`lower(${sql.ref(column)}) like ${pattern} escape '\\'`;
+}
