@@ -1,40 +1,41 @@
-import type { CreateTableBuilder, Kysely } from 'kysely';
-import type { ColumnTypes } from './column-types.ts';
+import { type Kysely, type RawBuilder, sql } from 'kysely';
+import type { ColumnTypes } from './migration.ts';
 
-/** `text` or `integer`, with a `?` where it may be null. */
-export type Columns = Readonly<Record<string, 'text' | 'text?' | 'integer' | 'integer?'>>;
-
-type Table = CreateTableBuilder<string, string>;
-
-/** A table with these columns, to which its keys are still to be added. */
-export function tableWith(db: Kysely<unknown>, types: ColumnTypes, name: string, columns: Columns): Table {
-  return addColumns(db.schema.createTable(name), types, columns);
+/** A table. Columns are names with spaces between them; a `?` marks one that may be null. */
+export interface TableSpec {
+  readonly name: string;
+  readonly text: string;
+  readonly integer?: string;
+  /** The columns of the primary key. A key `seq` alone is a column that counts by itself. */
+  readonly key: string;
+  /** SQL by name, and below too. */
+  readonly constraints?: Readonly<Record<string, string>>;
+  readonly indexes?: Readonly<Record<string, string>>;
 }
 
-/** The same, after a first column `seq` that counts by itself and is the key. */
-export function countedTableWith(db: Kysely<unknown>, types: ColumnTypes, name: string, columns: Columns): Table {
-  return addColumns(types.withSeq(db.schema.createTable(name)), types, columns);
-}
-
-export async function makeIndex(
-  db: Kysely<unknown>,
-  name: string,
-  table: string,
-  columns: readonly string[],
-): Promise<void> {
-  await db.schema
-    .createIndex(name)
-    .on(table)
-    .columns([...columns])
-    .execute();
-}
-
-function addColumns(table: CreateTableBuilder<string, never>, types: ColumnTypes, columns: Columns): Table {
-  // A builder that knows of columns may be used as one that knows of none yet, and the other way round.
-  let made = table as Table;
-  for (const [name, kind] of Object.entries(columns)) {
-    const type = kind.startsWith('text') ? types.text : types.integer;
-    made = made.addColumn(name, type, (column) => (kind.endsWith('?') ? column : column.notNull()));
+export async function makeTable(db: Kysely<unknown>, types: ColumnTypes, table: TableSpec): Promise<void> {
+  const { name, text, integer, key, constraints = {}, indexes = {} } = table;
+  const parts = [
+    ...(key === 'seq' ? [types.seq] : []),
+    ...words(text).map((word) => column(word, types.text)),
+    ...words(integer ?? '').map((word) => column(word, types.integer)),
+    ...(key === 'seq' ? [] : [sql`constraint ${sql.ref(`${name}_pkey`)} primary key (${columnList(key)})`]),
+    ...Object.entries(constraints).map(([called, text]) => sql`constraint ${sql.ref(called)} ${sql.raw(text)}`),
+  ];
+  await sql`create table ${sql.table(name)} (${sql.join(parts)}) ${types.tableEnd}`.execute(db);
+  for (const [called, text] of Object.entries(indexes)) {
+    await sql`create index ${sql.ref(called)} on ${sql.table(name)} ${sql.raw(text)}`.execute(db);
   }
-  return made.modifyEnd(types.tableEnd);
+}
+
+function words(text: string): string[] {
+  return text.split(' ').filter((word) => word !== '');
+}
+
+function column(word: string, type: RawBuilder<unknown>): RawBuilder<unknown> {
+  return word.endsWith('?') ? sql`${sql.ref(word.slice(0, -1))} ${type}` : sql`${sql.ref(word)} ${type} not null`;
+}
+
+function columnList(text: string): RawBuilder<unknown> {
+  return sql.join(words(text).map((word) => sql.ref(word)));
 }

@@ -2,8 +2,7 @@ import { type Kysely, sql } from 'kysely';
 import type { Clock } from '../../clock/clock.ts';
 import type { Engine } from '../engine.ts';
 import type { Database } from '../schema.ts';
-import { columnTypes } from './column-types.ts';
-import type { Migration } from './migration.ts';
+import { columnTypes, type Migration } from './migration.ts';
 import { migrations } from './migrations.ts';
 import { type AppliedMigration, knownVersion } from './refuse-unknown.ts';
 

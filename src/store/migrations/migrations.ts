@@ -1,4 +1,4 @@
-import { firstSchema } from './0001-schema/schema.ts';
+import { firstSchema } from './0001-schema.ts';
 import type { Migration } from './migration.ts';
 
 /** In order; the number of a migration is its place, from 1. */

@@ -1,0 +1,181 @@
+import { makeTable, type TableSpec } from './make-table.ts';
+import type { Migration } from './migration.ts';
+
+const ofIssue = 'project issue_id';
+const tokens = 'input_tokens cached_input_tokens output_tokens reasoning_tokens total_tokens cost_micro_usd';
+
+/** The schema of the first release. Tables come after those that they refer to. */
+export const firstSchema: Migration = {
+  name: '0001-schema',
+  up: async (db, types) => {
+    for (const table of tables) await makeTable(db, types, table);
+  },
+};
+
+const tables: readonly TableSpec[] = [
+  {
+    name: 'projects',
+    text: 'id name',
+    integer: 'created_at',
+    key: 'id',
+    constraints: { projects_name: 'unique (name)' },
+  },
+
+  { name: 'board_counters', text: 'project', integer: 'last_number', key: 'project' },
+  {
+    name: 'board_issues',
+    text: 'project id identifier title description? status labels_json parent_id? branch? url? client_key?',
+    integer: 'priority? dispatch_rank created_at updated_at',
+    key: 'project id',
+    constraints: {
+      board_issues_identifier: 'unique (project, identifier)',
+      board_issues_client_key: 'unique (project, client_key)',
+      // Deferred, so that issues that name each other may be brought in together in any order.
+      board_issues_parent:
+        'foreign key (project, parent_id) references board_issues (project, id) deferrable initially deferred',
+    },
+    indexes: {
+      board_issues_dispatch: '(project, status, dispatch_rank, created_at, identifier)',
+      board_issues_page: '(project, status, updated_at, id)',
+      board_issues_children: '(project, parent_id, created_at) where parent_id is not null',
+    },
+  },
+  {
+    name: 'board_blockers',
+    text: `${ofIssue} blocker_id`,
+    key: `${ofIssue} blocker_id`,
+    constraints: {
+      board_blockers_issue: 'foreign key (project, issue_id) references board_issues (project, id)',
+      board_blockers_blocker: 'foreign key (project, blocker_id) references board_issues (project, id)',
+    },
+    indexes: { board_blockers_blocked: '(project, blocker_id)' },
+  },
+  {
+    name: 'board_comments',
+    text: `${ofIssue} author_json body`,
+    integer: 'at',
+    key: 'seq',
+    constraints: { board_comments_issue: 'foreign key (project, issue_id) references board_issues (project, id)' },
+    indexes: { board_comments_of_issue: '(project, issue_id, seq)' },
+  },
+  {
+    name: 'board_history',
+    text: `${ofIssue} author_json field from_json? to_json? reason?`,
+    integer: 'at',
+    key: 'seq',
+    constraints: { board_history_issue: 'foreign key (project, issue_id) references board_issues (project, id)' },
+    indexes: { board_history_of_issue: '(project, issue_id, seq)' },
+  },
+
+  {
+    name: 'claims',
+    text: `${ofIssue} owner? slot_state? host?`,
+    integer: 'generation claimed_at lease_until',
+    key: ofIssue,
+    indexes: { claims_held: '(project, claimed_at) where owner is not null' },
+  },
+  {
+    name: 'retries',
+    text: `${ofIssue} identifier url? kind? error? recovery? note?`,
+    integer: 'attempt? failures stale_runs due_at',
+    key: ofIssue,
+    indexes: { retries_due: '(project, due_at, issue_id)' },
+  },
+  { name: 'held', text: `${ofIssue} identifier code reason run_id?`, integer: 'since', key: ofIssue },
+  { name: 'counters', text: `${ofIssue} name`, integer: 'value', key: `${ofIssue} name` },
+  {
+    name: 'job_timers',
+    text: 'project job owner outcome? error?',
+    integer: 'last_run_at? next_due_at duration_ms? failures',
+    key: 'project job owner',
+  },
+  { name: 'pins', text: `${ofIssue} identifier author_json`, integer: 'since', key: ofIssue },
+  {
+    name: 'landed',
+    text: `${ofIssue} identifier title? url? state`,
+    integer: 'at',
+    key: ofIssue,
+    indexes: { landed_latest: '(project, at, issue_id)', landed_oldest: '(at)' },
+  },
+  {
+    name: 'accounts',
+    text: 'backend name windows_json parked_json?',
+    integer: 'parks updated_at',
+    key: 'backend name',
+  },
+
+  {
+    name: 'runs',
+    text:
+      `run_id ${ofIssue} identifier name_key role retry_kind? backend account? recovery? note? host workspace? ` +
+      'thread_id? last_message? outcome? error_code? error_message? evidence_json? removal_json?',
+    // `seq` is the order in which the runs of a project started: a clock can be set back.
+    integer: `seq generation attempt? started_at pid? pid_start_time? turns ${tokens} ended_at?`,
+    key: 'run_id',
+    indexes: {
+      runs_newest: '(project, seq, run_id)',
+      runs_of_issue: '(project, issue_id, seq, run_id)',
+      // The identifier in lower case, so that an issue is found by its name however many runs came after.
+      runs_of_name: '(project, name_key, seq, run_id)',
+      runs_in_workspace: '(project, workspace, seq, run_id)',
+      runs_ended: '(ended_at)',
+      // With the whole order in it: without, SQLite reads all runs of the project to find the few in progress.
+      runs_unfinished: '(project, seq, run_id) where ended_at is null',
+    },
+  },
+  {
+    name: 'run_events',
+    text: 'run_id name summary',
+    integer: 'seq at',
+    key: 'run_id seq',
+    constraints: { run_events_run: 'foreign key (run_id) references runs (run_id) on delete cascade' },
+  },
+  {
+    name: 'request_counts',
+    text: 'bucket provider route method status_class job cause',
+    integer: 'begins_at count bytes latency_ms',
+    key: 'bucket begins_at provider route method status_class job cause',
+  },
+  {
+    name: 'usage',
+    text: `${ofIssue} day role`,
+    integer: `${tokens} runs`,
+    key: 'project day issue_id role',
+    indexes: { usage_of_issue: '(project, issue_id)' },
+  },
+
+  {
+    name: 'commands',
+    text:
+      'id project kind payload_json author_json key? ' + 'result_status? result_text? result_code? result_data_json?',
+    integer: 'at result_at?',
+    key: 'seq',
+    constraints: { commands_id: 'unique (id)', commands_key: 'unique (project, key)' },
+    indexes: {
+      commands_newest: '(project, seq)',
+      commands_executed: '(result_at)',
+      commands_done: "(project, kind, seq) where result_status = 'done'",
+      commands_waiting: '(project, seq) where result_at is null',
+    },
+  },
+  {
+    // No foreign key to `runs`: a question may be open for longer than its run is kept.
+    name: 'questions',
+    text: `id ${ofIssue} identifier run_id question_json answer_json? author_json? delivered_to?`,
+    integer: 'asked_at answered_at? closed_at?',
+    key: 'id',
+    indexes: {
+      questions_newest: '(project, asked_at, id)',
+      questions_of_issue: '(project, issue_id, asked_at, id)',
+      questions_asked: '(asked_at, id)',
+      questions_open: '(project, asked_at, id) where answered_at is null and closed_at is null',
+    },
+  },
+  {
+    name: 'notifications',
+    text: 'project cause target nature cause_json message? error?',
+    integer: 'first_seen_at seen_at over_at? tries first_try_at? next_try_at? sent_at?',
+    key: 'project cause target',
+    indexes: { notifications_seen: '(seen_at)' },
+  },
+];
