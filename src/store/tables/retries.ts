@@ -87,5 +87,6 @@ export function retriesTable(db: Kysely<Database>) {
 
 /** A recovery step of a later Baton is unknown here: the run is then an ordinary one. */
 function withKnownStep(retry: Retry): Retry {
-  return { ...retry, recovery: recoverySteps.find((step) => step === retry.recovery) ?? null };
+  const isKnown = retry.recovery === null || recoverySteps.includes(retry.recovery);
+  return isKnown ? retry : { ...retry, recovery: null };
 }

@@ -1,5 +1,4 @@
 import { type ExpressionBuilder, sql } from 'kysely';
-import type { RunEnd } from '../../core/run/run.ts';
 import type { RunEvidence } from '../../core/run/run-evidence.ts';
 import { fromJsonText, toJsonText } from '../json.ts';
 import type { Database } from '../schema.ts';
@@ -9,58 +8,47 @@ import type { RunFacts, RunRecord, WorkspaceRemoval } from './runs.ts';
 /** Bytes of the last message that a run keeps; the transcript has all of it. */
 const longestLastMessage = 4_096;
 
-export const runColumns = [
-  'seq',
-  'run_id as runId',
-  'project',
-  'issue_id as issueId',
-  'identifier',
-  'generation',
-  'role',
-  'attempt',
-  'retry_kind as retryKind',
-  'recovery',
-  'note',
-  'backend',
-  'account',
-  'host',
-  'started_at as startedAt',
-  'pid',
-  'pid_start_time as pidStartTime',
-  'workspace',
-  'thread_id as threadId',
-  'turns',
-  'last_message as lastMessage',
-  'input_tokens as inputTokens',
-  'cached_input_tokens as cachedInputTokens',
-  'output_tokens as outputTokens',
-  'reasoning_tokens as reasoningTokens',
-  'total_tokens as totalTokens',
-  'cost_micro_usd as costMicroUsd',
-  'ended_at as endedAt',
-  'outcome',
-  'error_code as errorCode',
-  'error_message as errorMessage',
-  'evidence_json as evidence',
-  'removal_json as removal',
-] as const;
-
-interface RunRow extends Omit<RunRecord, 'finish' | 'evidence' | 'removal'> {
-  readonly endedAt: number | null;
-  readonly outcome: RunEnd | null;
-  readonly errorCode: string | null;
-  readonly errorMessage: string | null;
-  readonly evidence: string | null;
-  readonly removal: string | null;
-}
-
-export function runFrom({ endedAt, outcome, errorCode, errorMessage, evidence, removal, ...run }: RunRow): RunRecord {
+export function runFrom(row: Database['runs']): RunRecord {
   return {
-    ...run,
-    finish: endedAt === null || outcome === null ? null : { endedAt, outcome, errorCode, errorMessage },
+    seq: row.seq,
+    runId: row.run_id,
+    project: row.project,
+    issueId: row.issue_id,
+    identifier: row.identifier,
+    generation: row.generation,
+    role: row.role,
+    attempt: row.attempt,
+    retryKind: row.retry_kind,
+    recovery: row.recovery,
+    note: row.note,
+    backend: row.backend,
+    account: row.account,
+    host: row.host,
+    startedAt: row.started_at,
+    pid: row.pid,
+    pidStartTime: row.pid_start_time,
+    workspace: row.workspace,
+    threadId: row.thread_id,
+    turns: row.turns,
+    lastMessage: row.last_message,
+    inputTokens: row.input_tokens,
+    cachedInputTokens: row.cached_input_tokens,
+    outputTokens: row.output_tokens,
+    reasoningTokens: row.reasoning_tokens,
+    totalTokens: row.total_tokens,
+    costMicroUsd: row.cost_micro_usd,
+    finish:
+      row.ended_at === null || row.outcome === null
+        ? null
+        : {
+            endedAt: row.ended_at,
+            outcome: row.outcome,
+            errorCode: row.error_code,
+            errorMessage: row.error_message,
+          },
     // Only `toJsonText` of these types writes the texts.
-    evidence: fromJsonText(evidence) as RunEvidence | null,
-    removal: fromJsonText(removal) as WorkspaceRemoval | null,
+    evidence: fromJsonText(row.evidence_json) as RunEvidence | null,
+    removal: fromJsonText(row.removal_json) as WorkspaceRemoval | null,
   };
 }
 

@@ -6,7 +6,7 @@ import type { RetryKind } from '../../core/workflow.ts';
 import type { IssueKey } from '../issue-key.ts';
 import { toJsonText } from '../json.ts';
 import type { Database } from '../schema.ts';
-import { factColumns, runColumns, runFrom } from './run-rows.ts';
+import { factColumns, runFrom } from './run-rows.ts';
 import { atomically, changedOne, inParts, ofIssue } from './statements.ts';
 
 export interface RunStart extends IssueKey {
@@ -103,7 +103,7 @@ export type Runs = ReturnType<typeof runsTable>;
  * and last go by the order of the starts in the store, never by a clock: that can be set back.
  */
 export function runsTable(db: Kysely<Database>) {
-  const runs = () => db.selectFrom('runs').select(runColumns);
+  const runs = () => db.selectFrom('runs').selectAll();
   const change = (runId: string) => db.updateTable('runs').where('run_id', '=', runId);
   /** In progress and started with this generation: a writer with an old one changes nothing. */
   const inProgress = (runId: string, generation: number) =>
