@@ -2,10 +2,9 @@ import { closeSync, existsSync, linkSync, openSync, renameSync, rmSync } from 'n
 import { DatabaseSync } from 'node:sqlite';
 import type { Clock } from '../../clock/clock.ts';
 import { BatonError } from '../../core/baton-error.ts';
-import { refuseForeign } from '../sqlite/check-sqlite.ts';
+import { refuseForeign, verifyStoreFile } from '../sqlite/check-sqlite.ts';
 import { flushFile, flushFolderOf } from '../sqlite/durable-files.ts';
 import { sqliteError } from '../sqlite/sqlite-errors.ts';
-import { verifyStoreFile } from '../sqlite/verify-store-file.ts';
 import { parseStoreUrl } from '../store-url.ts';
 
 /** A store in WAL mode is never locked for readers, except for the instant in which a crash is recovered from. */

@@ -4,7 +4,7 @@ import type { Clock } from '../../clock/clock.ts';
 import { BatonError } from '../../core/baton-error.ts';
 import { allTables } from '../all-tables.ts';
 import { openMigrated } from '../open-store.ts';
-import { verifyStoreFile } from '../sqlite/verify-store-file.ts';
+import { verifyStoreFile } from '../sqlite/check-sqlite.ts';
 import { parseStoreUrl } from '../store-url.ts';
 import { backupStore, keptName } from './backup-store.ts';
 import { copyTables } from './copy-store.ts';

@@ -1,8 +1,10 @@
-import type { DatabaseSync } from 'node:sqlite';
+import { existsSync } from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
 import { BatonError } from '../../core/baton-error.ts';
 import { knownVersion } from '../migrations/refuse-unknown.ts';
+import { sqliteError } from './sqlite-errors.ts';
 
-/** Above this a look at every page would hold up the start for seconds; damage then shows when the page is read. */
+/** Above this a check of every page would delay the start for seconds; damage then shows when the page is read. */
 const thoroughUpToBytes = 256 * 1024 * 1024;
 
 /**
@@ -13,6 +15,23 @@ export function checkSqlite(database: DatabaseSync, file: string, depth: 'thorou
   refuseForeign(database, file);
   if (depth === 'thorough' && sizeOf(database) <= thoroughUpToBytes) refuseDamaged(database, file, 'quick_check');
   refuseReadOnly(database);
+}
+
+/** Throws unless the file is a whole store that this Baton can read. Changes nothing. */
+export function verifyStoreFile(file: string): void {
+  if (!existsSync(file)) throw new BatonError('store_backup_failed', `there is no file ${file}`);
+  let database: DatabaseSync | undefined;
+  try {
+    database = new DatabaseSync(file, { readOnly: true });
+    if (refuseForeign(database, file) === 0) {
+      throw new BatonError('store_backup_failed', `${file} holds no store`);
+    }
+    refuseDamaged(database, file, 'integrity_check');
+  } catch (thrown) {
+    throw sqliteError(thrown, file);
+  } finally {
+    database?.close();
+  }
 }
 
 /**
@@ -40,8 +59,8 @@ export function refuseForeign(database: DatabaseSync, file: string): number {
   return knownVersion(applied, file);
 }
 
-/** Looks at every page; `integrity_check` also compares each index with its table. */
-export function refuseDamaged(database: DatabaseSync, file: string, check: 'quick_check' | 'integrity_check'): void {
+/** Checks every page; `integrity_check` also compares each index with its table. */
+function refuseDamaged(database: DatabaseSync, file: string, check: 'quick_check' | 'integrity_check'): void {
   const finding = database.prepare(`pragma ${check}(1)`).get();
   const text = String(Object.values(finding ?? {})[0]);
   if (text !== 'ok') throw new BatonError('store_corrupt', `${file} is damaged: ${text}`, { details: { file } });

@@ -1,34 +1,30 @@
-import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { closeSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import { DatabaseSync } from 'node:sqlite';
 import { BatonError } from '../../core/baton-error.ts';
-import { makePrivateFile } from './private-file.ts';
+import { numberIn, recordIn, textIn } from '../json.ts';
 import { sqliteError } from './sqlite-errors.ts';
 
 /**
  * One daemon a file. The lock is one of the operating system's, held on `<file>.lock` by way of SQLite: it ends with
  * its process however that ends, so it is never stale, two that start at once cannot both get it, and containers that
- * share the folder see it though they do not see each other's processes. `<file>.pid` only tells people who holds it.
+ * share the folder see it though they do not see each other's processes. `<file>.pid` only names the holder, for people.
  *
- * What must hold: nobody deletes `<file>.lock` while a daemon runs, and this process never opens it in another way
+ * What must hold: `<file>.lock` is not deleted while a daemon runs, and this process never opens it in another way
  * (closing any other handle of it would end the lock; that is how POSIX locks are).
  */
 export interface InstanceLock {
   release(): void;
 }
 
-/** A handle that nobody refers to is closed when it is collected as garbage, and its lock ends; here they are kept. */
+/** Garbage collection closes a handle without references, and its lock ends; so they are kept here. */
 const held = new Set<DatabaseSync>();
 
 /** Takes the lock or throws `store_in_use`, naming the process that has it. */
 export function takeInstanceLock(file: string): InstanceLock {
   const handle = tryLock(`${file}.lock`);
   if (handle === null) throw inUse(file);
-  const holder: LockHolder = {
-    pid: process.pid,
-    start_time: processStartTime(process.pid),
-    host: os.hostname(),
-  };
+  const holder: LockHolder = { pid: process.pid, start_time: processStartTime(process.pid), host: os.hostname() };
   const draft = `${file}.pid.${process.pid}`;
   try {
     writeFileSync(draft, `${JSON.stringify(holder)}\n`, { mode: 0o600 });
@@ -47,6 +43,18 @@ export function takeInstanceLock(file: string): InstanceLock {
       handle.close();
     },
   };
+}
+
+/**
+ * Makes an empty file that only its owner may read, unless the name is taken: issues, prompts and the names of hosts are
+ * in a store. SQLite gives its own files next to it the same permissions.
+ */
+export function makePrivateFile(file: string): void {
+  try {
+    closeSync(openSync(file, 'wx', 0o600));
+  } catch (thrown) {
+    if (!(thrown instanceof Error && 'code' in thrown && thrown.code === 'EEXIST')) throw thrown;
+  }
 }
 
 function tryLock(lockFile: string): DatabaseSync | null {
@@ -83,27 +91,16 @@ function inUse(file: string): BatonError {
 /** Null when there is none, or when it is that of a daemon that was killed: the holder has not written its own yet. */
 function readHolder(pidFile: string): LockHolder | null {
   try {
-    const found: unknown = JSON.parse(readFileSync(pidFile, 'utf8'));
-    if (!isHolder(found)) return null;
-    if (found.host !== os.hostname() || found.start_time === null) return found;
-    const startedNow = processStartTime(found.pid);
-    return startedNow !== null && startedNow !== found.start_time ? null : found;
+    const found = recordIn(JSON.parse(readFileSync(pidFile, 'utf8')));
+    const [pid, start_time, host] = [numberIn(found.pid), numberIn(found.start_time), textIn(found.host)];
+    if (pid === null || host === null) return null;
+    const holder = { pid, start_time, host };
+    if (host !== os.hostname() || start_time === null) return holder;
+    const startedNow = processStartTime(pid);
+    return startedNow !== null && startedNow !== start_time ? null : holder;
   } catch {
     return null;
   }
-}
-
-function isHolder(found: unknown): found is LockHolder {
-  return (
-    typeof found === 'object' &&
-    found !== null &&
-    'pid' in found &&
-    typeof found.pid === 'number' &&
-    'host' in found &&
-    typeof found.host === 'string' &&
-    'start_time' in found &&
-    (found.start_time === null || typeof found.start_time === 'number')
-  );
 }
 
 /** In clock ticks since boot, from /proc (field 22, after the name in parentheses); null where there is no /proc. */
