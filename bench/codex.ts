@@ -37,9 +37,15 @@ export async function benchCodex(): Promise<readonly Figure[]> {
   const bare: BareCodexOptions = { program: codex.path, cwd, env };
   const agent = createCodexAgent(
     {
-      ...{ command: `'${codex.path}' app-server`, version: '0.0.0', tools: 'none', approvals: 'deny' },
-      ...{ approvalPolicy: 'never', threadSandbox: 'danger-full-access', turnSandboxPolicy: null },
-      ...{ readTimeoutMs: 60_000, turnTimeoutMs: 60_000 },
+      command: `'${codex.path}' app-server`,
+      version: '0.0.0',
+      tools: 'none',
+      approvals: 'deny',
+      approvalPolicy: 'never',
+      threadSandbox: 'danger-full-access',
+      turnSandboxPolicy: null,
+      readTimeoutMs: 60_000,
+      turnTimeoutMs: 60_000,
     },
     { ...deps, daemonEnv: env, allowEnv: ['CODEX_*'], denyEnv: [], accountEnv: {} },
   );
@@ -91,10 +97,19 @@ async function completeTurn(session: AgentSession): Promise<void> {
 
 function requestFor(workspace: string): SessionRequest {
   return {
-    ...{ runId: systemChance.id(), workspace, threadId: null, writableRoots: [], title: 'BAT-1: Say ok', env: {} },
+    runId: systemChance.id(),
+    workspace,
+    threadId: null,
+    writableRoots: [],
+    title: 'BAT-1: Say ok',
+    env: {},
     isStillOurs: () => true,
-    ...{ recovery: null, tools: { tools: [], call: async () => ({ success: false, output: '' }) }, toolAddress: null },
-    ...{ ask: async () => null, onProcess: () => {}, onEvent: () => {} },
+    recovery: null,
+    tools: { tools: [], call: async () => ({ success: false, output: '' }) },
+    toolAddress: null,
+    ask: async () => null,
+    onProcess: () => {},
+    onEvent: () => {},
   };
 }
 

@@ -75,7 +75,11 @@ async function digest(baton: BuiltBaton, scratch: Scratch, runs: number): Promis
     issuesText(Array.from({ length: runs }, (_, index) => `BAT-${index}`)),
   );
   const workflow = workflowText({
-    ...{ intervalMs: 30_000, slots: runs, backend: 'codex', command: fake.command, issuesFile },
+    intervalMs: 30_000,
+    slots: runs,
+    backend: 'codex',
+    command: fake.command,
+    issuesFile,
   });
   const watched = await watchFlood(
     new LiveDaemon(baton, scratch.write(`${name}/WORKFLOW.md`, workflow), folder),
@@ -153,7 +157,8 @@ function item(id: string): readonly object[] {
   return [
     { method: 'item/started', params: { item: command } },
     ...Array.from({ length: piecesOfItem }, () => ({
-      ...{ method: 'item/commandExecution/outputDelta', params: { itemId: id, delta } },
+      method: 'item/commandExecution/outputDelta',
+      params: { itemId: id, delta },
     })),
     { method: 'item/completed', params: { item: done } },
     { method: 'thread/tokenUsage/updated', params: { tokenUsage: { total, last: total } } },

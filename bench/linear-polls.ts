@@ -40,8 +40,13 @@ export async function benchLinearPolls(): Promise<readonly Figure[]> {
   const tracker = createLinearTracker({
     settings: settingsOf(linear),
     http: createHttpClient({
-      ...{ provider: linearProvider, credential: new Secret(linear.apiKey), transport, clock: systemClock },
-      ...{ limiters: createLimiterRegistry(systemClock), logger: memoryLogger(), allowInsecure: false },
+      provider: linearProvider,
+      credential: new Secret(linear.apiKey),
+      transport,
+      clock: systemClock,
+      limiters: createLimiterRegistry(systemClock),
+      logger: memoryLogger(),
+      allowInsecure: false,
       budget: () => ({ requestsPerHour: null, requestsPerDay: null }),
       onSent: async () => {},
     }),

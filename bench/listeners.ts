@@ -120,7 +120,9 @@ async function stretch(scene: LoadScene, listening: Listening): Promise<Stretch>
   const last = await listening.report();
   if (last.hearing !== listeners.count - listeners.deaf) throw new Error(`only ${last.hearing} listeners were kept`);
   return {
-    ...{ before, after, seconds },
+    before,
+    after,
+    seconds,
     heard: { ...heard, deafCut: last.deafCut, bytes: heard.bytes - bytes, events: heard.events - events },
   };
 }

@@ -91,7 +91,10 @@ async function watchBare(
   for (let index = 0; index < bareRuns; index += 1) {
     for (const program of [first, last]) {
       const env = childEnvironment({
-        ...{ from: process.env, allow: usualVariables, deny: [], add: { BATON_ISSUE_ID: `${index}` } },
+        from: process.env,
+        allow: usualVariables,
+        deny: [],
+        add: { BATON_ISSUE_ID: `${index}` },
       });
       const request = { command: 'sh', args: ['-c', `exec perl '${program}' '${folder}'`], cwd: folder, env };
       const beganAt = now();
@@ -140,7 +143,11 @@ async function watchExits(scratch: Scratch, deps: ProcessDeps): Promise<Exits> {
     },
   });
   await using daemon = await openBenchDaemon({
-    ...{ folder: path.join(folder, 'state'), workflowPath, process: deps, tracker, watchRunner },
+    folder: path.join(folder, 'state'),
+    workflowPath,
+    process: deps,
+    tracker,
+    watchRunner,
   });
   const { orchestrator } = daemon;
   // A run leaves the running ones right after its end is written.
@@ -205,8 +212,10 @@ async function watchAdditions(scratch: Scratch, built: BuiltBaton): Promise<Addi
     const startedAt = timeIn(file);
     const keptAt = Date.parse(added.created_at);
     seen.push({
-      ...{ kept: startedAt - keptAt, ended: startedAt - endedAt },
-      ...{ begun: startedAt - beganAt, process: endedAt - beganAt },
+      kept: startedAt - keptAt,
+      ended: startedAt - endedAt,
+      begun: startedAt - beganAt,
+      process: endedAt - beganAt,
     });
   }
   return {

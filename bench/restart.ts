@@ -74,8 +74,18 @@ async function addRun(tables: StoreTables, project: string, index: number, now: 
   const startedAt = now - hourMs - index * 1_000;
   const identifier = `OLD-${index % 2_000}`;
   await tables.runs.start({
-    ...{ runId, project, issueId: identifier, identifier, generation: 1, role: 'worker', attempt: null },
-    ...{ retryKind: null, backend: 'command', account: null, host: 'bench', startedAt },
+    runId,
+    project,
+    issueId: identifier,
+    identifier,
+    generation: 1,
+    role: 'worker',
+    attempt: null,
+    retryKind: null,
+    backend: 'command',
+    account: null,
+    host: 'bench',
+    startedAt,
   });
   const events = ['session_started', 'turn_started', 'turn_completed'].map((name) => ({
     at: startedAt,

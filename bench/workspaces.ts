@@ -136,8 +136,17 @@ function localWorkspaces(scratch: string, source: string, root: string): Workspa
     daemonEnv: { PATH: process.env.PATH, HOME: scratch },
   } as const;
   const settings: WorkspaceSettings = {
-    ...{ root, strategy: 'worktree', base: null, copy: [], copyFrom: source, setup: null, archive: false },
-    ...{ retentionMs: 0, retentionMsByState: {}, salvageRetentionDays: 0, minFreeDiskMb: 0 },
+    root,
+    strategy: 'worktree',
+    base: null,
+    copy: [],
+    copyFrom: source,
+    setup: null,
+    archive: false,
+    retentionMs: 0,
+    retentionMsByState: {},
+    salvageRetentionDays: 0,
+    minFreeDiskMb: 0,
     repo: { location: source, shown: source, isLocal: true },
   };
   return createLocalWorkspaces({
@@ -231,9 +240,21 @@ async function run(cwd: string, command: string, ...args: readonly string[]): Pr
 
 function visitOf(name: string): WorkspaceVisit {
   const issue: Issue = {
-    ...{ id: name, identifier: name, title: name, description: null, state: 'Todo', priority: null, url: null },
-    ...{ labels: [], blockedBy: [], branchName: null, createdAt: null, updatedAt: null },
-    ...{ assigneeId: null, dispatchable: true, nativeRef: null },
+    id: name,
+    identifier: name,
+    title: name,
+    description: null,
+    state: 'Todo',
+    priority: null,
+    url: null,
+    labels: [],
+    blockedBy: [],
+    branchName: null,
+    createdAt: null,
+    updatedAt: null,
+    assigneeId: null,
+    dispatchable: true,
+    nativeRef: null,
   };
   return { issue, runId: systemChance.id(), attempt: null, branch: `baton/${name}` };
 }

@@ -9,8 +9,15 @@ import { engines } from './engines.ts';
 import { cause } from './notification-cause.ts';
 
 const timer: JobTimer = {
-  ...{ project, job: 'j', owner: '', lastRunAt: 1, nextDueAt: 2 },
-  ...{ outcome: 'failed', durationMs: 3, failures: 4, error: 'no' },
+  project,
+  job: 'j',
+  owner: '',
+  lastRunAt: 1,
+  nextDueAt: 2,
+  outcome: 'failed',
+  durationMs: 3,
+  failures: 4,
+  error: 'no',
 };
 const parked = { until: 9, since: 1, why: 'auth', reason: 'logged out' } as const;
 const author = { kind: 'person', name: 'Ada' } as const;

@@ -17,8 +17,18 @@ const eventsARead = 400;
 
 const store = await openStore({ url: `sqlite:${path.join(folder, 'baton.db')}`, clock: systemClock, mode: 'daemon' });
 await store.runs.start({
-  ...{ runId: 'r1', project: 'p', issueId: 'i1', identifier: 'BAT-1', generation: 1, role: 'worker', attempt: null },
-  ...{ retryKind: null, backend: 'rehearsal', account: null, host: 'here', startedAt: 0 },
+  runId: 'r1',
+  project: 'p',
+  issueId: 'i1',
+  identifier: 'BAT-1',
+  generation: 1,
+  role: 'worker',
+  attempt: null,
+  retryKind: null,
+  backend: 'rehearsal',
+  account: null,
+  host: 'here',
+  startedAt: 0,
 });
 const logger = memoryLogger();
 const transcripts = transcriptFiles(path.join(folder, 'transcripts'));

@@ -7,8 +7,16 @@ import { engines } from './engines.ts';
 const key = { project, issueId: 'i1' };
 const retry: Retry = {
   ...key,
-  ...{ identifier: 'BAT-1', url: null, kind: 'failure', attempt: 1, failures: 1, staleRuns: 0, dueAt: 5, error: null },
-  ...{ recovery: 'compact', note: 'look at the\ntests \u0000' },
+  identifier: 'BAT-1',
+  url: null,
+  kind: 'failure',
+  attempt: 1,
+  failures: 1,
+  staleRuns: 0,
+  dueAt: 5,
+  error: null,
+  recovery: 'compact',
+  note: 'look at the\ntests \u0000',
 };
 
 for (const engine of engines) {

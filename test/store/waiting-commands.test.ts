@@ -14,7 +14,13 @@ import { engines, scratchFolder } from './engines.ts';
 
 const author = { kind: 'orchestrator' } as const;
 const draft = (id: string, over: { readonly project?: string } = {}) => ({
-  ...{ id, project, kind: 'k', payload: {}, author, at: 1, key: null },
+  id,
+  project,
+  kind: 'k',
+  payload: {},
+  author,
+  at: 1,
+  key: null,
   ...over,
 });
 const result = { at: 2, ...done('paused', '') };

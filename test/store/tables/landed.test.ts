@@ -4,7 +4,13 @@ import { onEngine, project } from '../../conformance/store.ts';
 import { engines } from '../engines.ts';
 
 const entry = (issueId: string, at: number, over: Partial<LandedIssue> = {}): LandedIssue => ({
-  ...{ project, issueId, identifier: `T-${issueId}`, title: `Title of ${issueId}`, url: null, state: 'Done', at },
+  project,
+  issueId,
+  identifier: `T-${issueId}`,
+  title: `Title of ${issueId}`,
+  url: null,
+  state: 'Done',
+  at,
   ...over,
 });
 const all = { from: 0, limit: 99 };

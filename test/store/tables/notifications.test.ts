@@ -28,8 +28,16 @@ for (const engine of engines) {
       const odd = cause('k', { reason: 'a "b" 漢字 🚲', issue: null, since: null, runId: null, actions: [] });
       const [row] = await see(notifications, 5, odd);
       expect(row).toEqual({
-        ...{ target: 't', cause: odd, firstSeenAt: 5, overAt: null, message: null, tries: 0, firstTryAt: null },
-        ...{ nextTryAt: 5, sentAt: null, error: null },
+        target: 't',
+        cause: odd,
+        firstSeenAt: 5,
+        overAt: null,
+        message: null,
+        tries: 0,
+        firstTryAt: null,
+        nextTryAt: 5,
+        sentAt: null,
+        error: null,
       });
       const [again] = await see(notifications, 9, { ...odd, reason: 'another' });
       expect(again).toEqual(row);
@@ -56,7 +64,11 @@ for (const engine of engines) {
       await notifications.failed(of('k'), { error: 'no answer', nextTryAt: 30.6 });
       expect(await notifications.begin(of('k'), { message: 'm', triesBefore: 1, at: 31, nextTryAt: 60 })).toBe(true);
       expect((await see(notifications, 32, cause('k')))[0]).toMatchObject({
-        ...{ message: 'm', tries: 2, firstTryAt: 10, nextTryAt: 60, error: 'no answer' },
+        message: 'm',
+        tries: 2,
+        firstTryAt: 10,
+        nextTryAt: 60,
+        error: 'no answer',
       });
       await notifications.sent(of('k'), 33);
       expect((await see(notifications, 34, cause('k')))[0]).toMatchObject({ sentAt: 33, nextTryAt: null, error: null });
@@ -111,7 +123,11 @@ for (const engine of engines) {
       expect(stateOf(await see(notifications, 119, recurring))).toEqual(same);
       await notifications.over(project, ['r', 'l'], 120);
       expect(stateOf(await see(notifications, 220, recurring))).toEqual({
-        ...{ first: 220, over: null, tries: 0, next: 220, sent: null },
+        first: 220,
+        over: null,
+        tries: 0,
+        next: 220,
+        sent: null,
       });
       expect(stateOf(await see(notifications, 999, cause('l')))).toEqual(same);
     });

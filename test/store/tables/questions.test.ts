@@ -17,12 +17,18 @@ const question: AgentQuestion = {
 const answer: QuestionAnswer = { decision: 'accept_for_session', values: { why: 'b\u0000 "quoted"', __proto__x: '' } };
 const draft = (id: string, over: Partial<QuestionDraft> = {}): QuestionDraft => ({
   ...key,
-  ...{ id, identifier: 'BAT-1', runId: 'r1', askedAt: 10, question },
+  id,
+  identifier: 'BAT-1',
+  runId: 'r1',
+  askedAt: 10,
+  question,
   ...over,
 });
 const asked = (id: string, over: Partial<StoredQuestion> = {}): StoredQuestion => ({
   ...draft(id),
-  ...{ given: null, closedAt: null, deliveredTo: null },
+  given: null,
+  closedAt: null,
+  deliveredTo: null,
   ...over,
 });
 const given = (over: Partial<GivenAnswer> = {}): GivenAnswer => ({ at: 20, author, answer, ...over });
@@ -211,12 +217,17 @@ for (const engine of engines) {
       const { questions } = await open();
       const text = fc.string({ unit: 'binary' });
       const field = fc.record({
-        ...{ name: text, label: text, options: fc.array(text, { maxLength: 3 }) },
-        ...{ allowsOther: fc.boolean(), isSecret: fc.boolean() },
+        name: text,
+        label: text,
+        options: fc.array(text, { maxLength: 3 }),
+        allowsOther: fc.boolean(),
+        isSecret: fc.boolean(),
       });
       const questionDrawn: fc.Arbitrary<AgentQuestion> = fc.record({
         kind: fc.constantFrom('command', 'file_change', 'permission', 'tool', 'input'),
-        ...{ text, detail: text, fields: fc.array(field, { maxLength: 3 }) },
+        text,
+        detail: text,
+        fields: fc.array(field, { maxLength: 3 }),
       });
       const answerDrawn: fc.Arbitrary<QuestionAnswer> = fc.record({
         decision: fc.constantFrom('accept', 'accept_for_session', 'decline'),

@@ -25,9 +25,14 @@ const inBash =
   ({ env, ...request }) =>
     runNotifyCommand(
       {
-        ...{ ...request, cwd, runId: systemChance.id() },
+        ...request,
+        cwd,
+        runId: systemChance.id(),
         env: childEnvironment({
-          ...{ from: { PATH: process.env.PATH, ...daemonEnv }, allow: usualVariables, deny: ['HOOK_SECRET'], add: env },
+          from: { PATH: process.env.PATH, ...daemonEnv },
+          allow: usualVariables,
+          deny: ['HOOK_SECRET'],
+          add: env,
         }),
       },
       { clock: systemClock, custody: 'marker_sweep', daemonId: systemChance.id() },
@@ -42,7 +47,8 @@ it('runs a command with the facts as variables and as JSON, and reads nothing in
   const run =
     'cat > "$BATON_NOTIFY_ISSUE.json"; env | grep ^BATON_NOTIFY_ | sort > env.txt; echo $BATON_NOTIFY_TITLE > /dev/null; : > done';
   const { notifier, clock, logger } = begin({
-    ...{ store: await scratchStore(midDay()), notify: { targets: [command(run)] } },
+    store: await scratchStore(midDay()),
+    notify: { targets: [command(run)] },
     runCommand: inBash(folder, { HOOK_SECRET: 'hidden', OTHER: 'hidden' }),
   });
   const issue = { id: 'i1', identifier: 'SHOP-1', title: hostile, url: null };
@@ -79,7 +85,9 @@ it('tries a command again that fails, with the same id, and tells what it said',
   const folder = scratch();
   const run = new Secret('echo $BATON_NOTIFY_ID >> ids; [ $(wc -l < ids) -ge 3 ] || { echo "not yet" >&2; exit 3; }');
   const { notifier, clock, logger } = begin({
-    ...{ store: await scratchStore(midDay()), notify: { targets: [command(run)] }, runCommand: inBash(folder) },
+    store: await scratchStore(midDay()),
+    notify: { targets: [command(run)] },
+    runCommand: inBash(folder),
   });
   notifier.look({ ...nobodyNeeded, landed: [{ issue: held(1).issue ?? never(), state: 'Done', at: clock.now() }] });
   const failures = () => logger.events().filter((event) => event === 'notification_failed').length;
@@ -91,7 +99,9 @@ it('tries a command again that fails, with the same id, and tells what it said',
   const ids = readFileSync(path.join(folder, 'ids'), 'utf8').trimEnd().split('\n');
   expect([ids.length, new Set(ids).size]).toEqual([3, 1]);
   expect(logger.lines.find(({ level }) => level === 'warn')?.fields.error).toMatchObject({
-    ...{ code: 'notification_failed', details: { exit: 3, timed_out: false }, message: telling('not yet') },
+    code: 'notification_failed',
+    details: { exit: 3, timed_out: false },
+    message: telling('not yet'),
   });
 });
 
@@ -107,7 +117,9 @@ it('takes a command that was cut short for one that failed, also when its exit l
   await clock.advance(12_000);
   expect(asked).toEqual([30_000, 30_000]);
   expect(logger.lines.find(({ level }) => level === 'warn')?.fields.error).toMatchObject({
-    ...{ code: 'notification_failed', details: { timed_out: true }, message: telling('30 s') },
+    code: 'notification_failed',
+    details: { timed_out: true },
+    message: telling('30 s'),
   });
 });
 
@@ -117,14 +129,17 @@ it.each(['1', '2'])('ends a command that floods its output %s at once, and does 
   // A flood that would last until the command is ended for its time, from a child of the command's own.
   const run = `echo run >> runs; yes 'a line of no use' >&${output}; : > outlived`;
   const { notifier, clock, logger } = begin({
-    ...{ store: await scratchStore(midDay()), notify: { targets: [command(run)] }, runCommand: inBash(folder) },
+    store: await scratchStore(midDay()),
+    notify: { targets: [command(run)] },
+    runCommand: inBash(folder),
   });
   const began = performance.now();
   notifier.look(facts(held(1)));
   await until(clock, () => logger.events().includes('notification_given_up'));
   expect(performance.now() - began).toBeLessThan(5_000);
   expect(logger.lines.find(({ level }) => level === 'warn')?.fields.error).toMatchObject({
-    ...{ code: 'notification_refused', details: { most_bytes: 65_536 } },
+    code: 'notification_refused',
+    details: { most_bytes: 65_536 },
   });
   await clock.advance(24 * 3_600_000);
   expect(readFileSync(path.join(folder, 'runs'), 'utf8')).toBe('run\n');
@@ -150,7 +165,8 @@ it.each([
 it('ends a command with the notifier, and says nothing of what became of it', async () => {
   const folder = scratch();
   const { notifier, clock, logger } = begin({
-    ...{ store: await scratchStore(midDay()), notify: { targets: [command(': > begun; sleep 60')] } },
+    store: await scratchStore(midDay()),
+    notify: { targets: [command(': > begun; sleep 60')] },
     runCommand: inBash(folder),
   });
   notifier.look(facts(held(1)));

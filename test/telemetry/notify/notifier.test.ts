@@ -26,7 +26,9 @@ const url = 'http://127.0.0.1:9/hook';
 const targets = [webhook(url)];
 const trouble = held(0, { kind: 'daemon', code: 'no_room', issue: null, since: null, runId: null, actions: [] });
 const landed = (at: number, number = 1): NotifyFacts['landed'][number] => ({
-  ...{ issue: { id: `i${number}`, identifier: `SHOP-${number}`, title: null, url: null }, state: 'Done', at },
+  issue: { id: `i${number}`, identifier: `SHOP-${number}`, title: null, url: null },
+  state: 'Done',
+  at,
 });
 
 /** A scene whose receiver takes everything, unless it is said otherwise, and what it was told. */
@@ -168,7 +170,8 @@ describe('what comes and goes', () => {
 describe('a limit of the day', () => {
   const beforeMidnight = (ms: number) => new SimulatedClock({ startAt: Date.UTC(2026, 0, 6) - ms });
   const on = (clock: SimulatedClock, ...needsYou: readonly NeedsYouFact[]): NotifyFacts => ({
-    ...{ ...facts(...needsYou), at: clock.now() },
+    ...facts(...needsYou),
+    at: clock.now(),
   });
 
   it('is told once, and once more when another allowance is used up too', async () => {
@@ -181,7 +184,9 @@ describe('a limit of the day', () => {
     }
     expect(events()).toEqual(['limit_reached', 'limit_reached', 'limit_reached']);
     expect(JSON.parse(out.bodies[0] ?? '')).toMatchObject({
-      ...{ issue: null, code: 'tokens_per_day', actions: ['baton resume'] },
+      issue: null,
+      code: 'tokens_per_day',
+      actions: ['baton resume'],
     });
   });
 
@@ -215,7 +220,11 @@ describe('a limit of the day', () => {
 describe('a question', () => {
   const question = (id: string, repeats: string | null = null) =>
     held(1, {
-      ...{ kind: 'question', code: 'input', questionId: id, repeats, runId: `run-of-${id}` },
+      kind: 'question',
+      code: 'input',
+      questionId: id,
+      repeats,
+      runId: `run-of-${id}`,
       actions: ['question_answer'],
     });
 

@@ -61,7 +61,13 @@ export function begin(options: SceneOptions): Scene {
     runCommand: options.runCommand ?? (() => Promise.reject(new Error('there is no command'))),
     http: (url, allowInsecure) =>
       createHttpClient({
-        ...{ provider: notifyProvider, credential: url, limiters, transport, clock, logger, allowInsecure },
+        provider: notifyProvider,
+        credential: url,
+        limiters,
+        transport,
+        clock,
+        logger,
+        allowInsecure,
         budget: () => ({ requestsPerHour: null, requestsPerDay: null }),
         onSent: () => {},
       }),
@@ -78,11 +84,18 @@ export function begin(options: SceneOptions): Scene {
 }
 
 export const webhook = (url: string, events: NotifyTarget['events'] = notifyEvents): NotifyTarget => ({
-  ...{ kind: 'webhook', url: new Secret(url), secret: new Secret(secret), allowInsecure: false, events },
+  kind: 'webhook',
+  url: new Secret(url),
+  secret: new Secret(secret),
+  allowInsecure: false,
+  events,
 });
 
 export const slack = (url: string): NotifyTarget => ({
-  ...{ kind: 'slack', url: new Secret(url), allowInsecure: false, events: notifyEvents },
+  kind: 'slack',
+  url: new Secret(url),
+  allowInsecure: false,
+  events: notifyEvents,
 });
 
 export const nobodyNeeded: NotifyFacts = { at: midday, isComplete: true, needsYou: [], landed: [] };
@@ -115,8 +128,15 @@ export function held(number: number, over: Partial<NeedsYouFact> = {}): NeedsYou
 /** A limit of the day that is reached, as the Now screen has it: of that day, and of that allowance. */
 export function dayLimit(day: string, allowedAfter = 0, over: Partial<NeedsYouFact> = {}): NeedsYouFact {
   return held(0, {
-    ...{ kind: 'limit', key: `limit:tokens_per_day:${day}:${allowedAfter}`, code: 'tokens_per_day', since: null },
-    ...{ issue: null, runId: null, reason: 'The limit of the day is reached.', actions: ['resume'], ...over },
+    kind: 'limit',
+    key: `limit:tokens_per_day:${day}:${allowedAfter}`,
+    code: 'tokens_per_day',
+    since: null,
+    issue: null,
+    runId: null,
+    reason: 'The limit of the day is reached.',
+    actions: ['resume'],
+    ...over,
   });
 }
 

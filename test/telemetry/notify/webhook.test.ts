@@ -25,7 +25,9 @@ describe('a webhook', () => {
     const there = await receiver();
     const store = await scratchStore(midDay());
     const { notifier, clock } = begin({
-      ...{ store, notify: { targets: [webhook(there.url)] }, more: { dashboardUrl: () => 'http://127.0.0.1:4000' } },
+      store,
+      notify: { targets: [webhook(there.url)] },
+      more: { dashboardUrl: () => 'http://127.0.0.1:4000' },
     });
     notifier.look(facts(held(7)));
     await until(clock, () => there.received.length === 1);
@@ -125,7 +127,8 @@ describe('a webhook', () => {
     const there = await receiver();
     there.next.push(answer);
     const { notifier, clock, logger } = begin({
-      ...{ store: await scratchStore(midDay()), notify: { targets: [webhook(there.url)] } },
+      store: await scratchStore(midDay()),
+      notify: { targets: [webhook(there.url)] },
     });
     notifier.look(facts(held(1)));
     await until(clock, () => logger.events().length > 0);
@@ -142,7 +145,8 @@ describe('a webhook', () => {
     const there = await receiver();
     there.next.push((response) => void response.writeHead(404).write('no end'));
     const { notifier, clock, logger } = begin({
-      ...{ store: await scratchStore(midDay()), notify: { targets: [webhook(there.url)] } },
+      store: await scratchStore(midDay()),
+      notify: { targets: [webhook(there.url)] },
     });
     notifier.look(facts(held(1)));
     await until(clock, () => logger.events().length > 0);
@@ -155,7 +159,8 @@ describe('a webhook', () => {
     const there = await receiver();
     there.next.push(status(code, { location: there.url }));
     const { notifier, clock, logger } = begin({
-      ...{ store: await scratchStore(midDay()), notify: { targets: [webhook(there.url)] } },
+      store: await scratchStore(midDay()),
+      notify: { targets: [webhook(there.url)] },
     });
     notifier.look(facts(held(1)));
     await until(clock, () => logger.events().includes('notification_given_up'));
@@ -221,7 +226,9 @@ describe('a webhook', () => {
       tracker: { ...rest, provider: { ...provider, key: new Secret(canary) } },
     };
     const { notifier, clock, logger } = begin({
-      ...{ store: await scratchStore(midDay()), notify: {}, more: { settings: () => all } },
+      store: await scratchStore(midDay()),
+      notify: {},
+      more: { settings: () => all },
     });
     const issue = { id: 'i1', identifier: 'SHOP-1', title: `t ${canary}`, url: `https://t.example/?k=${canary}` };
     notifier.look(facts(held(1, { reason: `it printed ${canary} and ${secret}`, issue })));
