@@ -3,7 +3,6 @@ import { harderOf, pressureOf, type WindowFacts } from '../core/requests/request
 import { noPressure, type RequestPressure } from '../core/requests/request-pressure.ts';
 import type { AnnouncedLimit, RequestWindow } from './http.ts';
 import { type Moment, momentAt, wallTimeOf } from './moment.ts';
-import { RequestCosts } from './request-costs.ts';
 
 /** Resets that differ by less are the same one: services count in seconds. */
 const sameResetMs = 1_000;
@@ -94,5 +93,27 @@ export class AnnouncedWindows {
       if (wallTimeOf(this.#clock, endsAt) <= now) this.#heard.delete(name);
     }
     return [...this.#heard];
+  }
+}
+
+/** The number of requests whose cost is remembered. */
+const remembered = 8;
+
+/**
+ * The cost of a request, as the remaining amounts of two answers show it: one of a limit on requests, thousands of a
+ * limit on points. The highest of the last few counts, because the next may be like it. Other users of the same
+ * credential make it seem higher; where one of the few cost one, the limit is on requests, and others caused the rest.
+ */
+class RequestCosts {
+  readonly #taken = new Map<string, readonly number[]>();
+
+  /** A limit that was reset meanwhile says nothing. */
+  learn(limit: string, taken: number): void {
+    if (taken > 0) this.#taken.set(limit, [taken, ...(this.#taken.get(limit) ?? [])].slice(0, remembered));
+  }
+
+  costOf(limit: string): number {
+    const taken = this.#taken.get(limit) ?? [1];
+    return taken.some((each) => each <= 1) ? 1 : Math.max(...taken);
   }
 }

@@ -1,7 +1,15 @@
 import type { Clock } from '../clock/clock.ts';
 import type { LogEvent } from '../core/log-events.ts';
 import type { LogFields } from '../core/logger.ts';
-import type { LogSink } from './log-sink.ts';
+
+/** A destination of lines: the file, the terminal. */
+export interface LogSink {
+  /** As the log names it when it fails. */
+  readonly name: string;
+  /** Takes one JSON line with its line feed. Never throws: `done` says, at once or later, whether it got through. */
+  write(line: string, done: (error: unknown) => void): void;
+  close(): Promise<void>;
+}
 
 export interface GuardedSinkOptions {
   readonly clock: Clock;

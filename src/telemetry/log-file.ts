@@ -2,7 +2,7 @@ import path from 'node:path';
 import type { Clock } from '../clock/clock.ts';
 import type { LogEvent } from '../core/log-events.ts';
 import type { LogFields } from '../core/logger.ts';
-import type { LogSink } from './log-sink.ts';
+import type { LogSink } from './guarded-sink.ts';
 import { RotatingFile } from './rotating-file.ts';
 
 export interface LogFileOptions {

@@ -1,5 +1,5 @@
 import { type Clock, within } from '../clock/clock.ts';
-import type { LogSink } from './log-sink.ts';
+import type { LogSink } from './guarded-sink.ts';
 import { terminalLine } from './terminal-line.ts';
 
 /** The part of `process.stderr` that the log needs. */

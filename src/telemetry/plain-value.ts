@@ -1,7 +1,7 @@
+import { BatonError } from '../core/baton-error.ts';
 import type { LogFields } from '../core/logger.ts';
 import { Secret } from '../core/text/secret.ts';
 import type { LogLevel } from './log-level.ts';
-import { plainError } from './plain-error.ts';
 
 /** The names that the line itself uses; a field of that name gets an underscore behind it. */
 const reservedNames = new Set(['level', 'time', 'event', 'msg']);
@@ -56,6 +56,31 @@ function plainObject(value: object, walk: Walk): unknown {
   if ('toJSON' in value && typeof value.toJSON === 'function') return plainValue(value.toJSON(), inner);
   if (Array.isArray(value) || value instanceof Set) return plainList([...value], inner);
   return plainEntries(value instanceof Map ? [...value.keys()] : Object.keys(value), value, inner);
+}
+
+/**
+ * An error as fields: its code, its message, the next step, its stack where wanted, and what caused it. `plain` makes
+ * the parts printable and ends the chain of causes where it runs in a circle or too deep.
+ */
+function plainError(error: Error, withStack: boolean, plain: (part: unknown) => unknown): Record<string, unknown> {
+  const code = 'code' in error ? error.code : undefined;
+  return {
+    code: plain(code ?? error.name),
+    message: plain(error.message),
+    ...(error instanceof BatonError ? ownFields(error, plain) : {}),
+    ...(withStack ? { stack: plain(error.stack) } : {}),
+    // Node's failed connections are of this kind, with an empty message of their own.
+    ...(error instanceof AggregateError ? { errors: plain(error.errors) } : {}),
+    ...(error.cause === undefined ? {} : { cause: plain(error.cause) }),
+  };
+}
+
+function ownFields(error: BatonError, plain: (part: unknown) => unknown): Record<string, unknown> {
+  return {
+    next_step: plain(error.nextStep),
+    retryable: error.retryable,
+    ...(Object.keys(error.details).length > 0 ? { details: plain(error.details) } : {}),
+  };
 }
 
 function plainList(list: readonly unknown[], walk: Walk): unknown[] {

@@ -12,8 +12,8 @@ import {
 } from '../../core/notify/notify-cause.ts';
 import type { Settings } from '../../core/settings.ts';
 import { createRedactor, type Redactor, secretsIn } from '../../core/text/redact.ts';
+import type { HttpClient } from '../../http/http.ts';
 import type { Notifications } from '../../store/tables/notifications.ts';
-import { clientsByAddress } from './clients-by-address.ts';
 import { type Entry, NotificationBook } from './notification-book.ts';
 import { targetId } from './notify-target.ts';
 import type { WaysOut } from './send-message.ts';
@@ -165,5 +165,16 @@ function redactorOf(settings: () => Settings): () => Redactor {
     if (now !== of) made = createRedactor(secretsIn(now));
     of = now;
     return made;
+  };
+}
+
+/** One client per address for as long as the daemon runs: each read of the settings makes new secrets. */
+function clientsByAddress(http: WaysOut['http']): WaysOut['http'] {
+  const clients = new Map<string, HttpClient>();
+  return (url, allowInsecure) => {
+    const key = `${allowInsecure} ${url.reveal()}`;
+    const known = clients.get(key) ?? http(url, allowInsecure);
+    clients.set(key, known);
+    return known;
   };
 }
