@@ -4,7 +4,7 @@ import type { RequestPressure } from '../core/requests/request-pressure.ts';
 import type { RequestAllowance, Settings } from '../core/settings.ts';
 import type { Secret } from '../core/text/secret.ts';
 import type { HttpClient, HttpProvider, RequestWindow, SentRequest } from '../http/http.ts';
-import { type DoorMemory, KeptDoors } from '../http/kept-doors.ts';
+import { KeptRetryAfter, type RefusalMemory } from '../http/kept-retry-after.ts';
 import type { Limiter } from '../http/limiter.ts';
 import { credentialDigest, type LimiterRegistry } from '../http/limiter-registry.ts';
 import { createHttpClient } from '../http/metered-client.ts';
@@ -76,7 +76,7 @@ export class Remote implements AsyncDisposable {
   readonly #parts: RemoteParts;
   readonly #services = new Map<Limiter, Service>();
   readonly #storeKey: string;
-  readonly #doors: KeptDoors | null;
+  readonly #doors: KeptRetryAfter | null;
   #transport: Transport | null = null;
 
   constructor(parts: RemoteParts) {
@@ -84,7 +84,7 @@ export class Remote implements AsyncDisposable {
     this.#storeKey = parts.storeKey ?? '';
     const { project = null, store, clock, logger } = parts;
     const isKept = project !== null && store.counters !== undefined;
-    this.#doors = isKept ? new KeptDoors(doorsIn(store.counters, project, clock), logger) : null;
+    this.#doors = isKept ? new KeptRetryAfter(doorsIn(store.counters, project, clock), logger) : null;
   }
 
   /** A client for this credential; the same credential has the same limits. */
@@ -161,7 +161,7 @@ export class Remote implements AsyncDisposable {
 }
 
 /** Closed doors as counters of the project. What is over goes when another is written. */
-function doorsIn(counters: DoorCounters, project: string, clock: Clock): DoorMemory {
+function doorsIn(counters: DoorCounters, project: string, clock: Clock): RefusalMemory {
   const key = { project, issueId: noIssue };
   return {
     load: async () =>

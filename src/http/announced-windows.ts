@@ -18,7 +18,7 @@ interface Heard {
 }
 
 /**
- * The limits that a service announced last, by name. Which answer is the last one is told by cause, not by arrival: an
+ * The limits that a service announced last, by name. The last answer is the last by cause, not by arrival: an
  * answer to a request that left after the last one was heard replaces it. Of requests that were under way together the
  * service's own clock decides: a later reset is newer, and of the same window less is left.
  */

@@ -8,8 +8,8 @@ import type { RequestPressure } from '../core/requests/request-pressure.ts';
  *   cause, with bytes and latency. What is refused before it leaves is not counted, because it was not sent.
  * - A call sends one request or none: nothing is sent again by itself, no redirect is followed (a credential must not
  *   travel), and a failure costs no more than a success.
- * - One limiter a credential: a `Retry-After`, an announced reset and a budget bind everybody who uses it. While the door
- *   is closed a call rejects at once with `request_limited`, and `details.until` says when it opens.
+ * - One limiter per credential: a `Retry-After`, an announced reset and a budget bind all its users. While the service
+ *   refuses requests a call rejects at once with `request_limited`, and `details.until` says until when.
  * - Every call ends: connecting, waiting for the head and reading the body have their limits, an answer its largest size.
  * - A credential appears in no error, log line or count. Plain `http` is for loopback, or where the caller insists.
  */

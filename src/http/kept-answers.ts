@@ -21,7 +21,7 @@ export class KeptAnswers {
   readonly #answers = new Map<string, KeptAnswer>();
   #sum = 0;
 
-  /** What may be asked about; null also where the caller asks himself. */
+  /** What may be asked about; null also where the caller sends its own validator. */
   find(request: HttpRequest): KeptAnswer | null {
     if (request.method !== 'GET' || asksItself(request)) return null;
     const key = keyOf(request);
@@ -60,8 +60,8 @@ export class KeptAnswers {
 
 /** Whether a 304 speaks of what was asked about; one without a tag can speak of nothing else. */
 export function isAbout({ validators }: KeptAnswer, headers: HttpAnswer['headers']): boolean {
-  const [asked, told] = [validators['if-none-match'], headers.etag];
-  return asked === undefined || told === undefined || asked.replace(/^W\//, '') === told.replace(/^W\//, '');
+  const [asked, answered] = [validators['if-none-match'], headers.etag];
+  return asked === undefined || answered === undefined || asked.replace(/^W\//, '') === answered.replace(/^W\//, '');
 }
 
 /** Whether a caller has its own idea of what holds. */
@@ -69,7 +69,7 @@ export function asksItself({ headers }: HttpRequest): boolean {
   return Object.keys(headers).some((name) => /^if-(?:none-match|modified-since)$/i.test(name));
 }
 
-/** Only what looks like a validator goes back to a service: a header is no place for arbitrary text. */
+/** Only a well-formed validator goes back to a service: a header is no place for arbitrary text. */
 function validatorsIn(headers: HttpAnswer['headers']): Readonly<Record<string, string>> | null {
   const { etag = '', 'last-modified': modified = '' } = headers;
   const validators = {

@@ -6,7 +6,7 @@ import { Limiter } from './limiter.ts';
 
 /** The limiters of a process: one for each credential at a provider, shared by every project that uses it. */
 export interface LimiterRegistry {
-  /** A null credential is that of everybody who has none. */
+  /** All callers without a credential share null. */
   limiterOf(provider: HttpProvider, credential: Secret | null): Limiter;
 }
 

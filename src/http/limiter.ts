@@ -5,18 +5,18 @@ import { harderOf, mayLeave, pressureOf } from '../core/requests/request-budget.
 import { importanceOf, type RequestCaller } from '../core/requests/request-caller.ts';
 import { noPressure, type PressureStep, type RequestPressure } from '../core/requests/request-pressure.ts';
 import { AnnouncedWindows } from './announced-windows.ts';
-import { ClosedDoor } from './closed-door.ts';
 import type { AnnouncedLimit, HttpAnswer, HttpProvider, RequestWindow } from './http.ts';
+import { PressureLog } from './pressure-log.ts';
 import { kindOf, type Split } from './request-tally.ts';
+import { RetryAfter } from './retry-after.ts';
 import { longestWaitMs, readRetryAfter, readServiceTime, type ServiceTime } from './service-time.ts';
 import { type RequestBudget, type RequestHistory, SpentRequests } from './spent-requests.ts';
-import { StepTeller } from './step-teller.ts';
 
 /** A request that the limiter let go. */
 export interface Departure {
   /** Wall time. */
   readonly at: number;
-  /** To be called just before its bytes leave. Throws `request_limited` when the door closed since: it does not leave. */
+  /** To be called just before its bytes leave. Throws `request_limited` when the service refused since: it does not leave. */
   confirm(): void;
   /** Why it did not leave after all; null as long as it may have. */
   heldBack(): BatonError | null;
@@ -46,24 +46,24 @@ export interface DepartureWish {
 export class Limiter {
   readonly #provider: HttpProvider;
   readonly #clock: Clock;
-  readonly #door: ClosedDoor;
+  readonly #retryAfter: RetryAfter;
   readonly #announced: AnnouncedWindows;
   readonly #spent: SpentRequests;
-  readonly #teller: StepTeller;
+  readonly #log: PressureLog;
   /** The places at which the requests left that are under way. */
   readonly #underWay = new Set<number>();
   /** The one order of what leaves and what is heard. */
   #place = 0;
-  #isFarResetTold = false;
-  #isProviderToldBroken = false;
+  #isFarResetLogged = false;
+  #isBrokenProviderLogged = false;
 
   constructor(provider: HttpProvider, clock: Clock) {
     this.#provider = provider;
     this.#clock = clock;
-    this.#door = new ClosedDoor(clock);
+    this.#retryAfter = new RetryAfter(clock);
     this.#announced = new AnnouncedWindows(clock);
     this.#spent = new SpentRequests(clock);
-    this.#teller = new StepTeller(clock);
+    this.#log = new PressureLog(clock);
   }
 
   pressure(budget: RequestBudget): RequestPressure {
@@ -98,18 +98,18 @@ export class Limiter {
 
   /** Until when the service refuses requests, wall time; null while it does not. */
   closedUntil(): number | null {
-    return this.#door.closedUntil();
+    return this.#retryAfter.closedUntil();
   }
 
-  /** An earlier life was refused until then. It is believed as the service would be; a time that is over closes nothing. */
+  /** The service refused until then, before a restart. That binds as a refusal of now does; a time that is over does not. */
   stayClosed(until: number): void {
     const now = this.#clock.now();
-    if (until > now) this.#door.stayClosed(Math.min(until, now + longestWaitMs));
+    if (until > now) this.#retryAfter.stayClosed(Math.min(until, now + longestWaitMs));
   }
 
-  /** Tells in the log what changed about the service; budgets are told by whoever set them. */
-  tell(logger: Logger): void {
-    this.#teller.tell(this.#pressureOfService(), logger);
+  /** Logs what changed about the service; each client logs its own budget. */
+  logChanges(logger: Logger): void {
+    this.#log.write(this.#pressureOfService(), logger);
   }
 
   /** Lets a request go and counts it, or throws `request_limited`. */
@@ -148,7 +148,7 @@ export class Limiter {
 
   #whyHeldBack(wish: DepartureWish, leftAt: number, at: number, kind: keyof Split): BatonError | null {
     // Not the windows with what is under way: this request is part of that.
-    if (this.#door.closedUntil() === null && !this.#announced.isUsedUp()) return null;
+    if (this.#retryAfter.closedUntil() === null && !this.#announced.isUsedUp()) return null;
     this.#underWay.delete(leftAt);
     this.#spent.count(at, kind, -1);
     return this.#limited(wish, this.#pressureOfService());
@@ -162,11 +162,11 @@ export class Limiter {
   }
 
   #pressureOfService(): RequestPressure {
-    return harderOf(this.#pressureOfDoor(), this.#announced.pressure(this.#underWay));
+    return harderOf(this.#pressureOfRefusal(), this.#announced.pressure(this.#underWay));
   }
 
-  #pressureOfDoor(): RequestPressure {
-    const until = this.#door.closedUntil();
+  #pressureOfRefusal(): RequestPressure {
+    const until = this.#retryAfter.closedUntil();
     if (until === null) return noPressure;
     return { step: 'closed', spacingMs: 0, until, text: `${this.#provider.name} refuses requests for now` };
   }
@@ -181,11 +181,11 @@ export class Limiter {
     const usedUp = limits.filter(({ remaining }) => remaining <= 0).map(({ resetAt }) => resetAt);
     const refusal = this.#refusalIn(answer, time, logger);
     if (refusal === null) {
-      if (answer.status < 500) this.#door.succeeded(leftAt);
+      if (answer.status < 500) this.#retryAfter.succeeded(leftAt);
       return;
     }
     const known = [...refusal, ...usedUp].filter((until) => until > now);
-    this.#door.refused(known.length === 0 ? null : this.#bounded(Math.max(...known), logger), leftAt, heardAt);
+    this.#retryAfter.refused(known.length === 0 ? null : this.#bounded(Math.max(...known), logger), leftAt, heardAt);
   }
 
   /** Only what makes sense, in our time. */
@@ -202,18 +202,18 @@ export class Limiter {
   #refusalIn(answer: HttpAnswer, time: ServiceTime, logger: Logger): readonly number[] | null {
     const now = this.#clock.now();
     const retryAt = readRetryAfter(answer.headers['retry-after'], time, now);
-    const told = this.#ask(() => this.#provider.refusal(answer, time.now), null, logger);
-    const isRefused = told !== null || answer.status === 429 || (answer.status === 503 && retryAt !== null);
+    const refusal = this.#ask(() => this.#provider.refusal(answer, time.now), null, logger);
+    const isRefused = refusal !== null || answer.status === 429 || (answer.status === 503 && retryAt !== null);
     if (!isRefused) return null;
-    const toldUntil = told?.until ?? null;
-    return [retryAt, toldUntil === null ? null : time.toOurs(toldUntil)].filter((until) => until !== null);
+    const until = refusal?.until ?? null;
+    return [retryAt, until === null ? null : time.toOurs(until)].filter((at) => at !== null);
   }
 
   #bounded(until: number, logger: Logger): number {
     const longest = this.#clock.now() + longestWaitMs;
     if (until <= longest) return until;
-    if (!this.#isFarResetTold) {
-      this.#isFarResetTold = true;
+    if (!this.#isFarResetLogged) {
+      this.#isFarResetLogged = true;
       logger.warn('retry_after_capped', { until });
     }
     return longest;
@@ -226,8 +226,8 @@ export class Limiter {
     } catch (error) {
       // Its kind alone: the message may quote the answer.
       const kind = error instanceof Error ? error.name : typeof error;
-      if (!this.#isProviderToldBroken) logger.error('rate_limit_unreadable', { error: kind });
-      this.#isProviderToldBroken = true;
+      if (!this.#isBrokenProviderLogged) logger.error('rate_limit_unreadable', { error: kind });
+      this.#isBrokenProviderLogged = true;
       return otherwise;
     }
   }

@@ -7,9 +7,9 @@ import type { HttpAnswer, HttpClient, HttpProvider, HttpRequest, SentRequest } f
 import { asksItself, isAbout, type KeptAnswer, KeptAnswers } from './kept-answers.ts';
 import type { Departure, Limiter } from './limiter.ts';
 import type { LimiterRegistry } from './limiter-registry.ts';
+import { PressureLog } from './pressure-log.ts';
 import { failureReason, requestFailed } from './request-failure.ts';
 import type { RequestBudget } from './spent-requests.ts';
-import { StepTeller } from './step-teller.ts';
 import type { Transport, TransportAnswer } from './transport.ts';
 
 /** A call takes no longer than this, whatever the other side does. */
@@ -26,8 +26,8 @@ export interface HttpClientOptions {
   /** The budget for this provider as the workflow file has it now. */
   readonly budget: () => RequestBudget;
   /**
-   * Is told of every request that left, after its end. What it returns resolves when the store has it, not before: from
-   * then on the limiter looks for it there. Whatever it does, the call does not wait for it.
+   * Called for every request that left, after its end. The promise resolves when the store has the request, not before:
+   * from then on the limiter reads it from there. The call does not wait for it.
    */
   readonly onSent: (sent: SentRequest) => void | Promise<void>;
   /** Which store `onSent` writes to, where clients of several stores share a credential. */
@@ -42,13 +42,13 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
   const logger = options.logger.child({ provider: provider.name });
   const limiter = limiters.limiterOf(provider, credential);
   const keptAnswers = new KeptAnswers();
-  const tell = stepsTold(limiter, budget, clock, logger);
+  const logSteps = stepLog(limiter, budget, clock, logger);
   const countIn = counter(options, logger);
 
   async function send(request: HttpRequest): Promise<HttpAnswer> {
     request.signal?.throwIfAborted();
     refuseInsecure(provider.name, request, allowInsecure);
-    tell();
+    logSteps();
     const { caller, route } = request;
     const departure = limiter.admit({ caller, route, budget: budget(), source }, logger);
     const count = countIn(request, departure);
@@ -64,7 +64,7 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
       throw error;
     }
     departure.heard(answerOf(answer, null));
-    tell();
+    logSteps();
     count(answer);
     return settle(request, answer, kept);
   }
@@ -137,18 +137,18 @@ function refuseInsecure(provider: string, { url, route }: HttpRequest, allowInse
   });
 }
 
-/** The service's steps are told once for all who share the limiter, those of the budget by this client. */
-function stepsTold(limiter: Limiter, budget: () => RequestBudget, clock: Clock, logger: Logger): () => void {
-  const teller = new StepTeller(clock);
+/** The steps of the service are logged once for all clients of the limiter, those of the budget by this client. */
+function stepLog(limiter: Limiter, budget: () => RequestBudget, clock: Clock, logger: Logger): () => void {
+  const log = new PressureLog(clock);
   return () => {
-    limiter.tell(logger);
-    teller.tell(limiter.pressureOfBudget(budget()), logger);
+    limiter.logChanges(logger);
+    log.write(limiter.pressureOfBudget(budget()), logger);
   };
 }
 
 type CountEnd = (answer: TransportAnswer | null) => void;
 
-/** Hands each request on to be counted, once. A count that fails is told once, until one succeeds again. */
+/** Hands each request on to be counted, once. A failed count is logged once, until one succeeds again. */
 function counter(
   { provider, clock, onSent }: HttpClientOptions,
   logger: Logger,

@@ -1,7 +1,7 @@
 import type { Clock } from '../clock/clock.ts';
 
 /**
- * A moment to wait for, kept on both clocks. It has come as soon as either says so: a wall clock that somebody sets back
+ * A moment to wait for, kept on both clocks. It has come as soon as either says so: a wall clock that is set back
  * does not make the wait longer, and a machine that slept, whose monotonic clock may have stood still, does not wait again.
  */
 export interface Moment {

@@ -3,7 +3,7 @@ import { harmlessLine } from '../core/text/harmless-line.ts';
 import type { HttpRequest } from './http.ts';
 
 /**
- * - `refused`: nobody listens there, or there is no way; `unknown_host`: there is no such name.
+ * - `refused`: no program listens there, or there is no route; `unknown_host`: there is no such name.
  * - `timed_out`: connecting, waiting for the head, reading the body, or all of it; `cut`: the connection ended in the middle.
  * - `too_large`, `unreadable`: an answer that is too much, or none that can be read; `untrusted`: a wrong certificate.
  * - `proxy`: the proxy refused; `invalid`: such a request cannot be sent; `failed`: anything else.
@@ -58,7 +58,7 @@ const reasonsByCode: readonly (readonly [pattern: RegExp, reason: FailureReason]
   [/^(?:UND_ERR_SOCKET|UND_ERR_RES_CONTENT_LENGTH_MISMATCH|ECONNRESET|ECONNABORTED|EPIPE|UND_ERR_DESTROYED)$/, 'cut'],
   [/^(?:HPE_|Z_|ERR_BROTLI|ERR__ERROR_|ERR_PADDING|UNKNOWN_ENCODING)/, 'unreadable'],
   [/^(?:CERT_|ERR_TLS_|ERR_SSL_|EPROTO|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|HOSTNAME_MISMATCH)/, 'untrusted'],
-  // Only a proxy that refuses a tunnel ends a request like this; when we abort, nobody asks for the reason.
+  // Only a proxy that refuses a tunnel ends a request like this; when we abort, the reason is not read.
   [/^(?:UND_ERR_PRX_|UND_ERR_ABORTED|BAD_PROXY)/, 'proxy'],
   [/^(?:UND_ERR_INVALID_ARG|ERR_INVALID_)/, 'invalid'],
 ];

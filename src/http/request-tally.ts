@@ -31,7 +31,7 @@ interface Counts {
 interface SourceCounts {
   /** Of what this process sent, what the store has. */
   readonly written: Split;
-  /** What the store has from elsewhere: other daemons, earlier lives. */
+  /** What the store has from elsewhere: other daemons, and this one before a restart. */
   readonly foreign: Split;
 }
 

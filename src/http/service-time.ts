@@ -12,12 +12,12 @@ export interface ServiceTime {
 }
 
 /**
- * Read from the `Date` of an answer, so that a clock that differs from ours opens and closes no door at the wrong time. A
+ * Read from the `Date` of an answer, so that a clock that differs from ours starts and ends no wait at the wrong time. A
  * `Date` by which a time makes no sense (it would be over, or days away) is not believed.
  */
 export function readServiceTime(date: string | undefined, ourNow: number): ServiceTime {
-  const told = date === undefined ? null : readHttpDate(date);
-  const skewMs = told === null || Math.abs(told - ourNow) <= toleratedSkewMs ? 0 : told - ourNow;
+  const said = date === undefined ? null : readHttpDate(date);
+  const skewMs = said === null || Math.abs(said - ourNow) <= toleratedSkewMs ? 0 : said - ourNow;
   return {
     now: ourNow + skewMs,
     toOurs(at) {

@@ -86,7 +86,7 @@ export class SpentRequests {
       .toSorted((left, right) => left.endsAt - right.endsAt);
     const now = sumOf(buckets);
     const left = { ...now };
-    // A bound too small for anybody is asked about again when all that counts now is gone.
+    // A bound too small for any request is checked again when all that counts now is gone.
     let freeAt = this.#clock.now() + countsForMs;
     for (const { total, endsAt } of buckets) {
       left.custody -= total.custody;
@@ -106,7 +106,7 @@ export class SpentRequests {
   #forgetOld(): void {
     const now = this.#clock.now();
     this.#minutes.forget((beginsAt) => hasCome(this.#clock, endOf(beginsAt)));
-    // Days beside today stay: a clock that is set back and forth over midnight finds its counts again.
+    // Days next to today stay: a clock that is set back and forth over midnight finds its counts again.
     this.#days.forget(({ wallAt }) => Math.abs(now - wallAt) > 2 * dayMs);
   }
 }

@@ -12,7 +12,7 @@ export interface TransportRequest {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | null;
   readonly signal: AbortSignal;
-  /** Nobody reads the body of the answer: it is over with its head. */
+  /** The body of the answer is not read: the answer ends with its head. */
   readonly dropsBody?: boolean;
   /**
    * To be called once, at the last moment before anything of the request leaves this machine, where there is such a moment

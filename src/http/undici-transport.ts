@@ -8,7 +8,7 @@ import type { Transport, TransportAnswer, TransportRequest } from './transport.t
 export interface UndiciTransportOptions {
   /** The environment of the process: `HTTPS_PROXY`, `HTTP_PROXY`, `NO_PROXY`, in either case. */
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** How a service is told who asks. */
+  /** Names Baton to the service. */
   readonly userAgent: string;
   readonly limits?: Partial<TransportLimits>;
 }
@@ -21,7 +21,7 @@ export interface TransportLimits {
   readonly bodyTimeoutMs: number;
   /** Of the body, packed and unpacked. */
   readonly largestBodyBytes: number;
-  /** How long a connection is kept that nobody uses; a service that names a shorter time is heard. */
+  /** How long an idle connection is kept; a shorter time that the service names is respected. */
   readonly keepAliveMs: number;
 }
 
@@ -91,7 +91,7 @@ function proxiedDispatcher(
   const read = (name: string): string => environment[name.toLowerCase()] || environment[name] || '';
   const make = (): Dispatcher => {
     try {
-      // Empty texts, because for what is not given the library looks into the environment itself.
+      // Empty texts, because the library reads missing ones from the environment itself.
       return new EnvHttpProxyAgent({
         ...agentOptions(limits),
         httpProxy: read('HTTP_PROXY'),

@@ -3,7 +3,7 @@ import type { LogEvent } from '../core/log-events.ts';
 import type { Logger } from '../core/logger.ts';
 import type { PressureStep, RequestPressure } from '../core/requests/request-pressure.ts';
 
-/** Around a bound a step comes and goes with every minute; what was told is not told again within this time. */
+/** Around a bound a step comes and goes with every minute; the same step is not logged again within this time. */
 const quietMs = 10 * 60_000;
 
 type Shortage = Exclude<PressureStep, 'free'>;
@@ -15,33 +15,33 @@ const eventOf: Readonly<Record<Shortage, LogEvent>> = {
   closed: 'requests_closed',
 };
 
-/** Tells in the log when requests get short and when they are allowed again: a change once, not with every request. */
-export class StepTeller {
+/** Logs when requests get short and when they are allowed again: each change once, not with every request. */
+export class PressureLog {
   readonly #clock: Clock;
-  readonly #toldAt = new Map<PressureStep, number>();
+  readonly #loggedAt = new Map<PressureStep, number>();
   #step: PressureStep = 'free';
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
-  tell({ step, until, text }: RequestPressure, logger: Logger): void {
+  write({ step, until, text }: RequestPressure, logger: Logger): void {
     const before = this.#step;
     if (step === before) return;
     this.#step = step;
     if (before === 'closed') logger.info('requests_resumed', { step, text });
-    else if (step === 'free' && before !== 'warned') this.#tellOnce(step, () => logger.info('requests_recovered'));
+    else if (step === 'free' && before !== 'warned') this.#logOnce(step, () => logger.info('requests_recovered'));
     if (step === 'free') return;
-    this.#tellOnce(step, () => logger.warn(eventOf[step], { step, until: timeText(until), text }));
+    this.#logOnce(step, () => logger.warn(eventOf[step], { step, until: timeText(until), text }));
   }
 
-  #tellOnce(step: PressureStep, say: () => void): void {
+  #logOnce(step: PressureStep, log: () => void): void {
     const now = this.#clock.monotonic();
-    const toldAt = this.#toldAt.get(step);
-    // A door that closes is always told: it comes from outside and stops everything.
-    if (toldAt !== undefined && now - toldAt < quietMs && step !== 'closed') return;
-    this.#toldAt.set(step, now);
-    say();
+    const loggedAt = this.#loggedAt.get(step);
+    // A refusal of the service is always logged: it comes from outside and stops everything.
+    if (loggedAt !== undefined && now - loggedAt < quietMs && step !== 'closed') return;
+    this.#loggedAt.set(step, now);
+    log();
   }
 }
 

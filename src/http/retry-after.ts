@@ -3,17 +3,17 @@ import { quotaDelayMs } from '../core/run/backoff.ts';
 import { hasCome, type Moment, momentAt, wallTimeOf } from './moment.ts';
 
 /**
- * Whether a service refuses requests just now.
+ * Until when a service refuses requests.
  *
  *   open ──a refusal──► closed ──its time comes──► open
  *   closed ──another refusal──► closed, until the later of the two
- *   either ──what an earlier life was told──► closed, until the later of the two
+ *   either ──a refusal of before a restart──► closed, until the later of the two
  *
- * A refusal that names no time closes for a minute; each further one in a row for twice as long, up to an hour. "In a row"
- * is told by the order of requests: of requests that were under way together one refusal counts, and what an earlier
- * request is answered neither opens the door nor ends the row.
+ * A refusal that names no time closes for a minute; each further one in a row for twice as long, up to an hour. "In a
+ * row" goes by the order of requests: of requests that were under way together one refusal counts, and the answer to an
+ * earlier request neither opens nor ends the row.
  */
-export class ClosedDoor {
+export class RetryAfter {
   readonly #clock: Clock;
   #opensAt: Moment | null = null;
   /** Refusals without a time, in a row. */
@@ -52,7 +52,7 @@ export class ClosedDoor {
     if (leftAt > this.#refusedAt) this.#waits = 0;
   }
 
-  /** A door that is closed already is never closed for less. */
+  /** A later end is never replaced by an earlier one. */
   #close(until: number): void {
     this.#opensAt = momentAt(this.#clock, Math.max(until, this.closedUntil() ?? until));
   }

@@ -1,0 +1,116 @@
+import type { Logger } from '../core/logger.ts';
+import type { Limiter } from './limiter.ts';
+
+/** A refusal of a service, as it is kept. */
+export interface KeptRefusal {
+  readonly provider: string;
+  /** A digest of the credential, never the credential itself. */
+  readonly credential: string;
+  /** Wall time; 0 for one that is over. */
+  readonly until: number;
+}
+
+/** Where refusals are kept over a restart. */
+export interface RefusalMemory {
+  load(): Promise<readonly KeptRefusal[]>;
+  save(refusal: KeptRefusal): Promise<void>;
+}
+
+/** A refusal that ends this much earlier than the kept one does so because the clock was set back. */
+const clockWasSetMs = 60_000;
+
+interface WatchedLimiter extends Omit<KeptRefusal, 'until'> {
+  readonly limiter: Limiter;
+  /** What the memory has, as far as is known here; 0 for nothing. */
+  keptUntil: number;
+  isRecalled: boolean;
+}
+
+/**
+ * Keeps refusals over restarts: a service that refuses for an hour is not asked again after each one. What must hold:
+ *
+ * - A kept refusal is read once. From then on the limiter knows better, by both clocks.
+ * - One read or write at a time, so that the last one stays.
+ * - A memory that fails is logged once and tried again with the next call; requests do not wait for it.
+ */
+export class KeptRetryAfter {
+  readonly #memory: RefusalMemory;
+  readonly #logger: Logger;
+  readonly #watched: WatchedLimiter[] = [];
+  #lastTurn: Promise<void> = Promise.resolve();
+  #isFailing = false;
+
+  constructor(memory: RefusalMemory, logger: Logger) {
+    this.#memory = memory;
+    this.#logger = logger;
+  }
+
+  watch(limiter: Limiter, { provider, credential }: Pick<KeptRefusal, 'provider' | 'credential'>): void {
+    if (this.#watched.some((each) => each.limiter === limiter)) return;
+    this.#watched.push({ provider, credential, limiter, keptUntil: 0, isRecalled: false });
+  }
+
+  /** Gives the limiters their kept refusals. Resolves when that is done, or has failed. */
+  recall(): Promise<void> {
+    if (!this.#watched.some(isUnknown)) return this.#lastTurn;
+    return this.#inTurn(async () => {
+      const unknown = this.#watched.filter(isUnknown);
+      if (unknown.length === 0) return;
+      const kept = await this.#memory.load();
+      for (const watched of unknown) recallFrom(kept, watched);
+    });
+  }
+
+  /** Writes the refusals that began or ended since. Resolves when that is done, or has failed. */
+  keep(): Promise<void> {
+    if (!this.#watched.some(isNews)) return this.#lastTurn;
+    return this.#inTurn(async () => {
+      for (const watched of this.#watched.filter(isNews)) {
+        const { provider, credential } = watched;
+        const until = untilOf(watched);
+        await this.#memory.save({ provider, credential, until });
+        watched.keptUntil = until;
+      }
+    });
+  }
+
+  #inTurn(work: () => Promise<void>): Promise<void> {
+    const turn = async (): Promise<void> => {
+      try {
+        await work();
+        this.#isFailing = false;
+      } catch (error) {
+        if (!this.#isFailing) this.#logger.warn('retry_after_not_saved', { error });
+        this.#isFailing = true;
+      }
+    };
+    this.#lastTurn = this.#lastTurn.then(turn);
+    return this.#lastTurn;
+  }
+}
+
+function isUnknown({ isRecalled }: WatchedLimiter): boolean {
+  return !isRecalled;
+}
+
+function recallFrom(kept: readonly KeptRefusal[], watched: WatchedLimiter): void {
+  watched.isRecalled = true;
+  // What is kept by now is from this process.
+  if (watched.keptUntil !== 0) return;
+  const found = kept.find(
+    ({ provider, credential }) => provider === watched.provider && credential === watched.credential,
+  );
+  if (found === undefined) return;
+  watched.keptUntil = found.until;
+  watched.limiter.stayClosed(found.until);
+}
+
+function isNews(watched: WatchedLimiter): boolean {
+  const until = untilOf(watched);
+  if (until === 0 || watched.keptUntil === 0) return until !== watched.keptUntil;
+  return until > watched.keptUntil || until < watched.keptUntil - clockWasSetMs;
+}
+
+function untilOf({ limiter }: WatchedLimiter): number {
+  return Math.ceil(limiter.closedUntil() ?? 0);
+}
