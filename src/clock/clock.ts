@@ -3,7 +3,7 @@
  * goes back. Everything that waits does so through it, so that the whole daemon runs under a simulated twin.
  */
 export interface Clock {
-  /** Wall time in UTC milliseconds. May jump when somebody sets the machine's clock. */
+  /** Wall time in UTC milliseconds. May jump when the machine's clock is set. */
   now(): number;
   /** Milliseconds since some fixed moment; never falls. */
   monotonic(): number;
@@ -36,8 +36,8 @@ export function sleep(clock: Clock, delayMs: number, signal?: AbortSignal): Prom
 export const timedOut: unique symbol = Symbol('timedOut');
 
 /**
- * The outcome of `work`, or `timedOut` when it takes longer than `limitMs`. The work itself goes on; whoever needs it
- * ended gives it an AbortSignal.
+ * The outcome of `work`, or `timedOut` when it takes longer than `limitMs`. The work itself goes on; to end
+ * it, give it an AbortSignal.
  */
 export function within<T>(clock: Clock, limitMs: number, work: Promise<T>): Promise<T | typeof timedOut> {
   return new Promise((resolve, reject) => {

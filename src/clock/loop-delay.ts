@@ -6,13 +6,13 @@ export interface LoopDelay {
   close(): void;
 }
 
-/** How often it is looked, in milliseconds. */
+/** Between two measurements, in milliseconds. */
 const resolution = 10;
 
 export function watchLoopDelay(): LoopDelay {
   const delay = monitorEventLoopDelay({ resolution });
   delay.enable();
-  // What is measured is the time from one look to the next: a loop that is never late takes the resolution itself.
+  // What is measured is the time from one measurement to the next: a loop that is never late takes the resolution itself.
   const ms = (nanoseconds: number): number =>
     Number.isFinite(nanoseconds) ? Math.max(0, nanoseconds / 1e6 - resolution) : 0;
   return {

@@ -1,5 +1,5 @@
 /** How much may wait; several backlogs may share the bytes. */
-export interface BacklogRoom {
+export interface BacklogCapacity {
   readonly mostItems: number;
   readonly mostBytes: number;
   readonly shared: SharedBytes;
@@ -10,30 +10,30 @@ export interface SharedBytes {
   used: number;
 }
 
-/** What is being written. Its room is taken until it is `done`, or `putBack` to be tried again. */
+/** Items that are being written. They take up capacity until they are `done`, or `putBack` to be tried again. */
 export interface BacklogBatch<Item> {
   readonly items: readonly Item[];
   readonly bytes: number;
 }
 
 /**
- * What waits to be written somewhere that may be slow, or fail for a while. What must hold: it never takes more than its
- * room, and one item; what is being written counts too; the order stays; what found no room is counted.
+ * Items that wait to be written somewhere that may be slow, or fail for a while. What must hold: it never takes more
+ * than its capacity, and one item; items being written count too; the order stays; dropped items are counted.
  */
 export class Backlog<Item> {
-  readonly #room: BacklogRoom;
+  readonly #capacity: BacklogCapacity;
   #waiting: Item[] = [];
   #waitingBytes = 0;
   #items = 0;
   #bytes = 0;
   #dropped = 0;
 
-  constructor(room: BacklogRoom) {
-    this.#room = room;
+  constructor(capacity: BacklogCapacity) {
+    this.#capacity = capacity;
   }
 
   get hasRoom(): boolean {
-    const { mostItems, mostBytes, shared } = this.#room;
+    const { mostItems, mostBytes, shared } = this.#capacity;
     return this.#items < mostItems && this.#bytes < mostBytes && shared.used < shared.most;
   }
 
@@ -42,7 +42,7 @@ export class Backlog<Item> {
     return { items: this.#waiting.length, bytes: this.#waitingBytes };
   }
 
-  /** How many were dropped since that was last told. */
+  /** Items dropped since the last `tellDropped`. */
   get dropped(): number {
     return this.#dropped;
   }
@@ -83,6 +83,6 @@ export class Backlog<Item> {
   #count(items: number, bytes: number): void {
     this.#items += items;
     this.#bytes += bytes;
-    this.#room.shared.used += bytes;
+    this.#capacity.shared.used += bytes;
   }
 }

@@ -11,7 +11,7 @@ export interface OpenStoreOptions {
   readonly url: string;
   readonly clock: Clock;
   readonly logger?: Logger;
-  /** A daemon has an SQLite file to itself; visitors (the command line) come and go beside it. */
+  /** A daemon has an SQLite file to itself; visitors (the command line) come and go meanwhile. */
   readonly mode: 'daemon' | 'visitor';
 }
 

@@ -1,9 +1,9 @@
 import { type Clock, sleep } from '../clock/clock.ts';
 import type { Store } from './store.ts';
 
-/** Who was told of what is remembered for so long after it was last so. */
+/** How long a notification is kept after its cause was last there. */
 const notificationsKeptMs = 30 * 24 * 3_600_000;
-/** What landed is remembered for so long. */
+/** How long a landing is kept. */
 const landedKeptMs = 30 * 24 * 3_600_000;
 
 export interface Retention {
@@ -14,7 +14,7 @@ export interface Retention {
   readonly commandsOlderThanMs: number | null;
   /** Request counts by minute; those by day stay. */
   readonly requestMinutesOlderThanMs: number | null;
-  /** Rows a step. Between two steps everybody else has their turn. */
+  /** Rows a step. Between two steps others have their turn. */
   readonly step: number;
 }
 
@@ -29,7 +29,7 @@ export interface Pruned {
   readonly landed: number;
 }
 
-/** Removes what is older than wanted, in small steps, so that no write of anybody waits long. Stopped, it goes on next time. */
+/** Removes what is older than wanted, in small steps, so that no other write waits long. Stopped, it continues next time. */
 export async function pruneStore(
   store: Store,
   clock: Clock,

@@ -27,7 +27,7 @@ export interface Database {
       reason: string | null;
     };
   claims: IssueColumns & {
-    /** Null when nobody holds it; the row stays, because it keeps the generation. */
+    /** Null when it is not held; the row stays, because it keeps the generation. */
     owner: string | null;
     generation: number;
     claimed_at: number;
@@ -43,7 +43,7 @@ export interface Database {
     run_id: string;
     asked_at: number;
     question_json: string;
-    /** Null until somebody answers, and then the next two are null too. */
+    /** Null until it is answered, and then the next two are null too. */
     answered_at: number | null;
     answer_json: string | null;
     author_json: string | null;
@@ -127,7 +127,7 @@ export interface Database {
     message: string | null;
     tries: number;
     first_try_at: number | null;
-    /** Null when it was sent, and when nobody tries any more. */
+    /** Null when it was sent, and when it is not tried any more. */
     next_try_at: number | null;
     sent_at: number | null;
     error: string | null;
@@ -200,8 +200,8 @@ interface RunColumns extends IssueColumns, TokenColumns {
   outcome: RunEnd | null;
   error_code: string | null;
   error_message: string | null;
-  /** What it left in its workspace; null until that was looked at. */
+  /** What it left in its workspace; null until that was read. */
   evidence_json: string | null;
-  /** What became of its workspace; null while nobody tried to remove it. */
+  /** The result of removing its workspace; null before the first try. */
   removal_json: string | null;
 }

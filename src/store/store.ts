@@ -44,7 +44,7 @@ export interface Store extends StoreTables, AsyncDisposable {
   recovery(project: string, at: number): Promise<Recovery>;
   /**
    * The upkeep of the engine, for every few minutes: what was written last is brought from SQLite's log into its file, so
-   * that the log does not grow for ever. It waits for nobody and nobody waits for it; what could not be done now is done
+   * that the log does not grow for ever. It neither waits nor makes others wait; what could not be done now is done
    * the next time. PostgreSQL does all of this by itself.
    */
   maintain(): Promise<StoreUpkeep>;

@@ -40,7 +40,7 @@ interface Branch {
   readonly sink: GuardedSink;
 }
 
-/** Long enough that a full disk costs nothing, short enough that little is lost once there is room again. */
+/** Long enough that a full disk costs nothing, short enough that little is lost once the disk has space again. */
 const defaultRetryAfterMs = 10_000;
 
 /**

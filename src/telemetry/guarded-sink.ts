@@ -21,11 +21,11 @@ export interface GuardedSinkOptions {
 }
 
 /**
- * A sink that may fail without anybody else noticing more than a sentence.
+ * A sink whose failure costs its lines and one warning on the other sinks.
  *
- *   well ──a line fails: told once on the other sinks──► failing ──a line after `retryAfterMs`──► trying
+ *   well ──a line fails: one warning on the other sinks──► failing ──a line after `retryAfterMs`──► trying
  *   trying ──it gets through, after the count of the lost ones──► well
- *   trying ──it fails: nothing is told──► failing
+ *   trying ──it fails: no warning──► failing
  *
  * While failing, lines are dropped and counted: a daemon must not stop, and must not fill its memory, for its log.
  */

@@ -8,7 +8,7 @@ export interface HealthFileOptions {
 }
 
 /**
- * A file that tells what is going on, for whoever looks: replaced as a whole, so that a reader never sees half of it, and
+ * The state of the daemon as a file, for other programs: replaced as a whole, so that a reader never sees half of it, and
  * private (0600). It is a view and not a memory: nothing is forced to the disk, and of what is put while a write is under
  * way only the latest is written.
  */
@@ -52,7 +52,7 @@ export class HealthFile {
   async #replace(text: string): Promise<void> {
     await this.#tidy();
     try {
-      // Made anew each time: a draft that somebody left there keeps neither its permissions nor leads elsewhere.
+      // A new file each time: a draft that was left there could have other permissions or be a link.
       await rm(this.#draft, { force: true });
       await writeFile(this.#draft, text, { mode: 0o600, flag: 'wx' });
       await rename(this.#draft, this.#options.path);

@@ -19,9 +19,9 @@ const staleLockMs = 60_000;
 /**
  * A file that is appended to, and turned over when it is full: `x`, `x.1`, `x.2` …, the newest first.
  *
- * Appends are synchronous, so that the last line before a crash is in the file. Each append looks whether the path
+ * Appends are synchronous, so that the last line before a crash is in the file. Each append checks that the path
  * still leads to the open file, so that a removed or replaced file, and one that another process turned over, is
- * opened anew. Only the holder of the lock file turns over, because two at once would overwrite each other's files.
+ * opened again. Only the holder of the lock file turns over, because two at once would overwrite each other's files.
  */
 export class RotatingFile {
   readonly #options: RotatingFileOptions;
@@ -85,7 +85,7 @@ export class RotatingFile {
       this.#isRotationFailing = false;
     } catch (error) {
       if (this.#isRotationFailing) return;
-      // Set first, because the one who is told may append a line about it here.
+      // Set first, because the callback may append a line about it here.
       this.#isRotationFailing = true;
       this.#options.onRotationFailure(error);
     }
@@ -95,7 +95,7 @@ export class RotatingFile {
     const lock = `${this.#options.path}.lock`;
     if (!this.#takeLock(lock)) return;
     try {
-      // Another process may have turned over between our look at the size and our getting the lock.
+      // Another process may have turned over between our check of the size and our getting the lock.
       if (this.#handle === null || !this.#leadsToHandle(this.#handle)) return;
       this.close();
       this.#shift();

@@ -45,7 +45,7 @@ export async function copyStore(options: CopyStoreOptions): Promise<Readonly<Rec
 
 function copyAll(source: Engine, target: Engine, place: string): Promise<Record<string, number>> {
   const reading = source.db.transaction();
-  // One moment of the source, whoever writes meanwhile. SQLite always gives that.
+  // One moment of the source, whatever is written meanwhile. SQLite always gives that.
   const steady = source.name === 'postgres' ? reading.setIsolationLevel('repeatable read') : reading;
   return steady.execute((old) =>
     target.db.transaction().execute(async (fresh) => {
@@ -106,7 +106,7 @@ async function countOf(db: Kysely<Database>, table: TableOfStore['name']): Promi
   return rows[0]?.count ?? 0;
 }
 
-/** PostgreSQL does not look at numbers that were given to it: the next one of its own would be there already. */
+/** PostgreSQL does not count numbers that it was given: its next own number would be taken already. */
 async function countOn(db: Kysely<Database>, table: TableOfStore): Promise<void> {
   await sql`
     select setval(pg_get_serial_sequence(${table.name}, 'seq'), coalesce(max(seq), 0) + 1, false)

@@ -1,4 +1,4 @@
-/** A statement with its parameters, for whichever way the file is open. */
+/** A statement with its parameters, for both ways in which the file is opened. */
 export interface FencingStatement {
   readonly text: string;
   readonly parameters: readonly (string | number)[];
@@ -14,7 +14,7 @@ export interface GenerationBefore {
 export const generationsBefore = 'select project, issue_id as "issueId", generation from claims';
 
 /**
- * What makes a restored store safe from whoever held claims before, at the moment of the backup or since: every
+ * Makes a restored store safe from earlier holders of claims, at the moment of the backup or since: every
  * generation becomes larger than it was in either, so that all of their writes are refused. And the lease of every
  * claim is over, as if its holder had died: it may be taken at once. Uses only what the first version had.
  */

@@ -18,8 +18,8 @@ export interface RestoreLiveOptions {
 
 /**
  * Puts a backup in the place of a store that a daemon has open: its content is exchanged in one transaction, so that
- * everybody sees the old store or the new one. What was there before is kept as a backup of its own, whose name is given.
- * The daemon has lost every claim by it, and has to be told to read again what it holds in memory.
+ * every reader sees the old store or the new one. The old content is kept as a backup, whose name is given. The daemon
+ * loses every claim by it; the caller has to make it read its state again.
  */
 export async function restoreLive({ file, url, clock }: RestoreLiveOptions): Promise<string> {
   const target = parseStoreUrl(url);

@@ -21,7 +21,7 @@ export interface RestoreStoreOptions {
 }
 
 /**
- * Puts a backup in the place of the store, with no daemon running. What was there is kept beside it, whatever its
+ * Puts a backup in the place of the store, with no daemon running. The old store is kept next to it, whatever its
  * state; at every instant the store's name leads to the old store or to the new one. Gives the name of the kept one.
  */
 export function restoreStore(options: RestoreStoreOptions): { readonly kept: string | null } {

@@ -6,11 +6,11 @@ import { columnTypes, type Migration } from './migration.ts';
 import { migrations } from './migrations.ts';
 import { type AppliedMigration, knownVersion } from './refuse-unknown.ts';
 
-/** Of PostgreSQL's advisory locks, the one that says "Baton migrates here". Any number that nobody else uses. */
+/** Of PostgreSQL's advisory locks, the one that says "Baton migrates here". Any number that no other program uses. */
 const migrationLock = 4_270_001;
 
 /**
- * Brings the store to the version of this Baton, all or nothing. Whoever comes second waits for the lock, then finds
+ * Brings the store to the version of this Baton, all or nothing. The second process waits for the lock, then finds
  * nothing left to do: on SQLite the lock is the immediate transaction itself, on PostgreSQL an advisory one inside it.
  * Gives the versions before and after.
  */

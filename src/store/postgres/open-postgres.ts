@@ -11,7 +11,7 @@ import { postgresError } from './postgres-errors.ts';
 /** One daemon needs few: its writes are short and mostly one after the other. */
 const connections = 5;
 const connectTimeoutMs = 10_000;
-/** No statement of the store takes long; one that does waits for a lock that somebody forgot. */
+/** No statement of the store takes long; one that does waits for a lock that was not released. */
 const statementTimeoutMs = 30_000;
 /** A daemon that froze in the middle of a transaction gives its locks back after this. */
 const idleInTransactionTimeoutMs = 60_000;
@@ -51,7 +51,7 @@ function makePool(url: string, place: string, logger?: Logger): pg.Pool {
     types: { getTypeParser: parserOf },
   });
   const lost = (error: Error): void => logger?.warn('store_connection_lost', { store: place, error });
-  // An error event that nobody hears would end the daemon. Each connection tells of its own end, idle or in use; of the
+  // An error event without a listener would end the daemon. Each connection reports its own end, idle or in use; for the
   // idle ones the pool tells once more. A question that was under way fails by itself.
   pool.on('connect', (client) => client.on('error', lost));
   pool.on('error', () => {});

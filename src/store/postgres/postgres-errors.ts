@@ -10,7 +10,7 @@ const codeOfState: Readonly<Record<string, ErrorCode>> = {
   '3D000': 'store_access_denied', // no such database
   '40001': 'store_busy', // serialization failure
   '40P01': 'store_busy', // deadlock
-  '42P07': 'store_foreign', // a table of that name is there, and no store: somebody else's
+  '42P07': 'store_foreign', // a table of that name is there, and no store: of another program
   '42501': 'store_not_writable', // insufficient privilege
   '53100': 'store_full',
   '53300': 'store_unavailable', // too many connections

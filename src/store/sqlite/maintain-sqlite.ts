@@ -7,9 +7,9 @@ import { blockingTimeoutMs } from './when-free.ts';
  * The upkeep of an open file. What must hold:
  *
  * - The long part, copying pages from the write-ahead log into the file, is done without a lock that a writer needs.
- *   Only what came since then, and cutting off the log, is done under the write lock, and only if nobody has it.
- * - It waits for nobody: who holds the write lock while he waits for readers holds up everybody.
- * - A database that is busy is no error. Others are told.
+ *   Only the rest, and cutting off the log, is done under the write lock, and only if that is free.
+ * - It never waits: a holder of the write lock that waits for readers would delay every writer.
+ * - A database that is busy is no error; any other failure is thrown.
  *
  * Not inside a transaction of this connection.
  */
@@ -32,24 +32,24 @@ export function maintainSqlite(database: DatabaseSync, file: string): StoreUpkee
 function emptyLog(database: DatabaseSync): StoreUpkeep {
   const first = checkpoint(database, 'passive');
   const { log: walPages, checkpointed } = first;
-  // An old reader still needs what is in the log; or somebody else is at it.
+  // An old reader still needs the log, or another connection checkpoints it.
   if (first.busy || checkpointed < walPages) return { walPages, checkpointed, busy: true };
   const { busy } = checkpoint(database, 'truncate');
   return { walPages, checkpointed, busy };
 }
 
-/** SQLite answers with a row also when somebody is in the way; it throws only what is an error. */
+/** SQLite answers with a row also when the database is busy; it throws errors only. */
 function checkpoint(
   database: DatabaseSync,
   mode: 'passive' | 'truncate',
 ): { readonly busy: boolean; readonly log: number; readonly checkpointed: number } {
   const row = database.prepare(`pragma wal_checkpoint(${mode})`).get();
-  // It says -1 where it could not look.
+  // SQLite says -1 where it could not read the log.
   const pages = (value: unknown): number => Math.max(0, Number(value));
   return { busy: row?.busy !== 0, log: pages(row?.log), checkpointed: pages(row?.checkpointed) };
 }
 
-/** Looks over the statistics by which SQLite chooses indexes, at most some thousand rows of each. False: not just now. */
+/** Updates the statistics by which SQLite chooses indexes, from at most some thousand rows of each. False: busy. */
 function optimize(database: DatabaseSync, file: string): boolean {
   try {
     database.exec('pragma optimize');

@@ -18,8 +18,8 @@ import { blockingTimeoutMs, whenFree } from './when-free.ts';
 const walLimitBytes = 64 * 1024 * 1024;
 
 /**
- * Opens the file, making it and its folder when they are not there. Looks before it changes anything: what is not a
- * database, is damaged, is somebody else's or is from a newer Baton is refused and left as it was.
+ * Opens the file, making it and its folder when they are not there. Checks before it changes anything: a file
+ * that is no database, is damaged, or is of another program or a newer Baton is refused and left as it was.
  *
  * What must hold: this process never opens the file in another way while it is open here, not even to read it. Closing
  * that other handle would end SQLite's own locks (that is how POSIX locks are).
@@ -67,7 +67,7 @@ function engineOver(database: DatabaseSync, file: string, clock: Clock, lock: In
   };
 }
 
-/** Changes with each commit of another connection. What is wrong with the file is told to whoever reads rows of it. */
+/** Changes with each commit of another connection. An error of the file shows when its rows are read. */
 function othersMark(database: DatabaseSync, dataVersion: StatementSync): unknown {
   try {
     return database.isOpen ? (dataVersion.get()?.data_version ?? null) : null;

@@ -15,7 +15,7 @@ const codeOfPrimary: Readonly<Record<number, ErrorCode>> = {
   26: 'store_corrupt', // NOTADB
 };
 
-/** SQLITE_IOERR_SHMSIZE: the shared memory file beside the database could not grow, which only a full disk does. */
+/** SQLITE_IOERR_SHMSIZE: the shared memory file of the database could not grow, which only a full disk does. */
 const sharedMemoryCannotGrow = 4874;
 
 const codeOfSystemError: Readonly<Record<string, ErrorCode>> = {

@@ -192,7 +192,7 @@ export function boardIssuesTable(db: Kysely<Database>, engine: Engine['name']) {
 
 /**
  * Gives the next number of the project and writes the issue. Must run in a transaction: the counter's row is the lock
- * that keeps two writers apart, so the client key is looked for after taking it, and only a new issue uses up a number.
+ * that keeps two writers apart, so the client key is read after taking it, and only a new issue uses up a number.
  */
 async function create(
   db: Kysely<Database>,

@@ -41,7 +41,7 @@ const linesASearch = 1_000;
 
 const begin: TranscriptCursor = { segment: 1, offset: 0 };
 
-/** Reads on from a place without loading more than a page, while somebody may be writing. */
+/** Reads on from a place without loading more than a page, while a run may be writing. */
 export async function readPage(
   folder: string,
   runId: string,
@@ -77,7 +77,7 @@ async function readPlaced(
     const handle = await open(segmentFile(folder, runId, at.segment), 'r').catch(nullIfMissing);
     const gap = await readGap(folder, runId);
     if (handle === null) {
-      // It was removed while nobody looked, or is not there yet.
+      // It was removed meanwhile, or is not there yet.
       if (at.segment >= gap.next || gap.missing.segments === 0) break;
       lines.push({ text: gapLine(gap), ...at });
       at = { segment: gap.next, offset: 0 };
@@ -96,7 +96,7 @@ async function readPlaced(
     bytesLeft -= found.offset - at.offset;
     at = { segment: at.segment, offset: found.offset };
     if (!found.isOver) break;
-    // There is no room for the line about the gap: it comes first the next time.
+    // The page has no space for the line about the gap: it comes first the next time.
     if (at.segment === 1 && gap.missing.segments > 0) {
       if (lines.length >= limit) break;
       lines.push({ text: gapLine(gap), ...at });
@@ -129,7 +129,7 @@ async function linesFrom(
   for (;;) {
     const { buffer, bytesRead } = await handle.read(Buffer.alloc(bytesARead), 0, bytesARead, offset + rest.length);
     if (bytesRead === 0) {
-      // A line without an end is still being written, unless nobody writes here any more.
+      // A line without an end is still being written, unless its writer has gone on to the next segment.
       if (wanted.isComplete && rest.length > 0) add(tornLine(rest), rest.length);
       return { lines, offset, isOver: wanted.isComplete };
     }

@@ -21,13 +21,13 @@ export interface TranscriptReader {
 /** A run that says more has gone astray: its beginning and its end are kept, and the middle goes. */
 const defaultLimits: TranscriptLimits = { totalBytes: 64 * 1024 * 1024, segmentBytes: 8 * 1024 * 1024 };
 
-/** Of so many runs the end of the transcript is remembered; of others it is looked for. */
+/** The number of runs whose transcript end is remembered; for others it is read from the files. */
 const mostRemembered = 256;
 
 /**
  * Transcripts as files of JSON lines in a folder of their own, for their owner only (`transcript-segments.ts` says how they
  * lie there). What must hold: a run is written by one process at a time; a line that a crash cut off is ended before the
- * next one, so that no line is lost with it; anybody may read meanwhile.
+ * next one, so that no line is lost with it; any process may read meanwhile.
  */
 export function transcriptFiles(
   folder: string,
@@ -39,11 +39,11 @@ export function transcriptFiles(
   const append = async (runId: string, lines: readonly string[]): Promise<void> => {
     if (!isReady) {
       await mkdir(folder, { recursive: true, mode: 0o700 });
-      // A folder of somebody else stays as it is; the files are private in any case.
+      // A folder of another user stays as it is; the files are private in any case.
       await chmod(folder, 0o700).catch(() => {});
     }
     const end = ends.get(runId) ?? (await findEnd(folder, runId));
-    // Until it is known that all went well, nothing is: the next one looks at the files, and for the folder.
+    // Forgotten until the write succeeded: after a failure the next call reads the files and makes the folder.
     ends.delete(runId);
     isReady = false;
     await writeLines(folder, runId, end, lines, limits);

@@ -12,7 +12,7 @@ export interface TranscriptEntry {
   readonly payload?: unknown;
 }
 
-/** A line of more bytes is cut: nobody reads such a line, and a few of them would push out everything else. */
+/** A longer line is cut: it is too long to read, and a few of them would push out everything else. */
 const longestLine = 256 * 1024;
 /** So much of a payload that is cut stays. Escaped, and in UTF-8, it is at most three times as long. */
 const keptOfPayload = 64 * 1024;

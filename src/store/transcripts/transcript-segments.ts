@@ -25,7 +25,7 @@ export function segmentFile(folder: string, runId: string, segment: number): str
   return path.join(folder, `${runId}.jsonl${end}`);
 }
 
-/** The run that a file in the folder belongs to; null for a file of somebody else. */
+/** The run that a file in the folder belongs to; null for any other file. */
 export function runOfFile(name: string): string | null {
   return /^(.+)\.jsonl(?:\.(?:\d{6,}|gap|gap-new))?$/.exec(name)?.[1] ?? null;
 }

@@ -16,7 +16,7 @@ export interface TranscriptLimits {
   readonly segmentBytes: number;
 }
 
-/** Where the end of a transcript is. Known to whoever writes it, and found again from its files. */
+/** The end of a transcript. The writer knows it, and finds it again from the files. */
 export interface TranscriptEnd {
   segment: number;
   size: number;
@@ -101,7 +101,7 @@ async function makeRoom(
     const size = (await sizeOfSegment(folder, runId, oldest)) ?? 0;
     const { missing } = end.gap;
     const gap = { missing: { segments: missing.segments + 1, bytes: missing.bytes + size }, next: oldest + 1 };
-    // What is missing is told before it is: a crash in between leaves a segment that `findEnd` removes.
+    // The gap is written first: a crash in between leaves a segment that `findEnd` removes.
     await writeGap(folder, runId, gap);
     end.gap = gap;
     await rm(segmentFile(folder, runId, oldest), { force: true });

@@ -2,7 +2,7 @@ import type { NotifyCause } from '../../core/notify/notify-cause.ts';
 import { isOfOtherDaemon, wellMs } from '../../core/notify/notify-cause.ts';
 import type { MessageKey, Notifications, StoredNotification } from '../../store/tables/notifications.ts';
 
-/** A cause that stays is written down as still there so often, so that it is not taken for long over and removed. */
+/** How often a cause that stays is recorded as still there, so that it is not pruned as long over. */
 const seenAgainMs = 24 * 3_600_000;
 
 /** A target that wants to know. */
@@ -14,9 +14,9 @@ export interface Listener {
 /** One cause for one target. */
 export interface Entry {
   row: StoredNotification;
-  /** When the store was last told that it is there. */
+  /** When the store last recorded that it is there. */
   readonly seenAt: number;
-  /** It is being sent, or what came of that is being written down: nobody else touches it. */
+  /** It is being sent, or the result is being written: it must not change meanwhile. */
   isUnderWay: boolean;
 }
 
@@ -27,7 +27,7 @@ interface BookOptions {
 }
 
 /**
- * What the notifier knows of what was told to whom: all causes that are there, and happenings that nobody was told of yet.
+ * The notifier's record of what was sent to which target: all present causes, and happenings that were not sent yet.
  * The store knows it too, always before anything is sent. What is over and settled is forgotten here; should it come
  * again, the store is asked.
  */
@@ -62,13 +62,13 @@ export class NotificationBook {
       .sort((a, b) => a.row.firstSeenAt - b.row.firstSeenAt);
   }
 
-  /** What a message says of it: how it stands now, where somebody looked; else what was written down when it was first seen. */
+  /** The facts for a message: the present ones where they are known, else those of when it was first seen. */
   factsOf({ row: { cause } }: Entry): NotifyCause {
     const now = this.#present.get(cause.key);
     return now?.event === cause.event ? now : cause;
   }
 
-  /** Somebody else has it: what became of it is to be read again. */
+  /** Another daemon has it: its state has to be read again. */
   forget(entries: readonly Entry[]): void {
     for (const { row } of entries) this.#entries.delete(nameOf(row.cause.key, row.target));
   }
@@ -83,7 +83,7 @@ export class NotificationBook {
     const { notifications, project, daemon } = this.#options;
     for (const row of await notifications.open(project)) {
       if (isOfOtherDaemon(row.cause.key, daemon)) continue;
-      // It was seen by an earlier life; whether it is still there is told by the facts.
+      // The previous daemon saw it; the facts say whether it is still there.
       this.#entries.set(nameOf(row.cause.key, row.target), { row, seenAt: at - seenAgainMs, isUnderWay: false });
     }
     this.#isLoaded = true;
@@ -129,7 +129,7 @@ export class NotificationBook {
     return cause.nature === 'happening' || this.#present.has(cause.key);
   }
 
-  /** Another target is being told of the same cause. */
+  /** A message to another target about the same cause is under way. */
   #isUsed({ cause }: StoredNotification): boolean {
     return [...this.#entries.values()].some(({ row, isUnderWay }) => isUnderWay && row.cause.key === cause.key);
   }

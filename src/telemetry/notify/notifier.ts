@@ -19,13 +19,13 @@ import { targetId } from './notify-target.ts';
 import type { WaysOut } from './send-message.ts';
 import { storeRestMs, TargetSender } from './target-sender.ts';
 
-/** A wait is looked at again so often, because somebody may set the clock meanwhile. */
+/** The longest wait before the time is checked again, because the clock may be set meanwhile. */
 const longestSleepMs = 60_000;
 
 export interface NotifierOptions extends WaysOut {
   readonly store: { readonly notifications: Notifications };
   readonly project: string;
-  /** Tells daemons on one store apart, and is the same in every life. */
+  /** Tells daemons on one store apart, and is the same after a restart. */
   readonly daemon: string;
   readonly clock: Clock;
   readonly chance: Chance;
@@ -39,18 +39,18 @@ export interface NotifierOptions extends WaysOut {
 export interface Notifier {
   /** Takes in what is so now; to be called whenever that changes. Cheap, and never throws. */
   look(facts: NotifyFacts): void;
-  /** Ends what is under way. Nothing is lost: the next life goes on with it. */
+  /** Ends what is under way. Nothing is lost: the next daemon continues. */
   close(): Promise<void>;
 }
 
 /**
  * Tells people elsewhere what they should know. What must hold:
  *
- * - Each target is told once of each cause that it wants to know of, also over restarts, and by one daemon of many: the
- *   store remembers it before anything is sent. A try of which nobody knows how it ended is made again, with the same id.
- * - What is over is not told any more; a happening is told however late.
+ * - Each target gets each cause that it wants once, also over restarts, and from one daemon of many: the store records it
+ *   before anything is sent. A try without a recorded end is made again, with the same id.
+ * - A cause that is over is not sent any more; a happening is sent however late.
  * - In quiet hours nothing is sent. What waits then, or for a target that does not answer, waits for no other target.
- * - No secret of the settings leaves in a message. Nothing here can hold up or break whoever looks.
+ * - No secret of the settings leaves in a message. Nothing here can delay or break the caller of `look`.
  */
 export function createNotifier(options: NotifierOptions): Notifier {
   const { clock, project, daemon, settings } = options;
@@ -62,12 +62,12 @@ export function createNotifier(options: NotifierOptions): Notifier {
   const ending = new AbortController();
   let latest: NotifyFacts | null = null;
   let sightings: ProblemSightings = new Map();
-  /** Happenings that the store was not told of yet: they may be old news before it is there again. */
+  /** Happenings that are not in the store yet: they may be over before it works again. */
   let unwritten: readonly NotifyCause[] = [];
   let round: Promise<void> | null = null;
   let isAskedAgain = false;
   let isStoreFailing = false;
-  /** While the store rests nobody asks it, however often somebody looks; on the monotonic clock. */
+  /** After a failure the store is not asked before this, however often `look` is called; on the monotonic clock. */
   let restsUntil = 0;
   let timer: Timer | null = null;
 
@@ -86,7 +86,7 @@ export function createNotifier(options: NotifierOptions): Notifier {
     timer?.cancel();
     round = work()
       .catch((error: unknown) => {
-        // Told once, until it works again.
+        // Logged once, until it works again.
         if (!isStoreFailing) logger.warn('notifications_waiting', { error });
         isStoreFailing = true;
         restsUntil = clock.monotonic() + storeRestMs;
@@ -107,7 +107,7 @@ export function createNotifier(options: NotifierOptions): Notifier {
     wake();
   }
 
-  /** Gives how long there is nothing to do; null: until somebody looks. */
+  /** Gives how long there is nothing to do; null: until the next `look`. */
   async function work(): Promise<number | null> {
     const { notify } = settings();
     if (latest === null || notify.targets.length === 0) return null;
@@ -156,7 +156,7 @@ export function createNotifier(options: NotifierOptions): Notifier {
   };
 }
 
-/** Takes out every secret that the settings have now; made anew only when they are others. */
+/** Takes out every secret that the settings have now; made again only when they change. */
 function redactorOf(settings: () => Settings): () => Redactor {
   let of: Settings | null = null;
   let made = createRedactor([]);

@@ -10,7 +10,7 @@ export interface NotifyMessage {
   readonly dashboardUrl: string | null;
 }
 
-/** So many causes are told in a message about several; the others are counted. */
+/** The causes that a message about several names; the others are counted. */
 export const mostTold = 10;
 
 /** What a webhook gets, and a command on its input; docs/notifications.md describes it, and a test compares. */

@@ -11,14 +11,14 @@ import { slackMessage } from './slack-message.ts';
 
 /** The longest that a command may take. */
 const commandTimeoutMs = 30_000;
-/** So much a command may write to each of its outputs: nobody reads more than the end of what went wrong. */
+/** The most that a command may write to each of its outputs: only the end of an error is read. */
 export const longestOutputBytes = 64 * 1024;
 
 /** Every receiver is a service of its own: what one refuses does not hold the others back. */
 export const notifyProvider: HttpProvider = { name: 'notify', announced: () => [], refusal: () => null };
 
 /**
- * Runs shell text with this environment beside the usual variables, and none of Baton's secrets. Whatever writes more than
+ * Runs shell text with this environment and the usual variables, and none of Baton's secrets. A command that writes more than
  * `longestOutputBytes` to an output is ended.
  */
 export type RunCommand = (request: {
@@ -115,7 +115,7 @@ async function runWith(
     signal,
   });
   signal.throwIfAborted();
-  // It would do so again, and nobody knows how far it came.
+  // It would do so again, and it is unknown how far it came.
   if (isTooLong) {
     throw new BatonError(
       'notification_refused',

@@ -16,8 +16,8 @@ interface SlackMessage {
 }
 
 /**
- * A message as Slack's incoming webhooks take it, and those who imitate them. What must hold: ticket text is text. It forms
- * no link, calls nobody and opens no formatting that another line would close; the only link is that to the issue or to
+ * A message as Slack's incoming webhooks take it, and compatible services. What must hold: the text of an issue is text. It forms
+ * no link, mentions no one and opens no formatting that another line would close; the only link is that to the issue or to
  * the dashboard, made of an address that Baton has.
  */
 export function slackMessage({ project, causes, dashboardUrl }: NotifyMessage): SlackMessage {
@@ -28,7 +28,7 @@ export function slackMessage({ project, causes, dashboardUrl }: NotifyMessage): 
   return {
     text,
     blocks: (text.length <= longestBlock ? [text] : text.split('\n')).map(section),
-    // Nothing that looks like a name or an address becomes one.
+    // No text turns into a mention or a link.
     link_names: false,
     unfurl_links: false,
     unfurl_media: false,
@@ -86,7 +86,7 @@ function code(line: string): string {
   return line.includes('`') ? plain(line, longestReason) : `\`${escaped(line.slice(0, longestReason))}\``;
 }
 
-/** Somebody's text: escaped, and nothing in it that a server makes a link or a mention of, or a block of code. */
+/** Foreign text: escaped, and nothing in it that a server makes a link or a mention of, or a block of code. */
 function plain(text: string, longest: number): string {
   const short = text.length <= longest ? text : `${text.slice(0, longest).toWellFormed()}…`;
   return escaped(short)
@@ -98,7 +98,7 @@ function plain(text: string, longest: number): string {
     .replaceAll('|', '¦');
 }
 
-/** Takes no room and parts what stands on both sides of it. */
+/** Has no width and separates the characters on both sides of it. */
 const invisible = '\u200B';
 
 function escaped(text: string): string {

@@ -13,11 +13,11 @@ import { targetLabel } from './notify-target.ts';
 import { sendMessage, type WaysOut } from './send-message.ts';
 
 const hourMs = 3_600_000;
-/** After the store failed it is asked again so soon. */
+/** Wait before the store is asked again after a failure. */
 export const storeRestMs = 10_000;
-/** A message is tried for so long after its first try. */
+/** How long a message is tried after its first try. */
 const keepTryingMs = 24 * hourMs;
-/** Longer than any try takes: who finds one begun that nobody ended waits at least so long. */
+/** Longer than any try takes: after a try without a recorded end the next one waits at least this long. */
 const tryTakesMs = 90_000;
 
 export interface SenderOptions {
@@ -121,7 +121,7 @@ export class TargetSender {
     try {
       await sendMessage(target, this.#message(message, entries), ways, ending.signal);
     } catch (error) {
-      // Who is being ended does not know whether it arrived; the next life tries again.
+      // While shutting down it is unknown whether it arrived; the next daemon tries again.
       if (!ending.signal.aborted) await this.#failed(target, entries, toBatonError(error, 'notification_failed'));
       return;
     }
@@ -140,8 +140,8 @@ export class TargetSender {
     const at = clock.now();
     for (const entry of entries) entry.row = { ...entry.row, sentAt: at, nextTryAt: null, error: null };
     const key = book.messageKey(id, entries);
-    // Until it is written down it stays under way here: nobody sends it again. Should this life end before, the next one
-    // cannot know, and the receiver is told again, by the same id.
+    // Until it is recorded it stays under way here and is not sent again. Should the daemon end before, the next one
+    // cannot know, and sends it again with the same id.
     await untilWritten(() => store.notifications.sent(key, at), this.#options);
     logger.info('notification_sent', { target: targetLabel(target), ...this.#named(entries) });
   }
