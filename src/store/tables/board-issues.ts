@@ -65,7 +65,7 @@ export interface BoardPage {
 
 export type BoardIssues = ReturnType<typeof boardIssuesTable>;
 
-/** The board's own issues, with their labels and blockers. `core` has the rules of the board; this only keeps and finds. */
+/** The board's own issues, with their labels and blockers. `core` has the rules of the board; this only stores. */
 export function boardIssuesTable(db: Kysely<Database>, engine: Engine['name']) {
   const select = (project: string) => db.selectFrom('board_issues').selectAll().where('project', '=', project);
   const change = ({ project, issueId }: IssueKey) =>
@@ -96,7 +96,7 @@ export function boardIssuesTable(db: Kysely<Database>, engine: Engine['name']) {
           .execute(),
       ),
 
-    /** Sets the status if it still is `from`; null when it is not, or there is no such issue. The caller writes the history. */
+    /** Sets the status if it still is `from`; null otherwise, or without such an issue. The caller writes the history. */
     setStatus: (
       key: IssueKey,
       { from, to }: { readonly from: BoardStatus; readonly to: BoardStatus },

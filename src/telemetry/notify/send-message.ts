@@ -18,8 +18,8 @@ export const longestOutputBytes = 64 * 1024;
 export const notifyProvider: HttpProvider = { name: 'notify', announced: () => [], refusal: () => null };
 
 /**
- * Runs shell text with this environment and the usual variables, and none of Baton's secrets. A command that writes more than
- * `longestOutputBytes` to an output is ended.
+ * Runs shell text with this environment and the usual variables, and none of Baton's secrets. A command that writes more
+ * than `longestOutputBytes` to an output is ended.
  */
 export type RunCommand = (request: {
   readonly command: string;

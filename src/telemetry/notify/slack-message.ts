@@ -16,9 +16,9 @@ interface SlackMessage {
 }
 
 /**
- * A message as Slack's incoming webhooks take it, and compatible services. What must hold: the text of an issue is text. It forms
- * no link, mentions no one and opens no formatting that another line would close; the only link is that to the issue or to
- * the dashboard, made of an address that Baton has.
+ * A message as the incoming webhooks of Slack and of compatible services take it. What must hold: the text of an issue is
+ * text. It forms no link, mentions no one and opens no formatting that another line would close; the only link is that
+ * to the issue or to the dashboard, made of an address that Baton has.
  */
 export function slackMessage({ project, causes, dashboardUrl }: NotifyMessage): SlackMessage {
   const [first, ...others] = causes;
