@@ -139,6 +139,7 @@ function localWorkspaces(scratch: string, source: string, root: string): Workspa
     root,
     strategy: 'worktree',
     base: null,
+    branch: '{{ issue.identifier }}',
     copy: [],
     copyFrom: source,
     setup: null,

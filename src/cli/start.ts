@@ -86,15 +86,19 @@ function looksOf(workflow: string, surroundings: Surroundings): Pick<Settings, '
   } catch {
     return {
       server: { port: null, host: '127.0.0.1', allowedHosts: [] },
-      observability: { isViewShown: false, refreshMs: 500 },
+      observability: { dashboardEnabled: false, refreshMs: 500 },
     };
   }
 }
 
-function isViewed(flags: StartFlags, { isViewShown }: Settings['observability'], surroundings: Surroundings): boolean {
+function isViewed(
+  flags: StartFlags,
+  { dashboardEnabled }: Settings['observability'],
+  surroundings: Surroundings,
+): boolean {
   const { stdin, stdout, stderr, env } = surroundings;
   const isTerminal = stdin.isTTY === true && stdout.isTTY === true && stderr.isTTY === true && env.TERM !== 'dumb';
-  return isTerminal && isViewShown && flags.view !== false && flags.json !== true;
+  return isTerminal && dashboardEnabled && flags.view !== false && flags.json !== true;
 }
 
 interface StartParts {

@@ -38,8 +38,7 @@ export function validate(workflow: string, flags: { readonly json?: boolean }, s
 
 /** `baton schema`: the JSON Schema of the front matter. It is JSON with and without `--json`. */
 export function schema(_flags: unknown, surroundings: Surroundings): number {
-  const { trackers, backends } = workflowContext(surroundings);
-  surroundings.stdout.write(`${JSON.stringify(workflowSchema(trackers, backends), null, 2)}\n`);
+  surroundings.stdout.write(`${JSON.stringify(workflowSchema(workflowContext(surroundings)), null, 2)}\n`);
   return exitCodes.ok;
 }
 

@@ -1,14 +1,35 @@
+import type { SettingTable } from './settings/setting.ts';
+
 /**
- * What `workflow/` has to know of an agent backend to check the `agent` section: a backend exports one, `cli/` hands all
- * of them in.
+ * What `workflow/` has to know of an agent backend to read its settings: a backend exports one, `daemon/` hands all of
+ * them in.
  */
 export interface BackendProfile {
   /** As in `agent.backend`. */
   readonly name: string;
-  /** Settings without which the backend cannot start, as dotted keys such as `agent.command`. */
-  readonly requiredKeys: readonly string[];
+  /** The keys of its own; absent: it has none. */
+  readonly settings?: BackendSettings;
   /** Environment variables that it gets from the daemon beyond the usual ones, exact or as `PREFIX_*`. */
   readonly environment: readonly string[];
-  /** The variable that names the folder of an account, such as `CODEX_HOME`; null where accounts have none. */
+  /** The variable that names the folder of an account; null where accounts have none. */
   readonly homeVariable: string | null;
+}
+
+export interface BackendSettings {
+  /** Where the keys stand in the file: a section of its own, or `agent`. */
+  readonly section: string;
+  /** `Settings.backends` has their values under the name of the backend, as `Section` of these rows. */
+  readonly keys: SettingTable;
+  /** Other spellings, as dotted keys: `{'<section>.<name>': 'agent.<name>'}`. The key of `agent` wins. */
+  readonly aliases?: Readonly<Record<string, string>>;
+  /** Defaults of other keys that follow from a value of its own. */
+  readonly implied?: readonly ImpliedDefault[];
+}
+
+/** While `when` is `is`, the default of `key` is `value`. Keys are dotted. */
+export interface ImpliedDefault {
+  readonly key: string;
+  readonly value: string;
+  readonly when: string;
+  readonly is: string;
 }

@@ -47,7 +47,7 @@ export const errorCatalogue = {
   unsupported_agent_backend: { retryable: false, nextStep: 'Set `agent.backend` to one of the backends named above.' },
   missing_agent_command: {
     retryable: false,
-    nextStep: 'Give the backend its command: `agent.command` for `command`, `codex.command` for `codex`.',
+    nextStep: 'Give the key that the message names a command that starts the agent.',
   },
   missing_tracker_secret: {
     retryable: false,

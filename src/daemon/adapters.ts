@@ -2,7 +2,8 @@ import { fileURLToPath } from 'node:url';
 import type { Agent } from '../agent/agent.ts';
 import { type CodexAgentOptions, createCodexAgent } from '../agent/codex/codex-agent.ts';
 import { codexProfile } from '../agent/codex/profile.ts';
-import { commandProfile, createCommandAgent } from '../agent/command/command-agent.ts';
+import { codexSettings } from '../agent/codex/settings.ts';
+import { commandProfile, commandSettings, createCommandAgent } from '../agent/command/command-agent.ts';
 import type { AgentParts } from '../agent/launch-agent.ts';
 import { createRehearsalAgent, rehearsalProfile } from '../agent/rehearsal/rehearsal-agent.ts';
 import type { BackendProfile } from '../core/backend-profile.ts';
@@ -10,13 +11,13 @@ import { BatonError } from '../core/baton-error.ts';
 import type { AccountSettings, Settings } from '../core/settings.ts';
 import { Secret } from '../core/text/secret.ts';
 import { childEnvironment, usualVariables } from '../process/child-environment.ts';
-import type { WorkflowContext } from '../workflow/surroundings.ts';
+import type { WorkflowContext } from '../workflow/workflow-context.ts';
 import { secretsAmong } from './agent-environment.ts';
 import type { Surroundings } from './surroundings.ts';
 import { trackerProfiles } from './trackers.ts';
 
 /** The agent backends a workflow file may name. */
-const backendProfiles: readonly BackendProfile[] = [codexProfile, commandProfile, rehearsalProfile];
+export const backendProfiles: readonly BackendProfile[] = [codexProfile, commandProfile, rehearsalProfile];
 
 /** What the workflow room has to know of this machine and of the adapters. */
 export function workflowContext(surroundings: Surroundings): WorkflowContext {
@@ -50,10 +51,11 @@ export function agentVariables(
 }
 
 function agentOf(settings: Settings, agentParts: AgentParts, surroundings: Surroundings): Agent {
-  const { backend, command, turnTimeoutMs, readTimeoutMs } = settings.agent;
+  const { backend, turnTimeoutMs, readTimeoutMs } = settings.agent;
   if (backend === 'codex') {
     return createCodexAgent(codexOptions(settings, surroundings), agentParts);
   }
+  const { command } = commandSettings(settings);
   if (backend === 'command' && command !== null) return createCommandAgent({ command, turnTimeoutMs }, agentParts);
   if (backend === 'rehearsal') {
     const program = fileURLToPath(surroundings.rehearsalProgram);
@@ -63,9 +65,9 @@ function agentOf(settings: Settings, agentParts: AgentParts, surroundings: Surro
 }
 
 /** Codex as the settings want it. */
-export function codexOptions({ codex, agent }: Settings, { version }: Surroundings): CodexAgentOptions {
-  const { approvals, readTimeoutMs, turnTimeoutMs } = agent;
-  return { ...codex, approvals, readTimeoutMs, turnTimeoutMs, version };
+export function codexOptions(settings: Settings, { version }: Surroundings): CodexAgentOptions {
+  const { approvals, readTimeoutMs, turnTimeoutMs } = settings.agent;
+  return { ...codexSettings(settings), approvals, readTimeoutMs, turnTimeoutMs, version };
 }
 
 /** Variables that other accounts of the backend set and this one does not: whatever the daemon has there is theirs. */

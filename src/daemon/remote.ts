@@ -1,7 +1,8 @@
 import { type Clock, within } from '../clock/clock.ts';
 import type { Logger } from '../core/logger.ts';
 import type { RequestPressure } from '../core/requests/request-pressure.ts';
-import type { RequestAllowance, Settings } from '../core/settings.ts';
+import type { RequestAllowance } from '../core/settings/setting.ts';
+import type { Settings } from '../core/settings.ts';
 import type { Secret } from '../core/text/secret.ts';
 import type { HttpClient, HttpProvider, RequestWindow, SentRequest } from '../http/http.ts';
 import { KeptRetryAfter, type RefusalMemory } from '../http/kept-retry-after.ts';

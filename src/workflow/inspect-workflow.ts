@@ -1,8 +1,8 @@
 import { BatonError } from '../core/baton-error.ts';
 import type { Problem } from '../core/problem.ts';
 import { type LoadedWorkflow, loadWorkflow } from './load-workflow.ts';
-import type { WorkflowContext } from './surroundings.ts';
 import { tryTemplates } from './template/try-templates.ts';
+import type { WorkflowContext } from './workflow-context.ts';
 import { errorAt } from './workflow-problems.ts';
 
 /** All there is to say about a workflow file. */

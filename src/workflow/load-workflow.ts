@@ -2,17 +2,15 @@ import { createHash } from 'node:crypto';
 import type { Problem } from '../core/problem.ts';
 import { fenceRule, fenceState, isTrusted } from '../core/text/fence.ts';
 import type { PromptInput, Workflow } from '../core/workflow.ts';
-import { decodeText } from './decode-text.ts';
 import { parseFrontMatter } from './parse-front-matter.ts';
 import { parseSettings } from './parse-settings.ts';
-import { readWorkflowBytes } from './read-workflow-bytes.ts';
+import { decodeText, readWorkflowBytes } from './read-workflow-bytes.ts';
 import { splitFrontMatter } from './split-front-matter.ts';
-import type { WorkflowContext } from './surroundings.ts';
 import type { DescribedSetting } from './table/describe-settings.ts';
 import { branchName } from './template/branch-name.ts';
 import { compileTemplate, type Render } from './template/compile-template.ts';
-import { defaultPrompt } from './template/default-prompt.ts';
 import { issueVariables, promptVariables } from './template/prompt-variables.ts';
+import type { WorkflowContext } from './workflow-context.ts';
 import { errorAt, type Report, toWorkflowError } from './workflow-problems.ts';
 
 /** A good reading of a workflow file with what a person may want to know of it. */
@@ -35,7 +33,7 @@ export function parseWorkflow(bytes: Uint8Array, path: string, context: Workflow
   const report = (problem: Problem): void => void problems.push(problem);
   const parsed = parseSettings(parseFrontMatter(frontMatter, path), path, context, report);
   const prompt = compileTemplate({ ...templateIn(body, bodyLine), name: 'the prompt template', path }, report);
-  const branch = parsed && compileBranch(parsed.branchTemplate, path, report);
+  const branch = parsed && compileBranch(parsed.settings.workspace.branch, path, report);
 
   const errors = problems.filter((problem) => problem.severity === 'error');
   if (errors.length > 0 || parsed === null || prompt === null || branch === null) {
@@ -72,6 +70,15 @@ export function revisionOf(bytes: Uint8Array): string {
   return createHash('sha256').update(bytes).digest('hex').slice(0, 16);
 }
 
+/** The template of a workflow file without a body (specification 12.4). */
+const defaultPrompt = `You are working on an issue from the configured tracker.
+
+Identifier: {{ issue.identifier }}
+Title: {{ issue.title }}
+
+Body:
+{% if issue.description %}{{ issue.description }}{% else %}No description provided.{% endif %}`;
+
 /** The prompt is the body without blank lines around it; without any body it is the default one. */
 function templateIn(body: string, bodyLine: number): { text: string; firstLine: number } {
   const text = body.trim();
@@ -80,7 +87,7 @@ function templateIn(body: string, bodyLine: number): { text: string; firstLine: 
   return { text, firstLine: bodyLine + linesBefore };
 }
 
-/** Somebody whose file starts with a blank line has written a kind, and needs to hear why it does not count. */
+/** A user whose file starts with a blank line has written a kind, and needs to know why it does not count. */
 function withoutFrontMatter(problem: Problem): Problem {
   const hint = 'the file has no front matter, as its first line is not exactly ---';
   if (problem.code !== 'missing_tracker_kind') return problem;

@@ -1,5 +1,5 @@
 import { basename, dirname } from 'node:path';
-import type { HookSettings, LimitSettings, Settings } from '../core/settings.ts';
+import type { HookSettings, Settings } from '../core/settings.ts';
 import type { FrontMatter } from './parse-front-matter.ts';
 import { resolveAgent } from './resolve/resolve-agent.ts';
 import { resolveNotify } from './resolve/resolve-notify.ts';
@@ -7,16 +7,15 @@ import { resolvePolling } from './resolve/resolve-polling.ts';
 import { resolveStoreUrl } from './resolve/resolve-store.ts';
 import { findTracker, resolveTracker } from './resolve/resolve-tracker.ts';
 import { resolveWorkspace, script } from './resolve/resolve-workspace.ts';
-import type { WorkflowContext } from './surroundings.ts';
 import { type DescribedSetting, describeSettings } from './table/describe-settings.ts';
 import { readSettings, sectionOf } from './table/read-settings.ts';
-import type { SettingValues } from './table/setting-table.ts';
+import { settingRows } from './table/setting-table.ts';
 import { reportUnknownKeys } from './table/unknown-keys.ts';
+import type { WorkflowContext } from './workflow-context.ts';
 import type { Report } from './workflow-problems.ts';
 
 export interface ParsedSettings {
   readonly settings: Settings;
-  readonly branchTemplate: string;
   readonly described: readonly DescribedSetting[];
 }
 
@@ -34,88 +33,60 @@ export function parseSettings(
   const { surroundings, trackers, backends } = context;
   const place = { workflowDir: dirname(path), surroundings };
   const section = sectionOf(frontMatter, 'tracker');
-  const read = readSettings(frontMatter, report);
-  const { values } = read;
+  const rows = settingRows(context);
+  const read = readSettings(frontMatter, rows, backends, report);
+  const { plain } = read;
 
   // A kind of the wrong type is already reported; asking for it again would only confuse.
-  const kindIsBad = values['tracker.kind'] === null && Object.hasOwn(section, 'kind');
-  const profile = kindIsBad ? null : findTracker(values['tracker.kind'], trackers, report);
-  const tracker = profile && resolveTracker(profile, section, values, place, report);
+  const kindIsBad = plain.tracker.kind === null && Object.hasOwn(section, 'kind');
+  const profile = kindIsBad ? null : findTracker(plain.tracker.kind, trackers, report);
+  const tracker = profile && resolveTracker(profile, section, plain, place, report);
   const providers = [...trackers.map(({ kind }) => kind), 'notify'];
-  // A tracker that wants a secret is somebody else's.
+  // A tracker that wants a secret is a remote service.
   const isRemote = profile?.keys.some(({ secret }) => secret === true) ?? false;
   const polling = resolvePolling(frontMatter, read, { timeZone: surroundings.timeZone, providers, isRemote }, report);
-  const workspace = resolveWorkspace(values, { ...place, path }, report);
-  const store = resolveStoreUrl(values['store.url'], surroundings, report);
-  const notify = resolveNotify(values, { surroundings, timeZone: polling.timeZone }, report);
+  const workspace = resolveWorkspace(plain.workspace, { ...place, path }, report);
+  const store = resolveStoreUrl(plain.store.url, surroundings, report);
+  const notify = resolveNotify(plain.notify, { surroundings, timeZone: polling.timeZone }, report);
   const secrets = [
     ...(tracker?.settings.secretEnvironment ?? []),
     ...store.variables,
     ...workspace.secretVariables,
     ...notify.secretVariables,
   ];
-  const agent = resolveAgent(read, { ...place, backends, secrets }, report);
-  reportUnknownKeys(frontMatter, profile, trackers, report);
+  const agent = resolveAgent(read, { ...place, backends, rows, secrets }, report);
+  reportUnknownKeys(frontMatter, rows, profile === null ? trackers : [profile], report);
   if (profile === null || tracker === null) return null;
 
   const settings: Settings = {
-    project: { name: values['project.name']?.trim() ?? (basename(place.workflowDir) || 'project') },
-    store: { url: store.url, retentionDays: values['store.retention_days'], leaseMs: values['store.lease_ms'] },
+    ...plain,
+    project: { name: plain.project.name?.trim() ?? (basename(place.workflowDir) || 'project') },
+    store: { ...plain.store, url: store.url },
     tracker: tracker.settings,
-    polling: polling.settings,
+    polling,
     workspace: workspace.settings,
-    hooks: readHooks(values),
+    hooks: readHooks(plain.hooks),
     agent: agent.settings,
-    limits: readLimitSettings(values),
-    codex: {
-      command: values['codex.command'],
-      approvalPolicy: values['codex.approval_policy'],
-      threadSandbox: values['codex.thread_sandbox'],
-      turnSandboxPolicy: values['codex.turn_sandbox_policy'],
-      tools: values['codex.tools'],
-    },
-    server: {
-      port: values['server.port'],
-      host: values['server.host'].trim(),
-      allowedHosts: values['server.allowed_hosts'],
-    },
-    observability: {
-      isViewShown: values['observability.dashboard_enabled'],
-      refreshMs: values['observability.refresh_ms'],
-    },
     notify: notify.settings,
+    server: { ...plain.server, host: plain.server.host.trim() },
+    backends: read.backends,
     secretEnvironment: [...new Set([...secrets, ...agent.secretVariables])],
   };
   const origins = new Map([
-    ...[...read.given].map((key) => [key, 'file'] as const),
+    ...read.origins,
     ...tracker.origins,
-    ...agent.origins,
     ...workspace.origins,
     ['store.url', store.origin] as const,
   ]);
-  const branchTemplate = values['workspace.branch'];
-  const inForce = { ...settings, branchTemplate, timeZone: polling.timeZone, notifyTimeZone: notify.timeZone };
-  return { settings, branchTemplate, described: describeSettings(inForce, profile, origins) };
+  return { settings, described: describeSettings(settings, rows, profile, origins) };
 }
 
-function readHooks(values: SettingValues): HookSettings {
+function readHooks({ timeoutMs, ...scripts }: HookSettings): HookSettings {
   return {
-    afterCreate: script(values['hooks.after_create']),
-    beforeRun: script(values['hooks.before_run']),
-    afterRun: script(values['hooks.after_run']),
-    beforeRemove: script(values['hooks.before_remove']),
-    timeoutMs: values['hooks.timeout_ms'],
-  };
-}
-
-function readLimitSettings(values: SettingValues): LimitSettings {
-  return {
-    runsPerIssue: values['limits.runs_per_issue'],
-    tokensPerIssue: values['limits.tokens_per_issue'],
-    runWallTimeMs: values['limits.run_wall_time_ms'],
-    issueWallTimeMs: values['limits.issue_wall_time_ms'],
-    usdPerIssue: values['limits.usd_per_issue'],
-    tokensPerDay: values['limits.tokens_per_day'],
-    usdPerDay: values['limits.usd_per_day'],
+    timeoutMs,
+    afterCreate: script(scripts.afterCreate),
+    beforeRun: script(scripts.beforeRun),
+    afterRun: script(scripts.afterRun),
+    beforeRemove: script(scripts.beforeRemove),
   };
 }

@@ -7,7 +7,7 @@ import type { Logger } from '../core/logger.ts';
 import type { WorkflowReading, WorkflowSource } from '../core/workflow.ts';
 import { type LoadedWorkflow, parseWorkflow, revisionOf } from './load-workflow.ts';
 import { readWorkflowBytes } from './read-workflow-bytes.ts';
-import type { WorkflowContext } from './surroundings.ts';
+import type { WorkflowContext } from './workflow-context.ts';
 
 export interface WorkflowFileOptions {
   /** Absolute. */

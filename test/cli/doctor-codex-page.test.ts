@@ -34,9 +34,8 @@ describe('docs/agents/codex.md', () => {
   });
 
   it('names every key of codex', () => {
-    const { trackers, backends } = givenContext();
     // As an editor gets it: plain JSON.
-    const { codex } = JSON.parse(JSON.stringify(workflowSchema(trackers, backends))).properties;
+    const { codex } = JSON.parse(JSON.stringify(workflowSchema(givenContext()))).properties;
     expect(Object.keys(codex.properties)).toContain('command');
     for (const key of Object.keys(codex.properties)) expect(text).toContain(`\`codex.${key}\``);
   });

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
 import type { AgentEvent, AgentProcess, SessionRequest } from '../../src/agent/agent.ts';
-import { createCommandAgent } from '../../src/agent/command/command-agent.ts';
+import { commandSettings, createCommandAgent } from '../../src/agent/command/command-agent.ts';
 import type { AgentParts } from '../../src/agent/launch-agent.ts';
 import { createRehearsalAgent } from '../../src/agent/rehearsal/rehearsal-agent.ts';
 import { systemChance } from '../../src/clock/system-chance.ts';
@@ -12,13 +12,7 @@ import { systemClock } from '../../src/clock/system-clock.ts';
 import type { Issue } from '../../src/core/issue/issue.ts';
 import type { RunOutcome, RunStage } from '../../src/core/run/run.ts';
 import type { Delivery } from '../../src/core/run/run-evidence.ts';
-import type {
-  AccountSettings,
-  AgentSettings,
-  HookSettings,
-  TrackerSettings,
-  WorkspaceSettings,
-} from '../../src/core/settings.ts';
+import type { AccountSettings, HookSettings, TrackerSettings, WorkspaceSettings } from '../../src/core/settings.ts';
 import type { ToolHost } from '../../src/core/tool-door.ts';
 import type { PromptInput } from '../../src/core/workflow.ts';
 import { listMarkedProcesses } from '../../src/process/containment/marked-processes.ts';
@@ -31,10 +25,10 @@ import type { WorkspaceFacts } from '../../src/workspace/workspace.ts';
 import { createWorkspaceGround } from '../../src/workspace/workspace-ground.ts';
 import { issue as someIssue } from '../fake/issues.ts';
 import { memoryLogger } from '../fake/memory-logger.ts';
-import { settings as someSettings } from '../fake/settings.ts';
+import { type SettingChanges, settings as someSettings } from '../fake/settings.ts';
 
 export interface Staging {
-  readonly agent?: Partial<AgentSettings>;
+  readonly agent?: SettingChanges['agent'];
   readonly tracker?: Partial<TrackerSettings>;
   readonly hooks?: Partial<HookSettings>;
   readonly workspace?: Partial<WorkspaceSettings>;
@@ -125,7 +119,9 @@ export function stageRun(prompt: string, staging: Staging = {}): StagedRun {
     clock: systemClock,
     chance: systemChance,
     toolHost: staging.toolHost ?? null,
-    agentFor: ({ agent: { backend, command, turnTimeoutMs } }) => {
+    agentFor: (now) => {
+      const { backend, turnTimeoutMs } = now.agent;
+      const { command } = commandSettings(now);
       const agent =
         backend === 'command'
           ? createCommandAgent({ command: command ?? '', turnTimeoutMs }, parts)

@@ -1,8 +1,8 @@
 import type {
   AccountSettings,
-  AdaptiveSettings,
   AgentSettings,
   LimitSettings,
+  PollingSettings,
   Settings,
 } from '../../src/core/settings.ts';
 import { settings } from '../fake/settings.ts';
@@ -121,7 +121,7 @@ export function drawPlan(seed: number, changes: Partial<Plan> = {}): Plan {
 function drawSettings(draw: Draw, { retention, pace }: { readonly retention: Draw; readonly pace: Draw }): Settings {
   const intervalMs = draw.pick([5_000, 15_000, 30_000]);
   const drawn = settings({
-    polling: { intervalMs, mode: pace.pick(['fixed', 'fixed', 'adaptive']), adaptive: quickPace(intervalMs) },
+    polling: { intervalMs, mode: pace.pick(['fixed', 'fixed', 'adaptive']), ...quickPace(intervalMs) },
     tracker: { requiredLabels: draw.chance(0.3) ? labels : [] },
     agent: {
       maxConcurrentAgents: draw.between(1, 5),
@@ -161,7 +161,7 @@ function withPersons(draw: Draw, drawn: Settings): Settings {
 }
 
 /** Slow enough to matter, quick enough that nobody waits for ever: a tracker that failed rests for the longest at most. */
-function quickPace(intervalMs: number): AdaptiveSettings {
+function quickPace(intervalMs: number): Partial<PollingSettings> {
   return {
     activeIntervalMs: intervalMs,
     idleIntervalMs: Math.min(2 * intervalMs, slowestPaceMs),

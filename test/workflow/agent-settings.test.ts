@@ -66,7 +66,7 @@ describe('the settings of questions, quota and recovery', () => {
   });
 
   it('take the tools of Codex, and no other way', () => {
-    expect(givenMemory('codex: {tools: mcp}').settings.codex.tools).toBe('mcp');
+    expect(givenMemory('codex: {tools: mcp}').settings.backends.codex?.tools).toBe('mcp');
     expect(refused('codex: {tools: all}')).toEqual(['codex.tools']);
   });
 });

@@ -44,7 +44,7 @@ describe('YAML', () => {
 
   it('reads keys that are numbers or booleans as text', () => {
     const policy = 'codex: {turn_sandbox_policy: {1: a, true: b, 0x10: c}}';
-    expect(givenMemory(policy).settings.codex.turnSandboxPolicy).toEqual({ 1: 'a', true: 'b', '0x10': 'c' });
+    expect(givenMemory(policy).settings.backends.codex?.turnSandboxPolicy).toEqual({ 1: 'a', true: 'b', '0x10': 'c' });
     for (const bad of ['? [x]\n: y', '? {x: 1}\n: y', '~: y'])
       expect(faultsOf(bad), bad).toMatchObject([{ problem: 'key_not_text' }]);
   });
@@ -103,7 +103,7 @@ describe('YAML', () => {
     expect(settings.workspace.root).toMatch(/^\/tmp\/baton_workspaces\/repo-[0-9a-f]{12}$/);
     expect(settings.agent.maxTurns).toBe(20);
     expect(settings.polling.intervalMs).toBe(30_000);
-    expect(settings.codex.turnSandboxPolicy).toEqual({ type: 'x', deep: { kept: 1 } });
+    expect(settings.backends.codex?.turnSandboxPolicy).toEqual({ type: 'x', deep: { kept: 1 } });
   });
 
   // @conforms workflow.9

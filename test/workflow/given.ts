@@ -1,3 +1,6 @@
+import { readFileSync } from 'node:fs';
+import { codexProfile } from '../../src/agent/codex/profile.ts';
+import { commandProfile } from '../../src/agent/command/command-agent.ts';
 import { BatonError } from '../../src/core/baton-error.ts';
 import type { Issue } from '../../src/core/issue/issue.ts';
 import type { Problem } from '../../src/core/problem.ts';
@@ -5,7 +8,7 @@ import { boardProfile } from '../../src/tracker/board/profile.ts';
 import { linearProfile } from '../../src/tracker/linear/profile.ts';
 import { memoryProfile } from '../../src/tracker/memory/profile.ts';
 import { type LoadedWorkflow, parseWorkflow } from '../../src/workflow/load-workflow.ts';
-import type { WorkflowContext } from '../../src/workflow/surroundings.ts';
+import type { WorkflowContext } from '../../src/workflow/workflow-context.ts';
 
 /** Where the workflow file of these tests is said to be. */
 export const path = '/repo/WORKFLOW.md';
@@ -14,13 +17,15 @@ export function givenContext(env: Record<string, string> = {}): WorkflowContext 
   return {
     surroundings: { env, homeDir: '/home/me', tmpDir: '/tmp', timeZone: 'Asia/Tokyo' },
     trackers: [memoryProfile, linearProfile, boardProfile],
-    backends: [
-      { name: 'codex', requiredKeys: [], environment: ['CODEX_*', 'OPENAI_*'], homeVariable: 'CODEX_HOME' },
-      { name: 'command', requiredKeys: ['agent.command'], environment: [], homeVariable: null },
-      { name: 'rehearsal', requiredKeys: [], environment: [], homeVariable: null },
-    ],
+    backends: [codexProfile, commandProfile, { name: 'rehearsal', environment: [], homeVariable: null }],
   };
 }
+
+/** The prompt of a file without a body, as docs/configuration.md shows it. */
+export const defaultPrompt =
+  /means this prompt:\n\n```liquid\n(.*?)\n```/s.exec(
+    readFileSync(new URL('../../docs/configuration.md', import.meta.url), 'utf8'),
+  )?.[1] ?? '';
 
 /** A workflow file with this front matter and body, read. */
 export function given(frontMatter: string, env: Record<string, string> = {}, body = 'Do it.'): LoadedWorkflow {

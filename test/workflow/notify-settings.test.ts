@@ -22,7 +22,7 @@ const refused = (list: string) => refusal(() => loaded(`{targets: ${list}}`));
 describe('notify', () => {
   it('tells nobody anything where nothing is said', () => {
     const { notify } = givenMemory('').settings;
-    expect(notify).toEqual({ targets: [], quietHours: null, evenInQuietHours: false });
+    expect(notify).toEqual({ targets: [], quietHours: null, timeZone: 'Asia/Tokyo', evenInQuietHours: false });
     expect(loaded('{targets: []}').settings.notify).toEqual(notify);
   });
 

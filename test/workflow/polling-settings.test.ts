@@ -17,14 +17,13 @@ describe('the mode of polling', () => {
     expect(settings.polling).toEqual({
       mode: 'fixed',
       intervalMs: 5000,
-      adaptive: {
-        activeIntervalMs: 15_000,
-        idleIntervalMs: 60_000,
-        dormantIntervalMs: 300_000,
-        idleAfterMs: 600_000,
-        dormantAfterMs: 3_600_000,
-      },
+      activeIntervalMs: 15_000,
+      idleIntervalMs: 60_000,
+      dormantIntervalMs: 300_000,
+      idleAfterMs: 600_000,
+      dormantAfterMs: 3_600_000,
       quietHours: null,
+      timeZone: 'Asia/Tokyo',
       freshnessMs: 1000,
       jobIntervalsMs: {},
       budget: { requestsPerHour: null, requestsPerDay: null },
@@ -38,7 +37,7 @@ describe('the mode of polling', () => {
     );
     expect(settings.polling).toMatchObject({
       mode: 'adaptive',
-      adaptive: { activeIntervalMs: 1, idleIntervalMs: 2, dormantIntervalMs: 3, idleAfterMs: 4, dormantAfterMs: 5 },
+      ...{ activeIntervalMs: 1, idleIntervalMs: 2, dormantIntervalMs: 3, idleAfterMs: 4, dormantAfterMs: 5 },
     });
     expect(warnings).toEqual([]);
   });
@@ -138,7 +137,7 @@ describe('quiet hours', () => {
     expect(problemsIn(error)).toMatchObject([
       { key: 'polling.quiet_hours', details: { problem: 'wrong_value', expected: 'quiet_hours' } },
     ]);
-    expect(error.message).toContain('"22:00-06:00"');
+    expect(error.message).toContain('22:00-06:00');
   });
 
   it('are those of the machine where the file names no time zone', () => {

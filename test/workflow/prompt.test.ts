@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { Issue } from '../../src/core/issue/issue.ts';
 import type { PromptInput } from '../../src/core/workflow.ts';
-import { defaultPrompt } from '../../src/workflow/template/default-prompt.ts';
 import { tryTemplates } from '../../src/workflow/template/try-templates.ts';
-import { given, givenIssue, path, problemsIn, refusal } from './given.ts';
+import { defaultPrompt, given, givenIssue, path, problemsIn, refusal } from './given.ts';
 
 const workflowWith = (body: string) => given('tracker: {kind: memory}', {}, body);
 

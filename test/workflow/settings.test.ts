@@ -62,9 +62,9 @@ describe('settings', () => {
 
   // @conforms C13
   it('any text is an approval policy', () => {
-    const { codex } = givenMemory('codex: {approval_policy: definitely-not-valid}').settings;
-    expect(codex.approvalPolicy).toBe('definitely-not-valid');
-    expect(givenMemory('codex: {approval_policy: ""}').settings.codex.approvalPolicy).toBe('');
+    const { codex } = givenMemory('codex: {approval_policy: definitely-not-valid}').settings.backends;
+    expect(codex?.approvalPolicy).toBe('definitely-not-valid');
+    expect(givenMemory('codex: {approval_policy: ""}').settings.backends.codex?.approvalPolicy).toBe('');
   });
 
   // @conforms C14
@@ -76,8 +76,10 @@ describe('settings', () => {
 
   // @conforms C16
   it('any text is a thread sandbox, a number is not', () => {
-    expect(givenMemory('codex: {thread_sandbox: unsafe-ish}').settings.codex.threadSandbox).toBe('unsafe-ish');
-    expect(givenMemory('codex: {thread_sandbox: ""}').settings.codex.threadSandbox).toBe('');
+    expect(givenMemory('codex: {thread_sandbox: unsafe-ish}').settings.backends.codex?.threadSandbox).toBe(
+      'unsafe-ish',
+    );
+    expect(givenMemory('codex: {thread_sandbox: ""}').settings.backends.codex?.threadSandbox).toBe('');
     expect(keysIn(refused('codex: {thread_sandbox: 123}'))).toEqual(['codex.thread_sandbox']);
   });
 
@@ -85,18 +87,17 @@ describe('settings', () => {
   it('a turn sandbox policy is handed on unchanged', () => {
     const { codex } = givenMemory(
       'codex: {turn_sandbox_policy: {type: workspaceWrite, writableRoots: [relative/path]}}',
-    ).settings;
-    expect(codex.turnSandboxPolicy).toEqual({ type: 'workspaceWrite', writableRoots: ['relative/path'] });
+    ).settings.backends;
+    expect(codex?.turnSandboxPolicy).toEqual({ type: 'workspaceWrite', writableRoots: ['relative/path'] });
     expect(keysIn(refused('codex: {turn_sandbox_policy: off}'))).toEqual(['codex.turn_sandbox_policy']);
   });
 
   // @conforms C26
   it('what is not given has its default', () => {
-    const { agent, codex, tracker, workspace, hooks } = givenMemory('').settings;
+    const { agent, backends, tracker, workspace, hooks } = givenMemory('').settings;
     expect(workspace.root).toMatch(/^\/tmp\/baton_workspaces\/repo-[0-9a-f]{12}$/);
     expect(agent).toEqual({
       backend: 'codex',
-      command: null,
       env: [],
       accounts: ['codex', 'command', 'rehearsal'].map((name) => ({ name, backend: name, env: {}, home: null })),
       quotaStopPercent: 95,
@@ -119,7 +120,8 @@ describe('settings', () => {
       readTimeoutMs: 5000,
       stallTimeoutMs: 300_000,
     });
-    expect(codex).toEqual({
+    expect(backends.command).toEqual({ command: null });
+    expect(backends.codex).toEqual({
       command: 'codex app-server',
       approvalPolicy: { reject: { sandbox_approval: true, rules: true, mcp_elicitations: true } },
       threadSandbox: 'workspace-write',
@@ -187,7 +189,7 @@ server: {port: -1, host: 123}`),
   it('settings of a future Codex pass through', () => {
     const { codex } = givenMemory(
       'codex: {approval_policy: future-policy, thread_sandbox: future-sandbox, turn_sandbox_policy: {type: futureSandbox, nested: {flag: true}}}',
-    ).settings;
+    ).settings.backends;
     expect(codex).toMatchObject({
       approvalPolicy: 'future-policy',
       threadSandbox: 'future-sandbox',
@@ -220,8 +222,8 @@ server: {port: -1, host: 123}`),
 
   // @conforms C49
   it('an approval policy replaces the default as a whole', () => {
-    const { codex } = givenMemory('codex: {approval_policy: {reject: {sandbox_approval: true}}}').settings;
-    expect(codex.approvalPolicy).toEqual({ reject: { sandbox_approval: true } });
+    const { codex } = givenMemory('codex: {approval_policy: {reject: {sandbox_approval: true}}}').settings.backends;
+    expect(codex?.approvalPolicy).toEqual({ reject: { sandbox_approval: true } });
   });
 
   it('reads whole numbers and booleans that are written as text', () => {
@@ -229,7 +231,7 @@ server: {port: -1, host: 123}`),
       'polling: {interval_ms: "5000"}\nobservability: {dashboard_enabled: "0"}',
     );
     expect(settings.polling.intervalMs).toBe(5000);
-    expect(settings.observability.isViewShown).toBe(false);
+    expect(settings.observability.dashboardEnabled).toBe(false);
     expect(warnings).toEqual([]);
     for (const bad of [
       '1.5',
@@ -286,7 +288,9 @@ describe('the agent section', () => {
     expect(problemsOf('agent: {backend: command, command: " "}')).toMatchObject([
       { code, key: 'agent.command', details: { problem: 'wrong_value' } },
     ]);
-    expect(givenMemory('agent: {backend: command, command: ./run}').settings.agent.command).toBe('./run');
+    expect(givenMemory('agent: {backend: command, command: ./run}').settings.backends.command).toEqual({
+      command: './run',
+    });
   });
 
   it('takes a timeout from agent, else from codex, else the default', () => {

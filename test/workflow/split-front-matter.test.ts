@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { splitFrontMatter } from '../../src/workflow/split-front-matter.ts';
-import { defaultPrompt } from '../../src/workflow/template/default-prompt.ts';
-import { given, givenIssue, givenText, problemsIn, refusal } from './given.ts';
+import { defaultPrompt, given, givenIssue, givenText, problemsIn, refusal } from './given.ts';
 
 describe('the cut between front matter and body', () => {
   // @conforms C23

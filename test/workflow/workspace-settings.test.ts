@@ -22,6 +22,7 @@ describe('the workspace section', () => {
     expect(rest).toEqual({
       repo: null,
       strategy: 'none',
+      branch: 'baton/{{ issue.identifier | downcase }}',
       base: null,
       copy: [],
       copyFrom: '/repo',

@@ -7,19 +7,13 @@ import { launchCodex } from './session/launch-codex.ts';
 import { CodexSession } from './session/session.ts';
 import { toolsTokenVariable } from './session/session-params.ts';
 import { isThreadInUse, threadInUse } from './session/thread-in-use.ts';
+import type { CodexSettings } from './settings.ts';
 import { readonlyCode } from './shell-text.ts';
 import { CodexRefusal } from './wire/connection.ts';
 
-export interface CodexAgentOptions {
-  /** Shell text from the workflow file, run by a login shell; nothing is added to it. */
-  readonly command: string;
-  readonly approvalPolicy: string | Readonly<Record<string, unknown>>;
-  readonly threadSandbox: string;
-  /** Null: as the sandbox of the thread. */
-  readonly turnSandboxPolicy: Readonly<Record<string, unknown>> | null;
+export interface CodexAgentOptions extends CodexSettings {
   /** How Baton answers what Codex wants to be allowed. */
   readonly approvals: CodexApprovals;
-  readonly tools: 'dynamic' | 'mcp' | 'none';
   /** The longest silence while Codex owes an answer. */
   readonly readTimeoutMs: number;
   /** The longest silence inside a turn. */

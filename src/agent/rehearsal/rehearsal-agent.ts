@@ -21,7 +21,6 @@ export interface RehearsalAgentOptions {
 
 export const rehearsalProfile: BackendProfile = {
   name: 'rehearsal',
-  requiredKeys: [],
   environment: [rehearsalHaste],
   homeVariable: rehearsalHome,
 };

@@ -3,6 +3,7 @@ import { codexKeyLoginCommand } from '../../agent/codex/key-login-command.ts';
 import { type CodexLook, isUnknownHere, lookAtCodex } from '../../agent/codex/look-at-codex.ts';
 import { pinnedCodexVersion } from '../../agent/codex/pinned-version.ts';
 import { codexLoginCommand } from '../../agent/codex/resume-command.ts';
+import { codexSettings } from '../../agent/codex/settings.ts';
 import { isBrokenConfig } from '../../agent/codex/turn/codex-error.ts';
 import { CodexRefusal } from '../../agent/codex/wire/connection.ts';
 import { systemChance } from '../../clock/system-chance.ts';
@@ -116,7 +117,7 @@ function cannotStart(error: unknown, settings: Settings): Finding {
     const mend = 'see that its network works, or raise agent.read_timeout_ms';
     return ill('codex', said, mend, { ...details, code: 'no_answer' });
   }
-  const command = harmlessLine(`codex.command ("${settings.codex.command}")`);
+  const command = harmlessLine(`codex.command ("${codexSettings(settings).command}")`);
   const mend = `mend ${command}: it has to start an app server, as \`codex app-server\` does`;
   return ill('codex', said, mend, { ...details, code: 'no_app_server' });
 }

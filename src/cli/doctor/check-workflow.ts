@@ -1,4 +1,5 @@
 import path from 'node:path';
+import { commandSettings } from '../../agent/command/command-agent.ts';
 import { systemChance } from '../../clock/system-chance.ts';
 import { systemClock } from '../../clock/system-clock.ts';
 import type { Settings } from '../../core/settings.ts';
@@ -58,9 +59,9 @@ async function checkAgent(settings: Settings, surroundings: Surroundings): Promi
  * A command is shell text; its first word that is no assignment is the program, and most often the one that is missing.
  * The shell that will run it is asked, for it also knows `exec`, `cd` and the like.
  */
-async function checkProgram({ agent }: Settings, surroundings: Surroundings): Promise<Finding> {
-  const { backend, command } = agent;
-  const words = (command ?? '').trim().split(/\s+/);
+async function checkProgram(settings: Settings, surroundings: Surroundings): Promise<Finding> {
+  const { backend } = settings.agent;
+  const words = (commandSettings(settings).command ?? '').trim().split(/\s+/);
   const program = words.find((word) => !/^[A-Za-z_]\w*=/.test(word)) ?? '';
   const check = 'agent_program';
   if (!/^[\w./+@:-]+$/.test(program))

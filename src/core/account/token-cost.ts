@@ -1,4 +1,4 @@
-import type { TokenPrice } from '../settings.ts';
+import type { TokenPrice } from '../settings/setting.ts';
 
 /** Tokens that were used. */
 export interface TokenCounts {

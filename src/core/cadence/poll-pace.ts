@@ -45,8 +45,8 @@ function fixedPace({ intervalMs }: PollingSettings): Pace {
   return { mode: 'fixed', intervalMs };
 }
 
-function adaptivePace({ adaptive, quietHours }: PollingSettings, now: number, lastActivityAt: number | null): Pace {
-  const { activeIntervalMs, idleIntervalMs, dormantIntervalMs, idleAfterMs, dormantAfterMs } = adaptive;
+function adaptivePace(polling: PollingSettings, now: number, lastActivityAt: number | null): Pace {
+  const { activeIntervalMs, idleIntervalMs, dormantIntervalMs, idleAfterMs, dormantAfterMs, quietHours } = polling;
   if (quietHours !== null && isQuiet(now, quietHours)) return { mode: 'quiet', intervalMs: dormantIntervalMs };
   // What seems to be still to come was now: the clock was set back.
   const since = lastActivityAt === null ? Number.NEGATIVE_INFINITY : Math.min(lastActivityAt, now);

@@ -45,7 +45,7 @@ export interface NotifyIssue {
 
 export interface NeedsYouFact {
   readonly kind: 'question' | 'held' | 'limit' | 'review' | 'account' | 'daemon';
-  /** Its name for as long as it is there, such as `account:codex/work`. */
+  /** Its name for as long as it is there, such as `account:<backend>/<name>`. */
   readonly key: string;
   /** For programs. */
   readonly code: string;

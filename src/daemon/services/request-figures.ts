@@ -1,7 +1,8 @@
 import { pressureOf } from '../../core/requests/request-budget.ts';
 import { importanceOf, type RequestCause } from '../../core/requests/request-caller.ts';
 import type { PressureStep } from '../../core/requests/request-pressure.ts';
-import type { PollingSettings, RequestAllowance } from '../../core/settings.ts';
+import type { RequestAllowance } from '../../core/settings/setting.ts';
+import type { PollingSettings } from '../../core/settings.ts';
 import type { RequestBucket, RequestSum } from '../../store/tables/request-counts.ts';
 
 export const minuteMs = 60_000;

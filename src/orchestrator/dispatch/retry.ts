@@ -157,7 +157,7 @@ export class Retries {
   #trackerWait({ issue, failedReads }: Retrying, error: BatonError): Delay {
     const { reads, clock, source, logger } = this.#parts;
     logger.warn('retry_read_failed', { issue_id: issue.id, issue_identifier: issue.identifier, error });
-    const { dormantIntervalMs } = source.read().workflow.settings.polling.adaptive;
+    const { dormantIntervalMs } = source.read().workflow.settings.polling;
     const isResting = reads.rest.isResting();
     const ownWaitMs = Math.min(againMs * 2 ** failedReads, dormantIntervalMs);
     const delayMs = Math.max(againMs, isResting ? reads.rest.until - clock.monotonic() : ownWaitMs);

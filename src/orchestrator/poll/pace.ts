@@ -72,6 +72,6 @@ export function pollNotBefore(
 /** How long a tracker is left alone after so many failures in a row; one on this machine is asked again at once. */
 export function restMs(parts: PaceParts, failures: number): number {
   if (trackerNow(parts)?.isLocal === true) return 0;
-  const { adaptive } = parts.source.read().workflow.settings.polling;
-  return afterFailures(paceNow(parts).intervalMs, failures, adaptive.dormantIntervalMs);
+  const { dormantIntervalMs } = parts.source.read().workflow.settings.polling;
+  return afterFailures(paceNow(parts).intervalMs, failures, dormantIntervalMs);
 }

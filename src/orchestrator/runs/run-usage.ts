@@ -1,6 +1,6 @@
 import type { TokenUsage } from '../../agent/agent.ts';
 import { costWith } from '../../core/account/token-cost.ts';
-import type { TokenPrice } from '../../core/settings.ts';
+import type { TokenPrice } from '../../core/settings/setting.ts';
 
 /** What a run has used so far; no figure ever falls. */
 export interface RunUsage {

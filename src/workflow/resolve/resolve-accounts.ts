@@ -1,12 +1,10 @@
 import type { BackendProfile } from '../../core/backend-profile.ts';
+import type { WrittenAccount } from '../../core/settings/setting.ts';
 import type { AccountSettings } from '../../core/settings.ts';
 import { Secret } from '../../core/text/secret.ts';
-import type { Surroundings } from '../surroundings.ts';
-import type { WrittenAccount } from '../table/agent-types.ts';
+import type { Surroundings } from '../workflow-context.ts';
 import { errorAt, type Report, warningAt } from '../workflow-problems.ts';
-import { lookUp, resemblesReference, variableNamed } from './environment-reference.ts';
-import { looksLikeSecret } from './looks-like-secret.ts';
-import { resolvePath } from './resolve-path.ts';
+import { lookUp, resemblesReference, resolvePath, variableNamed } from './references.ts';
 
 const list = 'agent.accounts';
 
@@ -156,4 +154,20 @@ function reportTwins(accounts: readonly AccountSettings[], report: Report): void
     }
     seen.add(id);
   }
+}
+
+const secretName = /(?:^|_)(?:API_?KEY|KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASS|CREDENTIALS?|AUTH)(?:_|$)/i;
+/** How keys of well-known services begin. */
+const keyBeginning = /^(?:sk-|pk-|gh[a-z]_|github_pat_|glpat-|xox[a-z]-|lin_api_|AKIA|AIza|eyJ)/;
+const credentialsInAddress = /:\/\/[^/@\s]*:[^/@\s]*@/;
+/** Letters and digits mixed, without a space or a slash, and longer than any word. */
+const longAndRandom = /^(?=.*\d)(?=.*[A-Za-z])[A-Za-z0-9_+=.-]{32,}$/;
+
+/** Whether a variable with this value is probably a secret: by how it is called, or by how its value looks. */
+function looksLikeSecret(name: string, value: string): boolean {
+  const text = value.trim();
+  if (text === '') return false;
+  return (
+    secretName.test(name) || keyBeginning.test(text) || credentialsInAddress.test(text) || longAndRandom.test(text)
+  );
 }

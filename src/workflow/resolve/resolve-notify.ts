@@ -1,12 +1,12 @@
 import { notifyEvents } from '../../core/notify/notify-cause.ts';
 import { isSecureEnough } from '../../core/requests/endpoint.ts';
+import type { WrittenTarget } from '../../core/settings/setting.ts';
 import type { NotifySettings, NotifyTarget } from '../../core/settings.ts';
 import { Secret } from '../../core/text/secret.ts';
-import type { Surroundings } from '../surroundings.ts';
-import type { WrittenTarget } from '../table/notify-types.ts';
-import type { SettingValues } from '../table/setting-table.ts';
+import type { PlainSettings } from '../table/setting-table.ts';
+import type { Surroundings } from '../workflow-context.ts';
 import { errorAt, type Report, warningAt } from '../workflow-problems.ts';
-import { lookUp, resemblesReference, variableNamed } from './environment-reference.ts';
+import { lookUp, resemblesReference, variableNamed } from './references.ts';
 
 const list = 'notify.targets';
 /** A shorter one can be guessed. */
@@ -14,8 +14,6 @@ const shortestSecret = 16;
 
 interface ResolvedNotify {
   readonly settings: NotifySettings;
-  /** Of the quiet hours, whether there are any or not. */
-  readonly timeZone: string;
   /** Variables that hold addresses, secrets and commands of targets. */
   readonly secretVariables: readonly string[];
 }
@@ -26,23 +24,18 @@ interface NotifyPlace {
   readonly timeZone: string;
 }
 
-/** The `notify` section. A variable that is not set is an error: who counts on being told would never be. */
-export function resolveNotify(values: SettingValues, place: NotifyPlace, report: Report): ResolvedNotify {
-  const written = values[list];
+/** The `notify` section. A variable that is not set is an error: the messages would never arrive. */
+export function resolveNotify(plain: PlainSettings['notify'], place: NotifyPlace, report: Report): ResolvedNotify {
+  const written = plain.targets;
   const targets = written.flatMap((target, index) => {
     const resolved = resolveTarget(target, `${list}[${index}]`, place.surroundings, report);
     return resolved === null ? [] : [resolved];
   });
   reportTwins(written, report);
-  const quietHours = values['notify.quiet_hours'];
-  const timeZone = values['notify.time_zone'] ?? place.timeZone;
+  const { quietHours } = plain;
+  const timeZone = plain.timeZone ?? place.timeZone;
   return {
-    settings: {
-      targets,
-      quietHours: quietHours === null ? null : { ...quietHours, timeZone },
-      evenInQuietHours: values['notify.even_in_quiet_hours'],
-    },
-    timeZone,
+    settings: { ...plain, targets, quietHours: quietHours === null ? null : { ...quietHours, timeZone }, timeZone },
     secretVariables: written.flatMap(valuesOf).flatMap((value) => variableNamed(value.trim()) ?? []),
   };
 }
@@ -118,7 +111,7 @@ function reportLiteral(key: string, written: string, report: Report): void {
   report(warningAt(key, message, { code: 'literal_secret' }));
 }
 
-/** Nobody is told twice, so a second entry for the same place would have no effect. */
+/** A place gets each message once, so a second entry for it would have no effect. */
 function reportTwins(written: readonly WrittenTarget[], report: Report): void {
   const seen = new Set<string>();
   for (const [index, target] of written.entries()) {

@@ -1,16 +1,11 @@
-import type { PollingSettings, RequestAllowance } from '../../core/settings.ts';
-import type { FrontMatter } from '../parse-front-matter.ts';
-import { reportJobsThatAreNone } from '../report-jobs.ts';
+import { timedJobs } from '../../core/settings/polling-keys.ts';
+import type { RequestAllowance } from '../../core/settings/setting.ts';
+import type { PollingSettings } from '../../core/settings.ts';
+import { type FrontMatter, isMap } from '../parse-front-matter.ts';
 import { nearestKey } from '../table/nearest-key.ts';
-import { timedJobs } from '../table/polling-table.ts';
 import { type ReadSettings, sectionOf } from '../table/read-settings.ts';
+import type { PlainSettings } from '../table/setting-table.ts';
 import { errorAt, type Report, warningAt } from '../workflow-problems.ts';
-
-interface ResolvedPolling {
-  readonly settings: PollingSettings;
-  /** Of the quiet hours, whether there are any or not. */
-  readonly timeZone: string;
-}
 
 interface PollingPlace {
   /** The time zone of the machine. */
@@ -40,55 +35,43 @@ export function resolvePolling(
   read: ReadSettings,
   place: PollingPlace,
   report: Report,
-): ResolvedPolling {
-  const { values } = read;
-  const quietHours = values['polling.quiet_hours'];
-  const timeZone = values['polling.time_zone'] ?? place.timeZone;
+): PollingSettings {
+  const { polling } = read.plain;
+  const timeZone = polling.timeZone ?? place.timeZone;
   reportWithoutEffect(read, report);
   if (place.isRemote) reportHasty(read, report);
-  checkOrder(read, report);
+  checkOrder(polling, report);
   reportJobsThatAreNone(sectionOf(frontMatter, 'polling.jobs'), report);
-  const allowance = (key: `polling.budget.requests_per_${'hour' | 'day'}`): RequestAllowance | null => {
-    reportUnknownProviders(key, values[key], place.providers, report);
-    return values[key];
-  };
+  const { requestsPerHour, requestsPerDay } = polling.budget;
+  reportUnknownProviders('polling.budget.requests_per_hour', requestsPerHour, place.providers, report);
+  reportUnknownProviders('polling.budget.requests_per_day', requestsPerDay, place.providers, report);
   return {
-    settings: {
-      mode: values['polling.mode'],
-      intervalMs: values['polling.interval_ms'],
-      adaptive: {
-        activeIntervalMs: values['polling.active_interval_ms'],
-        idleIntervalMs: values['polling.idle_interval_ms'],
-        dormantIntervalMs: values['polling.dormant_interval_ms'],
-        idleAfterMs: values['polling.idle_after_ms'],
-        dormantAfterMs: values['polling.dormant_after_ms'],
-      },
-      quietHours: quietHours === null ? null : { ...quietHours, timeZone },
-      freshnessMs: values['polling.freshness_ms'],
-      jobIntervalsMs: readJobIntervals(read),
-      budget: {
-        requestsPerHour: allowance('polling.budget.requests_per_hour'),
-        requestsPerDay: allowance('polling.budget.requests_per_day'),
-      },
-    },
+    ...polling,
+    quietHours: polling.quietHours === null ? null : { ...polling.quietHours, timeZone },
     timeZone,
+    jobIntervalsMs: readJobIntervals(read),
   };
 }
 
-/** Somebody who thinks in seconds writes 30 and gets thirty-three polls a second. */
-function reportHasty({ values, given }: ReadSettings, report: Report): void {
-  for (const key of ['polling.interval_ms', 'polling.active_interval_ms', 'polling.idle_interval_ms'] as const) {
-    if (!given.has(key) || values[key] >= leastIntervalMs) continue;
-    const message = `${key} is ${values[key]} milliseconds: that many requests no tracker likes; 1000 is a second`;
+/** A user who thinks in seconds writes 30 and gets thirty-three polls a second. */
+function reportHasty({ plain: { polling }, given }: ReadSettings, report: Report): void {
+  const intervals = {
+    'polling.interval_ms': polling.intervalMs,
+    'polling.active_interval_ms': polling.activeIntervalMs,
+    'polling.idle_interval_ms': polling.idleIntervalMs,
+  };
+  for (const [key, intervalMs] of Object.entries(intervals)) {
+    if (!given.has(key) || intervalMs >= leastIntervalMs) continue;
+    const message = `${key} is ${intervalMs} milliseconds: no tracker likes that many requests; 1000 is a second`;
     report(warningAt(key, message, { problem: 'too_short', least: leastIntervalMs }));
   }
 }
 
 const leastIntervalMs = 1_000;
 
-/** Who writes down when it has to be quiet must not find out at night that nobody listens. */
-function reportWithoutEffect({ values, given }: ReadSettings, report: Report): void {
-  const mode = values['polling.mode'];
+/** A user who sets quiet hours must not find out at night that they have no effect. */
+function reportWithoutEffect({ plain, given }: ReadSettings, report: Report): void {
+  const { mode } = plain.polling;
   const other = mode === 'fixed' ? 'adaptive' : 'fixed';
   for (const key of keysOfMode[other].filter((candidate) => given.has(candidate))) {
     const message = `${key} has no effect while polling.mode is ${mode}; it is for the mode ${other}`;
@@ -96,17 +79,18 @@ function reportWithoutEffect({ values, given }: ReadSettings, report: Report): v
   }
 }
 
-function checkOrder({ values }: ReadSettings, report: Report): void {
+function checkOrder({ idleAfterMs, dormantAfterMs }: PlainSettings['polling'], report: Report): void {
   const [idle, dormant] = ['polling.idle_after_ms', 'polling.dormant_after_ms'] as const;
-  if (values[dormant] > values[idle]) return;
-  const message = `${dormant} must be more than ${idle}, which is ${values[idle]}, found ${values[dormant]}`;
+  if (dormantAfterMs > idleAfterMs) return;
+  const message = `${dormant} must be more than ${idle}, which is ${idleAfterMs}, found ${dormantAfterMs}`;
   report(errorAt(dormant, message, { problem: 'not_more_than', other: idle }));
 }
 
 /** Only what the file sets: what a job does by default may change with it. */
 function readJobIntervals({ values, given }: ReadSettings): PollingSettings['jobIntervalsMs'] {
   const written = timedJobs.filter((job) => given.has(`polling.jobs.${job}.interval_ms`));
-  return Object.fromEntries(written.map((job) => [job, values[`polling.jobs.${job}.interval_ms`]]));
+  // The type `job_interval` reads nothing but numbers.
+  return Object.fromEntries(written.map((job) => [job, values.get(`polling.jobs.${job}.interval_ms`) as number]));
 }
 
 /** A budget for a service that is misspelt would be none. */
@@ -120,8 +104,32 @@ function reportUnknownProviders(
   for (const name of Object.keys(allowance).filter((candidate) => !providers.includes(candidate))) {
     const nearest = nearestKey(name, providers);
     const hint = nearest === null ? `known: ${providers.join(', ')}` : `did you mean ${nearest}?`;
-    // An error, not a warning: a bound that binds nobody is none.
+    // An error, not a warning: a bound for an unknown provider bounds nothing.
     const message = `${key}.${name} is not a provider Baton knows; ${hint}`;
     report(errorAt(`${key}.${name}`, message, { code: 'unknown_setting', nearest, allowed: providers }));
+  }
+}
+
+/**
+ * Reports what is written under `polling.jobs` and belongs to no job. It is an error, not a warning as elsewhere: the map
+ * holds nothing but intervals of jobs, so whatever else is there was meant to change one.
+ */
+function reportJobsThatAreNone(jobs: FrontMatter, report: Report): void {
+  for (const [name, value] of Object.entries(jobs)) {
+    const key = `polling.jobs.${name}`;
+    if (name === 'tracker_poll') {
+      const instead = 'polling.mode and polling.interval_ms say how often the tracker is asked';
+      report(errorAt(key, `${key} cannot be set: ${instead}`, { problem: 'not_settable' }));
+    } else if (!timedJobs.some((job) => job === name)) {
+      const nearest = nearestKey(name, timedJobs);
+      const hint = nearest === null ? '' : `; did you mean ${nearest}?`;
+      const message = `${key} is no job${hint} (jobs: ${timedJobs.join(', ')})`;
+      report(errorAt(key, message, { problem: 'unknown_job', nearest, allowed: timedJobs }));
+    } else if (isMap(value)) {
+      for (const other of Object.keys(value).filter((each) => each !== 'interval_ms')) {
+        const message = `${key}.${other} is not a setting of a job; allowed: interval_ms`;
+        report(errorAt(`${key}.${other}`, message, { problem: 'unknown_key', allowed: ['interval_ms'] }));
+      }
+    }
   }
 }

@@ -1,11 +1,10 @@
 import { Secret } from '../../core/text/secret.ts';
 import type { ProviderKey } from '../../core/tracker-profile.ts';
 import { type FrontMatter, isMap } from '../parse-front-matter.ts';
-import type { Surroundings } from '../surroundings.ts';
 import { flag } from '../table/setting-types.ts';
+import type { Surroundings } from '../workflow-context.ts';
 import { type Report, warningAt } from '../workflow-problems.ts';
-import { lookUp, resemblesReference, variableNamed } from './environment-reference.ts';
-import { resolvePath } from './resolve-path.ts';
+import { lookUp, resemblesReference, resolvePath, variableNamed } from './references.ts';
 
 /** A provider key in force. */
 export interface ResolvedKey {
@@ -39,7 +38,7 @@ export function resolveProviderKey(key: ProviderKey, tracker: FrontMatter, place
   const { raw, origin, name } = written;
 
   if (key.type === 'boolean') {
-    const read = flag.schema.safeParse(raw);
+    const read = flag.safeParse(raw);
     return { value: read.success ? read.data : raw, origin, ofItsType: read.success, lack: null };
   }
   if (typeof raw !== 'string') return { value: raw, origin, ofItsType: false, lack: null };

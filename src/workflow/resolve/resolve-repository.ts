@@ -1,10 +1,9 @@
 import { normalize } from 'node:path';
 import type { ProblemDetails } from '../../core/problem.ts';
 import type { RepositorySettings } from '../../core/settings.ts';
-import type { Surroundings } from '../surroundings.ts';
+import type { Surroundings } from '../workflow-context.ts';
 import { errorAt, type Report, warningAt } from '../workflow-problems.ts';
-import { lookUp, resemblesReference, variableNamed } from './environment-reference.ts';
-import { resolvePath } from './resolve-path.ts';
+import { lookUp, resemblesReference, resolvePath, variableNamed } from './references.ts';
 
 const key = 'workspace.repo';
 const schemes = ['https', 'http', 'ssh', 'git', 'file'];

@@ -1,7 +1,7 @@
 import { Secret } from '../../core/text/secret.ts';
-import type { Surroundings } from '../surroundings.ts';
+import type { Surroundings } from '../workflow-context.ts';
 import { errorAt, type Report, warningAt } from '../workflow-problems.ts';
-import { lookUp, variableNamed } from './environment-reference.ts';
+import { lookUp, variableNamed } from './references.ts';
 
 const key = 'store.url';
 const fallback = 'BATON_DATABASE_URL';

@@ -3,8 +3,8 @@ import type { Problem } from '../../core/problem.ts';
 import type { TrackerSettings } from '../../core/settings.ts';
 import type { TrackerProfile } from '../../core/tracker-profile.ts';
 import type { FrontMatter } from '../parse-front-matter.ts';
-import type { Surroundings } from '../surroundings.ts';
-import type { SettingValues } from '../table/setting-table.ts';
+import type { PlainSettings } from '../table/setting-table.ts';
+import type { Surroundings } from '../workflow-context.ts';
 import { errorAt, type Report } from '../workflow-problems.ts';
 import { providerOf, type ResolvedKey, resolveProviderKey, secretVariables } from './resolve-provider-key.ts';
 
@@ -44,10 +44,11 @@ export function findTracker(
 export function resolveTracker(
   profile: TrackerProfile,
   section: FrontMatter,
-  values: SettingValues,
+  plain: PlainSettings,
   place: Place,
   report: Report,
 ): ResolvedTracker {
+  const { tracker } = plain;
   const resolved = new Map<string, ResolvedKey>(
     profile.keys.map((key) => [key.name, resolveProviderKey(key, section, place, report)]),
   );
@@ -57,21 +58,22 @@ export function resolveTracker(
     ...[...resolved].map(([name, { value }]) => [name, value] as const),
   ]);
   checkProvider(profile, resolved, provider, report);
-  checkStates(profile, values, report);
-  const activeStates = values['tracker.active_states'] ?? defaultStates(profile, 'active', section, report);
+  checkStates(profile, tracker, report);
+  const activeStates = tracker.activeStates ?? defaultStates(profile, 'active', section, report);
   checkStartState(profile, activeStates, report);
-  const terminalStates = values['tracker.terminal_states'] ?? defaultStates(profile, 'terminal', section, report);
-  const reviewStates = values['tracker.review_states'] ?? profile.defaultReviewStates ?? [];
-  checkReviewStates(reviewStates, section, values, report);
-  if (values['tracker.review_states'] !== null) checkApart(reviewStates, [...activeStates, ...terminalStates], report);
+  const terminalStates = tracker.terminalStates ?? defaultStates(profile, 'terminal', section, report);
+  const reviewStates = tracker.reviewStates ?? profile.defaultReviewStates ?? [];
+  checkReviewStates(reviewStates, section, plain, report);
+  if (tracker.reviewStates !== null) checkApart(reviewStates, [...activeStates, ...terminalStates], report);
   return {
     settings: {
+      ...tracker,
       kind: profile.kind,
       activeStates,
       terminalStates,
       reviewStates,
-      trustedAuthors: readAuthors(profile, values['tracker.trusted_authors']),
-      requiredLabels: readLabels(values['tracker.required_labels']),
+      trustedAuthors: readAuthors(profile, tracker.trustedAuthors),
+      requiredLabels: readLabels(tracker.requiredLabels),
       provider,
       secretEnvironment: [...new Set(profile.keys.flatMap((key) => secretVariables(key, section)))],
     },
@@ -98,12 +100,21 @@ function checkProvider(
   }
 }
 
-/** A state that the tracker does not have would match nothing, and nobody would be told. */
-function checkStates({ kind, knownStates }: TrackerProfile, values: SettingValues, report: Report): void {
+/** A state that the tracker does not have would match nothing in silence. */
+function checkStates(
+  { kind, knownStates }: TrackerProfile,
+  { activeStates, terminalStates, reviewStates }: PlainSettings['tracker'],
+  report: Report,
+): void {
   if (knownStates === undefined) return;
   const known = new Set(knownStates.map(normalizeState));
-  for (const key of ['tracker.active_states', 'tracker.terminal_states', 'tracker.review_states'] as const) {
-    for (const state of (values[key] ?? []).filter((name) => !known.has(normalizeState(name)))) {
+  const written = {
+    'tracker.active_states': activeStates,
+    'tracker.terminal_states': terminalStates,
+    'tracker.review_states': reviewStates,
+  };
+  for (const [key, states] of Object.entries(written)) {
+    for (const state of (states ?? []).filter((name) => !known.has(normalizeState(name)))) {
       const message = `${key} names ${JSON.stringify(state)}; trackers of the kind ${kind} have: ${knownStates.join(', ')}`;
       const facts = { code: 'invalid_tracker_config', problem: 'unknown_state', state, allowed: knownStates } as const;
       report(errorAt(key, message, facts));
@@ -133,13 +144,12 @@ function checkStartState({ kind, startState }: TrackerProfile, active: readonly 
 function checkReviewStates(
   states: readonly string[],
   section: FrontMatter,
-  values: SettingValues,
+  { agent: { maxInReview: most }, tracker }: PlainSettings,
   report: Report,
 ): void {
-  const most = values['agent.max_in_review'];
   const key = 'tracker.review_states';
   // One that is there but bad was reported when it was read.
-  const isBad = values[key] === null && Object.hasOwn(section, 'review_states');
+  const isBad = tracker.reviewStates === null && Object.hasOwn(section, 'review_states');
   if (most === 0 || states.length > 0 || isBad) return;
   const message = `${key} is empty, so agent.max_in_review: ${most} would count nothing; name the states of review, such as [In Review]`;
   const facts = { code: 'invalid_tracker_config', problem: 'nothing_counted', other: 'agent.max_in_review' } as const;

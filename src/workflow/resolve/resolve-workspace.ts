@@ -1,12 +1,13 @@
-import { isAbsolute } from 'node:path';
+import { createHash } from 'node:crypto';
+import { basename, dirname, isAbsolute, join } from 'node:path';
 import type { WorkspaceSettings } from '../../core/settings.ts';
-import type { Surroundings } from '../surroundings.ts';
-import { readByState } from '../table/read-by-state.ts';
-import type { SettingValues } from '../table/setting-table.ts';
+import type { PlainSettings } from '../table/setting-table.ts';
 import { isBranchName } from '../template/branch-name.ts';
-import { errorAt, type Report, shown } from '../workflow-problems.ts';
+import type { Surroundings } from '../workflow-context.ts';
+import { errorAt, type Report, shown, warningAt } from '../workflow-problems.ts';
+import { byState } from './by-state.ts';
+import { lookUp, resemblesReference, resolvePath, variableNamed } from './references.ts';
 import { resolveRepository } from './resolve-repository.ts';
-import { resolveWorkspaceRoot } from './resolve-workspace-root.ts';
 
 interface ResolvedWorkspace {
   readonly settings: WorkspaceSettings;
@@ -23,34 +24,30 @@ interface WorkflowPlace {
 
 /** The `workspace` section: paths and the repository resolved, the keys checked against each other. */
 export function resolveWorkspace(
-  values: SettingValues,
+  plain: PlainSettings['workspace'],
   { path, workflowDir, surroundings }: WorkflowPlace,
   report: Report,
 ): ResolvedWorkspace {
-  const { root, origin } = resolveWorkspaceRoot(values['workspace.root'], path, surroundings, report);
-  const repository = resolveRepository(values['workspace.repo'], workflowDir, surroundings, report);
+  const { root, origin } = resolveWorkspaceRoot(plain.root, path, surroundings, report);
+  const repository = resolveRepository(plain.repo, workflowDir, surroundings, report);
   const { repo } = repository;
-  const strategy = values['workspace.strategy'] ?? (repo === null ? 'none' : 'worktree');
-  // A repository that was written and refused is told already.
+  const strategy = plain.strategy ?? (repo === null ? 'none' : 'worktree');
+  // A repository that was written and refused is reported already.
   if (strategy !== 'none' && repo === null && repository.origin === 'default') {
     const message = `workspace.strategy is ${strategy}, which needs workspace.repo`;
     report(errorAt('workspace.strategy', message, { problem: 'needs_other', other: 'workspace.repo' }));
   }
-  checkCopied(values['workspace.copy'], report);
+  checkCopied(plain.copy, report);
   return {
     settings: {
+      ...plain,
       root,
       repo,
       strategy,
-      base: readBase(values['workspace.base'], report),
-      copy: values['workspace.copy'],
+      base: readBase(plain.base, report),
       copyFrom: repo?.isLocal === true ? repo.location : workflowDir,
-      setup: script(values['workspace.setup']),
-      archive: values['workspace.archive'],
-      retentionMs: values['workspace.retention_ms'],
-      retentionMsByState: readByState(values, 'workspace.retention_ms_by_state', report),
-      salvageRetentionDays: values['workspace.salvage_retention_days'],
-      minFreeDiskMb: values['workspace.min_free_disk_mb'],
+      setup: script(plain.setup),
+      retentionMsByState: byState('workspace.retention_ms_by_state', plain.retentionMsByState, report),
     },
     origins: new Map([
       ['workspace.root', origin],
@@ -75,7 +72,7 @@ function readBase(value: string | null, report: Report): string | null {
   return base;
 }
 
-/** A pattern that leads out of the folder would bring along what nobody meant to give to an agent. */
+/** A pattern that leads out of the folder would give an agent files that were not meant for it. */
 function checkCopied(patterns: readonly string[], report: Report): void {
   for (const [index, pattern] of patterns.entries()) {
     const name = `workspace.copy[${index}]`;
@@ -85,4 +82,47 @@ function checkCopied(patterns: readonly string[], report: Report): void {
     const message = `${name} must be a relative path or pattern without "..", found ${shown(pattern)}`;
     report(errorAt(name, message, { problem: 'wrong_entry', expected: 'path_inside' }));
   }
+}
+
+interface ResolvedRoot {
+  readonly root: string;
+  readonly origin: string;
+}
+
+const rootKey = 'workspace.root';
+
+/** `workspace.root` as an absolute path. Blank, or a variable that is not set or blank, means the default. */
+function resolveWorkspaceRoot(
+  value: string | null,
+  workflowPath: string,
+  surroundings: Surroundings,
+  report: Report,
+): ResolvedRoot {
+  const workflowDir = dirname(workflowPath);
+  const byDefault = { root: defaultRoot(workflowPath, surroundings), origin: 'default' };
+  if (value === null || value.trim() === '') return byDefault;
+
+  const variable = variableNamed(value);
+  const path = variable === null ? value : (lookUp(surroundings.env, variable)?.trim() ?? '');
+  if (path === '') {
+    const message = `${rootKey} names $${variable}, which is not set; ${byDefault.root} is used`;
+    report(warningAt(rootKey, message, { code: 'doubtful_reference', problem: 'not_set', variable }));
+    return byDefault;
+  }
+  if (path.includes('\0')) {
+    report(errorAt(rootKey, `${rootKey} must be a path, found a NUL character in it`, { problem: 'nul_character' }));
+  }
+  if (variable === null && resemblesReference(value)) {
+    const message = `${rootKey} is taken literally as ${JSON.stringify(value)}: a variable is only read when it is the whole value`;
+    report(warningAt(rootKey, message, { code: 'doubtful_reference' }));
+  }
+  const origin = variable === null ? 'file' : `file, via $${variable}`;
+  return { root: resolvePath(path, workflowDir, surroundings), origin };
+}
+
+/** One for each workflow file: two projects may both have a BAT-1, and their agents must not meet. */
+function defaultRoot(workflowPath: string, { tmpDir }: Surroundings): string {
+  const name = basename(dirname(workflowPath)).replaceAll(/[^A-Za-z0-9._-]/g, '_');
+  const hash = createHash('sha256').update(workflowPath).digest('hex').slice(0, 12);
+  return join(tmpDir, 'baton_workspaces', `${name}-${hash}`);
 }

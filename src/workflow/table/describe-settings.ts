@@ -1,7 +1,8 @@
+import { quietHoursText } from '../../core/cadence/quiet-hours.ts';
+import type { AccountSettings, NotifyTarget, QuietHours, Settings } from '../../core/settings.ts';
 import { Secret } from '../../core/text/secret.ts';
 import type { TrackerProfile } from '../../core/tracker-profile.ts';
-import type { SettingsInForce } from './setting.ts';
-import { settingRows } from './setting-table.ts';
+import type { SettingRow } from './setting-table.ts';
 
 /** One setting in force, as `baton validate` prints it. */
 export interface DescribedSetting {
@@ -10,15 +11,32 @@ export interface DescribedSetting {
   /** JSON data; a secret is `[secret]`. */
   readonly value: unknown;
   /**
-   * `default`, `default, as codex.x is y`, `file`, `file, via $NAME`, `file (older spelling tracker.x)`,
-   * `file (other spelling codex.x)` or `environment $NAME`.
+   * `default`, `default, as a.x is y`, `file`, `file, via $NAME`, `file (older spelling tracker.x)`,
+   * `file (other spelling a.x)` or `environment $NAME`.
    */
   readonly origin: string;
 }
 
+/** Keys whose value is not shown as `Settings` has it. */
+const shownAs: Readonly<Record<string, (settings: Settings) => unknown>> = {
+  'agent.accounts': ({ agent }) => agent.accounts.map(describeAccount),
+  'agent.prices': ({ agent }) =>
+    Object.fromEntries(
+      Object.entries(agent.prices).map(([model, { input, cachedInput, output }]) => [
+        model,
+        { input, cached_input: cachedInput ?? input, output },
+      ]),
+    ),
+  'notify.quiet_hours': ({ notify }) => describeHours(notify.quietHours),
+  'notify.targets': ({ notify }) => notify.targets.map(describeTarget),
+  'polling.quiet_hours': ({ polling }) => describeHours(polling.quietHours),
+  'workspace.repo': ({ workspace }) => workspace.repo?.shown ?? null,
+};
+
 /** Every setting in force and where its value comes from: the table's in its order, then the provider's. */
 export function describeSettings(
-  settings: SettingsInForce,
+  settings: Settings,
+  rows: readonly SettingRow[],
   profile: TrackerProfile,
   origins: ReadonlyMap<string, string>,
 ): DescribedSetting[] {
@@ -27,12 +45,16 @@ export function describeSettings(
     value: value instanceof Secret ? value.toJSON() : withoutCredentials(value),
     origin: origins.get(key) ?? 'default',
   });
-  const fromTable = settingRows.flatMap(([key, { effective }]) =>
-    effective === undefined ? [] : [described(key, effective(settings))],
+  // `tracker.provider` is shown key by key.
+  const inForce = rows.filter(
+    ({ key, aliasOf, unsupported }) => key !== 'tracker.provider' && aliasOf === undefined && unsupported === undefined,
+  );
+  const fromTable = inForce.map((row) =>
+    described(row.key, (shownAs[row.key] ?? ((all) => valueAt(all, row.path)))(settings) ?? row.default),
   );
   const { provider } = settings.tracker;
   const known = profile.keys.map(({ name }) => described(`tracker.provider.${name}`, provider[name]));
-  // Nobody knows what an unknown key holds; it may be a misspelt secret.
+  // An unknown key may be a misspelt secret.
   const unknown = Object.keys(provider)
     .filter((name) => !profile.keys.some((key) => key.name === name))
     .map((name) => ({ key: `tracker.provider.${name}`, value: '[not shown: unknown key]', origin: 'file' }));
@@ -42,4 +64,27 @@ export function describeSettings(
 /** An address may carry a user and a password; people see where it leads, not how to get in. */
 function withoutCredentials(value: unknown): unknown {
   return typeof value === 'string' ? value.replace(/^([a-z][a-z0-9+.-]*:\/\/)[^/@\s]*@/i, '$1[secret]@') : value;
+}
+
+function valueAt(settings: Settings, path: readonly string[]): unknown {
+  return path.reduce<unknown>((above, name) => (above as Record<string, unknown>)[name], settings);
+}
+
+function describeHours(hours: QuietHours | null): string | null {
+  return hours === null ? null : quietHoursText(hours);
+}
+
+/** Without the values of variables: even one that does not look like a secret may be one. */
+function describeAccount({ name, backend, env, home }: AccountSettings): Record<string, unknown> {
+  return { name, backend, env: Object.keys(env), home };
+}
+
+/** For people: nothing of it is a secret. */
+function describeTarget(target: NotifyTarget): unknown {
+  const { kind, events } = target;
+  if (kind === 'command') {
+    return { kind, run: target.run instanceof Secret ? target.run.toJSON() : target.run, events };
+  }
+  const shown = { kind, url: target.url.toJSON(), events, allow_insecure_endpoint: target.allowInsecure };
+  return kind === 'webhook' ? { ...shown, secret: target.secret.toJSON() } : shown;
 }

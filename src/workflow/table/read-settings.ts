@@ -1,37 +1,102 @@
 import type { z } from 'zod';
-import type { ErrorCode } from '../../core/error-catalogue.ts';
+import type { BackendProfile } from '../../core/backend-profile.ts';
 import { type FrontMatter, isMap } from '../parse-front-matter.ts';
 import { errorAt, type Report, shown, warningAt } from '../workflow-problems.ts';
-import { type SettingKey, type SettingValues, sectionsOf, settingRows, splitKey } from './setting-table.ts';
-import type { SettingType } from './setting-types.ts';
+import {
+  impliedDefaults,
+  nest,
+  type PlainSettings,
+  type SettingRow,
+  sections,
+  sectionsOf,
+  splitKey,
+} from './setting-table.ts';
+import { typeOf } from './setting-types.ts';
 
-/** The values of the table, and which of them the file gives. A bad value counts as given and has its default. */
+/** The values of the table. A bad value counts as given and has its default. */
 export interface ReadSettings {
-  readonly values: SettingValues;
-  readonly given: ReadonlySet<SettingKey>;
+  readonly plain: PlainSettings;
+  /** By the name of the backend. */
+  readonly backends: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+  /** By dotted key. */
+  readonly values: ReadonlyMap<string, unknown>;
+  /** The dotted keys that the file gives. */
+  readonly given: ReadonlySet<string>;
+  /** Where values come from that are not simply the file's or the default. */
+  readonly origins: ReadonlyMap<string, string>;
 }
 
-/** Reads every key of the table out of the front matter and reports whatever is not of its type. */
-export function readSettings(frontMatter: FrontMatter, report: Report): ReadSettings {
-  reportSectionsThatAreNoMaps(frontMatter, report);
-  const values: Partial<Record<SettingKey, unknown>> = {};
-  const given = new Set<SettingKey>();
-  for (const [key, row] of settingRows) {
-    values[key] = row.default;
-    const raw = rawValue(frontMatter, key);
+/** Reads every key of the table out of the front matter and reports each value that is not of its type. */
+export function readSettings(
+  frontMatter: FrontMatter,
+  rows: readonly SettingRow[],
+  backends: readonly BackendProfile[],
+  report: Report,
+): ReadSettings {
+  const mayHoldSecret = secretKeys(rows);
+  const found: Found = (key, raw) => {
+    if (raw === undefined) return 'nothing';
+    return mayHoldSecret.has(key) && typeof raw !== 'object' ? `a ${typeof raw}, not shown` : shown(raw);
+  };
+  reportSectionsThatAreNoMaps(frontMatter, rows, found, report);
+  const values = new Map<string, unknown>();
+  const given = new Set<string>();
+  for (const row of rows) {
+    values.set(row.key, row.default);
+    const raw = rawValue(frontMatter, row.key);
     if (raw === undefined) continue;
-    given.add(key);
-    const value = readValue(key, row, raw, report);
+    given.add(row.key);
+    const value = readValue(row, raw, found, report);
     if (value === undefined) continue;
-    values[key] = value;
+    values.set(row.key, value);
     if (row.unsupported !== undefined && !isEmptyList(value)) {
       const { severity, because } = row.unsupported;
       const problem = severity === 'error' ? errorAt : warningAt;
-      report(problem(key, `${key} has no effect: ${because}`, { code: 'unsupported_setting' }));
+      report(problem(row.key, `${row.key} has no effect: ${because}`, { code: 'unsupported_setting' }));
     }
   }
-  // Every key of the table was set above, to its default or to what its own schema made of the file.
-  return { values: values as SettingValues, given };
+  const origins = follow(rows, backends, values, given);
+  return {
+    // The rows were read by the tables that type this.
+    plain: nest(sections, '', values) as PlainSettings,
+    backends: Object.fromEntries(
+      backends.map(({ name, settings }) => [
+        name,
+        settings === undefined ? {} : nest(settings.keys, `${settings.section}.`, values),
+      ]),
+    ),
+    values,
+    given,
+    origins,
+  };
+}
+
+/** Gives the keys that the file leaves out what their other spellings and the keys of backends say; returns why. */
+function follow(
+  rows: readonly SettingRow[],
+  backends: readonly BackendProfile[],
+  values: Map<string, unknown>,
+  given: ReadonlySet<string>,
+): Map<string, string> {
+  const origins = new Map([...given].map((key) => [key, 'file']));
+  for (const { key, aliasOf } of rows) {
+    const value = values.get(key);
+    if (aliasOf === undefined || value === null || given.has(aliasOf)) continue;
+    values.set(aliasOf, value);
+    origins.set(aliasOf, `file (other spelling ${key})`);
+  }
+  for (const { key, value, when, is } of impliedDefaults(backends)) {
+    if (given.has(key) || values.get(when) !== is) continue;
+    values.set(key, value);
+    origins.set(key, `default, as ${when} is ${is}`);
+  }
+  return origins;
+}
+
+/** Keys under which a user may have put a secret in the wrong place: those of secrets, and the sections above them. */
+function secretKeys(rows: readonly SettingRow[]): ReadonlySet<string> {
+  const keys = rows.filter(({ mayHoldSecret }) => mayHoldSecret === true).map(({ key }) => key);
+  return new Set([...keys, ...sectionsOf(keys)]);
 }
 
 /** A section of the front matter, by its dotted name; empty when it is absent or no map. */
@@ -42,8 +107,16 @@ export function sectionOf(frontMatter: FrontMatter, section: string): FrontMatte
   }, frontMatter);
 }
 
-function reportSectionsThatAreNoMaps(frontMatter: FrontMatter, report: Report): void {
-  for (const section of sectionsOf(settingRows.map(([key]) => key))) {
+/** A value from the file for a message about a key, without what may be a secret. */
+type Found = (key: string, raw: unknown) => string;
+
+function reportSectionsThatAreNoMaps(
+  frontMatter: FrontMatter,
+  rows: readonly SettingRow[],
+  found: Found,
+  report: Report,
+): void {
+  for (const section of sectionsOf(rows.map(({ key }) => key))) {
     const value = rawValue(frontMatter, section);
     if (value === undefined || isMap(value)) continue;
     const message = `${section} must be a map of settings, found ${found(section, value)}`;
@@ -57,16 +130,17 @@ function rawValue(frontMatter: FrontMatter, key: string): unknown {
   return Object.hasOwn(values, name) ? values[name] : undefined;
 }
 
-function readValue(key: SettingKey, type: SettingType<unknown>, raw: unknown, report: Report): unknown {
+function readValue({ key, code, ...row }: SettingRow, raw: unknown, found: Found, report: Report): unknown {
+  const type = typeOf(row.type);
   const result = type.schema.safeParse(raw);
   if (result.success) return result.data;
   const bad = new Map(result.error.issues.flatMap(badPlaces).map((place) => [place.map(String).join('.'), place]));
   for (const [steps, place] of bad) {
-    const at = place.reduce<Found>(stepInto, { name: key, value: raw });
+    const at = place.reduce<Place>(stepInto, { name: key, value: raw });
     const facts = { expected: type.name, ...(type.choices === undefined ? {} : { allowed: type.choices }) };
     if (steps === '') {
       const message = `${key} must be ${type.allowed}, found ${found(key, raw)}`;
-      report(errorAt(key, message, { code: codeFor(key), problem: 'wrong_value', ...facts }));
+      report(errorAt(key, message, { ...(code === undefined ? {} : { code }), problem: 'wrong_value', ...facts }));
     } else {
       const message = `${at.name} must be ${type.allowedEntry ?? type.allowed}, found ${found(key, at.value)}`;
       report(errorAt(at.name, message, { problem: 'wrong_entry', ...facts }));
@@ -75,13 +149,13 @@ function readValue(key: SettingKey, type: SettingType<unknown>, raw: unknown, re
   return undefined;
 }
 
-interface Found {
+interface Place {
   readonly name: string;
   readonly value: unknown;
 }
 
 /** One step into a list or a map: what is there, and how a person calls it. */
-function stepInto({ name, value }: Found, step: PropertyKey): Found {
+function stepInto({ name, value }: Place, step: PropertyKey): Place {
   const inside = typeof value === 'object' && value !== null ? (value as Record<PropertyKey, unknown>) : {};
   const entry = Object.hasOwn(inside, step) ? inside[step] : undefined;
   return { name: Array.isArray(value) ? `${name}[${String(step)}]` : `${name}.${String(step)}`, value: entry };
@@ -95,29 +169,6 @@ function badPlaces(issue: z.core.$ZodIssue): (readonly PropertyKey[])[] {
   const forms = issue.code === 'invalid_union' ? issue.errors : [];
   const meant = forms.find((issues) => issues.every(({ path }) => path.length > 0));
   return meant === undefined ? [[]] : meant.flatMap(badPlaces);
-}
-
-/** Without its command no agent can start; a program that reads the code can tell that from a wrong number. */
-function codeFor(key: SettingKey): ErrorCode {
-  return key === 'agent.command' || key === 'codex.command' ? 'missing_agent_command' : 'invalid_workflow_config';
-}
-
-/** Keys under which somebody may have put a secret in the wrong place: it is not printed back. */
-const mayHoldSecret: ReadonlySet<string> = new Set([
-  'tracker',
-  'tracker.provider',
-  'store',
-  'store.url',
-  'workspace',
-  'workspace.repo',
-  'agent.accounts',
-  'notify',
-  'notify.targets',
-]);
-
-function found(key: string, raw: unknown): string {
-  if (raw === undefined) return 'nothing';
-  return mayHoldSecret.has(key) && typeof raw !== 'object' ? `a ${typeof raw}, not shown` : shown(raw);
 }
 
 function isEmptyList(value: unknown): boolean {

@@ -1,188 +1,126 @@
-import { agentTable, codexTable } from './agent-table.ts';
-import { notifyTable } from './notify-table.ts';
-import { pollingTable } from './polling-table.ts';
-import { serverTable } from './server-table.ts';
-import { type Setting, setting } from './setting.ts';
-import {
-  flag,
-  leaseTime,
-  map,
-  nameList,
-  naturalNumber,
-  nonBlankText,
-  positiveInteger,
-  text,
-  textList,
-  timesByState,
-  usdAmount,
-  workspaceStrategy,
-} from './setting-types.ts';
+import type { BackendProfile, ImpliedDefault } from '../../core/backend-profile.ts';
+import { agentKeys, limitKeys } from '../../core/settings/agent-keys.ts';
+import { jobKeys, pollingKeys } from '../../core/settings/polling-keys.ts';
+import { notifyKeys, observabilityKeys, serverKeys, unsupportedKeys } from '../../core/settings/server-keys.ts';
+import type { Section, Setting, SettingTable } from '../../core/settings/setting.ts';
+import { projectKeys, storeKeys, trackerKeys } from '../../core/settings/tracker-keys.ts';
+import { hookKeys, workspaceKeys } from '../../core/settings/workspace-keys.ts';
+import type { TrackerProfile } from '../../core/tracker-profile.ts';
 
-const hourMs = 3_600_000;
+/** The sections whose keys do not depend on an adapter. */
+export const sections = {
+  tracker: trackerKeys,
+  project: projectKeys,
+  store: storeKeys,
+  polling: pollingKeys,
+  workspace: workspaceKeys,
+  hooks: hookKeys,
+  agent: agentKeys,
+  limits: limitKeys,
+  notify: notifyKeys,
+  server: serverKeys,
+  observability: observabilityKeys,
+};
 
-const noRemoteHosts = 'work on other machines over SSH does not exist yet';
+/** The values of these sections as the file gives them, before anything is resolved. */
+export type PlainSettings = Section<typeof sections>;
+
+/** One key of the front matter. */
+export interface SettingRow extends Setting {
+  /** Dotted, as in the file. */
+  readonly key: string;
+  /** Where `Settings` has its value. */
+  readonly path: readonly string[];
+  /** The dotted key that this one is another spelling of. */
+  readonly aliasOf?: string;
+  /** The words there are, where the adapters decide. */
+  readonly offered?: readonly string[];
+}
+
+export interface Adapters {
+  readonly trackers: readonly TrackerProfile[];
+  readonly backends: readonly BackendProfile[];
+}
 
 /**
- * Every key of the front matter but those of the tracker kinds: the one table behind reading, `baton validate`,
- * `baton schema` and the test of docs/configuration.md (specification 5.3).
+ * Every key of the front matter but those of the tracker kinds, section by section: the one table behind reading,
+ * `baton validate`, `baton schema` and docs/configuration.md (specification 5.3).
  */
-const settingTable = {
-  'tracker.kind': setting(text, null, 'Which tracker the issues come from.', {
-    defaultText: 'none; required',
-    effective: (settings) => settings.tracker.kind,
-  }),
-  'tracker.active_states': setting(textList, null, 'States in which an issue is worked on.', {
-    defaultText: 'those of the kind',
-    effective: (settings) => settings.tracker.activeStates,
-  }),
-  'tracker.terminal_states': setting(textList, null, 'States in which an issue is over and its workspace may go.', {
-    defaultText: 'those of the kind',
-    effective: (settings) => settings.tracker.terminalStates,
-  }),
-  'tracker.review_states': setting(textList, null, 'States in which an issue waits for review, to be counted.', {
-    defaultText: 'those of the kind',
-    effective: (settings) => settings.tracker.reviewStates,
-  }),
-  'tracker.required_labels': setting(
-    textList,
-    [],
-    'Labels an issue needs, all of them; a blank one matches no issue.',
-    {
-      effective: (settings) => settings.tracker.requiredLabels,
-    },
-  ),
-  'tracker.trusted_authors': setting(
-    nameList,
-    [],
-    'Whose text goes into a prompt as it is; that of everybody else is fenced as data.',
-    { effective: (settings) => settings.tracker.trustedAuthors },
-  ),
-  'tracker.provider': setting(map, {}, 'What the tracker of this kind needs to know.'),
-  'project.name': setting(nonBlankText, null, 'Under which name the store keeps what belongs to this file.', {
-    defaultText: 'the name of the folder that holds the file',
-    effective: (settings) => settings.project.name,
-  }),
-  'store.url': setting(text, null, 'Where everything is kept: `sqlite:/path/file.db` or `postgres://…`.', {
-    defaultText: 'the variable BATON_DATABASE_URL, else a SQLite file in the state folder',
-    effective: (settings) => settings.store.url,
-  }),
-  'store.retention_days': setting(naturalNumber, 90, 'How long finished runs are kept; 0: for ever.', {
-    effective: (settings) => settings.store.retentionDays,
-  }),
-  'store.lease_ms': setting(leaseTime, 30_000, 'How long a claim holds without being renewed.', {
-    effective: (settings) => settings.store.leaseMs,
-  }),
-  ...pollingTable,
-  'workspace.root': setting(text, null, 'Directory that holds the workspaces, one for each issue.', {
-    defaultText: '<system temp>/baton_workspaces/<folder>-<hash of the path>',
-    effective: (settings) => settings.workspace.root,
-  }),
-  'workspace.repo': setting(text, null, 'The git repository to work on: a path or a URL.', {
-    effective: (settings) => settings.workspace.repo?.shown ?? null,
-  }),
-  'workspace.strategy': setting(workspaceStrategy, null, 'How the files of an issue come into its workspace.', {
-    defaultText: 'worktree when workspace.repo is set, otherwise none',
-    effective: (settings) => settings.workspace.strategy,
-  }),
-  'workspace.base': setting(text, null, 'The branch that new branches begin at.', {
-    defaultText: "the repository's own HEAD",
-    effective: (settings) => settings.workspace.base,
-  }),
-  'workspace.branch': setting(
-    nonBlankText,
-    'baton/{{ issue.identifier | downcase }}',
-    'Name of the branch of an issue, as a Liquid template that may use `issue`.',
-    { effective: (settings) => settings.branchTemplate },
-  ),
-  'workspace.copy': setting(textList, [], 'Files to bring along that git does not bring; globs.', {
-    effective: (settings) => settings.workspace.copy,
-  }),
-  'workspace.setup': setting(text, null, 'Shell script, run once in a workspace that git just made.', {
-    effective: (settings) => settings.workspace.setup,
-  }),
-  'workspace.archive': setting(flag, false, 'Whether a workspace without git is archived before it is removed.', {
-    effective: (settings) => settings.workspace.archive,
-  }),
-  'workspace.retention_ms': setting(naturalNumber, 0, 'How long the workspace of a finished issue stays.', {
-    effective: (settings) => settings.workspace.retentionMs,
-  }),
-  'workspace.retention_ms_by_state': setting(timesByState, {}, 'The same for single states of the issue.', {
-    effective: (settings) => settings.workspace.retentionMsByState,
-  }),
-  'workspace.salvage_retention_days': setting(naturalNumber, 0, 'How long salvaged work is kept; 0: for ever.', {
-    effective: (settings) => settings.workspace.salvageRetentionDays,
-  }),
-  'workspace.min_free_disk_mb': setting(naturalNumber, 250, 'With less free disk nothing new starts; 0: no check.', {
-    effective: (settings) => settings.workspace.minFreeDiskMb,
-  }),
-  'hooks.after_create': setting(text, null, 'Shell script, run once in a workspace that was just made.', {
-    effective: (settings) => settings.hooks.afterCreate,
-  }),
-  'hooks.before_run': setting(text, null, 'Shell script, run in the workspace before each run.', {
-    effective: (settings) => settings.hooks.beforeRun,
-  }),
-  'hooks.after_run': setting(text, null, 'Shell script, run in the workspace after each run.', {
-    effective: (settings) => settings.hooks.afterRun,
-  }),
-  'hooks.before_remove': setting(text, null, 'Shell script, run in a workspace before it is removed.', {
-    effective: (settings) => settings.hooks.beforeRemove,
-  }),
-  'hooks.timeout_ms': setting(positiveInteger, 60_000, 'The longest a hook may take.', {
-    effective: (settings) => settings.hooks.timeoutMs,
-  }),
-  ...agentTable,
-  'limits.runs_per_issue': setting(naturalNumber, 30, 'How many runs an issue may have; 0: no limit.', {
-    effective: (settings) => settings.limits.runsPerIssue,
-  }),
-  'limits.tokens_per_issue': setting(naturalNumber, 20_000_000, 'How many tokens an issue may use; 0: no limit.', {
-    effective: (settings) => settings.limits.tokensPerIssue,
-  }),
-  'limits.run_wall_time_ms': setting(naturalNumber, 4 * hourMs, 'How long a run may take; 0: no limit.', {
-    effective: (settings) => settings.limits.runWallTimeMs,
-  }),
-  'limits.issue_wall_time_ms': setting(
-    naturalNumber,
-    24 * hourMs,
-    'How long the runs of an issue may take together; 0: no limit.',
-    { effective: (settings) => settings.limits.issueWallTimeMs },
-  ),
-  'limits.usd_per_issue': setting(usdAmount, 0, 'How many US dollars an issue may cost; 0: no limit.', {
-    effective: (settings) => settings.limits.usdPerIssue,
-  }),
-  'limits.tokens_per_day': setting(
-    naturalNumber,
-    100_000_000,
-    'How many tokens all runs of a UTC day may use; 0: no limit.',
-    { effective: (settings) => settings.limits.tokensPerDay },
-  ),
-  'limits.usd_per_day': setting(usdAmount, 0, 'How many US dollars all runs of a UTC day may cost; 0: no limit.', {
-    effective: (settings) => settings.limits.usdPerDay,
-  }),
-  ...codexTable,
-  ...notifyTable,
-  'worker.ssh_hosts': setting(textList, [], 'No effect yet: other machines to work on.', {
-    unsupported: { severity: 'error', because: noRemoteHosts },
-  }),
-  'worker.max_concurrent_agents_per_host': setting(positiveInteger, null, 'No effect yet: limit for each machine.', {
-    unsupported: { severity: 'warning', because: noRemoteHosts },
-  }),
-  ...serverTable,
-};
+export function settingRows(adapters: Adapters): readonly SettingRow[] {
+  const own = rowsOf(sections, '', []);
+  const jobs = rowsOf(jobKeys, 'polling.jobs.', []).map((row) => ({ ...row, path: jobPath(row.key) }));
+  const ofBackends = adapters.backends.flatMap((backend) => backendRows(backend, own));
+  const all = [...own, ...jobs, ...rowsOf(unsupportedKeys, '', []), ...ofBackends];
+  const implied = impliedDefaults(adapters.backends);
+  return [...Map.groupBy(all, ({ key }) => key.split('.')[0]).values()]
+    .flat()
+    .map((row) => withAdapters(row, adapters, implied));
+}
 
-type Table = typeof settingTable;
+function rowsOf(table: SettingTable, above: string, path: readonly string[]): SettingRow[] {
+  return Object.entries(table).flatMap(([name, row]) => {
+    const place = { key: `${above}${name}`, path: [...path, camelCase(name)] };
+    return isSetting(row) ? [{ ...row, ...place }] : rowsOf(row, `${place.key}.`, place.path);
+  });
+}
 
-export type SettingKey = keyof Table;
+/** `Settings` has a job under its own name, and only where the file sets its interval. */
+function jobPath(key: string): readonly string[] {
+  return ['polling', 'jobIntervalsMs', key.split('.').at(-2) ?? ''];
+}
 
-/** What the file says, or the default. */
-export type SettingValues = {
-  readonly [K in SettingKey]: Table[K] extends Setting<infer T, infer D> ? T | D : never;
-};
+function backendRows({ name, settings }: BackendProfile, own: readonly SettingRow[]): SettingRow[] {
+  if (settings === undefined) return [];
+  const { section, keys, aliases = {} } = settings;
+  const spellings = Object.entries(aliases).flatMap(([key, aliasOf]) => {
+    const meant = own.filter((row) => row.key === aliasOf);
+    const description = `Other spelling of \`${aliasOf}\`, which wins.`;
+    return meant.map((row) => ({ ...row, key, aliasOf, default: null, description }));
+  });
+  return [...rowsOf(keys, `${section}.`, ['backends', name]), ...spellings];
+}
 
-/** The rows of the table where their exact types do not matter. */
-export const settingRows = Object.entries(settingTable) as readonly (readonly [
-  SettingKey,
-  Setting<unknown, unknown>,
-])[];
+export function impliedDefaults(backends: readonly BackendProfile[]): readonly ImpliedDefault[] {
+  return backends.flatMap(({ settings }) => settings?.implied ?? []);
+}
+
+/** What the adapters decide: which words there are, and some defaults. The first backend is the usual one. */
+function withAdapters(
+  row: SettingRow,
+  { trackers, backends }: Adapters,
+  implied: readonly ImpliedDefault[],
+): SettingRow {
+  if (row.key === 'tracker.kind') return { ...row, offered: trackers.map(({ kind }) => kind) };
+  if (row.key === 'agent.backend') {
+    const offered = backends.map(({ name }) => name);
+    return { ...row, offered, default: offered[0] ?? null };
+  }
+  const others = implied.filter(({ key }) => key === row.key);
+  if (others.length === 0) return row;
+  const words = others.map(({ value, when, is }) => `but \`${value}\` when \`${when}\` is \`${is}\``);
+  return { ...row, defaultText: [`\`${row.default}\``, ...words].join(', ') };
+}
+
+/** The values of a table by camel-case name; `values` has them by dotted key. */
+export function nest(
+  table: SettingTable,
+  above: string,
+  values: ReadonlyMap<string, unknown>,
+): Readonly<Record<string, unknown>> {
+  const entries = Object.entries(table).map(([name, row]) => {
+    const key = `${above}${name}`;
+    return [camelCase(name), isSetting(row) ? values.get(key) : nest(row, `${key}.`, values)];
+  });
+  return Object.fromEntries(entries);
+}
+
+function isSetting(row: Setting | SettingTable): row is Setting {
+  return typeof row.takesEffect === 'string';
+}
+
+function camelCase(name: string): string {
+  return name.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+}
 
 /** `polling.budget.requests_per_day` is the key `requests_per_day` of the section `polling.budget`. */
 export function splitKey(key: string): { readonly section: string; readonly name: string } {
@@ -192,9 +130,9 @@ export function splitKey(key: string): { readonly section: string; readonly name
 
 /** The sections that keys are in, each after the one that it is in itself. */
 export function sectionsOf(keys: Iterable<string>): ReadonlySet<string> {
-  const sections = new Set<string>();
+  const names = new Set<string>();
   for (const key of keys) {
-    for (let dot = key.indexOf('.'); dot >= 0; dot = key.indexOf('.', dot + 1)) sections.add(key.slice(0, dot));
+    for (let dot = key.indexOf('.'); dot >= 0; dot = key.indexOf('.', dot + 1)) names.add(key.slice(0, dot));
   }
-  return sections;
+  return names;
 }

@@ -1,8 +1,9 @@
 import { z } from 'zod';
-import type { PollingSettings, QuietHours, RequestAllowance, WorkspaceStrategy } from '../../core/settings.ts';
+import { notifyEvents } from '../../core/notify/notify-cause.ts';
+import type { Choice, SettingTypes, TokenPrice } from '../../core/settings/setting.ts';
 
 /** How a value may be written in the file: the schema that reads it, and the same in words for messages. */
-export interface SettingType<T> {
+export interface SettingType<T = unknown> {
   readonly schema: z.ZodType<T>;
   /** For programs that read of a wrong value. */
   readonly name: string;
@@ -14,178 +15,90 @@ export interface SettingType<T> {
   readonly choices?: readonly string[];
 }
 
-/** One of several words. */
-export function choice<const T extends string>(...choices: readonly [T, ...T[]]): SettingType<T> {
-  const allowed = `${choices.slice(0, -1).join(', ')} or ${choices.at(-1)}`;
-  return { schema: z.enum(choices), name: 'choice', allowed, choices };
+/** The type of a row. */
+export function typeOf(type: keyof SettingTypes | Choice): SettingType {
+  if (typeof type === 'string') return { name: type, ...types[type] };
+  return { schema: z.enum(type.choices), name: 'choice', allowed: wordList(type.choices), choices: type.choices };
+}
+
+/** `a, b or c`. */
+export function wordList(words: readonly string[]): string {
+  return words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`;
 }
 
 /** A number may also be written as text (`"5000"`), as the first specification allowed; 15 digits are always exact. */
-export function wholeNumber(least: number, most: number, pattern: RegExp): z.ZodType<number> {
-  const number = z.int().min(least).max(most);
+function wholeNumber(least: number, most = largest): z.ZodType<number> {
   const text = z
     .string()
-    .regex(pattern)
+    .regex(new RegExp(`^${least < 0 ? '[+-]' : '\\+'}?\\d{1,${String(most).length}}$`))
     .transform(Number)
     .refine((value) => value >= least && value <= most);
-  return z.union([number, text]);
+  return z.union([z.int().min(least).max(most), text]);
 }
 
-export const environmentName = /^[A-Za-z_][A-Za-z0-9_]*$/;
+const environmentName = /^[A-Za-z_][A-Za-z0-9_]*$/;
+/** It is a key of the store, a word on the command line and a part of lines in the log. */
+const accountName = /^[A-Za-z0-9][A-Za-z0-9._@+-]{0,63}$/;
 const largest = 999_999_999_999_999;
-const positive = wholeNumber(1, largest, /^\+?\d{1,15}$/);
-const natural = wholeNumber(0, largest, /^\+?\d{1,15}$/);
+const positive = wholeNumber(1);
+const natural = wholeNumber(0);
+const words = z.string().regex(/\S/);
 
-export const text: SettingType<string> = { schema: z.string(), name: 'text', allowed: 'text' };
-
-export const nonBlankText: SettingType<string> = {
-  schema: z.string().regex(/\S/),
-  name: 'non_blank_text',
-  allowed: "text and can't be blank",
-};
-
-export const positiveInteger: SettingType<number> = {
-  schema: positive,
-  name: 'positive_integer',
-  allowed: 'a whole number above 0',
-};
-
-export const naturalNumber: SettingType<number> = {
-  schema: natural,
-  name: 'natural_number',
-  allowed: 'a whole number, 0 or more',
-};
-
-export const leaseTime: SettingType<number> = {
-  schema: wholeNumber(3000, largest, /^\+?\d{1,15}$/),
-  name: 'lease_time',
-  allowed: 'a whole number, 3000 or more',
-};
+export const flag = z.union([
+  z.boolean(),
+  z.enum(['true', 'false', '1', '0']).transform((word) => word === 'true' || word === '1'),
+]);
 
 /** Millionths are the smallest part that is counted: a limit below one would be none. A limit this large is a mistake. */
 const leastUsd = 0.000_001;
 const mostUsd = 999_999_999;
-const isUsd = (value: number): boolean => value === 0 || value >= leastUsd;
+const usd = z.union([
+  z
+    .number()
+    .min(0)
+    .max(mostUsd)
+    .refine((value) => value === 0 || value >= leastUsd),
+  z
+    .string()
+    .regex(/^\+?\d{1,9}(?:\.\d{1,6})?$/)
+    .transform(Number)
+    .refine((value) => value <= mostUsd),
+]);
 
-export const usdAmount: SettingType<number> = {
-  schema: z.union([
-    z.number().min(0).max(mostUsd).refine(isUsd),
-    z
-      .string()
-      .regex(/^\+?\d{1,9}(?:\.\d{1,6})?$/)
-      .transform(Number)
-      .refine((value) => value <= mostUsd),
-  ]),
-  name: 'usd_amount',
-  allowed: 'an amount of US dollars, 0 or at least 0.000001, such as 2.50',
-};
+const price = z
+  .strictObject({ input: usd, cached_input: usd.optional(), output: usd })
+  .transform(({ input, cached_input, output }): TokenPrice => ({ input, cachedInput: cached_input ?? null, output }));
 
-export const anyInteger: SettingType<number> = {
-  schema: wholeNumber(-largest, largest, /^[+-]?\d{1,15}$/),
-  name: 'integer',
-  allowed: 'a whole number',
-};
+const account = z.strictObject({
+  name: z.string().regex(accountName),
+  backend: z.string().optional(),
+  env: z.record(z.string().regex(environmentName), z.string()).optional(),
+  home: z.string().optional(),
+});
 
-export const portNumber: SettingType<number> = {
-  schema: wholeNumber(0, 65_535, /^\+?\d{1,5}$/),
-  name: 'port_number',
-  allowed: 'a whole number from 0 to 65535',
-};
-
-export const flag: SettingType<boolean> = {
-  schema: z.union([
-    z.boolean(),
-    z.enum(['true', 'false', '1', '0']).transform((word) => word === 'true' || word === '1'),
-  ]),
-  name: 'boolean',
-  allowed: 'true or false',
-};
-
-export const textList: SettingType<string[]> = {
-  schema: z.array(z.string()),
-  name: 'text_list',
-  allowed: 'a list of texts, such as `[Todo, In Progress]`',
-  allowedEntry: 'text',
-};
-
-export const nameList: SettingType<string[]> = {
-  schema: z.array(z.string().regex(/\S/)),
-  name: 'name_list',
-  allowed: 'a list of names, such as `[ada@example.org]`',
-  allowedEntry: "a name and can't be blank",
-};
-
-export const environmentNames: SettingType<string[]> = {
-  schema: z.array(z.string().regex(environmentName)),
-  name: 'environment_names',
-  allowed: 'a list of names of environment variables',
-  allowedEntry: 'the name of an environment variable',
-};
-
-export const map: SettingType<Record<string, unknown>> = {
-  schema: z.record(z.string(), z.unknown()),
-  name: 'map',
-  allowed: 'a map',
-};
-
-export const textOrMap: SettingType<string | Record<string, unknown>> = {
-  schema: z.union([z.string(), z.record(z.string(), z.unknown())]),
-  name: 'text_or_map',
-  allowed: 'text or a map',
-};
-
-/** How the files of an issue come into its workspace. */
-export const workspaceStrategy: SettingType<WorkspaceStrategy> = choice('worktree', 'clone', 'none');
-
-export const timesByState: SettingType<Record<string, number>> = {
-  schema: z.record(z.string().regex(/\S/), natural),
-  name: 'times_by_state',
-  allowed: 'a map from state names to whole numbers, 0 or more',
-  allowedEntry: 'a state name that is not blank with a whole number, 0 or more',
-};
-
-export const limitsByState: SettingType<Record<string, number>> = {
-  schema: z.record(z.string().regex(/\S/), positive),
-  name: 'limits_by_state',
-  allowed: 'a map from state names to whole numbers above 0',
-  allowedEntry: 'a state name that is not blank with a whole number above 0',
-};
-
-export const pollingMode: SettingType<PollingSettings['mode']> = choice('fixed', 'adaptive');
-
-/** A second is as often as anything that recurs has to be; events do not wait for it. */
-export const jobInterval: SettingType<number> = {
-  schema: wholeNumber(1000, largest, /^\+?\d{1,15}$/),
-  name: 'job_interval',
-  allowed: 'a whole number, 1000 or more',
-};
+const events = z.array(z.enum(notifyEvents)).min(1).optional();
+const address = { url: words, events, allow_insecure_endpoint: flag.optional() };
+const target = z.discriminatedUnion('kind', [
+  z.strictObject({ kind: z.literal('webhook'), secret: words, ...address }),
+  z.strictObject({ kind: z.literal('slack'), ...address }),
+  z.strictObject({ kind: z.literal('command'), run: words, events }),
+]);
 
 const timeOfDay = String.raw`(?:[01]\d|2[0-3]):[0-5]\d`;
 const minutesOfDay = 24 * 60;
-
-export const quietHours: SettingType<Omit<QuietHours, 'timeZone'>> = {
-  schema: z
-    .string()
-    .regex(new RegExp(`^${timeOfDay}-(?:${timeOfDay}|24:00)$`))
-    .transform((written) => {
-      const [fromMinute = 0, toMinute = 0] = written.split('-').map(minuteOf);
-      return { fromMinute, toMinute };
-    })
-    .refine(({ fromMinute, toMinute }) => fromMinute !== toMinute % minutesOfDay),
-  name: 'quiet_hours',
-  allowed: 'two times of a 24-hour day that are not the same, such as "22:00-06:00"',
-};
+const quietHours = z
+  .string()
+  .regex(new RegExp(`^${timeOfDay}-(?:${timeOfDay}|24:00)$`))
+  .transform((written) => {
+    const [fromMinute = 0, toMinute = 0] = written.split('-').map(minuteOf);
+    return { fromMinute, toMinute };
+  })
+  .refine(({ fromMinute, toMinute }) => fromMinute !== toMinute % minutesOfDay);
 
 function minuteOf(time: string): number {
   const [hours = 0, minutes = 0] = time.split(':').map(Number);
   return hours * 60 + minutes;
 }
-
-export const timeZoneName: SettingType<string> = {
-  schema: z.string().refine(isTimeZone),
-  name: 'time_zone',
-  allowed: 'the IANA name of a time zone, such as Europe/Berlin',
-};
 
 /** An offset such as `+02:00` would be a zone too, but wrong for half of the year in most places. */
 function isTimeZone(name: string): boolean {
@@ -197,9 +110,75 @@ function isTimeZone(name: string): boolean {
   }
 }
 
-export const requestAllowance: SettingType<RequestAllowance> = {
-  schema: z.union([positive, z.record(z.string().regex(/\S/), positive)]),
-  name: 'request_allowance',
-  allowed: 'a whole number above 0, or a map from providers to such numbers',
-  allowedEntry: 'the name of a provider with a whole number above 0',
+const types: { readonly [N in keyof SettingTypes]: Omit<SettingType<SettingTypes[N]>, 'name'> } = {
+  text: { schema: z.string(), allowed: 'text' },
+  non_blank_text: { schema: words, allowed: 'text that is not blank' },
+  text_list: {
+    schema: z.array(z.string()),
+    allowed: 'a list of texts, such as `[Todo, In Progress]`',
+    allowedEntry: 'text',
+  },
+  name_list: {
+    schema: z.array(words),
+    allowed: 'a list of names, such as `[ada@example.org]`',
+    allowedEntry: 'a name that is not blank',
+  },
+  environment_names: {
+    schema: z.array(z.string().regex(environmentName)),
+    allowed: 'a list of names of environment variables',
+    allowedEntry: 'the name of an environment variable',
+  },
+  boolean: { schema: flag, allowed: 'true or false' },
+  integer: { schema: wholeNumber(-largest), allowed: 'a whole number' },
+  natural_number: { schema: natural, allowed: 'a whole number, 0 or more' },
+  positive_integer: { schema: positive, allowed: 'a whole number above 0' },
+  percentage: { schema: wholeNumber(1, 100), allowed: 'a whole number from 1 to 100' },
+  port_number: { schema: wholeNumber(0, 65_535), allowed: 'a whole number from 0 to 65535' },
+  lease_time: { schema: wholeNumber(3000), allowed: 'a whole number, 3000 or more' },
+  /** A second is as often as anything that recurs has to be; events do not wait for it. */
+  job_interval: { schema: wholeNumber(1000), allowed: 'a whole number, 1000 or more' },
+  usd_amount: { schema: usd, allowed: 'an amount of US dollars, 0 or at least 0.000001, such as 2.50' },
+  map: { schema: z.record(z.string(), z.unknown()), allowed: 'a map' },
+  text_or_map: { schema: z.union([z.string(), z.record(z.string(), z.unknown())]), allowed: 'text or a map' },
+  times_by_state: {
+    schema: z.record(words, natural),
+    allowed: 'a map from state names to whole numbers, 0 or more',
+    allowedEntry: 'a state name that is not blank with a whole number, 0 or more',
+  },
+  limits_by_state: {
+    schema: z.record(words, positive),
+    allowed: 'a map from state names to whole numbers above 0',
+    allowedEntry: 'a state name that is not blank with a whole number above 0',
+  },
+  quiet_hours: {
+    schema: quietHours,
+    allowed: 'two times of a 24-hour day that are not the same, such as `22:00-06:00`',
+  },
+  time_zone: {
+    schema: z.string().refine(isTimeZone),
+    allowed: 'the IANA name of a time zone, such as `Europe/Berlin`',
+  },
+  request_allowance: {
+    schema: z.union([positive, z.record(words, positive)]),
+    allowed: 'a whole number above 0, or a map from providers to such numbers',
+    allowedEntry: 'the name of a provider with a whole number above 0',
+  },
+  account_list: {
+    schema: z.array(account),
+    allowed: 'a list of accounts, such as `[{name: work, home: ~/work-login}]`',
+    allowedEntry:
+      'as in `{name: work, backend: command, env: {NAME: $VALUE}, home: ~/work}`, with a name of letters, digits and . _ @ + -',
+  },
+  price_table: {
+    schema: z.record(words, price),
+    allowed: 'a map from models to prices, such as `{"*": {input: 1.25, cached_input: 0.125, output: 10}}`',
+    allowedEntry: 'as in `{input: 1.25, cached_input: 0.125, output: 10}`, in US dollars, under the name of a model',
+  },
+  target_list: {
+    schema: z.array(target),
+    allowed: 'a list of targets, such as `[{kind: slack, url: $SLACK_URL}]`',
+    allowedEntry:
+      `as in \`{kind: webhook, url: $HOOK_URL, secret: $HOOK_SECRET}\`, \`{kind: slack, url: $SLACK_URL}\` or ` +
+      `\`{kind: command, run: notify-send Baton}\`, each with \`events\` of ${notifyEvents.join(', ')}`,
+  },
 };

@@ -2,33 +2,29 @@ import type { ProviderKey, TrackerProfile } from '../../core/tracker-profile.ts'
 import { type FrontMatter, isMap } from '../parse-front-matter.ts';
 import { errorAt, type Report, warningAt } from '../workflow-problems.ts';
 import { nearestKey } from './nearest-key.ts';
-import { sectionsOf, settingRows } from './setting-table.ts';
+import { type SettingRow, sectionsOf } from './setting-table.ts';
 
 /**
- * Reports each key nobody reads, with the nearest one that somebody does. They stay harmless, as the specification
+ * Reports each key that Baton does not know, with the nearest one that it does. They stay harmless, as the specification
  * wants it (5.3), but a misspelt limit must not pass in silence.
  */
 export function reportUnknownKeys(
   frontMatter: FrontMatter,
-  profile: TrackerProfile | null,
-  profiles: readonly TrackerProfile[],
+  rows: readonly SettingRow[],
+  trackers: readonly TrackerProfile[],
   report: Report,
 ): void {
-  const known = knownKeys(profile === null ? profiles : [profile]);
+  const ofProvider = trackers.flatMap(({ keys }) => keys.flatMap(spellings));
+  const known = new Set([...rows.map(({ key }) => key), ...ofProvider]);
   const sections = new Set([...sectionsOf(known), 'tracker.provider']);
   for (const key of writtenKeys(frontMatter, sections)) {
     if (known.has(key) || sections.has(key)) continue;
     const nearest = nearestKey(key, [...known, ...sections]);
     const hint = nearest === null ? '' : `; did you mean ${nearest}?`;
-    // A bound on the bill that nobody reads is none: that is an error.
+    // A misspelt bound on the bill would bound nothing: that is an error.
     const problem = key.startsWith('polling.budget.') ? errorAt : warningAt;
     report(problem(key, `${key} is not a setting Baton knows${hint}`, { code: 'unknown_setting', nearest }));
   }
-}
-
-function knownKeys(profiles: readonly TrackerProfile[]): Set<string> {
-  const ofProvider = profiles.flatMap((profile) => profile.keys.flatMap(spellings));
-  return new Set([...settingRows.map(([key]) => key), ...ofProvider]);
 }
 
 function spellings({ name, flat }: ProviderKey): string[] {

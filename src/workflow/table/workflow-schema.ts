@@ -1,8 +1,7 @@
 import { z } from 'zod';
-import type { BackendProfile } from '../../core/backend-profile.ts';
 import type { ProviderKey, TrackerProfile } from '../../core/tracker-profile.ts';
-import { type SettingKey, sectionsOf, settingRows, splitKey } from './setting-table.ts';
-import { flag, text } from './setting-types.ts';
+import { type Adapters, sectionsOf, settingRows, splitKey } from './setting-table.ts';
+import { typeOf } from './setting-types.ts';
 
 type JsonSchema = Record<string, unknown>;
 
@@ -10,11 +9,8 @@ type JsonSchema = Record<string, unknown>;
  * JSON Schema of the front matter, for editors. It is as open as Baton itself: unknown keys are allowed here, and
  * `baton validate` warns of them. Draft 7, as that is what editors of YAML understand best.
  */
-export function workflowSchema(trackers: readonly TrackerProfile[], backends: readonly BackendProfile[]): JsonSchema {
-  const choices: Partial<Record<SettingKey, readonly string[]>> = {
-    'tracker.kind': trackers.map((tracker) => tracker.kind),
-    'agent.backend': backends.map((backend) => backend.name),
-  };
+export function workflowSchema({ trackers, backends }: Adapters): JsonSchema {
+  const rows = settingRows({ trackers, backends });
   const root = emptySection();
   const sections = new Map([['', root]]);
   const put = (key: string, schema: JsonSchema): void => {
@@ -22,18 +18,18 @@ export function workflowSchema(trackers: readonly TrackerProfile[], backends: re
     const above = sections.get(section);
     if (above !== undefined) above.properties[name] = schema;
   };
-  for (const key of sectionsOf(settingRows.map(([row]) => row))) {
+  for (const key of sectionsOf(rows.map((row) => row.key))) {
     const ofKinds = key === 'tracker' ? { required: ['kind'], allOf: trackers.map(providerSchema) } : {};
     const section = { ...emptySection(), ...ofKinds };
     put(key, section);
     sections.set(key, section);
   }
-  for (const [key, row] of settingRows) {
-    const choice = choices[key];
+  for (const { key, type, default: byDefault, defaultText, description, offered } of rows) {
+    const text = defaultText === undefined ? description : `${description} Default: ${defaultText}.`;
     put(key, {
-      description: row.defaultText === undefined ? row.description : `${row.description} Default: ${row.defaultText}.`,
-      ...(row.default === null ? {} : { default: row.default }),
-      ...(choice === undefined ? jsonSchemaOf(row.schema) : { enum: choice }),
+      description: text.replaceAll(/\[([^\]]+)\]\([^)]+\)/g, '$1'),
+      ...(byDefault === null || defaultText !== undefined ? {} : { default: byDefault }),
+      ...(offered === undefined ? jsonSchemaOf(typeOf(type).schema) : { enum: offered }),
     });
   }
   return {
@@ -55,18 +51,18 @@ function providerSchema({ kind, keys }: TrackerProfile): JsonSchema {
     Object.fromEntries(list.map((key) => [key.name, providerKeySchema(key)]));
   return {
     if: { properties: { kind: { const: kind } }, required: ['kind'] },
-    // biome-ignore lint/suspicious/noThenProperty: `then` is a word of JSON Schema, and nobody awaits this.
+    // biome-ignore lint/suspicious/noThenProperty: `then` is a word of JSON Schema, and this is never awaited.
     then: { properties: { ...named(keys.filter((key) => key.flat)), provider: { properties: named(keys) } } },
   };
 }
 
 function providerKeySchema(key: ProviderKey): JsonSchema {
-  const type = key.type === 'boolean' ? flag.schema : text.schema;
+  const { schema } = typeOf(key.type === 'boolean' ? 'boolean' : 'text');
   const fallback = key.fallbackEnv === undefined ? '' : ` Without it: the environment variable ${key.fallbackEnv}.`;
   return {
     description: `${key.description}${fallback}`,
     ...(key.default === undefined ? {} : { default: key.default }),
-    ...jsonSchemaOf(type),
+    ...jsonSchemaOf(schema),
   };
 }
 

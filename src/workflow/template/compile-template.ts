@@ -4,7 +4,6 @@ import type { ProblemDetails } from '../../core/problem.ts';
 import { fenceState } from '../../core/text/fence.ts';
 import { errorAt, type Report } from '../workflow-problems.ts';
 import { keepFences } from './fenced-text.ts';
-import { textOf } from './template-text.ts';
 
 /** A template that needs more steps than this does not end, or should not be a prompt. */
 const mostSteps = 100_000;
@@ -120,4 +119,20 @@ function explain(thrown: unknown, { text, firstLine }: TemplateSource): Explanat
   if (firstLine === null) return { reason: shown, details: problem };
   const place = { line: firstLine + line - 1, column };
   return { reason: `line ${place.line}, column ${column}: ${shown}`, details: { ...place, ...problem } };
+}
+
+/**
+ * How a value stands in a prompt: a list is joined without a separator, as Liquid does it; a map is JSON, because
+ * `[object Object]` would tell an agent nothing.
+ */
+function textOf(value: unknown): string {
+  if (value === null || value === undefined) return '';
+  if (Array.isArray(value)) return value.map(textOf).join('');
+  return isPlainObject(value) ? JSON.stringify(value) : String(value);
+}
+
+function isPlainObject(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === Object.prototype || prototype === null;
 }

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { costWith, nothingPaid, type TokenCounts } from '../../../src/core/account/token-cost.ts';
-import type { TokenPrice } from '../../../src/core/settings.ts';
+import type { TokenPrice } from '../../../src/core/settings/setting.ts';
 
 const prices = {
   'model-a': { input: 1.25, cachedInput: 0.125, output: 10 },

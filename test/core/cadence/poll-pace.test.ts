@@ -97,7 +97,8 @@ describe('for any settings and any activity', () => {
     .map(
       ({ more, nights, ...rest }): PollingSettings => ({
         ...adaptive,
-        adaptive: { ...rest, dormantAfterMs: rest.idleAfterMs + more },
+        ...rest,
+        dormantAfterMs: rest.idleAfterMs + more,
         quietHours: nights ? quietHours : null,
       }),
     );

@@ -5,7 +5,7 @@ import type { World } from '../world.ts';
  * that failed, jitter included, each with a few answers of the tracker as slow as any, and the moves that it makes itself.
  */
 export function knowledgeLagMs({ plan, file }: World): number {
-  const { intervalMs, adaptive } = file.settings.polling;
-  const longestMs = 1.1 * Math.max(intervalMs, adaptive.dormantIntervalMs);
+  const { intervalMs, dormantIntervalMs } = file.settings.polling;
+  const longestMs = 1.1 * Math.max(intervalMs, dormantIntervalMs);
   return 3 * longestMs + 8 * plan.tracker.slowestMs + 10_000;
 }

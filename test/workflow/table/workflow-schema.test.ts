@@ -17,7 +17,7 @@ interface Schema {
 
 const { trackers, backends } = givenContext();
 // The schema's own type is open JSON; the tests say what they expect of it.
-const schema = workflowSchema(trackers, backends) as Schema;
+const schema = workflowSchema({ trackers, backends }) as Schema;
 const section = (name: string): Readonly<Record<string, Schema>> => schema.properties?.[name]?.properties ?? {};
 /** Every key with its schema, those in sections of sections too. */
 const keysIn = ({ properties = {} }: Schema, above = ''): [string, Schema][] =>
@@ -82,7 +82,7 @@ describe('the JSON Schema of the front matter', () => {
 describe('docs/configuration.md', () => {
   const doc = readFileSync(new URL('../../../docs/configuration.md', import.meta.url), 'utf8');
   const rows = new Map(
-    [...doc.matchAll(/^\| `([a-z_.]+)` \| ([^|]*) \| ([^|]*) \|/gm)].map(([, key, , byDefault]) => [
+    [...doc.matchAll(/^\| `([a-z_.]+)` \| ([^|]*) \| ((?:\\\||[^|])*) \|/gm)].map(([, key, , byDefault]) => [
       key,
       byDefault?.trim(),
     ]),
@@ -105,7 +105,8 @@ describe('docs/configuration.md', () => {
   it('has the default of every key', () => {
     for (const { key, value } of givenMemory('').described) {
       const isConstant = typeof value === 'number' || (typeof value === 'string' && !value.startsWith('/'));
-      if (isConstant && !madeFromOutside.includes(key)) expect(rows.get(key), key).toBe(`\`${value}\``);
+      if (isConstant && !madeFromOutside.includes(key))
+        expect(rows.get(key)?.startsWith(`\`${value}\``), key).toBe(true);
     }
   });
 

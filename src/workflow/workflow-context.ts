@@ -1,5 +1,4 @@
-import type { BackendProfile } from '../core/backend-profile.ts';
-import type { TrackerProfile } from '../core/tracker-profile.ts';
+import type { Adapters } from './table/setting-table.ts';
 
 /** The machine as a workflow file may refer to it. Only `cli/` reads the real one. */
 export interface Surroundings {
@@ -11,8 +10,6 @@ export interface Surroundings {
 }
 
 /** All that the meaning of a workflow file depends on besides its text. */
-export interface WorkflowContext {
+export interface WorkflowContext extends Adapters {
   readonly surroundings: Surroundings;
-  readonly trackers: readonly TrackerProfile[];
-  readonly backends: readonly BackendProfile[];
 }

@@ -1,0 +1,50 @@
+import type { BackendSettings } from '../../core/backend-profile.ts';
+import { choice, type Section, setting } from '../../core/settings/setting.ts';
+import type { Settings } from '../../core/settings.ts';
+
+const keys = {
+  command: setting(
+    'non_blank_text',
+    'codex app-server',
+    'next run',
+    'How the Codex app server is started, as shell text.',
+    { code: 'missing_agent_command' },
+  ),
+  approval_policy: setting(
+    'text_or_map',
+    { reject: { sandbox_approval: true, rules: true, mcp_elicitations: true } },
+    'next run',
+    'Passed to Codex as it is; a map replaces the default as a whole.',
+  ),
+  thread_sandbox: setting('text', 'workspace-write', 'next run', 'Passed to Codex as it is.'),
+  turn_sandbox_policy: setting('map', null, 'next run', 'Passed to Codex as it is.', {
+    defaultText: 'made for each workspace',
+  }),
+  tools: setting(
+    choice('dynamic', 'mcp', 'none'),
+    'dynamic',
+    'next run',
+    "How Codex gets Baton's tools: as tools of its own protocol, over MCP, or not at all.",
+  ),
+};
+
+export type CodexSettings = Section<typeof keys>;
+
+/** The section `codex`. */
+export const codexSection: BackendSettings = {
+  section: 'codex',
+  keys,
+  // The specification spells these three under `codex`.
+  aliases: {
+    'codex.turn_timeout_ms': 'agent.turn_timeout_ms',
+    'codex.read_timeout_ms': 'agent.read_timeout_ms',
+    'codex.stall_timeout_ms': 'agent.stall_timeout_ms',
+  },
+  // A user who lets Codex ask for nothing does not want Baton to ask either.
+  implied: [{ key: 'agent.approvals', value: 'auto', when: 'codex.approval_policy', is: 'never' }],
+};
+
+export function codexSettings({ backends }: Pick<Settings, 'backends'>): CodexSettings {
+  // `workflow/` read them by the rows above.
+  return backends.codex as CodexSettings;
+}
