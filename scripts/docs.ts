@@ -1,4 +1,4 @@
-// Writes the generated parts of docs/: the tables of codes from the catalogues in src/, and the page of conformance.
+// Writes the generated parts of docs/: the tables of codes and settings from src/, and the page of conformance.
 // `npm run docs`; tests compare the files with what this writes.
 
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -7,6 +7,7 @@ import { commandAnswers } from '../src/core/command/command-answers.ts';
 import { nextCodes, skipReasons } from '../src/core/dispatch/waiting-codes.ts';
 import { errorCatalogue } from '../src/core/error-catalogue.ts';
 import { logEvents } from '../src/core/log-events.ts';
+import { configurationTables } from './configuration.ts';
 import { conformancePage, conformanceText, readConformance } from './conformance.ts';
 
 export interface CodePage {
@@ -30,6 +31,7 @@ export const codePages: readonly CodePage[] = [
   { file: 'docs/log-events.md', rows: Object.entries(logEvents) },
   { file: 'docs/waiting.md', heading: '## Reasons', rows: Object.entries(skipReasons) },
   { file: 'docs/waiting.md', heading: '## What happens next', rows: Object.entries(nextCodes) },
+  ...configurationTables,
 ];
 
 export const projectRoot = path.resolve(import.meta.dirname, '..');

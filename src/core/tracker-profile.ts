@@ -1,8 +1,9 @@
 import type { Problem } from './problem.ts';
+import type { TakesEffect } from './settings/setting.ts';
 
 /**
- * What `workflow/` has to know of a tracker kind to read the `tracker` section: an adapter exports one, `cli/` hands all
- * of them in, so that the workflow room knows no adapter and an adapter knows no YAML.
+ * What `workflow/` has to know of a tracker kind to read the `tracker` section: an adapter exports one, `daemon/`
+ * hands all of them in, so that `workflow/` knows no adapter and an adapter knows no YAML.
  */
 export interface TrackerProfile {
   readonly kind: string;
@@ -23,10 +24,12 @@ export interface TrackerProfile {
   check(provider: Readonly<Record<string, unknown>>): readonly Problem[];
 }
 
+/** One key under `tracker.provider`; the tables of docs/configuration.md come from it. */
 export interface ProviderKey {
   readonly name: string;
   readonly type: 'string' | 'path' | 'boolean';
   readonly description: string;
+  readonly takesEffect: TakesEffect;
   /** A secret is resolved to a `Secret`; its variables are kept from every child process. */
   readonly secret?: boolean;
   /** Used when the key is absent, or when it names a variable that is not set. */
@@ -34,4 +37,6 @@ export interface ProviderKey {
   /** Also read as `tracker.<name>`, the older spelling; `tracker.provider.<name>` wins. */
   readonly flat?: boolean;
   readonly default?: string | boolean;
+  /** What holds without a value, in Markdown, where there is no `default`. */
+  readonly defaultText?: string;
 }

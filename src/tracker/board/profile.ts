@@ -15,7 +15,9 @@ export const boardProfile: TrackerProfile = {
     {
       name: 'prefix',
       type: 'string',
-      description: 'What the identifiers of new issues begin with: `BAT` gives BAT-1, BAT-2, …',
+      description:
+        'What the identifiers of new issues begin with: `BAT` gives BAT-1, BAT-2, … One to ten capital letters and digits, a letter first.',
+      takesEffect: 'restart',
       default: 'BAT',
     },
   ],

@@ -1,0 +1,86 @@
+// The tables of docs/configuration.md, from the rows that read the workflow file.
+
+import type { ProviderKey } from '../src/core/tracker-profile.ts';
+import { backendProfiles } from '../src/daemon/adapters.ts';
+import { trackerProfiles } from '../src/daemon/trackers.ts';
+import { type SettingRow, settingRows } from '../src/workflow/table/setting-table.ts';
+import { typeOf, wordList } from '../src/workflow/table/setting-types.ts';
+
+const rows = settingRows({ trackers: trackerProfiles, backends: backendProfiles });
+const file = 'docs/configuration.md';
+
+/** One table of the page for each heading. The first cell of a row is the key. */
+export const configurationTables = [
+  ...[
+    ['## `tracker`', 'tracker'],
+    ['## `project` and `store`', 'project', 'store'],
+    ['## `polling`', 'polling', 'polling.budget'],
+    ['## `workspace`', 'workspace'],
+    ['## `hooks`', 'hooks'],
+    ['## `agent`', 'agent', 'agent.context_recovery'],
+    ['## `limits`', 'limits'],
+    ['## `server` and `observability`', 'server', 'observability'],
+    ['## `notify`', 'notify'],
+    ...backendProfiles
+      .flatMap(({ settings }) => settings?.section ?? [])
+      .filter((section) => section !== 'agent')
+      .map((section) => [`## \`${section}\``, section]),
+  ].map(([heading = '', ...sections]) => ({
+    file,
+    heading,
+    rows: tableOf(
+      ({ key, unsupported }) => unsupported === undefined && sections.includes(key.slice(0, key.lastIndexOf('.'))),
+    ),
+  })),
+  { file, heading: '### Jobs', rows: tableOf(({ key }) => key.startsWith('polling.jobs.')) },
+  ...trackerProfiles.map(({ kind, keys }) => ({
+    file,
+    heading: `### \`kind: ${kind}\``,
+    rows: keys.map(providerCells),
+  })),
+  {
+    file,
+    heading: '## Known, but without effect yet',
+    rows: tableOf(({ unsupported }) => unsupported !== undefined),
+  },
+];
+
+function tableOf(isWanted: (row: SettingRow) => boolean): string[][] {
+  return rows.filter(isWanted).map((row) => {
+    const { allowed, choices = row.offered } = typeOf(row.type);
+    const type = choices === undefined ? shortened(allowed) : wordList(choices.map(code));
+    return [row.key, type, defaultCell(row), row.description, row.takesEffect];
+  });
+}
+
+/** The words of a type for a narrow column: the examples of lists and maps stand in the text of the page. */
+function shortened(allowed: string): string {
+  return allowed.replace(/^(?:an?|the) /, '').replace(/, such as `[[{].*$/, '');
+}
+
+function defaultCell(row: SettingRow): string {
+  if (row.defaultText !== undefined) return row.defaultText;
+  return row.default === null ? 'none' : code(inYaml(row.default));
+}
+
+function providerCells(key: ProviderKey): string[] {
+  const type = { string: 'text', path: 'path', boolean: 'true or false' }[key.type];
+  const variable = key.fallbackEnv === undefined ? [] : [`the variable ${code(key.fallbackEnv)}`];
+  const last = key.default === undefined ? (key.defaultText ?? []) : code(String(key.default));
+  const byDefault = [variable, last].flat().join(', else ') || 'none';
+  const secret = key.secret === true ? ', secret' : '';
+  return [`tracker.provider.${key.name}`, `${type}${secret}`, byDefault, key.description, key.takesEffect];
+}
+
+function code(text: string): string {
+  return `\`${text}\``;
+}
+
+/** A value as the file would have it. */
+function inYaml(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(inYaml).join(', ')}]`;
+  if (typeof value !== 'object' || value === null) return String(value);
+  return `{${Object.entries(value)
+    .map(([name, each]) => `${name}: ${inYaml(each)}`)
+    .join(', ')}}`;
+}
