@@ -10,12 +10,13 @@ const mine: BackendProfile = {
   settings: {
     section: 'mine',
     keys: {
-      program: setting('non_blank_text', null, 'next run', 'What to start.', {
+      program: setting('non_blank_text', null, 'next run', {
+        description: 'What to start.',
         required: true,
         code: 'missing_agent_command',
       }),
-      effort_level: setting(choice('low', 'high'), 'low', 'next run', 'How hard it tries.'),
-      cache: { max_mb: setting('natural_number', 5, 'next run', 'How much it keeps.') },
+      effort_level: setting(choice('low', 'high'), 'low', 'next run', { description: 'How hard it tries.' }),
+      cache: { max_mb: setting('natural_number', 5, 'next run', { description: 'How much it keeps.' }) },
     },
     aliases: { 'mine.max_turns': 'agent.max_turns' },
     implied: [{ key: 'agent.approvals', value: 'deny', when: 'mine.effort_level', is: 'high' }],

@@ -3,29 +3,24 @@ import { choice, type Section, setting } from '../../core/settings/setting.ts';
 import type { Settings } from '../../core/settings.ts';
 
 const keys = {
-  command: setting(
-    'non_blank_text',
-    'codex app-server',
-    'next run',
-    'How the Codex app server is started, as shell text.',
-    { code: 'missing_agent_command' },
-  ),
+  command: setting('non_blank_text', 'codex app-server', 'next run', {
+    description: 'How the Codex app server is started, as shell text.',
+    code: 'missing_agent_command',
+  }),
   approval_policy: setting(
     'text_or_map',
     { reject: { sandbox_approval: true, rules: true, mcp_elicitations: true } },
     'next run',
-    'Passed to Codex as it is; a map replaces the default as a whole.',
+    { description: 'Passed to Codex as it is; a map replaces the default as a whole.' },
   ),
-  thread_sandbox: setting('text', 'workspace-write', 'next run', 'Passed to Codex as it is.'),
-  turn_sandbox_policy: setting('map', null, 'next run', 'Passed to Codex as it is.', {
+  thread_sandbox: setting('text', 'workspace-write', 'next run', { description: 'Passed to Codex as it is.' }),
+  turn_sandbox_policy: setting('map', null, 'next run', {
+    description: 'Passed to Codex as it is.',
     defaultText: 'made for each workspace',
   }),
-  tools: setting(
-    choice('dynamic', 'mcp', 'none'),
-    'dynamic',
-    'next run',
-    "How Codex gets Baton's tools: as tools of its own protocol, over MCP, or not at all.",
-  ),
+  tools: setting(choice('dynamic', 'mcp', 'none'), 'dynamic', 'next run', {
+    description: "How Codex gets Baton's tools: as tools of its own protocol, over MCP, or not at all.",
+  }),
 };
 
 export type CodexSettings = Section<typeof keys>;

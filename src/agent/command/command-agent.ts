@@ -16,13 +16,11 @@ export interface CommandAgentOptions {
 }
 
 const keys = {
-  command: setting(
-    'non_blank_text',
-    null,
-    'next run',
-    'The program of the backend `command`, as shell text; required there.',
-    { required: true, code: 'missing_agent_command' },
-  ),
+  command: setting('non_blank_text', null, 'next run', {
+    description: 'The program of the backend `command`, as shell text; required there.',
+    required: true,
+    code: 'missing_agent_command',
+  }),
 };
 
 const commandSection: BackendSettings = { section: 'agent', keys };

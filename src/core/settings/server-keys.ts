@@ -2,62 +2,45 @@ import { setting } from './setting.ts';
 
 /** The section `server`: the API and the dashboard. */
 export const serverKeys = {
-  port: setting(
-    'port_number',
-    null,
-    'restart',
-    'Port of the API and the dashboard; 0: any that is free. `--port` wins. Of several files the first counts.',
-    { defaultText: 'the one it had last time, if it is free' },
-  ),
-  host: setting(
-    'non_blank_text',
-    '127.0.0.1',
-    'restart',
-    'Address to listen on; any but the loopback address needs tokens (`baton token create`).',
-  ),
-  allowed_hosts: setting(
-    'name_list',
-    [],
-    'restart',
-    'Names under which others reach it, where it is not the loopback address.',
-  ),
+  port: setting('port_number', null, 'restart', {
+    description:
+      'Port of the API and the dashboard; 0: any that is free. `--port` wins. Of several files the first counts.',
+    defaultText: 'the one it had last time, if it is free',
+  }),
+  host: setting('non_blank_text', '127.0.0.1', 'restart', {
+    description: 'Address to listen on; any but the loopback address needs tokens (`baton token create`).',
+  }),
+  allowed_hosts: setting('name_list', [], 'restart', {
+    description: 'Names under which others reach it, where it is not the loopback address.',
+  }),
 };
 
 /** The section `observability`: the view in the terminal. */
 export const observabilityKeys = {
-  dashboard_enabled: setting(
-    'boolean',
-    true,
-    'restart',
-    'Whether `baton start` shows the view of `baton top` on a terminal.',
-  ),
-  refresh_ms: setting(
-    'positive_integer',
-    500,
-    'restart',
-    'How often that view is drawn again, at most four times a second.',
-  ),
+  dashboard_enabled: setting('boolean', true, 'restart', {
+    description: 'Whether `baton start` shows the view of `baton top` on a terminal.',
+  }),
+  refresh_ms: setting('positive_integer', 500, 'restart', {
+    description: 'How often that view is drawn again, at most four times a second.',
+  }),
 };
 
 /** The section `notify`: who gets a message when something happens that a person should know of. */
 export const notifyKeys = {
-  targets: setting(
-    'target_list',
-    [],
-    'next message',
-    'Who gets messages: `{kind: webhook, url, secret}`, `{kind: slack, url}` or `{kind: command, run}`.',
-    { mayHoldSecret: true },
-  ),
-  quiet_hours: setting(
-    'quiet_hours',
-    null,
-    'next message',
-    'Hours in which nothing is sent. Read as `polling.quiet_hours`, but in any mode.',
-  ),
-  time_zone: setting('time_zone', null, 'next message', 'The time zone of these quiet hours.', {
+  targets: setting('target_list', [], 'next message', {
+    description: 'Who gets messages: `{kind: webhook, url, secret}`, `{kind: slack, url}` or `{kind: command, run}`.',
+    mayHoldSecret: true,
+  }),
+  quiet_hours: setting('quiet_hours', null, 'next message', {
+    description: 'Hours in which nothing is sent. Read as `polling.quiet_hours`, but in any mode.',
+  }),
+  time_zone: setting('time_zone', null, 'next message', {
+    description: 'The time zone of these quiet hours.',
     defaultText: 'that of `polling.time_zone`',
   }),
-  even_in_quiet_hours: setting('boolean', false, 'next message', 'Whether `unhealthy` is sent in quiet hours too.'),
+  even_in_quiet_hours: setting('boolean', false, 'next message', {
+    description: 'Whether `unhealthy` is sent in quiet hours too.',
+  }),
 };
 
 const noRemoteHosts = 'work on other machines over SSH does not exist yet';
@@ -65,15 +48,18 @@ const noRemoteHosts = 'work on other machines over SSH does not exist yet';
 /** Keys of Symphony that are checked and have no effect, by section. */
 export const unsupportedKeys = {
   worker: {
-    ssh_hosts: setting('text_list', [], 'never', 'Other machines to work on. Anything but an empty list is an error.', {
+    ssh_hosts: setting('text_list', [], 'never', {
+      description: 'Other machines to work on. Anything but an empty list is an error.',
       unsupported: { severity: 'error', because: noRemoteHosts },
     }),
-    max_concurrent_agents_per_host: setting('positive_integer', null, 'never', 'Limit for each machine. Warning.', {
+    max_concurrent_agents_per_host: setting('positive_integer', null, 'never', {
+      description: 'Limit for each machine. Warning.',
       unsupported: { severity: 'warning', because: noRemoteHosts },
     }),
   },
   observability: {
-    render_interval_ms: setting('positive_integer', null, 'never', 'Only what changed is drawn. Warning.', {
+    render_interval_ms: setting('positive_integer', null, 'never', {
+      description: 'Only what changed is drawn. Warning.',
       unsupported: { severity: 'warning', because: 'the view draws only what changed, as often as refresh_ms says' },
     }),
   },

@@ -82,30 +82,22 @@ export interface Setting<V = unknown> {
 
 type Type = keyof SettingTypes | Choice;
 type ValueOf<T extends Type> = T extends keyof SettingTypes ? SettingTypes[T] : T extends Choice<infer C> ? C : never;
-type More = Omit<Setting, 'type' | 'default' | 'description' | 'takesEffect'>;
+type Rest = Omit<Setting, 'type' | 'default' | 'takesEffect'>;
 
 export function setting<T extends Type>(
   type: T,
   byDefault: ValueOf<T>,
   takesEffect: TakesEffect,
-  description: string,
-  more?: More,
+  rest: Rest,
 ): Setting<ValueOf<T>>;
 export function setting<T extends Type>(
   type: T,
   byDefault: null,
   takesEffect: TakesEffect,
-  description: string,
-  more?: More,
+  rest: Rest,
 ): Setting<ValueOf<T> | null>;
-export function setting(
-  type: Type,
-  byDefault: unknown,
-  takesEffect: TakesEffect,
-  description: string,
-  more: More = {},
-): Setting {
-  return { type, default: byDefault, takesEffect, description, ...more };
+export function setting(type: Type, byDefault: unknown, takesEffect: TakesEffect, rest: Rest): Setting {
+  return { type, default: byDefault, takesEffect, ...rest };
 }
 
 /** The keys of a section by name; a section may hold others. */
