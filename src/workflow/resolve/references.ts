@@ -1,5 +1,7 @@
 import { isAbsolute, join, normalize, resolve } from 'node:path';
+import type { Problem } from '../../core/problem.ts';
 import type { Surroundings } from '../workflow-context.ts';
+import { errorAt, warningAt } from '../workflow-problems.ts';
 
 /**
  * The name of the variable, if the whole value is `$NAME` and nothing else. `$HOME/x`, `${NAME}` and `$1X` are plain
@@ -7,6 +9,34 @@ import type { Surroundings } from '../workflow-context.ts';
  */
 export function variableNamed(value: string): string | null {
   return /^\$([A-Za-z_][A-Za-z0-9_]*)$/.exec(value)?.[1] ?? null;
+}
+
+/** What a value of the file stands for: itself, or the variable it names. Blank where that is not set. */
+export function dereference(value: string, { env }: Surroundings): Reference {
+  const written = value.trim();
+  const variable = variableNamed(written);
+  if (variable === null) return { text: written, variable, origin: 'file' };
+  return { text: lookUp(env, variable)?.trim() ?? '', variable, origin: `file, via $${variable}` };
+}
+
+interface Reference {
+  readonly text: string;
+  readonly variable: string | null;
+  readonly origin: string;
+}
+
+export function notSet(key: string, variable: string | null): Problem {
+  return errorAt(key, `${key} names $${variable}, which is not set`, { problem: 'not_set', variable });
+}
+
+export function takenLiterally(key: string): Problem {
+  const message = `${key} is taken literally: a variable is only read when it is the whole value, as in $NAME`;
+  return warningAt(key, message, { code: 'doubtful_reference' });
+}
+
+export function literalSecret(key: string, what: 'password' | 'secret' = 'secret'): Problem {
+  const message = `${key} holds a ${what} in plain text; write $NAME and export NAME instead`;
+  return warningAt(key, message, { code: 'literal_secret' });
 }
 
 /** Whether a value was probably meant as a reference but is none. */

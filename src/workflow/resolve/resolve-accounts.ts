@@ -3,8 +3,16 @@ import type { WrittenAccount } from '../../core/settings/setting.ts';
 import type { AccountSettings } from '../../core/settings.ts';
 import { Secret } from '../../core/text/secret.ts';
 import type { Surroundings } from '../workflow-context.ts';
-import { errorAt, type Report, warningAt } from '../workflow-problems.ts';
-import { lookUp, resemblesReference, resolvePath, variableNamed } from './references.ts';
+import { errorAt, type Report } from '../workflow-problems.ts';
+import {
+  dereference,
+  literalSecret,
+  notSet,
+  resemblesReference,
+  resolvePath,
+  takenLiterally,
+  variableNamed,
+} from './references.ts';
 
 const list = 'agent.accounts';
 
@@ -97,19 +105,15 @@ function resolveVariable(
   { surroundings, secrets }: AccountPlace,
   report: Report,
 ): string | Secret | null {
-  const variable = variableNamed(value.trim());
   if (value.includes('\0')) {
     report(errorAt(at, `${at} must be text without NUL`, { problem: 'nul_character' }));
     return null;
   }
+  const { text, variable } = dereference(value, surroundings);
   if (variable === null) {
-    if (resemblesReference(value)) {
-      const message = `${at} is taken literally: a variable is only read when it is the whole value, as in $NAME`;
-      report(warningAt(at, message, { code: 'doubtful_reference' }));
-    }
+    if (resemblesReference(value)) report(takenLiterally(at));
     if (!looksLikeSecret(name, value)) return value;
-    const message = `${at} holds a secret in plain text; write $NAME and export NAME instead`;
-    report(warningAt(at, message, { code: 'literal_secret' }));
+    report(literalSecret(at));
     return new Secret(value);
   }
   if (secrets.includes(variable)) {
@@ -117,29 +121,23 @@ function resolveVariable(
     report(errorAt(at, message, { problem: 'secret_of_baton', variable }));
     return null;
   }
-  const found = lookUp(surroundings.env, variable)?.trim() ?? '';
-  if (found !== '') return new Secret(found);
-  report(errorAt(at, `${at} names $${variable}, which is not set`, { problem: 'not_set', variable }));
+  if (text !== '') return new Secret(text);
+  report(notSet(at, variable));
   return null;
 }
 
 function resolveHome(written: string, at: string, place: AccountPlace, report: Report): string | null {
-  const variable = variableNamed(written.trim());
-  const path = variable === null ? written.trim() : (lookUp(place.surroundings.env, variable)?.trim() ?? '');
-  if (path === '') {
+  const { text, variable } = dereference(written, place.surroundings);
+  if (text === '') {
     const blank = errorAt(at, `${at} must be a path, found a blank`, { problem: 'blank' });
-    const unset = errorAt(at, `${at} names $${variable}, which is not set`, { problem: 'not_set', variable });
-    report(variable === null ? blank : unset);
+    report(variable === null ? blank : notSet(at, variable));
     return null;
   }
-  if (path.includes('\0')) {
+  if (text.includes('\0')) {
     report(errorAt(at, `${at} must be a path, found a NUL character in it`, { problem: 'nul_character' }));
   }
-  if (variable === null && resemblesReference(path)) {
-    const message = `${at} is taken literally as ${JSON.stringify(path)}: a variable is only read when it is the whole value`;
-    report(warningAt(at, message, { code: 'doubtful_reference' }));
-  }
-  return resolvePath(path, place.workflowDir, place.surroundings);
+  if (variable === null && resemblesReference(text)) report(takenLiterally(at));
+  return resolvePath(text, place.workflowDir, place.surroundings);
 }
 
 /** The store knows an account by backend and name. */

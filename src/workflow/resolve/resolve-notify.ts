@@ -5,8 +5,8 @@ import type { NotifySettings, NotifyTarget } from '../../core/settings.ts';
 import { Secret } from '../../core/text/secret.ts';
 import type { PlainSettings } from '../table/setting-table.ts';
 import type { Surroundings } from '../workflow-context.ts';
-import { errorAt, type Report, warningAt } from '../workflow-problems.ts';
-import { lookUp, resemblesReference, variableNamed } from './references.ts';
+import { errorAt, type Report } from '../workflow-problems.ts';
+import { dereference, literalSecret, notSet, resemblesReference, takenLiterally, variableNamed } from './references.ts';
 
 const list = 'notify.targets';
 /** A shorter one can be guessed. */
@@ -60,11 +60,11 @@ function resolveTarget(
   const allowInsecure = written.allow_insecure_endpoint ?? false;
   if (url !== null) checkAddress(`${key}.url`, url, allowInsecure, report);
   if (written.kind === 'slack') {
-    reportLiteral(`${key}.url`, written.url, report);
+    if (variableNamed(written.url.trim()) === null) report(literalSecret(`${key}.url`));
     return url === null ? null : { kind: 'slack', url: new Secret(url), allowInsecure, events };
   }
   const secret = value('secret', written.secret);
-  reportLiteral(`${key}.secret`, written.secret, report);
+  if (variableNamed(written.secret.trim()) === null) report(literalSecret(`${key}.secret`));
   if (secret !== null && secret.length < shortestSecret) {
     const message = `${key}.secret must have at least ${shortestSecret} characters`;
     report(errorAt(`${key}.secret`, message, { problem: 'too_short', least: shortestSecret }));
@@ -74,19 +74,11 @@ function resolveTarget(
 }
 
 /** What a value stands for; null, and reported, where it names a variable that is not set. */
-function resolve(key: string, text: string, { env }: Surroundings, report: Report): string | null {
-  const written = text.trim();
-  const variable = variableNamed(written);
-  if (variable === null) {
-    if (!key.endsWith('.run') && resemblesReference(written)) {
-      const message = `${key} is taken literally: a variable is only read when it is the whole value, as in $NAME`;
-      report(warningAt(key, message, { code: 'doubtful_reference' }));
-    }
-    return written;
-  }
-  const found = lookUp(env, variable)?.trim() ?? '';
-  if (found !== '') return found;
-  report(errorAt(key, `${key} names $${variable}, which is not set`, { problem: 'not_set', variable }));
+function resolve(key: string, written: string, surroundings: Surroundings, report: Report): string | null {
+  const { text, variable } = dereference(written, surroundings);
+  if (variable === null && !key.endsWith('.run') && resemblesReference(text)) report(takenLiterally(key));
+  if (variable === null || text !== '') return text;
+  report(notSet(key, variable));
   return null;
 }
 
@@ -103,12 +95,6 @@ function checkAddress(key: string, address: string, allowInsecure: boolean, repo
     const message = `${key} must be an https address, or http on this machine, unless allow_insecure_endpoint is true`;
     report(errorAt(key, message, { code: 'insecure_endpoint' }));
   }
-}
-
-function reportLiteral(key: string, written: string, report: Report): void {
-  if (variableNamed(written.trim()) !== null) return;
-  const message = `${key} holds a secret in plain text; write $NAME and export NAME instead`;
-  report(warningAt(key, message, { code: 'literal_secret' }));
 }
 
 /** A place gets each message once, so a second entry for it would have no effect. */

@@ -3,8 +3,8 @@ import type { ProviderKey } from '../../core/tracker-profile.ts';
 import { type FrontMatter, isMap } from '../parse-front-matter.ts';
 import { flag } from '../table/setting-types.ts';
 import type { Surroundings } from '../workflow-context.ts';
-import { type Report, warningAt } from '../workflow-problems.ts';
-import { lookUp, resemblesReference, resolvePath, variableNamed } from './references.ts';
+import type { Report } from '../workflow-problems.ts';
+import { literalSecret, lookUp, resemblesReference, resolvePath, takenLiterally, variableNamed } from './references.ts';
 
 /** A provider key in force. */
 export interface ResolvedKey {
@@ -101,12 +101,6 @@ function toValue(key: ProviderKey, text: string, place: Place): unknown {
 }
 
 function reportDoubts(key: ProviderKey, name: string, raw: string, report: Report): void {
-  if (resemblesReference(raw)) {
-    const message = `${name} is taken literally: a variable is only read when it is the whole value, as in $NAME`;
-    report(warningAt(name, message, { code: 'doubtful_reference' }));
-  }
-  if (key.secret === true && raw.trim() !== '') {
-    const message = `${name} holds a secret in plain text; write $NAME and export NAME instead`;
-    report(warningAt(name, message, { code: 'literal_secret' }));
-  }
+  if (resemblesReference(raw)) report(takenLiterally(name));
+  if (key.secret === true && raw.trim() !== '') report(literalSecret(name));
 }

@@ -2,8 +2,8 @@ import { normalize } from 'node:path';
 import type { ProblemDetails } from '../../core/problem.ts';
 import type { RepositorySettings } from '../../core/settings.ts';
 import type { Surroundings } from '../workflow-context.ts';
-import { errorAt, type Report, warningAt } from '../workflow-problems.ts';
-import { lookUp, resemblesReference, resolvePath, variableNamed } from './references.ts';
+import { errorAt, type Report } from '../workflow-problems.ts';
+import { dereference, literalSecret, notSet, resemblesReference, resolvePath, takenLiterally } from './references.ts';
 
 const key = 'workspace.repo';
 const schemes = ['https', 'http', 'ssh', 'git', 'file'];
@@ -35,30 +35,21 @@ export function resolveRepository(
   surroundings: Surroundings,
   report: Report,
 ): ResolvedRepository {
-  const written = value?.trim() ?? '';
   const none = { repo: null, origin: 'default', secretVariables: [] };
-  if (written === '') return none;
-  const variable = variableNamed(written);
-  const address = variable === null ? written : (lookUp(surroundings.env, variable)?.trim() ?? '');
+  if (value === null || value.trim() === '') return none;
+  const { text: address, variable, origin } = dereference(value, surroundings);
   if (address === '') {
-    report(errorAt(key, `${key} names $${variable}, which is not set`, { problem: 'not_set', variable }));
+    report(notSet(key, variable));
     return { ...none, origin: 'file' };
   }
-  const origin = variable === null ? 'file' : `file, via $${variable}`;
   const reading = readAddress(address, workflowDir, surroundings);
   if ('refused' in reading) {
     report(errorAt(key, `${key} ${reading.refused}`, reading.facts));
     return { ...none, origin };
   }
   const { repo, hasSecret } = reading;
-  if (variable === null && hasSecret) {
-    const message = `${key} holds a password in plain text; write $NAME and export NAME instead`;
-    report(warningAt(key, message, { code: 'literal_secret' }));
-  }
-  if (variable === null && repo.isLocal && resemblesReference(written)) {
-    const message = `${key} is taken literally as ${JSON.stringify(written)}: a variable is only read when it is the whole value`;
-    report(warningAt(key, message, { code: 'doubtful_reference' }));
-  }
+  if (variable === null && hasSecret) report(literalSecret(key, 'password'));
+  if (variable === null && repo.isLocal && resemblesReference(address)) report(takenLiterally(key));
   return { repo, origin, secretVariables: variable !== null && hasSecret ? [variable] : [] };
 }
 

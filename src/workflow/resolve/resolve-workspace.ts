@@ -6,7 +6,7 @@ import { isBranchName } from '../template/branch-name.ts';
 import type { Surroundings } from '../workflow-context.ts';
 import { errorAt, type Report, shown, warningAt } from '../workflow-problems.ts';
 import { byState } from './by-state.ts';
-import { lookUp, resemblesReference, resolvePath, variableNamed } from './references.ts';
+import { lookUp, resemblesReference, resolvePath, takenLiterally, variableNamed } from './references.ts';
 import { resolveRepository } from './resolve-repository.ts';
 
 interface ResolvedWorkspace {
@@ -112,10 +112,7 @@ function resolveWorkspaceRoot(
   if (path.includes('\0')) {
     report(errorAt(rootKey, `${rootKey} must be a path, found a NUL character in it`, { problem: 'nul_character' }));
   }
-  if (variable === null && resemblesReference(value)) {
-    const message = `${rootKey} is taken literally as ${JSON.stringify(value)}: a variable is only read when it is the whole value`;
-    report(warningAt(rootKey, message, { code: 'doubtful_reference' }));
-  }
+  if (variable === null && resemblesReference(value)) report(takenLiterally(rootKey));
   const origin = variable === null ? 'file' : `file, via $${variable}`;
   return { root: resolvePath(path, workflowDir, surroundings), origin };
 }
