@@ -86,7 +86,6 @@ export type WorkspaceSettings = Resolved<
   }
 >;
 
-/** A blank script is null. */
 export type HookSettings = Section<typeof hookKeys>;
 
 export type AgentSettings = Resolved<

@@ -5,7 +5,7 @@ import { tryTemplates } from './template/try-templates.ts';
 import type { WorkflowContext } from './workflow-context.ts';
 import { errorAt } from './workflow-problems.ts';
 
-/** All there is to say about a workflow file. */
+/** What is right and wrong with a workflow file. */
 export interface WorkflowInspection {
   /** Null when the file cannot be used. */
   readonly workflow: LoadedWorkflow | null;
@@ -13,7 +13,7 @@ export interface WorkflowInspection {
   readonly problems: readonly Problem[];
 }
 
-/** Looks a workflow file over as `baton validate` does: nothing is thrown, everything is told. */
+/** Checks a workflow file as `baton validate` does: it reports everything and throws nothing. */
 export function inspectWorkflow(path: string, context: WorkflowContext): WorkflowInspection {
   try {
     const workflow = loadWorkflow(path, context);

@@ -1,12 +1,12 @@
 import { basename, dirname } from 'node:path';
-import type { HookSettings, Settings } from '../core/settings.ts';
+import type { Settings } from '../core/settings.ts';
 import type { FrontMatter } from './parse-front-matter.ts';
 import { resolveAgent } from './resolve/resolve-agent.ts';
 import { resolveNotify } from './resolve/resolve-notify.ts';
 import { resolvePolling } from './resolve/resolve-polling.ts';
 import { resolveStoreUrl } from './resolve/resolve-store.ts';
 import { findTracker, resolveTracker } from './resolve/resolve-tracker.ts';
-import { resolveWorkspace, script } from './resolve/resolve-workspace.ts';
+import { resolveWorkspace } from './resolve/resolve-workspace.ts';
 import { type DescribedSetting, describeSettings } from './table/describe-settings.ts';
 import { readSettings, sectionOf } from './table/read-settings.ts';
 import { settingRows } from './table/setting-table.ts';
@@ -34,7 +34,7 @@ export function parseSettings(
   const place = { workflowDir: dirname(path), surroundings };
   const section = sectionOf(frontMatter, 'tracker');
   const rows = settingRows(context);
-  const read = readSettings(frontMatter, rows, backends, report);
+  const read = readSettings(frontMatter, rows, report);
   const { plain } = read;
 
   // A kind of the wrong type is already reported; asking for it again would only confuse.
@@ -65,11 +65,9 @@ export function parseSettings(
     tracker: tracker.settings,
     polling,
     workspace: workspace.settings,
-    hooks: readHooks(plain.hooks),
     agent: agent.settings,
     notify: notify.settings,
     server: { ...plain.server, host: plain.server.host.trim() },
-    backends: read.backends,
     secretEnvironment: [...new Set([...secrets, ...agent.secretVariables])],
   };
   const origins = new Map([
@@ -79,14 +77,4 @@ export function parseSettings(
     ['store.url', store.origin] as const,
   ]);
   return { settings, described: describeSettings(settings, rows, profile, origins) };
-}
-
-function readHooks({ timeoutMs, ...scripts }: HookSettings): HookSettings {
-  return {
-    timeoutMs,
-    afterCreate: script(scripts.afterCreate),
-    beforeRun: script(scripts.beforeRun),
-    afterRun: script(scripts.afterRun),
-    beforeRemove: script(scripts.beforeRemove),
-  };
 }

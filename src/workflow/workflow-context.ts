@@ -9,7 +9,13 @@ export interface Surroundings {
   readonly timeZone: string;
 }
 
-/** All that the meaning of a workflow file depends on besides its text. */
+/** All that the meaning of a workflow file depends on, apart from its text. */
 export interface WorkflowContext extends Adapters {
+  readonly surroundings: Surroundings;
+}
+
+/** Where relative paths and references of a file lead. */
+export interface Place {
+  readonly workflowDir: string;
   readonly surroundings: Surroundings;
 }

@@ -17,7 +17,7 @@ export interface WorkflowFileOptions {
   readonly logger: Logger;
 }
 
-/** Editors write in several steps; looking a moment later avoids complaints about a half-written file. */
+/** Editors write in several steps; reading a moment later avoids complaints about a half-written file. */
 const settleMs = 100;
 /** Two seconds is the coarsest there is. */
 const settledAfterMs = 3_000;
@@ -29,13 +29,13 @@ type Listener = (reading: WorkflowReading) => void;
 /**
  * The workflow file while the daemon runs (specification 6.2).
  *
- * Two things notice a change. `read` looks at the file before each use, which is right whatever happened to the file or
- * its directory: at its content, unless file and times are those of the last look and too old for a change that they do
- * not show. A watcher on the directory calls `read` soon after an edit, so that nobody waits for the next tick; it may fail
+ * Two things notice a change. `read` checks the file before each use, which is right whatever happened to the file or its
+ * directory: its content, unless file and times are those of the last check and too old for a change that they do not
+ * show. A watcher on the directory calls `read` soon after an edit, so that it counts before the next tick; it may fail
  * or go deaf and nothing is lost but time.
  *
  * A file that is bad, or gone, leaves the last good reading in force. The problem is reported once when it appears and
- * once when it is mended, and the same bad content is not parsed twice.
+ * once when it is fixed, and the same bad content is not parsed twice.
  */
 export class WorkflowFile implements WorkflowSource, AsyncDisposable {
   /** Reads the file, which has to be good, and starts to watch it. */
@@ -47,14 +47,14 @@ export class WorkflowFile implements WorkflowSource, AsyncDisposable {
 
   readonly #options: WorkflowFileOptions;
   readonly #listeners = new Set<Listener>();
-  /** Which file with which times was last looked at; null when that could hide a change. */
+  /** Which file with which times was last checked; null when that could hide a change. */
   #mark: string | null = null;
-  /** What the file looked like at the last look: the revision of its content, or why there is none. */
+  /** What the last check found: the revision of the content, or why there is none. */
   #seen: string;
   #workflow: LoadedWorkflow;
   #problem: BatonError | null = null;
   #watcher: FSWatcher | null = null;
-  #look: Timer | null = null;
+  #nextCheck: Timer | null = null;
 
   private constructor(options: WorkflowFileOptions) {
     this.#options = options;
@@ -64,10 +64,10 @@ export class WorkflowFile implements WorkflowSource, AsyncDisposable {
     this.#logWarnings([]);
   }
 
-  /** The newest good reading, after a look at the file. */
+  /** The newest good reading, after a check of the file. */
   read(): WorkflowReading & { readonly workflow: LoadedWorkflow } {
     const { path } = this.#options;
-    // Before the content: what changes between the two is found at the next look.
+    // Before the content: what changes between the two is found at the next check.
     const mark = this.#markNow();
     if (mark !== null && mark === this.#mark) return { workflow: this.#workflow, problem: this.#problem };
     this.#mark = mark;
@@ -85,7 +85,7 @@ export class WorkflowFile implements WorkflowSource, AsyncDisposable {
     return { workflow: this.#workflow, problem: this.#problem };
   }
 
-  /** Calls `listener` when there is a new reading, and when a problem appears, changes or is mended. Returns the way out. */
+  /** Calls `listener` when there is a new reading, and when a problem appears, changes or is fixed. Returns the way out. */
   onChange(listener: Listener): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
@@ -93,7 +93,7 @@ export class WorkflowFile implements WorkflowSource, AsyncDisposable {
 
   /** Ends the watch. Reading goes on to work. */
   async stop(): Promise<void> {
-    this.#look?.cancel();
+    this.#nextCheck?.cancel();
     this.#listeners.clear();
     const watcher = this.#watcher;
     this.#watcher = null;
@@ -120,9 +120,9 @@ export class WorkflowFile implements WorkflowSource, AsyncDisposable {
       const before = this.#workflow;
       // Content that goes back to the last good one is the same reading, not a new one.
       if (before.revision !== this.#seen) this.#workflow = parseWorkflow(content, path, context);
-      const mended = this.#problem !== null;
+      const isFixed = this.#problem !== null;
       this.#problem = null;
-      logger.info(mended ? 'workflow_recovered' : 'workflow_reloaded', {
+      logger.info(isFixed ? 'workflow_recovered' : 'workflow_reloaded', {
         path,
         revision: this.#workflow.revision,
       });
@@ -138,19 +138,19 @@ export class WorkflowFile implements WorkflowSource, AsyncDisposable {
         revision: this.#workflow.revision,
       });
     }
-    this.#tell();
+    this.#publish();
   }
 
-  /** A warning that the reading before it already had was told then. */
+  /** A warning that the reading before it already had was logged then. */
   #logWarnings(before: LoadedWorkflow['warnings']): void {
-    const told = new Set(before.map((warning) => warning.message));
+    const known = new Set(before.map((warning) => warning.message));
     for (const { code, key, message } of this.#workflow.warnings) {
-      if (told.has(message)) continue;
+      if (known.has(message)) continue;
       this.#options.logger.warn('workflow_warning', { path: this.#options.path, code, key, reason: message });
     }
   }
 
-  #tell(): void {
+  #publish(): void {
     const reading = { workflow: this.#workflow, problem: this.#problem };
     for (const listener of this.#listeners) {
       try {
@@ -172,7 +172,7 @@ export class WorkflowFile implements WorkflowSource, AsyncDisposable {
       ignored: (candidate) => candidate !== directory && candidate !== file,
     });
     this.#watcher = watcher;
-    watcher.on('all', () => this.#lookSoon());
+    watcher.on('all', () => this.#checkSoon());
     watcher.on('error', (error) => {
       logger.warn('workflow_not_watched', {
         path,
@@ -182,8 +182,8 @@ export class WorkflowFile implements WorkflowSource, AsyncDisposable {
     await within(clock, longestWaitForWatcherMs, new Promise<void>((ready) => watcher.once('ready', ready)));
   }
 
-  #lookSoon(): void {
-    this.#look?.cancel();
-    this.#look = this.#options.clock.schedule(settleMs, () => void this.read());
+  #checkSoon(): void {
+    this.#nextCheck?.cancel();
+    this.#nextCheck = this.#options.clock.schedule(settleMs, () => void this.read());
   }
 }

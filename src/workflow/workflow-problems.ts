@@ -2,7 +2,7 @@ import { BatonError } from '../core/baton-error.ts';
 import type { ErrorCode } from '../core/error-catalogue.ts';
 import type { Problem, ProblemDetails } from '../core/problem.ts';
 
-/** Takes note of a problem; reading goes on, so that one look finds all of them. */
+/** Takes note of a problem; reading goes on, so that one pass finds all of them. */
 export type Report = (problem: Problem) => void;
 
 /** The details of a problem, and its code where it is another than `invalid_workflow_config`. */
@@ -23,14 +23,14 @@ export function warningAt(key: string | null, message: string, facts: Facts): Pr
  */
 export function toWorkflowError(path: string, errors: readonly Problem[]): BatonError {
   const code = errors.length === 1 && errors[0] !== undefined ? errors[0].code : 'invalid_workflow_config';
-  const told = errors.slice(0, mostProblemsTold);
-  const more = errors.length > told.length ? `; and ${errors.length - told.length} more` : '';
-  const message = `${path}: ${told.map((problem) => problem.message).join('; ')}${more}`;
-  return new BatonError(code, message, { details: { path, problems: told } });
+  const listed = errors.slice(0, mostProblemsListed);
+  const more = errors.length > listed.length ? `; and ${errors.length - listed.length} more` : '';
+  const message = `${path}: ${listed.map((problem) => problem.message).join('; ')}${more}`;
+  return new BatonError(code, message, { details: { path, problems: listed } });
 }
 
 /** More than a person can get wrong; a hostile file must not fill the log. */
-const mostProblemsTold = 100;
+const mostProblemsListed = 100;
 const longestShown = 60;
 
 /** A value from the file, short enough for a message. */

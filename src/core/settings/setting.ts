@@ -8,6 +8,8 @@ import type { NotifyEvent } from '../notify/notify-cause.ts';
 export interface SettingTypes {
   readonly text: string;
   readonly non_blank_text: string;
+  /** Shell text; null where it is blank and so does nothing. */
+  readonly script: string | null;
   readonly text_list: readonly string[];
   readonly name_list: readonly string[];
   readonly environment_names: readonly string[];

@@ -27,7 +27,7 @@ export const workspaceKeys = {
     description:
       'Files to copy that git does not bring, such as `.env`: paths and globs, relative to the folder of a repository on this machine, otherwise to that of the workflow file. Absolute paths and `..` are refused.',
   }),
-  setup: setting('text', null, 'next new workspace', {
+  setup: setting('script', null, 'next new workspace', {
     description: 'Shell script that runs once in a workspace that git just made.',
   }),
   archive: setting('boolean', false, 'next removal', {
@@ -50,16 +50,16 @@ export const workspaceKeys = {
 
 /** The section `hooks`. */
 export const hookKeys = {
-  after_create: setting('text', null, 'next new workspace', {
+  after_create: setting('script', null, 'next new workspace', {
     description: 'Shell script that runs once in a workspace that was just made.',
   }),
-  before_run: setting('text', null, 'next run', {
+  before_run: setting('script', null, 'next run', {
     description: 'Shell script that runs in the workspace before each run.',
   }),
-  after_run: setting('text', null, 'next run', {
+  after_run: setting('script', null, 'next run', {
     description: 'Shell script that runs in the workspace after each run.',
   }),
-  before_remove: setting('text', null, 'next removal', {
+  before_remove: setting('script', null, 'next removal', {
     description: 'Shell script that runs in a workspace before it is removed.',
   }),
   timeout_ms: setting('positive_integer', 60_000, 'next run', { description: 'The longest a hook may take.' }),

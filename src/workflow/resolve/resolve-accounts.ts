@@ -2,7 +2,7 @@ import type { BackendProfile } from '../../core/backend-profile.ts';
 import type { WrittenAccount } from '../../core/settings/setting.ts';
 import type { AccountSettings } from '../../core/settings.ts';
 import { Secret } from '../../core/text/secret.ts';
-import type { Surroundings } from '../workflow-context.ts';
+import type { Place } from '../workflow-context.ts';
 import { errorAt, type Report } from '../workflow-problems.ts';
 import {
   dereference,
@@ -16,9 +16,7 @@ import {
 
 const list = 'agent.accounts';
 
-export interface AccountPlace {
-  readonly workflowDir: string;
-  readonly surroundings: Surroundings;
+export interface AccountPlace extends Place {
   readonly backends: readonly BackendProfile[];
   /** `agent.backend`: whose account it is where nothing else is said. */
   readonly backend: string;
@@ -161,7 +159,7 @@ const credentialsInAddress = /:\/\/[^/@\s]*:[^/@\s]*@/;
 /** Letters and digits mixed, without a space or a slash, and longer than any word. */
 const longAndRandom = /^(?=.*\d)(?=.*[A-Za-z])[A-Za-z0-9_+=.-]{32,}$/;
 
-/** Whether a variable with this value is probably a secret: by how it is called, or by how its value looks. */
+/** Whether a variable with this value is probably a secret: by its name, or by the form of its value. */
 function looksLikeSecret(name: string, value: string): boolean {
   const text = value.trim();
   if (text === '') return false;

@@ -2,7 +2,7 @@ import type { BackendProfile } from '../../core/backend-profile.ts';
 import type { AgentSettings } from '../../core/settings.ts';
 import type { ReadSettings } from '../table/read-settings.ts';
 import type { SettingRow } from '../table/setting-table.ts';
-import type { Surroundings } from '../workflow-context.ts';
+import type { Place } from '../workflow-context.ts';
 import { errorAt, type Report } from '../workflow-problems.ts';
 import { byState } from './by-state.ts';
 import { resolveAccounts } from './resolve-accounts.ts';
@@ -13,9 +13,7 @@ interface ResolvedAgent {
   readonly secretVariables: readonly string[];
 }
 
-interface AgentPlace {
-  readonly workflowDir: string;
-  readonly surroundings: Surroundings;
+interface AgentPlace extends Place {
   readonly backends: readonly BackendProfile[];
   readonly rows: readonly SettingRow[];
   /** Variables that hold secrets of Baton's own. */

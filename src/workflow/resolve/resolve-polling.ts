@@ -87,10 +87,9 @@ function checkOrder({ idleAfterMs, dormantAfterMs }: PlainSettings['polling'], r
 }
 
 /** Only what the file sets: what a job does by default may change with it. */
-function readJobIntervals({ values, given }: ReadSettings): PollingSettings['jobIntervalsMs'] {
+function readJobIntervals({ plain: { polling }, given }: ReadSettings): PollingSettings['jobIntervalsMs'] {
   const written = timedJobs.filter((job) => given.has(`polling.jobs.${job}.interval_ms`));
-  // The type `job_interval` reads nothing but numbers.
-  return Object.fromEntries(written.map((job) => [job, values.get(`polling.jobs.${job}.interval_ms`) as number]));
+  return Object.fromEntries(written.map((job) => [job, polling.jobIntervalsMs[job]]));
 }
 
 /** A budget for a service that is misspelt would be none. */

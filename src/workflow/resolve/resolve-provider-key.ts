@@ -2,7 +2,7 @@ import { Secret } from '../../core/text/secret.ts';
 import type { ProviderKey } from '../../core/tracker-profile.ts';
 import { type FrontMatter, isMap } from '../parse-front-matter.ts';
 import { flag } from '../table/setting-types.ts';
-import type { Surroundings } from '../workflow-context.ts';
+import type { Place } from '../workflow-context.ts';
 import type { Report } from '../workflow-problems.ts';
 import { literalSecret, lookUp, resemblesReference, resolvePath, takenLiterally, variableNamed } from './references.ts';
 
@@ -22,15 +22,10 @@ interface Lack {
   readonly variables: readonly string[];
 }
 
-interface Place {
-  readonly workflowDir: string;
-  readonly surroundings: Surroundings;
-}
-
 /**
  * The value of one provider key: `tracker.provider.<name>`, else the older `tracker.<name>`, else the key's own
  * environment variable, else its default. What is written but blank, or names a variable that is set but blank, is
- * missing: somebody cleared it on purpose (reference implementation, section 1.3).
+ * missing: it was cleared on purpose (reference implementation, section 1.3).
  */
 export function resolveProviderKey(key: ProviderKey, tracker: FrontMatter, place: Place, report: Report): ResolvedKey {
   const written = findWritten(key, tracker);

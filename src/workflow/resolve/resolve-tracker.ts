@@ -4,7 +4,7 @@ import type { TrackerSettings } from '../../core/settings.ts';
 import type { TrackerProfile } from '../../core/tracker-profile.ts';
 import type { FrontMatter } from '../parse-front-matter.ts';
 import type { PlainSettings } from '../table/setting-table.ts';
-import type { Surroundings } from '../workflow-context.ts';
+import type { Place } from '../workflow-context.ts';
 import { errorAt, type Report } from '../workflow-problems.ts';
 import { providerOf, type ResolvedKey, resolveProviderKey, secretVariables } from './resolve-provider-key.ts';
 
@@ -12,11 +12,6 @@ interface ResolvedTracker {
   readonly settings: TrackerSettings;
   /** Where each provider key comes from, by its dotted name. */
   readonly origins: ReadonlyMap<string, string>;
-}
-
-interface Place {
-  readonly workflowDir: string;
-  readonly surroundings: Surroundings;
 }
 
 /** The profile the file asks for; null, and reported, when it names none or one that does not exist. */

@@ -3,7 +3,7 @@ import { basename, dirname, isAbsolute, join } from 'node:path';
 import type { WorkspaceSettings } from '../../core/settings.ts';
 import type { PlainSettings } from '../table/setting-table.ts';
 import { isBranchName } from '../template/branch-name.ts';
-import type { Surroundings } from '../workflow-context.ts';
+import type { Place, Surroundings } from '../workflow-context.ts';
 import { errorAt, type Report, shown, warningAt } from '../workflow-problems.ts';
 import { byState } from './by-state.ts';
 import { lookUp, resemblesReference, resolvePath, takenLiterally, variableNamed } from './references.ts';
@@ -16,10 +16,8 @@ interface ResolvedWorkspace {
   readonly secretVariables: readonly string[];
 }
 
-interface WorkflowPlace {
+interface WorkflowPlace extends Place {
   readonly path: string;
-  readonly workflowDir: string;
-  readonly surroundings: Surroundings;
 }
 
 /** The `workspace` section: paths and the repository resolved, the keys checked against each other. */
@@ -46,7 +44,6 @@ export function resolveWorkspace(
       strategy,
       base: readBase(plain.base, report),
       copyFrom: repo?.isLocal === true ? repo.location : workflowDir,
-      setup: script(plain.setup),
       retentionMsByState: byState('workspace.retention_ms_by_state', plain.retentionMsByState, report),
     },
     origins: new Map([
@@ -55,11 +52,6 @@ export function resolveWorkspace(
     ]),
     secretVariables: repository.secretVariables,
   };
-}
-
-/** A blank script does nothing, so there is none to start. */
-export function script(text: string | null): string | null {
-  return text === null || text.trim() === '' ? null : text;
 }
 
 function readBase(value: string | null, report: Report): string | null {

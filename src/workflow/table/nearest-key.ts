@@ -1,5 +1,5 @@
 /**
- * The candidate somebody most likely meant, or null. A slip of the hand changes a few letters; a slip of the mind puts
+ * The candidate that was most likely meant, or null. A slip of the hand changes a few letters; a slip of the mind puts
  * the right name into the wrong section.
  */
 export function nearestKey(key: string, candidates: readonly string[]): string | null {
@@ -16,7 +16,7 @@ export function nearestKey(key: string, candidates: readonly string[]): string |
   return nearest;
 }
 
-/** Comparing costs the product of both lengths; nobody misspells a key of ours into something longer. */
+/** Comparing costs the product of both lengths; a longer text is no misspelt key. */
 const longestCompared = 80;
 
 function lastName(key: string): string {

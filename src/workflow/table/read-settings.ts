@@ -1,25 +1,12 @@
 import type { z } from 'zod';
-import type { BackendProfile } from '../../core/backend-profile.ts';
 import { type FrontMatter, isMap } from '../parse-front-matter.ts';
 import { errorAt, type Report, shown, warningAt } from '../workflow-problems.ts';
-import {
-  impliedDefaults,
-  nest,
-  type PlainSettings,
-  type SettingRow,
-  sections,
-  sectionsOf,
-  splitKey,
-} from './setting-table.ts';
+import { type PlainSettings, type SettingRow, sectionsOf, splitKey } from './setting-table.ts';
 import { typeOf } from './setting-types.ts';
 
 /** The values of the table. A bad value counts as given and has its default. */
 export interface ReadSettings {
   readonly plain: PlainSettings;
-  /** By the name of the backend. */
-  readonly backends: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
-  /** By dotted key. */
-  readonly values: ReadonlyMap<string, unknown>;
   /** The dotted keys that the file gives. */
   readonly given: ReadonlySet<string>;
   /** Where values come from that are not simply the file's or the default. */
@@ -27,12 +14,7 @@ export interface ReadSettings {
 }
 
 /** Reads every key of the table out of the front matter and reports each value that is not of its type. */
-export function readSettings(
-  frontMatter: FrontMatter,
-  rows: readonly SettingRow[],
-  backends: readonly BackendProfile[],
-  report: Report,
-): ReadSettings {
+export function readSettings(frontMatter: FrontMatter, rows: readonly SettingRow[], report: Report): ReadSettings {
   const mayHoldSecret = secretKeys(rows);
   const found: Found = (key, raw) => {
     if (raw === undefined) return 'nothing';
@@ -55,26 +37,13 @@ export function readSettings(
       report(problem(row.key, `${row.key} has no effect: ${because}`, { code: 'unsupported_setting' }));
     }
   }
-  const origins = follow(rows, backends, values, given);
-  return {
-    // The rows were read by the tables that type this.
-    plain: nest(sections, '', values) as PlainSettings,
-    backends: Object.fromEntries(
-      backends.map(({ name, settings }) => [
-        name,
-        settings === undefined ? {} : nest(settings.keys, `${settings.section}.`, values),
-      ]),
-    ),
-    values,
-    given,
-    origins,
-  };
+  const origins = follow(rows, values, given);
+  return { plain: nest(rows, values), given, origins };
 }
 
 /** Gives the keys that the file leaves out what their other spellings and the keys of backends say; returns why. */
 function follow(
   rows: readonly SettingRow[],
-  backends: readonly BackendProfile[],
   values: Map<string, unknown>,
   given: ReadonlySet<string>,
 ): Map<string, string> {
@@ -85,12 +54,28 @@ function follow(
     values.set(aliasOf, value);
     origins.set(aliasOf, `file (other spelling ${key})`);
   }
-  for (const { key, value, when, is } of impliedDefaults(backends)) {
+  for (const { key, value, when, is } of rows.flatMap(({ implied = [] }) => implied)) {
     if (given.has(key) || values.get(when) !== is) continue;
     values.set(key, value);
     origins.set(key, `default, as ${when} is ${is}`);
   }
   return origins;
+}
+
+/** The values at the paths of their rows. */
+function nest(rows: readonly SettingRow[], values: ReadonlyMap<string, unknown>): PlainSettings {
+  const plain: Record<string, unknown> = { backends: {} };
+  for (const { key, path, aliasOf, unsupported } of rows) {
+    if (aliasOf !== undefined || unsupported !== undefined) continue;
+    let section = plain;
+    for (const name of path.slice(0, -1)) {
+      section[name] ??= {};
+      section = section[name] as Record<string, unknown>; // Only the end of a path is a value.
+    }
+    section[path.at(-1) ?? ''] = values.get(key);
+  }
+  // The tables that the rows come from type it.
+  return plain as unknown as PlainSettings;
 }
 
 /** Keys under which a user may have put a secret in the wrong place: those of secrets, and the sections above them. */

@@ -1,14 +1,15 @@
 import type { BackendProfile, ImpliedDefault } from '../../core/backend-profile.ts';
 import { agentKeys, limitKeys } from '../../core/settings/agent-keys.ts';
-import { jobKeys, pollingKeys } from '../../core/settings/polling-keys.ts';
+import { jobKeys, pollingKeys, type TimedJob } from '../../core/settings/polling-keys.ts';
 import { notifyKeys, observabilityKeys, serverKeys, unsupportedKeys } from '../../core/settings/server-keys.ts';
 import type { Section, Setting, SettingTable } from '../../core/settings/setting.ts';
 import { projectKeys, storeKeys, trackerKeys } from '../../core/settings/tracker-keys.ts';
 import { hookKeys, workspaceKeys } from '../../core/settings/workspace-keys.ts';
+import type { Settings } from '../../core/settings.ts';
 import type { TrackerProfile } from '../../core/tracker-profile.ts';
 
 /** The sections whose keys do not depend on an adapter. */
-export const sections = {
+const sections = {
   tracker: trackerKeys,
   project: projectKeys,
   store: storeKeys,
@@ -22,8 +23,12 @@ export const sections = {
   observability: observabilityKeys,
 };
 
-/** The values of these sections as the file gives them, before anything is resolved. */
-export type PlainSettings = Section<typeof sections>;
+type OwnSettings = Section<typeof sections>;
+
+/** The settings as the file gives them, before anything is resolved. */
+export interface PlainSettings extends Omit<OwnSettings, 'polling'>, Pick<Settings, 'backends'> {
+  readonly polling: OwnSettings['polling'] & { readonly jobIntervalsMs: Readonly<Record<TimedJob, number>> };
+}
 
 /** One key of the front matter. */
 export interface SettingRow extends Setting {
@@ -35,6 +40,8 @@ export interface SettingRow extends Setting {
   readonly aliasOf?: string;
   /** The words there are, where the adapters decide. */
   readonly offered?: readonly string[];
+  /** Its default while a key of a backend has a certain value. */
+  readonly implied?: readonly ImpliedDefault[];
 }
 
 export interface Adapters {
@@ -51,10 +58,8 @@ export function settingRows(adapters: Adapters): readonly SettingRow[] {
   const jobs = rowsOf(jobKeys, 'polling.jobs.', []).map((row) => ({ ...row, path: jobPath(row.key) }));
   const ofBackends = adapters.backends.flatMap((backend) => backendRows(backend, own));
   const all = [...own, ...jobs, ...rowsOf(unsupportedKeys, '', []), ...ofBackends];
-  const implied = impliedDefaults(adapters.backends);
-  return [...Map.groupBy(all, ({ key }) => key.split('.')[0]).values()]
-    .flat()
-    .map((row) => withAdapters(row, adapters, implied));
+  const bySection = Map.groupBy(all, ({ key }) => key.split('.')[0]);
+  return [...bySection.values()].flat().map((row) => withAdapters(row, adapters));
 }
 
 function rowsOf(table: SettingTable, above: string, path: readonly string[]): SettingRow[] {
@@ -80,38 +85,17 @@ function backendRows({ name, settings }: BackendProfile, own: readonly SettingRo
   return [...rowsOf(keys, `${section}.`, ['backends', name]), ...spellings];
 }
 
-export function impliedDefaults(backends: readonly BackendProfile[]): readonly ImpliedDefault[] {
-  return backends.flatMap(({ settings }) => settings?.implied ?? []);
-}
-
 /** What the adapters decide: which words there are, and some defaults. The first backend is the usual one. */
-function withAdapters(
-  row: SettingRow,
-  { trackers, backends }: Adapters,
-  implied: readonly ImpliedDefault[],
-): SettingRow {
+function withAdapters(row: SettingRow, { trackers, backends }: Adapters): SettingRow {
   if (row.key === 'tracker.kind') return { ...row, offered: trackers.map(({ kind }) => kind) };
   if (row.key === 'agent.backend') {
     const offered = backends.map(({ name }) => name);
     return { ...row, offered, default: offered[0] ?? null };
   }
-  const others = implied.filter(({ key }) => key === row.key);
-  if (others.length === 0) return row;
-  const words = others.map(({ value, when, is }) => `but \`${value}\` when \`${when}\` is \`${is}\``);
-  return { ...row, defaultText: [`\`${row.default}\``, ...words].join(', ') };
-}
-
-/** The values of a table by camel-case name; `values` has them by dotted key. */
-export function nest(
-  table: SettingTable,
-  above: string,
-  values: ReadonlyMap<string, unknown>,
-): Readonly<Record<string, unknown>> {
-  const entries = Object.entries(table).map(([name, row]) => {
-    const key = `${above}${name}`;
-    return [camelCase(name), isSetting(row) ? values.get(key) : nest(row, `${key}.`, values)];
-  });
-  return Object.fromEntries(entries);
+  const implied = backends.flatMap(({ settings }) => settings?.implied ?? []).filter(({ key }) => key === row.key);
+  if (implied.length === 0) return row;
+  const words = implied.map(({ value, when, is }) => `but \`${value}\` when \`${when}\` is \`${is}\``);
+  return { ...row, implied, defaultText: [`\`${row.default}\``, ...words].join(', ') };
 }
 
 function isSetting(row: Setting | SettingTable): row is Setting {

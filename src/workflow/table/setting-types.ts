@@ -110,9 +110,14 @@ function isTimeZone(name: string): boolean {
   }
 }
 
-const types: { readonly [N in keyof SettingTypes]: Omit<SettingType<SettingTypes[N]>, 'name'> } = {
+const types: { readonly [N in keyof SettingTypes]: Omit<SettingType<SettingTypes[N]>, 'name'> & { name?: string } } = {
   text: { schema: z.string(), allowed: 'text' },
   non_blank_text: { schema: words, allowed: 'text that is not blank' },
+  script: {
+    name: 'text',
+    schema: z.string().transform((text) => (text.trim() === '' ? null : text)),
+    allowed: 'text',
+  },
   text_list: {
     schema: z.array(z.string()),
     allowed: 'a list of texts, such as `[Todo, In Progress]`',

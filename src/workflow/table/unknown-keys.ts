@@ -31,7 +31,7 @@ function spellings({ name, flat }: ProviderKey): string[] {
   return flat === true ? [`tracker.provider.${name}`, `tracker.${name}`] : [`tracker.provider.${name}`];
 }
 
-/** Sections that are known are looked into. */
+/** The keys of the file; those of a section that is known are listed one by one. */
 function writtenKeys(values: FrontMatter, sections: ReadonlySet<string>, above = ''): string[] {
   return Object.entries(values).flatMap(([name, value]) => {
     const key = `${above}${name}`;

@@ -4,27 +4,27 @@ import type { Issue } from '../../core/issue/issue.ts';
 /** A name is a file in git's directory, and a suffix such as `.lock` has to fit behind it. */
 const longestBytes = 200;
 const digits = 8;
-/** How a name ends that was mended. */
+/** How a name ends that was changed. */
 const hashEnding = /-[0-9a-f]{8}$/;
 /**
- * What git refuses in a name (`git check-ref-format`), what nobody sees, and what a shell would read as more than a
- * name: ticket text gets into branches, and branches get into scripts.
+ * What git refuses in a name (`git check-ref-format`), what is invisible, and what a shell would read as more than a
+ * name: text of issues gets into branches, and branches get into scripts.
  */
 const unsafe = /[\p{C}\p{Z}~^:?*[\]\\{}$`"'();&|<>!]+/gu;
 
 /**
  * The branch of an issue: the rendered text where that is a name, otherwise the nearest one. When anything had to be
  * changed, eight hex digits of the SHA-256 of the text and the issue's id follow, so that two issues never get one
- * branch by mending. They also follow a text that ends as if it had them already: it could be the branch of another.
+ * branch that way. They also follow a text that ends as if it had them already: it could be the branch of another.
  * Blank text gives `baton/<identifier>`.
  */
 export function branchName(rendered: string, issue: Pick<Issue, 'id' | 'identifier'>): string {
   const text = rendered.trim() === '' ? `baton/${issue.identifier}` : rendered.trim();
-  const name = mend(text);
+  const name = safe(text);
   const isWhole = name === text && Buffer.byteLength(name) <= longestBytes && isBranchName(name);
   if (isWhole && !hashEnding.test(name)) return name;
   const hash = createHash('sha256').update(`${text}\0${issue.id}`).digest('hex').slice(0, digits);
-  const stem = cut(name, longestBytes - digits - 1) || `baton/${cut(mend(issue.identifier), 100) || 'issue'}`;
+  const stem = cut(name, longestBytes - digits - 1) || `baton/${cut(safe(issue.identifier), 100) || 'issue'}`;
   return `${stem}-${hash}`;
 }
 
@@ -42,7 +42,7 @@ export function isBranchName(name: string): boolean {
 }
 
 /** What is left of a text when all that is refused is taken out; it may be nothing, or too long. */
-function mend(text: string): string {
+function safe(text: string): string {
   return text
     .toWellFormed()
     .replaceAll(unsafe, '-')
@@ -54,7 +54,7 @@ function mend(text: string): string {
     .replace(/^[-/.]+/, '');
 }
 
-/** At most so many bytes, whole characters, and an end that more can follow. */
+/** At most `mostBytes`, whole characters, and an end that more can follow. */
 function cut(name: string, mostBytes: number): string {
   let bytes = 0;
   let kept = '';

@@ -39,7 +39,7 @@ export function issueVariables(issue: Issue, isTrusted: boolean): Record<string,
 
 /**
  * What a stranger wrote is fenced. Names are not, as templates compare them: labels, branch and address may be made of
- * his words, so they are one line each, without anything invisible and without the mark.
+ * the author's words, so they are one line each, without anything invisible and without the mark.
  */
 function fencedVariables(variables: Record<string, unknown>, issue: Issue, mark: string): Record<string, unknown> {
   return {

@@ -35,7 +35,7 @@ const bareIssue: Issue = {
   updatedAt: null,
 };
 
-/** Nobody has to be kept from guessing it here. */
+/** Sample issues have no author who could guess it. */
 const fenceMark = 'sample-mark-of-no-fence';
 
 /** A template often branches on whether something is there and whether it is the first run: each way is tried. */
