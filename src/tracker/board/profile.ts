@@ -17,7 +17,7 @@ export const boardProfile: TrackerProfile = {
       type: 'string',
       description:
         'What the identifiers of new issues begin with: `BAT` gives BAT-1, BAT-2, … One to ten capital letters and digits, a letter first.',
-      takesEffect: 'restart',
+      takesEffect: 'next tick',
       default: 'BAT',
     },
   ],

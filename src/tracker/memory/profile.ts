@@ -12,7 +12,7 @@ export const memoryProfile: TrackerProfile = {
       name: 'issues_file',
       type: 'path',
       description: 'JSON or YAML file with the issues to start with.',
-      takesEffect: 'restart',
+      takesEffect: 'next tick',
     },
   ],
   check: () => [],
