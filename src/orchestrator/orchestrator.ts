@@ -434,8 +434,8 @@ function assemble(around: Surroundings) {
     else if (isOver(change)) pool?.free();
     else if (change.by === 'begin') pool?.take();
     if (change.by === 'begin' || change.by === 'settle') activity.note();
-    if (isOver(change) || (change.before?.status === 'held' && change.after !== change.before))
-      reads.forget(change.issueId);
+    const isOffHold = change.before?.status === 'held' && change.after !== change.before;
+    if (isOver(change) || isOffHold || change.by === 'move') reads.forget(change.issueId);
     notify();
     if (change.by === 'settle' || (change.by === 'release' && change.after === null)) fillSlots();
   });

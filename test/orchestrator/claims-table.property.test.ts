@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { BatonError } from '../../src/core/baton-error.ts';
-import type { Claim, Hold, Retry, Running } from '../../src/orchestrator/claims/claim.ts';
+import type { Claim, ClaimChange, Hold, Retry, Running } from '../../src/orchestrator/claims/claim.ts';
 import type { NextStep } from '../../src/orchestrator/claims/claim-writes.ts';
 import { noStreaks } from '../../src/orchestrator/claims/issue-counters.ts';
 import type { Store } from '../../src/store/store.ts';
@@ -14,8 +14,9 @@ import { type SeededClaims, seededClaims } from './seeded-claims.ts';
 
 /*
  * The table in the header of claims.ts, walked: two daemons do whatever they like with two issues, at once and one after
- * the other, on a store that sometimes fails. After every step each claim is where the table lets it be, and memory and
- * store say the same about every issue that is ours.
+ * the other, on a store that sometimes fails, with leases that sometimes expire. After every step: each claim is where the
+ * table lets it be; an issue has one status; memory and store say the same about every issue that is ours; generations
+ * have only grown; and every change was published, once, from where the one before it ended.
  */
 
 const issueIds = ['1', '2'] as const;
@@ -30,13 +31,16 @@ const operations = [
   'retry held',
   'postpone',
   'inherit',
+  'renew',
+  'reload',
+  'lease expires',
   'restart',
 ] as const;
 type Operation = (typeof operations)[number];
 type Status = Claim['status'] | 'free';
 
 /** Where an operation that is begun alone may lead, by where it begins; what is not named stays where it is. */
-const table: Record<Exclude<Operation, 'restart'>, Partial<Record<Status, readonly Status[]>>> = {
+const table: Record<Exclude<Operation, 'restart' | 'lease expires'>, Partial<Record<Status, readonly Status[]>>> = {
   begin: { free: ['running', 'free'], retrying: ['running', 'retrying', 'free'] },
   'settle to retry': { running: ['retrying', 'held', 'free', 'running'] },
   'settle to hold': { running: ['held', 'free', 'running'] },
@@ -47,7 +51,18 @@ const table: Record<Exclude<Operation, 'restart'>, Partial<Record<Status, readon
   'retry held': { held: ['retrying', 'held'] },
   postpone: { retrying: ['retrying'] },
   inherit: { free: ['free', 'retrying', 'held'] },
+  renew: { retrying: ['retrying', 'free'], held: ['held', 'free'], running: ['running'] },
+  reload: { retrying: ['retrying', 'free'], held: ['held', 'free'], running: ['running'] },
 };
+
+/** At most so many changes an operation publishes about its issue; one where none is named. */
+const mostChanges: Partial<Record<Operation, number>> = {
+  // Running while its start is written, and then begun or not.
+  begin: 2,
+  // Inheriting, with its generation raised, and what follows.
+  inherit: 3,
+};
+const leaseMs = 60_000;
 
 const workflow = {
   path: '',
@@ -60,6 +75,8 @@ const workflow = {
 interface Daemon {
   seeded: SeededClaims;
   readonly name: string;
+  /** The changes it has published since its last start. */
+  changes: ClaimChange[];
 }
 
 class World {
@@ -67,6 +84,10 @@ class World {
   readonly daemons: Daemon[] = [];
   isBroken = false;
   project = '';
+  #runs = 0;
+  /** The generation under which each run was started; a reload raises that of its claim. */
+  readonly #startedUnder = new Map<string, number>();
+  readonly #generations = new Map<string, number>();
 
   readonly store: Store;
 
@@ -77,8 +98,14 @@ class World {
   static async create(): Promise<World> {
     const world = new World(await scratchStore(new SimulatedClock()));
     world.project = (await world.store.projects.ensure('test', 0)).id;
-    for (const name of ['one', 'two']) world.daemons.push({ name, seeded: world.claimsOf(name) });
+    for (const name of ['one', 'two']) world.daemons.push(world.daemon(name));
     return world;
+  }
+
+  daemon(name: string): Daemon {
+    const daemon: Daemon = { name, seeded: this.claimsOf(name), changes: [] };
+    daemon.seeded.claims.onChange((change) => void daemon.changes.push(change));
+    return daemon;
   }
 
   claimsOf(owner: string): SeededClaims {
@@ -95,7 +122,7 @@ class World {
     const { claims } = daemon.seeded;
     const claim = claims.get(id);
     try {
-      if (operation === 'restart') daemon.seeded = this.claimsOf(daemon.name);
+      if (operation === 'restart') Object.assign(daemon, this.daemon(daemon.name));
       else if (operation === 'begin') await this.begin(daemon, id);
       else if (operation.startsWith('settle') && claim?.status === 'running')
         await this.settle(daemon, claim, operation);
@@ -107,6 +134,9 @@ class World {
         await claims.retryHeld(id, { kind: 'answered', note: null, recovery: null, attempt: 1 }, { byPerson: false });
       else if (operation === 'postpone' && claim?.status === 'retrying') claims.postpone(claim, { delayMs: 10 });
       else if (operation === 'inherit') await this.inherit(daemon, id);
+      else if (operation === 'renew') for (const lost of await claims.renew(leaseMs)) claims.lose(lost);
+      else if (operation === 'reload') await claims.reload();
+      else if (operation === 'lease expires') await this.clock.advance(leaseMs + 1);
     } catch (error) {
       if (!(error instanceof BatonError) || !['claim_lost', 'store_unavailable'].includes(error.code)) throw error;
     }
@@ -116,7 +146,10 @@ class World {
     const { claims, run } = seeded;
     const claim = claims.get(id);
     const isFree = claim === undefined || claim.status === 'retrying';
-    if (isFree && !claims.isChanging(id)) await run(id, workflow);
+    if (!isFree || claims.isChanging(id)) return;
+    this.#runs += 1;
+    const { runId, generation } = await run(id, workflow, `run-${this.#runs}`);
+    this.#startedUnder.set(runId, generation ?? 0);
   }
 
   async settle({ seeded }: Daemon, running: Running, operation: Operation): Promise<void> {
@@ -131,7 +164,7 @@ class World {
     const step: NextStep =
       held === null ? next : { action: 'hold', hold: { ...this.holdOf(issue.id), ...held, runId } };
     await seeded.claims.settle(running, {
-      runGeneration: running.generation ?? 0,
+      runGeneration: this.#startedUnder.get(runId) ?? 0,
       end: { endedAt: this.clock.now(), outcome: 'succeeded', errorCode: null, errorMessage: null },
       wallMs: 1,
       decide: () => ({ step, streaks: noStreaks }),
@@ -165,7 +198,32 @@ class World {
   /** What is in the store about each issue is what its owner has in memory, and only the owner has it. */
   async check(): Promise<void> {
     const { claims, retries, held, unfinishedRuns } = await this.store.recovery(this.project, this.clock.now());
+    for (const { seeded, changes } of this.daemons) {
+      const { running, retrying, held: onHold, all } = seeded.claims;
+      for (const id of issueIds) {
+        const status = all.get(id)?.status;
+        const maps = { running: running.has(id), retrying: retrying.has(id), held: onHold.has(id) };
+        expect(maps, `${id} has one status`).toEqual({
+          running: status === 'running',
+          retrying: status === 'retrying',
+          held: status === 'held',
+        });
+        let published: Claim | null = null;
+        for (const { before, after } of changes.filter(({ issueId }) => issueId === id)) {
+          expect(before, `${id}: no change is missing`).toBe(published);
+          published = after;
+        }
+        expect(all.get(id) ?? null, `${id}: every change is published`).toBe(published);
+      }
+    }
     for (const id of issueIds) {
+      const generation = await this.store.claims.generation({ project: this.project, issueId: id });
+      expect(generation, `${id}: a generation only grows`).toBeGreaterThanOrEqual(this.#generations.get(id) ?? 0);
+      this.#generations.set(id, generation);
+      for (const { seeded } of this.daemons)
+        expect(seeded.claims.get(id)?.generation ?? 0, `${id}: no one invents a generation`).toBeLessThanOrEqual(
+          generation,
+        );
       const isThis = ({ issueId }: { readonly issueId: string }): boolean => issueId === id;
       const row = claims.find(isThis);
       const owners = this.daemons.filter(({ name, seeded }) => {
@@ -213,14 +271,17 @@ it('whatever is done with claims, each is where the table lets it be, and memory
       for (const { who, id, operation, isBroken, besides } of steps) {
         const daemon = world.daemons[who] ?? expect.fail('no daemon');
         const before = world.status(daemon, id);
+        const changesBefore = daemon.changes.length;
         world.isBroken = isBroken;
         const first = world.play(daemon, id, operation);
         const second = besides === null ? null : world.play(daemon, id, besides);
         await Promise.all([first, second]);
         world.isBroken = false;
-        if (operation !== 'restart' && besides === null) {
+        if (operation !== 'restart' && operation !== 'lease expires' && besides === null) {
           const allowed = table[operation][before] ?? [before];
           expect([...allowed, before], `${operation} from ${before}`).toContain(world.status(daemon, id));
+          const published = daemon.changes.slice(changesBefore).filter(({ issueId }) => issueId === id);
+          expect(published.length, `${operation} from ${before}`).toBeLessThanOrEqual(mostChanges[operation] ?? 1);
         }
         await world.check();
       }

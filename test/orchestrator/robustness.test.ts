@@ -39,11 +39,11 @@ describe('between two awaits', () => {
     const stage = await begun({ issues: [] });
     stage.tracker.put(issue({ id: '7' }));
     await stage.command('issue_hold', { issue: '7' });
-    const { list } = stage.store.held;
+    const { transaction } = stage.store;
     const { promise, resolve: goOn } = Promise.withResolvers<void>();
-    stage.store.held.list = async (project) => {
+    stage.store.transaction = async (work) => {
       await promise;
-      return list(project);
+      return transaction(work);
     };
     stage.orchestrator.reload();
     await stage.clock.advance(1_000);
@@ -56,11 +56,12 @@ describe('between two awaits', () => {
 
   it('a reload that cannot read the store changes nothing and ends nobody', async () => {
     const stage = await begun();
-    stage.store.held.list = async () => {
+    stage.store.transaction = async () => {
       throw new BatonError('store_busy', 'busy');
     };
     stage.orchestrator.reload();
     await stage.clock.advance(0);
+    expect(stage.orchestrator.read().running).toHaveLength(1);
     expect(stage.logger.lines.find(({ event }) => event === 'background_work_failed')?.fields).toMatchObject({
       what: 'reload',
     });

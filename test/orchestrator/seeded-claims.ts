@@ -16,7 +16,7 @@ export interface SeededClaims {
   elsewhere(...claims: readonly { readonly issueId: string; readonly host: string | null }[]): void;
   inherit(id: string): void;
   /** A run whose start the store takes. */
-  run(id: string, workflow: Workflow): Promise<Running>;
+  run(id: string, workflow: Workflow, runId?: string): Promise<Running>;
 }
 
 /** Real claims on a store, brought into a state with few words. */
@@ -67,8 +67,8 @@ export function seededClaims(
         [],
       ),
     inherit: (id) => void claims.inherit(id, () => new Promise(() => {})),
-    run: async (id, workflow) => {
-      const running = startingRun(issue({ id }), workflow, clock);
+    run: async (id, workflow, runId = `run-${id}`) => {
+      const running = startingRun(issue({ id }), workflow, clock, runId);
       await claims.begin(running, {
         record: {
           runId: running.runId,
@@ -92,7 +92,7 @@ export function seededClaims(
 }
 
 /** A run that is to begin. */
-function startingRun(of: Issue, workflow: Workflow, clock: Clock, runId = `run-${of.id}`): Running {
+function startingRun(of: Issue, workflow: Workflow, clock: Clock, runId: string): Running {
   return {
     ...newRunState({ runId, attempt: null, retryKind: null, recovery: null, workflow }, clock),
     status: 'running',

@@ -6,20 +6,15 @@ import type { Retry as RetryRow } from '../../store/tables/retries.ts';
 import { type Hold, type Retry, slotOfHold } from './claim.ts';
 
 export async function putRetry({ retries }: StoreTables, key: IssueKey, { issue, ...facts }: Retry): Promise<void> {
-  const { kind, attempt, failures, staleRuns, recovery, note, error, dueAt } = facts;
-  const { identifier, url = null } = issue;
-  await retries.put({ ...key, identifier, url, kind, attempt, failures, staleRuns, recovery, note, error, dueAt });
+  await retries.put({ ...facts, ...key, identifier: issue.identifier, url: issue.url ?? null });
 }
 
-export function retryFrom(row: RetryRow): Retry {
-  const { issueId, identifier, url, kind, attempt, failures, staleRuns, recovery, note, error, dueAt } = row;
-  const issue = { id: issueId, identifier, url };
-  return { issue, kind: kind ?? 'interrupted', attempt, failures, staleRuns, recovery, note, error, dueAt };
+export function retryFrom({ project: _project, issueId: id, identifier, url, kind, ...facts }: RetryRow): Retry {
+  return { ...facts, issue: { id, identifier, url }, kind: kind ?? 'interrupted' };
 }
 
-export async function putHold({ held }: StoreTables, key: IssueKey, hold: Hold): Promise<void> {
-  const { issue, code, reason, since, runId } = hold;
-  await held.put({ ...key, identifier: issue.identifier, code, reason, since, runId });
+export async function putHold({ held }: StoreTables, key: IssueKey, { issue, ...facts }: Hold): Promise<void> {
+  await held.put({ ...facts, ...key, identifier: issue.identifier });
 }
 
 /** As `putHold`, for an issue that does not run: its retry ends, and it takes no slot unless its agent may be alive. */
@@ -37,8 +32,8 @@ async function keepNoteOfRetry({ retries, runs }: StoreTables, key: IssueKey): P
   if (note !== null && last !== null) await runs.keepNote(last.runId, bothNotes(last.note ?? null, note) ?? note);
 }
 
-export function holdFrom({ issueId, identifier, code, reason, since, runId }: HeldIssue): Hold {
-  return { issue: { id: issueId, identifier }, code, reason, since, runId };
+export function holdFrom({ project: _project, issueId: id, identifier, ...facts }: HeldIssue): Hold {
+  return { ...facts, issue: { id, identifier } };
 }
 
 /** A note that no agent has read yet, and one of now: each is given once. */

@@ -124,6 +124,9 @@ export type ClaimOperation =
   | 'inherit'
   | 'lose'
   | 'reload'
+  /** The tracker has it in another state. */
+  | 'refresh'
+  /** Baton moved it because work begins on it. */
   | 'move';
 
 /** The slot of an issue whose earlier agent is being ended: it may be alive, in whatever state. */

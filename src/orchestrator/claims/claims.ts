@@ -11,8 +11,6 @@ import type { BaseParts } from '../parts.ts';
 import { type BegunRun, beginRun, type RefusedRun, type RunWish } from './begin-run.ts';
 import {
   type Claim,
-  type ClaimChange,
-  type ClaimOperation,
   type ForeignClaim,
   type Held,
   type Hold,
@@ -22,6 +20,7 @@ import {
   type Running,
   slotOf,
 } from './claim.ts';
+import { ClaimMap } from './claim-map.ts';
 import { holdFrom, putHold, putRetry, retryFrom } from './claim-rows.ts';
 import {
   type Inheritance,
@@ -77,106 +76,20 @@ const startAgainMs = 1_000;
  * | inherit     | free                 | inheriting; then retrying, held or free                                   |
  * | lose        | retrying, held       | free: another daemon has it                                               |
  * |             | running, inheriting  | the same until it is over, and nothing of it is written any more          |
- * | reload      | any                  | as a restored store has it; runs go on                                    |
+ * | refresh     | running              | running, in the state that the tracker has; its slot follows              |
+ * | move        | running              | running, in the state that Baton moved it to                              |
+ * | reload      | any but inheriting   | as a restored store has it; runs go on                                    |
  *
  * Each operation waits until no other one on the same issue is in progress, does one transaction that is refused unless
  * owner and generation hold, swaps the claim, and publishes one change. What is written comes before its effect. Slots,
  * timers, read caches, watchers and the slot filler listen to the changes.
  */
-export class Claims {
+export class Claims extends ClaimMap {
   readonly #parts: ClaimsParts;
-  readonly #claims = new Map<string, Claim>();
-  readonly #running = new Map<string, Running>();
-  readonly #retrying = new Map<string, Retrying>();
-  readonly #held = new Map<string, Held>();
-  /** The last operation on each issue that is not over. */
-  readonly #locks = new Map<string, Promise<void>>();
-  readonly #listeners: ((change: ClaimChange) => void)[] = [];
-  /** Issues whose earlier agent may be alive and that could not be inherited yet; each takes a slot until they are. */
-  readonly #leftBehind = new Set<string>();
-  /** Claims of other daemons on the same store, as last read. */
-  #elsewhere: readonly ForeignClaim[] = [];
 
   constructor(parts: ClaimsParts) {
+    super();
     this.#parts = parts;
-  }
-
-  /** Calls the listener right after each change. It must not throw. */
-  onChange(listener: (change: ClaimChange) => void): void {
-    this.#listeners.push(listener);
-  }
-
-  get(issueId: string): Claim | undefined {
-    return this.#claims.get(issueId);
-  }
-
-  has(issueId: string): boolean {
-    return this.#claims.has(issueId);
-  }
-
-  /** Whether an operation on this issue is in progress: then no run of it may begin. */
-  isChanging(issueId: string): boolean {
-    return this.#locks.has(issueId);
-  }
-
-  get all(): ReadonlyMap<string, Claim> {
-    return this.#claims;
-  }
-
-  get running(): ReadonlyMap<string, Running> {
-    return this.#running;
-  }
-
-  get retrying(): ReadonlyMap<string, Retrying> {
-    return this.#retrying;
-  }
-
-  get held(): ReadonlyMap<string, Held> {
-    return this.#held;
-  }
-
-  get elsewhere(): readonly ForeignClaim[] {
-    return this.#elsewhere;
-  }
-
-  /** Why a run of this issue may not begin; null when it is free. */
-  whyClaimed(issueId: string): SkipReason | null {
-    const claim = this.#claims.get(issueId);
-    if (claim === undefined) return this.isChanging(issueId) ? claimed('its claim is being written') : null;
-    switch (claim.status) {
-      case 'running':
-        return claimed('an agent is running on it');
-      case 'retrying':
-        return claimed(claim.wait?.text ?? `it is tried again at ${new Date(claim.dueAt).toISOString()}`);
-      case 'held':
-        return claimed(`it is held for a person: ${claim.reason}`);
-      case 'inheriting':
-        return claimed('it is being taken over from a daemon that is gone');
-    }
-  }
-
-  /** The tracker states whose slots are taken, here and by other daemons on the same store. */
-  takenSlots(): string[] {
-    const left = [...this.#leftBehind].filter((id) => !this.#claims.has(id));
-    return [
-      ...left.map((issueId) => slotOf({ status: 'inheriting', issueId, generation: null }) ?? ''),
-      ...[...this.#claims.values()].flatMap((claim) => slotOf(claim) ?? []),
-      ...this.#elsewhere.flatMap(({ slotState }) => slotState ?? []),
-    ];
-  }
-
-  /** Everything that decides whether an issue is free and which slots are taken, for comparison. */
-  facts(): unknown {
-    return [
-      [...this.#claims.values()].map((claim) => [
-        claim.status === 'inheriting' ? claim.issueId : claim.issue.id,
-        claim.status,
-        slotOf(claim),
-      ]),
-      [...this.#locks.keys()],
-      [...this.#leftBehind],
-      this.#elsewhere,
-    ];
   }
 
   counts(issueId: string): Promise<IssueCounts> {
@@ -189,10 +102,10 @@ export class Claims {
    */
   begin(running: Running, wish: RunWish): Promise<BegunRun | RefusedRun> {
     const { id } = running.issue;
-    const from = this.#retrying.get(id) ?? null;
+    const from = this.retrying.get(id) ?? null;
     change(running, { generation: from?.generation ?? null });
-    this.#put(id, running, 'begin');
-    return this.#alone<BegunRun | RefusedRun>(id, 'not_begun', async () => {
+    this.put(id, running, 'begin');
+    return this.alone<BegunRun | RefusedRun>(id, 'not_begun', async () => {
       const answer = await this.#writeStart(running, wish);
       if (!answer.isBegun) return { answer, claim: this.#insteadOf(running, from, answer) };
       const { generation, before } = answer;
@@ -206,7 +119,7 @@ export class Claims {
     running: Running,
     settlement: Settlement<Next>,
   ): Promise<Next | null> {
-    return this.#alone(running.issue.id, 'settle', async () => {
+    return this.alone(running.issue.id, 'settle', async () => {
       const next = settlement.decide();
       const isOurs = await this.#write(running, (tables, key, holder) =>
         writeEnd(tables, key, holder, { ...settlement, ...next, runId: running.runId }),
@@ -217,7 +130,7 @@ export class Claims {
 
   /** The end of the run could not be written, and the daemon stops: the next one finds a run without an end. */
   abandon({ issue }: Running): void {
-    this.#put(issue.id, null, 'settle');
+    this.put(issue.id, null, 'settle');
   }
 
   /**
@@ -226,7 +139,7 @@ export class Claims {
    */
   hold(hold: Hold): Promise<'held' | 'after_run'> {
     const { id, identifier } = hold.issue;
-    return this.#alone(id, 'hold', async (claim) => {
+    return this.alone(id, 'hold', async (claim) => {
       if (claim?.status === 'inheriting') throw lost(`${identifier} is being taken over from a daemon that is gone.`);
       if (claim?.status === 'running') return { answer: await this.#holdAfterRun(claim, hold), claim };
       const generation = await this.#parts.store.transaction((tables) =>
@@ -252,7 +165,7 @@ export class Claims {
     issueId: string,
     { byPerson, only }: { readonly byPerson: boolean; readonly only?: Claim },
   ): Promise<boolean> {
-    const answer = await this.#alone(issueId, 'release', async (claim) => {
+    const answer = await this.alone(issueId, 'release', async (claim) => {
       const isMeant = only === undefined ? claim?.status !== 'retrying' : claim === only;
       if (claim === undefined || claim.status === 'inheriting' || !isMeant) return { answer: 'nothing' as const };
       if (claim.status === 'running') {
@@ -279,7 +192,7 @@ export class Claims {
     as: Pick<Retry, 'kind' | 'note' | 'recovery' | 'attempt'>,
     { byPerson }: { readonly byPerson: boolean },
   ): Promise<boolean> {
-    return this.#alone(issueId, 'retry', async (claim) => {
+    return this.alone(issueId, 'retry', async (claim) => {
       if (claim?.status !== 'held') return { answer: false };
       const { issue } = claim;
       let retry: Retry | null = null;
@@ -299,8 +212,7 @@ export class Claims {
   /** Tries a retrying issue at another time. The promise itself stays as the store has it. */
   postpone(retrying: Retrying, delay: Delay): void {
     const { id } = retrying.issue;
-    if (this.#claims.get(id) === retrying)
-      this.#put(id, this.#retryIn(retrying, retrying.generation, delay), 'postpone');
+    if (this.get(id) === retrying) this.put(id, this.#retryIn(retrying, retrying.generation, delay), 'postpone');
   }
 
   /**
@@ -312,55 +224,55 @@ export class Claims {
     issueId: string,
     end: (found: Inheritance) => Promise<Inherited>,
   ): Promise<{ readonly found: Inheritance; readonly hold: Hold | null } | null> {
-    if (this.#claims.has(issueId) || this.isChanging(issueId)) return null;
-    this.#put(issueId, { status: 'inheriting', issueId, generation: null }, 'inherit');
+    if (this.has(issueId) || this.isChanging(issueId)) return null;
+    this.put(issueId, { status: 'inheriting', issueId, generation: null }, 'inherit');
     try {
-      const found = await this.#alone(issueId, 'inherit', async () => {
+      const found = await this.alone(issueId, 'inherit', async () => {
         const taken = await this.#parts.store.transaction((tables) =>
           takeLeft(tables, this.#key(issueId), this.#taker(issueId)),
         );
         const claim: Inheriting = { status: 'inheriting', issueId, generation: taken?.generation ?? null };
-        if (taken === null) this.#leftBehind.delete(issueId);
+        if (taken === null) this.leftBehind.delete(issueId);
         return { answer: taken, claim: taken === null ? null : claim };
       });
       if (found === null) return null;
       const inherited = await end(found);
-      return await this.#alone(issueId, 'inherit', async (claim) => {
+      return await this.alone(issueId, 'inherit', async (claim) => {
         const isOurs =
           claim?.status === 'inheriting' &&
           (found.runs.length === 0
             ? claim.generation !== null
             : await this.#write(claim, (tables, key, holder) => writeInherited(tables, key, holder, found, inherited)));
-        this.#leftBehind.delete(issueId);
+        this.leftBehind.delete(issueId);
         const { hold, retry, delayMs } = inherited;
         const generation = claim?.generation ?? null;
         const next = hold === null ? this.#retryIn(retry, generation, { delayMs }) : heldUnder(hold, generation);
         return { answer: isOurs ? { found, hold } : null, claim: isOurs ? next : null };
       });
     } catch (error) {
-      if (this.#claims.get(issueId)?.status === 'inheriting') this.#put(issueId, null, 'inherit');
+      if (this.get(issueId)?.status === 'inheriting') this.put(issueId, null, 'inherit');
       throw error;
     }
   }
 
   /** Another daemon has the issue: nothing we know or promised about it is true any more. */
   lose(issueId: string): void {
-    const claim = this.#claims.get(issueId);
+    const claim = this.get(issueId);
     if (claim === undefined) return;
     const isLive = claim.status === 'running' || claim.status === 'inheriting';
     if (isLive) change(claim, { generation: null });
-    this.#put(issueId, isLive ? claim : null, 'lose');
+    this.put(issueId, isLive ? claim : null, 'lose');
   }
 
   /** Extends our claims. Gives the issues whose claim is not ours any more. */
   async renew(leaseMs: number): Promise<readonly string[]> {
     const { store, clock, project, owner } = this.#parts;
-    const before = [...this.#claims].map(([id, { generation }]) => ({ id, generation }));
+    const before = [...this.all].map(([id, { generation }]) => ({ id, generation }));
     const kept = await store.claims.renewAll(project, owner, { at: clock.now(), leaseMs });
     const generationOf = new Map(kept.map(({ issueId, generation }) => [issueId, generation]));
     // One that was released or taken again meanwhile is not lost.
     return before
-      .filter(({ id, generation }) => generation !== null && this.#claims.get(id)?.generation === generation)
+      .filter(({ id, generation }) => generation !== null && this.get(id)?.generation === generation)
       .flatMap(({ id, generation }) => (generationOf.get(id) === generation ? [] : [id]));
   }
 
@@ -369,63 +281,57 @@ export class Claims {
     const hasMoved = normalizeState(running.issue.state) !== normalizeState(issue.state);
     change(running, { issue });
     if (!hasMoved || running.before === null) return;
+    this.put(issue.id, running, 'refresh');
     const { store, own } = this.#parts;
-    own('slot', store.claims.setSlot(this.#key(issue.id), this.#holder(running), issue.state));
-    this.#put(issue.id, running, 'move');
+    const setSlot = this.alone(issue.id, 'refresh', async (claim) => {
+      // A run that has ended meanwhile takes no slot any more.
+      if (claim === running) await store.claims.setSlot(this.#key(issue.id), this.#holder(running), issue.state);
+      return { answer: undefined };
+    });
+    own('slot', setSlot);
   }
 
   /** Baton moved the issue because work begins on it: its slot is taken in that state already. */
   movedAtStart(running: Running, issue: Issue): void {
     change(running, { issue, movesTo: null });
-    this.#put(issue.id, running, 'move');
-  }
-
-  /** What other daemons have claimed, and which agents of daemons that are gone may be alive. */
-  noteOthers(elsewhere: readonly ForeignClaim[], leftBehind: Iterable<string>): void {
-    this.#elsewhere = elsewhere;
-    this.#leftBehind.clear();
-    for (const id of leftBehind) this.#leftBehind.add(id);
+    this.put(issue.id, running, 'move');
   }
 
   /**
    * The store was put back to an earlier moment: what it says about holds and retries is true from now on. The runs in
-   * progress go on, under claims as the store has them now. All of it is read before anything changes, so that no decision
-   * sees a held issue free.
+   * progress go on, under claims as the store has them now; one that has lost its claim gets none again.
    */
   async reload(): Promise<void> {
-    const { store, project } = this.#parts;
-    const held = new Map((await store.held.list(project)).map((row) => [row.issueId, row]));
-    const retries = new Map((await store.retries.list(project)).map((row) => [row.issueId, row]));
-    const generations = new Map<string, number>();
-    for (const [id, claim] of this.#claims) {
-      if (claim.status === 'inheriting') continue;
-      const row = await store.transaction((tables) => this.#taker(id)(tables, slotOf(claim)));
-      if (row !== null) generations.set(id, row.generation);
-    }
-
-    // No await from here on.
-    for (const [id, claim] of [...this.#claims]) {
-      if (claim.status === 'inheriting') continue;
-      const generation = generations.get(id) ?? claim.generation;
-      this.#put(id, this.#restored(claim, generation, held.get(id), retries.get(id)), 'reload');
-    }
+    const reloadIssue = (issueId: string): Promise<void> =>
+      this.alone(issueId, 'reload', async (claim) => {
+        if (claim === undefined || claim.status === 'inheriting' || claim.generation === null)
+          return { answer: undefined };
+        const stored = await this.#parts.store.transaction(async (tables) => {
+          const key = this.#key(issueId);
+          const taken = await this.#taker(issueId)(tables, slotOf(claim));
+          const hold = (await tables.held.list(key.project)).find((row) => row.issueId === issueId);
+          return { generation: taken?.generation ?? claim.generation, hold, retry: await tables.retries.read(key) };
+        });
+        return { answer: undefined, claim: this.#restored(claim, stored) };
+      });
+    await Promise.all([...this.all.keys()].map(reloadIssue));
   }
 
   /** For a visitor who only looks: what the store says, with nothing claimed. */
   show({ held, retries, claims }: Recovery): void {
-    for (const row of held) this.#put(row.issueId, heldUnder(holdFrom(row), null), 'reload');
+    for (const row of held) this.put(row.issueId, heldUnder(holdFrom(row), null), 'reload');
     const now = this.#parts.clock.now();
     // A retry that is due would be tried by whoever starts now.
     for (const row of retries)
-      if (!this.#claims.has(row.issueId) && row.dueAt > now)
-        this.#put(row.issueId, this.#retryIn(retryFrom(row), null, { delayMs: row.dueAt - now }), 'reload');
-    const others = claims.filter(({ isExpired, issueId }) => !isExpired && !this.#claims.has(issueId));
+      if (!this.has(row.issueId) && row.dueAt > now)
+        this.put(row.issueId, this.#retryIn(retryFrom(row), null, { delayMs: row.dueAt - now }), 'reload');
+    const others = claims.filter(({ isExpired, issueId }) => !isExpired && !this.has(issueId));
     this.noteOthers(others.map(foreign), []);
   }
 
   /** At a stop: gives every claim back; retries and holds stay for the daemon that comes next. */
   async releaseAll(): Promise<void> {
-    const ours = [...this.#claims].filter(([, { generation }]) => generation !== null);
+    const ours = [...this.all].filter(([, { generation }]) => generation !== null);
     if (ours.length === 0) return;
     await this.#parts.store.transaction(async ({ claims }) => {
       for (const [id, claim] of ours) await claims.release(this.#key(id), this.#holder(claim));
@@ -436,9 +342,7 @@ export class Claims {
   /** What a claim is by a restored store. */
   #restored(
     claim: Running | Retrying | Held,
-    generation: number | null,
-    hold: HeldIssue | undefined,
-    row: RetryRow | undefined,
+    { generation, hold, retry }: { generation: number | null; hold: HeldIssue | undefined; retry: RetryRow | null },
   ): Claim | null {
     if (claim.status === 'running') {
       const holdAfterwards = hold === undefined ? null : { code: hold.code, reason: hold.reason };
@@ -446,47 +350,7 @@ export class Claims {
       return claim;
     }
     if (claim.status === 'held') return hold === undefined ? null : { ...claim, generation };
-    if (row === undefined || hold !== undefined) return null;
-    return this.#retryIn(retryFrom(row), generation, { delayMs: Math.max(0, row.dueAt - this.#parts.clock.now()) });
-  }
-
-  /** One operation on an issue at a time, in the order of their calls. Without one in progress it begins at once. */
-  async #alone<T>(
-    issueId: string,
-    by: ClaimOperation,
-    work: (
-      claim: Claim | undefined,
-    ) => Promise<{ readonly answer: T; readonly claim?: Claim | null; readonly by?: ClaimOperation }>,
-  ): Promise<T> {
-    const before = this.#locks.get(issueId);
-    const mine = Promise.withResolvers<void>();
-    this.#locks.set(issueId, mine.promise);
-    const unlock = (): void => {
-      if (this.#locks.get(issueId) === mine.promise) this.#locks.delete(issueId);
-      mine.resolve();
-    };
-    try {
-      if (before !== undefined) await before;
-      const done = await work(this.#claims.get(issueId));
-      // Whoever hears of the change may act on the issue.
-      unlock();
-      if (done.claim !== undefined) this.#put(issueId, done.claim, done.by ?? by);
-      return done.answer;
-    } finally {
-      unlock();
-    }
-  }
-
-  /** The only place where a claim enters, changes or leaves. */
-  #put(issueId: string, after: Claim | null, by: ClaimOperation): void {
-    const before = this.#claims.get(issueId) ?? null;
-    for (const map of [this.#claims, this.#running, this.#retrying, this.#held])
-      if (after === null || before?.status !== after.status) map.delete(issueId);
-    if (after !== null) this.#claims.set(issueId, after);
-    if (after?.status === 'running') this.#running.set(issueId, after);
-    if (after?.status === 'retrying') this.#retrying.set(issueId, after);
-    if (after?.status === 'held') this.#held.set(issueId, after);
-    for (const listener of this.#listeners) listener({ issueId, before, after, by });
+    return retry === null || hold !== undefined ? null : this.#retryWhenDue(retryFrom(retry), generation);
   }
 
   async #writeStart(running: Running, wish: RunWish): Promise<BegunRun | RefusedRun> {
@@ -515,17 +379,14 @@ export class Claims {
   #insteadOf(running: Running, from: Retrying | null, { refusal, held }: RefusedRun): Claim | null {
     if (held !== null) return heldUnder(held.hold, held.generation);
     if (from === null || refusal.code === 'claimed_elsewhere' || running.generation === null) return null;
-    return this.#retryIn(from, running.generation, {
-      delayMs: startAgainMs,
-      why: refusal,
-      slotWaits: from.slotWaits,
-    });
+    const { slotWaits } = from;
+    return this.#retryIn(from, running.generation, { delayMs: startAgainMs, why: refusal, slotWaits });
   }
 
   #claimAfter({ generation }: Running, step: NextStep): Claim | null {
     if (step.action === 'release') return null;
     if (step.action === 'hold') return heldUnder(step.hold, generation);
-    return this.#retryIn(step.retry, generation, { delayMs: Math.max(0, step.retry.dueAt - this.#parts.clock.now()) });
+    return this.#retryWhenDue(step.retry, generation);
   }
 
   /** It is noted at once and written next: a crash before the end of the run must not forget it. */
@@ -538,24 +399,19 @@ export class Claims {
     return 'after_run';
   }
 
-  #retryIn(retry: Retry, generation: number | null, delay: Delay): Retrying {
-    const { issue, kind, attempt, failures, staleRuns, recovery, note, error, dueAt } = retry;
+  #retryWhenDue(retry: Retry, generation: number | null): Retrying {
+    return this.#retryIn(retry, generation, { delayMs: Math.max(0, retry.dueAt - this.#parts.clock.now()) });
+  }
+
+  #retryIn(retry: Retry, generation: number | null, { delayMs, why, slotWaits, failedReads }: Delay): Retrying {
     return {
+      ...retry,
       status: 'retrying',
       generation,
-      issue,
-      kind,
-      attempt,
-      failures,
-      staleRuns,
-      recovery,
-      note,
-      error,
-      dueAt,
-      wakeAt: this.#parts.clock.monotonic() + delay.delayMs,
-      wait: delay.why ?? null,
-      slotWaits: delay.slotWaits ?? 0,
-      failedReads: delay.failedReads ?? 0,
+      wakeAt: this.#parts.clock.monotonic() + delayMs,
+      wait: why ?? null,
+      slotWaits: slotWaits ?? 0,
+      failedReads: failedReads ?? 0,
     };
   }
 
@@ -596,12 +452,8 @@ export function foreign({ issueId, host, slotState }: ClaimRow): ForeignClaim {
   return { issueId, host, slotState };
 }
 
-function heldUnder({ issue, code, reason, since, runId }: Hold, generation: number | null): Held {
-  return { status: 'held', generation, issue, code, reason, since, runId };
-}
-
-function claimed(text: string): SkipReason {
-  return { code: 'claimed', text };
+function heldUnder(hold: Hold, generation: number | null): Held {
+  return { ...hold, status: 'held', generation };
 }
 
 function lost(message: string): BatonError {

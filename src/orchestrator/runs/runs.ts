@@ -177,7 +177,7 @@ export class Runs {
 
   /** Moves the issue on where that is Baton's business: on the board from todo to in_progress. */
   async #beginWork(running: Running): Promise<Issue> {
-    const { logger, trackerFor, claims, reads, stopping } = this.#parts;
+    const { logger, trackerFor, claims, stopping } = this.#parts;
     const { issue, runId, attempt, workflow, stopped } = running;
     const named = { issue_id: issue.id, issue_identifier: issue.identifier, run_id: runId };
     logger.info('run_started', { ...named, attempt });
@@ -189,7 +189,6 @@ export class Runs {
       caller: { job: 'dispatch', cause: 'agent' },
     } as const;
     const moved = await changes.moveIssue(issue.id, startMove.to, { kind: 'orchestrator' }, ask);
-    reads.forget(issue.id);
     claims.movedAtStart(running, moved);
     return moved;
   }

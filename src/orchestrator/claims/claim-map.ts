@@ -1,0 +1,162 @@
+import type { SkipReason } from '../../core/dispatch/eligibility.ts';
+import {
+  type Claim,
+  type ClaimChange,
+  type ClaimOperation,
+  type ForeignClaim,
+  type Held,
+  type Retrying,
+  type Running,
+  slotOf,
+} from './claim.ts';
+
+/** What an operation answers, and the claim it leaves: null for none, undefined where nothing changed. */
+interface Done<T> {
+  readonly answer: T;
+  readonly claim?: Claim | null;
+  readonly by?: ClaimOperation;
+}
+
+/**
+ * The claims of this daemon as they are in memory, and what everyone may read of them. An issue has one claim or none. Only
+ * `Claims` changes it: one operation on an issue at a time, one published change for each new value.
+ */
+export abstract class ClaimMap {
+  readonly #claims = new Map<string, Claim>();
+  readonly #running = new Map<string, Running>();
+  readonly #retrying = new Map<string, Retrying>();
+  readonly #held = new Map<string, Held>();
+  /** The last operation on each issue that is not over. */
+  readonly #locks = new Map<string, Promise<void>>();
+  readonly #listeners: ((change: ClaimChange) => void)[] = [];
+  /** Issues whose earlier agent may be alive and that could not be inherited yet; each takes a slot until they are. */
+  protected readonly leftBehind = new Set<string>();
+  /** Claims of other daemons on the same store, as last read. */
+  #elsewhere: readonly ForeignClaim[] = [];
+
+  /** Calls the listener right after each change. It must not throw. */
+  onChange(listener: (change: ClaimChange) => void): void {
+    this.#listeners.push(listener);
+  }
+
+  get(issueId: string): Claim | undefined {
+    return this.#claims.get(issueId);
+  }
+
+  has(issueId: string): boolean {
+    return this.#claims.has(issueId);
+  }
+
+  /** Whether an operation on this issue is in progress: then no run of it may begin. */
+  isChanging(issueId: string): boolean {
+    return this.#locks.has(issueId);
+  }
+
+  get all(): ReadonlyMap<string, Claim> {
+    return this.#claims;
+  }
+
+  get running(): ReadonlyMap<string, Running> {
+    return this.#running;
+  }
+
+  get retrying(): ReadonlyMap<string, Retrying> {
+    return this.#retrying;
+  }
+
+  get held(): ReadonlyMap<string, Held> {
+    return this.#held;
+  }
+
+  get elsewhere(): readonly ForeignClaim[] {
+    return this.#elsewhere;
+  }
+
+  /** Why a run of this issue may not begin; null when it is free. */
+  whyClaimed(issueId: string): SkipReason | null {
+    const claim = this.#claims.get(issueId);
+    if (claim === undefined) return this.isChanging(issueId) ? claimed('its claim is being written') : null;
+    switch (claim.status) {
+      case 'running':
+        return claimed('an agent is running on it');
+      case 'retrying':
+        return claimed(claim.wait?.text ?? `it is tried again at ${new Date(claim.dueAt).toISOString()}`);
+      case 'held':
+        return claimed(`it is held for a person: ${claim.reason}`);
+      case 'inheriting':
+        return claimed('it is being taken over from a daemon that is gone');
+    }
+  }
+
+  /** The tracker states whose slots are taken, here and by other daemons on the same store. */
+  takenSlots(): string[] {
+    const left = [...this.leftBehind].filter((id) => !this.#claims.has(id));
+    return [
+      ...left.map((issueId) => slotOf({ status: 'inheriting', issueId, generation: null }) ?? ''),
+      ...[...this.#claims.values()].flatMap((claim) => slotOf(claim) ?? []),
+      ...this.#elsewhere.flatMap(({ slotState }) => slotState ?? []),
+    ];
+  }
+
+  /** Everything that decides whether an issue is free and which slots are taken, for comparison. */
+  facts(): unknown {
+    return [
+      [...this.#claims.values()].map((claim) => [
+        claim.status === 'inheriting' ? claim.issueId : claim.issue.id,
+        claim.status,
+        slotOf(claim),
+      ]),
+      [...this.#locks.keys()],
+      [...this.leftBehind],
+      this.#elsewhere,
+    ];
+  }
+
+  /** What other daemons have claimed, and which agents of daemons that are gone may be alive. */
+  noteOthers(elsewhere: readonly ForeignClaim[], leftBehind: Iterable<string>): void {
+    this.#elsewhere = elsewhere;
+    this.leftBehind.clear();
+    for (const id of leftBehind) this.leftBehind.add(id);
+  }
+
+  /** One operation on an issue at a time, in the order of their calls. Without one in progress it begins at once. */
+  protected async alone<T>(
+    issueId: string,
+    by: ClaimOperation,
+    work: (claim: Claim | undefined) => Promise<Done<T>>,
+  ): Promise<T> {
+    const before = this.#locks.get(issueId);
+    const mine = Promise.withResolvers<void>();
+    this.#locks.set(issueId, mine.promise);
+    const unlock = (): void => {
+      if (this.#locks.get(issueId) === mine.promise) this.#locks.delete(issueId);
+      mine.resolve();
+    };
+    try {
+      if (before !== undefined) await before;
+      const done = await work(this.#claims.get(issueId));
+      // Whoever hears of the change may act on the issue.
+      unlock();
+      if (done.claim !== undefined) this.put(issueId, done.claim, done.by ?? by);
+      return done.answer;
+    } finally {
+      unlock();
+    }
+  }
+
+  /** The only place where a claim enters, changes or leaves. */
+  protected put(issueId: string, after: Claim | null, by: ClaimOperation): void {
+    const before = this.#claims.get(issueId) ?? null;
+    for (const map of [this.#claims, this.#running, this.#retrying, this.#held])
+      if (after === null || before?.status !== after.status) map.delete(issueId);
+    if (after !== null) this.#claims.set(issueId, after);
+    if (after?.status === 'running') this.#running.set(issueId, after);
+    if (after?.status === 'retrying') this.#retrying.set(issueId, after);
+    if (after?.status === 'held') this.#held.set(issueId, after);
+    for (const listener of this.#listeners) listener({ issueId, before, after, by });
+  }
+}
+
+function claimed(text: string): SkipReason {
+  return { code: 'claimed', text };
+}
