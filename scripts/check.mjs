@@ -29,7 +29,7 @@ const staticChecks = {
 const checks = {
   ...staticChecks,
   static: null,
-  rooms: () => tests('all', ['test/architecture']),
+  modules: () => tests('all', ['test/architecture']),
   quick: () => tests('quick', []),
   rest: () => tests('rest', []),
   all: () => tests('all', []),

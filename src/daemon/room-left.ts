@@ -1,4 +1,4 @@
-import type { RoomLeft } from '../core/dispatch/free-room.ts';
+import type { RoomLeft } from '../core/dispatch/headroom.ts';
 import type { Settings } from '../core/settings.ts';
 import { freeMemoryMb } from '../process/free-memory.ts';
 import { freeDiskMb } from '../workspace/free-disk.ts';

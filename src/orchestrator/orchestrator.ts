@@ -1,19 +1,14 @@
 import type { AgentEvent } from '../agent/agent.ts';
-import type { Chance } from '../clock/chance.ts';
-import { type Clock, within } from '../clock/clock.ts';
+import { within } from '../clock/clock.ts';
 import type { DispatchDecision } from '../core/dispatch/dispatch-plan.ts';
 import { stateClass } from '../core/dispatch/eligibility.ts';
-import type { RoomLeft } from '../core/dispatch/free-room.ts';
+import type { RoomLeft } from '../core/dispatch/headroom.ts';
 import type { Issue } from '../core/issue/issue.ts';
-import type { Logger } from '../core/logger.ts';
 import { limitsSwitchedOff } from '../core/run/limits.ts';
 import type { Settings } from '../core/settings.ts';
-import type { WorkflowReading, WorkflowSource } from '../core/workflow.ts';
+import type { WorkflowReading } from '../core/workflow.ts';
 import type { Runner } from '../runner/runner.ts';
-import type { Store } from '../store/store.ts';
 import type { Transcripts } from '../store/transcripts/transcript-files.ts';
-import type { Tracker } from '../tracker/tracker.ts';
-import type { Workspaces } from '../workspace/workspace.ts';
 import type { ClaimChange, Retrying } from './claims/claim.ts';
 import { Claims } from './claims/claims.ts';
 import { endLeftoverProcesses, findOrphans, inheritAll } from './claims/inherit.ts';
@@ -22,15 +17,15 @@ import { RetryTimers } from './claims/retry-timers.ts';
 import { CommandDoor } from './commands/command-door.ts';
 import { Pause } from './commands/pause.ts';
 import type { ClaimBeside } from './dispatch/gates.ts';
+import { HeadroomWatch } from './dispatch/headroom.ts';
 import { Retries } from './dispatch/retry.ts';
-import { RoomWatch } from './dispatch/room-watch.ts';
 import { skippedIssues } from './dispatch/skipped.ts';
 import { previewDispatch, SlotFiller } from './dispatch/slot-filler.ts';
 import type { PoolMember } from './dispatch/slot-pool.ts';
 import { Jobs } from './jobs/jobs.ts';
 import { QueueHealth } from './jobs/queue-health.ts';
 import { recurringJobs } from './jobs/recurring-jobs.ts';
-import type { EndedRun, IssueDesk, Processes, Trial } from './parts.ts';
+import type { BaseParts, EndedRun, IssueDesk, Trial } from './parts.ts';
 import { PendingWork } from './pending-work.ts';
 import { Activity } from './poll/activity.ts';
 import { Candidates } from './poll/candidates.ts';
@@ -56,25 +51,9 @@ import { WorkspaceCleaner } from './workspaces/clean-workspaces.ts';
 import { type SweepReport, type SweepWish, WorkspaceSweep } from './workspaces/sweep-workspaces.ts';
 
 /** What the orchestrator is made of. */
-export interface OrchestratorParts {
-  readonly clock: Clock;
-  readonly chance: Chance;
-  readonly logger: Logger;
-  readonly source: WorkflowSource;
-  readonly trackerFor: (settings: Settings) => Tracker;
-  readonly workspacesFor: (settings: Settings) => Workspaces;
+export interface OrchestratorParts extends Omit<BaseParts, 'leaseMs' | 'notify' | 'own' | 'requestTick' | 'stopping'> {
   readonly runner: Runner;
-  readonly store: Store;
-  /** Whether other daemons may work on the same store. */
-  readonly isShared: boolean;
-  /** The project's id in the store. */
-  readonly project: string;
-  /** Who this daemon is in the store: the same after a restart, different from every other. */
-  readonly owner: string;
-  /** The name of this machine, for the record of a run. */
-  readonly host: string;
   readonly transcripts: Transcripts;
-  readonly processes: Processes;
   /** What the machine has left for new work. May hang, or reject: then it is unknown. */
   readonly roomLeft: (settings: Settings) => Promise<RoomLeft>;
   /** Drops salvaged work that is older than these settings want; gives how much. May reject. */
@@ -372,7 +351,7 @@ function assemble(around: Surroundings) {
   const fillSlots = (): void => {
     if (!stopping.aborted && around.isStarted()) filler.fill();
   };
-  const room = new RoomWatch({ ...base, onRoomAgain: fillSlots });
+  const room = new HeadroomWatch({ ...base, onRoomAgain: fillSlots });
   const accounts = new AccountBook({
     ...base,
     onMended: () => {

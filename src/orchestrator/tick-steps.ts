@@ -1,6 +1,6 @@
 import { type BatonError, toBatonError } from '../core/baton-error.ts';
 import type { Pause } from './commands/pause.ts';
-import type { RoomWatch } from './dispatch/room-watch.ts';
+import type { HeadroomWatch } from './dispatch/headroom.ts';
 import type { BaseParts } from './parts.ts';
 import type { AccountBook } from './runs/account-book.ts';
 
@@ -19,7 +19,7 @@ export function errorsIn(steps: readonly StepReport[]): { readonly step: TickSte
 export interface TickParts extends Pick<BaseParts, 'clock' | 'isShared' | 'logger' | 'own' | 'source' | 'stopping'> {
   readonly pause: Pause;
   readonly accounts: AccountBook;
-  readonly room: RoomWatch;
+  readonly room: HeadroomWatch;
   /** Finds claims that nobody alive has, and begins to inherit them. */
   readonly inheritOrphans: () => Promise<void>;
   /** Begins to try the retries that wait. */

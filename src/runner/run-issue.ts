@@ -6,18 +6,18 @@ import { whyNotRoutable } from '../core/dispatch/eligibility.ts';
 import type { Issue } from '../core/issue/issue.ts';
 import type { Logger } from '../core/logger.ts';
 import { lastStage, type RunOutcome, type StopReason } from '../core/run/run.ts';
+import { stopOutcome } from '../core/run/stop-outcome.ts';
 import type { AccountSettings, Settings } from '../core/settings.ts';
 import { harmlessLine } from '../core/text/harmless-line.ts';
 import { createRedactor, secretsIn } from '../core/text/redact.ts';
 import type { ToolDoor, ToolHost } from '../core/tool-door.ts';
 import type { Workspace, WorkspaceFacts, Workspaces, WorkspaceVisit } from '../workspace/workspace.ts';
 import { askPerson } from './ask-person.ts';
-import { firstPrompt } from './first-prompt.ts';
 import { hideFromTools, hideSecrets } from './hide-secrets.ts';
 import { type PersonWords, personEvent } from './person-events.ts';
 import { planSession } from './plan-session.ts';
 import { promptEvents } from './prompt-events.ts';
-import { outcomeOf } from './run-outcome.ts';
+import { firstPrompt } from './prompts.ts';
 import { runTurns } from './run-turns.ts';
 import type { LiveRun, RunFact, Runner, RunRequest } from './runner.ts';
 import { Steering } from './steering.ts';
@@ -287,6 +287,15 @@ async function isRoutable({ request, parts, logger, signal }: RunParts): Promise
     logger.warn('issue_reread_failed', { error });
     return false;
   }
+}
+
+/** A stop explains whatever went wrong after it, except that the agent is still alive. */
+function outcomeOf(reason: StopReason | null, error: BatonError | null, turns: number): RunOutcome {
+  const survives = error?.code === 'agent_survives';
+  if (reason !== null && !survives) return stopOutcome(reason, turns);
+  if (error === null) return { end: 'succeeded', turns };
+  if (error.code === 'claim_lost') return stopOutcome('claim_lost', turns);
+  return { end: error.code === 'agent_turn_timeout' ? 'timed_out' : 'failed', turns, error };
 }
 
 function once(act: () => void): () => void {

@@ -4,9 +4,8 @@ import { answersText } from '../core/command/answer-text.ts';
 import type { AgentQuestion } from '../core/command/question.ts';
 import { countIdleTurn, type IdleTurns, isStalemate, noIdleTurns, stalemateError } from '../core/run/stalemate.ts';
 import { harmlessLine, harmlessLines } from '../core/text/harmless-line.ts';
-import { continuationPrompt } from './continuation-prompt.ts';
+import { continuationPrompt, saidText } from './prompts.ts';
 import type { RunRequest } from './runner.ts';
-import { saidText } from './said-text.ts';
 import type { Steering } from './steering.ts';
 import type { TurnLimit } from './turn-limit.ts';
 
@@ -68,13 +67,9 @@ async function runTurn({ request, session, limit, signal }: TurnLoop, text: stri
     limit.end();
   }
   const { turnWallTimeMs } = request.workflow.settings.agent;
-  throw new BatonError(
-    'agent_turn_timeout',
-    `The turn took longer than ${turnWallTimeMs} ms (agent.turn_wall_time_ms).`,
-    {
-      nextStep: 'Make the ticket smaller, or raise `agent.turn_wall_time_ms`.',
-    },
-  );
+  const message = `The turn took longer than ${turnWallTimeMs} ms (agent.turn_wall_time_ms).`;
+  const nextStep = 'Make the issue smaller, or raise `agent.turn_wall_time_ms`.';
+  throw new BatonError('agent_turn_timeout', message, { nextStep });
 }
 
 /** The last words of a turn that ended well; throws what the others ended with. */

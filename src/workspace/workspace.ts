@@ -1,5 +1,5 @@
 import type { Issue } from '../core/issue/issue.ts';
-import type { Delivery } from '../core/run/run-evidence.ts';
+import type { Delivery, GitEvidence } from '../core/run/run-evidence.ts';
 
 /**
  * The seam to where a ticket's files live (specification 9). What must hold:
@@ -63,20 +63,7 @@ export interface WorkspaceFacts {
    */
   readonly fingerprint: string;
   /** Null where the workspace is no git repository. */
-  readonly git: GitFacts | null;
-}
-
-export interface GitFacts {
-  /** The commit of HEAD; null before the first. */
-  readonly head: string | null;
-  readonly branch: string | null;
-  /** Commits that HEAD has and the base has not; null where no base is known. */
-  readonly ahead: number | null;
-  /** Files that HEAD has and that are different now, or gone. */
-  readonly changed: number;
-  readonly untracked: number;
-  /** Files in conflict. */
-  readonly conflicts: number;
+  readonly git: GitEvidence | null;
 }
 
 /** A directory below the root. */

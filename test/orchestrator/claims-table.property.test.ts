@@ -123,6 +123,7 @@ class World {
     const claim = claims.get(id);
     try {
       if (operation === 'restart') Object.assign(daemon, this.daemon(daemon.name));
+      else if (operation === 'lease expires') await this.clock.advance(leaseMs + 1);
       else if (operation === 'begin') await this.begin(daemon, id);
       else if (operation.startsWith('settle') && claim?.status === 'running')
         await this.settle(daemon, claim, operation);
@@ -134,9 +135,8 @@ class World {
         await claims.retryHeld(id, { kind: 'answered', note: null, recovery: null, attempt: 1 }, { byPerson: false });
       else if (operation === 'postpone' && claim?.status === 'retrying') claims.postpone(claim, { delayMs: 10 });
       else if (operation === 'inherit') await this.inherit(daemon, id);
-      else if (operation === 'renew') for (const lost of await claims.renew(leaseMs)) claims.lose(lost);
+      else if (operation === 'renew') (await claims.renew(leaseMs)).forEach((lost) => void claims.lose(lost));
       else if (operation === 'reload') await claims.reload();
-      else if (operation === 'lease expires') await this.clock.advance(leaseMs + 1);
     } catch (error) {
       if (!(error instanceof BatonError) || !['claim_lost', 'store_unavailable'].includes(error.code)) throw error;
     }
@@ -195,35 +195,22 @@ class World {
     return seeded.claims.get(id)?.status ?? 'free';
   }
 
+  async checkGeneration(id: string): Promise<void> {
+    const generation = await this.store.claims.generation({ project: this.project, issueId: id });
+    expect(generation, `${id}: a generation only grows`).toBeGreaterThanOrEqual(this.#generations.get(id) ?? 0);
+    this.#generations.set(id, generation);
+    for (const { seeded } of this.daemons)
+      expect(seeded.claims.get(id)?.generation ?? 0, `${id}: no one invents a generation`).toBeLessThanOrEqual(
+        generation,
+      );
+  }
+
   /** What is in the store about each issue is what its owner has in memory, and only the owner has it. */
   async check(): Promise<void> {
+    for (const daemon of this.daemons) checkMemory(daemon);
     const { claims, retries, held, unfinishedRuns } = await this.store.recovery(this.project, this.clock.now());
-    for (const { seeded, changes } of this.daemons) {
-      const { running, retrying, held: onHold, all } = seeded.claims;
-      for (const id of issueIds) {
-        const status = all.get(id)?.status;
-        const maps = { running: running.has(id), retrying: retrying.has(id), held: onHold.has(id) };
-        expect(maps, `${id} has one status`).toEqual({
-          running: status === 'running',
-          retrying: status === 'retrying',
-          held: status === 'held',
-        });
-        let published: Claim | null = null;
-        for (const { before, after } of changes.filter(({ issueId }) => issueId === id)) {
-          expect(before, `${id}: no change is missing`).toBe(published);
-          published = after;
-        }
-        expect(all.get(id) ?? null, `${id}: every change is published`).toBe(published);
-      }
-    }
     for (const id of issueIds) {
-      const generation = await this.store.claims.generation({ project: this.project, issueId: id });
-      expect(generation, `${id}: a generation only grows`).toBeGreaterThanOrEqual(this.#generations.get(id) ?? 0);
-      this.#generations.set(id, generation);
-      for (const { seeded } of this.daemons)
-        expect(seeded.claims.get(id)?.generation ?? 0, `${id}: no one invents a generation`).toBeLessThanOrEqual(
-          generation,
-        );
+      await this.checkGeneration(id);
       const isThis = ({ issueId }: { readonly issueId: string }): boolean => issueId === id;
       const row = claims.find(isThis);
       const owners = this.daemons.filter(({ name, seeded }) => {
@@ -248,6 +235,26 @@ class World {
       if (claim.status === 'held') expect(stored, id).toEqual({ run: false, retry: false, hold: true });
       expect(owner.seeded.claims.isChanging(id), 'nothing is left locked').toBe(false);
     }
+  }
+}
+
+/** An issue has one status, and every change of it was published, from where the one before ended. */
+function checkMemory({ seeded, changes }: Daemon): void {
+  const { running, retrying, held: onHold, all } = seeded.claims;
+  for (const id of issueIds) {
+    const status = all.get(id)?.status;
+    const maps = { running: running.has(id), retrying: retrying.has(id), held: onHold.has(id) };
+    expect(maps, `${id} has one status`).toEqual({
+      running: status === 'running',
+      retrying: status === 'retrying',
+      held: status === 'held',
+    });
+    let published: Claim | null = null;
+    for (const { before, after } of changes.filter(({ issueId }) => issueId === id)) {
+      expect(before, `${id}: no change is missing`).toBe(published);
+      published = after;
+    }
+    expect(all.get(id) ?? null, `${id}: every change is published`).toBe(published);
   }
 }
 

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { BatonError } from '../../src/core/baton-error.ts';
-import type { RoomLeft } from '../../src/core/dispatch/free-room.ts';
+import type { RoomLeft } from '../../src/core/dispatch/headroom.ts';
 import type { Issue } from '../../src/core/issue/issue.ts';
 import type { Settings } from '../../src/core/settings.ts';
 import { Pause } from '../../src/orchestrator/commands/pause.ts';
-import { RoomWatch } from '../../src/orchestrator/dispatch/room-watch.ts';
+import { HeadroomWatch } from '../../src/orchestrator/dispatch/headroom.ts';
 import { skippedIssues } from '../../src/orchestrator/dispatch/skipped.ts';
 import type { Trial } from '../../src/orchestrator/parts.ts';
 import { Candidates } from '../../src/orchestrator/poll/candidates.ts';
@@ -59,7 +59,7 @@ async function given({ issues, settings: wanted = settings(), trial, problem, ro
     restMs: () => 0,
     soon: () => [],
   });
-  const room = new RoomWatch({ clock, logger, source, roomLeft: async () => left, onRoomAgain: () => {} });
+  const room = new HeadroomWatch({ clock, logger, source, roomLeft: async () => left, onRoomAgain: () => {} });
   await room.look();
   const quiet = { own: () => {}, notify: () => {}, stopRun: () => {} };
   const base = { ...quiet, claims, store, project, clock, logger, source, stopping, chance, trackerFor };

@@ -1,6 +1,6 @@
 import type { Clock, Timer } from '../../src/clock/clock.ts';
 import { BatonError } from '../../src/core/baton-error.ts';
-import type { RoomLeft } from '../../src/core/dispatch/free-room.ts';
+import type { RoomLeft } from '../../src/core/dispatch/headroom.ts';
 import type { Issue } from '../../src/core/issue/issue.ts';
 import type { RunOutcome, StopReason } from '../../src/core/run/run.ts';
 import { stopOutcome } from '../../src/core/run/stop-outcome.ts';

@@ -6,7 +6,7 @@ import { systemClock } from '../../src/clock/system-clock.ts';
 import { answersText } from '../../src/core/command/answer-text.ts';
 import type { AgentQuestion, QuestionAnswer } from '../../src/core/command/question.ts';
 import type { ToolDoor, ToolHost } from '../../src/core/tool-door.ts';
-import { firstPrompt } from '../../src/runner/first-prompt.ts';
+import { firstPrompt } from '../../src/runner/prompts.ts';
 import { telling } from '../telling.ts';
 import { scratchRepository } from '../workspace/git/scratch-repository.ts';
 import { scratchFolder } from '../workspace/scratch-folder.ts';

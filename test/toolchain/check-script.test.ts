@@ -56,7 +56,7 @@ describe('scripts/check.mjs', () => {
   });
 
   it('fails when there is nothing to test', async () => {
-    expect(summary(await check(unloadable, 'rooms'))).toEqual({ code: 1, counts: [0, 1, 0] });
+    expect(summary(await check(unloadable, 'modules'))).toEqual({ code: 1, counts: [0, 1, 0] });
   });
 
   it('names the checks when asked for one that is not there', async () => {
@@ -90,7 +90,7 @@ describe('the lint', () => {
   };
 
   // @conforms toolchain.10
-  it('finds time, chance and spawning outside the rooms for them', async () => {
+  it('finds time, chance and spawning outside the modules for them', async () => {
     const seeds = { ...timeAndChance, ...spawning };
     const ended = await check(tree(planted('src/orchestrator', seeds)), 'lint');
     expect(ended.code).toBe(1);

@@ -14,12 +14,15 @@ export interface RunEvidence {
 export const unseen: RunEvidence = { changed: null, fingerprint: null, git: null };
 
 export interface GitEvidence {
+  /** The commit of HEAD; null before the first. */
   readonly head: string | null;
   readonly branch: string | null;
   /** Commits beyond the base; null where no base is known. */
   readonly ahead: number | null;
+  /** Files that HEAD has and that are different now, or gone. */
   readonly changed: number;
   readonly untracked: number;
+  /** Files in conflict. */
   readonly conflicts: number;
 }
 

@@ -12,10 +12,10 @@ import type { Spending } from '../runs/spending.ts';
 import type { WorkspaceSweep } from '../workspaces/sweep-workspaces.ts';
 import { type AnswerParts, answerQuestion } from './answer-question.ts';
 import { type ChangeIssueParts, changeIssue, type DeskKind, isDeskKind } from './change-issue.ts';
-import { howItStands, lastChange } from './done-before.ts';
 import { type FindIssueParts, findIssue, leaveToItsOwner } from './find-issue.ts';
 import { type HandOverParts, handBack, steerRun, takeOverByHand } from './hand-over.ts';
 import { releaseByPerson, tryAccounts, tryLogins } from './hold.ts';
+import { howItStands, lastChange } from './last-change.ts';
 import type { Pause, PauseState } from './pause.ts';
 import { nobodyHears, noSuchIssue, whyLeftAlone } from './why-left-alone.ts';
 

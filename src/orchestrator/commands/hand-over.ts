@@ -5,8 +5,8 @@ import { handbackCommand, survivesReason } from '../../core/command/retry-comman
 import type { Command } from '../../store/tables/commands.ts';
 import type { IssueName } from '../claims/claim.ts';
 import type { Runs } from '../runs/runs.ts';
-import { howItStands, lastChange } from './done-before.ts';
 import { type HoldParts, retryHeld } from './hold.ts';
+import { howItStands, lastChange } from './last-change.ts';
 
 export interface HandOverParts extends HoldParts {
   readonly runs: Runs;

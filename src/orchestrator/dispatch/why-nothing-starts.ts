@@ -9,13 +9,13 @@ import type { AccountBook } from '../runs/account-book.ts';
 import { whyDayIsOver } from '../runs/check-limits.ts';
 import type { RunTotals } from '../runs/run-totals.ts';
 import type { Spending } from '../runs/spending.ts';
-import type { RoomWatch } from './room-watch.ts';
+import type { HeadroomWatch } from './headroom.ts';
 
 export interface StartParts extends TrackerNowParts {
   readonly claims: Claims;
   readonly pause: Pause;
   readonly spending: Spending;
-  readonly room: RoomWatch;
+  readonly room: HeadroomWatch;
   readonly accounts: AccountBook;
   readonly totals: RunTotals;
   /** Limits a trial to these issues and to so many runs; null: no limit. */

@@ -20,17 +20,15 @@ export interface Job {
   run(): void | Promise<void>;
 }
 
+/** How its last run went. */
+export type JobHistory = Pick<JobTimer, 'durationMs' | 'error' | 'failures' | 'lastRunAt' | 'outcome'>;
+
 /** A job at one instant. Times are UTC milliseconds. */
-export interface JobView {
+export interface JobView extends JobHistory {
   readonly name: JobName;
   readonly kind: JobKind;
   readonly intervalMs: number;
   readonly isRunning: boolean;
-  readonly lastRunAt: number | null;
-  readonly outcome: JobTimer['outcome'];
-  readonly durationMs: number | null;
-  readonly failures: number;
-  readonly error: string | null;
   /** Null before the start and after the stop. */
   readonly nextDueAt: number | null;
   /** How late the last run began. */

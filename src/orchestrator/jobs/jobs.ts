@@ -3,7 +3,7 @@ import { toBatonError } from '../../core/baton-error.ts';
 import type { JobName } from '../../core/cadence/job-catalogue.ts';
 import { dueAfterRestart, jitterMs, nextDue, rescheduled } from '../../core/cadence/job-due.ts';
 import type { JobTimer } from '../../store/tables/job-timers.ts';
-import type { Job, JobsParts, JobView } from './job.ts';
+import type { Job, JobHistory, JobsParts, JobView } from './job.ts';
 
 interface Entry {
   readonly job: Job;
@@ -19,11 +19,7 @@ interface Entry {
   wantedAfterMs: number | null;
   /** Somebody asked for it and it has not come yet. */
   isAsked: boolean;
-  lastRunAt: number | null;
-  outcome: JobTimer['outcome'];
-  durationMs: number | null;
-  failures: number;
-  error: string | null;
+  history: JobHistory;
   lateMs: number;
   rememberedAt: number;
 }
@@ -63,10 +59,7 @@ export class Jobs {
     this.#isStarted = true;
     for (const entry of this.#entries.values()) {
       const timer = remembered.find(({ job, owner }) => job === entry.job.name && owner === this.#ownerOf(entry));
-      if (timer !== undefined) {
-        const { lastRunAt, outcome, durationMs, failures, error } = timer;
-        Object.assign(entry, { lastRunAt, outcome, durationMs, failures, error });
-      }
+      if (timer !== undefined) entry.history = historyOf(timer);
       entry.intervalMs = entry.job.intervalMs();
       const delayMs =
         timer === undefined
@@ -135,18 +128,14 @@ export class Jobs {
 
   views(): JobView[] {
     const { clock } = this.#parts;
-    return [...this.#entries.values()].map(({ job, due, ...entry }) => ({
+    return [...this.#entries.values()].map(({ job, due, isRunning, history, lateMs }) => ({
       name: job.name,
       kind: job.kind(),
       intervalMs: job.intervalMs(),
-      isRunning: entry.isRunning,
-      lastRunAt: entry.lastRunAt,
-      outcome: entry.outcome,
-      durationMs: entry.durationMs,
-      failures: entry.failures,
-      error: entry.error,
+      isRunning,
+      ...history,
       nextDueAt: due === null ? null : clock.now() + (due - clock.monotonic()),
-      lateMs: entry.lateMs,
+      lateMs,
     }));
   }
 
@@ -191,40 +180,30 @@ export class Jobs {
   async #run(entry: Entry): Promise<void> {
     const { clock, logger, stopping, notify } = this.#parts;
     const { job } = entry;
-    const [startedAt, wallTime, outcomeBefore] = [clock.monotonic(), clock.now(), entry.outcome];
+    const [startedAt, lastRunAt, before] = [clock.monotonic(), clock.now(), entry.history];
+    const ranWith = (end: Pick<JobHistory, 'error' | 'failures' | 'outcome'>): void => {
+      entry.history = { ...end, lastRunAt, durationMs: clock.monotonic() - startedAt };
+    };
     entry.lastStart = startedAt;
     entry.wantedAfterMs = null;
-    let hasRun = false;
     try {
       if (job.scope === 'store' && (await this.#isDoneByOthers(entry))) return;
-      hasRun = true;
       await job.run();
-      entry.outcome = 'ok';
-      entry.failures = 0;
-      entry.error = null;
+      ranWith({ outcome: 'ok', failures: 0, error: null });
     } catch (thrown) {
       if (stopping.aborted) return;
       const error = toBatonError(thrown);
-      entry.outcome = 'failed';
-      entry.failures += 1;
-      entry.error = error.message;
-      logger.warn('job_failed', {
-        job: job.name,
-        failures: entry.failures,
-        error,
-      });
+      const failures = before.failures + 1;
+      ranWith({ outcome: 'failed', failures, error: error.message });
+      logger.warn('job_failed', { job: job.name, failures, error });
     } finally {
       entry.isRunning = false;
-      if (hasRun) {
-        entry.lastRunAt = wallTime;
-        entry.durationMs = clock.monotonic() - startedAt;
-      }
       // What it found may have changed its interval, or closed a door.
       this.review();
       if (entry.wantedAfterMs !== null) this.ask(job.name, { atLeastMs: entry.wantedAfterMs });
       notify();
     }
-    await this.#remember(entry, entry.outcome !== outcomeBefore);
+    await this.#remember(entry, entry.history.outcome !== before.outcome);
   }
 
   /** Another daemon on the store may have done what is done once for all: then it is due when that one said. */
@@ -246,11 +225,14 @@ export class Jobs {
     const now = clock.monotonic();
     if (!isChanged && now - entry.rememberedAt < rememberEveryMs) return;
     entry.rememberedAt = now;
-    const { lastRunAt, outcome, durationMs, failures, error, job } = entry;
+    const { job, history } = entry;
     const dueInMs = entry.due === null ? entry.intervalMs : entry.due - now;
     const timer = {
-      ...{ project, job: job.name, owner: this.#ownerOf(entry), lastRunAt, outcome, failures, error },
-      durationMs: durationMs === null ? null : Math.round(durationMs),
+      ...history,
+      project,
+      job: job.name,
+      owner: this.#ownerOf(entry),
+      durationMs: history.durationMs === null ? null : Math.round(history.durationMs),
       nextDueAt: Math.round(clock.now() + dueInMs),
     };
     await store.jobTimers
@@ -261,6 +243,10 @@ export class Jobs {
   #ownerOf({ job }: Entry): string {
     return job.scope === 'store' ? '' : this.#parts.owner;
   }
+}
+
+function historyOf({ lastRunAt, outcome, durationMs, failures, error }: JobHistory): JobHistory {
+  return { lastRunAt, outcome, durationMs, failures, error };
 }
 
 function blank(job: Job): Entry {
@@ -274,11 +260,7 @@ function blank(job: Job): Entry {
     isRunning: false,
     wantedAfterMs: null,
     isAsked: false,
-    lastRunAt: null,
-    outcome: null,
-    durationMs: null,
-    failures: 0,
-    error: null,
+    history: { lastRunAt: null, outcome: null, durationMs: null, failures: 0, error: null },
     lateMs: 0,
     rememberedAt: Number.NEGATIVE_INFINITY,
   };

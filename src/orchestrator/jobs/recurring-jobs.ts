@@ -1,8 +1,8 @@
 import { type JobName, jobCatalogue } from '../../core/cadence/job-catalogue.ts';
 import { type PaceParts, pollIntervalMs, pollNotBefore, pressureNow, trackerNow } from '../poll/pace.ts';
 import { type PollError, type PollParts, poll } from '../poll/poll.ts';
-import { type CustodyParts, lookAfterRuns, lookForLostAgents } from '../runs/custody.ts';
 import { rollUpUsage, type UsageRollupParts } from '../runs/usage-rollup.ts';
+import { type CustodyParts, lookAfterRuns, lookForLostAgents } from '../runs/watch-runs.ts';
 import { everything, type WorkspaceSweep } from '../workspaces/sweep-workspaces.ts';
 import type { Job } from './job.ts';
 import { type MaintenanceParts, maintainStore, pruneSalvage } from './maintenance.ts';

@@ -4,7 +4,7 @@ import { quietChangesAt } from '../../core/cadence/quiet-hours.ts';
 import type { QueueFindings } from '../../core/dispatch/queue-health.ts';
 import type { RequestPressure } from '../../core/requests/request-pressure.ts';
 import type { Claims } from '../claims/claims.ts';
-import type { RoomWatch } from '../dispatch/room-watch.ts';
+import type { HeadroomWatch } from '../dispatch/headroom.ts';
 import type { JobView } from '../jobs/job.ts';
 import type { QueueHealth } from '../jobs/queue-health.ts';
 import type { BaseParts } from '../parts.ts';
@@ -18,7 +18,7 @@ export interface PollingHealthParts extends PaceParts {
 
 export interface HealthParts extends PollingHealthParts, Pick<BaseParts, 'logger' | 'project'> {
   readonly claims: Claims;
-  readonly room: RoomWatch;
+  readonly room: HeadroomWatch;
   readonly queueHealth: QueueHealth;
   readonly onHealth: (health: Health) => void;
 }

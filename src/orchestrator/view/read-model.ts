@@ -1,16 +1,15 @@
-import type { AgentEvent, AgentProcess, TokenUsage } from '../../agent/agent.ts';
+import type { TokenUsage } from '../../agent/agent.ts';
 import type { BatonError } from '../../core/baton-error.ts';
 import type { SkipReason } from '../../core/dispatch/eligibility.ts';
 import type { QueueFindings } from '../../core/dispatch/queue-health.ts';
 import { type Issue, normalizeState } from '../../core/issue/issue.ts';
 import { type DaySpent, type LimitFinding, limitsOfDay } from '../../core/run/limits.ts';
-import type { RunEnd, RunStage } from '../../core/run/run.ts';
+import type { RunEnd } from '../../core/run/run.ts';
 import type { LimitSettings } from '../../core/settings.ts';
-import type { RetryKind } from '../../core/workflow.ts';
-import type { Hold, IssueName } from '../claims/claim.ts';
+import type { Hold, Retry } from '../claims/claim.ts';
 import type { Claims } from '../claims/claims.ts';
 import type { Pause, PauseState } from '../commands/pause.ts';
-import type { RoomWatch } from '../dispatch/room-watch.ts';
+import type { HeadroomWatch } from '../dispatch/headroom.ts';
 import type { SkippedIssue, SkippedIssues } from '../dispatch/skipped.ts';
 import type { JobView } from '../jobs/job.ts';
 import type { QueueHealth } from '../jobs/queue-health.ts';
@@ -18,8 +17,8 @@ import type { Candidates } from '../poll/candidates.ts';
 import type { CompletedIssue, Landings } from '../poll/landings.ts';
 import type { AccountBook, AccountView } from '../runs/account-book.ts';
 import type { OpenQuestion, OpenQuestions } from '../runs/open-questions.ts';
+import type { RunState } from '../runs/run-state.ts';
 import type { RunTotals } from '../runs/run-totals.ts';
-import type { RunUsage } from '../runs/run-usage.ts';
 import type { Spending } from '../runs/spending.ts';
 import { type PollingHealth, type PollingHealthParts, pollingHealth } from './health.ts';
 
@@ -31,7 +30,7 @@ export interface ReadModelParts extends PollingHealthParts {
   readonly pause: Pause;
   readonly spending: Spending;
   readonly totals: RunTotals;
-  readonly room: RoomWatch;
+  readonly room: HeadroomWatch;
   readonly questions: OpenQuestions;
   readonly accounts: AccountBook;
   readonly queueHealth: QueueHealth;
@@ -95,35 +94,30 @@ export interface ReachedLimit extends LimitFinding {
   readonly allowedAfter: number;
 }
 
-export interface RunningView {
+type ShownOfRun =
+  | 'attempt'
+  | 'lastEvent'
+  | 'process'
+  | 'runId'
+  | 'stage'
+  | 'startedAt'
+  | 'threadId'
+  | 'turn'
+  | 'usage'
+  | 'warnings'
+  | 'workspace';
+
+export interface RunningView extends Readonly<Pick<RunState, ShownOfRun>> {
   readonly issue: Issue;
-  readonly runId: string;
-  readonly attempt: number | null;
-  readonly stage: RunStage;
-  readonly turn: number;
-  readonly startedAt: number;
-  readonly workspace: string | null;
-  readonly threadId: string | null;
-  readonly process: AgentProcess | null;
-  readonly lastEvent: AgentEvent | null;
-  readonly usage: RunUsage;
   readonly account: string | null;
   /** It waits for a person. */
   readonly isAsking: boolean;
   /** False: this agent hears nothing until its run ends. Absent: it may. */
   readonly canHear?: boolean;
-  /** Limits that are near or reached. */
-  readonly warnings: readonly LimitFinding[];
 }
 
-export interface RetryingView {
-  readonly issue: IssueName;
-  readonly kind: RetryKind;
-  readonly attempt: number | null;
-  readonly dueAt: number;
-  /** Why it is looked at again. */
-  readonly error: string | null;
-  /** Why the look that was due could not be carried through. */
+export interface RetryingView extends Pick<Retry, 'attempt' | 'dueAt' | 'error' | 'issue' | 'kind'> {
+  /** Why a retry that was due could not start. */
   readonly waitReason: string | null;
   readonly waitCode: SkipReason['code'] | null;
 }
@@ -185,13 +179,7 @@ export function readModel(parts: ReadModelParts, facts: TickFacts): ReadModel {
     waitingQuota: retries.filter(waitsForQuota),
     questions: questions.list(),
     accounts: accounts.views(settings.agent),
-    held: [...claims.held.values()].map(({ issue, code, reason, since, runId }) => ({
-      issue,
-      code,
-      reason,
-      since,
-      runId,
-    })),
+    held: [...claims.held.values()].map(({ status: _status, generation: _generation, ...hold }) => hold),
     paused: parts.pause.state,
     skipped: [...parts.skipped.values()],
     completed: [...parts.landings.completed.values()],

@@ -5,14 +5,14 @@ import { importedFiles, importsOf, readSource } from '../../scripts/shape.ts';
 
 const root = path.resolve(import.meta.dirname, '../..');
 const source = readSource();
-const rooms = roomTable(readFileSync(path.join(root, 'docs/architecture.md'), 'utf8'));
+const modules = moduleTable(readFileSync(path.join(root, 'docs/architecture.md'), 'utf8'));
 
-/** The rows of the table in docs/architecture.md: what each room may import. */
-function roomTable(page: string): Map<string, readonly string[]> {
-  const rows = page.matchAll(/^\| `(?<room>[a-z]+)` \| [^|]* \| (?<allowed>[^|]*)\|$/gm);
+/** The rows of the table in docs/architecture.md: what each module may import. */
+function moduleTable(page: string): Map<string, readonly string[]> {
+  const rows = page.matchAll(/^\| `(?<module>[a-z]+)` \| [^|]* \| (?<allowed>[^|]*)\|$/gm);
   return new Map(
     [...rows].map(({ groups }) => [
-      groups?.room ?? '',
+      groups?.module ?? '',
       (groups?.allowed ?? '')
         .split(',')
         .map((each) => each.trim())
@@ -22,14 +22,14 @@ function roomTable(page: string): Map<string, readonly string[]> {
 }
 
 function isAllowed(file: string, target: string): boolean {
-  const room = file.split('/')[0] ?? '';
-  const allowed = [room, ...(rooms.get(room) ?? [])];
+  const module = file.split('/')[0] ?? '';
+  const allowed = [module, ...(modules.get(module) ?? [])];
   return allowed.some((each) => target === each || target.startsWith(`${each}/`));
 }
 
-describe('the rooms', () => {
+describe('the modules', () => {
   it('are exactly those of the table', () => {
-    expect([...new Set(source.map(({ file }) => file.split('/')[0]))]).toEqual([...rooms.keys()].toSorted());
+    expect([...new Set(source.map(({ file }) => file.split('/')[0]))]).toEqual([...modules.keys()].toSorted());
   });
 
   // @conforms toolchain.11
@@ -52,6 +52,14 @@ describe('the rooms', () => {
       .filter(({ file }) => !file.startsWith('store/'))
       .filter(({ text }) => importsOf(text).some((specifier) => ['kysely', 'pg', 'node:sqlite'].includes(specifier)));
     expect(broken.map(({ file }) => file)).toEqual([]);
+  });
+
+  it('leave claims, retries and holds in the store to the one owner of claims', () => {
+    const writes =
+      /\b(?:store|tables)\.claims\.(?:take|release|setSlot|renewAll|verify)\(|\b(?:retries|held)\.(?:put|remove)\(/;
+    const writers = source.filter(({ file, text }) => !file.startsWith('store/') && writes.test(withoutComments(text)));
+    const folders = new Set(writers.map(({ file }) => path.dirname(file)));
+    expect([...folders]).toEqual(['orchestrator/claims']);
   });
 
   it('keep core free of packages, of the platform and of async', () => {

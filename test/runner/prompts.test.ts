@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { answersText } from '../../src/core/command/answer-text.ts';
 import type { EarlierWork } from '../../src/core/run/earlier-work.ts';
-import { type FirstPrompt, firstPrompt } from '../../src/runner/first-prompt.ts';
+import { type FirstPrompt, firstPrompt } from '../../src/runner/prompts.ts';
 
 const whole = 'Mend the door.';
 const earlier: EarlierWork = { endedBecause: 'It was cut.', turns: 2, lastMessage: 'Half done.', evidence: null };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { RoomLeft } from '../../src/core/dispatch/free-room.ts';
+import type { RoomLeft } from '../../src/core/dispatch/headroom.ts';
 import { issue } from '../fake/issues.ts';
 import { settings } from '../fake/settings.ts';
 import { telling } from '../telling.ts';

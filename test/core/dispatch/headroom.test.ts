@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type RoomLeft, whyNoRoom } from '../../../src/core/dispatch/free-room.ts';
+import { type RoomLeft, whyNoRoom } from '../../../src/core/dispatch/headroom.ts';
 import { settings } from '../../fake/settings.ts';
 import { telling } from '../../telling.ts';
 

@@ -2,7 +2,6 @@ import { answersText } from '../core/command/answer-text.ts';
 import { earlierWorkText } from '../core/run/earlier-work.ts';
 import type { RetryKind } from '../core/workflow.ts';
 import type { RunRequest } from './runner.ts';
-import { saidText } from './said-text.ts';
 
 export interface FirstPrompt {
   readonly request: Pick<
@@ -25,11 +24,11 @@ export interface FirstPrompt {
  */
 export function firstPrompt({ request, whole, isResumed, said }: FirstPrompt): string {
   const { note, earlier } = request;
-  const knowsTheTicket = isResumed && earlier?.turns !== 0;
-  const answers = knowsTheTicket ? request.answers : [...request.answersBefore, ...request.answers];
+  const knowsIssue = isResumed && earlier?.turns !== 0;
+  const answers = knowsIssue ? request.answers : [...request.answersBefore, ...request.answers];
   return [
-    knowsTheTicket ? goesOnText(request) : whole,
-    ...(!knowsTheTicket && earlier !== null && needsSummary(request) ? [earlierWorkText(earlier)] : []),
+    knowsIssue ? goesOnText(request) : whole,
+    ...(!knowsIssue && earlier !== null && needsSummary(request) ? [earlierWorkText(earlier)] : []),
     ...(answers.length === 0 ? [] : [answersText(answers)]),
     ...saidText([...(note === null ? [] : [note]), ...said]),
   ].join('\n\n');
@@ -42,13 +41,9 @@ function needsSummary({ threadId, retryKind, recovery, answers }: FirstPrompt['r
 }
 
 function goesOnText({ retryKind, recovery }: FirstPrompt['request']): string {
-  return [
-    'Continuation guidance:',
-    '',
-    `- The work on this ticket goes on in this thread. ${recovery === 'compact' ? compacted : reasons[retryKind ?? 'continuation']}`,
-    '- Go on from the workspace as it is now; do not start again from the beginning.',
-    '- The instructions and the ticket are already in this thread; do not repeat them.',
-  ].join('\n');
+  return guidance(
+    `The work on this issue goes on in this thread. ${recovery === 'compact' ? compacted : reasons[retryKind ?? 'continuation']}`,
+  );
 }
 
 const compacted = 'It had become too long and was made shorter: look in the workspace at what is done already.';
@@ -58,6 +53,32 @@ const reasons: Readonly<Record<RetryKind, string>> = {
   quota: 'The quota of your account was used up, and there is some again.',
   answered: 'You were stopped because you needed a person.',
   handed_back: 'A person worked on it by hand and gave it back: files may have changed, so look at them first.',
-  continuation: 'Your last run ended, but the ticket is still in an active state.',
+  continuation: 'Your last run ended, but the issue is still in an active state.',
   failure: 'Your last run failed.',
 };
+
+/** What an agent that remembers its thread is told at each turn after the first (specification 12; row 1.5). */
+export function continuationPrompt(turn: number, maxTurns: number): string {
+  return [
+    guidance(
+      'Your last turn ended normally, but the issue is still in an active state.',
+      `This is continuation turn ${turn} of ${maxTurns} in this run.`,
+    ),
+    '- Do what is left of the issue. Do not end the turn while it is active unless something really blocks you.',
+  ].join('\n');
+}
+
+function guidance(...why: readonly string[]): string {
+  return [
+    'Continuation guidance:',
+    '',
+    ...why.map((line) => `- ${line}`),
+    '- Go on from the workspace as it is now; do not start again from the beginning.',
+    '- The instructions and the issue are already in this thread; do not repeat them.',
+  ].join('\n');
+}
+
+/** What people said to the agent, as the last part of a prompt. It is trusted and stays as it is. */
+export function saidText(said: readonly string[]): string[] {
+  return said.length === 0 ? [] : [['A person says to you:', ...said].join('\n\n')];
+}

@@ -1,6 +1,6 @@
 import { type Clock, timedOut, within } from '../../clock/clock.ts';
 import type { SkipReason } from '../../core/dispatch/eligibility.ts';
-import { type RoomLeft, whyNoRoom } from '../../core/dispatch/free-room.ts';
+import { type RoomLeft, whyNoRoom } from '../../core/dispatch/headroom.ts';
 import type { Logger } from '../../core/logger.ts';
 import type { Settings } from '../../core/settings.ts';
 import type { WorkflowSource } from '../../core/workflow.ts';
@@ -10,7 +10,7 @@ const freshMs = 1_000;
 /** A file system that does not answer within this time is one that nothing is known of. */
 const patienceMs = 1_000;
 
-interface RoomWatchParts {
+interface HeadroomWatchParts {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly source: WorkflowSource;
@@ -25,15 +25,15 @@ interface RoomWatchParts {
  * something waits for it, but not for long: a hung file system holds up a start for a moment, never a tick, and what is
  * not known refuses nothing.
  */
-export class RoomWatch {
-  readonly #parts: RoomWatchParts;
+export class HeadroomWatch {
+  readonly #parts: HeadroomWatchParts;
   #left: RoomLeft | null = null;
   #readAt = Number.NEGATIVE_INFINITY;
   #reading: { readonly done: Promise<void>; readonly since: number } | null = null;
   #wasTight = false;
   #isDeaf = false;
 
-  constructor(parts: RoomWatchParts) {
+  constructor(parts: HeadroomWatchParts) {
     this.#parts = parts;
   }
 
