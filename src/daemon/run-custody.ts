@@ -4,11 +4,9 @@ import type { Logger } from '../core/logger.ts';
 import type { Orchestrator } from '../orchestrator/orchestrator.ts';
 import type { Processes } from '../orchestrator/parts.ts';
 import { childEnvironment, usualVariables } from '../process/child-environment.ts';
-import { endRunsAtOnce } from '../process/containment/end-runs-at-once.ts';
 import { isAlive } from '../process/containment/is-alive.ts';
 import { type CustodyReport, probeCustody } from '../process/containment/probe-custody.ts';
-import { sweepDaemon } from '../process/containment/sweep-daemon.ts';
-import { sweepRun } from '../process/containment/sweep-run.ts';
+import { endRunsAtOnce, sweepDaemon, sweepRun } from '../process/containment/sweep.ts';
 import { clearEarlierLife, type WorkspaceGround } from '../workspace/workspace-ground.ts';
 import type { Surroundings } from './surroundings.ts';
 

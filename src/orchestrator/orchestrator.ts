@@ -50,7 +50,6 @@ import { cleanAtStart } from './workspaces/clean-at-start.ts';
 import { WorkspaceCleaner } from './workspaces/clean-workspaces.ts';
 import { type SweepReport, type SweepWish, WorkspaceSweep } from './workspaces/sweep-workspaces.ts';
 
-/** What the orchestrator is made of. */
 export interface OrchestratorParts extends Omit<BaseParts, 'leaseMs' | 'notify' | 'own' | 'requestTick' | 'stopping'> {
   readonly runner: Runner;
   readonly transcripts: Transcripts;
@@ -72,7 +71,6 @@ export interface OrchestratorParts extends Omit<BaseParts, 'leaseMs' | 'notify' 
   readonly onRunEvent?: (runId: string, seq: number, event: AgentEvent) => void;
   /** Hears of each run that has ended. It must be quick, and not throw. */
   readonly onRunEnd?: (run: EndedRun) => void;
-  /** Takes the health record of each tick. */
   readonly onHealth: (health: Health) => void;
 }
 
@@ -215,7 +213,6 @@ export class Orchestrator {
     return previewDispatch(this.#all, beside);
   }
 
-  /** Why an issue starts or does not, gate by gate. */
   async explain(reference: string, by: Explainer = 'daemon'): Promise<Explanation> {
     if (by === 'visitor') await this.#lookFromOutside();
     return explainIssue(this.#all, reference, by);
@@ -271,7 +268,6 @@ export class Orchestrator {
     return this.#all.journal.lastSeqOf(runId);
   }
 
-  /** Calls the watcher after each change, until the returned function is called. */
   onChange(watcher: () => void): () => void {
     return this.#watchers.add(watcher);
   }

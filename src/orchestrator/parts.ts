@@ -41,7 +41,6 @@ export interface BaseParts {
   readonly requestTick: () => void;
 }
 
-/** A run that has ended, in figures. */
 export interface EndedRun {
   readonly outcome: RunEnd;
   readonly retryKind: RetryKind | null;
@@ -72,7 +71,6 @@ export interface IssueDesk {
 }
 
 export interface DeskOrder {
-  /** The command that asks for it. */
   readonly commandId: string;
   readonly author: Author;
   readonly reason: string | null;

@@ -19,9 +19,7 @@ interface TickLoopParts extends TickParts, HealthParts {
   readonly notify: () => void;
   /** When the orchestrator was made, wall time. */
   readonly startedAt: number;
-  /** Before the steps of each tick. */
   readonly onBegin: () => void;
-  /** After each tick, whatever came of it. */
   readonly onEnd: () => void;
 }
 
@@ -43,7 +41,6 @@ export class TickLoop {
     this.#parts = parts;
   }
 
-  /** How many there were. */
   get number(): number {
     return this.#number;
   }
@@ -52,7 +49,6 @@ export class TickLoop {
     return this.#steps;
   }
 
-  /** The one in progress, if there is one. */
   get inProgress(): Promise<void> | null {
     return this.#ticking;
   }

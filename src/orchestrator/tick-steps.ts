@@ -4,14 +4,12 @@ import type { HeadroomWatch } from './dispatch/headroom.ts';
 import type { BaseParts } from './parts.ts';
 import type { AccountBook } from './runs/account-book.ts';
 
-/** What came of one step of a tick. */
 export interface StepReport {
   readonly step: TickStep;
   readonly durationMs: number;
   readonly error: BatonError | null;
 }
 
-/** Only the steps that went wrong. */
 export function errorsIn(steps: readonly StepReport[]): { readonly step: TickStep; readonly error: BatonError }[] {
   return steps.flatMap(({ step, error }) => (error === null ? [] : [{ step, error }]));
 }
@@ -20,9 +18,7 @@ export interface TickParts extends Pick<BaseParts, 'clock' | 'isShared' | 'logge
   readonly pause: Pause;
   readonly accounts: AccountBook;
   readonly room: HeadroomWatch;
-  /** Finds claims that nobody alive has, and begins to inherit them. */
   readonly inheritOrphans: () => Promise<void>;
-  /** Begins to try the retries that wait. */
   readonly serveRetries: () => void;
   readonly fillSlots: () => void;
 }

@@ -8,7 +8,6 @@ export interface ChildEnvironmentRules {
   readonly allow: readonly string[];
   /** Names that no child may see, exact or as `PREFIX_*`. They win over `allow` and over `add`. */
   readonly deny: readonly string[];
-  /** Variables of Baton's own. */
   readonly add?: Readonly<Record<string, string>>;
 }
 

@@ -22,9 +22,7 @@ export interface RunResult extends ProcessExit {
   readonly stdout: string;
   readonly stderr: string;
   readonly timedOut: boolean;
-  /** Standard output was longer than `maxOutputBytes`. */
   readonly truncated: boolean;
-  /** Processes that outlived the program and were ended. */
   readonly survivorsEnded: number;
 }
 

@@ -7,7 +7,6 @@ import { type Custody, commandUnderCustody } from './containment/custody.ts';
 import { daemonMarker, runMarker } from './containment/process-table.ts';
 import { findProgram } from './find-program.ts';
 
-/** What every program needs to be started. */
 export interface ProgramRequest {
   /** A name found on the PATH of `env`, or a path. Never shell text. */
   readonly command: string;
@@ -20,7 +19,6 @@ export interface ProgramRequest {
   readonly runId: string;
 }
 
-/** A child that has started. */
 export type StartedProgram = ChildProcess & { readonly pid: number; stdout: Readable; stderr: Readable };
 
 /**

@@ -8,7 +8,6 @@ export interface AskingParts {
   readonly over: AbortSignal;
   /** From here on a person is waited for, not the agent. Gives what ends that. */
   readonly pause: () => () => void;
-  /** A person has answered. */
   readonly onAnswer: (question: AgentQuestion, answer: QuestionAnswer) => void;
   readonly logger: Logger;
 }

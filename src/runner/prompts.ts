@@ -8,7 +8,6 @@ export interface FirstPrompt {
     RunRequest,
     'threadId' | 'retryKind' | 'recovery' | 'answers' | 'answersBefore' | 'note' | 'earlier'
   >;
-  /** The whole prompt of the workflow file. */
   readonly whole: string;
   /** Whether the agent remembers the thread that it was to go on with. */
   readonly isResumed: boolean;

@@ -50,7 +50,6 @@ export interface ToolUser {
   readonly isStillOurs: () => boolean;
 }
 
-/** The runner: workspace, prompt, session, turns, outcome. */
 export function createRunner(parts: RunnerParts): Runner {
   return { start: (request) => startRun(request, parts) };
 }

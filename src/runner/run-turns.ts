@@ -20,7 +20,6 @@ export interface TurnLoop {
   /** The fingerprint of the workspace before the first turn, and how to take it again. */
   readonly fingerprint: string | null;
   readonly lookAtWorkspace: () => Promise<string | null>;
-  /** Whether the issue is still to be worked on. */
   readonly isStillToBeDone: () => Promise<boolean>;
   /** Writes down what the agent is told in a turn, before it is. */
   readonly onPrompt: (turn: number, text: string) => void;

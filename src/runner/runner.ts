@@ -33,7 +33,6 @@ export interface RunRequest {
   readonly answers: readonly ToldAnswer[];
   /** What people told earlier runs; an agent that does not remember them is told it again. */
   readonly answersBefore: readonly ToldAnswer[];
-  /** What a person wants the agent to know at the start of this run. */
   readonly note: string | null;
   /** The run of the issue before this one, where there was one: for an agent that does not remember it. */
   readonly earlier: EarlierWork | null;
@@ -45,7 +44,6 @@ export interface RunRequest {
   readonly tell: (fact: RunFact) => void;
 }
 
-/** A question and what a person said to it. */
 export interface ToldAnswer {
   readonly question: AgentQuestion;
   readonly answer: QuestionAnswer;

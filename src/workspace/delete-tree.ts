@@ -1,6 +1,6 @@
 import { constants } from 'node:fs';
 import { open, rm } from 'node:fs/promises';
-import { hasCode } from './error-reason.ts';
+import { hasCode } from './file-system.ts';
 import { type BytePath, foldersOf, fromBytePath, toBytePath } from './folders-of.ts';
 
 /** What an owner needs in a directory to remove what is in it. */

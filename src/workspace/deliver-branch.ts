@@ -1,7 +1,7 @@
 import type { LogEvent } from '../core/log-events.ts';
 import type { Logger } from '../core/logger.ts';
 import type { Delivery } from '../core/run/run-evidence.ts';
-import { reasonOf } from './error-reason.ts';
+import { reasonOf } from './file-system.ts';
 import type { Checkouts } from './git/checkout/checkout.ts';
 import type { RemovalVisit } from './workspace.ts';
 

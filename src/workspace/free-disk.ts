@@ -1,7 +1,7 @@
 import type { StatsFs } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import path from 'node:path';
-import { hasCode } from './error-reason.ts';
+import { hasCode } from './file-system.ts';
 
 const megabyte = 1024 ** 2;
 

@@ -13,7 +13,6 @@ const longestOutput = 2_048;
 /** How many characters of a ticket's text a hook is handed in one variable; a longer one would keep it from starting. */
 const longestValue = 4_096;
 
-/** For whom a hook runs. */
 interface HookPlace {
   readonly path: string;
   readonly visit: RemovalVisit;

@@ -1,9 +1,8 @@
 import type { Stats } from 'node:fs';
 import path from 'node:path';
 import { canonicalPath } from './canonical-path.ts';
+import { lookAt, namesIn } from './file-system.ts';
 import { foldersOf, fromBytePath, toBytePath } from './folders-of.ts';
-import { lookAt } from './look-at.ts';
-import { namesIn } from './names-in.ts';
 import type { WorkspaceEntry } from './workspace.ts';
 import { creationMark, readRemovalName } from './workspace-marks.ts';
 

@@ -1,7 +1,7 @@
 import { lstat } from 'node:fs/promises';
 import { deliverBranch } from './deliver-branch.ts';
-import { hasCode } from './error-reason.ts';
 import { examineWorkspace } from './examine/examine-workspace.ts';
+import { hasCode } from './file-system.ts';
 import { createCheckouts } from './git/checkout/checkouts.ts';
 import { runHook, runHookAnyway } from './hooks.ts';
 import { listWorkspaces } from './list-workspaces.ts';

@@ -3,7 +3,7 @@ import { lstat, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import { BatonError } from '../core/baton-error.ts';
 import { deleteTree } from './delete-tree.ts';
-import { hasCode } from './error-reason.ts';
+import { hasCode } from './file-system.ts';
 import type { Checkout } from './git/checkout/checkout.ts';
 import { runHook } from './hooks.ts';
 import { refuseOneOfAnother } from './refuse-one-of-another.ts';

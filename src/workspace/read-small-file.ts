@@ -2,8 +2,8 @@ import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { BatonError } from '../core/baton-error.ts';
 import { harmlessLine } from '../core/text/harmless-line.ts';
+import { lookAt } from './file-system.ts';
 import { type BytePath, fromBytePath } from './folders-of.ts';
-import { lookAt } from './look-at.ts';
 
 export interface SmallFile {
   /** Its bytes, or null when it is larger than asked for. */

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { BatonError } from '../core/baton-error.ts';
 import { canonicalPath } from './canonical-path.ts';
-import { reasonOf } from './error-reason.ts';
+import { reasonOf } from './file-system.ts';
 import { checkoutFolders } from './git/checkout/checkout-record.ts';
 import { readGitDirectory } from './git/read/read-git-directory.ts';
 import type { WorkspaceParts } from './workspace-parts.ts';

@@ -2,10 +2,10 @@ import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 import type { Logger } from '../core/logger.ts';
 import { deleteTree } from './delete-tree.ts';
+import { lookAt } from './file-system.ts';
 import { clearLeftovers } from './git/cache/clear-leftovers.ts';
 import { createGit, type Git, type GitParts } from './git/git.ts';
 import { type GitPlaces, gitPlaces } from './git/git-places.ts';
-import { lookAt } from './look-at.ts';
 import { createOneAtATime, type OneAtATime } from './one-at-a-time.ts';
 
 /** What all workspaces of a daemon stand on, whatever their settings: git with its turns, and where its things are. */

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { BatonError, type BatonErrorOptions } from '../core/baton-error.ts';
 import type { ErrorCode } from '../core/error-catalogue.ts';
 import { canonicalPath } from './canonical-path.ts';
-import { lookAt } from './look-at.ts';
+import { lookAt } from './file-system.ts';
 
 /**
  * The real path of an issue's workspace. It is always a direct child of the real root: an identifier or a symbolic
@@ -42,7 +42,6 @@ export async function verifyWorkspace(root: string, path: string, identifier: st
     throw new BatonError('workspace_unavailable', `The workspace ${path} is not there any more.`);
 }
 
-/** How a key ends that carries a hash. */
 const hashEnding = /--[0-9a-f]{16}$/;
 
 /**
@@ -51,7 +50,6 @@ const hashEnding = /--[0-9a-f]{16}$/;
  */
 const mostBytes = 200;
 
-/** What a hash adds. */
 const endingBytes = '--'.length + 16;
 
 /**

@@ -1,8 +1,8 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { lookAt } from './file-system.ts';
 import { checkoutFolders } from './git/checkout/checkout-record.ts';
 import type { GitPlaces } from './git/git-places.ts';
-import { lookAt } from './look-at.ts';
 
 /**
  * The folder that workspaces are in may lie on a disk that comes and goes. While it is away, everything in it seems to be

@@ -49,13 +49,11 @@ export interface Workspaces {
 export interface Workspace {
   /** Absolute and free of symbolic links. */
   readonly path: string;
-  /** Whether this visit made it. */
   readonly created: boolean;
   /** The agent's git directory where it lies outside of the workspace; the agent writes there too. */
   readonly gitDir: string | null;
 }
 
-/** What is in a workspace, as evidence of what a run did. */
 export interface WorkspaceFacts {
   /**
    * A digest by which two looks tell whether anything changed in between. In a git repository: the references, and the
@@ -66,7 +64,6 @@ export interface WorkspaceFacts {
   readonly git: GitEvidence | null;
 }
 
-/** A directory below the root. */
 export interface WorkspaceEntry {
   readonly key: string;
   readonly path: string;
@@ -78,7 +75,6 @@ export interface WorkspaceEntry {
   readonly changedAt: number;
 }
 
-/** One run's visit to a workspace. */
 export interface WorkspaceVisit {
   readonly issue: Issue;
   readonly runId: string;
@@ -140,7 +136,6 @@ type KeptCode =
   | 'rest_left'
   | 'failed';
 
-/** Work that was saved before a removal. */
 export interface SavedName {
   readonly name: string;
   readonly files: number;

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { toBatonError } from '../../core/baton-error.ts';
 import type { RepositorySettings } from '../../core/settings.ts';
 import { harmlessLine } from '../../core/text/harmless-line.ts';
-import { hasCode } from '../../workspace/error-reason.ts';
+import { hasCode } from '../../workspace/file-system.ts';
 import type { Git } from '../../workspace/git/git.ts';
 import { findCommonDirectory } from '../../workspace/git/source/source-repository.ts';
 import { type Finding, ill, illFrom, well } from './finding.ts';

@@ -3,11 +3,11 @@ import type { RepositorySettings, Settings, WorkspaceSettings } from '../../core
 import { harmlessLine } from '../../core/text/harmless-line.ts';
 import type { Surroundings } from '../../daemon/surroundings.ts';
 import type { LoadedWorkflow } from '../../workflow/load-workflow.ts';
+import { lookAt } from '../../workspace/file-system.ts';
 import type { Git } from '../../workspace/git/git.ts';
 import { readSource } from '../../workspace/git/source/read-source.ts';
 import { unusableSource } from '../../workspace/git/source/source-errors.ts';
 import { findCommonDirectory } from '../../workspace/git/source/source-repository.ts';
-import { lookAt } from '../../workspace/look-at.ts';
 import { boundedGit } from './bounded-git.ts';
 import { checkRepositoryWrites } from './check-repository-writes.ts';
 import { doubtful, type Finding, illFrom, well } from './finding.ts';

@@ -41,10 +41,8 @@ export interface AccountError {
 export function parkAfter(refusal: {
   readonly state: AccountState;
   readonly now: number;
-  /** 0 to 1, for the jitter. */
   readonly chance: number;
   readonly error: AccountError;
-  /** The run that was refused. */
   readonly by?: string;
 }): AccountState {
   const { state, now, chance, error } = refusal;
@@ -113,7 +111,6 @@ export function needsProbe({ parked }: AccountState, now: number): boolean {
   return parked.isTold !== true || (parked.wrongTimes ?? 0) > 0;
 }
 
-/** The account while this run tries it. */
 export function probedBy(state: AccountState, by: string, now: number): AccountState {
   if (state.parked === null) return state;
   return { ...state, parked: { ...state.parked, probe: { by, until: now + probeMs } } };

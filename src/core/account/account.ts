@@ -23,7 +23,6 @@ export interface QuotaWindow {
   readonly isOther?: boolean;
 }
 
-/** What is known of an account. */
 export interface AccountState {
   readonly backend: string;
   readonly name: string;

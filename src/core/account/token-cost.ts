@@ -1,6 +1,5 @@
 import type { TokenPrice } from '../settings/setting.ts';
 
-/** Tokens that were used. */
 export interface TokenCounts {
   readonly inputTokens: number;
   /** Of the input, what was read from a cache. */
@@ -14,7 +13,6 @@ const anyModel = '*';
 /** Prices are kept to a billionth of a dollar for a million tokens: exact for every price that is asked anywhere. */
 const priceScale = 1_000_000_000;
 
-/** An amount of money. */
 export interface Cost {
   /** In millionths of a US dollar. */
   readonly microUsd: number;

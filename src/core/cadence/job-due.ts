@@ -8,7 +8,6 @@ const jitterPart = 0.1;
 const longestJitterMs = 30_000;
 
 export interface ServedDue {
-  /** The due time that was served last. */
   readonly previousDue: number;
   readonly intervalMs: number;
   readonly now: number;

@@ -103,7 +103,6 @@ export interface CommandAnswer {
   readonly status: 'done' | 'refused';
   /** A refusal that comes from an error has the code of that error. */
   readonly code: CommandAnswerCode | ErrorCode;
-  /** For the person who gave the command. */
   readonly text: string;
   /** Names and numbers of the text that a program may want; JSON data. Of an error its details. */
   readonly data: Readonly<Record<string, unknown>>;

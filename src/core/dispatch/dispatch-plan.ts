@@ -7,7 +7,6 @@ export interface DispatchFacts extends GateFacts {
   readonly issues: readonly Issue[];
 }
 
-/** What happens to one issue: it starts, or it does not for a reason. */
 export interface DispatchDecision {
   readonly issue: Issue;
   readonly reason: SkipReason | null;

@@ -13,7 +13,6 @@ export function isAboutSlots({ code }: SkipReason): boolean {
   return code === 'no_slot' || code === 'no_slot_in_state' || code === 'no_slot_in_baton';
 }
 
-/** What a state means to the scheduler. */
 export type StateClass = 'active' | 'terminal' | 'other';
 
 /** The `tracker` settings made ready for many issues: each distinct name of a state is read once. */

@@ -44,7 +44,6 @@ export type OutsideGateName = Exclude<GateName, IssueGateName | 'slot' | 'slot_i
 export interface OutsideGate {
   /** `startsBefore` issues of the same decision start before this one. */
   readonly refuse: (issue: Issue, startsBefore: number) => SkipReason | null;
-  /** What to say when it does not refuse. */
   readonly passed: (issue: Issue, startsBefore: number) => string;
 }
 
@@ -60,7 +59,6 @@ export interface GateFacts {
   readonly outside: OutsideGates;
 }
 
-/** What one gate says about an issue. */
 export interface GateAnswer {
   readonly gate: GateName;
   readonly refusal: SkipReason | null;

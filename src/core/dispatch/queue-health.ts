@@ -57,7 +57,6 @@ export interface WaitingFact {
   readonly seenForMs: number;
   /** It was claimed before that, in the same state. */
   readonly wasClaimed: boolean;
-  /** Why it is not started. */
   readonly reason: SkipReason | null;
 }
 

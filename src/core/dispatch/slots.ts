@@ -15,7 +15,6 @@ export interface SlotCount {
   whyNone(): SkipReason | null;
   whyNoneIn(state: string): SkipReason | null;
   take(state: string): void;
-  /** How many are taken, in words. */
   describe(): string;
   describeIn(state: string): string;
 }

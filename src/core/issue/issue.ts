@@ -41,6 +41,12 @@ export function normalizeState(state: string): string {
   return state.trim().toLowerCase();
 }
 
+/** Whether an issue is in one of these states. */
+export function isInOneOf(states: readonly string[]): (issue: Pick<Issue, 'state'>) => boolean {
+  const names = new Set(states.map(normalizeState));
+  return ({ state }) => names.has(normalizeState(state));
+}
+
 /** Labels as they are compared: trimmed, lower-case, in order, without repeats and blanks. */
 export function normalizeLabels(labels: readonly string[]): string[] {
   return [...new Set(labels.map((label) => label.trim().toLowerCase()))].filter((label) => label !== '');

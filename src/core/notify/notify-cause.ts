@@ -47,9 +47,7 @@ export interface NeedsYouFact {
   readonly kind: 'question' | 'held' | 'limit' | 'review' | 'account' | 'daemon';
   /** Its name for as long as it is there, such as `account:<backend>/<name>`. */
   readonly key: string;
-  /** For programs. */
   readonly code: string;
-  /** What happened and why it waits. */
   readonly reason: string;
   /** Wall time. Of a question and a hold it is their beginning; of others it may be anything. */
   readonly since: number | null;

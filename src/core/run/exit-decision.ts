@@ -13,7 +13,6 @@ export interface RunExit {
   /** The issue's, for the command that a person is told. */
   readonly identifier: string;
   readonly outcome: RunOutcome;
-  /** Failures in a row before this run. */
   readonly failuresBefore: number;
   /** Runs in a row before this one that ended well and changed nothing. */
   readonly staleBefore: number;

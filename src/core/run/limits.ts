@@ -111,7 +111,6 @@ export function limitsSwitchedOff({ limits, agent }: Settings): readonly string[
   return Object.entries(onByDefault).flatMap(([key, allowed]) => (allowed === 0 ? [key] : []));
 }
 
-/** A limit and what is spent of it. */
 interface Measure {
   readonly limit: LimitFinding['limit'];
   readonly used: number;

@@ -1,7 +1,6 @@
 import type { ErrorCode } from '../error-catalogue.ts';
 import type { RunEnd } from './run.ts';
 
-/** How a run ended, as the store has it. */
 export interface EndedRun {
   readonly outcome: RunEnd;
   readonly errorCode: string | null;

@@ -22,7 +22,6 @@ export interface GitEvidence {
   /** Files that HEAD has and that are different now, or gone. */
   readonly changed: number;
   readonly untracked: number;
-  /** Files in conflict. */
   readonly conflicts: number;
 }
 

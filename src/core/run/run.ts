@@ -22,7 +22,6 @@ type LastStage = 'succeeded' | 'failed' | 'timed_out' | 'stalled' | 'canceled_by
  */
 export type RunEnd = LastStage | 'interrupted';
 
-/** The last stage of a run that ended so. */
 export function lastStage(end: RunEnd): RunStage {
   return end === 'interrupted' ? 'canceled_by_reconciliation' : end;
 }

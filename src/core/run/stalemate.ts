@@ -20,7 +20,6 @@ export function noIdleTurns(fingerprint: string | null): IdleTurns {
   return { count: 0, fingerprint, message: null };
 }
 
-/** A turn that was completed. */
 export interface TurnTrace {
   /** Of the workspace after it; null when it could not be seen. */
   readonly fingerprint: string | null;

@@ -45,7 +45,6 @@ const stops: Readonly<Record<StopReason, Stop>> = {
   shutdown: interrupted('Baton stops'),
 };
 
-/** The outcome of a run that was stopped. */
 export function stopOutcome(reason: StopReason, turns: number): RunOutcome {
   const { end, code, message } = stops[reason];
   return { end, turns, error: new BatonError(code, message, { details: { reason } }) };

@@ -1,5 +1,6 @@
 import path from 'node:path';
 import type { Diff } from '../../server/api/schema/run.ts';
+import { lookAt } from '../../workspace/file-system.ts';
 import { type BytePath, toBytePath } from '../../workspace/folders-of.ts';
 import type { Checkout } from '../../workspace/git/checkout/checkout.ts';
 import type { Git } from '../../workspace/git/git.ts';
@@ -10,7 +11,6 @@ import { readGitDirectory } from '../../workspace/git/read/read-git-directory.ts
 import { type IndexEntry, readIndex } from '../../workspace/git/read/read-index.ts';
 import { refuseTreeBomb } from '../../workspace/git/shadow/refuse-tree-bomb.ts';
 import { type Look, withShadow } from '../../workspace/git/shadow/with-shadow.ts';
-import { lookAt } from '../../workspace/look-at.ts';
 import { readPlainFile } from '../../workspace/read-small-file.ts';
 import { changedRows, mostFiles, patchRoom } from './changed-rows.ts';
 import { bytesAFile, diffArguments } from './diff-arguments.ts';

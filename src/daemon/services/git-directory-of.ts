@@ -1,7 +1,7 @@
 import path from 'node:path';
+import { lookAt } from '../../workspace/file-system.ts';
 import { checkoutFolders, readRecord } from '../../workspace/git/checkout/checkout-record.ts';
 import { gitPlaces } from '../../workspace/git/git-places.ts';
-import { lookAt } from '../../workspace/look-at.ts';
 
 /**
  * The git directory of a workspace, by Baton's own record of the checkout, or the one that lies in it; null where there is

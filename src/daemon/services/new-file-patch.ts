@@ -1,7 +1,7 @@
 import { readlink, realpath } from 'node:fs/promises';
 import path from 'node:path';
+import { lookAt } from '../../workspace/file-system.ts';
 import { type BytePath, fromBytePath } from '../../workspace/folders-of.ts';
-import { lookAt } from '../../workspace/look-at.ts';
 import { readSmallFile } from '../../workspace/read-small-file.ts';
 import { noNewlineAtEnd } from './diff-fixed-texts.ts';
 import { noPatch, type PatchFacts, patchFacts } from './diff-text.ts';

@@ -12,21 +12,17 @@ import type { Hold } from './claim.ts';
 import { bothNotes, putIdleHold } from './claim-rows.ts';
 import { addRuns, type IssueCounts, readCounts } from './issue-counters.ts';
 
-/** A run that is to begin. */
 export interface RunWish {
   readonly record: Omit<RunStart, 'generation' | 'project' | 'host' | 'account'>;
   /** Why it may use no account now, by what the store knows of them. */
   readonly whyNoAccount: (tables: StoreTables) => Promise<SkipReason | null>;
   /** Takes the account it uses, given the run of this issue before it. */
   readonly takeAccount: (tables: StoreTables, last: RunRecord | null) => Promise<string | null>;
-  /** What a person wants its agent to know. */
   readonly note: string | null;
-  /** The state whose slot the run takes. */
   readonly slotState: string;
   readonly settings: Settings;
 }
 
-/** A run whose start is written. */
 export interface BegunRun {
   readonly isBegun: true;
   readonly generation: number;
@@ -42,7 +38,6 @@ export interface BegunRun {
   readonly answersBefore: readonly StoredQuestion[];
 }
 
-/** A run that does not begin. */
 export interface RefusedRun {
   readonly isBegun: false;
   readonly refusal: SkipReason;
@@ -50,7 +45,6 @@ export interface RefusedRun {
   readonly held: { readonly hold: Hold; readonly generation: number } | null;
 }
 
-/** Who begins it, and where. */
 export interface Beginner {
   readonly project: string;
   readonly host: string;

@@ -11,7 +11,6 @@ import { addRuns, addSpent, clearCounts, noStreaks, type Streaks, writeStreaks }
  * What the operations on claims write, each inside one transaction that has checked owner and generation (claims.ts).
  */
 
-/** What follows a run that has ended. */
 export type NextStep =
   | { readonly action: 'retry'; readonly retry: Retry }
   | { readonly action: 'hold'; readonly hold: Hold }
@@ -102,13 +101,10 @@ export interface Inheritance {
   readonly hold: Hold | null;
 }
 
-/** What follows an inheritance, once its processes are ended. */
 export interface Inherited {
   readonly hold: Hold | null;
   readonly retry: Retry;
-  /** How long the retry waits. */
   readonly delayMs: number;
-  /** The end of its runs. */
   readonly end: RunFinish;
 }
 

@@ -18,7 +18,6 @@ export interface HoldReason {
   readonly reason: string;
 }
 
-/** Why an issue waits for a person. */
 export interface Hold extends HoldReason {
   readonly issue: IssueName;
   readonly since: number;
@@ -35,9 +34,7 @@ export interface Retry {
   readonly staleRuns: number;
   /** What the next run does differently, after one that used up its context. */
   readonly recovery: RecoveryStep | null;
-  /** What a person wants the agent to know. */
   readonly note: string | null;
-  /** Why the issue is tried again. */
   readonly error: string | null;
   /** Wall time. */
   readonly dueAt: number;
@@ -91,7 +88,6 @@ export interface Inheriting extends Fenced {
   readonly issueId: string;
 }
 
-/** A claim of another daemon on the same store. */
 export interface ForeignClaim {
   readonly issueId: string;
   readonly host: string | null;
@@ -99,7 +95,6 @@ export interface ForeignClaim {
   readonly slotState: string | null;
 }
 
-/** One change of the claim of one issue. */
 export interface ClaimChange {
   readonly issueId: string;
   /** Null: the issue was free. */
@@ -112,9 +107,7 @@ export interface ClaimChange {
 export type ClaimOperation =
   /** A run takes its slot; its start is being written. */
   | 'begin'
-  /** The start of the run is written. */
   | 'begun'
-  /** The start was not written. */
   | 'not_begun'
   | 'settle'
   | 'hold'

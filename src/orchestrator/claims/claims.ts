@@ -46,7 +46,6 @@ export interface Settlement<Next> extends Omit<RunEndRows, 'runId' | 'step' | 's
   readonly decide: () => Next;
 }
 
-/** How a retry is delayed. */
 export interface Delay {
   readonly delayMs: number;
   /** Why a retry that was due could not start. */

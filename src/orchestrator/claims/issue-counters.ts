@@ -40,7 +40,6 @@ export async function readCounts({ counters }: CounterTables, key: IssueKey): Pr
   };
 }
 
-/** Adds what one run used. */
 export async function addSpent(
   { counters }: CounterTables,
   key: IssueKey,

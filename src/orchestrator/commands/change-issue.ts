@@ -7,7 +7,6 @@ import type { IssueDesk } from '../parts.ts';
 
 export interface ChangeIssueParts {
   readonly store: Store;
-  /** Changes the issues themselves, where they are Baton's own. */
   readonly issueDesk?: () => IssueDesk | null;
 }
 

@@ -23,7 +23,6 @@ export interface ClaimBeside {
   readonly why: string;
 }
 
-/** A gate whose facts the orchestrator has. */
 export interface DispatchGate extends OutsideGate {
   /**
    * Everything beside the issue that its answers depend on, as JSON data. While it is the same for every gate, the

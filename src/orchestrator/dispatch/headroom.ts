@@ -14,9 +14,7 @@ interface HeadroomWatchParts {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly source: WorkflowSource;
-  /** What the machine has left for new work. May hang, or reject: then it is unknown. */
   readonly roomLeft: (settings: Settings) => Promise<RoomLeft>;
-  /** There is room again after there was none. */
   readonly onRoomAgain: () => void;
 }
 

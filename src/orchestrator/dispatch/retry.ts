@@ -36,7 +36,6 @@ const triedBeyond = 20;
  */
 export class Retries {
   readonly #parts: RetriesParts;
-  /** Those that are being tried now. */
   readonly #trying = new Set<Retrying>();
 
   constructor(parts: RetriesParts) {

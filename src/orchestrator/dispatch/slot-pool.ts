@@ -23,7 +23,6 @@ export interface PoolMember {
   mayStart(): SkipReason | null;
   /** Takes a slot for a run. It counts whatever `mayStart` said: a run that is there is there. */
   take(): void;
-  /** Gives one back; it goes to whoever waits. */
   free(): void;
   /** Gives one back that could not be used: the others are told, not this one, which would only try the same again. */
   giveBack(): void;

@@ -18,7 +18,6 @@ export interface StartParts extends TrackerNowParts {
   readonly room: HeadroomWatch;
   readonly accounts: AccountBook;
   readonly totals: RunTotals;
-  /** Limits a trial to these issues and to so many runs; null: no limit. */
   readonly trial: Trial | null;
 }
 

@@ -20,7 +20,6 @@ export interface Job {
   run(): void | Promise<void>;
 }
 
-/** How its last run went. */
 export type JobHistory = Pick<JobTimer, 'durationMs' | 'error' | 'failures' | 'lastRunAt' | 'outcome'>;
 
 /** A job at one instant. Times are UTC milliseconds. */
@@ -31,7 +30,6 @@ export interface JobView extends JobHistory {
   readonly isRunning: boolean;
   /** Null before the start and after the stop. */
   readonly nextDueAt: number | null;
-  /** How late the last run began. */
   readonly lateMs: number;
 }
 

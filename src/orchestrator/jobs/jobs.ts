@@ -88,7 +88,6 @@ export class Jobs {
     return this.#entry(name).isRunning;
   }
 
-  /** When it is due next, on the monotonic clock; null while nothing is planned. */
   dueAt(name: JobName): number | null {
     return this.#entry(name).due;
   }

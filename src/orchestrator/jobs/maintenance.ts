@@ -5,7 +5,6 @@ import type { BaseParts } from '../parts.ts';
 
 export interface MaintenanceParts extends Pick<BaseParts, 'clock' | 'logger' | 'source' | 'stopping' | 'store'> {
   readonly transcripts: Transcripts;
-  /** Drops salvaged work that is older than these settings want; gives how much. May reject. */
   readonly pruneSalvage: (settings: Settings) => Promise<number>;
 }
 
@@ -44,7 +43,6 @@ export async function maintainStore(parts: MaintenanceParts): Promise<void> {
   logger.debug('store_maintained', { ...(await store.maintain()) });
 }
 
-/** Drops saved work that is older than wanted. */
 export async function pruneSalvage(parts: MaintenanceParts): Promise<void> {
   const { settings } = parts.source.read().workflow;
   if (settings.workspace.salvageRetentionDays === 0) return;

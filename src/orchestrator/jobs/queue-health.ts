@@ -42,7 +42,6 @@ export class QueueHealth {
     this.#parts = parts;
   }
 
-  /** What the last check found; for people. */
   get findings(): QueueFindings {
     return this.#findings;
   }

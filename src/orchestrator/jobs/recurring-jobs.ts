@@ -11,7 +11,6 @@ import type { QueueHealth } from './queue-health.ts';
 export interface JobParts extends PollParts, PaceParts, CustodyParts, UsageRollupParts, MaintenanceParts {
   readonly sweep: WorkspaceSweep;
   readonly queueHealth: QueueHealth;
-  /** Takes in what other daemons on the store have asked of remote services. May reject. */
   readonly refreshRequests: () => Promise<void>;
   readonly onPollErrors: (errors: readonly PollError[]) => void;
 }

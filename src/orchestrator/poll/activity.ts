@@ -14,7 +14,6 @@ export class Activity {
 
   constructor(parts: {
     readonly clock: Clock;
-    /** When the file was last touched; null where it does not exist. */
     readonly touchedAt: () => number | null;
     readonly onActivity: () => void;
   }) {
@@ -28,7 +27,6 @@ export class Activity {
     return this.#lastAt;
   }
 
-  /** Something happened just now. */
   note(): void {
     this.#lastAt = this.#clock.now();
     this.#onActivity();

@@ -1,4 +1,4 @@
-import { type Issue, normalizeState } from '../../core/issue/issue.ts';
+import { type Issue, isInOneOf } from '../../core/issue/issue.ts';
 import type { Settings, TrackerSettings } from '../../core/settings.ts';
 import type { WorkflowSource } from '../../core/workflow.ts';
 
@@ -44,17 +44,13 @@ export class Candidates {
    * A poll was answered. An issue that appeared or changed is activity, and true is given; a first answer is none.
    */
   takeIn({ tracker, agent }: Settings, issues: readonly Issue[]): boolean {
-    const isIn = (states: readonly string[]) => {
-      const names = new Set(states.map(normalizeState));
-      return (issue: Issue): boolean => names.has(normalizeState(issue.state));
-    };
-    this.countInReview(agent.maxInReview > 0 ? issues.filter(isIn(tracker.reviewStates)) : null);
+    this.countInReview(agent.maxInReview > 0 ? issues.filter(isInOneOf(tracker.reviewStates)) : null);
     const isAsBefore = this.#polled !== null && sameIssues(this.#polled.issues, issues);
     if (isAsBefore && this.#polled?.by === tracker && this.#doubtful.size === 0) return false;
     this.#doubtful.clear();
     const isActivity = this.#polled !== null && !isAsBefore;
     this.#polled = { issues, by: tracker };
-    this.#list = issues.filter(isIn(tracker.activeStates));
+    this.#list = issues.filter(isInOneOf(tracker.activeStates));
     this.#revision += 1;
     return isActivity;
   }
@@ -81,7 +77,7 @@ export class Candidates {
    */
   countReview(issueId: string, seenIn: string): void {
     const { reviewStates } = this.#source.read().workflow.settings.tracker;
-    if (reviewStates.some((name) => normalizeState(name) === normalizeState(seenIn))) this.#inReview?.add(issueId);
+    if (isInOneOf(reviewStates)({ state: seenIn })) this.#inReview?.add(issueId);
   }
 }
 

@@ -1,6 +1,6 @@
 import { sleep } from '../../clock/clock.ts';
 import type { BatonError } from '../../core/baton-error.ts';
-import { type Issue, normalizeState } from '../../core/issue/issue.ts';
+import { type Issue, isInOneOf } from '../../core/issue/issue.ts';
 import { decideAboutLanding } from '../../core/run/landing-decision.ts';
 import type { Settings } from '../../core/settings.ts';
 import type { LandedIssue } from '../../store/tables/landed.ts';
@@ -19,7 +19,6 @@ export interface LandingsParts
 
 /** An issue that Baton gave back and that is not over. */
 interface FollowedIssue {
-  /** As it was last seen. */
   readonly issue: Issue;
   /** When the tracker was asked for that, wall time. */
   readonly openAt: number;
@@ -31,7 +30,6 @@ interface FollowedIssue {
   readonly missingSince: number | null;
 }
 
-/** An issue that reached a terminal state. */
 export interface CompletedIssue {
   /** With its title and address, where they are known: the tracker may not show it any more. */
   readonly issue: IssueName & { readonly title?: string };
@@ -49,7 +47,6 @@ export interface LandingsWish {
   readonly waiting: readonly string[];
 }
 
-/** When the tracker was asked. */
 export interface AskedAt {
   readonly wall: number;
   readonly monotonic: number;
@@ -130,7 +127,7 @@ export class Landings {
     const left = ours.filter(({ missingSince }) => missingSince !== null);
     const waiting = ours.filter(({ missingSince }) => missingSince === null);
     if (fetchSnapshot === undefined) {
-      const listed = waiting.filter(({ issue }) => isInReview(settings)(issue));
+      const listed = waiting.filter(({ issue }) => isInOneOf(settings.tracker.reviewStates)(issue));
       return { watched: idsOf([...left, ...listed]), left: [], waiting: [] };
     }
     const longAgo = clock.monotonic() - patienceMs;
@@ -144,7 +141,7 @@ export class Landings {
 
   /** A poll was answered: what is in review is followed, what has landed is noted. */
   async takeIn(settings: Settings, snapshot: ReadSnapshot, askedAt: AskedAt): Promise<void> {
-    const isListed = isInReview(settings);
+    const isListed = isInOneOf(settings.tracker.reviewStates);
     this.#followListed(settings, snapshot.issues.filter(isListed), askedAt);
     await this.#askForRuns();
 
@@ -197,7 +194,7 @@ export class Landings {
     const { hasRun } = entry;
     if (fresh === undefined) {
       if (hasRun === false) return null;
-      return isInReview(settings)(entry.issue) ? missing(entry, askedAt) : entry;
+      return isInOneOf(settings.tracker.reviewStates)(entry.issue) ? missing(entry, askedAt) : entry;
     }
     const landing = decideAboutLanding(fresh, settings.tracker);
     if (fresh === null || landing === 'forgotten') return null;
@@ -274,11 +271,6 @@ function seen({ wall, monotonic }: AskedAt): Pick<FollowedIssue, 'openAt' | 'see
 function isUnreadable(problem: BatonError | null, id: string): boolean {
   const ids = problem?.details.ids;
   return Array.isArray(ids) && ids.includes(id);
-}
-
-function isInReview({ tracker }: Settings): (issue: Issue) => boolean {
-  const names = new Set(tracker.reviewStates.map(normalizeState));
-  return ({ state }) => names.has(normalizeState(state));
 }
 
 function idsOf(entries: readonly FollowedIssue[]): readonly string[] {

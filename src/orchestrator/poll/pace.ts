@@ -35,7 +35,6 @@ export function paceNow(parts: PaceParts): Pace {
   return paceOf({ polling, now: clock.now(), lastActivityAt: activity.lastAt, isLocal });
 }
 
-/** How short requests to the tracker are. */
 export function pressureNow(parts: TrackerNowParts): RequestPressure {
   return trackerNow(parts)?.pressure?.() ?? noPressure;
 }

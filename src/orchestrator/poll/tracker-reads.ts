@@ -25,7 +25,6 @@ export interface TrackerReadsParts extends Pick<BaseParts, 'clock' | 'stopping'>
 interface Remembered {
   /** Null: the tracker does not have it. */
   readonly issue: Issue | null;
-  /** The number of the read it came from. */
   readonly read: number;
   /** When that was asked for, on the monotonic clock: what changed after it may be missing in the answer. */
   readonly readAt: number;

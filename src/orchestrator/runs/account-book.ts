@@ -53,7 +53,6 @@ export class AccountBook {
   readonly #reported = new Map<string, readonly QuotaWindow[]>();
   /** What was learned here and is not in the store yet, or could not be written: it holds on top of what is there. */
   readonly #pending = new Map<string, readonly Change[]>();
-  /** How often something was learned here. */
   #changes = 0;
 
   constructor(parts: AccountBookParts) {

@@ -31,7 +31,6 @@ const itemBytes = 100;
 /** So many runs share a transaction: enough to save the disk, and few enough that nobody waits long for it. */
 const runsAtOnce = 16;
 
-/** What is known of a run in progress and is not written yet. */
 interface RunNotes {
   readonly runId: string;
   readonly generation: number;
@@ -42,7 +41,6 @@ interface RunNotes {
   readonly lines: Backlog<string>;
 }
 
-/** What is being written of a run. */
 interface Taken {
   readonly notes: RunNotes;
   readonly facts: RunFacts;

@@ -5,11 +5,13 @@ import type { RunFacts } from '../../store/tables/runs.ts';
  * reckoned with, is as if it had not been told: the store would refuse it, and everything beside it.
  */
 export function mergeFacts(earlier: RunFacts, later: RunFacts): RunFacts {
-  const totals = totalsOfARun.flatMap((name) => {
+  const merged: { -readonly [name in keyof RunFacts]: RunFacts[name] } = { ...earlier, ...later };
+  for (const name of totalsOfARun) {
     const known = [earlier[name], later[name]].filter(isFigure);
-    return known.length === 0 ? [] : [[name, Math.trunc(Math.max(...known))] as const];
-  });
-  return { ...withoutTotals(earlier), ...withoutTotals(later), ...Object.fromEntries(totals) };
+    if (known.length > 0) merged[name] = Math.trunc(Math.max(...known));
+    else delete merged[name];
+  }
+  return merged;
 }
 
 const totalsOfARun = [
@@ -23,17 +25,4 @@ const totalsOfARun = [
 
 function isFigure(value: number | undefined): value is number {
   return value !== undefined && value >= 0 && value <= Number.MAX_SAFE_INTEGER;
-}
-
-function withoutTotals(facts: RunFacts): RunFacts {
-  const {
-    inputTokens: _in,
-    cachedInputTokens: _cached,
-    outputTokens: _out,
-    reasoningTokens: _reasoning,
-    totalTokens: _total,
-    costMicroUsd: _cost,
-    ...others
-  } = facts;
-  return others;
 }

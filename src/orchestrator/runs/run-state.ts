@@ -24,7 +24,6 @@ export interface RunState {
   account: AccountSettings | null;
   /** Its agent's session and turns; null until the runner has started it. */
   live: LiveRun | null;
-  /** Aborted with the first stop. */
   readonly stopped: AbortController;
   /** Why it was asked to end; null while it was not. */
   stopRequested: StopReason | null;
@@ -42,9 +41,7 @@ export interface RunState {
   /** When its process was first not found, on the monotonic clock; null while it is there. */
   processMissedAt: number | null;
   usage: RunUsage;
-  /** Whether it changed anything, once that is known. */
   changed: boolean | null;
-  /** Limits that are near or reached. */
   warnings: readonly LimitFinding[];
   /** Where the run itself last moved its issue, and when. `to` is null where the agent used the tracker's own tool. */
   ownMove: { readonly to: string | null; readonly atMonotonic: number } | null;

@@ -3,7 +3,6 @@ import type { RunEnd } from '../../core/run/run.ts';
 /** What the runs since the start of the daemon add up to. */
 export interface RunTotals {
   runs: number;
-  /** How long the runs that have ended took together. */
   runMs: number;
   readonly runsByEnd: Map<RunEnd, number>;
   inputTokens: number;

@@ -17,16 +17,13 @@ export interface ExplainParts extends FindIssueParts, GateParts {
   readonly isShared: boolean;
 }
 
-/** Why an issue starts or does not, gate by gate. */
 export interface Explanation {
   readonly issue: Pick<Issue, 'id' | 'identifier' | 'title' | 'state'>;
   readonly gates: readonly { readonly gate: GateName; readonly refusal: SkipReason | null; readonly text: string }[];
   /** The first refusal; null when it starts. */
   readonly reason: SkipReason | null;
-  /** How many issues start before it. */
   readonly startsBefore: number;
   readonly nextCode: NextCode;
-  /** What happens next, as a sentence. */
   readonly next: string;
 }
 

@@ -2,7 +2,7 @@ import type { TokenUsage } from '../../agent/agent.ts';
 import type { BatonError } from '../../core/baton-error.ts';
 import type { SkipReason } from '../../core/dispatch/eligibility.ts';
 import type { QueueFindings } from '../../core/dispatch/queue-health.ts';
-import { type Issue, normalizeState } from '../../core/issue/issue.ts';
+import { type Issue, isInOneOf } from '../../core/issue/issue.ts';
 import { type DaySpent, type LimitFinding, limitsOfDay } from '../../core/run/limits.ts';
 import type { RunEnd } from '../../core/run/run.ts';
 import type { LimitSettings } from '../../core/settings.ts';
@@ -55,7 +55,6 @@ export interface ReadModel {
   /** Retrying too, but for the quota of an account and not for their own sake. */
   readonly waitingQuota: readonly RetryingView[];
   readonly held: readonly Hold[];
-  /** What live agents ask, and wait for. */
   readonly questions: readonly OpenQuestion[];
   readonly accounts: readonly AccountView[];
   readonly paused: PauseState | null;
@@ -64,7 +63,6 @@ export interface ReadModel {
   readonly completed: readonly CompletedIssue[];
   /** The issues in active states, as they were last seen; what waits among them is in `skipped` with its reason. */
   readonly candidates: readonly Issue[];
-  /** Whether a poll has been answered since the start. */
   readonly isPolled: boolean;
   /** Issues that wait for a person's review, as far as the last poll read them. */
   readonly reviews: readonly Issue[];
@@ -77,7 +75,6 @@ export interface ReadModel {
   };
   readonly totals: TokenUsage & {
     readonly runs: number;
-    /** How long the runs that have ended took together. */
     readonly runMs: number;
     readonly runsByEnd: Readonly<Partial<Record<RunEnd, number>>>;
   };
@@ -88,7 +85,6 @@ export interface ReadModel {
   readonly errors: readonly { readonly step: string; readonly error: BatonError }[];
 }
 
-/** A limit of the day that is reached. */
 export interface ReachedLimit extends LimitFinding {
   /** Where its allowance began: what of it the day had used when a person last allowed more; 0 when nobody did. */
   readonly allowedAfter: number;
@@ -110,7 +106,6 @@ type ShownOfRun =
 export interface RunningView extends Readonly<Pick<RunState, ShownOfRun>> {
   readonly issue: Issue;
   readonly account: string | null;
-  /** It waits for a person. */
   readonly isAsking: boolean;
   /** False: this agent hears nothing until its run ends. Absent: it may. */
   readonly canHear?: boolean;
@@ -131,7 +126,6 @@ interface TickFacts {
   readonly jobs: readonly JobView[];
 }
 
-/** Copies the scheduling state into a read model. */
 export function readModel(parts: ReadModelParts, facts: TickFacts): ReadModel {
   const { claims, candidates, clock, source, room, questions, accounts } = parts;
   const { workflow, problem } = source.read();
@@ -185,7 +179,7 @@ export function readModel(parts: ReadModelParts, facts: TickFacts): ReadModel {
     completed: [...parts.landings.completed.values()],
     candidates: candidates.list ?? [],
     isPolled: candidates.polled !== null,
-    reviews: inReview(candidates.polled ?? [], settings.tracker.reviewStates),
+    reviews: (candidates.polled ?? []).filter(isInOneOf(settings.tracker.reviewStates)),
     today: todayOf(parts, settings.limits),
     totals: { ...totals, runsByEnd: Object.fromEntries(runsByEnd) },
     workflowProblem: problem,
@@ -209,11 +203,6 @@ function todayOf({ spending }: ReadModelParts, limits: LimitSettings): ReadModel
     usdLimit: limits.usdPerDay,
     ...(reached.length === 0 ? {} : { reached }),
   };
-}
-
-function inReview(issues: readonly Issue[], states: readonly string[]): readonly Issue[] {
-  const names = new Set(states.map(normalizeState));
-  return issues.filter(({ state }) => names.has(normalizeState(state)));
 }
 
 /** For the quota of an account and not for its own sake. */

@@ -33,7 +33,6 @@ export interface Cleanup {
   readonly ignoresRetention?: boolean;
 }
 
-/** What came of it. */
 export type CleanupResult = Removal | { readonly outcome: 'stays'; readonly stay: Stay };
 
 /**
@@ -48,7 +47,6 @@ export class WorkspaceCleaner {
     this.#parts = parts;
   }
 
-  /** Issues whose workspace is being removed. */
   get cleaning(): ReadonlySet<string> {
     return this.#cleaning;
   }

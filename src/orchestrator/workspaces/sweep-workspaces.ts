@@ -13,7 +13,6 @@ export interface SweepParts extends CleanerParts {
   readonly trackerFor: (settings: Settings) => Tracker;
 }
 
-/** Which workspaces are meant. */
 export interface SweepWish {
   /** Ids; null: every issue. */
   readonly issueIds: readonly string[] | null;
@@ -192,5 +191,4 @@ export class WorkspaceSweep {
   }
 }
 
-/** How many workspaces a warning names. */
 const mostNamed = 10;

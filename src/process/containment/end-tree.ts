@@ -6,7 +6,7 @@ import type { ProcessDeps } from '../start-child.ts';
 import type { StopOptions, StopReport } from './live-process.ts';
 import { signalGroup } from './send-signal.ts';
 import { climbStopLadder } from './stop-ladder.ts';
-import { lookForRun, type SweepOptions, type SweepReport, sweepRun } from './sweep-run.ts';
+import { lookForRun, type SweepOptions, type SweepReport, sweepRun } from './sweep.ts';
 
 /** A program and all that Baton holds of it. */
 export interface ProcessTree {
@@ -42,11 +42,7 @@ export async function endTree(tree: ProcessTree, deps: ProcessDeps, options: Sto
     deps.clock,
     options,
   );
-  const swept = await sweep(tree, deps, {
-    known,
-    ...(options.survivorGraceMs === undefined ? {} : { graceMs: options.survivorGraceMs }),
-    ...(leader === undefined ? {} : { leader }),
-  });
+  const swept = await sweep(tree, deps, { known, leader, graceMs: options.survivorGraceMs });
   await tree.stderr.finish(lastStderrMs);
   return { how, survivorsEnded: swept.ended, survivorsLeft: swept.left };
 }

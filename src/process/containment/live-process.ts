@@ -35,7 +35,6 @@ export interface ProcessExit {
 export interface StopOptions {
   /** After closing standard input; zero for programs that do not end on it. */
   readonly closeStdinMs?: number;
-  /** After TERM to the group. */
   readonly terminateMs?: number;
   /** After KILL to the group; longer only when the kernel holds the process. */
   readonly killMs?: number;
@@ -45,7 +44,6 @@ export interface StopOptions {
 
 export interface StopReport {
   readonly how: 'already_exited' | 'closed_stdin' | 'terminated' | 'killed';
-  /** Processes that outlived the program and were ended by the sweep. */
   readonly survivorsEnded: number;
   /** Processes that could not be ended. Not zero: the run may still be alive, nobody may take its place. */
   readonly survivorsLeft: number;

@@ -15,7 +15,6 @@ export interface SessionLeader {
   readonly startTime: number;
 }
 
-/** What a look is for. */
 export interface Wanted {
   /** Whether the markers of a process make it one of those that are looked for. */
   isMarked(entry: ProcessEntry): boolean;
@@ -27,9 +26,7 @@ export interface Wanted {
   readonly spared: ReadonlySet<string>;
 }
 
-/** What one look found. */
 export interface Found {
-  /** To be ended. */
   readonly members: readonly MarkedProcess[];
   /** Marked as well, but this process came out of them: not to be ended, and not gone either. */
   readonly spared: readonly MarkedProcess[];

@@ -6,7 +6,6 @@ import type { RunResult } from '../run-to-end.ts';
 export interface CustodyCheck {
   readonly name: string;
   readonly ok: boolean;
-  /** One line for people. */
   readonly detail: string;
 }
 

@@ -1,7 +1,6 @@
 import { type Clock, timedOut, within } from '../../clock/clock.ts';
 import type { StopOptions, StopReport } from './live-process.ts';
 
-/** What the ladder needs of a process. */
 export interface Stoppable {
   readonly exited: Promise<unknown>;
   hasExited(): boolean;

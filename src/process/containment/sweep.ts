@@ -3,14 +3,76 @@ import { findProcesses, keyOf, type MarkedProcess, ownLine, type SessionLeader }
 import type { ProcessEntry } from './process-table.ts';
 import { signalProcess } from './send-signal.ts';
 
-/** Whom to end, and with how much patience. */
-export interface SweepOrder {
-  isMarked(entry: ProcessEntry): boolean;
-  readonly leader?: SessionLeader | undefined;
-  /** Found by an earlier look: wanted too, though what they were found by may be gone by now. */
-  readonly known?: readonly MarkedProcess[] | undefined;
+export interface SweepOptions {
   /** How long they have between TERM and KILL; with zero there is no TERM. */
   readonly graceMs?: number | undefined;
+  /** The first process of the run, where it is known. */
+  readonly leader?: SessionLeader | undefined;
+  /** What `lookForRun` found before: wanted too, though what they were found by may be gone by now. */
+  readonly known?: readonly MarkedProcess[] | undefined;
+}
+
+export interface SweepReport {
+  /** Processes that were found and are gone. */
+  readonly ended: number;
+  /** How many are still there, for whatever reason. Not zero: nobody may take the run's place. */
+  readonly left: number;
+}
+
+/** Ends everything that is left of a run. */
+export async function sweepRun(
+  runId: string,
+  deps: { readonly clock: Clock },
+  options: SweepOptions = {},
+): Promise<SweepReport> {
+  const { ended, left } = await sweep({ isMarked: (entry) => entry.runId === runId, ...options }, deps.clock);
+  return { ended, left: left.length };
+}
+
+/**
+ * What there is of a run now. For who is about to end its first process: a descendant without a marker that left the
+ * session is found only as long as its parent lives.
+ */
+export async function lookForRun(
+  runId: string,
+  deps: { readonly clock: Clock },
+  leader?: SessionLeader,
+): Promise<readonly MarkedProcess[]> {
+  const look = {
+    isMarked: (entry: ProcessEntry) => entry.runId === runId,
+    leader,
+    known: new Map(),
+    spared: ownLine(),
+  };
+  return (await findProcesses(look, deps.clock)).members;
+}
+
+/**
+ * Ends everything that a daemon left behind, before any of its restarts, whatever the store still knows of it, and nothing of another
+ * daemon. For the start of a daemon, before it starts anything itself: later it would end its own agents.
+ *
+ * What is left may be alive; no run it names may be taken over. An agent of it out of which this daemon was
+ * started is never ended, and so it is left.
+ */
+export function sweepDaemon(
+  daemonId: string,
+  deps: { readonly clock: Clock },
+  options: { readonly graceMs?: number } = {},
+): Promise<Swept> {
+  return sweep({ isMarked: (entry) => entry.daemonId === daemonId, graceMs: options.graceMs }, deps.clock);
+}
+
+/**
+ * Ends several runs without asking them first, all in the same looks: for a daemon that must have its agents dead before
+ * its lease ends, and has no time for the ladder. Takes five seconds at the most, and then tells what is left.
+ */
+export function endRunsAtOnce(runIds: Iterable<string>, deps: { readonly clock: Clock }): Promise<Swept> {
+  const wanted = new Set(runIds);
+  return sweep({ isMarked: ({ runId }) => runId !== null && wanted.has(runId), graceMs: 0 }, deps.clock);
+}
+
+interface SweepOrder extends SweepOptions {
+  isMarked(entry: ProcessEntry): boolean;
 }
 
 export interface Swept {
@@ -28,7 +90,6 @@ const defaultGraceMs = 1000;
 /** How long after the first KILL the sweep goes on looking before it reports what is left. */
 const killPatienceMs = 5000;
 
-/** The pause between two looks. */
 const lookAgainMs = 2;
 
 /**
@@ -37,7 +98,7 @@ const lookAgainMs = 2;
  * wanted until it is gone: a child without a marker may be deaf to the TERM that ends the parent it was found by.
  * Never ends this process, nor one that it came out of, whatever their markers.
  */
-export async function sweep(order: SweepOrder, clock: Clock): Promise<Swept> {
+async function sweep(order: SweepOrder, clock: Clock): Promise<Swept> {
   const found = new Map<string, MarkedProcess>();
   const known = new Map(order.known?.map((each) => [keyOf(each), each]));
   const wanted = { isMarked: order.isMarked, leader: order.leader, known, spared: ownLine() };

@@ -1,4 +1,3 @@
-/** One line of a child's output. */
 export interface OutputLine {
   /** Decoded as UTF-8 after framing, without its line end. */
   readonly text: string;

@@ -1,7 +1,7 @@
 import path from 'node:path';
+import { lookAt } from '../file-system.ts';
 import { readGitDirectory } from '../git/read/read-git-directory.ts';
 import { examineGit, type GitExamination } from '../git/shadow/examine-git.ts';
-import { lookAt } from '../look-at.ts';
 import type { WorkspaceFacts } from '../workspace.ts';
 import { fingerprintTree } from './fingerprint-tree.ts';
 

@@ -1,6 +1,6 @@
 import path from 'node:path';
+import { lookAt } from '../file-system.ts';
 import { type BytePath, foldersOf, fromBytePath } from '../folders-of.ts';
-import { lookAt } from '../look-at.ts';
 import { readSmallFile } from '../read-small-file.ts';
 
 /** Something seen at a path; two looks that saw the same facts saw no change. */

@@ -3,7 +3,7 @@ import { harmlessLine } from '../../core/text/harmless-line.ts';
 import { childEnvironment } from '../../process/child-environment.ts';
 import { type RunResult, runToEnd } from '../../process/run-to-end.ts';
 import type { ProcessDeps } from '../../process/start-child.ts';
-import { lookAt } from '../look-at.ts';
+import { lookAt } from '../file-system.ts';
 import { turns } from '../turns.ts';
 
 /**
@@ -61,7 +61,6 @@ export interface GitAnswer {
 }
 
 export interface GitParts extends ProcessDeps {
-  /** The daemon's own environment. */
   readonly daemonEnv: Readonly<Record<string, string | undefined>>;
 }
 

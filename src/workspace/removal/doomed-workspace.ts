@@ -1,8 +1,7 @@
 import { readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { deleteTree } from '../delete-tree.ts';
-import { reasonOf } from '../error-reason.ts';
-import { lookAt } from '../look-at.ts';
+import { lookAt, reasonOf } from '../file-system.ts';
 import type { SavedWork } from '../salvage/salvage.ts';
 import type { Removal, RemovalVisit, SavedName, WhyKept } from '../workspace.ts';
 import { readRemovalName, removalName, removalNote } from '../workspace-marks.ts';
@@ -12,7 +11,6 @@ import type { WorkspaceParts } from '../workspace-parts.ts';
 export interface Doomed {
   /** Where it is now. */
   readonly doomed: string;
-  /** Where the workspace was. */
   readonly place: string;
   readonly visit: RemovalVisit;
 }

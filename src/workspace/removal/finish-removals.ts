@@ -1,8 +1,6 @@
 import path from 'node:path';
 import { canonicalPath } from '../canonical-path.ts';
-import { reasonOf } from '../error-reason.ts';
-import { lookAt } from '../look-at.ts';
-import { namesIn } from '../names-in.ts';
+import { lookAt, namesIn, reasonOf } from '../file-system.ts';
 import type { Removal, RemovalVisit, WhyKept } from '../workspace.ts';
 import { readRemovalName } from '../workspace-marks.ts';
 import type { WorkspaceParts } from '../workspace-parts.ts';

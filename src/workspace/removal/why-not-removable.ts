@@ -3,7 +3,7 @@ import { lstat } from 'node:fs/promises';
 import path from 'node:path';
 import { BatonError } from '../../core/baton-error.ts';
 import { canonicalPath } from '../canonical-path.ts';
-import { reasonOf } from '../error-reason.ts';
+import { reasonOf } from '../file-system.ts';
 import type { WhyKept, WorkspacePlace } from '../workspace.ts';
 import { workspacePath } from '../workspace-path.ts';
 

@@ -1,13 +1,12 @@
 import { createHash } from 'node:crypto';
 import { readdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { reasonOf } from '../error-reason.ts';
+import { lookAt, reasonOf } from '../file-system.ts';
 import { type BytePath, fromBytePath, toBytePath } from '../folders-of.ts';
 import type { Git, GitCall } from '../git/git.ts';
 import type { GitDirectory } from '../git/read/git-directory.ts';
 import { type IndexEntry, readIndex } from '../git/read/read-index.ts';
 import { type ObjectFormat, setShadow, through } from '../git/shadow/shadow-git.ts';
-import { lookAt } from '../look-at.ts';
 import { readPlainFile } from '../read-small-file.ts';
 import { isPlainPath, joined, kindAt } from './path-in-tree.ts';
 import { unsaved } from './salvage-errors.ts';
@@ -27,7 +26,6 @@ export interface AgentIndex {
 export interface IndexPlace {
   readonly directory: GitDirectory;
   readonly workTree: string;
-  /** A folder for this alone. */
   readonly scratch: string;
   /** Where new objects go, and what is read besides. */
   readonly store: Pick<GitCall, 'objects' | 'borrowed' | 'settings' | 'signal'>;

@@ -4,7 +4,7 @@ import type { Logger } from '../../core/logger.ts';
 import { childEnvironment } from '../../process/child-environment.ts';
 import { type RunResult, runToEnd } from '../../process/run-to-end.ts';
 import type { ProcessDeps } from '../../process/start-child.ts';
-import { hasCode, reasonOf } from '../error-reason.ts';
+import { hasCode, reasonOf } from '../file-system.ts';
 import type { SalvageRequest, SavedWork } from './salvage.ts';
 import { unsaved } from './salvage-errors.ts';
 import { referencePart } from './saved-commits.ts';
@@ -17,7 +17,6 @@ import { flush, moveDurably, writeDurably } from './write-durably.ts';
  */
 export interface ArchiveParts extends ProcessDeps {
   readonly project: string;
-  /** The folder of all archives. */
   readonly folder: string;
   readonly daemonEnv: Readonly<Record<string, string | undefined>>;
   readonly logger: Logger;

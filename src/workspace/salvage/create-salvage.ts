@@ -3,7 +3,7 @@ import path from 'node:path';
 import { BatonError, toBatonError } from '../../core/baton-error.ts';
 import { harmlessLine } from '../../core/text/harmless-line.ts';
 import { deleteTree } from '../delete-tree.ts';
-import { hasCode } from '../error-reason.ts';
+import { hasCode } from '../file-system.ts';
 import type { BytePath } from '../folders-of.ts';
 import type { GitPlaces } from '../git/git-places.ts';
 import { readAgentOrigin } from './agent-origin.ts';

@@ -1,5 +1,5 @@
 import { BatonError } from '../../core/baton-error.ts';
-import { reasonOf } from '../error-reason.ts';
+import { reasonOf } from '../file-system.ts';
 import { type BytePath, type Folder, foldersOf, toBytePath } from '../folders-of.ts';
 import { shownPath, unsaved } from './salvage-errors.ts';
 

@@ -1,5 +1,5 @@
 import { lstat } from 'node:fs/promises';
-import { hasCode } from '../error-reason.ts';
+import { hasCode } from '../file-system.ts';
 import { type BytePath, fromBytePath } from '../folders-of.ts';
 
 /** Whether a path from an index or a tree that anybody may have written stays in the work tree. */

@@ -1,7 +1,7 @@
 import { readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { BatonError } from '../../core/baton-error.ts';
-import { hasCode } from '../error-reason.ts';
+import { hasCode } from '../file-system.ts';
 import { type BytePath, fromBytePath, toBytePath } from '../folders-of.ts';
 import type { Git } from '../git/git.ts';
 import { refuseTreeBomb } from '../git/shadow/refuse-tree-bomb.ts';

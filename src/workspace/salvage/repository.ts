@@ -1,13 +1,12 @@
 import { mkdir, symlink } from 'node:fs/promises';
 import path from 'node:path';
-import { reasonOf } from '../error-reason.ts';
+import { lookAt, reasonOf } from '../file-system.ts';
 import { type BytePath, fromBytePath, toBytePath } from '../folders-of.ts';
 import type { Checkout } from '../git/checkout/checkout.ts';
 import type { GitDirectory } from '../git/read/git-directory.ts';
 import { textIn, withoutLineEnd } from '../git/read/git-files.ts';
 import { isInside, placeOutside, realOf } from '../git/read/place-outside.ts';
 import { readGitDirectory } from '../git/read/read-git-directory.ts';
-import { lookAt } from '../look-at.ts';
 import type { FoundRepository } from './find-repositories.ts';
 import { shownPath, unsaved } from './salvage-errors.ts';
 

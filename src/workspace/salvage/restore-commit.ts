@@ -1,7 +1,7 @@
 import { copyFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { deleteTree } from '../delete-tree.ts';
-import { hasCode } from '../error-reason.ts';
+import { hasCode } from '../file-system.ts';
 import { originConfig, packedReferences, writeBareRepository } from '../git/bare-repository.ts';
 import type { Git, GitCall } from '../git/git.ts';
 import { type ObjectFormat, plainConfig, setShadow, through } from '../git/shadow/shadow-git.ts';

@@ -5,7 +5,6 @@ import type { Checkout } from '../git/checkout/checkout.ts';
 import type { Git } from '../git/git.ts';
 import type { GitPlaces } from '../git/git-places.ts';
 
-/** What saving and restoring work needs. */
 export interface SalvageParts extends ProcessDeps {
   /** Whose work it is, by `project.name`: several projects may keep theirs in one repository. */
   readonly project: string;

@@ -97,7 +97,6 @@ export function noteIn(message: string): SavedNote | null {
   }
 }
 
-/** A saved work as others see it. */
 export function savedWork(
   note: SavedNote,
   place: { name: string; repository: string; reference: string; commit: string },
@@ -118,7 +117,6 @@ export function branchOf({ headReference }: Pick<SavedNote, 'headReference'>): s
   return headReference?.replace(/^refs\/heads\//, '') ?? null;
 }
 
-/** What a request tells of its issue. */
 export function issueNote(
   request: SalvageRequest,
 ): Pick<SavedNote, 'issueId' | 'issueIdentifier' | 'issueTitle' | 'runId' | 'workspace'> {

@@ -1,12 +1,11 @@
 import { mkdir, mkdtemp, readdir, readFile, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import type { RepositorySettings } from '../../core/settings.ts';
-import { hasCode } from '../error-reason.ts';
+import { hasCode, lookAt } from '../file-system.ts';
 import { writeBareRepository } from '../git/bare-repository.ts';
 import { type Git, quotedByGit } from '../git/git.ts';
 import { folderName, type GitPlaces } from '../git/git-places.ts';
 import type { ObjectFormat } from '../git/shadow/shadow-git.ts';
-import { lookAt } from '../look-at.ts';
 import { writeDurably } from './write-durably.ts';
 
 /** A repository that outlives workspaces and takes their work: the person's own, or one of Baton's in the state folder. */

@@ -1,8 +1,8 @@
 import type { Dirent } from 'node:fs';
 import path from 'node:path';
+import { lookAt } from '../file-system.ts';
 import { type BytePath, foldersOf, fromBytePath, toBytePath } from '../folders-of.ts';
 import { placeOutside } from '../git/read/place-outside.ts';
-import { lookAt } from '../look-at.ts';
 import { refuseTooMany } from './find-repositories.ts';
 import { type Repository, readUnderstood } from './repository.ts';
 import { unsaved } from './salvage-errors.ts';

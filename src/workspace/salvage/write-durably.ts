@@ -1,6 +1,6 @@
 import { copyFile, open, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { hasCode } from '../error-reason.ts';
+import { hasCode } from '../file-system.ts';
 
 /** Resolves when the content of the file, or the names in the folder, are on the disk. */
 export async function flush(fileOrFolder: string): Promise<void> {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/clock/system-clock.ts';
-import { endRunsAtOnce } from '../../../src/process/containment/end-runs-at-once.ts';
+import { endRunsAtOnce } from '../../../src/process/containment/sweep.ts';
 import {
   describeUnderEachCustody,
   endChildrenAfterEachTest,

@@ -10,7 +10,7 @@ import {
 } from '../../../src/process/containment/marked-processes.ts';
 import { startTimeOf } from '../../../src/process/containment/process-table.ts';
 import { signalGroup, signalProcess } from '../../../src/process/containment/send-signal.ts';
-import { sweepRun } from '../../../src/process/containment/sweep-run.ts';
+import { sweepRun } from '../../../src/process/containment/sweep.ts';
 import { findProgram } from '../../../src/process/find-program.ts';
 import {
   describeUnderEachCustody,

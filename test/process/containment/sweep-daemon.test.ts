@@ -3,7 +3,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '../../../src/clock/system-clock.ts';
 import { findProcesses, keyOf, ownLine } from '../../../src/process/containment/marked-processes.ts';
 import type { ProcessEntry } from '../../../src/process/containment/process-table.ts';
-import { sweepDaemon } from '../../../src/process/containment/sweep-daemon.ts';
+import { sweepDaemon } from '../../../src/process/containment/sweep.ts';
 import {
   describeUnderEachCustody,
   endChildrenAfterEachTest,

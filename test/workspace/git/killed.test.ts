@@ -8,7 +8,7 @@ import { describe, expect, it } from 'vitest';
 import { sleep } from '../../../src/clock/clock.ts';
 import { systemChance } from '../../../src/clock/system-chance.ts';
 import { systemClock } from '../../../src/clock/system-clock.ts';
-import { sweepDaemon } from '../../../src/process/containment/sweep-daemon.ts';
+import { sweepDaemon } from '../../../src/process/containment/sweep.ts';
 import type { Git } from '../../../src/workspace/git/git.ts';
 import { rejection, scratchFolder } from '../scratch-folder.ts';
 import { commit, git, scratchCheckouts, scratchRepository } from './scratch-repository.ts';

@@ -1,6 +1,6 @@
 import { readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
-import { lookAt } from '../../look-at.ts';
+import { lookAt } from '../../file-system.ts';
 
 /**
  * Removes what a killed git left in a repository of Baton's own: its locks, and files it had not finished. Only for whoever

@@ -1,7 +1,7 @@
 import { mkdir, open, readFile, rename } from 'node:fs/promises';
 import path from 'node:path';
 import { z } from 'zod';
-import { hasCode } from '../../error-reason.ts';
+import { hasCode } from '../../file-system.ts';
 import { folderName, type GitPlaces } from '../git-places.ts';
 import type { Checkout } from './checkout.ts';
 

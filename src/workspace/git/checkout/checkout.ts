@@ -54,7 +54,6 @@ export interface Checkout {
   /** The commit of the branch in the local repository as Baton last saw or put it; null when it is not there. */
   readonly published: string | null;
   readonly objectFormat: ObjectFormat;
-  /** The agent's git directory. */
   readonly gitDir: string;
   /** The folder of its shadow git directory. */
   readonly shadow: string;

@@ -3,9 +3,8 @@ import { chmod, copyFile, glob, lstat, mkdir, opendir, readlink, realpath, symli
 import path from 'node:path';
 import { BatonError } from '../../../core/baton-error.ts';
 import type { Logger } from '../../../core/logger.ts';
-import { hasCode, reasonOf } from '../../error-reason.ts';
+import { hasCode, lookAt, reasonOf } from '../../file-system.ts';
 import { type BytePath, fromBytePath, toBytePath } from '../../folders-of.ts';
-import { lookAt } from '../../look-at.ts';
 import type { Git } from '../git.ts';
 import { through } from '../shadow/shadow-git.ts';
 

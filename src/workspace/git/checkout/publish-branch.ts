@@ -4,7 +4,7 @@ import { BatonError } from '../../../core/baton-error.ts';
 import type { Delivery, DeliveryRefusal, WorkElsewhere } from '../../../core/run/run-evidence.ts';
 import { harmlessLine } from '../../../core/text/harmless-line.ts';
 import { deleteTree } from '../../delete-tree.ts';
-import { reasonOf } from '../../error-reason.ts';
+import { reasonOf } from '../../file-system.ts';
 import { writeBareRepository } from '../bare-repository.ts';
 import { type Git, quietFetch } from '../git.ts';
 import type { GitDirectory } from '../read/git-directory.ts';

@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises';
+import { lookAt } from '../../file-system.ts';
 import { type BytePath, foldersOf, fromBytePath, toBytePath } from '../../folders-of.ts';
-import { lookAt } from '../../look-at.ts';
 import { nameText } from '../read/git-files.ts';
 
 const mostEntries = 200_000;

@@ -1,7 +1,7 @@
 import { BatonError } from '../../../core/baton-error.ts';
 import { harmlessLine } from '../../../core/text/harmless-line.ts';
+import { lookAt } from '../../file-system.ts';
 import { type BytePath, fromBytePath } from '../../folders-of.ts';
-import { lookAt } from '../../look-at.ts';
 import { readPlainFile } from '../../read-small-file.ts';
 
 /** A file of a git directory that holds a line or a few. */

@@ -1,8 +1,7 @@
 import path from 'node:path';
 import { BatonError } from '../../../core/baton-error.ts';
-import { reasonOf } from '../../error-reason.ts';
+import { lookAt, reasonOf } from '../../file-system.ts';
 import { type BytePath, fromBytePath, toBytePath } from '../../folders-of.ts';
-import { lookAt } from '../../look-at.ts';
 import type { ObjectFormat } from '../shadow/shadow-git.ts';
 import type { GitDirectory, Tip } from './git-directory.ts';
 import {

@@ -2,7 +2,6 @@ import type { BytePath } from '../../folders-of.ts';
 import type { ObjectFormat } from '../shadow/shadow-git.ts';
 import { notUnderstood } from './git-files.ts';
 
-/** What an index says of a path. */
 export interface IndexEntry {
   readonly path: BytePath;
   readonly mode: number;

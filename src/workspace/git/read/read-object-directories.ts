@@ -1,7 +1,6 @@
 import path from 'node:path';
-import { hasCode } from '../../error-reason.ts';
+import { hasCode, lookAt } from '../../file-system.ts';
 import { type BytePath, foldersOf, fromBytePath } from '../../folders-of.ts';
-import { lookAt } from '../../look-at.ts';
 import { isFolder, isFolderIn, notUnderstood, shown, textIn } from './git-files.ts';
 
 /** Git goes as deep. */

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { type FileHandle, readlink } from 'node:fs/promises';
 import path from 'node:path';
+import { lookAt } from '../../file-system.ts';
 import { type BytePath, fromBytePath } from '../../folders-of.ts';
-import { lookAt } from '../../look-at.ts';
 import { withPlainFile } from '../../read-small-file.ts';
 
 /** What a path below a work tree is, so that two looks that saw the same saw no change. */

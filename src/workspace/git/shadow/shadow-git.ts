@@ -12,7 +12,6 @@ import type { GitCall } from '../git.ts';
  *   counts as unchanged only by what the kernel says of it.
  */
 export interface ShadowGit {
-  /** The git directory. */
   readonly folder: string;
   readonly indexFile: string;
 }

@@ -1,6 +1,6 @@
 import { link, mkdir, mkdtemp, readdir, rename, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { hasCode } from '../../error-reason.ts';
+import { hasCode } from '../../file-system.ts';
 import type { Checkout } from '../checkout/checkout.ts';
 import type { Git, GitCall } from '../git.ts';
 import type { GitPlaces } from '../git-places.ts';

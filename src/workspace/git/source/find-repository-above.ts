@@ -1,6 +1,6 @@
 import { readdir } from 'node:fs/promises';
 import path from 'node:path';
-import { lookAt } from '../../look-at.ts';
+import { lookAt } from '../../file-system.ts';
 
 /**
  * The nearest folder, this one or one above it, that has a `.git`: the top level of the repository around it. Null when

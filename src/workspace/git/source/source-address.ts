@@ -1,7 +1,6 @@
 import type { RepositorySettings } from '../../../core/settings.ts';
 import type { GitCall } from '../git.ts';
 
-/** A source as it is named to git. */
 export interface SourceAddress {
   readonly url: string;
   readonly secretSettings: NonNullable<GitCall['secretSettings']>;

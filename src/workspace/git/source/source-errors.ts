@@ -3,8 +3,7 @@ import path from 'node:path';
 import { BatonError } from '../../../core/baton-error.ts';
 import type { RepositorySettings } from '../../../core/settings.ts';
 import { harmlessLine } from '../../../core/text/harmless-line.ts';
-import { hasCode } from '../../error-reason.ts';
-import { lookAt } from '../../look-at.ts';
+import { hasCode, lookAt } from '../../file-system.ts';
 import { findRepositoryAbove } from './find-repository-above.ts';
 
 const longestRemark = 1_000;

@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { BatonError } from '../../../core/baton-error.ts';
 import { harmlessLine } from '../../../core/text/harmless-line.ts';
-import { lookAt } from '../../look-at.ts';
+import { lookAt } from '../../file-system.ts';
 import type { Git } from '../git.ts';
 
 /** The git directory of a local repository that holds its references and objects. It is the person's own. */
