@@ -1,5 +1,5 @@
 import type { Chance } from '../../src/clock/chance.ts';
-import type { OrchestratorParts } from '../../src/orchestrator/orchestrator.ts';
+import type { OrchestratorParts } from '../../src/orchestrator/assemble.ts';
 import { Orchestrator } from '../../src/orchestrator/orchestrator.ts';
 import { createRunner } from '../../src/runner/run-issue.ts';
 import type { Runner } from '../../src/runner/runner.ts';

@@ -5,7 +5,7 @@ import { toBatonError } from '../../src/core/baton-error.ts';
 import type { RunOutcome } from '../../src/core/run/run.ts';
 import { stopOutcome } from '../../src/core/run/stop-outcome.ts';
 import type { AgentSettings, LimitSettings, Settings } from '../../src/core/settings.ts';
-import type { OrchestratorParts } from '../../src/orchestrator/orchestrator.ts';
+import type { OrchestratorParts } from '../../src/orchestrator/assemble.ts';
 import type { Store, StoreTables } from '../../src/store/store.ts';
 import type { RuleName } from './broken-rule.ts';
 import { drawPlan, type Plan } from './plan.ts';

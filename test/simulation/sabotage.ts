@@ -1,4 +1,4 @@
-import type { OrchestratorParts } from '../../src/orchestrator/orchestrator.ts';
+import type { OrchestratorParts } from '../../src/orchestrator/assemble.ts';
 import type { Life } from './life.ts';
 import type { World } from './world.ts';
 

@@ -1,0 +1,196 @@
+import type { AgentEvent } from '../agent/agent.ts';
+import { stateClass } from '../core/dispatch/eligibility.ts';
+import type { RoomLeft } from '../core/dispatch/headroom.ts';
+import type { Issue } from '../core/issue/issue.ts';
+import type { Settings } from '../core/settings.ts';
+import type { Runner } from '../runner/runner.ts';
+import type { Transcripts } from '../store/transcripts/transcript-files.ts';
+import type { ClaimChange, Retrying } from './claims/claim.ts';
+import { Claims } from './claims/claims.ts';
+import { findOrphans, inheritAll } from './claims/inherit.ts';
+import { LeaseKeeper } from './claims/lease-keeper.ts';
+import { RetryTimers } from './claims/retry-timers.ts';
+import { Pause } from './commands/pause.ts';
+import { HeadroomWatch } from './dispatch/headroom.ts';
+import { Retries } from './dispatch/retry.ts';
+import { skippedIssues } from './dispatch/skipped.ts';
+import { SlotFiller } from './dispatch/slot-filler.ts';
+import type { PoolMember } from './dispatch/slot-pool.ts';
+import { QueueHealth } from './jobs/queue-health.ts';
+import type { BaseParts, EndedRun, IssueDesk, Trial } from './parts.ts';
+import { PendingWork } from './pending-work.ts';
+import { Activity } from './poll/activity.ts';
+import { Candidates } from './poll/candidates.ts';
+import { Landings } from './poll/landings.ts';
+import { restMs } from './poll/pace.ts';
+import { TrackerReads } from './poll/tracker-reads.ts';
+import { AccountBook } from './runs/account-book.ts';
+import { Journal } from './runs/journal.ts';
+import { OpenQuestions } from './runs/open-questions.ts';
+import { noTotals } from './runs/run-totals.ts';
+import { Runs } from './runs/runs.ts';
+import { Spending } from './runs/spending.ts';
+import { DueReads } from './tick-steps.ts';
+import type { Health } from './view/health.ts';
+import { WorkspaceCleaner } from './workspaces/clean-workspaces.ts';
+import { WorkspaceSweep } from './workspaces/sweep-workspaces.ts';
+
+export interface OrchestratorParts extends Omit<BaseParts, 'leaseMs' | 'notify' | 'own' | 'requestTick' | 'stopping'> {
+  readonly runner: Runner;
+  readonly transcripts: Transcripts;
+  /** What the machine has left for new work. May hang, or reject: then it is unknown. */
+  readonly roomLeft: (settings: Settings) => Promise<RoomLeft>;
+  /** Drops salvaged work that is older than these settings want; gives how much. May reject. */
+  readonly pruneSalvage: (settings: Settings) => Promise<number>;
+  /** Takes in what other daemons on the store have asked of remote services. May reject. */
+  readonly refreshRequests: () => Promise<void>;
+  /** When a person last touched the file that says so, wall time; null where there is none. */
+  readonly touchedAt: () => number | null;
+  /** Slots that several projects of this Baton share; null where it is alone. */
+  readonly pool: PoolMember | null;
+  /** Limits a trial to these issues (ids or identifiers) and to so many runs; null: no limit. */
+  readonly trial: Trial | null;
+  /** Changes the issues themselves, where they are Baton's own; absent elsewhere, and where nobody asks for it. */
+  readonly issueDesk?: () => IssueDesk | null;
+  /** Hears of each event of a run with its number. It must be quick, and not throw. */
+  readonly onRunEvent?: (runId: string, seq: number, event: AgentEvent) => void;
+  /** Hears of each run that has ended. It must be quick, and not throw. */
+  readonly onRunEnd?: (run: EndedRun) => void;
+  readonly onHealth: (health: Health) => void;
+}
+
+/** What the parts need of the orchestrator around them. */
+interface Surroundings extends OrchestratorParts {
+  readonly stopping: AbortSignal;
+  readonly isStarted: () => boolean;
+  readonly notify: () => void;
+  readonly requestTick: () => void;
+  readonly reviewJobs: () => void;
+  readonly retryDue: (retrying: Retrying) => Promise<void>;
+}
+
+export type Assembly = ReturnType<typeof assemble>;
+
+/** Makes the parts and connects them; what depends on claims listens to their changes. */
+export function assemble(around: Surroundings) {
+  const { clock, logger, source, stopping, notify, pool, trackerFor } = around;
+  const pending = new PendingWork(logger);
+  const own = (what: string, work: Promise<unknown>): void => pending.own(what, work);
+  const leaseMs = (): number => source.read().workflow.settings.store.leaseMs;
+  const base = { ...around, own, leaseMs };
+
+  const claims = new Claims(base);
+  const withClaims = { ...base, claims };
+  const retryTimers = new RetryTimers({
+    ...withClaims,
+    onDue: (retrying) => own('retry', around.retryDue(retrying)),
+  });
+  const candidates = new Candidates(source);
+  const activity = new Activity({ ...base, onActivity: around.reviewJobs });
+  const reads: TrackerReads = new TrackerReads({
+    clock,
+    stopping,
+    tracker: () => trackerFor(source.read().workflow.settings),
+    freshnessMs: () => source.read().workflow.settings.polling.freshnessMs,
+    restMs: (failures) => restMs({ ...base, activity }, failures),
+    soon: () => retries.dueSoon(),
+  });
+  const journal = new Journal(base);
+  const spending = new Spending(withClaims);
+  const pause = new Pause(base);
+  const landings = new Landings(withClaims);
+  const skipped = skippedIssues(claims);
+  const totals = noTotals();
+  const fillSlots = (): void => {
+    if (!stopping.aborted && around.isStarted()) filler.fill();
+  };
+  const room = new HeadroomWatch({ ...base, onRoomAgain: fillSlots });
+  const accounts = new AccountBook({
+    ...base,
+    onMended: () => {
+      if (retries.accountReady()) fillSlots();
+    },
+  });
+  const cleaner = new WorkspaceCleaner({ ...withClaims, reads, onCleaned: fillSlots });
+  const sweep = new WorkspaceSweep({ ...withClaims, reads, cleaner, onCleaned: fillSlots });
+  const due = new DueReads(base);
+  const givenBack = (issue: Issue): void => {
+    landings.follow(issue);
+    if (stateClass(issue.state, source.read().workflow.settings.tracker) !== 'terminal') return;
+    landings.landed(issue);
+    own('cleanup', cleaner.cleanAfterLastRun(issue));
+  };
+  const known = {
+    ...withClaims,
+    accounts,
+    activity,
+    candidates,
+    cleaner,
+    due,
+    fillSlots,
+    givenBack,
+    journal,
+    landings,
+    leaseMs,
+    pause,
+    pending,
+    reads,
+    room,
+    skipped,
+    spending,
+    sweep,
+    totals,
+    cleaning: () => [...cleaner.cleaning],
+    isCleaning: (issueId: string) => cleaner.cleaning.has(issueId),
+    findOrphansSoon: () => due.orphansSoon(),
+    onCleaned: fillSlots,
+    polled: fillSlots,
+    withWorkspace: () => sweep.withWorkspace(),
+  };
+  const stopRun: Runs['stop'] = (running, reason) => runs.stop(running, reason);
+  const questions = new OpenQuestions({ ...known, stopRun });
+  const lease = new LeaseKeeper({ ...known, stopRun });
+  const runs: Runs = new Runs({
+    ...known,
+    questions,
+    isClaimSafe: (claimedAt) => lease.isSafe(claimedAt),
+    inherit: (issueId) => own('inherit', inheritAll(known, [issueId])),
+  });
+  const startRun: Runs['start'] = (start) => runs.start(start);
+  const retries: Retries = new Retries({ ...known, startRun });
+  const filler: SlotFiller = new SlotFiller({ ...known, retries, startRun });
+  const queueHealth = new QueueHealth(known);
+
+  claims.onChange((change) => {
+    if (isOver(change) && change.by === 'not_begun') pool?.giveBack();
+    else if (isOver(change)) pool?.free();
+    else if (change.by === 'begin') pool?.take();
+    if (change.by === 'begin' || change.by === 'settle') activity.note();
+    const isOffHold = change.before?.status === 'held' && change.after !== change.before;
+    if (isOver(change) || isOffHold || change.by === 'move') reads.forget(change.issueId);
+    notify();
+    if (change.by === 'settle' || (change.by === 'release' && change.after === null)) fillSlots();
+  });
+
+  return {
+    ...known,
+    lease,
+    queueHealth,
+    questions,
+    retries,
+    retryTimers,
+    runs,
+    stopRun,
+    endRetry: (retrying: Retrying, fresh: Issue | null) => retries.end(retrying, fresh),
+    inheritOrphans: async () => {
+      const orphans = await findOrphans(known);
+      if (orphans.length > 0) own('inherit', inheritAll(known, orphans));
+    },
+    serveRetries: () => own('retries', retries.serveWaiting()),
+  };
+}
+
+/** A run has ended, or did not begin. */
+function isOver({ before, after }: ClaimChange): boolean {
+  return before?.status === 'running' && after !== before;
+}
