@@ -107,7 +107,7 @@ export function assemble(around: Surroundings) {
   const room = new HeadroomWatch({ ...base, onRoomAgain: fillSlots });
   const accounts = new AccountBook({
     ...base,
-    onMended: () => {
+    onWorkingAgain: () => {
       if (retries.accountReady()) fillSlots();
     },
   });

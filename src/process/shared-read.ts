@@ -1,6 +1,6 @@
 /**
- * One read at a time, however many ask: who asks while one is under way shares the next one, so what he gets was read
- * after he asked.
+ * One read at a time, however many ask: a caller who asks while one is under way shares the next one, so that the answer
+ * was read after the question.
  */
 export function sharedRead<T>(read: () => Promise<T>): () => Promise<T> {
   let underWay: Promise<unknown> = Promise.resolve();

@@ -13,7 +13,7 @@ export interface ProcessDeps {
   readonly clock: Clock;
   /** What `probeCustody` found. */
   readonly custody: Custody;
-  /** Exported as BATON_DAEMON_ID: the same in every life of a daemon, and another daemon's is another. */
+  /** Exported as BATON_DAEMON_ID: the same after each restart, and different for every daemon. */
   readonly daemonId: string;
 }
 

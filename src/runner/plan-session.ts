@@ -4,7 +4,7 @@ import type { ContextRecoverySettings } from '../core/settings.ts';
 import type { RetryKind } from '../core/workflow.ts';
 
 /**
- * The part of a session's request that depends on how the last run ended. A step of the cascade begins anew, or makes the
+ * The part of a session's request that depends on how the last run ended. A step of the cascade starts a new thread, or makes the
  * thread shorter, only after the failure that led to it; a run of it that was cut short goes on in its own thread, with the
  * same model or budget.
  */
@@ -16,17 +16,17 @@ export function planSession(
 ): Pick<SessionRequest, 'threadId' | 'recovery'> {
   const { reducedBudgetTokens, largerModel } = settings;
   const isFirst = retryKind === 'failure' || retryKind === null;
-  const anew = (recovery: SessionRecovery | null) => ({ threadId: isFirst ? null : threadId, recovery });
+  const newThread = (recovery: SessionRecovery | null) => ({ threadId: isFirst ? null : threadId, recovery });
   switch (step) {
     case null:
       return { threadId, recovery: null };
     case 'compact':
       return { threadId, recovery: isFirst ? { compact: true } : null };
     case 'reduced_budget':
-      return anew(reducedBudgetTokens === null ? null : { budgetTokens: reducedBudgetTokens });
+      return newThread(reducedBudgetTokens === null ? null : { budgetTokens: reducedBudgetTokens });
     case 'fresh_start':
-      return anew(null);
+      return newThread(null);
     case 'larger_model':
-      return anew(largerModel === null ? null : { model: largerModel });
+      return newThread(largerModel === null ? null : { model: largerModel });
   }
 }

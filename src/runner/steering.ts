@@ -1,7 +1,7 @@
 import type { AgentSession } from '../agent/agent.ts';
 import { BatonError, toBatonError } from '../core/baton-error.ts';
 
-/** More is no remark; it belongs into the ticket. */
+/** More is no remark; it belongs into the issue. */
 const longestText = 16_384;
 const mostKept = 32;
 

@@ -1,7 +1,7 @@
 import type { Clock, Timer } from '../clock/clock.ts';
 
 /**
- * The longest a turn may take (`agent.turn_wall_time_ms`; 0 is no limit). The time in which a person is asked is his, not
+ * The longest a turn may take (`agent.turn_wall_time_ms`; 0 is no limit). The time in which a person is asked is theirs, not
  * the agent's, and is not counted.
  */
 export class TurnLimit {

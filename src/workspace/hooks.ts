@@ -10,7 +10,7 @@ export type HookName = 'after_create' | 'before_run' | 'after_run' | 'before_rem
 /** How much of a failed hook's output an error carries. */
 const longestOutput = 2_048;
 
-/** How many characters of a ticket's text a hook is handed in one variable; a longer one would keep it from starting. */
+/** How many characters of an issue's text a hook gets in one variable; with a longer one it could not be started. */
 const longestValue = 4_096;
 
 interface HookPlace {
@@ -40,7 +40,7 @@ export async function runHookAnyway(
 }
 
 /**
- * Runs a hook as `sh -lc` in the workspace. The script is the workflow's; what comes from the ticket reaches it only as
+ * Runs a hook as `sh -lc` in the workspace. The script is the workflow's; what comes from the issue reaches it only as
  * environment variables. Rejects with `workspace_hook_failed` or `workspace_hook_timeout`; a hook that takes too long is
  * ended with everything it started.
  */
@@ -91,7 +91,7 @@ function hookEnvironment(path: string, visit: RemovalVisit, parts: WorkspacePart
   });
 }
 
-/** Ticket text as the value of a variable, which holds no NUL and, on Linux, at most 128 KiB with its name. */
+/** Issue text as the value of a variable, which holds no NUL and, on Linux, at most 128 KiB with its name. */
 function asValue(text: string): string {
   return text.replaceAll('\0', '').slice(0, longestValue);
 }

@@ -21,7 +21,7 @@ export function createWorkspaceGround(parts: GitParts & { readonly stateDir: str
 }
 
 /**
- * Drops what operations of an earlier life left behind: its scratch folder, and the locks of a killed git in the salvage.
+ * Drops what operations before a restart left behind: its scratch folder, and the locks of a killed git in the salvage.
  * Only for whoever has the state folder to itself.
  */
 export async function clearEarlierLife({ places }: WorkspaceGround, logger: Logger): Promise<void> {

@@ -21,7 +21,7 @@ export interface LocalWorkspaceParts extends ProcessDeps {
   readonly logger: Logger;
 }
 
-/** What the files of this room work with. */
+/** What the files of this module work with. */
 export interface WorkspaceParts extends LocalWorkspaceParts {
   /** Also without a strategy: there may be workspaces from before. */
   readonly checkouts: Checkouts;

@@ -34,7 +34,7 @@ function refuse(code: ErrorCode, identifier: string, what: string): BatonError {
  * writes below the root, may have put a link in its place since it was prepared, and an agent goes where a link leads.
  */
 export async function verifyWorkspace(root: string, path: string, identifier: string): Promise<void> {
-  // Looked up anew, link by link; refuses the root itself and every way out of it.
+  // Looked up again, link by link; refuses the root itself and every way out of it.
   const now = workspacePath(root, identifier);
   if (now !== path)
     throw new BatonError('workspace_outside_root', `The workspace of "${identifier}" was ${path} and is now ${now}.`);

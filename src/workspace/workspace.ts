@@ -2,7 +2,7 @@ import type { Issue } from '../core/issue/issue.ts';
 import type { Delivery, GitEvidence } from '../core/run/run-evidence.ts';
 
 /**
- * The seam to where a ticket's files live (specification 9). What must hold:
+ * The seam to the files of an issue (specification 9). What must hold:
  *
  * - One directory an issue, always a direct child of the root, made once and reused untouched.
  * - `after_create` runs only in a directory just made; when it fails the directory is removed, so that it runs again.
@@ -11,7 +11,7 @@ import type { Delivery, GitEvidence } from '../core/run/run-evidence.ts';
  *   is saved like all other work.
  * - Work that is nowhere else is saved before its workspace is removed, and read back from where it was saved; what could
  *   not be saved is not removed (law 8). A removal once begun is finished, also after a crash.
- * - No hook sees a tracker secret; ticket text reaches it only as environment variables, never as shell text.
+ * - No hook sees a tracker secret; issue text reaches it only as environment variables, never as shell text.
  */
 export interface Workspaces {
   prepare(visit: WorkspaceVisit): Promise<Workspace>;

@@ -77,7 +77,7 @@ async function given({ issues, settings: wanted = settings(), trial, problem, ro
     skipped: skippedIssues(claims),
     pause: new Pause(base),
     spending: new Spending(base),
-    accounts: new AccountBook({ ...base, isShared: false, onMended: () => {} }),
+    accounts: new AccountBook({ ...base, isShared: false, onWorkingAgain: () => {} }),
     questions: new OpenQuestions({ ...base, journal }),
     isCleaning: () => false,
     cleaning: () => [],

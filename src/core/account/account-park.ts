@@ -1,5 +1,5 @@
 /**
- * When an account is parked, for how long, and how it is seen that it is mended: the changes of what is known of it. What
+ * When an account is parked, for how long, and how it shows that it works again: the changes of what is known of it. What
  * must hold: each may be made a second time, on what another daemon has learned, and says the same then.
  */
 
@@ -22,7 +22,7 @@ export interface AccountError {
   /** When its quota is back, wall time; null where that was not told. */
   readonly resetsAt: number | null;
   readonly reason: string;
-  /** No time mends it: a person has to look at the billing. */
+  /** Waiting does not help: a person has to check the billing. */
   readonly isBilling?: boolean;
 }
 
@@ -97,7 +97,7 @@ export function afterGoodRun(state: AccountState): AccountState {
   return { ...state, parked: null, parks: 0 };
 }
 
-/** A person wants it tried: its wait is over, whatever time was told. What was parked after he asked stays. */
+/** A person wants it tried: its wait is over, whatever time was told. What was parked after they asked stays. */
 export function triedAgain(state: AccountState, askedAt: number): AccountState {
   const { parked } = state;
   if (parked === null || parked.since > askedAt || parked.until <= askedAt) return state;
@@ -105,7 +105,7 @@ export function triedAgain(state: AccountState, askedAt: number): AccountState {
   return { ...state, parked: { ...park, until: askedAt } };
 }
 
-/** Whether the next run on it is one that tries it: its wait is over, and nobody told that it would be mended by now. */
+/** Whether the next run on it is one that tries it: its wait is over, and no reset time was announced for it. */
 export function needsProbe({ parked }: AccountState, now: number): boolean {
   if (parked === null || isAhead(parked.until, now)) return false;
   return parked.isTold !== true || (parked.wrongTimes ?? 0) > 0;
@@ -123,7 +123,7 @@ export function afterProbe(state: AccountState, by: string): AccountState {
   return { ...state, parked };
 }
 
-/** Whether a turn of this run says that it is mended: a run from before it was parked says nothing about now. */
+/** Whether a turn of this run shows that it works again: a run from before it was parked says nothing about now. */
 export function isProvedBy(
   { parked }: AccountState,
   run: { readonly runId: string; readonly startedAt: number },

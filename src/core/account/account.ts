@@ -1,7 +1,7 @@
 /**
  * The account of a backend: whose quota a run uses. An account is parked while it has none, or while nobody is logged in
  * to it; then nothing starts on it, and its issues wait without losing an attempt. What must hold: a parked account is
- * free again at the time told, unless it told wrong ones before; where nobody told when it is mended, one run at a time
+ * free again at the time told, unless it told wrong ones before; where no reset time is known, one run at a time
  * tries it until a turn gets through; windows that are not named in a report are as they were.
  */
 
@@ -17,7 +17,7 @@ export interface QuotaWindow {
   /** 0 to 100 or more. */
   readonly usedPercent: number;
   readonly windowMinutes: number | null;
-  /** When it begins anew, wall time in milliseconds; null where it was not told. */
+  /** When it resets, wall time in milliseconds; null where that is unknown. */
   readonly resetsAt: number | null;
   /** Of another limit than the plan's, such as that of one model: it is shown, and nobody waits for it. */
   readonly isOther?: boolean;
@@ -45,7 +45,7 @@ export interface AccountPark {
   readonly isTold?: boolean;
   /** Times in a row that it was refused again after the time that it had told. */
   readonly wrongTimes?: number;
-  /** The run that tries whether it is mended; nobody waits for it after this time. */
+  /** The run that tries whether it works again; no run waits for it after this time. */
   readonly probe?: { readonly by: string; readonly until: number };
 }
 
@@ -76,7 +76,7 @@ export interface AccountWait {
 
 /**
  * Null when a run may start, be it only one that tries the account. Of several reasons the one that lasts longest is told. A window counts when it is used up to
- * `stopPercent` and begins anew at a time that lies ahead; one that has begun anew counts as unused, and one that tells
+ * `stopPercent` and resets at a time that lies ahead; one that has reset counts as unused, and one that tells
  * no time, or none within eight days, is not waited for: whether there is quota is seen by trying, and the refusal parks
  * the account. Nor is one of another limit than the plan's: the run may use another model.
  */
@@ -169,7 +169,7 @@ function windowWait(state: AccountState, window: QuotaWindow, until: number, sto
   const { name, usedPercent } = window;
   const used = `has used ${Math.floor(usedPercent)} % of its window "${harmlessLine(name)}"`;
   const limit = `agent.quota_stop_percent is ${stopPercent}`;
-  return { until, say: () => `${named(state)} ${used} (${limit}), which begins anew at ${timeText(until)}` };
+  return { until, say: () => `${named(state)} ${used} (${limit}), which resets at ${timeText(until)}` };
 }
 
 function named({ backend, name }: AccountState): string {

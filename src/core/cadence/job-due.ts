@@ -1,6 +1,6 @@
 /**
  * When a recurring job is due. The due times of a job are a grid that its own duration, a late start and jitter do not
- * shift. Times are of the monotonic clock but for `dueAfterRestart`, which bridges two lives.
+ * shift. Times are of the monotonic clock but for `dueAfterRestart`, which bridges a restart.
  */
 
 /** The longest jitter: a tenth of the interval, and no more than this. */
@@ -22,14 +22,14 @@ export function nextDue({ previousDue, intervalMs, now }: ServedDue): number {
 }
 
 export interface StoredDue {
-  /** As the life before wrote it, wall time. */
+  /** As the previous daemon wrote it, wall time. */
   readonly nextDueAt: number;
   readonly intervalMs: number;
   /** Wall time. */
   readonly now: number;
 }
 
-/** How long to wait at a start: what the life before left of it. A clock that was set cannot make it longer than usual. */
+/** How long to wait at a start: what the previous daemon left of the interval. A clock that was set cannot make it longer than usual. */
 export function dueAfterRestart({ nextDueAt, intervalMs, now }: StoredDue): number {
   return Math.min(Math.max(nextDueAt - now, 0), intervalMs);
 }
@@ -40,7 +40,7 @@ export function jitterMs(intervalMs: number, chance: number): number {
 }
 
 export interface ChangedInterval {
-  /** Null: it has not run in this life. */
+  /** Null: it has not run since the start. */
   readonly lastStartAt: number | null;
   /** By the interval before. */
   readonly due: number;

@@ -5,7 +5,7 @@ const askedHolds = ['person', 'held_by_agent'] as const;
 
 export type AskedHold = (typeof askedHolds)[number];
 
-/** A person knows of his own hold; of one that an agent asked for he is told. */
+/** A person knows of their own hold, and is notified of one that an agent asked for. */
 export function askedHold({ kind }: Author): { readonly code: AskedHold; readonly who: string } {
   return kind === 'run' ? { code: 'held_by_agent', who: 'an agent' } : { code: 'person', who: 'a person' };
 }

@@ -7,7 +7,7 @@ interface About {
 
 /**
  * The command line by which a person gives a command, to be copied from a message as it stands; null where there is none,
- * or where it needs words of his own. An answer needs them too: the line shows the question, with the lines that answer it.
+ * or where it needs their own words. An answer needs them too: the line shows the question, with the lines that answer it.
  */
 export function commandLineOf(kind: string, { identifier, questionId }: About): string | null {
   if (kind === 'question_answer') {

@@ -10,7 +10,7 @@ export function shortWords(text: string): string {
   return line.length <= longestWords ? line : `${line.slice(0, longestWords).toWellFormed()}…`;
 }
 
-/** What a person answered, in his own words; never what is secret. */
+/** What a person answered, in their own words; never what is secret. */
 export function wordsOfAnswer({ fields }: AgentQuestion, { decision, values }: QuestionAnswer): string {
   if (decision === 'decline') return 'no';
   if (fields.length === 0) return decision === 'accept' ? 'yes' : 'yes, always';

@@ -10,7 +10,7 @@ export function survivesReason(why: string, identifier: string): string {
   return `${why} End what is left of it; then, and not before: ${retryCommand(identifier)}`;
 }
 
-/** The command by which a person gives an issue back that he took over. */
+/** The command by which a person hands back an issue that they took over. */
 export function handbackCommand(identifier: string): string {
   return `baton handback ${copyable(identifier)}`;
 }

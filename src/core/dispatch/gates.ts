@@ -7,7 +7,7 @@ import { countSlots, type StartMove, stateOnceStarted } from './slots.ts';
  * The gates between an issue and its run, in the order they are asked. Dispatch keeps the first refusal; an explanation
  * shows them all.
  *
- * A claim comes first: an issue that runs, waits for its look or is held does not wait for a pause or a slot, and
+ * A claim comes first: an issue that runs, waits for its retry or is held does not wait for a pause or a slot, and
  * whoever asks wants to hear of the claim. Then what holds for every issue, then the issue itself, then whether a trial is
  * about it, then its own limits, and the slots last, because they change soonest. A blocker is asked for before the tracker's own word on an issue: it
  * says more, and some trackers mean just that.

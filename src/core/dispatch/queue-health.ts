@@ -165,7 +165,7 @@ function leaseAbandoned(claim: ClaimFact, { now, leaseMs }: QueueFacts): QueueFi
 }
 
 function runAbandoned(run: RunFact, claim: ClaimFact | undefined, { now, leaseMs }: QueueFacts): QueueFindings {
-  // Whoever takes an issue over claims it anew, and then ends its runs.
+  // A daemon that inherits an issue claims it again, and then ends its runs.
   const nobodySince = claim === undefined ? run.startedAt : Math.max(run.startedAt, claim.claimedAt);
   if (claim?.generation === run.generation || now - nobodySince <= takeoverLeases * leaseMs) return [];
   const { runId, issueId: id, identifier, host, startedAt } = run;

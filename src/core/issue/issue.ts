@@ -52,7 +52,7 @@ export function normalizeLabels(labels: readonly string[]): string[] {
   return [...new Set(labels.map((label) => label.trim().toLowerCase()))].filter((label) => label !== '');
 }
 
-/** Whether somebody means this issue by what he wrote: its id as it is, or its identifier without regard to case. */
+/** Whether a text names this issue: its id as it is, or its identifier without regard to case. */
 export function isMeantBy({ id, identifier }: Pick<Issue, 'id' | 'identifier'>, reference: string): boolean {
   const wanted = reference.trim();
   return id === wanted || identifier.toLowerCase() === wanted.toLowerCase();

@@ -10,7 +10,7 @@ import { harmlessLine } from '../text/harmless-line.ts';
  *   `wellMs`: what flickers is told once.
  * - What is wrong with the daemon is told when it has lasted for `steadyMs`: one poll that failed is no news.
  * - A limit of the day is over with its day, also when nobody has looked since.
- * - A person is not told of what he did himself: an issue that he holds, stopped or took over.
+ * - A person is not notified of what they did themselves: an issue that they hold, stopped or took over.
  */
 export const notifyEvents = ['needs_you', 'held', 'limit_reached', 'finished', 'unhealthy'] as const;
 
@@ -121,7 +121,7 @@ export function causesIn(
   return [...new Map(causes.toReversed().map((cause) => [cause.key, cause])).values()].toReversed();
 }
 
-/** What a hold is for that a person asked for: he knows. */
+/** Codes of holds that a person asked for and knows of. */
 const ownDoings: ReadonlySet<string> = new Set(['person', 'taken_over']);
 
 function isOwnDoing({ kind, code }: NeedsYouFact): boolean {

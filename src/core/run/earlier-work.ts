@@ -22,7 +22,7 @@ export function earlierWorkText({ endedBecause, turns, lastMessage, evidence }: 
   const after = `after ${turns} ${turns === 1 ? 'turn' : 'turns'}`;
   const because = endedBecause === null ? '' : cut(harmlessLine(endedBecause), longestReason);
   return [
-    'Somebody worked on this ticket before you, and you do not remember it. Look at what is in the workspace first.',
+    'Somebody worked on this issue before you, and you do not remember it. Look at what is in the workspace first.',
     '',
     because === '' ? `- That run ended ${after}.` : `- That run ended ${after}, because: ${because}`,
     ...(evidence === null ? [] : [`- It left in the workspace: ${evidenceText(evidence)}.`]),

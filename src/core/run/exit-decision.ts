@@ -47,7 +47,7 @@ export type ExitDecision =
   | { readonly action: 'hold'; readonly code: ErrorCode; readonly reason: string }
   | { readonly action: 'release' };
 
-/** No retry mends these, but when the issue has moved on nobody has to be asked. */
+/** No retry helps with these, but when the issue has moved on no person has to be asked. */
 const needsPersonIfActive: ReadonlySet<ErrorCode> = new Set([
   'agent_auth_failed',
   'agent_thread_in_use',

@@ -9,7 +9,7 @@ const cut = '…';
 /**
  * Whether a yes that came after its run had ended also answers this request of the next run. What must hold: it is the
  * same request, word for word; and all of it was there to be read. What was cut, or told no details, may differ where
- * nobody saw it, and is asked anew.
+ * nobody saw it, and is asked again.
  */
 export function allowsAgain(
   { question, answer }: { readonly question: AgentQuestion; readonly answer: QuestionAnswer },

@@ -47,7 +47,7 @@ export type StopReason =
   | 'claim_lost'
   /** Nobody answered its question in time; the issue is held with it. */
   | 'unanswered'
-  /** A person goes on by hand; the issue is held until he gives it back. */
+  /** A person goes on by hand; the issue is held until they hand it back. */
   | 'taken_over'
   /** The agent's process vanished, and nobody was told of an exit. */
   | 'process_gone'

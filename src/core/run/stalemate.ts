@@ -5,7 +5,7 @@ import { harmlessLine } from '../text/harmless-line.ts';
  * Turns in a row that led nowhere. A turn is idle when the workspace is the same after it as before it, and its last words
  * are those of the idle turns before it; to have said nothing is the same as to have said nothing. A workspace that could
  * not be seen is never the same: nobody is held on a guess. A turn in which the agent heard a person, in its prompt, by a
- * word into it or by an answer, is never idle either: that is progress, and the count begins anew.
+ * word into it or by an answer, is never idle either: that is progress, and the count starts again.
  */
 export interface IdleTurns {
   readonly count: number;

@@ -13,7 +13,7 @@ export interface RunWithThread {
 
 /**
  * The conversation that a run goes on with; null begins a new one. One that was cut short, or waited for somebody, goes on
- * where it was, and so does one that is only made shorter. A failure begins anew: its thread may be what was wrong. A
+ * where it was, and so does one that is only made shorter. A failure starts a new one: its thread may be what was wrong. A
  * thread belongs to the backend that began it. A run that died before it had a session is passed over, whatever ended it:
  * nothing was said to the agent, so the next one goes on with what that one was to go on with. `before` are the runs of
  * the issue, the newest first.

@@ -1,4 +1,4 @@
-/** The part of the catalogue that is about work on a ticket: where it is done, by whom, and what he may use. */
+/** The part of the catalogue about work on an issue: where it is done, by which agent, with which tools. */
 export const workErrors = {
   // process
   process_spawn_failed: {
@@ -21,7 +21,7 @@ export const workErrors = {
     retryable: false,
     nextStep: 'Check that `workspace.root` can be read and that the name is not too long.',
   },
-  workspace_hook_failed: { retryable: true, nextStep: 'Read the output of the hook in the log, then mend the hook.' },
+  workspace_hook_failed: { retryable: true, nextStep: 'Read the output of the hook in the log, then fix the hook.' },
   workspace_hook_timeout: { retryable: true, nextStep: 'Make the hook faster, or raise `hooks.timeout_ms`.' },
   workspace_unavailable: { retryable: true, nextStep: 'Check `workspace.root`: permissions and free space.' },
   git_failed: {
@@ -41,7 +41,7 @@ export const workErrors = {
   salvage_failed: {
     retryable: true,
     nextStep:
-      'Nothing was removed. Read the reason above; free disk space or mend the repository, then run `baton workspace prune`.',
+      'Nothing was removed. Read the reason in the message; free disk space or fix the repository, then run `baton workspace prune`.',
   },
   salvage_not_found: { retryable: false, nextStep: 'Run `baton salvage list`.' },
   restore_refused: { retryable: false, nextStep: 'Name a folder that does not exist yet with --to.' },
@@ -51,7 +51,7 @@ export const workErrors = {
   agent_exited: { retryable: true, nextStep: 'Read the end of the error output, kept with the run.' },
   agent_quota_exhausted: {
     retryable: true,
-    nextStep: 'Nothing: the ticket goes on when the quota of its account is back.',
+    nextStep: 'Nothing: the issue goes on when the quota of its account is back.',
   },
   agent_auth_failed: {
     retryable: false,
@@ -59,11 +59,11 @@ export const workErrors = {
   },
   agent_context_exhausted: {
     retryable: true,
-    nextStep: 'Nothing: the next attempt makes its context smaller. If it lasts, make the ticket smaller.',
+    nextStep: 'Nothing: the next attempt makes its context smaller. If it lasts, make the issue smaller.',
   },
   run_stalemate: {
     retryable: false,
-    nextStep: 'Read what the agent said last, answer it in the ticket or make that clearer, then `baton issue retry`.',
+    nextStep: 'Read what the agent said last, answer it in the issue or make that clearer, then `baton issue retry`.',
   },
   agent_turn_failed: { retryable: true, nextStep: "Read the run's events in the log." },
   agent_turn_timeout: {
@@ -72,7 +72,7 @@ export const workErrors = {
   },
   agent_survives: {
     retryable: false,
-    nextStep: 'End the processes by hand (their run id is in their environment), then move the ticket.',
+    nextStep: 'End the processes by hand (their run id is in their environment), then move the issue.',
   },
   agent_thread_in_use: {
     retryable: false,
@@ -87,10 +87,10 @@ export const workErrors = {
     retryable: true,
     nextStep: 'Nothing if it is rare; otherwise raise the stall timeout of the backend.',
   },
-  run_cancelled: { retryable: false, nextStep: 'Nothing: the ticket was moved away, or a person asked for it.' },
+  run_cancelled: { retryable: false, nextStep: 'Nothing: the issue was moved away, or a person asked for it.' },
   run_taken_over: {
     retryable: false,
-    nextStep: 'Nothing: a person works on the ticket by hand; `baton handback` gives it back.',
+    nextStep: 'Nothing: a person works on the issue by hand; `baton handback` gives it back.',
   },
   claim_lost: {
     retryable: true,
@@ -104,7 +104,7 @@ export const workErrors = {
   retries_exhausted: { retryable: false, nextStep: 'Mend what the last error names, then `baton issue retry`.' },
   no_progress: {
     retryable: false,
-    nextStep: 'Look at what the agent said, make the ticket clearer or end it, then `baton issue retry`.',
+    nextStep: 'Look at what the agent said, make the issue clearer or end it, then `baton issue retry`.',
   },
 
   // questions

@@ -186,7 +186,7 @@ async function noRunToStop(parts: CommandParts, issue: IssueName): Promise<Comma
   });
 }
 
-/** Whoever asked has gone by then, and may have changed his mind. */
+/** By then the person who asked may have changed their mind. */
 const pruneWithinMs = 3_600_000;
 
 /** Begins it: to save and to remove takes its time, and other commands do not wait for it. */

@@ -15,7 +15,7 @@ export interface GateParts extends StartParts {
   readonly cleaning: () => readonly string[];
 }
 
-/** A claim of a daemon that runs beside this one. */
+/** A claim of another daemon on this machine, as a visitor sees it. */
 export interface ClaimBeside {
   readonly issueId: string;
   /** The state whose slot it takes; null when it takes none. */

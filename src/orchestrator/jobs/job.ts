@@ -14,7 +14,7 @@ export interface Job {
   readonly notBefore?: () => number;
   /** Every daemon has its own, or one of those on the store does it for all. */
   readonly scope: 'daemon' | 'store';
-  /** Whether a start runs it at once, or waits for the time that the last life, or the interval, has set. */
+  /** Whether a start runs it at once, or when it is due by the last run before the restart, or by the interval. */
   readonly atStart: 'at_once' | 'when_due';
   /** A rejection is a failure: told, counted, and tried again when it is due next. */
   run(): void | Promise<void>;

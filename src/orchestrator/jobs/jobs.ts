@@ -26,7 +26,7 @@ interface Entry {
 
 /** What runs more often than this is written down no more often than this, unless its outcome changes. */
 const rememberEveryMs = 60_000;
-/** Whoever asks more often than this is not many who ask seldom: there is nothing to spread. */
+/** Jobs with shorter intervals get no jitter. */
 const spreadFromMs = 1_000;
 /** A job that still runs so long after a stop is left behind. */
 const stopMs = 30_000;
@@ -48,7 +48,7 @@ export class Jobs {
     this.#entries = new Map(jobs.map((job) => [job.name, blank(job)]));
   }
 
-  /** Takes up what the last life left, and plans everything. A store that does not tell is no reason to wait. */
+  /** Continues where the previous daemon stopped, and plans every job. A store that cannot be read is no reason to wait. */
   async start(): Promise<void> {
     const { clock, logger, store, project, stopping } = this.#parts;
     const remembered = await store.jobTimers.list(project).catch((error: unknown): readonly JobTimer[] => {

@@ -34,7 +34,7 @@ const runsBetween = 20;
 export class QueueHealth {
   readonly #parts: QueueHealthParts;
   #findings: QueueFindings = [];
-  /** What earlier checks saw and told, as long as this daemon lives. Nothing is decided by it. */
+  /** What earlier checks of this daemon saw and reported. Nothing is decided by it. */
   #sightings: ReadonlyMap<string, Sighting> = new Map();
   #told: ReadonlyMap<string, number> = new Map();
 

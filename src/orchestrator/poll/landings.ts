@@ -37,7 +37,7 @@ export interface CompletedIssue {
   readonly at: number;
 }
 
-/** What a poll asks for beside the rest. */
+/** What a poll asks for in addition. */
 export interface LandingsWish {
   /** What must be answered for. */
   readonly watched: readonly string[];

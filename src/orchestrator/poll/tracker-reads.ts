@@ -219,7 +219,7 @@ export class TrackerReads {
     for (const id of this.#remembered.keys()) if (this.fresh(id) === undefined) this.#remembered.delete(id);
   }
 
-  /** Whether the answer of a read says anything of an issue: not when it was forgotten, or read anew, since. */
+  /** Whether the answer of a read says anything of an issue: not when it was forgotten, or read again, since. */
   #counts(id: string, { number }: Read): boolean {
     const from = Math.max(this.#allCountFrom, this.#countsFrom.get(id) ?? 0, this.#remembered.get(id)?.read ?? 0);
     return number >= from;

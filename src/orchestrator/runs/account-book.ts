@@ -22,8 +22,8 @@ import type { StoreTables } from '../../store/store.ts';
 import type { BaseParts } from '../parts.ts';
 
 export interface AccountBookParts extends Pick<BaseParts, 'chance' | 'clock' | 'isShared' | 'logger' | 'store'> {
-  /** An account that was parked is mended: whoever waits for one may go on. */
-  readonly onMended: () => void;
+  /** An account that was parked works again: runs that wait for one may start. */
+  readonly onWorkingAgain: () => void;
 }
 
 /** An account of the backend in force, or one that something is known of. */
@@ -42,7 +42,7 @@ export interface AccountUser {
 type AccountTables = Pick<StoreTables, 'accounts' | 'runs'>;
 
 /**
- * What is known of the accounts of agents: kept here for decisions, in the store for the next life and for other daemons.
+ * What is known of the accounts of agents: kept here for decisions, in the store for restarts and for other daemons.
  * An account that ran out of quota, or that nobody is logged in to, is parked; nothing starts on it meanwhile. Then one run
  * tries it, and the others wait until a turn of that one gets through.
  */
@@ -150,7 +150,7 @@ export class AccountBook {
   async #learn(account: AccountSettings, change: Change): Promise<AccountState> {
     const wasGood = isGood(this.#of(account));
     const state = await this.#change(account, change, 'when_written');
-    if (!wasGood && isGood(state)) this.#parts.onMended();
+    if (!wasGood && isGood(state)) this.#parts.onWorkingAgain();
     return state;
   }
 
@@ -174,7 +174,7 @@ export class AccountBook {
     );
   }
 
-  /** A person wants it tried again: he has logged in, or knows better than the account when its quota is back. */
+  /** A person wants it tried again: they have logged in, or know better than the account when its quota is back. */
   async tryAgain(backend: string, why: readonly AccountError['why'][]): Promise<void> {
     const now = this.#parts.clock.now();
     const isMeant = ({ parked }: AccountState): boolean => parked !== null && why.includes(parked.why);

@@ -193,7 +193,7 @@ export class OpenQuestions {
     return `${asks(question)} To answer: ${askCommand(isOnly ? issue.identifier : id)}`;
   }
 
-  /** A run that goes on does not want to know any more; one that is being ended may be told in its next life. */
+  /** A run that goes on does not want to know any more; one that is being ended may get the answer in its next run. */
   #closeIfTakenBack(id: string, issueId: string, runId: string): void {
     const { claims, store, clock, stopping, own } = this.#parts;
     const running = claims.running.get(issueId);

@@ -91,7 +91,7 @@ function saidOnce(
 ): Explanation['gates'] {
   if (!answers.some(({ refusal }) => refusal !== null && refusal.code === waitCode)) return answers;
   return answers.map((answer) =>
-    answer.gate === 'free_here' ? { ...answer, text: 'its look is due and waits' } : answer,
+    answer.gate === 'free_here' ? { ...answer, text: 'its retry is due and waits' } : answer,
   );
 }
 
@@ -156,10 +156,10 @@ function whatFollows(
   if (run !== undefined) return afterRun(parts, run);
   const hold = held.get(id);
   if (hold !== undefined) return ['held', `it is held: ${withCommand(hold.reason, retryCommand(identifier))}`];
-  const look = retrying.get(id);
-  if (look !== undefined) {
-    if (look.wait !== null) return ['retry_waits', `its look is due and waits: ${look.wait.text}`];
-    const at = `it is looked at again at ${new Date(look.dueAt).toISOString()}`;
+  const retry = retrying.get(id);
+  if (retry !== undefined) {
+    if (retry.wait !== null) return ['retry_waits', `its retry is due and waits: ${retry.wait.text}`];
+    const at = `it is retried at ${new Date(retry.dueAt).toISOString()}`;
     const obstacle = refusals.find(({ code }) => code !== 'claimed');
     return obstacle === undefined
       ? ['retry_scheduled', `${at} and started then`]

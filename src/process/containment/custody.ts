@@ -19,7 +19,7 @@ const initScript = 'exec 3>&2 2>/dev/null; (exec "$0" "$@" 2>&3 3>&-); exit $?';
 
 /**
  * The kernel ends the namespace's keeper, and with it everything inside, when the daemon dies: nobody else could on its
- * machine, and another daemon may have the ticket by then.
+ * machine, and another daemon may have the issue by then.
  */
 const endsWithUs = ['setpriv', '--pdeathsig', 'KILL', '--'];
 

@@ -93,7 +93,7 @@ function asMarked({ pid, startTime, runId }: ProcessEntry): MarkedProcess {
 
 /**
  * This process and all it came out of, up to the first. They may carry any marker: a Baton that an agent works on
- * inherits those of the agent, and a daemon that is started again by an agent of its own earlier life even its own.
+ * inherits those of the agent, and a daemon that one of its own earlier agents started even its own.
  * What is in this line now stays spared: a process only ever changes to a parent that was above it before.
  */
 export function ownLine(): ReadonlySet<string> {

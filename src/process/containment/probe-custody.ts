@@ -21,7 +21,7 @@ export interface ProbeRequest {
   readonly env: ChildEnvironment;
   readonly clock: Clock;
   readonly chance: Chance;
-  /** Of the daemon that asks, whose next life ends what a crash in the middle leaves; of anybody else an id of its own. */
+  /** Of the daemon that asks, which after a restart ends what a crash in the middle leaves; otherwise any new id. */
   readonly daemonId: string;
 }
 

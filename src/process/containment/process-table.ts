@@ -5,7 +5,7 @@ import { sharedRead } from '../shared-read.ts';
 /** The variable that every child carries, and that its own children inherit: whose run it is. */
 export const runMarker = 'BATON_RUN_ID';
 
-/** The second one: whose daemon it is, through all the lives of that daemon. */
+/** The second one: whose daemon it is; the same after each restart. */
 export const daemonMarker = 'BATON_DAEMON_ID';
 
 /** A live process as /proc tells it. */

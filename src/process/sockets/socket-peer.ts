@@ -32,7 +32,7 @@ const mostLooks = 3;
 const lookAgainMs = 25;
 
 /**
- * Tells who is at the other end of connections. What must hold: nobody is a user because nothing was found about him.
+ * Tells who is at the other end of connections. What must hold: no connection counts as a user's because nothing was found about it.
  * Holders are looked up before runs are: a process that comes between the two looks is in the later one, with its parents.
  */
 export function createPeerFinder(parts: PeerFinderParts): (connection: LocalConnection) => Promise<SocketPeer> {

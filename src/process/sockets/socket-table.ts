@@ -36,7 +36,7 @@ export async function findSocketEnd(connection: LocalConnection): Promise<Socket
     const wanted = ` ${their}:${portText(remotePort)} ${ours[index]}:${portText(localPort)} `;
     for (const text of texts) {
       for (let at = text.indexOf(wanted); at >= 0; at = text.indexOf(wanted, at + 1)) {
-        // `state queues timer retransmits uid timeout inode`; whoever closed his end has no inode any more.
+        // `state queues timer retransmits uid timeout inode`; a closed end has no inode any more.
         const [, , , , uid = '', , inode = ''] = text.slice(at + wanted.length, at + wanted.length + 200).split(/\s+/);
         if (/^\d+$/.test(uid) && /^[1-9]\d*$/.test(inode)) found.set(inode, { uid: Number(uid), inode });
       }

@@ -32,7 +32,7 @@ export function whyNotRemovable(
     if (parent !== root && contains(root, place.path)) {
       return { code: 'inside_another', reason: `it is inside another workspace below ${root}` };
     }
-    // A home folder is somebody's, even when a ticket has its name.
+    // A home folder is somebody's, even when an issue has its name.
     const home = around.home === undefined || around.home === '' ? null : canonicalPath(path.resolve(around.home));
     if (home !== null && contains(place.path, home)) {
       return { code: 'holds_home', reason: `it holds the home folder ${home}` };

@@ -21,7 +21,7 @@ const mostIndexBytes = 256 * 1024 * 1024;
 /**
  * Fills a workspace that somebody deleted from the git directory that outlived it: the agent's commits, branches and
  * stashes are all still there, and HEAD is where it was. Null when nothing had been done there yet, so that it is better made
- * anew from today's base. Rejects with `git_failed` or `workspace_unavailable` when it cannot be read.
+ * again from today's base. Rejects with `git_failed` or `workspace_unavailable` when it cannot be read.
  */
 export async function reviveCheckout(earlier: CheckoutRecord, work: CheckoutWork): Promise<CheckoutRecord | null> {
   const { git, folders, place } = work;
