@@ -57,7 +57,8 @@ export function createRunner(parts: RunnerParts): Runner {
 function startRun(request: RunRequest, parts: RunnerParts): LiveRun {
   const stop = new AbortController();
   const steering = new Steering();
-  const logger = parts.logger.child(named(request));
+  const { issue, runId } = request;
+  const logger = parts.logger.child({ issue_id: issue.id, issue_identifier: issue.identifier, run_id: runId });
   let reason: StopReason | null = null;
   let turns = 0;
   // Whoever hears of a fact cannot break the run or keep its agent alive.
@@ -303,8 +304,4 @@ function once(act: () => void): () => void {
     if (!isDone) act();
     isDone = true;
   };
-}
-
-function named(request: RunRequest): Record<string, unknown> {
-  return { issue_id: request.issue.id, issue_identifier: request.issue.identifier, run_id: request.runId };
 }

@@ -2,7 +2,7 @@ import type { AgentSession, SessionRequest, TurnResult } from '../agent/agent.ts
 import { BatonError } from '../core/baton-error.ts';
 import { answersText } from '../core/command/answer-text.ts';
 import type { AgentQuestion } from '../core/command/question.ts';
-import { countIdleTurn, type IdleTurns, isStalemate, noIdleTurns, stalemateError } from '../core/run/stalemate.ts';
+import { countIdleTurn, isStalemate, noIdleTurns, stalemateError } from '../core/run/stalemate.ts';
 import { harmlessLine, harmlessLines } from '../core/text/harmless-line.ts';
 import { continuationPrompt, saidText } from './prompts.ts';
 import type { RunRequest } from './runner.ts';
@@ -48,7 +48,10 @@ export async function runTurns(loop: TurnLoop): Promise<void> {
     const message = messageOf(result);
     if (message !== '') request.tell({ kind: 'message', text: message });
     if (!session.remembersTurns) return;
-    if (maxIdleTurns > 0) idle = await countTurn(loop, idle, message);
+    if (maxIdleTurns > 0) {
+      const heardPerson = steering.takeHeard();
+      idle = countIdleTurn(idle, { message, heardPerson, fingerprint: await loop.lookAtWorkspace() });
+    }
     const isIdle = isStalemate(idle, maxIdleTurns);
     if (turn >= maxTurns && !isIdle && steering.closeIfNothingIsKept()) return;
     if (!(await loop.isStillToBeDone())) return;
@@ -81,15 +84,6 @@ function messageOf(result: Exclude<TurnResult, { status: 'input_required' }>): s
     case 'cancelled':
       throw new BatonError('run_cancelled', 'The turn was cancelled.');
   }
-}
-
-async function countTurn(
-  { lookAtWorkspace, steering }: TurnLoop,
-  idle: IdleTurns,
-  message: string,
-): Promise<IdleTurns> {
-  const heardPerson = steering.takeHeard();
-  return countIdleTurn(idle, { message, heardPerson, fingerprint: await lookAtWorkspace() });
 }
 
 const longestQuestion = 500;

@@ -39,7 +39,8 @@ export async function listWorkspaces(root: string, options: ListOptions = {}): P
     const folder = path.join(realRoot, name);
     const stats = await lookAt(folder).catch(() => null);
     if (stats === null || !stats.isDirectory()) continue;
-    const isMaking = removal === null && (await isMarked(folder));
+    // In doubt it is: a half-made workspace is not taken for a whole one.
+    const isMaking = removal === null && (await lookAt(creationMark(folder)).catch(() => true)) !== null;
     found.push({
       key,
       path: folder,
@@ -49,11 +50,6 @@ export async function listWorkspaces(root: string, options: ListOptions = {}): P
     });
   }
   return found;
-}
-
-/** In doubt it is: a half-made workspace is not taken for a whole one. */
-async function isMarked(folder: string): Promise<boolean> {
-  return (await lookAt(creationMark(folder)).catch(() => true)) !== null;
 }
 
 /** The room that a tree takes on the disk, each file once however many names it has; null when not all could be seen. */

@@ -75,17 +75,17 @@ export interface AccountWait {
 }
 
 /**
- * Null when a run may start, be it only one that tries the account. Of several reasons the one that lasts longest is told. A window counts when it is used up to
- * `stopPercent` and resets at a time that lies ahead; one that has reset counts as unused, and one that tells
- * no time, or none within eight days, is not waited for: whether there is quota is seen by trying, and the refusal parks
- * the account. Nor is one of another limit than the plan's: the run may use another model.
+ * Null when a run may start, be it only one that tries the account. Of several reasons the one that lasts longest counts.
+ * A window counts when it is used up to `stopPercent` and resets at a time that lies ahead. One that has reset counts as
+ * unused. No run waits for one without a reset time within eight days: a refused run parks the account. Nor for one of
+ * another limit than the plan's: the run may use another model.
  */
 export function whyNotReady(
   state: AccountState,
   { now, stopPercent }: { readonly now: number; readonly stopPercent: number },
 ): AccountWait | null {
   const waits = [
-    ...(state.parked === null ? [] : [parkWait(state, state.parked), ...probeWait(state, now)]),
+    ...(state.parked === null ? [] : parkWaits(state, state.parked, now)),
     ...state.windows
       .filter(({ usedPercent, isOther }) => usedPercent >= stopPercent && isOther !== true)
       .flatMap((window) => (window.resetsAt === null ? [] : [windowWait(state, window, window.resetsAt, stopPercent)])),
@@ -150,19 +150,13 @@ interface Wait {
   readonly say: () => string;
 }
 
-function parkWait(state: AccountState, { why, until, reason }: AccountPark): Wait {
-  const what = why === 'quota' ? 'has no quota left' : 'has a login that was refused';
-  return { until, say: () => `${named(state)} ${what} (${reason}); it is tried again at ${timeText(until)}` };
-}
-
-function probeWait(state: AccountState, now: number): Wait[] {
-  const { parked } = state;
-  if (parked?.probe === undefined || !needsProbe(state, now)) return [];
-  const { probe, why, reason } = parked;
-  const what = why === 'quota' ? 'had no quota left' : 'had a login that was refused';
-  const until = probe.until;
-  const tried = `one run tries it now, the others wait for that, at most until`;
-  return [{ until, say: () => `${named(state)} ${what} (${reason}); ${tried} ${timeText(until)}` }];
+function parkWaits(state: AccountState, { why, until, reason, probe }: AccountPark, now: number): Wait[] {
+  const says = (verb: string, at: number, then: string) => (): string =>
+    `${named(state)} ${verb} ${why === 'quota' ? 'no quota left' : 'a login that was refused'} (${reason}); ${then} ${timeText(at)}`;
+  const parked = { until, say: says('has', until, 'it is tried again at') };
+  if (probe === undefined || !needsProbe(state, now)) return [parked];
+  const tried = 'one run tries it now, the others wait for that, at most until';
+  return [parked, { until: probe.until, say: says('had', probe.until, tried) }];
 }
 
 function windowWait(state: AccountState, window: QuotaWindow, until: number, stopPercent: number): Wait {

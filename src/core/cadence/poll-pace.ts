@@ -29,7 +29,7 @@ const localIntervalMs = 5_000;
  * whatever happened. It holds for polls alone: nothing that watches over live runs asks for it.
  */
 export function paceOf({ polling, now, lastActivityAt, isLocal }: PaceFacts): Pace {
-  const pace = polling.mode === 'fixed' ? fixedPace(polling) : adaptivePace(polling, now, lastActivityAt);
+  const pace = paceOfMode(polling, now, lastActivityAt);
   return isLocal ? { ...pace, intervalMs: Math.min(pace.intervalMs, localIntervalMs) } : pace;
 }
 
@@ -41,12 +41,10 @@ export function afterFailures(intervalMs: number, failures: number, longestMs: n
   return Math.min(intervalMs * 2 ** Math.max(failures, 0), Math.max(intervalMs, longestMs));
 }
 
-function fixedPace({ intervalMs }: PollingSettings): Pace {
-  return { mode: 'fixed', intervalMs };
-}
-
-function adaptivePace(polling: PollingSettings, now: number, lastActivityAt: number | null): Pace {
-  const { activeIntervalMs, idleIntervalMs, dormantIntervalMs, idleAfterMs, dormantAfterMs, quietHours } = polling;
+function paceOfMode(polling: PollingSettings, now: number, lastActivityAt: number | null): Pace {
+  const { mode, intervalMs, quietHours } = polling;
+  if (mode === 'fixed') return { mode, intervalMs };
+  const { activeIntervalMs, idleIntervalMs, dormantIntervalMs, idleAfterMs, dormantAfterMs } = polling;
   if (quietHours !== null && isQuiet(now, quietHours)) return { mode: 'quiet', intervalMs: dormantIntervalMs };
   // What seems to be still to come was now: the clock was set back.
   const since = lastActivityAt === null ? Number.NEGATIVE_INFINITY : Math.min(lastActivityAt, now);

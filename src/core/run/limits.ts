@@ -41,43 +41,29 @@ export interface LimitFinding {
 
 /** For a run in flight. The last run that an issue may have is let finish: it is the next start that is refused. */
 export function limitsInFlight(
-  spent: { readonly issue: IssueSpent; readonly runWallMs: number; readonly day: DaySpent },
+  { issue, runWallMs, day }: { readonly issue: IssueSpent; readonly runWallMs: number; readonly day: DaySpent },
   limits: LimitSettings,
 ): readonly LimitFinding[] {
   return [
-    ...found(runWall(spent.runWallMs, limits)),
-    ...found(issueRuns(spent.issue, limits)).map((finding): LimitFinding => ({ ...finding, level: 'warning' })),
-    ...issueSpending(spent.issue, limits),
-    ...limitsOfDay(spent.day, limits),
+    ...found('run_wall_time_ms', runWallMs, limits.runWallTimeMs, durationText, 'its run has taken', ''),
+    ...issueRuns(issue, limits).map((finding): LimitFinding => ({ ...finding, level: 'warning' })),
+    ...issueSpending(issue, limits),
+    ...limitsOfDay(day, limits),
   ];
 }
 
 /** Before a start. The run to be started is not among `issue.runs`. */
 export function limitsBeforeStart(
-  spent: { readonly issue: IssueSpent; readonly day: DaySpent },
+  { issue, day }: { readonly issue: IssueSpent; readonly day: DaySpent },
   limits: LimitSettings,
 ): readonly LimitFinding[] {
-  return [
-    ...found(issueRuns(spent.issue, limits)),
-    ...issueSpending(spent.issue, limits),
-    ...limitsOfDay(spent.day, limits),
-  ];
+  return [...issueRuns(issue, limits), ...issueSpending(issue, limits), ...limitsOfDay(day, limits)];
 }
 
-export function limitsOfDay(day: DaySpent, limits: LimitSettings): readonly LimitFinding[] {
+export function limitsOfDay({ tokens, microUsd }: DaySpent, limits: LimitSettings): readonly LimitFinding[] {
   return [
-    ...found({
-      limit: 'tokens_per_day',
-      used: day.tokens,
-      allowed: limits.tokensPerDay,
-      say: (used, allowed) => `the runs of today have used ${countText(used)} of ${countText(allowed)} tokens`,
-    }),
-    ...found({
-      limit: 'usd_per_day',
-      used: usdOf(day.microUsd),
-      allowed: limits.usdPerDay,
-      say: (used, allowed) => `the runs of today have cost ${usdText(used)} of ${usdText(allowed)}`,
-    }),
+    ...found('tokens_per_day', tokens, limits.tokensPerDay, countText, 'the runs of today have used', ' tokens'),
+    ...found('usd_per_day', usdOf(microUsd), limits.usdPerDay, usdText, 'the runs of today have cost', ''),
   ];
 }
 
@@ -111,55 +97,31 @@ export function limitsSwitchedOff({ limits, agent }: Settings): readonly string[
   return Object.entries(onByDefault).flatMap(([key, allowed]) => (allowed === 0 ? [key] : []));
 }
 
-interface Measure {
-  readonly limit: LimitFinding['limit'];
-  readonly used: number;
-  readonly allowed: number;
-  readonly say: (used: number, allowed: number) => string;
+function issueRuns({ runs }: IssueSpent, { runsPerIssue }: LimitSettings): readonly LimitFinding[] {
+  return found('runs_per_issue', runs, runsPerIssue, countText, 'it has had', ' runs');
 }
 
-const runWall = (wallMs: number, { runWallTimeMs }: LimitSettings): Measure => ({
-  limit: 'run_wall_time_ms',
-  used: wallMs,
-  allowed: runWallTimeMs,
-  say: (used, allowed) => `its run has taken ${durationText(used)} of ${durationText(allowed)}`,
-});
-
-const issueRuns = ({ runs }: IssueSpent, { runsPerIssue }: LimitSettings): Measure => ({
-  limit: 'runs_per_issue',
-  used: runs,
-  allowed: runsPerIssue,
-  say: (used, allowed) => `it has had ${countText(used)} of ${countText(allowed)} runs`,
-});
-
-function issueSpending(issue: IssueSpent, limits: LimitSettings): readonly LimitFinding[] {
+function issueSpending({ tokens, wallMs, microUsd }: IssueSpent, limits: LimitSettings): readonly LimitFinding[] {
   return [
-    ...found({
-      limit: 'tokens_per_issue',
-      used: issue.tokens,
-      allowed: limits.tokensPerIssue,
-      say: (used, allowed) => `it has used ${countText(used)} of ${countText(allowed)} tokens`,
-    }),
-    ...found({
-      limit: 'issue_wall_time_ms',
-      used: issue.wallMs,
-      allowed: limits.issueWallTimeMs,
-      say: (used, allowed) => `its runs have taken ${durationText(used)} of ${durationText(allowed)}`,
-    }),
-    ...found({
-      limit: 'usd_per_issue',
-      used: usdOf(issue.microUsd),
-      allowed: limits.usdPerIssue,
-      say: (used, allowed) => `it has cost ${usdText(used)} of ${usdText(allowed)}`,
-    }),
+    ...found('tokens_per_issue', tokens, limits.tokensPerIssue, countText, 'it has used', ' tokens'),
+    ...found('issue_wall_time_ms', wallMs, limits.issueWallTimeMs, durationText, 'its runs have taken', ''),
+    ...found('usd_per_issue', usdOf(microUsd), limits.usdPerIssue, usdText, 'it has cost', ''),
   ];
 }
 
 /** At most one finding, from four fifths of the limit on. Products of whole numbers are exact, a part of one is not. */
-function found({ limit, used, allowed, say }: Measure): readonly LimitFinding[] {
+function found(
+  limit: LimitFinding['limit'],
+  used: number,
+  allowed: number,
+  amount: (value: number) => string,
+  what: string,
+  unit: string,
+): readonly LimitFinding[] {
   if (allowed <= 0 || used * 5 < allowed * 4) return [];
   const level = used >= allowed ? 'reached' : 'warning';
-  return [{ limit, level, used, allowed, text: `${say(used, allowed)} (limits.${limit})` }];
+  const text = `${what} ${amount(used)} of ${amount(allowed)}${unit} (limits.${limit})`;
+  return [{ limit, level, used, allowed, text }];
 }
 
 function usdOf(microUsd: number): number {

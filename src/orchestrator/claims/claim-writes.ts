@@ -43,7 +43,8 @@ export async function writeEnd(
     const { totalTokens: tokens, costMicroUsd: microUsd } = record;
     await addSpent(tables, key, { tokens, wallMs: run.wallMs, microUsd });
     // The account waited, not the issue: it keeps all its runs.
-    if (end.errorCode === 'agent_quota_exhausted' || waitsForAccount(step)) await addRuns(tables, key, -1);
+    const waitsForAccount = step.action === 'retry' && step.retry.kind === 'quota';
+    if (end.errorCode === 'agent_quota_exhausted' || waitsForAccount) await addRuns(tables, key, -1);
   }
   await writeStreaks(tables, key, step.action === 'release' ? noStreaks : run.streaks);
   if (step.action === 'release') {
@@ -55,10 +56,6 @@ export async function writeEnd(
     await putRetry(tables, key, step.retry);
     await tables.claims.setSlot(key, holder, null);
   }
-}
-
-function waitsForAccount(step: NextStep): boolean {
-  return step.action === 'retry' && step.retry.kind === 'quota';
 }
 
 /** Releases the claim; a new allowance is for an issue that a person releases. */

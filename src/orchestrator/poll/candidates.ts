@@ -82,9 +82,7 @@ export class Candidates {
 }
 
 function sameIssues(before: readonly Issue[], after: readonly Issue[]): boolean {
-  return before.length === after.length && after.every((issue, index) => isSameText(before[index], issue));
-}
-
-function isSameText(before: Issue | undefined, after: Issue): boolean {
-  return before === after || JSON.stringify(before) === JSON.stringify(after);
+  const isSame = (issue: Issue, at: number): boolean =>
+    before[at] === issue || JSON.stringify(before[at]) === JSON.stringify(issue);
+  return before.length === after.length && after.every(isSame);
 }

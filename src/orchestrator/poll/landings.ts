@@ -38,7 +38,7 @@ export interface CompletedIssue {
 }
 
 /** What a poll asks for in addition. */
-export interface LandingsWish {
+interface LandingsWish {
   /** What must be answered for. */
   readonly watched: readonly string[];
   /** What has left the list, and is asked for where there is room. */

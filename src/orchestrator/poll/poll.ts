@@ -4,7 +4,7 @@ import { decideAboutRun } from '../../core/run/reconcile-decision.ts';
 import type { Settings } from '../../core/settings.ts';
 import type { BaseParts } from '../parts.ts';
 import type { Activity } from './activity.ts';
-import type { Landings, LandingsWish } from './landings.ts';
+import type { Landings } from './landings.ts';
 import { applyRefresh, type ClaimedBefore, claimedBefore, type ReconcileParts } from './reconcile.ts';
 import type { ReadSnapshot, TrackerReads } from './tracker-reads.ts';
 
@@ -40,7 +40,7 @@ export async function poll(parts: PollParts): Promise<readonly PollError[]> {
   const { settings } = workflow;
   const before = claimedBefore(claims);
   const askedAt = { wall: clock.now(), monotonic: clock.monotonic() };
-  const isShort = pressureStep(parts, settings) === 'custody_only';
+  const isShort = parts.trackerFor(settings).pressure?.().step === 'custody_only';
   const { snapshot, isWhole, errors } =
     problem === null && !isShort ? await readEverything(parts, settings, before) : await readClaimed(parts, before.ids);
   if (stopping.aborted) return [];
@@ -66,7 +66,7 @@ async function readEverything(parts: PollParts, settings: Settings, before: Clai
   const claimed = [...before.ids, ...retriesToWatch(parts, settings, before)];
   const landings = parts.landings.wish(settings);
   const watched = [...claimed, ...landings.watched];
-  const welcome = nextWelcome(parts, landings);
+  const welcome = [...parts.candidates.doubtful, ...landings.left, ...parts.withWorkspace(), ...landings.waiting];
   // What waits for a review comes with the same read: it is counted where there is a bound on it, and shown in any case.
   const states = [...tracker.activeStates, ...tracker.reviewStates];
   try {
@@ -98,11 +98,6 @@ function retriesToWatch(
   return ids.filter((id) => !found.has(id));
 }
 
-/** What a read by id contradicts, what a sweep wants to know, and what is followed until it lands. */
-function nextWelcome({ candidates, withWorkspace }: PollParts, landings: LandingsWish): readonly string[] {
-  return [...candidates.doubtful, ...landings.left, ...withWorkspace(), ...landings.waiting];
-}
-
 async function readClaimed(parts: PollParts, watched: readonly string[]): Promise<PollAnswer> {
   try {
     const found = await parts.reads.byIds(watched, { ...caller, cause: 'running' });
@@ -110,8 +105,4 @@ async function readClaimed(parts: PollParts, watched: readonly string[]): Promis
   } catch (thrown) {
     return { snapshot: null, isWhole: false, errors: [{ step: 'reconcile', error: toBatonError(thrown) }] };
   }
-}
-
-function pressureStep({ trackerFor }: PollParts, settings: Settings): string {
-  return trackerFor(settings).pressure?.().step ?? 'free';
 }

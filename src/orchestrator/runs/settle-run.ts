@@ -119,7 +119,8 @@ function whatFollows(
     failuresBefore: before.failures,
     staleBefore: before.staleRuns,
     quotaWaitsBefore: before.quotaWaits,
-    changed: hasChanged(running),
+    // An issue that the run moved has changed, whatever is in its workspace.
+    changed: running.ownMove !== null || running.changed,
     quotaReadyInMs: accounts.readyInMs(agent),
     standsForLogin: isForLogin,
     lastRecovery: running.recovery,
@@ -160,11 +161,6 @@ function whatFollows(
 function attemptAfter(kind: RetryKind, failures: number, before: number | null): number | null {
   if (kind === 'continuation') return 1;
   return kind === 'failure' ? failures : before;
-}
-
-/** An issue that the run moved has changed, whatever is in its workspace. */
-function hasChanged({ changed, ownMove }: Running): boolean | null {
-  return ownMove !== null ? true : changed;
 }
 
 /**

@@ -165,7 +165,8 @@ function whatFollows(
       ? ['retry_scheduled', `${at} and started then`]
       : ['retry_obstructed', `${at}; as it stands it would not start: ${obstacle.text}`];
   }
-  const before = startsBefore > 0 && isAboutSlots(first) ? `; ${othersBefore(startsBefore)}` : '';
+  const others = startsBefore === 1 ? '1 other starts' : `${startsBefore} others start`;
+  const before = startsBefore > 0 && isAboutSlots(first) ? `; ${others} before it` : '';
   const remedy = parts.pause.state?.kind === 'pause' && first.code === 'paused' ? '; baton resume lets it start' : '';
   const why = `${first.text}${before}${remedy}`;
   return isLasting(first) ? ['left_alone', `it is left alone: ${why}`] : ['waits', `it waits: ${why}`];
@@ -194,8 +195,4 @@ const leftAlone: ReadonlySet<SkipReason['code']> = new Set([
 
 function isLasting({ code }: SkipReason): boolean {
   return leftAlone.has(code);
-}
-
-function othersBefore(count: number): string {
-  return count === 1 ? '1 other starts before it' : `${count} others start before it`;
 }

@@ -128,7 +128,7 @@ export function createGit(parts: GitParts): Git {
       const { code, stdout, stderr } = await ask(call);
       if (code === 0) return stdout;
       const { args } = call;
-      const said = remark(stderr);
+      const said = harmlessLine(withoutPasswords(stderr.trim().slice(-longestRemark)));
       throw new BatonError('git_failed', `git ${args[0]} failed: ${said || `exit code ${code}`}`, {
         details: { args: args.slice(0, 20).map(withoutPasswords), code, said },
       });
@@ -144,12 +144,13 @@ async function callGit(call: GitCall, parts: GitParts): Promise<GitAnswer> {
   const { network = false, args, signal } = call;
   const timeoutMs = call.timeoutMs ?? (network ? networkTimeoutMs : usualTimeoutMs);
   const cwd = call.workTree ?? call.gitDir ?? '/';
+  const own = [...settings, ...(call.borrowed?.length ? wary : []), ...(call.settings ?? [])];
   let result: RunResult;
   try {
     result = await runToEnd(
       {
         command: 'git',
-        args: [...settingsOf(call).flatMap((setting) => ['-c', setting]), ...args],
+        args: [...own.flatMap((setting) => ['-c', setting]), ...args],
         cwd,
         env: environmentOf(call, parts),
         runId: 'git',
@@ -180,10 +181,6 @@ async function callGit(call: GitCall, parts: GitParts): Promise<GitAnswer> {
   if (truncated) throw new BatonError('git_failed', `git ${args[0]} wrote more than can be read.`);
   if (code === null) throw new BatonError('git_failed', `git ${args[0]} was ended by ${result.signal}.`);
   return { code, stdout, stderr };
-}
-
-function settingsOf({ borrowed = [], settings: own = [] }: GitCall): readonly string[] {
-  return [...settings, ...(borrowed.length === 0 ? [] : wary), ...own];
 }
 
 function environmentOf(call: GitCall, { daemonEnv }: GitParts): Readonly<Record<string, string>> {
@@ -220,11 +217,6 @@ function secretVariables(secrets: NonNullable<GitCall['secretSettings']>): Recor
     [`GIT_CONFIG_VALUE_${at}`, value],
   ]);
   return { GIT_CONFIG_COUNT: String(secrets.length), ...Object.fromEntries(pairs) };
-}
-
-/** What git said, in one line. */
-function remark(stderr: string): string {
-  return harmlessLine(withoutPasswords(stderr.trim().slice(-longestRemark)));
 }
 
 /** Drops who is named before the host of a URL: there may be a password. */

@@ -40,7 +40,8 @@ export async function copyFiles(request: CopyRequest): Promise<Copied> {
   if (patterns.length === 0) return { files: [], folders: [] };
   try {
     const ground = await realpath(from);
-    const never = await realPaths([...request.never, request.to]);
+    const kept = [...request.never, request.to].map((folder) => realpath(folder).catch(() => folder));
+    const never = await Promise.all(kept);
     // A folder that all of this lies in is no reason to copy nothing.
     const copier = { ...request, from: ground, never: never.filter((folder) => folder.startsWith(`${ground}/`)) };
     const files = new Set<BytePath>();
@@ -167,10 +168,6 @@ function isGitDirectory(inside: BytePath): boolean {
 
 function isIn(file: string, folders: readonly string[]): boolean {
   return folders.some((folder) => file === folder || file.startsWith(`${folder}/`));
-}
-
-async function realPaths(folders: readonly string[]): Promise<string[]> {
-  return await Promise.all(folders.map((folder) => realpath(folder).catch(() => folder)));
 }
 
 function refused(file: string, reason: string): BatonError {
