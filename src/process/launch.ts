@@ -1,5 +1,6 @@
 import type { LiveProcess } from './containment/live-process.ts';
-import { outputLines } from './output/output-lines.ts';
+import { LineFramer, type OutputLine } from './output/line-framer.ts';
+import type { OutputChunks } from './output/output-chunks.ts';
 import { type ChildRequest, type ProcessDeps, startChild } from './start-child.ts';
 
 export interface LaunchRequest extends ChildRequest {
@@ -17,4 +18,16 @@ const defaultMaxLineBytes = 16 * 1024 * 1024;
 export async function launch(request: LaunchRequest, deps: ProcessDeps): Promise<LiveProcess> {
   const { chunks, ...child } = await startChild(request, deps);
   return { ...child, lines: outputLines(chunks, request.maxLineBytes ?? defaultMaxLineBytes) };
+}
+
+/** The lines of a child's output, for one reader. A reader that leaves early lets the rest be thrown away. */
+async function* outputLines(chunks: OutputChunks, maxLineBytes: number): AsyncGenerator<OutputLine, void> {
+  const framer = new LineFramer(maxLineBytes);
+  try {
+    for (let chunk = await chunks.next(); chunk !== null; chunk = await chunks.next()) yield* framer.push(chunk);
+    const rest = framer.end();
+    if (rest !== null) yield rest;
+  } finally {
+    chunks.discard();
+  }
 }

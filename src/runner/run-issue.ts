@@ -14,14 +14,13 @@ import type { ToolDoor, ToolHost } from '../core/tool-door.ts';
 import type { Workspace, WorkspaceFacts, Workspaces, WorkspaceVisit } from '../workspace/workspace.ts';
 import { askPerson } from './ask-person.ts';
 import { hideFromTools, hideSecrets } from './hide-secrets.ts';
-import { type PersonWords, personEvent } from './person-events.ts';
 import { planSession } from './plan-session.ts';
-import { promptEvents } from './prompt-events.ts';
 import { firstPrompt } from './prompts.ts';
 import { runTurns } from './run-turns.ts';
 import type { LiveRun, RunFact, Runner, RunRequest } from './runner.ts';
 import { Steering } from './steering.ts';
 import { thinEvents } from './thin-events.ts';
+import { type PersonWords, personEvent, promptEvents } from './transcript-events.ts';
 import { TurnLimit } from './turn-limit.ts';
 
 /** What the runner works with, chosen by the settings of the workflow the run began with. */

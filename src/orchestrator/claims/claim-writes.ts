@@ -1,8 +1,9 @@
+import { utcDay } from '../../core/cadence/utc-day.ts';
 import type { IssueKey } from '../../store/issue-key.ts';
 import type { StoreTables } from '../../store/store.ts';
 import type { ClaimHolder } from '../../store/tables/claims.ts';
 import type { RunFinish, RunRecord } from '../../store/tables/runs.ts';
-import { usageOf } from '../runs/usage-of-run.ts';
+import type { UsageAmount } from '../../store/tables/usage.ts';
 import { type Hold, type Retry, slotOfHold } from './claim.ts';
 import { holdFrom, putIdleHold, putRetry, retryFrom } from './claim-rows.ts';
 import { addRuns, addSpent, clearCounts, noStreaks, type Streaks, writeStreaks } from './issue-counters.ts';
@@ -151,4 +152,22 @@ export async function writeInherited(
   await tables.claims.setSlot(key, holder, null);
   if (hold !== null) await putIdleHold(tables, key, holder, hold);
   else if (promised === null) await putRetry(tables, key, retry);
+}
+
+/** What a run used counts for the day on which it ended. */
+function usageOf(run: RunRecord, endedAt: number): UsageAmount {
+  const { project, issueId, role, inputTokens, cachedInputTokens, outputTokens, reasoningTokens, totalTokens } = run;
+  return {
+    project,
+    issueId,
+    role,
+    day: utcDay(endedAt),
+    inputTokens,
+    cachedInputTokens,
+    outputTokens,
+    reasoningTokens,
+    totalTokens,
+    costMicroUsd: run.costMicroUsd,
+    runs: 1,
+  };
 }

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { fence } from '../../src/core/text/fence.ts';
 import { createRedactor } from '../../src/core/text/redact.ts';
 import { Secret } from '../../src/core/text/secret.ts';
-import { promptEvents } from '../../src/runner/prompt-events.ts';
+import { promptEvents } from '../../src/runner/transcript-events.ts';
 import { transcriptLine } from '../../src/store/transcripts/transcript-line.ts';
 import { runs } from '../property-runs.ts';
 import { script, stageRun } from './stage-run.ts';
