@@ -95,9 +95,10 @@ class World {
     this.store = store;
   }
 
-  static async create(): Promise<World> {
-    const world = new World(await scratchStore(new SimulatedClock()));
-    world.project = (await world.store.projects.ensure('test', 0)).id;
+  /** Worlds share a store, each with a project of its own. */
+  static async create(store: Store, name: string): Promise<World> {
+    const world = new World(store);
+    world.project = (await store.projects.ensure(name, 0)).id;
     for (const name of ['one', 'two']) world.daemons.push(world.daemon(name));
     return world;
   }
@@ -148,7 +149,7 @@ class World {
     const isFree = claim === undefined || claim.status === 'retrying';
     if (!isFree || claims.isChanging(id)) return;
     this.#runs += 1;
-    const { runId, generation } = await run(id, workflow, `run-${this.#runs}`);
+    const { runId, generation } = await run(id, workflow, `${this.project}-${this.#runs}`);
     this.#startedUnder.set(runId, generation ?? 0);
   }
 
@@ -272,9 +273,12 @@ const anyStep = fc.record({
 });
 
 it('whatever is done with claims, each is where the table lets it be, and memory and store agree', async () => {
+  const store = await scratchStore(new SimulatedClock());
+  let worlds = 0;
   await fc.assert(
     fc.asyncProperty(fc.array(anyStep, { minLength: 1, maxLength: 25 }), async (steps) => {
-      const world = await World.create();
+      worlds += 1;
+      const world = await World.create(store, `world-${worlds}`);
       for (const { who, id, operation, isBroken, besides } of steps) {
         const daemon = world.daemons[who] ?? expect.fail('no daemon');
         const before = world.status(daemon, id);
