@@ -2,7 +2,7 @@ import type { Issue } from '../core/issue/issue.ts';
 import { fence, fenceRule, fenceState, isTrusted, unfencedLine, unfencedValue } from '../core/text/fence.ts';
 import { harmlessLine } from '../core/text/harmless-line.ts';
 import type { IssueComment, IssueComments } from '../tracker/tracker.ts';
-import { mostOutputBytes } from './cap-output.ts';
+import { mostOutputBytes } from './tool.ts';
 
 /** Whom the workflow file trusts, and the mark of this one answer. */
 interface Trust {

@@ -1,14 +1,10 @@
 import type { ToolAnswer, ToolDoor } from '../core/tool-door.ts';
+import type { NativeTool } from '../tracker/tracker.ts';
 import { askPerson } from './ask-person.ts';
-import { capOutput } from './cap-output.ts';
-import { comment } from './comment.ts';
 import { claimLost, failureAnswer, hangs, takenBack, unknownTool } from './failure.ts';
-import { getIssue } from './get-issue.ts';
+import { comment, getIssue, reportProgress, updateIssueStatus } from './issue-tools.ts';
 import { limitCalls } from './limit-calls.ts';
-import { fromNative } from './native-tool.ts';
-import { reportProgress } from './report-progress.ts';
-import type { Tool, ToolContext } from './tool.ts';
-import { updateIssueStatus } from './update-issue-status.ts';
+import { mostOutputBytes, type Tool, type ToolContext, timeLimitMs as usualLimitMs } from './tool.ts';
 
 /** Their names are promises to prompts in the field: none is ever changed. */
 const fixedTools: readonly Tool[] = [getIssue, comment, updateIssueStatus, askPerson, reportProgress];
@@ -69,4 +65,34 @@ function answerOf(tool: Tool, input: unknown, context: ToolContext, signal?: Abo
 async function begin(tool: Tool, input: unknown, context: ToolContext, signal: AbortSignal): Promise<ToolAnswer> {
   if (!context.isStillOurs()) return claimLost();
   return tool.call(input, context, { signal, caller: { job: 'agent_tools', cause: 'agent' } });
+}
+
+/** A tool of the tracker's own as one of the registry: it keeps its name, its schema and its words. */
+function fromNative(native: NativeTool): Tool {
+  const { name, description, inputSchema } = native;
+  return {
+    name,
+    description,
+    inputSchema,
+    timeLimitMs: usualLimitMs,
+    // What it is asked is in the tracker's language: it may be a change.
+    changesTracker: true,
+    call: async (input, { onMove, onNotMoved }, ask) => {
+      if (native.mayChange?.(input) !== true) return native.call(input, ask);
+      onMove(null);
+      const answer = await native.call(input, ask);
+      if (!answer.success) onNotMoved();
+      return answer;
+    },
+  };
+}
+
+/** The text, or its beginning with a note that tells how much is missing. It is never cut inside of a character. */
+function capOutput(text: string): string {
+  // A UTF-16 unit is at most three bytes of UTF-8: most texts are not measured at all.
+  if (text.length * 3 <= mostOutputBytes) return text;
+  const bytes = Buffer.from(text);
+  if (bytes.length <= mostOutputBytes) return text;
+  const kept = new TextDecoder().decode(bytes.subarray(0, mostOutputBytes), { stream: true });
+  return `${kept}\n[cut by Baton: the first ${mostOutputBytes} of ${bytes.length} bytes; ask for less]`;
 }

@@ -43,6 +43,9 @@ export type ToolAsk = Ask & { readonly signal: AbortSignal };
 /** A tracker has answered or failed by then; what waits longer hangs. */
 export const timeLimitMs = 60_000;
 
+/** More than this is of no use to an agent, and would push everything else out of its context. */
+export const mostOutputBytes = 256 * 1_024;
+
 interface ToolDefinition<Input> {
   readonly name: string;
   readonly description: string;
