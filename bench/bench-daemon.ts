@@ -144,7 +144,7 @@ const surroundings: Surroundings = {
   nodeVersion: process.versions.node,
   platform: process.platform,
   version: '0.0.0',
-  rehearsalProgram: new URL('../src/agent/rehearsal/program.ts', import.meta.url),
+  agentProgram: (backend) => new URL(`../src/agent/${backend}/program.ts`, import.meta.url),
   dashboardFolder: new URL('../dist/dashboard/', import.meta.url),
   interrupt: () => {},
   onSignal: () => () => {},

@@ -12,7 +12,7 @@ const dist = path.join(root, 'dist');
 fs.rmSync(dist, { recursive: true, force: true });
 await build({
   absWorkingDir: root,
-  entryPoints: ['src/cli/main.ts', 'src/agent/rehearsal/program.ts'],
+  entryPoints: ['src/cli/main.ts', ...fs.globSync('src/agent/*/program.ts', { cwd: root })],
   outbase: 'src',
   outdir: dist,
   bundle: true,

@@ -1,12 +1,12 @@
 // The tables of docs/configuration.md, from the rows that read the workflow file.
 
+import { agentBackends } from '../src/agent/backends.ts';
 import type { ProviderKey } from '../src/core/tracker-profile.ts';
-import { backendProfiles } from '../src/daemon/adapters.ts';
-import { trackerProfiles } from '../src/daemon/trackers.ts';
+import { trackerAdapters } from '../src/tracker/adapters.ts';
 import { type SettingRow, settingRows } from '../src/workflow/table/setting-table.ts';
 import { typeOf, wordList } from '../src/workflow/table/setting-types.ts';
 
-const rows = settingRows({ trackers: trackerProfiles, backends: backendProfiles });
+const rows = settingRows({ trackers: trackerAdapters, backends: agentBackends });
 const file = 'docs/configuration.md';
 
 /** One table of the page for each heading. The first cell of a row is the key. */
@@ -21,7 +21,7 @@ export const configurationTables = [
     ['## `limits`', 'limits'],
     ['## `server` and `observability`', 'server', 'observability'],
     ['## `notify`', 'notify'],
-    ...backendProfiles
+    ...agentBackends
       .flatMap(({ settings }) => settings?.section ?? [])
       .filter((section) => section !== 'agent')
       .map((section) => [`## \`${section}\``, section]),
@@ -33,7 +33,7 @@ export const configurationTables = [
     ),
   })),
   { file, heading: '### Jobs', rows: tableOf(({ key }) => key.startsWith('polling.jobs.')) },
-  ...trackerProfiles.map(({ kind, keys }) => ({
+  ...trackerAdapters.map(({ kind, keys }) => ({
     file,
     heading: `### \`kind: ${kind}\``,
     rows: keys.map(providerCells),

@@ -3,10 +3,12 @@
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { agentBackends } from '../src/agent/backends.ts';
 import { commandAnswers } from '../src/core/command/command-answers.ts';
 import { nextCodes, skipReasons } from '../src/core/dispatch/waiting-codes.ts';
-import { errorCatalogue } from '../src/core/error-catalogue.ts';
+import { type ErrorEntry, errorCatalogue } from '../src/core/error-catalogue.ts';
 import { logEvents } from '../src/core/log-events.ts';
+import { trackerAdapters } from '../src/tracker/adapters.ts';
 import { configurationTables } from './configuration.ts';
 import { conformancePage, conformanceText, readConformance } from './conformance.ts';
 
@@ -21,7 +23,7 @@ export interface CodePage {
 export const codePages: readonly CodePage[] = [
   {
     file: 'docs/errors.md',
-    rows: Object.entries(errorCatalogue).map(([code, { retryable, nextStep }]) => [
+    rows: Object.entries(allErrors()).map(([code, { retryable, nextStep }]) => [
       code,
       retryable ? 'yes' : 'no',
       nextStep,
@@ -33,6 +35,12 @@ export const codePages: readonly CodePage[] = [
   { file: 'docs/waiting.md', heading: '## What happens next', rows: Object.entries(nextCodes) },
   ...configurationTables,
 ];
+
+/** The catalogue, and what each adapter declares in its folder. */
+export function allErrors(): Readonly<Record<string, ErrorEntry>> {
+  const declared = [...trackerAdapters, ...agentBackends].map(({ errors }) => errors);
+  return Object.assign({}, errorCatalogue, ...declared);
+}
 
 export const projectRoot = path.resolve(import.meta.dirname, '..');
 

@@ -1,7 +1,7 @@
+import type { Finding } from '../core/finding.ts';
 import type { Surroundings } from '../daemon/surroundings.ts';
 import { checkMachine } from './doctor/check-machine.ts';
 import { checkWorkflow } from './doctor/check-workflow.ts';
-import type { Finding } from './doctor/finding.ts';
 import { exitCodes } from './exit-codes.ts';
 
 /** `baton doctor`: whether this machine, and with a workflow file what that needs, is fit for Baton. */

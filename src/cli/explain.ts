@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { systemClock } from '../clock/system-clock.ts';
 import { BatonError } from '../core/baton-error.ts';
-import { type ErrorCode, errorCatalogue } from '../core/error-catalogue.ts';
+import { isCatalogued } from '../core/error-catalogue.ts';
 import { harmlessLine } from '../core/text/harmless-line.ts';
 import { quietLogger } from '../daemon/quiet-logger.ts';
 import { stateFolder } from '../daemon/state-folder.ts';
@@ -78,7 +78,7 @@ interface DaemonAnswer {
 }
 
 function errorFrom({ error, failure }: DaemonAnswer): BatonError {
-  if (failure !== undefined && isErrorCode(failure.code))
+  if (failure !== undefined && isCatalogued(failure.code))
     return new BatonError(failure.code, failure.message, {
       nextStep: failure.next_step,
       details: failure.details ?? {},
@@ -90,10 +90,6 @@ function errorFrom({ error, failure }: DaemonAnswer): BatonError {
       nextStep: 'Check the name. If it is right, restart the daemon: it may be of another version than this command.',
     },
   );
-}
-
-function isErrorCode(code: string): code is ErrorCode {
-  return Object.hasOwn(errorCatalogue, code);
 }
 
 /** Without a daemon: the store and the tracker are read as a daemon would find them. */

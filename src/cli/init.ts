@@ -1,39 +1,78 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { codexKeyLoginCommand } from '../agent/codex/key-login-command.ts';
+import { Command } from 'commander';
+import type { AdapterInit, InitQuestion } from '../core/adapter-init.ts';
 import { BatonError } from '../core/baton-error.ts';
 import type { Settings } from '../core/settings.ts';
 import { harmlessLine } from '../core/text/harmless-line.ts';
-import { workflowContext } from '../daemon/adapters.ts';
+import { adaptersIn, workflowContext } from '../daemon/adapters.ts';
 import { shellWord } from '../daemon/shell-word.ts';
 import { stateFolder } from '../daemon/state-folder.ts';
 import type { Surroundings } from '../daemon/surroundings.ts';
 import { parseWorkflow } from '../workflow/load-workflow.ts';
 import { exitCodes } from './exit-codes.ts';
-import { askPerson, type InitAnswers, type InitFlags } from './init/ask-person.ts';
+import { askPerson, type Chosen, type InitFlags } from './init/ask-person.ts';
 import { whatWorkspacesAre, workspaceLines, workspacesReport } from './init/what-workspaces-are.ts';
 import { workflowText } from './init/workflow-text.ts';
 import { jsonLine } from './json-line.ts';
+import { jsonOption } from './option-parsers.ts';
+
+/**
+ * The command `init` with the options of all adapters. It is made when it is called: the adapters are not loaded for
+ * other commands.
+ */
+export function initCommand(surroundings: Surroundings, finish: (exitCode: number) => void): Command {
+  const { trackers, backends } = adaptersIn(surroundings);
+  const command = new Command('init')
+    .description('write a workflow file; asks what the options leave open')
+    .argument('[workflow]', 'the file to write', 'WORKFLOW.md')
+    .option('--tracker <kind>', trackers.map(({ kind }) => kind).join(' or '))
+    .option('--agent <backend>', backends.map(({ name }) => name).join(' or '));
+  for (const { name, value, help } of questionsIn(surroundings))
+    command.option(`--${name.replaceAll('_', '-')} <${value}>`, help);
+  return command
+    .option('--label <name>', 'only issues with this label; - for all')
+    .option('--repo <address>', 'the git repository that issues are worked on in, a path or a URL; - for none')
+    .option('--yes', 'take the default for every question')
+    .addOption(jsonOption())
+    .action(async (file: string, flags: InitFlags) => finish(await init(file, flags, surroundings)));
+}
+
+/** Two adapters may ask the same, by the same option. */
+function questionsIn(surroundings: Surroundings): readonly InitQuestion[] {
+  const { trackers, backends } = adaptersIn(surroundings);
+  const inits: readonly { readonly init: AdapterInit }[] = [...trackers, ...backends];
+  return [...new Map(inits.flatMap(({ init }) => init.questions).map((each) => [each.name, each])).values()];
+}
 
 /** `baton init`: asks, or takes flags, and writes a workflow file that validates. An existing file is never replaced. */
-export async function init(file: string, flags: InitFlags, surroundings: Surroundings): Promise<number> {
+async function init(file: string, flags: InitFlags, surroundings: Surroundings): Promise<number> {
   const target = path.resolve(surroundings.cwd, file);
   if (existsSync(target)) throw isThere(target);
-  const answers = await askPerson(flags, target, surroundings);
-  const root = answers.agent === 'codex' ? workspaceRoot(target, surroundings) : null;
-  const text = workflowText(answers, surroundings.timeZone, root);
-  const settings = check(text, target, answers, surroundings);
+  const chosen = await askPerson(flags, target, surroundings);
+  const { tracker, agent, answers, label, repo } = chosen;
+  const root = agent.init.writesTemporaryFiles ? workspaceRoot(target, surroundings) : null;
+  const text = workflowText(chosen, surroundings.timeZone, root);
+  const settings = check(text, target, chosen, surroundings);
   write(target, text);
-  const { projectSlug, ...rest } = answers;
   const workspaces = await whatWorkspacesAre(settings, target, surroundings);
-  const report = { path: target, ...rest, project_slug: projectSlug, workspaces: workspacesReport(workspaces) };
-  const told = [
-    ...nextSteps(target, answers),
-    ...workspaceLines(workspaces, answers.agent),
-    ...(answers.agent === 'codex' ? whatCodexMay : []),
+  const answered = questionsIn(surroundings).map(({ name }) => [name, answers[name] ?? null]);
+  const report = {
+    path: target,
+    tracker: tracker.kind,
+    agent: agent.name,
+    ...Object.fromEntries(answered),
+    label,
+    repo,
+    workspaces: workspacesReport(workspaces),
+  };
+  const lines = [
+    ...nextSteps(target, chosen),
+    ...workspaceLines(workspaces, agent.commitsWork),
+    ...(agent.init.notes ?? []),
     '',
   ];
-  surroundings.stdout.write(flags.json ? jsonLine(report) : told.join('\n'));
+  surroundings.stdout.write(flags.json ? jsonLine(report) : lines.join('\n'));
   return exitCodes.ok;
 }
 
@@ -41,12 +80,6 @@ export async function init(file: string, flags: InitFlags, surroundings: Surroun
 function workspaceRoot(target: string, surroundings: Surroundings): string {
   return `~/baton/workspaces/${path.basename(stateFolder(target, undefined, surroundings))}`;
 }
-
-/** Of the defaults that the file leaves as they are. */
-const whatCodexMay = [
-  'Codex may write in its workspace and where temporary files are, without network, and asks for no permission:',
-  '  what its sandbox forbids fails. To be asked instead (`baton ask list`), set codex.approval_policy: on-request.',
-];
 
 /** Exclusive, so that a file made meanwhile is not replaced either. */
 function write(target: string, text: string): void {
@@ -70,22 +103,21 @@ function isThere(target: string): BatonError {
 }
 
 /** The secret of a tracker may be exported later; with anything else wrong the file is not written. */
-function check(text: string, target: string, answers: InitAnswers, surroundings: Surroundings): Settings {
-  const context = workflowContext(surroundings);
-  const env =
-    answers.tracker === 'linear' ? { LINEAR_API_KEY: 'to be exported', ...surroundings.env } : surroundings.env;
-  const told = { ...context, surroundings: { ...context.surroundings, env } };
-  return parseWorkflow(Buffer.from(text), target, told).settings;
+function check(text: string, target: string, { tracker }: Chosen, surroundings: Surroundings): Settings {
+  const { secretVariable } = tracker.init;
+  const assumed = secretVariable === undefined ? {} : { [secretVariable]: 'to be exported' };
+  const context = workflowContext({ ...surroundings, env: { ...assumed, ...surroundings.env } });
+  return parseWorkflow(Buffer.from(text), target, context).settings;
 }
 
-function nextSteps(target: string, { tracker, agent }: InitAnswers): string[] {
+function nextSteps(target: string, { tracker, agent }: Chosen): string[] {
   const file = shellWord(target);
+  const first = [...(tracker.init.firstSteps ?? []), ...(agent.init.firstSteps ?? [])];
   return [
-    `${harmlessLine(target)} is written. Read it, then:`,
-    ...(tracker === 'linear' ? ['  export LINEAR_API_KEY=…'] : []),
-    ...(agent === 'codex' ? [`  codex login     # with a key: ${codexKeyLoginCommand(null)}`] : []),
+    `${harmlessLine(target)} is written. Read it (docs: ${tracker.docs}, ${agent.docs}), then:`,
+    ...first.map((line) => `  ${line}`),
     `  baton doctor ${file}`,
-    ...(tracker === 'board' ? [`  baton issue add "My first ticket" --workflow ${file}`] : []),
+    ...(tracker.openBoard === undefined ? [] : [`  baton issue add "My first issue" --workflow ${file}`]),
     `  baton start ${file} --dry-run`,
   ];
 }

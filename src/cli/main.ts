@@ -32,7 +32,7 @@ process.exitCode = await runCommandLine(process.argv.slice(2), {
   nodeVersion: process.versions.node,
   platform: process.platform,
   version: JSON.parse(readFileSync(packageFile, 'utf8')).version,
-  rehearsalProgram: new URL(`../agent/rehearsal/program.${extension}`, import.meta.url),
+  agentProgram: (backend) => new URL(`../agent/${backend}/program.${extension}`, import.meta.url),
   dashboardFolder: new URL(extension === 'ts' ? '../../dist/dashboard/' : '../dashboard/', import.meta.url),
   interrupt: () => void process.kill(process.pid, 'SIGINT'),
   onSignal: (signal, listener) => {

@@ -105,5 +105,5 @@ function throwWithCommand(error: unknown, workflow: string, commands: readonly s
   const command = nearestKey(workflow, commands);
   if (command === null || !(error instanceof BatonError) || error.code !== 'missing_workflow_file') throw error;
   const nextStep = `If you meant the command: \`baton ${command}\`. Otherwise: ${error.nextStep}`;
-  throw new BatonError(error.code, error.message, { cause: error.cause, details: error.details, nextStep });
+  throw new BatonError(error, error.message, { cause: error.cause, details: error.details, nextStep });
 }

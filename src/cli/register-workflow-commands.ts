@@ -3,20 +3,18 @@ import type { CommandParts } from './command-parts.ts';
 import { jsonOption } from './option-parsers.ts';
 
 /** Adds `init`, `validate` and `schema`. */
-export function registerWorkflowCommands(program: Command, { run }: CommandParts): void {
+export function registerWorkflowCommands(program: Command, { surroundings, finish, run }: CommandParts): void {
   program
     .command('init')
     .description('write a workflow file; asks what the options leave open')
-    .argument('[workflow]', 'the file to write', 'WORKFLOW.md')
-    .option('--tracker <kind>', 'board, linear or memory')
-    .option('--agent <backend>', 'command, rehearsal or codex')
-    .option('--command <text>', 'the program of the agent "command"')
-    .option('--project-slug <slug>', 'the project in Linear')
-    .option('--label <name>', 'only issues with this label; - for all')
-    .option('--repo <address>', 'the git repository that issues are worked on in, a path or a URL; - for none')
-    .option('--yes', 'take the default for every question')
-    .addOption(jsonOption())
-    .action(run(() => import('./init.ts'), 'init'));
+    // Its options come from the adapters, so `initCommand` reads all of them, `--help` included.
+    .helpOption(false)
+    .allowUnknownOption()
+    .allowExcessArguments()
+    .action(async (_options: unknown, { args }: Command) => {
+      const { initCommand } = await import('./init.ts');
+      await initCommand(surroundings, finish).copyInheritedSettings(program).parseAsync(args, { from: 'user' });
+    });
 
   program
     .command('validate')

@@ -1,6 +1,7 @@
 import path from 'node:path';
+import type { AgentBackend } from '../agent/backend.ts';
 import type { Problem } from '../core/problem.ts';
-import { workflowContext } from '../daemon/adapters.ts';
+import { findBackend, workflowContext } from '../daemon/adapters.ts';
 import { agentEnvironmentText, describeAgentEnvironment } from '../daemon/agent-environment.ts';
 import type { Surroundings } from '../daemon/surroundings.ts';
 import { inspectWorkflow } from '../workflow/inspect-workflow.ts';
@@ -22,11 +23,21 @@ export function validate(workflow: string, flags: { readonly json?: boolean }, s
   const environment = loaded && describeAgentEnvironment(loaded.settings, context.backends, surroundings.env);
   if (flags.json) {
     const settings = loaded?.described ?? null;
-    const report = { path: file, valid, errors, warnings, settings, agent_environment: environment };
+    const report = {
+      path: file,
+      valid,
+      errors,
+      warnings,
+      settings,
+      agent_environment: environment,
+      agent_needs: loaded && needsOf(findBackend(loaded.settings.agent.backend, surroundings)),
+    };
     surroundings.stdout.write(`${JSON.stringify(report, null, 2)}\n`);
   } else {
     if (loaded !== null) surroundings.stdout.write(settingsTable(loaded));
     if (environment !== null) surroundings.stdout.write(agentEnvironmentText(environment));
+    if (loaded !== null)
+      surroundings.stdout.write(needsText(needsOf(findBackend(loaded.settings.agent.backend, surroundings))));
     surroundings.stderr.write([...warnings, ...errors].map(problemLine).join(''));
     const verdict = valid
       ? 'is usable'
@@ -47,6 +58,17 @@ function settingsTable({ described }: LoadedWorkflow): string {
   const width = (column: 0 | 1): number => Math.max(...rows.map((row) => row[column].length));
   const [keys, values] = [width(0), Math.min(width(1), 60)];
   return rows.map(([key, value, origin]) => `${key.padEnd(keys)}  ${value.padEnd(values)}  ${origin}\n`).join('');
+}
+
+/** What the backend needs beyond the workspace; null where any program may be the agent. */
+function needsOf({ needs, hasReadOnlyMode, docs }: AgentBackend) {
+  return { paths: needs?.paths ?? null, hosts: needs?.hosts ?? null, has_read_only_mode: hasReadOnlyMode, docs };
+}
+
+function needsText({ paths, hosts, has_read_only_mode: hasReadOnlyMode, docs }: ReturnType<typeof needsOf>): string {
+  const list = (names: readonly string[] | null): string => (names === null ? 'not known' : names.join(' ') || '-');
+  const rows = [`paths ${list(paths)}`, `hosts ${list(hosts)}`, `read-only mode ${hasReadOnlyMode ? 'yes' : 'no'}`];
+  return `The agent (${docs}) needs: ${rows.join('; ')}\n\n`;
 }
 
 function shown(value: unknown): string {

@@ -1,8 +1,8 @@
 import type { SettingTable } from './settings/setting.ts';
 
 /**
- * What `workflow/` has to know of an agent backend to read its settings: a backend exports one, `daemon/` hands all of
- * them in.
+ * What `workflow/` has to know of an agent backend to read its settings: `AgentBackend` has it,
+ * and `daemon/adapters.ts` hands all of them in.
  */
 export interface BackendProfile {
   /** As in `agent.backend`. */

@@ -1,4 +1,4 @@
-import { type ErrorCode, errorCatalogue } from './error-catalogue.ts';
+import { type AnyErrorCode, type CodedError, type ErrorCode, errorCatalogue } from './error-catalogue.ts';
 
 export interface BatonErrorOptions {
   /** What caused it, kept for the log. */
@@ -12,16 +12,17 @@ export interface BatonErrorOptions {
 /** The one error of the house: a stable code, a message that names the thing, and what to do next. */
 export class BatonError extends Error {
   override readonly name = 'BatonError';
-  readonly code: ErrorCode;
+  readonly code: AnyErrorCode;
   readonly retryable: boolean;
   readonly nextStep: string;
   readonly details: Readonly<Record<string, unknown>>;
 
-  constructor(code: ErrorCode, message: string, options: BatonErrorOptions = {}) {
+  constructor(error: ErrorCode | CodedError, message: string, options: BatonErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    const { code, retryable, nextStep } = typeof error === 'string' ? { code: error, ...errorCatalogue[error] } : error;
     this.code = code;
-    this.retryable = errorCatalogue[code].retryable;
-    this.nextStep = options.nextStep ?? errorCatalogue[code].nextStep;
+    this.retryable = retryable;
+    this.nextStep = options.nextStep ?? nextStep;
     this.details = options.details ?? {};
   }
 

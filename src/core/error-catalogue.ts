@@ -1,10 +1,14 @@
 import { workErrors } from './run/work-errors.ts';
 
+/** `retryable`: the same call may succeed later without any change. `nextStep` is what a person does. */
+export interface ErrorEntry {
+  readonly retryable: boolean;
+  readonly nextStep: string;
+}
+
 /**
- * Every error that Baton itself raises, by its stable code.
- *
- * A code never changes its meaning. `retryable` tells whether the same call may succeed later without anybody doing
- * anything; `nextStep` is what a person does. docs/errors.md lists the same codes, and a test compares the two.
+ * Every error that Baton itself raises, by its stable code. An adapter declares its own in its folder (`adapterErrors`).
+ * A code never changes its meaning. docs/errors.md lists all of them, and a test compares the two.
  */
 export const errorCatalogue = {
   // workflow file
@@ -57,18 +61,6 @@ export const errorCatalogue = {
     retryable: false,
     nextStep: 'Mend the `tracker` key named above, then run `baton validate`.',
   },
-  missing_linear_api_token: {
-    retryable: false,
-    nextStep: 'Export LINEAR_API_KEY, or name another variable in `tracker.provider.api_key`.',
-  },
-  missing_linear_project_slug: {
-    retryable: false,
-    nextStep: "Set `tracker.provider.project_slug` to the project's slug (the end of its address).",
-  },
-  invalid_linear_assignee: {
-    retryable: false,
-    nextStep: 'Set `tracker.provider.assignee` to a user id, an e-mail or `me`.',
-  },
   template_parse_error: { retryable: false, nextStep: 'Mend the Liquid in the body of the workflow file.' },
   template_render_error: {
     retryable: false,
@@ -98,11 +90,8 @@ export const errorCatalogue = {
   tracker_issue_not_found: { retryable: false, nextStep: 'Check the id; the issue may have been deleted.' },
   tracker_read_only: { retryable: false, nextStep: 'Make the change in the tracker itself.' },
 
-  // board
+  // A tracker refuses a move because its rules forbid it; a start move that is refused ends the run before it begins.
   board_move_refused: { retryable: false, nextStep: 'Make one of the moves named above (docs/board.md has the map).' },
-  board_issue_invalid: { retryable: false, nextStep: 'Mend each field named above.' },
-  board_cycle: { retryable: false, nextStep: 'Take one of the links named above away first.' },
-  board_import_invalid: { retryable: false, nextStep: 'Mend each line named above; nothing was imported.' },
 
   // requests to remote services
   request_failed: { retryable: true, nextStep: 'Nothing: it is asked again later. Check the network if it lasts.' },
@@ -201,6 +190,36 @@ export const errorCatalogue = {
   usage_error: { retryable: false, nextStep: 'See `baton --help`.' },
   demo_failed: { retryable: false, nextStep: 'Run `baton doctor`; the folder of the demo is kept for a look.' },
   internal_error: { retryable: false, nextStep: 'This is a defect of Baton: report it with the log line.' },
-} as const satisfies Record<string, { retryable: boolean; nextStep: string }>;
+} as const satisfies Record<string, ErrorEntry>;
 
 export type ErrorCode = keyof typeof errorCatalogue;
+
+export function isCatalogued(code: string): code is ErrorCode {
+  return Object.hasOwn(errorCatalogue, code);
+}
+
+declare const ofAdapter: unique symbol;
+/** A code that an adapter declares. Only `adapterErrors` makes one, so a misspelt code does not compile. */
+type AdapterErrorCode = string & { readonly [ofAdapter]: true };
+
+export type AnyErrorCode = ErrorCode | AdapterErrorCode;
+
+/** A code with its entry: of an adapter, or of an error that is raised again with other words. */
+export interface CodedError extends ErrorEntry {
+  readonly code: AnyErrorCode;
+}
+
+interface AdapterError extends CodedError {
+  readonly code: AdapterErrorCode;
+}
+
+/** The errors that an adapter raises beyond those of the catalogue, by their codes. */
+export type AdapterErrors = Readonly<Record<string, AdapterError>>;
+
+export function adapterErrors<Code extends string>(
+  entries: Readonly<Record<Code, ErrorEntry>>,
+): Readonly<Record<Code, AdapterError>> {
+  const declared = Object.entries<ErrorEntry>(entries).map(([code, entry]) => [code, { code, ...entry }]);
+  // The same keys, each with its own name as the code.
+  return Object.fromEntries(declared) as Readonly<Record<Code, AdapterError>>;
+}

@@ -1,4 +1,4 @@
-import type { ErrorCode } from './error-catalogue.ts';
+import type { AnyErrorCode } from './error-catalogue.ts';
 
 export interface ProblemDetails {
   /** A stable word, such as `not_set`; `allowed`, `nearest` or `variable` next to it say more. */
@@ -8,7 +8,7 @@ export interface ProblemDetails {
 
 /** One thing that is wrong with a workflow file: which key, what was found, what is allowed. */
 export interface Problem {
-  readonly code: ErrorCode;
+  readonly code: AnyErrorCode;
   /** An error keeps the file from being used; a warning is shown and the file is used. */
   readonly severity: 'error' | 'warning';
   /** The dotted key, such as `polling.interval_ms`, or null when it is about the file as a whole. */

@@ -1,9 +1,10 @@
+import type { AdapterErrors } from './error-catalogue.ts';
 import type { Problem } from './problem.ts';
 import type { TakesEffect } from './settings/setting.ts';
 
 /**
- * What `workflow/` has to know of a tracker kind to read the `tracker` section: an adapter exports one, `daemon/`
- * hands all of them in, so that `workflow/` knows no adapter and an adapter knows no YAML.
+ * What `workflow/` has to know of a tracker kind to read the `tracker` section: `TrackerAdapter` has it, and
+ * `daemon/adapters.ts` hands all of them in, so that `workflow` knows no adapter and an adapter knows no YAML.
  */
 export interface TrackerProfile {
   readonly kind: string;
@@ -20,6 +21,8 @@ export interface TrackerProfile {
   readonly trustedAuthors?: readonly string[];
   /** The keys under `tracker.provider`; others are kept and reported. */
   readonly keys: readonly ProviderKey[];
+  /** The errors that it raises beyond those of the catalogue. */
+  readonly errors?: AdapterErrors;
   /** What is wrong with the resolved values of `tracker.provider`, beyond their types. */
   check(provider: Readonly<Record<string, unknown>>): readonly Problem[];
 }

@@ -1,27 +1,43 @@
 import { fileURLToPath } from 'node:url';
 import type { Agent } from '../agent/agent.ts';
-import { type CodexAgentOptions, createCodexAgent } from '../agent/codex/codex-agent.ts';
-import { codexProfile } from '../agent/codex/profile.ts';
-import { codexSettings } from '../agent/codex/settings.ts';
-import { commandProfile, commandSettings, createCommandAgent } from '../agent/command/command-agent.ts';
+import type { AgentBackend, AgentHost } from '../agent/backend.ts';
+import { agentBackends } from '../agent/backends.ts';
 import type { AgentParts } from '../agent/launch-agent.ts';
-import { createRehearsalAgent, rehearsalProfile } from '../agent/rehearsal/rehearsal-agent.ts';
-import type { BackendProfile } from '../core/backend-profile.ts';
 import { BatonError } from '../core/baton-error.ts';
 import type { AccountSettings, Settings } from '../core/settings.ts';
 import { Secret } from '../core/text/secret.ts';
 import { childEnvironment, usualVariables } from '../process/child-environment.ts';
+import type { TrackerAdapter } from '../tracker/adapter.ts';
+import { trackerAdapters } from '../tracker/adapters.ts';
 import type { WorkflowContext } from '../workflow/workflow-context.ts';
 import { secretsAmong } from './agent-environment.ts';
-import type { Surroundings } from './surroundings.ts';
-import { trackerProfiles } from './trackers.ts';
+import type { Adapters, Surroundings } from './surroundings.ts';
 
-/** The agent backends a workflow file may name. */
-export const backendProfiles: readonly BackendProfile[] = [codexProfile, commandProfile, rehearsalProfile];
+const ownAdapters: Adapters = { trackers: trackerAdapters, backends: agentBackends };
 
-/** What the workflow room has to know of this machine and of the adapters. */
+export function adaptersIn({ adapters = ownAdapters }: Pick<Surroundings, 'adapters'>): Adapters {
+  return adapters;
+}
+
+/** What `workflow` has to know of this machine and of the adapters. */
 export function workflowContext(surroundings: Surroundings): WorkflowContext {
-  return { surroundings, trackers: trackerProfiles, backends: backendProfiles };
+  return { surroundings, ...adaptersIn(surroundings) };
+}
+
+export function findTracker(kind: string, surroundings: Pick<Surroundings, 'adapters'>): TrackerAdapter {
+  const { trackers } = adaptersIn(surroundings);
+  const found = trackers.find((each) => each.kind === kind);
+  if (found !== undefined) return found;
+  const known = trackers.map((each) => each.kind).join(' or ');
+  throw new BatonError('unsupported_tracker_kind', `There is no tracker "${kind}" in this version; use ${known}.`);
+}
+
+export function findBackend(name: string, surroundings: Pick<Surroundings, 'adapters'>): AgentBackend {
+  const { backends } = adaptersIn(surroundings);
+  const found = backends.find((each) => each.name === name);
+  if (found !== undefined) return found;
+  const known = backends.map((each) => each.name).join(' or ');
+  throw new BatonError('unsupported_agent_backend', `There is no agent "${name}" in this version; use ${known}.`);
 }
 
 /** Makes the agent that the settings name, to work with the quota of this account. */
@@ -31,43 +47,32 @@ export function createAgent(
   parts: Omit<AgentParts, 'allowEnv' | 'denyEnv' | 'accountEnv'>,
   surroundings: Surroundings,
 ): Agent {
-  const agentParts: AgentParts = { ...parts, ...agentVariables(settings, account) };
+  const backend = findBackend(settings.agent.backend, surroundings);
+  const agentParts: AgentParts = { ...parts, ...agentVariables(settings, account, surroundings) };
   const { daemonEnv: from, allowEnv, denyEnv: deny, accountEnv: add } = agentParts;
   const secrets = secretsAmong(childEnvironment({ from, allow: [...usualVariables, ...allowEnv], deny, add }));
-  return { ...agentOf(settings, agentParts, surroundings), secrets };
+  return { ...backend.create(settings, agentParts, hostOf(backend, surroundings)), secrets };
+}
+
+export function hostOf(
+  { name }: AgentBackend,
+  { version, nodePath, agentProgram }: Pick<Surroundings, 'version' | 'nodePath' | 'agentProgram'>,
+): AgentHost {
+  return { version, nodePath, program: fileURLToPath(agentProgram(name)) };
 }
 
 /** Which variables an agent on this account gets, and which are kept from it. */
 export function agentVariables(
   settings: Settings,
   account: AccountSettings,
+  surroundings: Pick<Surroundings, 'adapters'>,
 ): Pick<AgentParts, 'allowEnv' | 'denyEnv' | 'accountEnv'> {
-  const profile = backendProfiles.find(({ name }) => name === account.backend);
+  const backend = findBackend(account.backend, surroundings);
   return {
-    allowEnv: [...(profile?.environment ?? []), ...settings.agent.env],
+    allowEnv: [...backend.environment, ...settings.agent.env],
     denyEnv: [...settings.secretEnvironment, ...ofOtherAccounts(settings.agent, account)],
-    accountEnv: accountEnvironment(account, profile),
+    accountEnv: accountEnvironment(account, backend),
   };
-}
-
-function agentOf(settings: Settings, agentParts: AgentParts, surroundings: Surroundings): Agent {
-  const { backend, turnTimeoutMs, readTimeoutMs } = settings.agent;
-  if (backend === 'codex') {
-    return createCodexAgent(codexOptions(settings, surroundings), agentParts);
-  }
-  const { command } = commandSettings(settings);
-  if (backend === 'command' && command !== null) return createCommandAgent({ command, turnTimeoutMs }, agentParts);
-  if (backend === 'rehearsal') {
-    const program = fileURLToPath(surroundings.rehearsalProgram);
-    return createRehearsalAgent({ nodePath: surroundings.nodePath, program, readTimeoutMs, turnTimeoutMs }, agentParts);
-  }
-  throw new BatonError('unsupported_agent_backend', `There is no agent backend "${backend}" in this version.`);
-}
-
-/** Codex as the settings want it. */
-export function codexOptions(settings: Settings, { version }: Surroundings): CodexAgentOptions {
-  const { approvals, readTimeoutMs, turnTimeoutMs } = settings.agent;
-  return { ...codexSettings(settings), approvals, readTimeoutMs, turnTimeoutMs, version };
 }
 
 /** Variables that other accounts of the backend set and this one does not: whatever the daemon has there is theirs. */
@@ -77,15 +82,8 @@ function ofOtherAccounts({ accounts }: Settings['agent'], account: AccountSettin
 }
 
 /** What an account hands to its agent; only here a secret of it is revealed. */
-function accountEnvironment(
-  { env, home }: AccountSettings,
-  profile: BackendProfile | undefined,
-): Record<string, string> {
-  const variable = profile?.homeVariable ?? null;
-  return {
-    ...Object.fromEntries(
-      Object.entries(env).map(([name, value]) => [name, value instanceof Secret ? value.reveal() : value]),
-    ),
-    ...(home === null || variable === null ? {} : { [variable]: home }),
-  };
+function accountEnvironment({ env, home }: AccountSettings, { homeVariable }: AgentBackend): Record<string, string> {
+  const values = Object.entries(env).map(([name, value]) => [name, value instanceof Secret ? value.reveal() : value]);
+  if (home !== null && homeVariable !== null) values.push([homeVariable, home]);
+  return Object.fromEntries(values);
 }

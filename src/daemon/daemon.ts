@@ -14,6 +14,8 @@ import { describeLocation, parseStoreUrl } from '../store/store-url.ts';
 import { transcriptFiles } from '../store/transcripts/transcript-files.ts';
 import { HealthFile } from '../telemetry/health-file.ts';
 import type { Board } from '../tracker/board/board.ts';
+import type { BoardStorage } from '../tracker/board/board-parts.ts';
+import type { IssueDesk } from '../tracker/tracker.ts';
 import { WorkflowFile } from '../workflow/workflow-file.ts';
 import { createCheckouts } from '../workspace/git/checkout/checkouts.ts';
 import { lastTouch } from './activity-file.ts';
@@ -26,11 +28,11 @@ import { Remote } from './remote.ts';
 import { roomLeft } from './room-left.ts';
 import { endAllAtOnce, probe, processesOf } from './run-custody.ts';
 import { createBoardWatch } from './services/board-watch.ts';
-import { createBoardDesk } from './services/issue-desk.ts';
 import type { OpenedApi } from './services/open-api.ts';
+import { resumeLine } from './services/resume-line.ts';
 import { createRunEvents } from './services/run-events.ts';
 import type { Surroundings } from './surroundings.ts';
-import { openBoard, type TrackerParts, trackerMaker } from './trackers.ts';
+import { openBoard, trackerMaker } from './trackers.ts';
 import { workableSource } from './workable-source.ts';
 import { statePlace } from './workplace.ts';
 
@@ -91,15 +93,18 @@ export async function createDaemon(options: DaemonOptions, surroundings: Surroun
     }),
   );
   const boardWatch = createBoardWatch({ news: store.boardNews, project, logger });
-  const trackerParts: TrackerParts = {
-    ...{ clock, chance, store, project, remote, logger },
-    onBoardChange: () => {
+  const storage: BoardStorage = {
+    store,
+    project,
+    clock,
+    chance,
+    onChange: () => {
       orchestrator.refresh();
       boardWatch.look();
     },
   };
-  const board = (): Board => openBoard(settingsNow().tracker, trackerParts);
-  const trackerFor = trackerMaker(trackerParts);
+  const trackerFor = trackerMaker({ clock, logger, remote, storage }, surroundings);
+  const desk = (): IssueDesk | null => trackerFor(settingsNow()).desk ?? null;
   // Made now, so that a bad issues file is told at the start.
   trackerFor(settings);
   // What earlier lives, and other daemons on the store, have asked for counts before the first request.
@@ -110,7 +115,6 @@ export async function createDaemon(options: DaemonOptions, surroundings: Surroun
   const { ground, workspacesFor, pruneSalvage } = composeWorkspaces(workspaceParts);
   const toolHost = isDaemon ? await openTools(opened, logger, surroundings) : null;
   const runEvents = createRunEvents();
-  const desk = createBoardDesk(board);
   const transcripts = transcriptFiles(path.join(stateDir, 'transcripts'));
   let lastTick: Health['tick'] | null = null;
   const health = new HealthFile({
@@ -134,7 +138,6 @@ export async function createDaemon(options: DaemonOptions, surroundings: Surroun
       isShared: store.engine === 'postgres',
       owner: ownerId,
       host: surroundings.hostName,
-      issueDesk: () => (settingsNow().tracker.kind === 'board' ? desk : null),
       onRunEvent: (runId, seq, event) => runEvents.tell(runId, seq, event),
       onRunEnd: ({ usage, ...run }) =>
         options.api?.metrics.runEnded({ project: settings.project.name, ...run, ...usage }),
@@ -159,7 +162,7 @@ export async function createDaemon(options: DaemonOptions, surroundings: Surroun
   opened.defer(() => health.flush());
   opened.defer(source.onChange(() => orchestrator.refresh()));
   if (isDaemon) {
-    const facts = { clock, source, transcripts, runEvents, ground, version: surroundings.version };
+    const facts = { clock, source, transcripts, runEvents, ground, desk, version: surroundings.version };
     const known = { orchestrator, store, project, remote, settings: settingsNow, owner: ownerId, process, logger };
     const reached = { ...known, place, workflowPath, boardWatch, api: options.api, daemonId: markerId };
     await openDoors(
@@ -170,6 +173,7 @@ export async function createDaemon(options: DaemonOptions, surroundings: Surroun
           ...{ ...facts, place: { workflowPath, stateDir }, lastTick: () => lastTick },
           findCheckout: (wanted) => createCheckouts({ ...workspaceParts, ...ground, settings: wanted.workspace }).find,
           salvageFor: (wanted) => salvageFor(wanted, ground, workspaceParts),
+          resumeLine: (wanted, run) => resumeLine(wanted, run, stateDir, surroundings),
         },
       },
       surroundings,
@@ -179,7 +183,7 @@ export async function createDaemon(options: DaemonOptions, surroundings: Surroun
   return {
     orchestrator,
     custody,
-    board,
+    board: () => openBoard(settingsNow().tracker, storage, surroundings),
     endAtOnce: () => endAllAtOnce(orchestrator, clock),
     [Symbol.asyncDispose]: () => kept.disposeAsync(),
   };

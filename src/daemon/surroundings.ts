@@ -1,8 +1,12 @@
+import type { AgentBackend } from '../agent/backend.ts';
 import type { Chance } from '../clock/chance.ts';
 import type { Clock } from '../clock/clock.ts';
+import type { TrackerAdapter } from '../tracker/adapter.ts';
 
 /** What Baton knows of the process and machine it runs on; made once in `main.ts`, handed on as a value. */
 export interface Surroundings {
+  /** Absent: those of the two lists, which `daemon/adapters.ts` loads when a command needs them. */
+  readonly adapters?: Adapters;
   readonly clock: Clock;
   readonly chance: Chance;
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -25,14 +29,20 @@ export interface Surroundings {
   readonly nodeVersion: string;
   readonly platform: NodeJS.Platform;
   readonly version: string;
-  /** The scripted stand-in agent, a program of its own beside this one. */
-  readonly rehearsalProgram: URL;
+  /** Where the program of an agent backend is that comes with Baton, by the name of the backend. */
+  readonly agentProgram: (backend: string) => URL;
   /** Where the built dashboard is, if it was built. */
   readonly dashboardFolder: URL;
   /** As Ctrl-C does, where the terminal does not make a signal of it. */
   readonly interrupt: () => void;
   /** Calls the listener at each such signal until the returned function is called. */
   readonly onSignal: (signal: 'SIGINT' | 'SIGTERM' | 'SIGHUP', listener: () => void) => () => void;
+}
+
+/** The trackers and agents that a workflow file may name. */
+export interface Adapters {
+  readonly trackers: readonly TrackerAdapter[];
+  readonly backends: readonly AgentBackend[];
 }
 
 export type Output = NodeJS.WriteStream;

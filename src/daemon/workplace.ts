@@ -32,6 +32,7 @@ export interface Workplace extends AsyncDisposable {
   readonly project: Project;
   /** The services that the tracker needs; what is asked there is counted in the store. */
   readonly remote: Remote;
+  readonly surroundings: Surroundings;
   /** Tells the daemon that something was written; false when none runs here. */
   wake(): Promise<boolean>;
 }
@@ -56,6 +57,7 @@ export async function openWorkplace(flags: WorkplaceFlags, surroundings: Surroun
       store,
       project,
       remote,
+      surroundings,
       wake: async () => (await askDaemon(place.socket, 'wake', systemClock)) !== null,
       [Symbol.asyncDispose]: async () => {
         await remote[Symbol.asyncDispose]();
@@ -99,7 +101,7 @@ export function statePlace(
   if (storeUrl.startsWith('sqlite:')) refuseInside(storeUrl.slice('sqlite:'.length), root);
   // An agent that works on Baton must not change the one that watches it, nor the repository that everything comes from.
   const elsewhere = 'Choose another `workspace.root`; agents can write below it.';
-  refuseInside(fileURLToPath(surroundings.rehearsalProgram), root, elsewhere);
+  refuseInside(fileURLToPath(surroundings.agentProgram(settings.agent.backend)), root, elsewhere);
   if (repo?.isLocal === true) refuseInside(repo.location, root, elsewhere);
   return { stateDir, storeUrl, socket: socketPath(stateDir, surroundings.tmpDir) };
 }

@@ -17,7 +17,7 @@ import { skippedIssues } from './dispatch/skipped.ts';
 import { SlotFiller } from './dispatch/slot-filler.ts';
 import type { PoolMember } from './dispatch/slot-pool.ts';
 import { QueueHealth } from './jobs/queue-health.ts';
-import type { BaseParts, EndedRun, IssueDesk, Trial } from './parts.ts';
+import type { BaseParts, EndedRun, Trial } from './parts.ts';
 import { PendingWork } from './pending-work.ts';
 import { Activity } from './poll/activity.ts';
 import { Candidates } from './poll/candidates.ts';
@@ -50,8 +50,6 @@ export interface OrchestratorParts extends Omit<BaseParts, 'leaseMs' | 'notify' 
   readonly pool: PoolMember | null;
   /** Limits a trial to these issues (ids or identifiers) and to so many runs; null: no limit. */
   readonly trial: Trial | null;
-  /** Changes the issues themselves, where they are Baton's own; absent elsewhere, and where nobody asks for it. */
-  readonly issueDesk?: () => IssueDesk | null;
   /** Hears of each event of a run with its number. It must be quick, and not throw. */
   readonly onRunEvent?: (runId: string, seq: number, event: AgentEvent) => void;
   /** Hears of each run that has ended. It must be quick, and not throw. */

@@ -1,7 +1,6 @@
 import type { AgentProcess } from '../agent/agent.ts';
 import type { Chance } from '../clock/chance.ts';
 import type { Clock } from '../clock/clock.ts';
-import type { Author } from '../core/issue/author.ts';
 import type { Logger } from '../core/logger.ts';
 import type { RunEnd } from '../core/run/run.ts';
 import type { Settings } from '../core/settings.ts';
@@ -57,23 +56,6 @@ export interface Processes {
   /** Ends all processes of these runs without asking them first. */
   endAtOnce(runIds: readonly string[]): Promise<void>;
   isAlive(process: AgentProcess): boolean;
-}
-
-/**
- * Changes of the issues themselves. Each gives the identifier of the issue, and rejects with the reason when it is not
- * allowed. Carried out a second time, with the same command, it changes nothing more.
- */
-export interface IssueDesk {
-  move(issue: string, to: string, by: DeskOrder): Promise<string>;
-  comment(issue: string, text: string, by: DeskOrder): Promise<string>;
-  file(fields: Readonly<Record<string, unknown>>, by: DeskOrder): Promise<string>;
-  edit(issue: string, fields: Readonly<Record<string, unknown>>, by: DeskOrder): Promise<string>;
-}
-
-export interface DeskOrder {
-  readonly commandId: string;
-  readonly author: Author;
-  readonly reason: string | null;
 }
 
 export interface Trial {

@@ -1,5 +1,5 @@
 import { BatonError, toBatonError } from '../core/baton-error.ts';
-import { errorCatalogue } from '../core/error-catalogue.ts';
+import { errorCatalogue, isCatalogued } from '../core/error-catalogue.ts';
 import type { ToolAnswer } from '../core/tool-door.ts';
 import { unsupportedToolText } from './fixed-texts.ts';
 
@@ -17,7 +17,7 @@ export function failureAnswer(thrown: unknown, beside: Readonly<Record<string, u
 
 /** What is short, slow or away: the catalogue says that Baton asks again, which is not so for what an agent asked. */
 function nextStepOf({ code, retryable, nextStep }: BatonError): string {
-  const isForPeople = nextStep === errorCatalogue[code].nextStep;
+  const isForPeople = isCatalogued(code) && nextStep === errorCatalogue[code].nextStep;
   return isForPeople && retryable && /^(?:tracker|request|store)_/.test(code) ? laterStep : nextStep;
 }
 

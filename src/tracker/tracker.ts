@@ -39,6 +39,8 @@ export interface Tracker {
   readonly nativeTools?: readonly NativeTool[];
   /** Null where Baton cannot change anything in this tracker; agents then use the tracker's own tools. */
   readonly changes: TrackerChanges | null;
+  /** Where people change issues through Baton; absent where they do that in the tracker itself. */
+  readonly desk?: IssueDesk;
   /** The move that Baton makes itself when it starts work on an issue; without it that is the agent's business. */
   readonly startMove?: StartMove;
   /** It is on this machine and costs nothing to read: it is looked at every few seconds, whatever the poll interval. */
@@ -99,8 +101,36 @@ export interface NativeTool extends ToolDescription {
   call(input: unknown, ask: Ask): Promise<ToolAnswer>;
 }
 
-/** What Baton may change in a tracker on behalf of a run, through `tools/`. */
+/**
+ * What Baton may change in a tracker on behalf of a run, through `tools/`. A move that the rules of the tracker forbid
+ * rejects with `board_move_refused`.
+ */
 export interface TrackerChanges {
   moveIssue(id: string, state: string, author: Author, ask?: Ask): Promise<Issue>;
   addComment(id: string, body: string, author: Author, ask?: Ask): Promise<void>;
+}
+
+/** Changes of issues that people ask for by commands: the tracker decides what is allowed. Each gives the identifier. */
+export interface IssueDesk {
+  /** Every state there is. */
+  readonly states: readonly string[];
+  /** Where a person may move an issue from this state, every other state included with why not. */
+  movesFrom(state: string): readonly IssueMove[];
+  move(issue: string, to: string, by: DeskOrder): Promise<string>;
+  comment(issue: string, text: string, by: DeskOrder): Promise<string>;
+  file(fields: Readonly<Record<string, unknown>>, by: DeskOrder): Promise<string>;
+  edit(issue: string, fields: Readonly<Record<string, unknown>>, by: DeskOrder): Promise<string>;
+}
+
+export interface IssueMove {
+  readonly to: string;
+  /** Null: the move is allowed. */
+  readonly whyNot: string | null;
+}
+
+export interface DeskOrder {
+  /** The command that asks for it. */
+  readonly commandId: string;
+  readonly author: Author;
+  readonly reason: string | null;
 }

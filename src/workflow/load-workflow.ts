@@ -37,7 +37,7 @@ export function parseWorkflow(bytes: Uint8Array, path: string, context: Workflow
 
   const errors = problems.filter((problem) => problem.severity === 'error');
   if (errors.length > 0 || parsed === null || prompt === null || branch === null) {
-    throw toWorkflowError(path, frontMatter === null ? errors.map(withoutFrontMatter) : errors);
+    throw toWorkflowError(path, frontMatter === null ? errors.map(withoutFrontMatter) : errors, context);
   }
   const { trustedAuthors } = parsed.settings.tracker;
   return {

@@ -1,12 +1,13 @@
 import { BatonError } from '../core/baton-error.ts';
-import type { ErrorCode } from '../core/error-catalogue.ts';
+import { type AnyErrorCode, isCatalogued } from '../core/error-catalogue.ts';
 import type { Problem, ProblemDetails } from '../core/problem.ts';
+import type { WorkflowContext } from './workflow-context.ts';
 
 /** Takes note of a problem; reading goes on, so that one pass finds all of them. */
 export type Report = (problem: Problem) => void;
 
 /** The details of a problem, and its code where it is another than `invalid_workflow_config`. */
-type Facts = ProblemDetails & { readonly code?: ErrorCode };
+type Facts = ProblemDetails & { readonly code?: AnyErrorCode };
 
 export function errorAt(key: string | null, message: string, facts: Facts): Problem {
   const { code = 'invalid_workflow_config', ...details } = facts;
@@ -21,12 +22,18 @@ export function warningAt(key: string | null, message: string, facts: Facts): Pr
  * All errors of a file as the one that is thrown. A single one keeps its own code, so that a program can tell a missing
  * token from a wrong number; several are `invalid_workflow_config` and stand one by one in `details.problems`.
  */
-export function toWorkflowError(path: string, errors: readonly Problem[]): BatonError {
+export function toWorkflowError(
+  path: string,
+  errors: readonly Problem[],
+  { trackers }: Pick<WorkflowContext, 'trackers'>,
+): BatonError {
   const code = errors.length === 1 && errors[0] !== undefined ? errors[0].code : 'invalid_workflow_config';
+  const ofAdapter = trackers.flatMap((tracker) => tracker.errors?.[code] ?? [])[0];
+  const error = isCatalogued(code) ? code : (ofAdapter ?? 'invalid_workflow_config');
   const listed = errors.slice(0, mostProblemsListed);
   const more = errors.length > listed.length ? `; and ${errors.length - listed.length} more` : '';
   const message = `${path}: ${listed.map((problem) => problem.message).join('; ')}${more}`;
-  return new BatonError(code, message, { details: { path, problems: listed } });
+  return new BatonError(error, message, { details: { path, problems: listed } });
 }
 
 /** More than a person can get wrong; a hostile file must not fill the log. */

@@ -113,7 +113,10 @@ export async function beginDay(options: DayOptions = {}): Promise<Day> {
   });
   const lives = (await store.runs.list(project, { limit: 1_000 })).length;
   const chance = seededChance(lives + 1);
-  const made = trackerMaker({ clock, chance, store, project, remote, logger, onBoardChange: () => {} });
+  const made = trackerMaker(
+    { clock, logger, remote, storage: { clock, chance, store, project, onChange: () => {} } },
+    {},
+  );
   const through = options.through ?? ((tracker: Tracker): Tracker => tracker);
   // The real one compares settings each time, which is a seventh of a day's time here.
   const known = new Map<Settings, Tracker>();

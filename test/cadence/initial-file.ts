@@ -1,14 +1,10 @@
+import { rehearsalBackend } from '../../src/agent/rehearsal/rehearsal-backend.ts';
 import { workflowText } from '../../src/cli/init/workflow-text.ts';
+import { linearAdapter } from '../../src/tracker/linear/linear-adapter.ts';
 
-/** The workflow file that `baton init` writes for a project of Linear, for whoever lives in this time zone. */
+/** The workflow file that `baton init` writes for a project of Linear, for a person in this time zone. */
 export function initialFile(timeZone = 'UTC'): string {
-  const answers = {
-    tracker: 'linear',
-    agent: 'rehearsal',
-    command: null,
-    projectSlug: 'baton',
-    label: null,
-    repo: null,
-  };
-  return workflowText(answers, timeZone);
+  const answers = { project_slug: 'baton' };
+  const chosen = { tracker: linearAdapter, agent: rehearsalBackend, answers, label: null, repo: null };
+  return workflowText(chosen, timeZone);
 }

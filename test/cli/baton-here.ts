@@ -95,10 +95,11 @@ function surroundingsIn(place: Place, more: Partial<Surroundings> = {}) {
     nodeVersion: process.versions.node,
     platform: process.platform,
     version: '0.0.0',
-    rehearsalProgram: new URL('src/agent/rehearsal/program.ts', root),
+    agentProgram: (backend) => new URL(`src/agent/${backend}/program.ts`, root),
     dashboardFolder: new URL('dist/dashboard/', root),
     interrupt: () => {},
     onSignal: () => () => {},
+    ...(place.adapters === undefined ? {} : { adapters: place.adapters }),
     ...more,
   };
   return { surroundings, texts };

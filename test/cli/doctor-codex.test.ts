@@ -2,9 +2,9 @@ import { mkdirSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { checkWorkflow } from '../../src/cli/doctor/check-workflow.ts';
-import type { Finding } from '../../src/cli/doctor/finding.ts';
 import { systemChance } from '../../src/clock/system-chance.ts';
 import { systemClock } from '../../src/clock/system-clock.ts';
+import type { Finding } from '../../src/core/finding.ts';
 import type { Surroundings } from '../../src/daemon/surroundings.ts';
 import type { Scenario } from '../fake/app-server/scenario.ts';
 import { type FakeAppServer, writeFakeAppServer } from '../fake/app-server/write-fake-app-server.ts';
@@ -65,7 +65,7 @@ function surroundingsOf(place: Place): Surroundings {
     nodeVersion: process.versions.node,
     platform: process.platform,
     version: '0.0.0',
-    rehearsalProgram: new URL('file:///nowhere'),
+    agentProgram: () => new URL('file:///nowhere'),
     dashboardFolder: new URL('file:///nowhere'),
     interrupt: () => {},
     onSignal: () => () => {},

@@ -13,6 +13,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll } from 'vitest';
+import type { Adapters } from '../../src/daemon/surroundings.ts';
 
 const program = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
 
@@ -37,6 +38,8 @@ export class Place implements Disposable {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Called when the place goes, for what was started in this process. */
   readonly ends = new Set<() => void>();
+  /** What a workflow file may name for commands in this process; undefined: what Baton lists. */
+  adapters: Adapters | undefined;
 
   constructor(env: Record<string, string> = {}, within: string = tmpdir()) {
     this.folder = realpathSync(mkdtempSync(path.join(within, 'baton-cli-')));

@@ -1,9 +1,25 @@
 import { expect, it } from 'vitest';
+import { allErrors } from '../../scripts/docs.ts';
+import { agentBackends } from '../../src/agent/backends.ts';
 import { BatonError, toBatonError } from '../../src/core/baton-error.ts';
-import { type ErrorCode, errorCatalogue } from '../../src/core/error-catalogue.ts';
+import { adapterErrors, errorCatalogue } from '../../src/core/error-catalogue.ts';
+import { trackerAdapters } from '../../src/tracker/adapters.ts';
 
-it.each(Object.keys(errorCatalogue) as ErrorCode[])('%s tells the next step in a sentence', (code) => {
-  expect(errorCatalogue[code].nextStep).toMatch(/^[A-Z].*\.$/s);
+it.each(Object.entries(allErrors()))('%s tells the next step in a sentence', (_code, { nextStep }) => {
+  expect(nextStep).toMatch(/^[A-Z].*\.$/s);
+});
+
+it('an error of an adapter has its own code and entry, and keeps them when it is raised again', () => {
+  const { mine } = adapterErrors({ mine: { retryable: true, nextStep: 'Wait.' } });
+  const error = new BatonError(mine, 'It is not there yet.');
+  expect(error).toMatchObject({ code: 'mine', retryable: true, nextStep: 'Wait.' });
+  const again = new BatonError(error, 'Other words.', { cause: error });
+  expect(again).toMatchObject({ code: 'mine', retryable: true, nextStep: 'Wait.', cause: error });
+});
+
+it('no adapter declares a code of the catalogue or of another adapter', () => {
+  const declared = [...trackerAdapters, ...agentBackends].flatMap(({ errors = {} }) => Object.keys(errors));
+  expect(Object.keys(allErrors())).toHaveLength(Object.keys(errorCatalogue).length + declared.length);
 });
 
 it('what is no BatonError becomes one and keeps its cause', () => {

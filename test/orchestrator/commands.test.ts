@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { BatonError } from '../../src/core/baton-error.ts';
-import type { DeskOrder, IssueDesk } from '../../src/orchestrator/parts.ts';
+import type { DeskOrder, IssueDesk } from '../../src/tracker/tracker.ts';
 import { issue } from '../fake/issues.ts';
 import { settings } from '../fake/settings.ts';
 import { telling } from '../telling.ts';
@@ -19,6 +19,32 @@ async function begun(options: Parameters<typeof scene>[0] = {}) {
   await stage.orchestrator.start();
   await stage.clock.advance(0);
   return stage;
+}
+
+interface Change {
+  readonly kind: string;
+  readonly given: readonly unknown[];
+  readonly by: DeskOrder;
+}
+
+/** A desk that knows T-1 alone, and notes what it is asked to change. */
+function desk(changes: Change[]): IssueDesk {
+  const change = (kind: string, given: readonly unknown[], by: DeskOrder): Promise<string> => {
+    changes.push({ kind, given, by });
+    return Promise.resolve('T-1');
+  };
+  return {
+    states: ['todo', 'review', 'done'],
+    movesFrom: () => [
+      { to: 'done', whyNot: null },
+      { to: 'in_progress', whyNot: 'only the orchestrator may' },
+      { to: 'todo', whyNot: null },
+    ],
+    file: (fields, by) => change('file', [fields], by),
+    edit: (name, fields, by) => change('edit', [name, fields], by),
+    move: (name, to, by) => change('move', [name, to], by),
+    comment: (name, text, by) => change('comment', [name, text], by),
+  };
 }
 
 describe('pause and resume', () => {
@@ -319,7 +345,7 @@ describe('the door', () => {
 describe('a command about an issue that nobody will work on', () => {
   const onBoard = settings({
     intervalMs: 100,
-    tracker: { kind: 'board', activeStates: ['todo', 'in_progress'], terminalStates: ['done', 'cancelled'] },
+    tracker: { activeStates: ['todo', 'in_progress'], terminalStates: ['done', 'cancelled'] },
   });
   const kinds = ['issue_steer', 'issue_takeover', 'issue_handback', 'issue_retry'];
 
@@ -329,6 +355,7 @@ describe('a command about an issue that nobody will work on', () => {
       issues: [issue({ id: '1', state: 'todo' }), issue({ id: '5', state: 'review' })],
       settings: onBoard,
       isLocal: true,
+      issueDesk: desk([]),
     });
     expect(await stage.command(kind, { issue: 't-5', text: 'hello' })).toMatchObject({
       status: 'refused',
@@ -381,7 +408,7 @@ describe('a command about an issue that nobody will work on', () => {
 describe('steer', () => {
   // @conforms runs.74
   it('is refused where nobody is at work, with what reaches the next agent', async () => {
-    const stage = await begun({ settings: settings({ intervalMs: 100, tracker: { kind: 'board' } }) });
+    const stage = await begun({ settings: settings({ intervalMs: 100 }), issueDesk: desk([]) });
     stage.runs[0]?.fail();
     await stage.clock.advance(0);
     const told = { issue: 'T-1', text: 'mind the step' };
@@ -416,26 +443,6 @@ describe('steer', () => {
 });
 
 describe('a change of an issue on the board', () => {
-  interface Change {
-    readonly kind: string;
-    readonly given: readonly unknown[];
-    readonly by: DeskOrder;
-  }
-
-  /** A desk that knows T-1 alone, and notes what it is asked to change. */
-  function desk(changes: Change[]): IssueDesk {
-    const change = (kind: string, given: readonly unknown[], by: DeskOrder): Promise<string> => {
-      changes.push({ kind, given, by });
-      return Promise.resolve('T-1');
-    };
-    return {
-      file: (fields, by) => change('file', [fields], by),
-      edit: (name, fields, by) => change('edit', [name, fields], by),
-      move: (name, to, by) => change('move', [name, to], by),
-      comment: (name, text, by) => change('comment', [name, text], by),
-    };
-  }
-
   it.each([
     ['issue_file', { title: 'New' }, 'issue_filed', { issue: 'T-1' }, [{ title: 'New' }]],
     ['issue_edit', { issue: 't-1', title: 'Better' }, 'issue_edited', { issue: 'T-1' }, ['t-1', { title: 'Better' }]],

@@ -1,6 +1,7 @@
 import type { Clock, Timer } from '../../src/clock/clock.ts';
 import { BatonError } from '../../src/core/baton-error.ts';
 import type { RoomLeft } from '../../src/core/dispatch/headroom.ts';
+import type { ErrorCode } from '../../src/core/error-catalogue.ts';
 import type { Issue } from '../../src/core/issue/issue.ts';
 import type { RunOutcome, StopReason } from '../../src/core/run/run.ts';
 import { stopOutcome } from '../../src/core/run/stop-outcome.ts';
@@ -8,12 +9,12 @@ import type { Settings } from '../../src/core/settings.ts';
 import type { Workflow } from '../../src/core/workflow.ts';
 import type { PoolMember } from '../../src/orchestrator/dispatch/slot-pool.ts';
 import { Orchestrator } from '../../src/orchestrator/orchestrator.ts';
-import type { IssueDesk, Processes, Trial } from '../../src/orchestrator/parts.ts';
+import type { Processes, Trial } from '../../src/orchestrator/parts.ts';
 import type { Health } from '../../src/orchestrator/view/health.ts';
 import type { LiveRun, Runner, RunRequest } from '../../src/runner/runner.ts';
 import type { Store } from '../../src/store/store.ts';
 import { MemoryTracker } from '../../src/tracker/memory/memory-tracker.ts';
-import type { Tracker } from '../../src/tracker/tracker.ts';
+import type { IssueDesk, Tracker } from '../../src/tracker/tracker.ts';
 import { fakeWorkspaces } from '../fake/fake-workspaces.ts';
 import { issue } from '../fake/issues.ts';
 import { memoryLogger } from '../fake/memory-logger.ts';
@@ -30,7 +31,7 @@ export interface StagedRun {
   readonly heard: string[];
   succeed(): void;
   /** Fails with this code, and these facts for programs. */
-  fail(code?: BatonError['code'], details?: Readonly<Record<string, unknown>>): void;
+  fail(code?: ErrorCode, details?: Readonly<Record<string, unknown>>): void;
   /** Fails before there is a session. */
   failToLaunch(): void;
   /** Ends as a run does that was asked to stop. */
@@ -124,7 +125,7 @@ export async function scene(options: SceneOptions = {}) {
   const calls: TrackerCall[] = [];
   const life = mortalClock(clock);
   const owner = options.owner ?? 'this-daemon';
-  const counted = countedTracker(tracker, calls, clock, options.isLocal ?? false);
+  const counted = countedTracker(tracker, calls, clock, options);
   const orchestrator = new Orchestrator({
     store: options.through?.(store) ?? store,
     project,
@@ -160,7 +161,6 @@ export async function scene(options: SceneOptions = {}) {
     source,
     trackerFor: () => counted,
     runner: stagedRunner(runs, options),
-    issueDesk: () => options.issueDesk ?? null,
   });
   /** Writes a command as the command line does, knocks, and gives the answer. */
   const command = async (kind: string, payload: Record<string, unknown> = {}) => {
@@ -262,12 +262,18 @@ function mortalClock(clock: Clock): { readonly clock: Clock; end(): void } {
   };
 }
 
-function countedTracker(tracker: MemoryTracker, calls: TrackerCall[], clock: Clock, isLocal: boolean): Tracker {
+function countedTracker(
+  tracker: MemoryTracker,
+  calls: TrackerCall[],
+  clock: Clock,
+  { isLocal = false, issueDesk }: Pick<SceneOptions, 'isLocal' | 'issueDesk'>,
+): Tracker {
   const count = (kind: TrackerCall['kind'], asked: readonly string[]): void =>
     void calls.push({ kind, asked: [...asked], at: clock.monotonic() });
   // A test may put another answer in the tracker's place at any time: each is looked up when it is asked for.
   const reads: Partial<Tracker> = {
     isLocal,
+    ...(issueDesk === undefined ? {} : { desk: issueDesk }),
     fetchByStates: (states, ask) => {
       count('states', states);
       return tracker.fetchByStates(states, ask);
@@ -290,7 +296,7 @@ function stagedRunner(runs: StagedRun[], { play, steering = 'told' }: SceneOptio
       const heard: string[] = [];
       const failWith = (
         end: 'failed' | 'stalled' | 'canceled_by_reconciliation',
-        code: BatonError['code'],
+        code: ErrorCode,
         details: Readonly<Record<string, unknown>> = {},
       ): void => resolve({ end, turns: 1, error: new BatonError(code, `it ended: ${code}`, { details }) });
       const run: StagedRun = {

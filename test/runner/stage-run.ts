@@ -4,7 +4,8 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
 import type { AgentEvent, AgentProcess, SessionRequest } from '../../src/agent/agent.ts';
-import { commandSettings, createCommandAgent } from '../../src/agent/command/command-agent.ts';
+import { createCommandAgent } from '../../src/agent/command/command-agent.ts';
+import { commandOf } from '../../src/agent/command/command-backend.ts';
 import type { AgentParts } from '../../src/agent/launch-agent.ts';
 import { createRehearsalAgent } from '../../src/agent/rehearsal/rehearsal-agent.ts';
 import { systemChance } from '../../src/clock/system-chance.ts';
@@ -121,10 +122,9 @@ export function stageRun(prompt: string, staging: Staging = {}): StagedRun {
     toolHost: staging.toolHost ?? null,
     agentFor: (now) => {
       const { backend, turnTimeoutMs } = now.agent;
-      const { command } = commandSettings(now);
       const agent =
         backend === 'command'
-          ? createCommandAgent({ command: command ?? '', turnTimeoutMs }, parts)
+          ? createCommandAgent({ command: commandOf(now) ?? '', turnTimeoutMs }, parts)
           : createRehearsalAgent({ nodePath: process.execPath, program, readTimeoutMs: 30_000, turnTimeoutMs }, parts);
       return {
         ...agent,

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { codexProfile } from '../../src/agent/codex/profile.ts';
-import { commandProfile } from '../../src/agent/command/command-agent.ts';
+import { commandBackend } from '../../src/agent/command/command-backend.ts';
 import { BatonError } from '../../src/core/baton-error.ts';
 import type { Issue } from '../../src/core/issue/issue.ts';
 import type { Problem } from '../../src/core/problem.ts';
@@ -17,7 +17,7 @@ export function givenContext(env: Record<string, string> = {}): WorkflowContext 
   return {
     surroundings: { env, homeDir: '/home/me', tmpDir: '/tmp', timeZone: 'Asia/Tokyo' },
     trackers: [memoryProfile, linearProfile, boardProfile],
-    backends: [codexProfile, commandProfile, { name: 'rehearsal', environment: [], homeVariable: null }],
+    backends: [codexProfile, commandBackend, { name: 'rehearsal', environment: [], homeVariable: null }],
   };
 }
 

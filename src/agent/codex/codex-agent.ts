@@ -1,26 +1,14 @@
 import { BatonError } from '../../core/baton-error.ts';
 import type { Agent, SessionRequest } from '../agent.ts';
 import type { AgentParts } from '../launch-agent.ts';
-import type { CodexApprovals } from './requests/request-desk.ts';
+import type { CodexAgentOptions } from './codex-options.ts';
 import { homeOf, oneFirstStart } from './session/first-start.ts';
 import { launchCodex } from './session/launch-codex.ts';
 import { CodexSession } from './session/session.ts';
 import { toolsTokenVariable } from './session/session-params.ts';
 import { isThreadInUse, threadInUse } from './session/thread-in-use.ts';
-import type { CodexSettings } from './settings.ts';
 import { readonlyCode } from './shell-text.ts';
 import { CodexRefusal } from './wire/connection.ts';
-
-export interface CodexAgentOptions extends CodexSettings {
-  /** How Baton answers what Codex wants to be allowed. */
-  readonly approvals: CodexApprovals;
-  /** The longest silence while Codex owes an answer. */
-  readonly readTimeoutMs: number;
-  /** The longest silence inside a turn. */
-  readonly turnTimeoutMs: number;
-  /** Of Baton; Codex is told who it talks to. */
-  readonly version: string;
-}
 
 /**
  * Codex over its app-server protocol: one process a session, one thread, several turns. `protocol.ts` has the words that

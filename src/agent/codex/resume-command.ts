@@ -1,15 +1,9 @@
+import type { EndedSession } from '../backend.ts';
 import { shellWord } from './shell-text.ts';
 
-/** A thread, and what is needed to work in it by hand as its agent did. */
-export interface CodexThread {
-  readonly workspace: string;
-  readonly threadId: string;
-  /** The folder of the account, where the thread is kept; null: Codex's own default. */
-  readonly home: string | null;
+export interface CodexThread extends EndedSession {
   /** What a turn may do; null where Codex has no word for it on its command line: then its own settings hold. */
   readonly sandbox: string | null;
-  /** The git directory, which has to be named to be written to; null where there is none. */
-  readonly gitDir: string | null;
 }
 
 /**
@@ -19,10 +13,13 @@ export interface CodexThread {
  */
 export function codexResumeCommand({ workspace, threadId, home, sandbox, gitDir }: CodexThread): string {
   const words = [
-    ...['codex', 'resume', '--no-daemon'],
+    'codex',
+    'resume',
+    '--no-daemon',
     ...(sandbox === null ? [] : ['--sandbox', sandbox]),
     ...(sandbox === 'workspace-write' && gitDir !== null ? ['--add-dir', gitDir] : []),
-    ...['-c', `projects={${tomlString(workspace)}={trust_level="untrusted"}}`],
+    '-c',
+    `projects={${tomlString(workspace)}={trust_level="untrusted"}}`,
     threadId,
   ];
   return `cd ${shellWord(workspace)} && ${withHome(home, words.map(shellWord).join(' '))}`;
@@ -36,6 +33,11 @@ export function codexStopServerCommand(home: string | null): string {
 /** The line that logs the account in. */
 export function codexLoginCommand(home: string | null): string {
   return withHome(home, 'codex login');
+}
+
+/** The line that logs the account in with an API key. The key comes from a variable: it is in no history and no list. */
+export function codexKeyLoginCommand(home: string | null): string {
+  return `printenv OPENAI_API_KEY | ${codexLoginCommand(home)} --with-api-key`;
 }
 
 function withHome(home: string | null, command: string): string {

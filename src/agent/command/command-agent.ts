@@ -1,8 +1,5 @@
 import { sleep } from '../../clock/clock.ts';
-import type { BackendProfile, BackendSettings } from '../../core/backend-profile.ts';
 import { BatonError } from '../../core/baton-error.ts';
-import { type Section, setting } from '../../core/settings/setting.ts';
-import type { Settings } from '../../core/settings.ts';
 import type { LiveProcess } from '../../process/containment/live-process.ts';
 import type { Agent, AgentEventName, AgentSession, SessionRequest, TurnResult } from '../agent.ts';
 import { eventLine } from '../event-line.ts';
@@ -13,29 +10,6 @@ export interface CommandAgentOptions {
   /** Shell text from the workflow file, run by `sh -c`. */
   readonly command: string;
   readonly turnTimeoutMs: number;
-}
-
-const keys = {
-  command: setting('non_blank_text', null, 'next run', {
-    description: 'The program of the backend `command`, as shell text; required there.',
-    required: true,
-    code: 'missing_agent_command',
-  }),
-};
-
-const commandSection: BackendSettings = { section: 'agent', keys };
-
-export const commandProfile: BackendProfile = {
-  name: 'command',
-  settings: commandSection,
-  environment: [],
-  homeVariable: null,
-};
-
-/** The keys of this backend. The command is null in a file for another backend. */
-export function commandSettings({ backends }: Pick<Settings, 'backends'>): Section<typeof keys> {
-  // `workflow/` read them by the rows above.
-  return backends.command as Section<typeof keys>;
 }
 
 /**

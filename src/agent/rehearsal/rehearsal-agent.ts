@@ -1,13 +1,10 @@
 import { timedOut, within } from '../../clock/clock.ts';
-import type { BackendProfile } from '../../core/backend-profile.ts';
 import { BatonError } from '../../core/baton-error.ts';
 import type { LiveProcess } from '../../process/containment/live-process.ts';
 import type { Agent, AgentEvent, AgentEventName, AgentSession, SessionRequest, TurnResult } from '../agent.ts';
 import { eventLine } from '../event-line.ts';
 import { type AgentParts, endAgent, launchAgent } from '../launch-agent.ts';
 import { SilenceTimer } from '../silence-timer.ts';
-import { rehearsalHaste } from './haste.ts';
-import { rehearsalHome } from './memory.ts';
 import { decode, encode, type FromBaton, type FromProgram, fromProgram } from './protocol.ts';
 import { eventOf, field, questionOf, summaryOf, turnResult, usageOf } from './read-message.ts';
 
@@ -18,12 +15,6 @@ export interface RehearsalAgentOptions {
   readonly readTimeoutMs: number;
   readonly turnTimeoutMs: number;
 }
-
-export const rehearsalProfile: BackendProfile = {
-  name: 'rehearsal',
-  environment: [rehearsalHaste],
-  homeVariable: rehearsalHome,
-};
 
 /**
  * The stand-in for a coding agent: a program of its own that acts out a script from the ticket. It needs no key and no

@@ -2,10 +2,9 @@ import { sleep } from '../../clock/clock.ts';
 import { systemClock } from '../../clock/system-clock.ts';
 import { survivesReason } from '../../core/command/retry-command.ts';
 import { threadToResume } from '../../core/run/thread-to-resume.ts';
-import type { Settings } from '../../core/settings.ts';
 import { harmlessLines } from '../../core/text/harmless-line.ts';
-import { resumeCommand } from '../../daemon/resume-command.ts';
-import { gitDirectoryOf } from '../../daemon/services/git-directory-of.ts';
+import { findTracker } from '../../daemon/adapters.ts';
+import { resumeLine } from '../../daemon/services/resume-line.ts';
 import { shellArgument } from '../../daemon/shell-argument.ts';
 import type { Surroundings } from '../../daemon/surroundings.ts';
 import { openWorkplace, statePlace, type Workplace } from '../../daemon/workplace.ts';
@@ -30,7 +29,7 @@ export async function takeOver(issue: string, flags: CommandFlags, surroundings:
   const isDone = command.status === 'done';
   const run = isDone ? await endedRunOf(workplace, issue) : null;
   const isFree = isDone && (run === null || (run.finish !== null && run.finish.errorCode !== 'agent_survives'));
-  const { settings } = workplace;
+  const hasBoard = findTracker(workplace.settings.tracker.kind, surroundings).openBoard !== undefined;
   const shown = {
     run_id: run?.runId ?? null,
     run_ended: run === null ? null : run.finish !== null,
@@ -39,7 +38,7 @@ export async function takeOver(issue: string, flags: CommandFlags, surroundings:
     workspace_path: run?.workspace ?? null,
     resume_command: run === null ? null : await lineFor(run, workplace, flags, surroundings),
   };
-  const text = [command.text, ...(isDone ? handoverLines(run, shown.resume_command, issue, settings) : [])];
+  const text = [command.text, ...(isDone ? handoverLines(run, shown.resume_command, issue, hasBoard) : [])];
   surroundings.stdout.write(
     flags.json ? jsonLine({ command, takeover: isDone ? shown : null }) : `${text.map(oneLine).join('\n')}\n`,
   );
@@ -69,18 +68,13 @@ async function lineFor(
   const spoken = threadId === null ? undefined : runs.find((each) => each.threadId === threadId);
   if (spoken === undefined || workspace === null) return null;
   const { stateDir } = statePlace(workflowPath, settings, flags.stateDir, surroundings);
-  return resumeCommand(settings, { ...spoken, workspace }, await gitDirectoryOf(workspace, stateDir));
+  return resumeLine(settings, { ...spoken, workspace }, stateDir, surroundings);
 }
 
 /** So far back is looked for it. */
 const mostEarlier = 20;
 
-function handoverLines(
-  run: RunRecord | null,
-  command: string | null,
-  issue: string,
-  { tracker }: Pick<Settings, 'tracker'>,
-): string[] {
+function handoverLines(run: RunRecord | null, command: string | null, issue: string, hasBoard: boolean): string[] {
   const named = shellArgument(run?.identifier ?? issue);
   const back = `give it back  baton handback ${named}`;
   if (run === null || run.workspace === null) return ['workspace     none yet: no agent has worked on it', back];
@@ -95,7 +89,7 @@ function handoverLines(
       `conversation  no command opens the conversation (backend ${run.backend}); open the workspace itself`,
       back,
     ];
-  const move = tracker.kind === 'board' ? `with baton issue move ${named} STATE` : 'in the tracker';
+  const move = hasBoard ? `with baton issue move ${named} STATE` : 'in the tracker';
   return [
     place,
     `conversation  ${command}`,

@@ -1,8 +1,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { toBatonError } from '../../core/baton-error.ts';
+import { type Finding, ill, megabytes, well } from '../../core/finding.ts';
 import { freeDiskMb, nearestFolder } from '../../workspace/free-disk.ts';
-import { type Finding, ill, megabytes, well } from './finding.ts';
 
 /** Below this much free space a checkout and a build can fail in the middle. */
 const leastFreeMegabytes = 1_024;

@@ -1,6 +1,7 @@
 import { systemChance } from '../../clock/system-chance.ts';
 import { systemClock } from '../../clock/system-clock.ts';
 import { toBatonError } from '../../core/baton-error.ts';
+import { type Finding, ill, well } from '../../core/finding.ts';
 import { harmlessLine } from '../../core/text/harmless-line.ts';
 import { probe } from '../../daemon/run-custody.ts';
 import type { Surroundings } from '../../daemon/surroundings.ts';
@@ -8,7 +9,6 @@ import { childEnvironment, usualVariables } from '../../process/child-environmen
 import type { Custody } from '../../process/containment/custody.ts';
 import { runToEnd } from '../../process/run-to-end.ts';
 import { checkFolder } from './check-folder.ts';
-import { type Finding, ill, well } from './finding.ts';
 
 /** With this one came `core.fsync`: older ones do not say when what a removal relies on is on the disk. */
 const oldestGit = [2, 36] as const;

@@ -1,12 +1,12 @@
 import { access, constants, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { toBatonError } from '../../core/baton-error.ts';
+import { type Finding, ill, illFrom, well } from '../../core/finding.ts';
 import type { RepositorySettings } from '../../core/settings.ts';
 import { harmlessLine } from '../../core/text/harmless-line.ts';
 import { hasCode } from '../../workspace/file-system.ts';
 import type { Git } from '../../workspace/git/git.ts';
 import { findCommonDirectory } from '../../workspace/git/source/source-repository.ts';
-import { type Finding, ill, illFrom, well } from './finding.ts';
 
 const check = 'repository_write';
 

@@ -1,6 +1,8 @@
 import { BatonError, toBatonError } from '../../core/baton-error.ts';
+import { doubtful, type Finding, illFrom, well } from '../../core/finding.ts';
 import type { RepositorySettings, Settings, WorkspaceSettings } from '../../core/settings.ts';
 import { harmlessLine } from '../../core/text/harmless-line.ts';
+import { findBackend } from '../../daemon/adapters.ts';
 import type { Surroundings } from '../../daemon/surroundings.ts';
 import type { LoadedWorkflow } from '../../workflow/load-workflow.ts';
 import { lookAt } from '../../workspace/file-system.ts';
@@ -10,7 +12,6 @@ import { unusableSource } from '../../workspace/git/source/source-errors.ts';
 import { findCommonDirectory } from '../../workspace/git/source/source-repository.ts';
 import { boundedGit } from './bounded-git.ts';
 import { checkRepositoryWrites } from './check-repository-writes.ts';
-import { doubtful, type Finding, illFrom, well } from './finding.ts';
 import { whatIsMade } from './what-is-made.ts';
 
 const check = 'repository';
@@ -23,7 +24,7 @@ export async function checkRepository(workflow: LoadedWorkflow, surroundings: Su
   const { workspace } = workflow.settings;
   const { repo, strategy } = workspace;
   const git = boundedGit(surroundings);
-  if (repo === null) return [withoutRepository(workflow.settings)];
+  if (repo === null) return [withoutRepository(workflow.settings, surroundings)];
   const readable =
     strategy === 'none'
       ? well(check, `${harmlessLine(repo.shown)}: workspaces begin empty (workspace.strategy is none)`, empty)
@@ -36,10 +37,10 @@ export async function checkRepository(workflow: LoadedWorkflow, surroundings: Su
 const empty = { code: 'empty_workspaces' };
 
 /** Work in a plain folder may be wanted, and hooks may clone; an agent that is to commit most likely lacks something. */
-function withoutRepository({ agent, hooks }: Settings): Finding {
+function withoutRepository({ agent, hooks }: Settings, surroundings: Surroundings): Finding {
   const message = 'none: workspaces begin empty';
-  if (agent.backend !== 'codex' || hooks.afterCreate !== null || hooks.beforeRun !== null)
-    return well(check, message, empty);
+  const { commitsWork } = findBackend(agent.backend, surroundings);
+  if (!commitsWork || hooks.afterCreate !== null || hooks.beforeRun !== null) return well(check, message, empty);
   const mend = 'set workspace.repo to a git repository with a first commit';
   return doubtful(check, `${message}, so what the agent makes is in no branch`, mend, { code: 'no_branch' });
 }

@@ -1,30 +1,30 @@
 import path from 'node:path';
-import { commandSettings } from '../../agent/command/command-agent.ts';
 import { systemChance } from '../../clock/system-chance.ts';
 import { systemClock } from '../../clock/system-clock.ts';
+import { type Finding, ill, megabytes, well } from '../../core/finding.ts';
 import type { Settings } from '../../core/settings.ts';
-import { workflowContext } from '../../daemon/adapters.ts';
+import { agentVariables, findBackend, findTracker, hostOf, workflowContext } from '../../daemon/adapters.ts';
+import { quietLogger } from '../../daemon/quiet-logger.ts';
+import { Remote } from '../../daemon/remote.ts';
+import { probe } from '../../daemon/run-custody.ts';
 import { stateFolder } from '../../daemon/state-folder.ts';
 import type { Surroundings } from '../../daemon/surroundings.ts';
-import { childEnvironment, usualVariables } from '../../process/child-environment.ts';
+import { createLimiterRegistry } from '../../http/limiter-registry.ts';
 import { freeMemoryMb } from '../../process/free-memory.ts';
-import { runToEnd } from '../../process/run-to-end.ts';
 import { inspectWorkflow } from '../../workflow/inspect-workflow.ts';
-import { checkCodex } from './check-codex.ts';
+import { nearestFolder } from '../../workspace/free-disk.ts';
 import { checkFolder } from './check-folder.ts';
 import { checkRepository } from './check-repository.ts';
-import { checkTracker } from './check-tracker.ts';
-import { type Finding, ill, megabytes, well } from './finding.ts';
 
 /** What one workflow file needs: a usable file, its folders, its repository, its tracker, its agent. */
 export async function checkWorkflow(workflow: string, surroundings: Surroundings): Promise<Finding[]> {
   const file = path.resolve(surroundings.cwd, workflow);
   const { workflow: loaded, problems } = inspectWorkflow(file, workflowContext(surroundings));
   const errors = problems.filter(({ severity }) => severity === 'error');
-  const mend = `baton validate '${file}'`;
+  const nextStep = `baton validate '${file}'`;
   if (loaded === null || errors.length > 0) {
     const message = `${file}: ${errors.map((error) => `${error.message} [${error.code}]`).join('; ')}`;
-    return [ill('workflow_file', message, mend, { code: 'unusable', path: file, problems: errors })];
+    return [ill('workflow_file', message, nextStep, { code: 'unusable', path: file, problems: errors })];
   }
   const { workspace, agent } = loaded.settings;
   return [
@@ -38,46 +38,47 @@ export async function checkWorkflow(workflow: string, surroundings: Surroundings
   ];
 }
 
+/** Its requests are in no store's count: a doctor makes no store. */
+async function checkTracker({ tracker, polling }: Settings, surroundings: Surroundings): Promise<readonly Finding[]> {
+  const { doctor } = findTracker(tracker.kind, surroundings);
+  if (doctor === undefined) return [];
+  await using remote = new Remote({
+    clock: systemClock,
+    logger: quietLogger,
+    surroundings,
+    store: { requestCounts: { add: async () => {}, series: async () => [] } },
+    limiters: createLimiterRegistry(systemClock),
+    budget: () => polling.budget,
+  });
+  return await doctor(tracker, { remote, clock: systemClock, logger: quietLogger });
+}
+
 async function checkMemory(floorMb: number): Promise<Finding> {
   const free = await freeMemoryMb();
   const floor = floorMb === 0 ? '' : `; nothing starts below ${megabytes(floorMb)} (agent.min_free_memory_mb)`;
   const message = `${megabytes(free)} free${floor}`;
   const facts = { free_mb: free, least_mb: floorMb };
   if (free >= floorMb) return well('memory', message, facts);
-  const mend = 'end other programs, or lower agent.min_free_memory_mb';
-  return ill('memory', message, mend, { code: 'low_memory', ...facts });
+  const nextStep = 'end other programs, or lower agent.min_free_memory_mb';
+  return ill('memory', message, nextStep, { code: 'low_memory', ...facts });
 }
 
 async function checkAgent(settings: Settings, surroundings: Surroundings): Promise<readonly Finding[]> {
-  const { backend } = settings.agent;
-  if (backend === 'codex') return checkCodex(settings, surroundings);
-  if (backend === 'rehearsal') return [well('agent_program', 'rehearsal: comes with Baton')];
-  return [await checkProgram(settings, surroundings)];
-}
-
-/**
- * A command is shell text; its first word that is no assignment is the program, and most often the one that is missing.
- * The shell that will run it is asked, for it also knows `exec`, `cd` and the like.
- */
-async function checkProgram(settings: Settings, surroundings: Surroundings): Promise<Finding> {
-  const { backend } = settings.agent;
-  const words = (commandSettings(settings).command ?? '').trim().split(/\s+/);
-  const program = words.find((word) => !/^[A-Za-z_]\w*=/.test(word)) ?? '';
-  const check = 'agent_program';
-  if (!/^[\w./+@:-]+$/.test(program))
-    return well(check, `${backend}: shell text that only a run can try: ${program}`, { code: 'not_tried' });
-  const { code, stdout } = await runToEnd(
-    {
-      command: 'sh',
-      args: ['-c', 'command -v "$1"', 'sh', program],
-      cwd: surroundings.cwd,
-      env: childEnvironment({ from: surroundings.env, allow: usualVariables, deny: [] }),
-      runId: systemChance.id(),
-      timeoutMs: 10_000,
-    },
-    { clock: systemClock, custody: 'group_only', daemonId: systemChance.id() },
-  );
-  if (code === 0) return well(check, `${backend}: ${stdout.trim()}`);
-  const mend = `install ${program}, or mend the command in the workflow file`;
-  return ill(check, `${backend}: "${program}" is not on the PATH`, mend, { code: 'not_on_path', program });
+  const backend = findBackend(settings.agent.backend, surroundings);
+  const { env, cwd, homeDir, tmpDir } = surroundings;
+  const daemonId = systemChance.id();
+  const { custody } = await probe(surroundings, daemonId);
+  const process = { clock: systemClock, custody, daemonId };
+  const near = await nearestFolder(settings.workspace.root).catch(() => null);
+  return backend.doctor({
+    settings,
+    process,
+    chance: systemChance,
+    host: hostOf(backend, surroundings),
+    env,
+    cwd,
+    homeDir,
+    scratchFolders: near === null ? [tmpDir] : [near.folder, tmpDir],
+    partsFor: (account) => ({ ...process, daemonEnv: env, ...agentVariables(settings, account, surroundings) }),
+  });
 }

@@ -1,38 +1,48 @@
 import { createInterface } from 'node:readline/promises';
+import type { AgentBackend } from '../../agent/backend.ts';
+import type { AdapterInit, InitAnswers, InitQuestion } from '../../core/adapter-init.ts';
 import { BatonError } from '../../core/baton-error.ts';
+import { adaptersIn, findBackend, findTracker } from '../../daemon/adapters.ts';
 import type { Surroundings } from '../../daemon/surroundings.ts';
+import type { TrackerAdapter } from '../../tracker/adapter.ts';
 import { repositoryAround } from './repository-around.ts';
 
 export interface InitFlags {
   readonly json?: boolean;
   readonly tracker?: string;
   readonly agent?: string;
-  readonly command?: string;
-  readonly projectSlug?: string;
   readonly label?: string;
   readonly repo?: string;
   /** Takes the default for every question. */
   readonly yes?: boolean;
+  /** The options that answer questions of the adapters, as `flagOf` names them. */
+  readonly [flag: string]: unknown;
 }
 
-export interface InitAnswers {
-  readonly tracker: string;
-  readonly agent: string;
-  readonly command: string | null;
-  readonly projectSlug: string | null;
-  /** The label that a ticket needs before Baton touches it; null for none. */
+export interface Chosen {
+  readonly tracker: TrackerAdapter;
+  readonly agent: AgentBackend;
+  /** What was answered to the questions of both. */
+  readonly answers: InitAnswers;
+  /** The label that an issue needs before Baton touches it; null for none. */
   readonly label: string | null;
   /** What each workspace is a checkout of; null for an empty directory. */
   readonly repo: string | null;
 }
 
-/** Asks what the flags leave open. Where nobody can answer, the defaults are taken. `target` is the file to be written. */
-export async function askPerson(flags: InitFlags, target: string, surroundings: Surroundings): Promise<InitAnswers> {
+/** Under which name the command line has the option of a question: `projectSlug` for `project_slug`. */
+function flagOf({ name }: InitQuestion): string {
+  return name.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+}
+
+/** Asks what the flags leave open. Without a terminal the defaults are taken. `target` is the file to be written. */
+export async function askPerson(flags: InitFlags, target: string, surroundings: Surroundings): Promise<Chosen> {
   const { stdin, stderr } = surroundings;
+  const { trackers, backends } = adaptersIn(surroundings);
   const canAsk = stdin.isTTY === true && flags.yes !== true && flags.json !== true;
   const terminal = canAsk ? createInterface({ input: stdin, output: stderr }) : null;
-  const ask = async (given: string | undefined, question: string, byDefault: string): Promise<string> => {
-    if (given !== undefined) return given.trim();
+  const ask = async (given: unknown, question: string, byDefault: string): Promise<string> => {
+    if (typeof given === 'string') return given.trim();
     if (terminal === null) return byDefault;
     const prompt = `${question} [${byDefault || 'none'}] `;
     // Ctrl-C and Ctrl-D end the question.
@@ -46,34 +56,44 @@ export async function askPerson(flags: InitFlags, target: string, surroundings: 
     });
     return answer.trim() === '' ? byDefault : answer.trim();
   };
+  const askAll = async ({ questions }: AdapterInit): Promise<[string, string][]> => {
+    const answers: [string, string][] = [];
+    for (const each of questions) answers.push([each.name, await ask(flags[flagOf(each)], each.question, '')]);
+    return answers.filter(([, answer]) => answer !== '');
+  };
   try {
-    const tracker = await ask(flags.tracker, "Where are the tickets: board (Baton's own), linear, memory?", 'board');
-    const isShared = tracker !== 'board' && tracker !== 'memory';
-    const projectSlug = isShared
-      ? await ask(flags.projectSlug, "The project's slug (the end of its address)?", '')
-      : '';
-    // In a tracker that others use, nothing may start because somebody files a ticket for a person.
-    const label = await ask(flags.label, 'Only tickets with this label (- for all)?', isShared ? 'baton' : '-');
-    const agent = await ask(
-      flags.agent,
-      'Which agent: codex, command (any program), rehearsal (scripted stand-in)?',
-      // Who names a program wants it run.
-      flags.command === undefined ? 'rehearsal' : 'command',
-    );
-    const command =
-      agent === 'command' ? await ask(flags.command, 'Its command (the prompt comes on standard input)?', '') : '';
+    const kinds = trackers.map(({ kind, init }) => named(kind, init)).join(', ');
+    const kind = await ask(flags.tracker, `Where are the issues: ${kinds}?`, trackers[0]?.kind ?? '');
+    const tracker = findTracker(kind, surroundings);
+    const ofTracker = await askAll(tracker.init);
+    // In a tracker that others use, nothing may start because somebody files an issue for a person.
+    const labelByDefault = tracker.init.isShared ? 'baton' : '-';
+    const label = await ask(flags.label, 'Only issues with this label (- for all)?', labelByDefault);
+    // Who gives an option of one backend wants that backend.
+    const isMeant = ({ init }: AgentBackend): boolean =>
+      init.questions.some((each) => flags[flagOf(each)] !== undefined);
+    const names = backends.map(({ name, init }) => named(name, init)).join(', ');
+    // Otherwise one that needs no login, so that the first start works.
+    const needsNothing = ({ needs }: AgentBackend): boolean => needs?.paths.length === 0 && needs.hosts.length === 0;
+    const offered = (backends.find(isMeant) ?? backends.find(needsNothing) ?? backends[0])?.name ?? '';
+    const name = await ask(flags.agent, `Which agent: ${names}?`, offered);
+    const agent = findBackend(name, surroundings);
+    const ofAgent = await askAll(agent.init);
     // Who runs it inside a repository most likely means that one.
     const here = (await repositoryAround(target, surroundings)) ?? '-';
     const repo = await ask(flags.repo, 'Git repository to work on, a path or a URL (- for none)?', here);
     return {
       tracker,
       agent,
-      command: command === '' ? null : command,
-      projectSlug: projectSlug === '' ? null : projectSlug,
+      answers: Object.fromEntries([...ofTracker, ...ofAgent]),
       label: label === '-' || label === '' ? null : label,
       repo: repo === '-' || repo === '' ? null : repo,
     };
   } finally {
     terminal?.close();
   }
+}
+
+function named(name: string, { about }: AdapterInit): string {
+  return about === null ? name : `${name} (${about})`;
 }

@@ -42,11 +42,11 @@ export function workspacesReport({ isInRepository, ...rest }: WorkspacesToCome):
 }
 
 /** For people. */
-export function workspaceLines(workspaces: WorkspacesToCome, agent: string): string[] {
+export function workspaceLines(workspaces: WorkspacesToCome, commitsWork: boolean): string[] {
   const { strategy, repository, isInRepository, problem } = workspaces;
   if (repository === null) {
     const empty = 'Workspaces begin empty; set workspace.repo to work on a repository.';
-    if (agent !== 'codex') return [empty];
+    if (!commitsWork) return [empty];
     // Only a branch brings its work to a person.
     const why = isInRepository ? 'No repository is named' : 'This is no git repository';
     return [`${why}: what the agent makes is in no branch.`, empty];

@@ -2,6 +2,7 @@ import { readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { BatonError } from '../../core/baton-error.ts';
 import { harmlessLine } from '../../core/text/harmless-line.ts';
+import { boardErrors } from '../../tracker/board/board-errors.ts';
 import { type ImportFormat, largestImportBytes, readImport } from '../../tracker/board/import/read-import.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { answer, type BoardContext } from './board-context.ts';
@@ -48,7 +49,7 @@ async function readSmall(file: string, { surroundings }: BoardContext): Promise<
     if (size > largestImportBytes) return Buffer.alloc(largestImportBytes + 1);
     return await readFile(place);
   } catch (cause) {
-    throw new BatonError('board_import_invalid', `The file ${place} cannot be read.`, {
+    throw new BatonError(boardErrors.board_import_invalid, `The file ${place} cannot be read.`, {
       cause,
       nextStep: 'Check the path and that you may read it.',
     });

@@ -1,6 +1,5 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import { type BoardStatus, boardStatuses } from '../../core/issue/board-status.ts';
-import { readBoardStatus } from '../../core/issue/board-transitions.ts';
+import { type BoardStatus, boardStatuses, readBoardStatus } from '../../core/issue/board-status.ts';
 
 /** What `add` and `edit` may set. `none` takes away what is there. */
 export interface IssueFlags {

@@ -11,15 +11,16 @@ export async function openBoardBeside(place: BoardPlace, surroundings: Surroundi
   const workplace = await openWorkplace(place, surroundings);
   let changed = false;
   try {
-    const board = openBoard(workplace.settings.tracker, {
+    const storage = {
       clock: systemClock,
       chance: systemChance,
       store: workplace.store,
       project: workplace.project.id,
-      onBoardChange: () => {
+      onChange: () => {
         changed = true;
       },
-    });
+    };
+    const board = openBoard(workplace.settings.tracker, storage, surroundings);
     return {
       board,
       readWork: (issueId) => readWork(workplace.store, workplace.project.id, issueId),

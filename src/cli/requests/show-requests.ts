@@ -70,7 +70,7 @@ function nothingSent(trackerKind: string, budget: PollingSettings['budget'], hou
   ];
   return [
     `Nothing was sent to a remote service today or in the last ${hours === 1 ? 'hour' : `${hours} hours`}.`,
-    `Counted is each request of the tracker (${trackerKind}; board and memory send none), failed ones too: by provider,`,
+    `Counted is each request of the tracker (${trackerKind}; one on this machine sends none), failed ones too: by provider,`,
     'route, method, status class, job and cause, with bytes and latency.',
     ...(bounds.length === 0 ? [] : [`The budget of each provider: ${bounds.join(', ')}.`]),
   ];

@@ -44,7 +44,7 @@ export async function restore(
     if (!isInUse) throw thrown;
     if (!replace) {
       const nextStep = 'Add --replace: the content is exchanged under the running daemon, and the old one is kept.';
-      throw new BatonError(thrown.code, thrown.message, { cause: thrown, details: thrown.details, nextStep });
+      throw new BatonError(thrown, thrown.message, { cause: thrown, details: thrown.details, nextStep });
     }
     kept = await restoreLive({ file: source, url, clock: systemClock });
     await askDaemon(socket, 'reload', systemClock);

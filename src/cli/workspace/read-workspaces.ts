@@ -76,9 +76,9 @@ async function readIssues(workplace: Workplace, ids: readonly string[]): Promise
   }
 }
 
-export function trackerOf({ store, project, settings, remote }: Workplace): Tracker {
-  const board = { clock: systemClock, chance: systemChance, store, project: project.id, onBoardChange: () => {} };
-  return trackerMaker({ ...board, remote, logger: quietLogger })(settings);
+export function trackerOf({ store, project, settings, remote, surroundings }: Workplace): Tracker {
+  const storage = { clock: systemClock, chance: systemChance, store, project: project.id, onChange: () => {} };
+  return trackerMaker({ clock: systemClock, logger: quietLogger, remote, storage }, surroundings)(settings);
 }
 
 /** Whether a name means this workspace: the id or name of its issue, or the name of its folder. */

@@ -1,4 +1,4 @@
-import type { ErrorCode } from '../error-catalogue.ts';
+import type { AnyErrorCode } from '../error-catalogue.ts';
 
 /** Answers to a command that was carried out, or whose effect was already there. */
 const doneAnswers = {
@@ -102,7 +102,7 @@ export type CommandAnswerCode = keyof typeof commandAnswers;
 export interface CommandAnswer {
   readonly status: 'done' | 'refused';
   /** A refusal that comes from an error has the code of that error. */
-  readonly code: CommandAnswerCode | ErrorCode;
+  readonly code: CommandAnswerCode | AnyErrorCode;
   readonly text: string;
   /** Names and numbers of the text that a program may want; JSON data. Of an error its details. */
   readonly data: Readonly<Record<string, unknown>>;
@@ -113,7 +113,7 @@ export function done(code: keyof typeof doneAnswers, text: string, data: Command
 }
 
 export function refused(
-  code: keyof typeof refusals | ErrorCode,
+  code: keyof typeof refusals | AnyErrorCode,
   text: string,
   data: CommandAnswer['data'] = {},
 ): CommandAnswer {

@@ -1,6 +1,6 @@
 import type { BatonError } from '../baton-error.ts';
 import { retryCommand, survivesReason } from '../command/retry-command.ts';
-import type { ErrorCode } from '../error-catalogue.ts';
+import type { AnyErrorCode } from '../error-catalogue.ts';
 import type { AgentSettings } from '../settings.ts';
 import { harmlessLine } from '../text/harmless-line.ts';
 import type { RetryKind } from '../workflow.ts';
@@ -44,11 +44,11 @@ export type ExitDecision =
       /** What the next run does differently because this one died of its context. */
       readonly recovery: RecoveryStep | null;
     }
-  | { readonly action: 'hold'; readonly code: ErrorCode; readonly reason: string }
+  | { readonly action: 'hold'; readonly code: AnyErrorCode; readonly reason: string }
   | { readonly action: 'release' };
 
 /** No retry helps with these, but when the issue has moved on no person has to be asked. */
-const needsPersonIfActive: ReadonlySet<ErrorCode> = new Set([
+const needsPersonIfActive: ReadonlySet<AnyErrorCode> = new Set([
   'agent_auth_failed',
   'agent_thread_in_use',
   'run_stalemate',

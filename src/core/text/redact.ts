@@ -122,7 +122,7 @@ function walkError(error: Error, rule: TextRule, depth: number): Error {
   const options = clean.cause === undefined ? {} : { cause: clean.cause };
   const copy =
     error instanceof BatonError
-      ? new BatonError(error.code, clean.message, { ...options, ...clean.own })
+      ? new BatonError(error, clean.message, { ...options, ...clean.own })
       : Object.assign(new Error(clean.message, options), { name: error.name, ...clean.own });
   if (clean.stack !== undefined) copy.stack = clean.stack;
   return copy;

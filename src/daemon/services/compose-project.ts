@@ -8,7 +8,9 @@ import type { ApiProject } from '../../server/api/api-project.ts';
 import type { RunEvent } from '../../server/api/schema/run.ts';
 import { timeText } from '../../server/api/time-text.ts';
 import type { Store } from '../../store/store.ts';
+import type { RunRecord } from '../../store/tables/runs.ts';
 import type { TranscriptReader } from '../../store/transcripts/transcript-files.ts';
+import type { IssueDesk } from '../../tracker/tracker.ts';
 import type { LoadedWorkflow } from '../../workflow/load-workflow.ts';
 import type { WorkflowFile } from '../../workflow/workflow-file.ts';
 import type { Checkouts } from '../../workspace/git/checkout/checkout.ts';
@@ -20,7 +22,6 @@ import { configurationReport } from './configuration-report.ts';
 import { describeProject } from './describe-project.ts';
 import { healthReport } from './health-report.ts';
 import { requestReport } from './request-report.ts';
-import { resumeLine } from './resume-line.ts';
 import type { RunEvents } from './run-events.ts';
 import { salvageReport } from './salvage-report.ts';
 import { submitFor } from './submit-for.ts';
@@ -40,6 +41,9 @@ export interface ApiProjectParts {
   readonly ground: WorkspaceGround;
   readonly findCheckout: (settings: Settings) => Checkouts['find'];
   readonly salvageFor: (settings: Settings) => Salvage;
+  /** Where people change issues through Baton; null where its tracker is another. */
+  readonly desk: () => IssueDesk | null;
+  readonly resumeLine: (settings: Settings, run: RunRecord) => Promise<string | null>;
   readonly lastTick: () => Health['tick'] | null;
   readonly delay: LoopDelay;
   readonly place: { readonly workflowPath: string; readonly stateDir: string };
@@ -65,7 +69,8 @@ export function composeApiProject(parts: ApiProjectParts): ApiProject {
     id: project,
     tables: store,
     transcripts,
-    describe: () => describeProject(loaded(), version),
+    describe: () => describeProject(loaded(), parts.desk(), version),
+    movesFrom: (state) => parts.desk()?.movesFrom(state) ?? [],
     read: () => orchestrator.read(),
     watch: (watcher) => orchestrator.onChange(watcher),
     watchRuns: (watcher) => parts.runEvents.watch(watcher),
@@ -84,15 +89,17 @@ export function composeApiProject(parts: ApiProjectParts): ApiProject {
     submit: (request, author) =>
       submitFor(
         {
-          ...{ store, project, orchestrator, stateDir: parts.place.stateDir },
-          settings: () => loaded().settings,
+          store,
+          project,
+          orchestrator,
+          resumeLine: (run) => parts.resumeLine(loaded().settings, run),
         },
         request,
         author,
       ),
     resumeCommand: async (runId) => {
       const run = await store.runs.read(runId);
-      return run === null ? null : resumeLine(loaded().settings, run, parts.place.stateDir);
+      return run === null ? null : parts.resumeLine(loaded().settings, run);
     },
     diff: (issueId) => diffOfIssue({ runs: store.runs, project }, issueId, diffOf, deliveredDiff),
     configuration: () => {

@@ -1,20 +1,18 @@
 import { whyNotForRuns } from '../../core/command/command.ts';
 import type { Author } from '../../core/issue/author.ts';
-import type { Settings } from '../../core/settings.ts';
 import type { Orchestrator } from '../../orchestrator/orchestrator.ts';
 import type { SubmittedCommand } from '../../server/api/api-project.ts';
 import type { CommandRequest } from '../../server/api/schema/command.ts';
 import type { Store } from '../../store/store.ts';
 import type { Command } from '../../store/tables/commands.ts';
+import type { RunRecord } from '../../store/tables/runs.ts';
 import { commandRefused, giveCommand } from './give-command.ts';
-import { resumeLine } from './resume-line.ts';
 
 export interface SubmitParts {
   readonly store: Store;
   readonly project: string;
   readonly orchestrator: Orchestrator;
-  readonly settings: () => Settings;
-  readonly stateDir: string;
+  readonly resumeLine: (run: RunRecord) => Promise<string | null>;
 }
 
 /** Gives a command that came over the API, and tells what a person needs to know besides its answer. */
@@ -51,7 +49,7 @@ async function factsOf(parts: SubmitParts, command: Command): Promise<Readonly<R
   return {
     run_id: run.runId,
     workspace_path: run.workspace,
-    resume_command: await resumeLine(parts.settings(), run, parts.stateDir),
+    resume_command: await parts.resumeLine(run),
     // An agent is given time to end by itself: the stream tells when it has.
     run_ended: run.finish !== null,
   };

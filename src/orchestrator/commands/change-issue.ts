@@ -1,14 +1,10 @@
 import { toBatonError } from '../../core/baton-error.ts';
 import type { CommandKind } from '../../core/command/command.ts';
 import { type CommandAnswer, done, refused } from '../../core/command/command-answers.ts';
-import type { Store } from '../../store/store.ts';
 import type { Command } from '../../store/tables/commands.ts';
-import type { IssueDesk } from '../parts.ts';
+import type { BaseParts } from '../parts.ts';
 
-export interface ChangeIssueParts {
-  readonly store: Store;
-  readonly issueDesk?: () => IssueDesk | null;
-}
+export type ChangeIssueParts = Pick<BaseParts, 'source' | 'store' | 'trackerFor'>;
 
 const deskKinds = ['issue_move', 'issue_comment', 'issue_file', 'issue_edit'] as const;
 
@@ -25,8 +21,8 @@ export async function changeIssue(
   { id, author, payload, begun }: Command,
   kind: DeskKind,
 ): Promise<CommandAnswer> {
-  const desk = parts.issueDesk?.() ?? null;
-  if (desk === null) return refused('tracker_elsewhere', 'Another tracker keeps these issues. Change them there.');
+  const { desk } = parts.trackerFor(parts.source.read().workflow.settings);
+  if (desk === undefined) return refused('tracker_elsewhere', 'Another tracker keeps these issues. Change them there.');
   const { issue, to, text, reason, ...fields } = payload;
   const by = { commandId: id, author, reason: typeof reason === 'string' ? reason : null };
   try {

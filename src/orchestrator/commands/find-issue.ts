@@ -1,6 +1,5 @@
 import type { Clock } from '../../clock/clock.ts';
 import { BatonError } from '../../core/baton-error.ts';
-import { boardStatuses } from '../../core/issue/board-status.ts';
 import { type Issue, isMeantBy } from '../../core/issue/issue.ts';
 import type { IssueName } from '../claims/claim.ts';
 import type { Claims } from '../claims/claims.ts';
@@ -42,9 +41,10 @@ export async function findIssue(parts: FindIssueParts, reference: string): Promi
   if (byId !== null) return { issue: byId, fresh: byId };
   const { settings } = source.read().workflow;
   const { activeStates, terminalStates, reviewStates } = settings.tracker;
+  const { isLocal, desk } = trackerFor(settings);
   const states =
-    trackerFor(settings).isLocal === true
-      ? [...new Set([...activeStates, ...reviewStates, ...terminalStates, ...boardStatuses])]
+    isLocal === true
+      ? [...new Set([...activeStates, ...reviewStates, ...terminalStates, ...(desk?.states ?? [])])]
       : activeStates;
   const listed = (await reads.byStates(states, caller)).find(isMeant);
   return listed === undefined ? null : { issue: listed, fresh: listed };

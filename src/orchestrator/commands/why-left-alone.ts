@@ -7,27 +7,24 @@ import {
   retryCommand,
 } from '../../core/command/retry-command.ts';
 import { stateClass } from '../../core/dispatch/eligibility.ts';
-import { boardStatuses } from '../../core/issue/board-status.ts';
-import { allowedMoves } from '../../core/issue/board-transitions.ts';
 import { type Issue, normalizeState } from '../../core/issue/issue.ts';
 import type { TrackerSettings } from '../../core/settings.ts';
 import { harmlessLine } from '../../core/text/harmless-line.ts';
+import type { IssueDesk } from '../../tracker/tracker.ts';
 import type { IssueName } from '../claims/claim.ts';
 import type { FindIssueParts, FoundIssue } from './find-issue.ts';
 
-/** Baton's own board, where a person moves and comments with a command. */
-const ownBoard = 'board';
-
 /** The refusal of a command about an issue that no agent will work on, with the way back; null when one may. */
 export async function whyLeftAlone(
-  { claims, store, project, source }: FindIssueParts,
+  { claims, store, project, source, trackerFor }: FindIssueParts,
   { fresh }: FoundIssue,
 ): Promise<CommandAnswer | null> {
-  const { tracker } = source.read().workflow.settings;
+  const { settings } = source.read().workflow;
+  const { tracker } = settings;
   if (fresh === null || stateClass(fresh.state, tracker) === 'active') return null;
   if (claims.has(fresh.id) || (await store.claims.read({ project, issueId: fresh.id })) !== null) return null;
   const shown = `${harmlessLine(fresh.identifier)} is in "${harmlessLine(fresh.state)}", which is not an active state`;
-  const way = wayBack(fresh, tracker);
+  const way = wayBack(fresh, tracker, trackerFor(settings).desk);
   return refused('issue_not_active', `${shown}. To have it worked on again: ${way.text}`, {
     state: fresh.state,
     move_to: way.states,
@@ -36,13 +33,12 @@ export async function whyLeftAlone(
 
 function wayBack(
   { identifier, state }: Issue,
-  { kind, activeStates }: TrackerSettings,
+  { activeStates }: TrackerSettings,
+  desk: IssueDesk | undefined,
 ): { readonly text: string; readonly states: readonly string[] } {
-  const from = boardStatuses.find((status) => status === normalizeState(state));
   const active = new Set(activeStates.map(normalizeState));
-  const to =
-    kind === ownBoard && from !== undefined ? allowedMoves(from, 'person').find((each) => active.has(each)) : null;
-  if (to != null) return { text: moveCommand(identifier, to), states: [to] };
+  const move = desk?.movesFrom(state).find(({ to, whyNot }) => whyNot === null && active.has(normalizeState(to)));
+  if (move !== undefined) return { text: moveCommand(identifier, move.to), states: [move.to] };
   const names = activeStates.map((name) => `"${harmlessLine(name)}"`).join(', ');
   return { text: `move it to one of ${names} in the tracker`, states: activeStates };
 }
@@ -57,7 +53,10 @@ export function noSuchIssue({ source, trackerFor }: FindIssueParts, reference: s
 }
 
 /** The refusal of a message where no agent is running, with what reaches the next agent instead. */
-export function nobodyHears({ claims, source }: FindIssueParts, { id, identifier }: IssueName): CommandAnswer {
+export function nobodyHears(
+  { claims, source, trackerFor }: FindIssueParts,
+  { id, identifier }: IssueName,
+): CommandAnswer {
   const code = claims.held.get(id)?.code ?? null;
   const answer = (instead: string): CommandAnswer =>
     refused('not_running', `No agent is working on ${harmlessLine(identifier)} to get the message. ${instead}`, {
@@ -65,7 +64,7 @@ export function nobodyHears({ claims, source }: FindIssueParts, { id, identifier
     });
   if (code === 'taken_over') return answer(`To tell the next agent: ${handbackCommand(identifier)} --note TEXT`);
   if (code === 'agent_input_required') return answer(`The issue waits for an answer: ${askCommand(identifier)}`);
-  const { kind } = source.read().workflow.settings.tracker;
-  const comment = kind === ownBoard ? ` (${commentCommand(identifier)})` : '';
+  const { desk } = trackerFor(source.read().workflow.settings);
+  const comment = desk === undefined ? '' : ` (${commentCommand(identifier)})`;
   return answer(`The next agent reads a comment on the issue${comment}; to start it now: ${retryCommand(identifier)}`);
 }

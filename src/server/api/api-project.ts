@@ -31,6 +31,8 @@ export interface ApiProject {
   >;
   readonly transcripts: TranscriptReader;
   describe(): Project;
+  /** Where a person may move an issue from this state through Baton; none where that is done in the tracker. */
+  movesFrom(state: string): readonly { readonly to: string; readonly whyNot: string | null }[];
   /** What is going on, at this instant. */
   read(): ReadModel;
   /** Calls the watcher after each change of what `read` gives; gives what ends that. */

@@ -1,9 +1,9 @@
 import { type BatonError, toBatonError } from '../../core/baton-error.ts';
-import type { ErrorCode } from '../../core/error-catalogue.ts';
+import type { AnyErrorCode } from '../../core/error-catalogue.ts';
 import { symphonyTexts } from '../symphony-fixed-texts.ts';
 
 /** Which answer an error of the house is; what is not named here is a failure of ours. */
-const statuses: Readonly<Partial<Record<ErrorCode, number>>> = {
+const statuses: Readonly<Partial<Record<AnyErrorCode, number>>> = {
   command_refused: 409,
   tracker_issue_not_found: 404,
   run_not_found: 404,

@@ -1,12 +1,13 @@
 import { BatonError, toBatonError } from '../../core/baton-error.ts';
-import { boardStatuses } from '../../core/issue/board-status.ts';
-import { readBoardStatus } from '../../core/issue/board-transitions.ts';
+import { boardStatuses, readBoardStatus } from '../../core/issue/board-status.ts';
 import { type Issue, normalizeState } from '../../core/issue/issue.ts';
 import type { Store } from '../../store/store.ts';
 import type { BoardIssue } from '../../store/tables/board-issues.ts';
 import { commentAuthor, latestComments } from '../latest-comments.ts';
 import type { Tracker } from '../tracker.ts';
 import type { Board } from './board.ts';
+import { createBoardDesk } from './board-desk.ts';
+import { boardProfile } from './profile.ts';
 import { requireIssue } from './require-issue.ts';
 import { createReadAuthors, type ReadAuthors } from './text-authors.ts';
 
@@ -15,9 +16,10 @@ export function createBoardTracker(board: Board, store: Store): Tracker {
   const { project } = board;
   const authorsOf = createReadAuthors(store, project);
   return {
-    kind: 'board',
+    kind: boardProfile.kind,
     startMove: { from: 'todo', to: 'in_progress' },
     isLocal: true,
+    desk: createBoardDesk(board),
     fetchByStates: async (states, ask) => {
       ask?.signal?.throwIfAborted();
       const wanted = new Set(states.map(normalizeState));

@@ -1,27 +1,22 @@
-import type { Chance } from '../../clock/chance.ts';
-import type { Clock } from '../../clock/clock.ts';
 import type { Author } from '../../core/issue/author.ts';
 import type { BoardStatus } from '../../core/issue/board-status.ts';
-import type { Store } from '../../store/store.ts';
 import type { BoardComment } from '../../store/tables/board-comments.ts';
 import type { BoardIssue } from '../../store/tables/board-issues.ts';
-import { blockIssue, unblockIssue } from './block-issue.ts';
-import { commentOnIssue } from './comment-on-issue.ts';
+import type { BoardParts } from './board-parts.ts';
+import { blockIssue, commentOnIssue, editIssue, moveIssue, unblockIssue } from './change-issue.ts';
 import { createIssue } from './create-issue.ts';
-import { editIssue } from './edit-issue.ts';
 import { findIssue } from './find-issue.ts';
 import type { ImportEntry } from './import/import-entry.ts';
 import { type Imported, importIssues } from './import/import-issues.ts';
 import type { ChangeBy, IssueEdit, NewIssue } from './issue-fields.ts';
 import { type ListQuery, listIssues } from './list-issues.ts';
-import { moveIssue } from './move-issue.ts';
 import { type BoardColumn, type IssueDetails, readColumns, readDetails, readParents } from './read-board.ts';
 
 /**
  * Baton's own board over the store. What must hold:
  *
  * - A change and its history are one transaction; replaying the history from its first entry gives the present issue.
- * - A status changes only along `core/issue/board-transitions.ts`, whoever races for it: a change that lost decides again.
+ * - A status changes only along `board-transitions.ts`, whoever races for it: a change that lost decides again.
  * - No issue waits for itself or is its own ancestor, over however many others.
  * - What changes nothing writes nothing and wakes nobody.
  *
@@ -49,18 +44,6 @@ export interface Board {
   details(id: string): Promise<IssueDetails>;
   /** The identifiers of the issues' parents, by the parent's id. */
   parentsOf(issues: readonly BoardIssue[]): Promise<ReadonlyMap<string, string>>;
-}
-
-export interface BoardParts {
-  readonly store: Store;
-  /** The id of the project in the store. */
-  readonly project: string;
-  /** Of new identifiers, such as `BAT`. */
-  readonly prefix: string;
-  readonly clock: Clock;
-  readonly chance: Chance;
-  /** Called after each change is committed, to wake the orchestrator. Must not throw. */
-  readonly onChange: () => void;
 }
 
 export function createBoard(parts: BoardParts): Board {

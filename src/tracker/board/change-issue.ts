@@ -1,10 +1,95 @@
 import { BatonError } from '../../core/baton-error.ts';
+import type { Author } from '../../core/issue/author.ts';
+import type { BoardStatus } from '../../core/issue/board-status.ts';
 import type { StoreTables } from '../../store/store.ts';
-import type { BoardIssue } from '../../store/tables/board-issues.ts';
-import type { BoardParts } from './board.ts';
+import type { BoardComment } from '../../store/tables/board-comments.ts';
+import type { BoardIssue, BoardIssuePatch } from '../../store/tables/board-issues.ts';
+import type { BoardParts } from './board-parts.ts';
+import { allowedMoves, boardOwner, whyMoveRefused } from './board-transitions.ts';
 import { changeEntries, type IssueFacts, issueFacts } from './history-entries.ts';
-import { type ChangeBy, changeBy, checked } from './issue-fields.ts';
+import { type ChangeBy, changeBy, checked, commentBody, type IssueEdit, issueEdit } from './issue-fields.ts';
+import { refuseBlockerCycle, refuseParentCycle } from './refuse-cycle.ts';
 import { requireIssue } from './require-issue.ts';
+
+/** Changes the fields that the edit names and that are not so already. */
+export function editIssue(parts: BoardParts, id: string, edit: IssueEdit, by: ChangeBy): Promise<BoardIssue> {
+  // A key that is there but undefined means the same as one that is not: nothing is asked for.
+  const asked = Object.fromEntries(Object.entries(edit).filter(([, value]) => value !== undefined));
+  const wanted = checked(issueEdit, asked, 'edit');
+  return changeIssue(parts, id, by, async (tables, before, at) => {
+    const patch = differences(before, wanted);
+    if (Object.keys(patch).length === 0) return before;
+    if (typeof patch.parentId === 'string') await refuseParentCycle(tables, parts.project, before, patch.parentId);
+    return tables.boardIssues.update({ project: parts.project, issueId: id }, patch, at);
+  });
+}
+
+function differences(before: BoardIssue, wanted: ReturnType<typeof issueEdit.parse>): BoardIssuePatch {
+  const plain = (value: unknown): string => JSON.stringify(Array.isArray(value) ? value.toSorted() : value);
+  const fields = Object.entries(wanted).filter(
+    // The edit's fields are a part of the issue's.
+    ([field, value]) => value !== undefined && plain(value) !== plain(before[field as keyof BoardIssue]),
+  );
+  return Object.fromEntries(fields);
+}
+
+/** Moves an issue along the map, from the status it has at that instant. To where it is already is no move. */
+export function moveIssue(parts: BoardParts, id: string, to: BoardStatus, by: ChangeBy): Promise<BoardIssue> {
+  return changeIssue(parts, id, by, async (tables, before, at) => {
+    if (before.status === to) return before;
+    refuseMove(before, to, by);
+    return tables.boardIssues.setStatus({ project: parts.project, issueId: id }, { from: before.status, to }, at);
+  });
+}
+
+function refuseMove({ identifier, status }: BoardIssue, to: BoardStatus, { author }: ChangeBy): void {
+  const owner = boardOwner(author);
+  const why = whyMoveRefused(status, to, owner);
+  if (why === null) return;
+  throw new BatonError('board_move_refused', `${identifier} cannot be moved: ${why}.`, {
+    details: { identifier, from: status, to, allowed: allowedMoves(status, owner) },
+  });
+}
+
+/** Makes an issue wait for another. */
+export function blockIssue(parts: BoardParts, id: string, blockerId: string, by: ChangeBy): Promise<BoardIssue> {
+  const { project } = parts;
+  return changeIssue(parts, id, by, async (tables, before, at) => {
+    const blocker = await requireIssue(tables, project, blockerId);
+    await refuseBlockerCycle(tables, project, before, blocker);
+    const isNew = await tables.boardIssues.addBlocker({ project, issueId: id }, blockerId);
+    return isNew ? tables.boardIssues.update({ project, issueId: id }, {}, at) : before;
+  });
+}
+
+/** Makes an issue not wait for another any more. */
+export function unblockIssue(parts: BoardParts, id: string, blockerId: string, by: ChangeBy): Promise<BoardIssue> {
+  const { project } = parts;
+  return changeIssue(parts, id, by, async (tables, before, at) => {
+    const wasThere = await tables.boardIssues.removeBlocker({ project, issueId: id }, blockerId);
+    return wasThere ? tables.boardIssues.update({ project, issueId: id }, {}, at) : before;
+  });
+}
+
+/** Says something about an issue. A comment carries its own author and time, so history does not repeat it. */
+export async function commentOnIssue(
+  parts: BoardParts,
+  id: string,
+  body: string,
+  author: Author,
+): Promise<BoardComment> {
+  checked(changeBy, { author }, 'change');
+  const text = checked(commentBody, body, 'comment');
+  const { store, project, clock } = parts;
+  const comment = await store.transaction(async (tables) => {
+    // In the order of their numbers, so that who reads on from the last one misses none.
+    await tables.boardIssues.lock(project);
+    await requireIssue(tables, project, id);
+    return tables.boardComments.add({ project, issueId: id }, { author, body: text, at: clock.now() });
+  });
+  parts.onChange();
+  return comment;
+}
 
 /** Each lost race means that somebody else's change was stored, so more than a few in a row are a sign of a storm. */
 const mostAttempts = 10;
@@ -14,7 +99,7 @@ const mostAttempts = 10;
  * gives the issue after the change, the same issue when nothing is to be changed, or null when the issue is not any
  * more what it was given; then everything is read and decided again.
  */
-export async function changeIssue(
+async function changeIssue(
   parts: BoardParts,
   id: string,
   by: ChangeBy,

@@ -1,7 +1,7 @@
 import { BatonError } from '../../core/baton-error.ts';
-import { boardOwner, firstStatuses } from '../../core/issue/board-transitions.ts';
 import type { BoardIssue } from '../../store/tables/board-issues.ts';
-import type { BoardParts } from './board.ts';
+import type { BoardParts } from './board-parts.ts';
+import { boardOwner, firstStatuses } from './board-transitions.ts';
 import { readFacts } from './change-issue.ts';
 import { createdEntry } from './history-entries.ts';
 import { type ChangeBy, changeBy, checked, type NewIssue, newIssue } from './issue-fields.ts';

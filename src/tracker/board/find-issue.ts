@@ -1,6 +1,6 @@
 import { BatonError } from '../../core/baton-error.ts';
 import type { BoardIssue } from '../../store/tables/board-issues.ts';
-import type { BoardParts } from './board.ts';
+import type { BoardParts } from './board-parts.ts';
 
 /** How many issues are proposed to somebody who named none that is there. */
 const mostProposed = 3;

@@ -3,9 +3,10 @@ import { BatonError } from '../../core/baton-error.ts';
 import type { Author } from '../../core/issue/author.ts';
 import { boardStatuses } from '../../core/issue/board-status.ts';
 import { normalizeLabels } from '../../core/issue/issue.ts';
-import { isPlausibleBranch } from './plausible-branch.ts';
+import { boardErrors } from './board-errors.ts';
 
 const longestTitle = 500;
+const longestBranch = 250;
 const longestDescriptionBytes = 256 * 1024;
 const longestCommentBytes = 64 * 1024;
 const longestReason = 2_000;
@@ -100,7 +101,9 @@ export function checked<Schema extends z.ZodType>(schema: Schema, input: unknown
   if (parsed.success) return parsed.data;
   const problems = fieldProblems(parsed.error);
   const said = problems.map(({ message }) => message).join('; ');
-  throw new BatonError('board_issue_invalid', `The ${what} cannot be used: ${said}.`, { details: { problems } });
+  throw new BatonError(boardErrors.board_issue_invalid, `The ${what} cannot be used: ${said}.`, {
+    details: { problems },
+  });
 }
 
 /** A field that is wrong, and the same for people. The field is empty when the input as a whole is wrong. */
@@ -126,4 +129,17 @@ export function fieldProblems(error: z.ZodError): FieldProblem[] {
 
 function blankAsNull(value: string): string | null {
   return value.trim() === '' ? null : value;
+}
+
+/** What `git check-ref-format --branch` would refuse, as far as a name alone tells. */
+function isPlausibleBranch(name: string): boolean {
+  const parts = name.split('/');
+  return (
+    name.length <= longestBranch &&
+    name !== '@' &&
+    !name.startsWith('-') &&
+    !/[\s\p{Cc}~^:?*[\\]|\.\.|@\{/u.test(name) &&
+    !name.endsWith('.') &&
+    parts.every((part) => part !== '' && !part.startsWith('.') && !part.endsWith('.lock'))
+  );
 }

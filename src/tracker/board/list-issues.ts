@@ -1,7 +1,7 @@
 import type { BoardStatus } from '../../core/issue/board-status.ts';
 import { normalizeLabels } from '../../core/issue/issue.ts';
 import type { BoardIssue } from '../../store/tables/board-issues.ts';
-import type { BoardParts } from './board.ts';
+import type { BoardParts } from './board-parts.ts';
 
 export interface ListQuery {
   /** None means all. */

@@ -2,7 +2,7 @@ import { type BoardStatus, boardStatuses } from '../../core/issue/board-status.t
 import type { BoardComment } from '../../store/tables/board-comments.ts';
 import type { BoardHistoryEntry } from '../../store/tables/board-history.ts';
 import type { BoardIssue } from '../../store/tables/board-issues.ts';
-import type { BoardParts } from './board.ts';
+import type { BoardParts } from './board-parts.ts';
 import { requireIssue } from './require-issue.ts';
 
 export interface BoardColumn {

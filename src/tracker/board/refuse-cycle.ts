@@ -1,6 +1,7 @@
 import { BatonError } from '../../core/baton-error.ts';
 import type { StoreTables } from '../../store/store.ts';
 import type { BoardIssue } from '../../store/tables/board-issues.ts';
+import { boardErrors } from './board-errors.ts';
 
 /** How many issues of a cycle the message names; all of them are in the details. */
 const longestShown = 12;
@@ -36,7 +37,7 @@ function cycle(links: 'blockers' | 'parents', identifiers: readonly string[], wh
   const isLong = identifiers.length > longestShown;
   const shown = isLong ? [...identifiers.slice(0, longestShown - 2), '…', identifiers.at(-1)] : identifiers;
   const text = `${identifiers[0]} ${what}: ${shown.join(` ${link} `)}.`;
-  return new BatonError('board_cycle', text, { details: { links, cycle: identifiers } });
+  return new BatonError(boardErrors.board_cycle, text, { details: { links, cycle: identifiers } });
 }
 
 /** The identifiers on a shortest way from one issue to another, both included; null when there is none. */

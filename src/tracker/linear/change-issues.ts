@@ -4,11 +4,10 @@ import { normalizeState } from '../../core/issue/issue.ts';
 import type { Ask, TrackerChanges } from '../tracker.ts';
 import { unknownPayload } from './call/call-linear.ts';
 import { commentOperation, longLists, moveIssueOperation, teamStatesOperation } from './call/documents.ts';
-import { forAgent } from './for-agent.ts';
 import { completeLists } from './read/complete-lists.ts';
 import { isPossibleId, withIds } from './read/issue-filters.ts';
-import { issueNotFound } from './read/issue-not-found.ts';
 import { readRecord } from './read/linear-record.ts';
+import { forAgent, issueNotFound } from './read/read-comments.ts';
 import type { ReadParts } from './read/read-issues.ts';
 import { type DispatchRules, toIssue } from './read/to-issue.ts';
 

@@ -1,8 +1,9 @@
-import type { ErrorCode } from '../../core/error-catalogue.ts';
+import type { AnyErrorCode } from '../../core/error-catalogue.ts';
 import type { Problem, ProblemDetails } from '../../core/problem.ts';
 import { isSecureEnough } from '../../core/requests/endpoint.ts';
 import { Secret } from '../../core/text/secret.ts';
 import type { TrackerProfile } from '../../core/tracker-profile.ts';
+import { linearErrors } from './linear-errors.ts';
 import { isToolScope, toolScopes } from './linear-settings.ts';
 
 /** The `linear` kind in a workflow file. All keys may also stand directly under `tracker`, as they first did. */
@@ -64,9 +65,10 @@ export const linearProfile: TrackerProfile = {
       default: 'project',
     },
   ],
+  errors: linearErrors,
   check(provider) {
     const problems: Problem[] = [];
-    const refuse = (name: string, wish: string, code: ErrorCode, details: ProblemDetails = {}): void => {
+    const refuse = (name: string, wish: string, code: AnyErrorCode, details: ProblemDetails = {}): void => {
       const key = `tracker.provider.${name}`;
       problems.push({ code, severity: 'error', key, message: `${key} ${wish}`, details });
     };
@@ -76,13 +78,17 @@ export const linearProfile: TrackerProfile = {
       refuse('endpoint', 'must be an https address: the key would travel in the open', 'insecure_endpoint');
     }
     if (!(provider.api_key instanceof Secret)) {
-      refuse('api_key', 'is missing or not text: Linear needs an API key', 'missing_linear_api_token');
+      refuse('api_key', 'is missing or not text: Linear needs an API key', linearErrors.missing_linear_api_token.code);
     }
     if (typeof provider.project_slug !== 'string') {
-      refuse('project_slug', 'is missing or not text: Linear needs a project', 'missing_linear_project_slug');
+      refuse(
+        'project_slug',
+        'is missing or not text: Linear needs a project',
+        linearErrors.missing_linear_project_slug.code,
+      );
     }
     if (provider.assignee !== null && typeof provider.assignee !== 'string') {
-      refuse('assignee', 'must be text: a user id, an e-mail or `me`', 'invalid_linear_assignee');
+      refuse('assignee', 'must be text: a user id, an e-mail or `me`', linearErrors.invalid_linear_assignee.code);
     }
     if (!isToolScope(provider.tool_scope ?? 'project')) {
       const details = { problem: 'wrong_value', allowed: toolScopes };

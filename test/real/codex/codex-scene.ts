@@ -2,7 +2,8 @@ import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync } from 'node
 import path from 'node:path';
 import { afterEach, expect } from 'vitest';
 import type { AgentEvent, AgentEventName, AgentSession, SessionRequest, TurnResult } from '../../../src/agent/agent.ts';
-import { type CodexAgentOptions, createCodexAgent } from '../../../src/agent/codex/codex-agent.ts';
+import { createCodexAgent } from '../../../src/agent/codex/codex-agent.ts';
+import type { CodexAgentOptions } from '../../../src/agent/codex/codex-options.ts';
 import type { AgentParts } from '../../../src/agent/launch-agent.ts';
 import { systemChance } from '../../../src/clock/system-chance.ts';
 import { systemClock } from '../../../src/clock/system-clock.ts';

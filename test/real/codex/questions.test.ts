@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';
-import type { CodexAgentOptions } from '../../../src/agent/codex/codex-agent.ts';
+import type { CodexAgentOptions } from '../../../src/agent/codex/codex-options.ts';
 import type { AgentQuestion, QuestionAnswer } from '../../../src/core/command/question.ts';
 import { type Step, shell } from '../../fake/openai/scenario.ts';
 import { describeWithCodex } from '../codex-binary.ts';

@@ -26,6 +26,7 @@ export function projectOf(stage: Scene, name = 'test', more: Partial<ApiProject>
     describe: () => ({
       ...{ name, tracker: 'memory', has_board: false, states: [], workflow_path: '/w/WORKFLOW.md', version: '0.0.0' },
     }),
+    movesFrom: () => [],
     read: () => orchestrator.read(),
     watch: (watcher) => orchestrator.onChange(watcher),
     watchRuns: () => () => {},

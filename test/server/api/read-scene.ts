@@ -11,6 +11,7 @@ import { mountRoutes } from '../../../src/server/api/mount-routes.ts';
 import type { Route } from '../../../src/server/api/route.ts';
 import { readRoutes } from '../../../src/server/api/routes/read-routes.ts';
 import { transcriptFiles } from '../../../src/store/transcripts/transcript-files.ts';
+import { movesFrom } from '../../../src/tracker/board/board-transitions.ts';
 import { memoryLogger } from '../../fake/memory-logger.ts';
 import type { Scene } from '../../orchestrator/scene.ts';
 import { projectOf } from './api-scene.ts';
@@ -57,6 +58,7 @@ export function boardProject(stage: Scene, more: Partial<ApiProject> = {}): ApiP
     describe: () => ({
       ...{ name: 'test', tracker: 'board', has_board: true, states, workflow_path: '/w/WORKFLOW.md', version: '0.0.0' },
     }),
+    movesFrom,
     ...more,
   });
 }

@@ -1,16 +1,16 @@
 import type { Clock } from '../../../clock/clock.ts';
 import type { AgentQuestion, QuestionAnswer } from '../../../core/command/question.ts';
+import type { ToolDoor } from '../../../core/tool-door.ts';
 import type { SessionRequest } from '../../agent.ts';
+import type { CodexAgentOptions } from '../codex-options.ts';
+import { unsupportedTool } from '../fixed-texts.ts';
 import type { EventTeller } from '../turn/event-teller.ts';
 import type { CodexAnswer } from '../wire/connection.ts';
 import { type Fields, textOf } from '../wire/fields.ts';
 import type { Frame, RequestId } from '../wire/frame.ts';
 import { type Approval, approvalOf } from './approval.ts';
-import { callTool } from './call-tool.ts';
 import { elicitedAnswerOf, elicitedApprovalOf, elicitedQuestionOf } from './elicitation.ts';
 import { inputAnswerOf, inputQuestionOf, toolApprovalOf } from './user-input.ts';
-
-export type CodexApprovals = 'auto' | 'deny' | 'ask';
 
 /** The name of Baton's own tools among the MCP servers of a thread. */
 export const ownServer = 'baton';
@@ -18,7 +18,7 @@ export const ownServer = 'baton';
 export interface RequestDeskParts {
   readonly clock: Clock;
   readonly teller: EventTeller;
-  readonly approvals: CodexApprovals;
+  readonly approvals: CodexAgentOptions['approvals'];
   /** Whether the server of that name is Baton's own; otherwise it is a stranger's. */
   readonly hasOwnServer: boolean;
   readonly request: Pick<SessionRequest, 'ask' | 'tools'>;
@@ -175,3 +175,30 @@ function failure(error: unknown): CodexAnswer {
 
 /** `1` and `"1"` are two ids. */
 const keyOf = (id: RequestId): string => `${typeof id} ${id}`;
+
+/** Carries a call of a dynamic tool to the door of the run, and the answer back (1.10 of the reference). */
+async function callTool(
+  params: Fields,
+  door: ToolDoor,
+  teller: EventTeller,
+  payload: Fields,
+  signal: AbortSignal,
+): Promise<CodexAnswer> {
+  const name = (textOf(params.tool) ?? textOf(params.name) ?? '').trim();
+  const supportedTools = door.tools.map((tool) => tool.name);
+  if (!supportedTools.includes(name)) {
+    teller.tell('unsupported_tool_call', `called ${name === '' ? 'a tool without a name' : name}, which is not there`, {
+      payload,
+    });
+    return toolAnswer(false, JSON.stringify({ error: { message: unsupportedTool(name), supportedTools } }, null, 2));
+  }
+  const { success, output } = await door.call(name, params.arguments ?? {}, signal);
+  teller.tell(success ? 'tool_call_completed' : 'tool_call_failed', `${name}: ${output}`, {
+    payload: { call: payload, success, output },
+  });
+  return toolAnswer(success, output);
+}
+
+function toolAnswer(success: boolean, text: string): CodexAnswer {
+  return { result: { success, contentItems: [{ type: 'inputText', text }] } };
+}

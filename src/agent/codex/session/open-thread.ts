@@ -1,6 +1,6 @@
 import { type Clock, sleep } from '../../../clock/clock.ts';
 import type { SessionRequest } from '../../agent.ts';
-import type { CodexAgentOptions } from '../codex-agent.ts';
+import type { CodexAgentOptions } from '../codex-options.ts';
 import { threadRefusalOf } from '../turn/codex-error.ts';
 import type { EventTeller } from '../turn/event-teller.ts';
 import { type CodexConnection, CodexRefusal } from '../wire/connection.ts';

@@ -1,5 +1,5 @@
 import type { SessionRequest } from '../../agent.ts';
-import type { CodexAgentOptions } from '../codex-agent.ts';
+import type { CodexAgentOptions } from '../codex-options.ts';
 import { ownServer } from '../requests/request-desk.ts';
 import type { Fields } from '../wire/fields.ts';
 import type {

@@ -3,22 +3,19 @@ import { BatonError } from '../../../core/baton-error.ts';
 import type { LiveProcess } from '../../../process/containment/live-process.ts';
 import type { AgentSession, SessionRequest, TurnResult } from '../../agent.ts';
 import { type AgentParts, endAgent } from '../../launch-agent.ts';
-import type { CodexAgentOptions } from '../codex-agent.ts';
+import type { CodexAgentOptions } from '../codex-options.ts';
 import { RequestDesk } from '../requests/request-desk.ts';
-import { type AboutTurn, aboutTurn } from '../turn/about-turn.ts';
 import { codexError } from '../turn/codex-error.ts';
 import { EventTeller } from '../turn/event-teller.ts';
-import { followItem } from '../turn/follow-item.ts';
 import { ForeignTurns } from '../turn/foreign-turns.ts';
 import { interruptTurn } from '../turn/interrupt-turn.ts';
-import { LiveTurn } from '../turn/live-turn.ts';
+import { type AboutTurn, aboutTurn, followItem, LiveTurn, PastTurns } from '../turn/live-turn.ts';
 import { neededInput, tellTurnEnd, turnEndOf, turnNotEnded } from '../turn/turn-end.ts';
 import { CodexConnection, CodexRefusal } from '../wire/connection.ts';
 import { isFields } from '../wire/fields.ts';
 import type { Frame } from '../wire/frame.ts';
 import { FrameReporter } from '../wire/report-frames.ts';
 import { openSession } from './open-session.ts';
-import { PastTurns } from './past-turns.ts';
 import * as say from './session-params.ts';
 
 /** How long an interrupted turn, and the commands that it left running, have to end before the process itself is ended. */

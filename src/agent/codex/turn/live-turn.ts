@@ -2,7 +2,9 @@ import type { Clock, Timer } from '../../../clock/clock.ts';
 import { BatonError } from '../../../core/baton-error.ts';
 import type { TurnResult } from '../../agent.ts';
 import { SilenceTimer } from '../../silence-timer.ts';
-import type { PastTurns } from '../session/past-turns.ts';
+import { ownServer } from '../requests/request-desk.ts';
+import { idIn } from '../session/session-params.ts';
+import { type Fields, textOf } from '../wire/fields.ts';
 
 /** More than any agent waits for at once. */
 const mostHolds = 1_000;
@@ -139,4 +141,59 @@ export class LiveTurn {
     this.#silence?.cancel();
     this.#silence = null;
   }
+}
+
+/** Of so many turns that have ended a late word is known as such. */
+const mostKept = 1_000;
+/** Of a name that Codex gives to a turn; a longer one is none. */
+const longestId = 256;
+
+/** Turns of this session that have ended, or were told to: a late word about one of them is about none that runs. */
+export class PastTurns {
+  readonly #ids = new Set<string>();
+
+  has(turnId: string | null): boolean {
+    return turnId !== null && this.#ids.has(turnId);
+  }
+
+  add(turnId: string | null): void {
+    if (turnId === null || turnId.length > longestId) return;
+    this.#ids.add(turnId);
+    const [oldest] = this.#ids;
+    if (this.#ids.size > mostKept && oldest !== undefined) this.#ids.delete(oldest);
+  }
+}
+
+/** What a word is about: a thread, one of its turns where it names one, and the turn of ours that runs if it is that. */
+export interface AboutTurn {
+  readonly threadId: string | null;
+  readonly turnId: string | null;
+  readonly turn: LiveTurn | null;
+}
+
+/** A word that names no thread, or no turn, is about ours: older ones name neither. */
+export function aboutTurn(
+  params: Fields,
+  ownThread: string | null,
+  running: LiveTurn | null,
+  pastTurns: PastTurns,
+): AboutTurn {
+  const threadId = textOf(params.threadId) ?? ownThread;
+  const turnId = idIn(params, 'turn') ?? textOf(params.turnId);
+  const isOwn = ownThread === null || threadId === ownThread;
+  return { threadId, turnId, turn: isOwn && running?.isNamed(turnId, pastTurns) ? running : null };
+}
+
+/** Longer than any person is waited for: after that, a call that was begun and never ended does not count any more. */
+const longestToolMs = 24 * 3_600_000;
+
+/** What an item of a turn says about it: its last words, and that it waits for a tool of Baton's own. */
+export function followItem(turn: LiveTurn, method: string, item: Fields, hasOwnServer: boolean): void {
+  const id = textOf(item.id) ?? '';
+  const reason = `tool ${id}`;
+  const isOwnTool = hasOwnServer && item.type === 'mcpToolCall' && item.server === ownServer;
+  if (method === 'item/started' && isOwnTool && id.length <= longestId) turn.hold(reason, longestToolMs);
+  if (method !== 'item/completed') return;
+  turn.release(reason);
+  if (item.type === 'agentMessage') turn.lastMessage = textOf(item.text);
 }

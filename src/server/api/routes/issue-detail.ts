@@ -1,7 +1,5 @@
 import type { Clock } from '../../../clock/clock.ts';
 import type { CommandKind } from '../../../core/command/command.ts';
-import { boardStatuses } from '../../../core/issue/board-status.ts';
-import { readBoardStatus, whyMoveRefused } from '../../../core/issue/board-transitions.ts';
 import { normalizeState } from '../../../core/issue/issue.ts';
 import type { ReadModel } from '../../../orchestrator/view/read-model.ts';
 import type { ApiProject } from '../api-project.ts';
@@ -53,7 +51,9 @@ export async function issueDetail(project: ApiProject, reference: string, clock:
   return {
     ...facts,
     ...explained.told,
-    moves: described.has_board ? movesFrom(facts.state) : [],
+    moves: project
+      .movesFrom(facts.state)
+      .map(({ to, whyNot }) => ({ to, is_allowed: whyNot === null, why_not: whyNot })),
     actions: actionsOf(facts, model, { hasBoard: described.has_board, stateKind: stateKindOf(facts, described) }),
     held: heldOf(model, id),
     retry,
@@ -75,17 +75,6 @@ function wordsOf({
   readonly state: string;
 }): Pick<IssueFacts, 'title' | 'state'> {
   return { title, state };
-}
-
-function movesFrom(state: string): IssueDetail['moves'] {
-  const from = readBoardStatus(state);
-  if (from === null) return [];
-  return boardStatuses
-    .filter((to) => to !== from)
-    .map((to) => {
-      const why = whyMoveRefused(from, to, 'person');
-      return { to, is_allowed: why === null, why_not: why };
-    });
 }
 
 function stateKindOf({ state }: IssueFacts, { states }: Project): Project['states'][number]['kind'] {

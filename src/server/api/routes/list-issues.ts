@@ -1,6 +1,5 @@
 import { type Clock, sleep } from '../../../clock/clock.ts';
-import { type BoardStatus, boardStatuses } from '../../../core/issue/board-status.ts';
-import { readBoardStatus } from '../../../core/issue/board-transitions.ts';
+import { type BoardStatus, boardStatuses, readBoardStatus } from '../../../core/issue/board-status.ts';
 import type { BoardMatch } from '../../../store/tables/board-issues.ts';
 import type { ApiProject } from '../api-project.ts';
 import { activitiesOf } from '../present/issue-activity.ts';

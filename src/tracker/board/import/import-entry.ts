@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import { type BoardStatus, boardStatuses } from '../../../core/issue/board-status.ts';
-import { readBoardStatus } from '../../../core/issue/board-transitions.ts';
+import { type BoardStatus, boardStatuses, readBoardStatus } from '../../../core/issue/board-status.ts';
 import { fieldProblems, issueFields } from '../issue-fields.ts';
 
 /** One issue of a file to import, checked. */

@@ -1,7 +1,7 @@
-import { boardOwner, firstStatuses } from '../../../core/issue/board-transitions.ts';
 import type { StoreTables } from '../../../store/store.ts';
 import type { BoardIssue } from '../../../store/tables/board-issues.ts';
-import type { BoardParts } from '../board.ts';
+import type { BoardParts } from '../board-parts.ts';
+import { boardOwner, firstStatuses } from '../board-transitions.ts';
 import { readFacts } from '../change-issue.ts';
 import { type ChangeStamp, createdEntry } from '../history-entries.ts';
 import { type ChangeBy, changeBy, checked } from '../issue-fields.ts';

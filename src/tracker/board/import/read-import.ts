@@ -1,7 +1,13 @@
 import { BatonError } from '../../../core/baton-error.ts';
 import { harmlessLine } from '../../../core/text/harmless-line.ts';
-import { checkEntries, type ImportEntry, type ImportProblem } from './import-entry.ts';
-import { readJsonLines } from './read-json-lines.ts';
+import { boardErrors } from '../board-errors.ts';
+import {
+  checkEntries,
+  type ImportEntry,
+  type ImportProblem,
+  type ImportReading,
+  type RawEntry,
+} from './import-entry.ts';
 import { readMarkdown } from './read-markdown.ts';
 
 export type ImportFormat = 'jsonl' | 'markdown';
@@ -39,7 +45,7 @@ export function refuseImport(problems: readonly ImportProblem[]): void {
     .map((problem) => ({ ...problem, message: harmlessLine(problem.message) }));
   const shown = sorted.slice(0, mostProblems).map(({ line, message }) => `\n  line ${line}: ${message}`);
   const more = sorted.length > mostProblems ? `\n  and ${sorted.length - mostProblems} more` : '';
-  throw new BatonError('board_import_invalid', `The file cannot be imported:${shown.join('')}${more}`, {
+  throw new BatonError(boardErrors.board_import_invalid, `The file cannot be imported:${shown.join('')}${more}`, {
     details: { problems: sorted.slice(0, mostProblems), count: sorted.length },
   });
 }
@@ -52,16 +58,43 @@ const emptyMessage = {
 /** The text behind the bytes, with LF as the end of a line. */
 function decode(bytes: Uint8Array): string {
   if (bytes.byteLength > largestImportBytes) {
-    throw new BatonError('board_import_invalid', 'The file cannot be imported: it has more than 10 MB.', {
+    throw new BatonError(boardErrors.board_import_invalid, 'The file cannot be imported: it has more than 10 MB.', {
       details: { problem: 'too_large', most_bytes: largestImportBytes },
     });
   }
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes).replaceAll(/\r\n?/g, '\n');
   } catch (cause) {
-    throw new BatonError('board_import_invalid', 'The file cannot be imported: it is not UTF-8 text.', {
+    throw new BatonError(boardErrors.board_import_invalid, 'The file cannot be imported: it is not UTF-8 text.', {
       cause,
       details: { problem: 'not_utf8' },
     });
+  }
+}
+
+/** Reads one issue a line, each a JSON object; blank lines are skipped. */
+function readJsonLines(text: string): ImportReading<RawEntry> {
+  const entries: RawEntry[] = [];
+  const problems: ImportProblem[] = [];
+  for (const [index, content] of text.split('\n').entries()) {
+    if (content.trim() === '') continue;
+    const line = index + 1;
+    const value = parse(content);
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
+      // The check by the schema follows; until then only that it has keys is known.
+      entries.push({ line, fields: value as Record<string, unknown>, lines: {} });
+    } else {
+      const message = 'is not a JSON object; the file has one issue a line';
+      problems.push({ line, problem: 'not_an_object', message });
+    }
+  }
+  return { entries, problems };
+}
+
+function parse(content: string): unknown {
+  try {
+    return JSON.parse(content);
+  } catch {
+    return undefined;
   }
 }

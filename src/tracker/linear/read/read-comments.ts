@@ -1,10 +1,9 @@
 import { z } from 'zod';
+import { BatonError } from '../../../core/baton-error.ts';
 import { latestComments, mostComments } from '../../latest-comments.ts';
 import type { Ask, IssueComment, IssueComments } from '../../tracker.ts';
 import { issueCommentsOperation } from '../call/documents.ts';
-import { forAgent } from '../for-agent.ts';
 import { isPossibleId, withIds } from './issue-filters.ts';
-import { issueNotFound } from './issue-not-found.ts';
 import { optionalText, person, time } from './linear-record.ts';
 import type { ReadParts } from './read-issues.ts';
 
@@ -61,4 +60,13 @@ export async function readComments(id: string, { call, projectSlug }: ReadParts,
   if (issue === undefined) throw issueNotFound(id);
   const { nodes, pageInfo } = issue.comments;
   return latestComments(nodes.toReversed(), pageInfo.hasNextPage);
+}
+
+/** How something is asked that only agents wish for: counted as theirs, unless somebody else is named. */
+export function forAgent(ask: Ask = {}): Ask {
+  return { ...ask, caller: ask.caller ?? { job: 'agent_tools', cause: 'agent' } };
+}
+
+export function issueNotFound(id: string): BatonError {
+  return new BatonError('tracker_issue_not_found', `There is no issue ${id} in the project.`, { details: { id } });
 }

@@ -1,17 +1,19 @@
 import type { Clock } from '../../../clock/clock.ts';
-import { toBatonError } from '../../../core/baton-error.ts';
+import { BatonError, toBatonError } from '../../../core/baton-error.ts';
+import type { Issue } from '../../../core/issue/issue.ts';
 import type { Logger } from '../../../core/logger.ts';
+import { harmlessLine } from '../../../core/text/harmless-line.ts';
 import type { Ask, Snapshot, SnapshotWish } from '../../tracker.ts';
 import { type Found, findAll, findChanges, findWatched, type Wanted } from '../read/find-issues.ts';
 import { distinctStates, isPossibleId } from '../read/issue-filters.ts';
 import type { ReadParts } from '../read/read-issues.ts';
 import type { DispatchRules } from '../read/to-issue.ts';
-import { watchedProblem } from '../read/watched-problem.ts';
 import { createFullReadWait } from './full-read-wait.ts';
 import { keptAfter } from './kept-after.ts';
 import { type Kept, snapshotFrom } from './kept-snapshot.ts';
 import { type Moment, momentOf, msBetween } from './moment.ts';
 import { type Known, nextLook } from './next-look.ts';
+import type { Sighted } from './sighted.ts';
 
 /** So old may be what was not seen to change: then everything is read again. */
 const fullReadEveryMs = 3_600_000;
@@ -126,4 +128,21 @@ function isFor(kept: Kept | null, { states, rules }: Wanted): kept is Known {
     kept.rules.assigneeId === rules.assigneeId &&
     kept.states.join('\n') === states.join('\n')
   );
+}
+
+/** Why some watched issues are not answered for: Linear sent their records malformed. Null: all could be read. */
+function watchedProblem(
+  watched: readonly string[],
+  { unreadable }: Sighted,
+  kept: Pick<Kept, 'issues' | 'watched'> | null,
+): BatonError | null {
+  const ids = watched.filter((id) => unreadable.has(id));
+  if (ids.length === 0) return null;
+  const knownAs = (id: string): Issue | undefined =>
+    kept?.watched.get(id) ?? kept?.issues.find((issue) => issue.id === id);
+  const names = ids.map((id) => harmlessLine(unreadable.get(id) ?? knownAs(id)?.identifier ?? id));
+  const message = `Linear's answer cannot be used for ${names.join(', ')}: the record is malformed.`;
+  return new BatonError('tracker_response', message, {
+    details: { issues: names, ids, provider_code: 'linear_unknown_payload' },
+  });
 }

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { followItem } from '../../../../src/agent/codex/turn/follow-item.ts';
-import { LiveTurn } from '../../../../src/agent/codex/turn/live-turn.ts';
+import { followItem, LiveTurn } from '../../../../src/agent/codex/turn/live-turn.ts';
 import { SimulatedClock } from '../../../fake/simulated-clock.ts';
 
 const day = 24 * 3_600_000;

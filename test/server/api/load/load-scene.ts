@@ -326,7 +326,15 @@ function projectOf({
     watchRuns: (watcher) => runEvents.watch(watcher),
     lastSeqOf: (runId) => orchestrator.lastSeqOf(runId),
     watchIssues: () => () => {},
-    ...{ describe: nothing, explain: nothing, poll: nothing, submit: nothing, resumeCommand: nothing, diff: nothing },
+    ...{
+      describe: nothing,
+      movesFrom: nothing,
+      explain: nothing,
+      poll: nothing,
+      submit: nothing,
+      resumeCommand: nothing,
+      diff: nothing,
+    },
     ...{ configuration: nothing, health: nothing, requests: nothing, salvage: nothing },
   };
 }

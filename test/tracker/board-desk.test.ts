@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { createBoardDesk } from '../../../src/daemon/services/issue-desk.ts';
-import { createBoard } from '../../../src/tracker/board/board.ts';
-import { scratchStore } from '../../fake/scratch-store.ts';
-import { seededChance } from '../../fake/seeded-chance.ts';
-import { SimulatedClock } from '../../fake/simulated-clock.ts';
+import { createBoard } from '../../src/tracker/board/board.ts';
+import { createBoardDesk } from '../../src/tracker/board/board-desk.ts';
+import { scratchStore } from '../fake/scratch-store.ts';
+import { seededChance } from '../fake/seeded-chance.ts';
+import { SimulatedClock } from '../fake/simulated-clock.ts';
 
 async function staged() {
   const clock = new SimulatedClock();
@@ -11,7 +11,7 @@ async function staged() {
   const project = (await store.projects.ensure('test', 0)).id;
   const board = createBoard({ store, project, prefix: 'BAT', clock, chance: seededChance(1), onChange: () => {} });
   const by = { commandId: 'c1', author: { kind: 'person', name: 'ada' }, reason: 'because' } as const;
-  return { board, desk: createBoardDesk(() => board), by };
+  return { board, desk: createBoardDesk(board), by };
 }
 
 describe('the desk of the board', () => {

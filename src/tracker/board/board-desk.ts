@@ -1,34 +1,37 @@
 import { BatonError } from '../../core/baton-error.ts';
 import { type BoardStatus, boardStatuses } from '../../core/issue/board-status.ts';
-import type { DeskOrder, IssueDesk } from '../../orchestrator/parts.ts';
-import type { Board } from '../../tracker/board/board.ts';
-import type { ChangeBy, IssueEdit, NewIssue } from '../../tracker/board/issue-fields.ts';
+import type { DeskOrder, IssueDesk } from '../tracker.ts';
+import type { Board } from './board.ts';
+import { movesFrom } from './board-transitions.ts';
+import type { ChangeBy, IssueEdit, NewIssue } from './issue-fields.ts';
 
 /** Changes issues of the board as commands ask for it; the board itself says what is allowed. */
-export function createBoardDesk(board: () => Board): IssueDesk {
+export function createBoardDesk(board: Board): IssueDesk {
   const blockersOf = async (names: unknown): Promise<string[]> =>
-    Promise.all((Array.isArray(names) ? names : []).map(async (name) => (await board().find(String(name))).id));
+    Promise.all((Array.isArray(names) ? names : []).map(async (name) => (await board.find(String(name))).id));
   return {
+    states: boardStatuses,
+    movesFrom,
     move: async (issue, to, by) => {
-      const { id, identifier } = await board().find(issue);
-      await board().move(id, statusOf(to), whoOf(by));
+      const { id, identifier } = await board.find(issue);
+      await board.move(id, statusOf(to), whoOf(by));
       return identifier;
     },
     comment: async (issue, text, { author }) => {
-      const { id, identifier } = await board().find(issue);
-      await board().comment(id, text, author);
+      const { id, identifier } = await board.find(issue);
+      await board.comment(id, text, author);
       return identifier;
     },
     file: async ({ blocked_by: blockers, ...fields }, by: DeskOrder) => {
       const draft = { ...fields, blockerIds: await blockersOf(blockers), clientKey: `command ${by.commandId}` };
       // Checked by the board, field by field.
-      const { issue } = await board().create(draft as NewIssue, whoOf(by));
+      const { issue } = await board.create(draft as NewIssue, whoOf(by));
       return issue.identifier;
     },
     edit: async (issue, { blocked_by: blockers, ...fields }, by) => {
-      const found = await board().find(issue);
-      if (Object.keys(fields).length > 0) await board().edit(found.id, fields as IssueEdit, whoOf(by));
-      if (blockers !== undefined) await setBlockers(board(), found, await blockersOf(blockers), whoOf(by));
+      const found = await board.find(issue);
+      if (Object.keys(fields).length > 0) await board.edit(found.id, fields as IssueEdit, whoOf(by));
+      if (blockers !== undefined) await setBlockers(board, found, await blockersOf(blockers), whoOf(by));
       return found.identifier;
     },
   };

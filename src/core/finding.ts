@@ -1,7 +1,7 @@
-import { toBatonError } from '../../core/baton-error.ts';
-import { harmlessLine } from '../../core/text/harmless-line.ts';
+import { toBatonError } from './baton-error.ts';
+import { harmlessLine } from './text/harmless-line.ts';
 
-/** One line of the doctor. */
+/** One result of `baton doctor`. Checks of Baton are in `cli/doctor/`, those of an adapter in its folder. */
 export interface Finding {
   /** What was looked at, as a stable word for programs, such as `codex_login`. */
   readonly check: string;

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { checkLinear } from '../../src/cli/doctor/check-linear.ts';
-import type { Finding } from '../../src/cli/doctor/finding.ts';
-import type { TrackerSettings } from '../../src/core/settings.ts';
-import { Secret } from '../../src/core/text/secret.ts';
-import { type LinearScene, linearScene } from '../tracker/linear/linear-scene.ts';
+import type { Finding } from '../../../src/core/finding.ts';
+import type { TrackerSettings } from '../../../src/core/settings.ts';
+import { Secret } from '../../../src/core/text/secret.ts';
+import { checkLinear } from '../../../src/tracker/linear/doctor/check-linear.ts';
+import { type LinearScene, linearScene } from './linear-scene.ts';
 
 function check(scene: LinearScene, changes: Partial<TrackerSettings> = {}): Promise<readonly Finding[]> {
   return checkLinear({ ...scene.settings, reviewStates: ['In Review'], ...changes }, scene);

@@ -1,24 +1,19 @@
 import { existsSync } from 'node:fs';
-import { codexKeyLoginCommand } from '../../agent/codex/key-login-command.ts';
-import { type CodexLook, isUnknownHere, lookAtCodex } from '../../agent/codex/look-at-codex.ts';
-import { pinnedCodexVersion } from '../../agent/codex/pinned-version.ts';
-import { codexLoginCommand } from '../../agent/codex/resume-command.ts';
-import { codexSettings } from '../../agent/codex/settings.ts';
-import { isBrokenConfig } from '../../agent/codex/turn/codex-error.ts';
-import { CodexRefusal } from '../../agent/codex/wire/connection.ts';
-import { systemChance } from '../../clock/system-chance.ts';
-import { systemClock } from '../../clock/system-clock.ts';
-import { BatonError, toBatonError } from '../../core/baton-error.ts';
-import type { AccountSettings, Settings } from '../../core/settings.ts';
-import { harmlessLine } from '../../core/text/harmless-line.ts';
-import { probe } from '../../daemon/run-custody.ts';
-import { shellArgument } from '../../daemon/shell-argument.ts';
-import type { Surroundings } from '../../daemon/surroundings.ts';
-import type { ProcessDeps } from '../../process/start-child.ts';
+import { BatonError, toBatonError } from '../../../core/baton-error.ts';
+import { type Finding, ill, illFrom, well } from '../../../core/finding.ts';
+import type { AccountSettings } from '../../../core/settings.ts';
+import { harmlessLine } from '../../../core/text/harmless-line.ts';
+import type { AgentDoctorParts } from '../../backend.ts';
+import type { CodexAgentOptions } from '../codex-options.ts';
+import { pinnedCodexVersion } from '../pinned-version.ts';
+import { codexProfile } from '../profile.ts';
+import { codexKeyLoginCommand, codexLoginCommand } from '../resume-command.ts';
+import { shellWord } from '../shell-text.ts';
+import { isBrokenConfig } from '../turn/codex-error.ts';
+import { CodexRefusal } from '../wire/connection.ts';
 import { checkCodexCommit } from './check-codex-commit.ts';
-import { codexParts } from './codex-parts.ts';
 import { type CodexScratch, makeCodexScratch } from './codex-scratch.ts';
-import { type Finding, ill, illFrom, well } from './finding.ts';
+import { type CodexLook, isUnknownHere, lookAtCodex } from './look-at-codex.ts';
 
 /** Codex itself answers within a second or two; a login shell may be slow. All that is looked at of one account. */
 const accountMs = 20_000;
@@ -28,17 +23,14 @@ const accountMs = 20_000;
  * to each account, it takes the policies, and a commit works in its sandbox. No turn is begun, so no model is asked;
  * Codex itself may reach for its network, as it does whenever it starts.
  */
-export async function checkCodex(settings: Settings, surroundings: Surroundings): Promise<readonly Finding[]> {
-  const daemonId = systemChance.id();
-  const { custody } = await probe(surroundings, daemonId);
-  const process: ProcessDeps = { clock: systemClock, custody, daemonId };
-  const accounts = settings.agent.accounts.filter(({ backend }) => backend === 'codex');
+export async function checkCodex(options: CodexAgentOptions, parts: AgentDoctorParts): Promise<readonly Finding[]> {
+  const accounts = parts.settings.agent.accounts.filter(({ backend }) => backend === codexProfile.name);
   try {
-    await using scratch = await makeCodexScratch(settings.workspace.root, surroundings);
+    await using scratch = await makeCodexScratch(parts);
     const findings: Finding[] = [];
     for (const account of accounts) {
       const isFirst = !findings.some(({ check }) => check === 'codex');
-      findings.push(...(await checkAccount({ settings, account, process, scratch, surroundings, isFirst })));
+      findings.push(...(await checkAccount({ options, parts, account, scratch, isFirst })));
       // Without a program there is nothing more to say of anybody.
       if (findings.some(({ check, status }) => check === 'codex' && status === 'failed')) break;
     }
@@ -49,37 +41,35 @@ export async function checkCodex(settings: Settings, surroundings: Surroundings)
 }
 
 interface Seen {
-  readonly settings: Settings;
+  readonly options: CodexAgentOptions;
+  readonly parts: AgentDoctorParts;
   readonly account: AccountSettings;
-  readonly process: ProcessDeps;
   readonly scratch: CodexScratch;
-  readonly surroundings: Surroundings;
   /** What is the same for all accounts is looked at once. */
   readonly isFirst: boolean;
 }
 
 async function checkAccount(seen: Seen): Promise<Finding[]> {
-  const { settings, account, process, scratch, surroundings } = seen;
+  const { options, parts, account, scratch } = seen;
   if (account.home !== null && !existsSync(account.home)) return [homeless(account, account.home)];
-  const { options, parts } = codexParts(settings, account, process, surroundings);
   const stop = new AbortController();
-  const timer = systemClock.schedule(accountMs, () =>
+  const timer = parts.process.clock.schedule(accountMs, () =>
     stop.abort(new BatonError('agent_turn_timeout', `Codex was not done within ${accountMs / 1000} seconds.`)),
   );
   try {
     const { workspace, gitDirectory } = scratch;
-    const where = { runId: systemChance.id(), workspace, gitDirectory, signal: stop.signal };
-    await using codex = await lookAtCodex(options, parts, where);
+    const where = { runId: parts.chance.id(), workspace, gitDirectory, signal: stop.signal };
+    await using codex = await lookAtCodex(options, parts.partsFor(account), where);
     const findings = seen.isFirst ? [checkVersion(codex)] : [];
     const refused = await checkPolicies(codex);
     if (seen.isFirst) findings.push(refused ?? well('codex_policies', 'Codex takes them'));
     // With settings that Codex cannot read it guesses who is to be logged in.
     if (refused?.code === 'broken_config') return seen.isFirst ? findings : [refused];
     findings.push(await checkLogin(codex, seen));
-    if (seen.isFirst) findings.push(...(await checkCodexCommit(codex, settings, scratch)));
+    if (seen.isFirst) findings.push(...(await checkCodexCommit(codex, parts.settings, scratch)));
     return findings;
   } catch (error) {
-    const found = cannotStart(error, settings);
+    const found = cannotStart(error, options);
     if (seen.isFirst) return [found];
     // Others have shown that the program is good.
     const message = harmlessLine(`account "${account.name}": ${found.message}`);
@@ -91,7 +81,7 @@ async function checkAccount(seen: Seen): Promise<Finding[]> {
 
 /** Codex does not start in a home that is not there. */
 function homeless({ name }: AccountSettings, home: string): Finding {
-  const mend = `mkdir -p ${shellArgument(home)} && ${codexLoginCommand(home)}`;
+  const mend = `mkdir -p ${shellWord(home)} && ${codexLoginCommand(home)}`;
   const message = harmlessLine(`account "${name}": its home ${home} does not exist`);
   return ill('codex_login', message, mend, { code: 'no_home', account: name, home });
 }
@@ -106,7 +96,7 @@ function checkVersion({ version }: CodexLook): Finding {
 /** What is on the PATH of a terminal need not be on that of a login shell, which starts it. */
 const install = `npm install --global @openai/codex@${pinnedCodexVersion}, then see that \`bash -lc 'codex --version'\` works`;
 
-function cannotStart(error: unknown, settings: Settings): Finding {
+function cannotStart(error: unknown, options: CodexAgentOptions): Finding {
   const { message, details } = toBatonError(error);
   const said = harmlessLine(message);
   if (details.exit_code === 127) {
@@ -117,7 +107,7 @@ function cannotStart(error: unknown, settings: Settings): Finding {
     const mend = 'see that its network works, or raise agent.read_timeout_ms';
     return ill('codex', said, mend, { ...details, code: 'no_answer' });
   }
-  const command = harmlessLine(`codex.command ("${codexSettings(settings).command}")`);
+  const command = harmlessLine(`codex.command ("${options.command}")`);
   const mend = `mend ${command}: it has to start an app server, as \`codex app-server\` does`;
   return ill('codex', said, mend, { ...details, code: 'no_app_server' });
 }
@@ -147,7 +137,7 @@ async function orRefusal<T>(asked: Promise<T>): Promise<T | CodexRefusal> {
   }
 }
 
-async function checkLogin(codex: CodexLook, { account, surroundings }: Seen): Promise<Finding> {
+async function checkLogin(codex: CodexLook, { account, parts }: Seen): Promise<Finding> {
   const check = 'codex_login';
   const facts = { account: account.name };
   const told = (text: string): string => harmlessLine(`account "${account.name}": ${text}`);
@@ -160,7 +150,7 @@ async function checkLogin(codex: CodexLook, { account, surroundings }: Seen): Pr
   if (login instanceof CodexRefusal)
     return ill(check, told(login.message), codexLoginCommand(account.home), { ...facts, code: 'refused' });
   const { isNeeded, kind, plan } = login;
-  const home = foreignHome(codex, account, surroundings);
+  const home = foreignHome(codex, account, parts);
   // Only a turn shows whether the key is good; then it is too late to look for the command.
   if (kind === 'apiKey') {
     const message = told(`logged in with an API key; if it is refused: ${codexKeyLoginCommand(home)}`);
@@ -176,13 +166,13 @@ async function checkLogin(codex: CodexLook, { account, surroundings }: Seen): Pr
   }
   if (!isNeeded) return well(check, told('its model needs no OpenAI login'), { ...facts, code: 'not_needed' });
   // The variable alone is no login. Which of the two somebody wants to pay by is not for Baton to say.
-  const withKey = surroundings.env.OPENAI_API_KEY ? `, or with your key: ${codexKeyLoginCommand(home)}` : '';
+  const withKey = parts.env.OPENAI_API_KEY ? `, or with your key: ${codexKeyLoginCommand(home)}` : '';
   const mend = codexLoginCommand(home) + withKey;
   return ill(check, told('nobody is logged in'), mend, { ...facts, code: 'logged_out' });
 }
 
 /** The home that a person has to name to reach it; null when it is the one that Codex takes anyway. */
-function foreignHome({ home }: CodexLook, account: AccountSettings, { env, homeDir }: Surroundings): string | null {
+function foreignHome({ home }: CodexLook, account: AccountSettings, { env, homeDir }: AgentDoctorParts): string | null {
   if (account.home !== null || home === null) return account.home;
   return home === (env.CODEX_HOME ?? `${homeDir}/.codex`) ? null : home;
 }

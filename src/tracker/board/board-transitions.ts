@@ -1,5 +1,6 @@
-import type { Author } from './author.ts';
-import { type BoardStatus, boardStatuses } from './board-status.ts';
+import type { Author } from '../../core/issue/author.ts';
+import { type BoardStatus, boardStatuses, readBoardStatus } from '../../core/issue/board-status.ts';
+import type { IssueMove } from '../tracker.ts';
 
 /**
  * The moves of an issue on Baton's own board, and who may make each (seed 4, Status Transitions; the rows of a person go
@@ -71,6 +72,13 @@ export function whyMoveRefused(from: BoardStatus, to: BoardStatus, owner: BoardO
   return `from ${from} to ${to} ${whose}; ${ownerWords[owner]} may move it from ${from} ${choice}`;
 }
 
+/** Every status that a person could move an issue to, with why not. */
+export function movesFrom(state: string): readonly IssueMove[] {
+  const from = readBoardStatus(state);
+  if (from === null) return [];
+  return boardStatuses.filter((to) => to !== from).map((to) => ({ to, whyNot: whyMoveRefused(from, to, 'person') }));
+}
+
 const ownerWords: Readonly<Record<BoardOwner, string>> = {
   orchestrator: 'the orchestrator',
   agent: 'an agent',
@@ -83,13 +91,4 @@ const ownerWords: Readonly<Record<BoardOwner, string>> = {
  */
 export function firstStatuses(owner: BoardOwner): readonly BoardStatus[] {
   return owner === 'person' ? boardStatuses : ['backlog', 'todo'];
-}
-
-/** The status somebody means by a text: trimmed, whatever its case, `In Progress` and `in-progress` included. */
-export function readBoardStatus(text: string): BoardStatus | null {
-  const wanted = text
-    .trim()
-    .toLowerCase()
-    .replaceAll(/[\s-]+/g, '_');
-  return boardStatuses.find((status) => status === wanted) ?? null;
 }

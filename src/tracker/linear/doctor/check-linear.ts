@@ -1,15 +1,15 @@
 import { z } from 'zod';
-import type { Clock } from '../../clock/clock.ts';
-import { normalizeState } from '../../core/issue/issue.ts';
-import type { Logger } from '../../core/logger.ts';
-import type { TrackerSettings } from '../../core/settings.ts';
-import { harmlessLine } from '../../core/text/harmless-line.ts';
-import type { HttpClient } from '../../http/http.ts';
-import { type CallLinear, createCallLinear } from '../../tracker/linear/call/call-linear.ts';
-import { doctorOperation, projectsOperation } from '../../tracker/linear/call/documents.ts';
-import { readLinearSettings } from '../../tracker/linear/linear-settings.ts';
-import { linearProfile } from '../../tracker/linear/profile.ts';
-import { type Finding, ill, illFrom, well } from './finding.ts';
+import type { Clock } from '../../../clock/clock.ts';
+import { type Finding, ill, illFrom, well } from '../../../core/finding.ts';
+import { normalizeState } from '../../../core/issue/issue.ts';
+import type { Logger } from '../../../core/logger.ts';
+import type { TrackerSettings } from '../../../core/settings.ts';
+import { harmlessLine } from '../../../core/text/harmless-line.ts';
+import type { HttpClient } from '../../../http/http.ts';
+import { type CallLinear, createCallLinear } from '../call/call-linear.ts';
+import { doctorOperation, projectsOperation } from '../call/documents.ts';
+import { readLinearSettings } from '../linear-settings.ts';
+import { linearProfile } from '../profile.ts';
 import { nearest } from './near-names.ts';
 
 const named = z.object({ name: z.string() });

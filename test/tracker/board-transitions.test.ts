@@ -1,16 +1,15 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { type BoardStatus, boardStatuses } from '../../../src/core/issue/board-status.ts';
+import { type BoardStatus, boardStatuses, readBoardStatus } from '../../src/core/issue/board-status.ts';
 import {
   allowedMoves,
   type BoardOwner,
   boardOwner,
   boardTransitions,
   firstStatuses,
-  readBoardStatus,
   whyMoveRefused,
-} from '../../../src/core/issue/board-transitions.ts';
-import { telling } from '../../telling.ts';
+} from '../../src/tracker/board/board-transitions.ts';
+import { telling } from '../telling.ts';
 
 const owners: readonly BoardOwner[] = ['orchestrator', 'agent', 'person'];
 
@@ -64,7 +63,7 @@ describe('the transition map', () => {
   });
 
   it('is the one of docs/board.md', () => {
-    const page = readFileSync(new URL('../../../docs/board.md', import.meta.url), 'utf8');
+    const page = readFileSync(new URL('../../docs/board.md', import.meta.url), 'utf8');
     const rows = [...page.matchAll(/^\| `(?<from>[a-z_]+)` → `(?<to>[a-z_]+)` \| (?<owners>[a-z, ]+) \|/gm)];
     expect(rows.map(({ groups }) => [groups?.from, groups?.to, groups?.owners])).toEqual(
       boardTransitions.map(({ from, to, owners: allowed }) => [from, to, allowed.join(', ')]),

@@ -1,13 +1,13 @@
-import { BatonError } from '../../core/baton-error.ts';
-import type { SessionRequest } from '../agent.ts';
-import { type AgentParts, endAgent } from '../launch-agent.ts';
-import type { CodexAgentOptions } from './codex-agent.ts';
-import { launchCodex } from './session/launch-codex.ts';
-import { sandboxPolicyFor } from './session/policies.ts';
-import { initializeParams, threadStartParams } from './session/session-params.ts';
-import { CodexConnection, type CodexRefusal } from './wire/connection.ts';
-import { fieldsOf, numberOf, textOf } from './wire/fields.ts';
-import type { SandboxPolicy } from './wire/protocol.ts';
+import { BatonError } from '../../../core/baton-error.ts';
+import type { SessionRequest } from '../../agent.ts';
+import { type AgentParts, endAgent } from '../../launch-agent.ts';
+import type { CodexAgentOptions } from '../codex-options.ts';
+import { launchCodex } from '../session/launch-codex.ts';
+import { sandboxPolicyFor } from '../session/policies.ts';
+import { initializeParams, threadStartParams } from '../session/session-params.ts';
+import { CodexConnection, type CodexRefusal } from '../wire/connection.ts';
+import { fieldsOf, numberOf, textOf } from '../wire/fields.ts';
+import type { SandboxPolicy } from '../wire/protocol.ts';
 
 /** Codex, started only to be looked at. No turn begins, so no model is asked; disposing leaves no process. */
 export interface CodexLook extends AsyncDisposable {

@@ -1,9 +1,9 @@
-import { type CodexLook, isUnknownHere, type SandboxedEnd } from '../../agent/codex/look-at-codex.ts';
-import { CodexRefusal } from '../../agent/codex/wire/connection.ts';
-import type { Settings } from '../../core/settings.ts';
-import { harmlessLine } from '../../core/text/harmless-line.ts';
+import { type Finding, ill, well } from '../../../core/finding.ts';
+import type { Settings } from '../../../core/settings.ts';
+import { harmlessLine } from '../../../core/text/harmless-line.ts';
+import { CodexRefusal } from '../wire/connection.ts';
 import type { CodexScratch } from './codex-scratch.ts';
-import { type Finding, ill, well } from './finding.ts';
+import { type CodexLook, isUnknownHere, type SandboxedEnd } from './look-at-codex.ts';
 
 const check = 'codex_commit';
 

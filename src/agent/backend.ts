@@ -1,0 +1,81 @@
+import type { Chance } from '../clock/chance.ts';
+import type { AdapterInit } from '../core/adapter-init.ts';
+import type { BackendProfile } from '../core/backend-profile.ts';
+import type { AdapterErrors } from '../core/error-catalogue.ts';
+import type { Finding } from '../core/finding.ts';
+import type { AccountSettings, Settings } from '../core/settings.ts';
+import type { ProcessDeps } from '../process/start-child.ts';
+import type { Agent } from './agent.ts';
+import type { AgentParts } from './launch-agent.ts';
+
+/**
+ * Everything that Baton knows of one agent backend. Its folder exports one, `backends.ts` lists it, and no other file
+ * names it. The profile is what a workflow file may say about it.
+ */
+export interface AgentBackend extends BackendProfile {
+  /** Makes an agent for one account; the settings have passed the checks of the profile. */
+  create(settings: Settings, parts: AgentParts, host: AgentHost): Agent;
+  /** What `baton doctor` finds out about it. It never rejects, starts no turn and leaves nothing behind. */
+  doctor(parts: AgentDoctorParts): Promise<readonly Finding[]>;
+  readonly init: AgentInit;
+  /** The line for a shell that opens the conversation of a session by hand; absent where no command can. */
+  readonly resume?: (session: EndedSession, settings: Settings) => string | null;
+  /** What it needs beyond its workspace; null for any program. `baton validate` shows it, isolation will allow it. */
+  readonly needs: BackendNeeds | null;
+  /** It can be kept from writing anything at all. `baton validate` shows it; an agent that only judges will need it. */
+  readonly hasReadOnlyMode: boolean;
+  /** It commits its work: without a repository `baton doctor` and `baton init` warn that the work is in no branch. */
+  readonly commitsWork: boolean;
+  readonly errors?: AdapterErrors;
+  /** Where it is described: a page in docs/, with the heading where the page is about more. */
+  readonly docs: string;
+}
+
+/** What of Baton itself a backend may use. */
+export interface AgentHost {
+  /** Of Baton. */
+  readonly version: string;
+  readonly nodePath: string;
+  /** The file `program.ts` in the folder of the backend, where it has one: a program that comes with Baton. */
+  readonly program: string;
+}
+
+export interface AgentDoctorParts {
+  readonly settings: Settings;
+  readonly process: ProcessDeps;
+  readonly chance: Chance;
+  readonly host: AgentHost;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly cwd: string;
+  readonly homeDir: string;
+  /** Folders that exist and may be writable, the best first: near the workspaces, then for temporary files. */
+  readonly scratchFolders: readonly string[];
+  /** How a run with this account starts its agent. */
+  partsFor(account: AccountSettings): AgentParts;
+}
+
+export interface AgentInit extends AdapterInit {
+  /** It calls Baton's tools: the prompt then names those that end its work. */
+  readonly usesTools: boolean;
+  /** Its sandbox may write in the folder for temporary files, so workspaces must not be there. */
+  readonly writesTemporaryFiles: boolean;
+  /** What a person should know of the defaults that the file leaves as they are. */
+  readonly notes?: readonly string[];
+}
+
+/** A session that has ended, and what is needed to work in it by hand as its agent did. */
+export interface EndedSession {
+  readonly workspace: string;
+  readonly threadId: string;
+  /** The folder of the account; null: the backend's own default. */
+  readonly home: string | null;
+  /** The git directory of the workspace where it is outside of it; null where there is none. */
+  readonly gitDir: string | null;
+}
+
+export interface BackendNeeds {
+  /** Files and folders that it reads and writes, `~` for the home; an account with a home has them there. */
+  readonly paths: readonly string[];
+  /** Hosts that it talks to with its usual model and login. */
+  readonly hosts: readonly string[];
+}

@@ -1,0 +1,7 @@
+import type { AgentBackend } from './backend.ts';
+import { codexBackend } from './codex/codex-backend.ts';
+import { commandBackend } from './command/command-backend.ts';
+import { rehearsalBackend } from './rehearsal/rehearsal-backend.ts';
+
+/** The agent backends that a workflow file may name, one line each. A file that names none means the first. */
+export const agentBackends: readonly AgentBackend[] = [codexBackend, commandBackend, rehearsalBackend];

@@ -1,0 +1,64 @@
+import { mkdir, mkdtemp, readdir, realpath, rm } from 'node:fs/promises';
+import path from 'node:path';
+import { BatonError } from '../../../core/baton-error.ts';
+import { harmlessLine } from '../../../core/text/harmless-line.ts';
+import { childEnvironment, usualVariables } from '../../../process/child-environment.ts';
+import { runToEnd } from '../../../process/run-to-end.ts';
+import type { AgentDoctorParts } from '../../backend.ts';
+
+const initMs = 10_000;
+
+/** A workspace to try things in, with a git directory outside of it as worktrees have it. Disposing removes both. */
+export interface CodexScratch extends AsyncDisposable {
+  readonly workspace: string;
+  readonly gitDirectory: string;
+  /** Whether a commit was made: a branch has something to point at. */
+  hasCommit(): Promise<boolean>;
+}
+
+export async function makeCodexScratch(parts: AgentDoctorParts): Promise<CodexScratch> {
+  // Codex resolves links, and so does the sandbox.
+  const folder = await realpath(await makeFolder(parts.scratchFolders));
+  const remove = (): Promise<void> => rm(folder, { recursive: true, force: true, maxRetries: 5 });
+  try {
+    const workspace = path.join(folder, 'workspace');
+    const gitDirectory = path.join(folder, 'git-directory');
+    await mkdir(workspace);
+    await initRepository(workspace, gitDirectory, parts);
+    return {
+      workspace,
+      gitDirectory,
+      hasCommit: async () => (await readdir(path.join(gitDirectory, 'refs', 'heads'))).length > 0,
+      [Symbol.asyncDispose]: remove,
+    };
+  } catch (error) {
+    await remove();
+    throw error;
+  }
+}
+
+async function makeFolder([folder, ...others]: readonly string[]): Promise<string> {
+  try {
+    return await mkdtemp(path.join(folder ?? '', '.baton-doctor-'));
+  } catch (error) {
+    if (others.length === 0) throw error;
+    return makeFolder(others);
+  }
+}
+
+/** Without a template: no hook of this user runs in it. */
+async function initRepository(workspace: string, gitDirectory: string, parts: AgentDoctorParts): Promise<void> {
+  const { chance, env, process } = parts;
+  const { code, stderr } = await runToEnd(
+    {
+      command: 'git',
+      args: ['init', '--quiet', '--template=', '--initial-branch=doctor', `--separate-git-dir=${gitDirectory}`],
+      cwd: workspace,
+      env: childEnvironment({ from: env, allow: usualVariables, deny: [] }),
+      runId: chance.id(),
+      timeoutMs: initMs,
+    },
+    process,
+  );
+  if (code !== 0) throw new BatonError('git_failed', `git init failed. git said: ${harmlessLine(stderr)}`);
+}

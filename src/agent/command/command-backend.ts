@@ -1,0 +1,84 @@
+import { BatonError } from '../../core/baton-error.ts';
+import { type Finding, ill, well } from '../../core/finding.ts';
+import { type Section, setting } from '../../core/settings/setting.ts';
+import type { Settings } from '../../core/settings.ts';
+import { childEnvironment, usualVariables } from '../../process/child-environment.ts';
+import { runToEnd } from '../../process/run-to-end.ts';
+import type { AgentBackend, AgentDoctorParts } from '../backend.ts';
+import { createCommandAgent } from './command-agent.ts';
+
+const name = 'command';
+const lookMs = 10_000;
+
+const keys = {
+  command: setting('non_blank_text', null, 'next run', {
+    description: 'The program of the backend `command`, as shell text; required there.',
+    required: true,
+    code: 'missing_agent_command',
+  }),
+};
+
+/** Null in a file for another backend. */
+export function commandOf({ backends }: Pick<Settings, 'backends'>): string | null {
+  // `workflow/` read it by the row above.
+  return (backends.command as Section<typeof keys>).command;
+}
+
+/** Any program as an agent. */
+export const commandBackend: AgentBackend = {
+  name,
+  settings: { section: 'agent', keys },
+  environment: [],
+  homeVariable: null,
+  create: (settings, parts) => {
+    const command = commandOf(settings);
+    // The workflow is not read without it.
+    if (command === null) throw new BatonError('missing_agent_command', 'agent.command is missing.');
+    return createCommandAgent({ command, turnTimeoutMs: settings.agent.turnTimeoutMs }, parts);
+  },
+  doctor: async (parts) => [await checkProgram(parts)],
+  init: {
+    about: 'any program',
+    questions: [
+      {
+        name: 'command',
+        value: 'text',
+        help: 'the program of the agent "command"',
+        question: 'Its command (the prompt comes on standard input)?',
+      },
+    ],
+    settings: ({ command }) => (command === undefined ? {} : { command }),
+    usesTools: false,
+    writesTemporaryFiles: false,
+  },
+  needs: null,
+  hasReadOnlyMode: false,
+  commitsWork: false,
+  docs: 'docs/agents/command.md',
+};
+
+/**
+ * A command is shell text; its first word that is no assignment is the program, and most often the one that is missing.
+ * The shell that will run it is asked, for it also knows `exec`, `cd` and the like.
+ */
+async function checkProgram({ settings, process, chance, env, cwd }: AgentDoctorParts): Promise<Finding> {
+  const words = (commandOf(settings) ?? '').trim().split(/\s+/);
+  const program = words.find((word) => !/^[A-Za-z_]\w*=/.test(word)) ?? '';
+  const check = 'agent_program';
+  if (!/^[\w./+@:-]+$/.test(program))
+    return well(check, `${name}: shell text that only a run can try: ${program}`, { code: 'not_tried' });
+  const { code, stdout } = await runToEnd(
+    {
+      command: 'sh',
+      args: ['-c', 'command -v "$1"', 'sh', program],
+      cwd,
+      env: childEnvironment({ from: env, allow: usualVariables, deny: [] }),
+      runId: chance.id(),
+      timeoutMs: lookMs,
+    },
+    process,
+  );
+  if (code === 0) return well(check, `${name}: ${stdout.trim()}`);
+  const nextStep = `install ${program}, or change the command in the workflow file`;
+  return ill(check, `${name}: "${program}" is not on the PATH`, nextStep, { code: 'not_on_path', program });
+}

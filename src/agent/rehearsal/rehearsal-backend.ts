@@ -1,0 +1,26 @@
+import { well } from '../../core/finding.ts';
+import type { AgentBackend } from '../backend.ts';
+import { rehearsalHaste } from './haste.ts';
+import { rehearsalHome } from './memory.ts';
+import { createRehearsalAgent } from './rehearsal-agent.ts';
+
+/** A scripted stand-in for an agent, to try Baton out without one. */
+export const rehearsalBackend: AgentBackend = {
+  name: 'rehearsal',
+  environment: [rehearsalHaste],
+  homeVariable: rehearsalHome,
+  create: ({ agent: { readTimeoutMs, turnTimeoutMs } }, parts, { nodePath, program }) =>
+    createRehearsalAgent({ nodePath, program, readTimeoutMs, turnTimeoutMs }, parts),
+  doctor: async () => [well('agent_program', 'rehearsal: comes with Baton')],
+  init: {
+    about: 'scripted stand-in',
+    questions: [],
+    settings: () => ({}),
+    usesTools: false,
+    writesTemporaryFiles: false,
+  },
+  needs: { paths: [], hosts: [] },
+  hasReadOnlyMode: false,
+  commitsWork: false,
+  docs: 'docs/configuration.md#the-stand-in',
+};

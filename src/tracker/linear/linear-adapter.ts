@@ -1,0 +1,45 @@
+import type { TrackerSettings } from '../../core/settings.ts';
+import { Secret } from '../../core/text/secret.ts';
+import type { HttpClient } from '../../http/http.ts';
+import type { RemoteParts, TrackerAdapter } from '../adapter.ts';
+import { checkLinear } from './doctor/check-linear.ts';
+import { linearProvider } from './linear-provider.ts';
+import { createLinearTracker } from './linear-tracker.ts';
+import { linearProfile } from './profile.ts';
+
+const secretVariable = 'LINEAR_API_KEY';
+
+/** A project in Linear. */
+export const linearAdapter: TrackerAdapter = {
+  ...linearProfile,
+  create: (settings, parts) => createLinearTracker({ ...parts, settings, http: clientFor(settings, parts) }),
+  doctor: (settings, parts) => checkLinear(settings, { ...parts, http: clientFor(settings, parts) }),
+  init: {
+    about: null,
+    questions: [
+      {
+        name: 'project_slug',
+        value: 'slug',
+        help: 'the project in Linear',
+        question: "The project's slug (the end of its address)?",
+      },
+    ],
+    settings: ({ project_slug = '' }) => ({
+      provider: { api_key: `$${secretVariable}`, project_slug },
+      trusted_authors: [],
+    }),
+    comments: {
+      trusted_authors: 'Ids or e-mails of the people whose tickets go into the prompt without a fence.',
+    },
+    firstSteps: [`export ${secretVariable}=…`],
+    isShared: true,
+    secretVariable,
+  },
+  docs: 'docs/trackers/linear.md',
+};
+
+function clientFor({ provider }: TrackerSettings, { remote }: RemoteParts): HttpClient {
+  const { api_key: key, allow_insecure_endpoint: allowInsecure } = provider;
+  // The profile has checked it.
+  return remote.client(linearProvider, key instanceof Secret ? key : null, allowInsecure === true);
+}
