@@ -20,19 +20,15 @@ export interface Finding {
 /** The code of a finding, and its details. */
 type Facts = Finding['details'] & { readonly code?: string };
 
-export function megabytes(count: number): string {
-  return `${count.toLocaleString('en')} MB`;
-}
-
-export function well(check: string, message: string, { code = 'ok', ...details }: Facts = {}): Finding {
+export function passed(check: string, message: string, { code = 'ok', ...details }: Facts = {}): Finding {
   return { check, status: 'ok', code, message, nextStep: null, details };
 }
 
-export function doubtful(check: string, message: string, nextStep: string, facts: Facts & { code: string }): Finding {
-  return { ...ill(check, message, nextStep, facts), status: 'warning' };
+export function warned(check: string, message: string, nextStep: string, facts: Facts & { code: string }): Finding {
+  return { ...failed(check, message, nextStep, facts), status: 'warning' };
 }
 
-export function ill(
+export function failed(
   check: string,
   message: string,
   nextStep: string,
@@ -42,7 +38,7 @@ export function ill(
 }
 
 /** What was thrown, as a finding; `prefix` names what the error does not. */
-export function illFrom(check: string, thrown: unknown, prefix = ''): Finding {
+export function failedBy(check: string, thrown: unknown, prefix = ''): Finding {
   const { code, message, nextStep, details } = toBatonError(thrown);
-  return ill(check, harmlessLine(`${prefix}${message}`), nextStep, { ...details, code });
+  return failed(check, harmlessLine(`${prefix}${message}`), nextStep, { ...details, code });
 }

@@ -1,5 +1,5 @@
 import { BatonError } from '../../core/baton-error.ts';
-import { type Finding, ill, well } from '../../core/finding.ts';
+import { type Finding, failed, passed } from '../../core/finding.ts';
 import { type Section, setting } from '../../core/settings/setting.ts';
 import type { Settings } from '../../core/settings.ts';
 import { childEnvironment, usualVariables } from '../../process/child-environment.ts';
@@ -66,7 +66,7 @@ async function checkProgram({ settings, process, chance, env, cwd }: AgentDoctor
   const program = words.find((word) => !/^[A-Za-z_]\w*=/.test(word)) ?? '';
   const check = 'agent_program';
   if (!/^[\w./+@:-]+$/.test(program))
-    return well(check, `${name}: shell text that only a run can try: ${program}`, { code: 'not_tried' });
+    return passed(check, `${name}: shell text that only a run can try: ${program}`, { code: 'not_tried' });
   const { code, stdout } = await runToEnd(
     {
       command: 'sh',
@@ -78,7 +78,7 @@ async function checkProgram({ settings, process, chance, env, cwd }: AgentDoctor
     },
     process,
   );
-  if (code === 0) return well(check, `${name}: ${stdout.trim()}`);
+  if (code === 0) return passed(check, `${name}: ${stdout.trim()}`);
   const nextStep = `install ${program}, or change the command in the workflow file`;
-  return ill(check, `${name}: "${program}" is not on the PATH`, nextStep, { code: 'not_on_path', program });
+  return failed(check, `${name}: "${program}" is not on the PATH`, nextStep, { code: 'not_on_path', program });
 }

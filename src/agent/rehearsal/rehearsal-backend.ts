@@ -1,4 +1,4 @@
-import { well } from '../../core/finding.ts';
+import { passed } from '../../core/finding.ts';
 import type { AgentBackend } from '../backend.ts';
 import { rehearsalHaste } from './haste.ts';
 import { rehearsalHome } from './memory.ts';
@@ -11,7 +11,7 @@ export const rehearsalBackend: AgentBackend = {
   homeVariable: rehearsalHome,
   create: ({ agent: { readTimeoutMs, turnTimeoutMs } }, parts, { nodePath, program }) =>
     createRehearsalAgent({ nodePath, program, readTimeoutMs, turnTimeoutMs }, parts),
-  doctor: async () => [well('agent_program', 'rehearsal: comes with Baton')],
+  doctor: async () => [passed('agent_program', 'rehearsal: comes with Baton')],
   init: {
     about: 'scripted stand-in',
     questions: [],

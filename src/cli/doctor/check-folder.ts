@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { toBatonError } from '../../core/baton-error.ts';
-import { type Finding, ill, megabytes, well } from '../../core/finding.ts';
+import { type Finding, failed, passed } from '../../core/finding.ts';
 import { freeDiskMb, nearestFolder } from '../../workspace/free-disk.ts';
 
 /** Below this much free space a checkout and a build can fail in the middle. */
@@ -20,10 +20,14 @@ export async function checkFolder(check: string, folder: string, floorMb = 0): P
     const message = `${folder} can be written, ${free === null ? 'free space unknown' : `${megabytes(free)} free`}${floor}`;
     const least = Math.max(leastFreeMegabytes, floorMb);
     const facts = { path: folder, free_mb: free, least_mb: least };
-    if (free === null || free >= least) return well(check, message, facts);
-    return ill(check, message, `free space there: at least ${megabytes(least)}`, { code: 'low_disk', ...facts });
+    if (free === null || free >= least) return passed(check, message, facts);
+    return failed(check, message, `free space there: at least ${megabytes(least)}`, { code: 'low_disk', ...facts });
   } catch (error) {
     const message = `${folder} cannot be written: ${toBatonError(error).message}`;
-    return ill(check, message, `make it writable: chmod u+rwx '${folder}'`, { code: 'not_writable', path: folder });
+    return failed(check, message, `make it writable: chmod u+rwx '${folder}'`, { code: 'not_writable', path: folder });
   }
+}
+
+export function megabytes(count: number): string {
+  return `${count.toLocaleString('en')} MB`;
 }

@@ -1,7 +1,7 @@
 import { systemChance } from '../../clock/system-chance.ts';
 import { systemClock } from '../../clock/system-clock.ts';
 import { toBatonError } from '../../core/baton-error.ts';
-import { type Finding, ill, well } from '../../core/finding.ts';
+import { type Finding, failed, passed } from '../../core/finding.ts';
 import { harmlessLine } from '../../core/text/harmless-line.ts';
 import { probe } from '../../daemon/run-custody.ts';
 import type { Surroundings } from '../../daemon/surroundings.ts';
@@ -25,13 +25,13 @@ export async function checkMachine(surroundings: Surroundings): Promise<Finding[
 
 function checkNode({ nodeVersion }: Surroundings): Finding {
   const major = Number(nodeVersion.split('.')[0]);
-  if (major >= 24) return well('node', nodeVersion);
-  return ill('node', `${nodeVersion} is too old`, 'install Node 24 or newer', { code: 'too_old', least: '24' });
+  if (major >= 24) return passed('node', nodeVersion);
+  return failed('node', `${nodeVersion} is too old`, 'install Node 24 or newer', { code: 'too_old', least: '24' });
 }
 
 async function checkGit(surroundings: Surroundings): Promise<Finding> {
   const least = oldestGit.join('.');
-  const mend = `install git ${least} or later (Debian: apt-get install git)`;
+  const fix = `install git ${least} or later (Debian: apt-get install git)`;
   try {
     const { code, stdout } = await runToEnd(
       {
@@ -48,11 +48,11 @@ async function checkGit(surroundings: Surroundings): Promise<Finding> {
     const isRecent = Number(major) > oldestGit[0] || (Number(major) === oldestGit[0] && Number(minor) >= oldestGit[1]);
     const said = harmlessLine(stdout);
     if (code !== 0 || major === undefined) {
-      return ill('git', said || `exit code ${code}`, mend, { code: 'unknown_version', least });
+      return failed('git', said || `exit code ${code}`, fix, { code: 'unknown_version', least });
     }
-    return isRecent ? well('git', said) : ill('git', `${said} is too old`, mend, { code: 'too_old', least });
+    return isRecent ? passed('git', said) : failed('git', `${said} is too old`, fix, { code: 'too_old', least });
   } catch (error) {
-    return ill('git', toBatonError(error).message, mend, { code: 'missing', least });
+    return failed('git', toBatonError(error).message, fix, { code: 'missing', least });
   }
 }
 
@@ -66,11 +66,11 @@ const custodyMeaning: Record<Custody, string> = {
 /** Every custody but the last is sound; why the strongest is not to be had is part of the line. */
 async function checkCustody(surroundings: Surroundings): Promise<Finding> {
   const { custody, checks } = await probe(surroundings, systemChance.id());
-  const failed = checks.find(({ ok }) => !ok);
-  const why = failed === undefined ? '' : ` (no pid namespace: ${failed.name}: ${failed.detail})`;
+  const missing = checks.find(({ ok }) => !ok);
+  const why = missing === undefined ? '' : ` (no pid namespace: ${missing.name}: ${missing.detail})`;
   const message = `${custody}: ${custodyMeaning[custody]}${why}`;
   const check = 'containment';
   return custody === 'group_only'
-    ? ill(check, message, 'run Baton on Linux', { code: custody })
-    : well(check, message, { code: custody });
+    ? failed(check, message, 'run Baton on Linux', { code: custody })
+    : passed(check, message, { code: custody });
 }

@@ -1,7 +1,7 @@
 import { access, constants, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { toBatonError } from '../../core/baton-error.ts';
-import { type Finding, ill, illFrom, well } from '../../core/finding.ts';
+import { type Finding, failed, failedBy, passed } from '../../core/finding.ts';
 import type { RepositorySettings } from '../../core/settings.ts';
 import { harmlessLine } from '../../core/text/harmless-line.ts';
 import { hasCode } from '../../workspace/file-system.ts';
@@ -32,18 +32,18 @@ export async function checkRepositoryWrites(
     for (const folder of [...writtenFolders, ...below]) {
       const reason = await whyNotWritable(path.join(common, folder));
       if (reason === null) continue;
-      const mend = `let the user that runs Baton write in ${harmlessLine(common)} and all that is in it`;
+      const fix = `let the user that runs Baton write in ${harmlessLine(common)} and all that is in it`;
       const closed = path.join(common, folder);
       const facts = { code: 'not_writable', path: closed };
-      return ill(check, harmlessLine(`${closed} cannot be written: ${reason}`), mend, facts);
+      return failed(check, harmlessLine(`${closed} cannot be written: ${reason}`), fix, facts);
     }
     const wanted = ['refs/baton', 'refs/baton/salvage', ...branchFolders.map((each) => `refs/heads/${each}`)];
     const inTheWay = await firstThere(git, common, wanted);
     if (inTheWay !== null) return whatIsInTheWay(harmlessLine(inTheWay));
     const what = branchTemplate === null ? 'saved work (refs/baton)' : 'branches and saved work (refs/baton)';
-    return well(check, harmlessLine(`${common} takes ${what}`), { path: common, branches: branchTemplate !== null });
+    return passed(check, harmlessLine(`${common} takes ${what}`), { path: common, branches: branchTemplate !== null });
   } catch (error) {
-    return illFrom(check, error);
+    return failedBy(check, error);
   }
 }
 
@@ -76,8 +76,8 @@ function whatIsInTheWay(reference: string): Finding {
   const facts = { code: 'name_taken', reference };
   if (branch === undefined) {
     const message = `the reference ${reference} is in the way of saved work`;
-    return ill(check, message, 'give that reference another name', facts);
+    return failed(check, message, 'give that reference another name', facts);
   }
   const message = `the branch ${branch} is in the way: git takes no branch ${branch}/… beside it`;
-  return ill(check, message, 'rename that branch (git branch -m), or change workspace.branch', facts);
+  return failed(check, message, 'rename that branch (git branch -m), or change workspace.branch', facts);
 }

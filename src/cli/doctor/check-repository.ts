@@ -1,5 +1,5 @@
 import { BatonError, toBatonError } from '../../core/baton-error.ts';
-import { doubtful, type Finding, illFrom, well } from '../../core/finding.ts';
+import { type Finding, failedBy, passed, warned } from '../../core/finding.ts';
 import type { RepositorySettings, Settings, WorkspaceSettings } from '../../core/settings.ts';
 import { harmlessLine } from '../../core/text/harmless-line.ts';
 import { findBackend } from '../../daemon/adapters.ts';
@@ -27,7 +27,7 @@ export async function checkRepository(workflow: LoadedWorkflow, surroundings: Su
   if (repo === null) return [withoutRepository(workflow.settings, surroundings)];
   const readable =
     strategy === 'none'
-      ? well(check, `${harmlessLine(repo.shown)}: workspaces begin empty (workspace.strategy is none)`, empty)
+      ? passed(check, `${harmlessLine(repo.shown)}: workspaces begin empty (workspace.strategy is none)`, empty)
       : await checkBase(git, repo, workspace);
   if (readable.status === 'failed' || !repo.isLocal) return [readable];
   const branches = strategy === 'none' ? null : branchTemplateOf(workflow);
@@ -40,9 +40,9 @@ const empty = { code: 'empty_workspaces' };
 function withoutRepository({ agent, hooks }: Settings, surroundings: Surroundings): Finding {
   const message = 'none: workspaces begin empty';
   const { commitsWork } = findBackend(agent.backend, surroundings);
-  if (!commitsWork || hooks.afterCreate !== null || hooks.beforeRun !== null) return well(check, message, empty);
-  const mend = 'set workspace.repo to a git repository with a first commit';
-  return doubtful(check, `${message}, so what the agent makes is in no branch`, mend, { code: 'no_branch' });
+  if (!commitsWork || hooks.afterCreate !== null || hooks.beforeRun !== null) return passed(check, message, empty);
+  const fix = 'set workspace.repo to a git repository with a first commit';
+  return warned(check, `${message}, so what the agent makes is in no branch`, fix, { code: 'no_branch' });
 }
 
 async function checkBase(git: Git, repo: RepositorySettings, { base, strategy }: WorkspaceSettings): Promise<Finding> {
@@ -53,10 +53,10 @@ async function checkBase(git: Git, repo: RepositorySettings, { base, strategy }:
     const from = base === null ? 'its HEAD' : 'workspace.base';
     const at = `${source.base} (${from}) at ${commit.slice(0, 12)}`;
     const message = harmlessLine(`${repo.shown}: each ticket gets ${whatIsMade(strategy)} that begins at ${at}`);
-    return well(check, message, { repository: repo.shown, base: source.base, commit, strategy });
+    return passed(check, message, { repository: repo.shown, base: source.base, commit, strategy });
   } catch (error) {
     const isNamed = toBatonError(error).code === 'repository_unavailable';
-    return illFrom(check, error, isNamed ? '' : `${repo.shown}: `);
+    return failedBy(check, error, isNamed ? '' : `${repo.shown}: `);
   }
 }
 

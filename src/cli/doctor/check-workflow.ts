@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { systemChance } from '../../clock/system-chance.ts';
 import { systemClock } from '../../clock/system-clock.ts';
-import { type Finding, ill, megabytes, well } from '../../core/finding.ts';
+import { type Finding, failed, passed } from '../../core/finding.ts';
 import type { Settings } from '../../core/settings.ts';
 import { agentVariables, findBackend, findTracker, hostOf, workflowContext } from '../../daemon/adapters.ts';
 import { quietLogger } from '../../daemon/quiet-logger.ts';
@@ -13,7 +13,7 @@ import { createLimiterRegistry } from '../../http/limiter-registry.ts';
 import { freeMemoryMb } from '../../process/free-memory.ts';
 import { inspectWorkflow } from '../../workflow/inspect-workflow.ts';
 import { nearestFolder } from '../../workspace/free-disk.ts';
-import { checkFolder } from './check-folder.ts';
+import { checkFolder, megabytes } from './check-folder.ts';
 import { checkRepository } from './check-repository.ts';
 
 /** What one workflow file needs: a usable file, its folders, its repository, its tracker, its agent. */
@@ -24,11 +24,11 @@ export async function checkWorkflow(workflow: string, surroundings: Surroundings
   const nextStep = `baton validate '${file}'`;
   if (loaded === null || errors.length > 0) {
     const message = `${file}: ${errors.map((error) => `${error.message} [${error.code}]`).join('; ')}`;
-    return [ill('workflow_file', message, nextStep, { code: 'unusable', path: file, problems: errors })];
+    return [failed('workflow_file', message, nextStep, { code: 'unusable', path: file, problems: errors })];
   }
   const { workspace, agent } = loaded.settings;
   return [
-    well('workflow_file', file),
+    passed('workflow_file', file),
     await checkFolder('workspace_root', workspace.root, workspace.minFreeDiskMb),
     await checkFolder('state_folder', stateFolder(file, undefined, surroundings), workspace.minFreeDiskMb),
     ...(await checkRepository(loaded, surroundings)),
@@ -58,9 +58,9 @@ async function checkMemory(floorMb: number): Promise<Finding> {
   const floor = floorMb === 0 ? '' : `; nothing starts below ${megabytes(floorMb)} (agent.min_free_memory_mb)`;
   const message = `${megabytes(free)} free${floor}`;
   const facts = { free_mb: free, least_mb: floorMb };
-  if (free >= floorMb) return well('memory', message, facts);
+  if (free >= floorMb) return passed('memory', message, facts);
   const nextStep = 'end other programs, or lower agent.min_free_memory_mb';
-  return ill('memory', message, nextStep, { code: 'low_memory', ...facts });
+  return failed('memory', message, nextStep, { code: 'low_memory', ...facts });
 }
 
 async function checkAgent(settings: Settings, surroundings: Surroundings): Promise<readonly Finding[]> {

@@ -1,6 +1,6 @@
 import { BatonError } from '../../../src/core/baton-error.ts';
 import { adapterErrors } from '../../../src/core/error-catalogue.ts';
-import { well } from '../../../src/core/finding.ts';
+import { passed } from '../../../src/core/finding.ts';
 import { type Issue, normalizeState } from '../../../src/core/issue/issue.ts';
 import type { TrackerAdapter } from '../../../src/tracker/adapter.ts';
 import type { Tracker } from '../../../src/tracker/tracker.ts';
@@ -22,7 +22,7 @@ export function notebookTracker(issues: Issue[]): TrackerAdapter {
       return [{ code: errors.missing_notebook_shelf.code, severity: 'error', key, message: `${key} is missing` }];
     },
     create: () => tracker(issues),
-    doctor: async ({ provider }) => [well('notebook', 'it is there', { shelf: provider.shelf })],
+    doctor: async ({ provider }) => [passed('notebook', 'it is there', { shelf: provider.shelf })],
     init: {
       about: 'of a test',
       questions: [{ name: 'shelf_name', value: 'name', help: 'the shelf', question: 'Which shelf?' }],

@@ -1,6 +1,6 @@
 import type { AgentSession, SessionRequest } from '../../../src/agent/agent.ts';
 import type { AgentBackend } from '../../../src/agent/backend.ts';
-import { well } from '../../../src/core/finding.ts';
+import { passed } from '../../../src/core/finding.ts';
 
 /** An agent that Baton does not have: it closes its issue with a tool, without a process. */
 export const parrotBackend: AgentBackend = {
@@ -14,7 +14,7 @@ export const parrotBackend: AgentBackend = {
       return session(request);
     },
   }),
-  doctor: async ({ host }) => [well('parrot', 'it talks', { version: host.version })],
+  doctor: async ({ host }) => [passed('parrot', 'it talks', { version: host.version })],
   init: { about: 'of a test', questions: [], settings: () => ({}), usesTools: true, writesTemporaryFiles: false },
   resume: ({ workspace, threadId }) => `parrot ${workspace} ${threadId}`,
   needs: { paths: ['~/.parrot'], hosts: ['parrot.example'] },

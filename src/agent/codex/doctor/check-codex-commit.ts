@@ -1,4 +1,4 @@
-import { type Finding, ill, well } from '../../../core/finding.ts';
+import { type Finding, failed, passed } from '../../../core/finding.ts';
 import type { Settings } from '../../../core/settings.ts';
 import { harmlessLine } from '../../../core/text/harmless-line.ts';
 import { CodexRefusal } from '../wire/connection.ts';
@@ -28,9 +28,9 @@ export async function checkCodexCommit(
   } catch (error) {
     if (!(error instanceof CodexRefusal)) throw error;
     if (isUnknownHere(error)) {
-      return [well(check, 'not tried: this version cannot try a command without a turn', { code: 'not_tried' })];
+      return [passed(check, 'not tried: this version cannot try a command without a turn', { code: 'not_tried' })];
     }
-    return [ill(check, harmlessLine(error.message), 'mend codex.turn_sandbox_policy', { code: 'refused' })];
+    return [failed(check, harmlessLine(error.message), 'fix codex.turn_sandbox_policy', { code: 'refused' })];
   }
 }
 
@@ -40,11 +40,11 @@ function commit(options: string): readonly string[] {
 }
 
 async function judge(end: SandboxedEnd, type: string, scratch: CodexScratch): Promise<Finding> {
-  if (end.exitCode !== 0) return failed(end);
+  if (end.exitCode !== 0) return commitFailed(end);
   if (!(await scratch.hasCommit())) {
-    return ill(check, 'Codex told of a commit, and there is none', 'use another Codex', { code: 'no_commit' });
+    return failed(check, 'Codex told of a commit, and there is none', 'use another Codex', { code: 'no_commit' });
   }
-  return well(check, sandboxMeaning(type), { sandbox: type });
+  return passed(check, sandboxMeaning(type), { sandbox: type });
 }
 
 function sandboxMeaning(type: string): string {
@@ -54,23 +54,23 @@ function sandboxMeaning(type: string): string {
 }
 
 function readOnly(end: SandboxedEnd): Finding {
-  if (end.exitCode !== 0) return failed(end);
+  if (end.exitCode !== 0) return commitFailed(end);
   const message = 'not tried: in a read-only sandbox the agent can neither change files nor commit';
-  return well(check, message, { code: 'read_only' });
+  return passed(check, message, { code: 'read_only' });
 }
 
-function failed({ exitCode, stderr, stdout }: SandboxedEnd): Finding {
+function commitFailed({ exitCode, stderr, stdout }: SandboxedEnd): Finding {
   const words = harmlessLine(stderr.trim() || stdout).slice(0, 300) || `exit code ${exitCode ?? 'unknown'}`;
   if (/\bbwrap\b|bubblewrap|landlock|seccomp|unshare|namespace/i.test(words))
-    return ill(check, `this machine does not let Codex make its sandbox: ${words}`, sandboxMend, {
+    return failed(check, `this machine does not let Codex make its sandbox: ${words}`, sandboxMend, {
       code: 'no_sandbox_here',
     });
   if (/\bgpg\b|sign/i.test(words)) {
-    const mend = "hooks.after_create: 'git config commit.gpgsign false'";
-    return ill(check, `the commit cannot be signed: ${words}`, mend, { code: 'not_signed' });
+    const fix = "hooks.after_create: 'git config commit.gpgsign false'";
+    return failed(check, `the commit cannot be signed: ${words}`, fix, { code: 'not_signed' });
   }
-  const mend = 'mend codex.turn_sandbox_policy, or what git tells';
-  return ill(check, `fails in the sandbox: ${words}`, mend, { code: 'commit_failed', exit_code: exitCode });
+  const fix = 'fix codex.turn_sandbox_policy, or what git tells';
+  return failed(check, `fails in the sandbox: ${words}`, fix, { code: 'commit_failed', exit_code: exitCode });
 }
 
 const sandboxMend =
@@ -87,7 +87,7 @@ function nameless({ hooks, workspace }: Settings): Finding {
   const message = 'git knows no name for commits of this user';
   const scripts = [hooks.afterCreate, hooks.beforeRun, workspace.setup].filter((script) => script !== null);
   if (scripts.some((script) => /user\.(name|email)/.test(script)))
-    return well(check, `${message}; a script of the workflow file sets one`, { code: 'set_by_script' });
-  const mend = "git config --global user.name 'NAME' && git config --global user.email 'ADDRESS'";
-  return ill(check, message, mend, { code: 'unknown' });
+    return passed(check, `${message}; a script of the workflow file sets one`, { code: 'set_by_script' });
+  const fix = "git config --global user.name 'NAME' && git config --global user.email 'ADDRESS'";
+  return failed(check, message, fix, { code: 'unknown' });
 }

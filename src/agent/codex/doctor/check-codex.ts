@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { BatonError, toBatonError } from '../../../core/baton-error.ts';
-import { type Finding, ill, illFrom, well } from '../../../core/finding.ts';
+import { type Finding, failed, failedBy, passed } from '../../../core/finding.ts';
 import type { AccountSettings } from '../../../core/settings.ts';
 import { harmlessLine } from '../../../core/text/harmless-line.ts';
 import type { AgentDoctorParts } from '../../backend.ts';
@@ -36,7 +36,7 @@ export async function checkCodex(options: CodexAgentOptions, parts: AgentDoctorP
     }
     return findings;
   } catch (error) {
-    return [illFrom('codex', error, 'it could not be looked at: ')];
+    return [failedBy('codex', error, 'it could not be looked at: ')];
   }
 }
 
@@ -62,7 +62,7 @@ async function checkAccount(seen: Seen): Promise<Finding[]> {
     await using codex = await lookAtCodex(options, parts.partsFor(account), where);
     const findings = seen.isFirst ? [checkVersion(codex)] : [];
     const refused = await checkPolicies(codex);
-    if (seen.isFirst) findings.push(refused ?? well('codex_policies', 'Codex takes them'));
+    if (seen.isFirst) findings.push(refused ?? passed('codex_policies', 'Codex takes them'));
     // With settings that Codex cannot read it guesses who is to be logged in.
     if (refused?.code === 'broken_config') return seen.isFirst ? findings : [refused];
     findings.push(await checkLogin(codex, seen));
@@ -81,16 +81,16 @@ async function checkAccount(seen: Seen): Promise<Finding[]> {
 
 /** Codex does not start in a home that is not there. */
 function homeless({ name }: AccountSettings, home: string): Finding {
-  const mend = `mkdir -p ${shellWord(home)} && ${codexLoginCommand(home)}`;
+  const fix = `mkdir -p ${shellWord(home)} && ${codexLoginCommand(home)}`;
   const message = harmlessLine(`account "${name}": its home ${home} does not exist`);
-  return ill('codex_login', message, mend, { code: 'no_home', account: name, home });
+  return failed('codex_login', message, fix, { code: 'no_home', account: name, home });
 }
 
 function checkVersion({ version }: CodexLook): Finding {
-  if (version === pinnedCodexVersion) return well('codex', `${version} answers`, { version });
+  if (version === pinnedCodexVersion) return passed('codex', `${version} answers`, { version });
   const shown = version === null ? null : harmlessLine(version);
   const message = `${shown ?? 'a version that it does not tell'} answers; Baton is tested with ${pinnedCodexVersion}`;
-  return well('codex', message, { code: 'untested_version', version: shown, tested: pinnedCodexVersion });
+  return passed('codex', message, { code: 'untested_version', version: shown, tested: pinnedCodexVersion });
 }
 
 /** What is on the PATH of a terminal need not be on that of a login shell, which starts it. */
@@ -100,16 +100,16 @@ function cannotStart(error: unknown, options: CodexAgentOptions): Finding {
   const { message, details } = toBatonError(error);
   const said = harmlessLine(message);
   if (details.exit_code === 127) {
-    return ill('codex', `a login shell does not find it: ${said}`, install, { ...details, code: 'not_found' });
+    return failed('codex', `a login shell does not find it: ${said}`, install, { ...details, code: 'not_found' });
   }
   // It has shaken hands, so it is an app server; with a login and no network it was seen to be this slow.
   if (details.method !== undefined && details.method !== 'initialize') {
-    const mend = 'see that its network works, or raise agent.read_timeout_ms';
-    return ill('codex', said, mend, { ...details, code: 'no_answer' });
+    const fix = 'see that its network works, or raise agent.read_timeout_ms';
+    return failed('codex', said, fix, { ...details, code: 'no_answer' });
   }
   const command = harmlessLine(`codex.command ("${options.command}")`);
-  const mend = `mend ${command}: it has to start an app server, as \`codex app-server\` does`;
-  return ill('codex', said, mend, { ...details, code: 'no_app_server' });
+  const fix = `fix ${command}: it has to start an app server, as \`codex app-server\` does`;
+  return failed('codex', said, fix, { ...details, code: 'no_app_server' });
 }
 
 /** Null when Codex would begin a thread with the policies of the workflow file. */
@@ -119,13 +119,13 @@ async function checkPolicies(codex: CodexLook): Promise<Finding | null> {
   const check = 'codex_policies';
   const message = harmlessLine(refusal.message);
   if (isBrokenConfig(refusal.refusal)) {
-    const mend = harmlessLine(`mend config.toml in ${codex.home ?? 'the home of Codex'}`);
-    return ill(check, message, mend, { code: 'broken_config', home: codex.home });
+    const fix = harmlessLine(`fix config.toml in ${codex.home ?? 'the home of Codex'}`);
+    return failed(check, message, fix, { code: 'broken_config', home: codex.home });
   }
   // Which of the two it is shows when the other one is surely good.
   const again = await orRefusal(codex.tryThread({ threadSandbox: 'read-only' }));
   const key = again instanceof CodexRefusal ? 'codex.approval_policy' : 'codex.thread_sandbox';
-  return ill(check, message, `mend ${key}`, { code: 'refused', key });
+  return failed(check, message, `fix ${key}`, { code: 'refused', key });
 }
 
 async function orRefusal<T>(asked: Promise<T>): Promise<T | CodexRefusal> {
@@ -143,32 +143,32 @@ async function checkLogin(codex: CodexLook, { account, parts }: Seen): Promise<F
   const told = (text: string): string => harmlessLine(`account "${account.name}": ${text}`);
   const login = await orRefusal(codex.readLogin());
   if (login instanceof CodexRefusal && isUnknownHere(login))
-    return well(check, told('this version does not tell who is logged in; `codex login status` does'), {
+    return passed(check, told('this version does not tell who is logged in; `codex login status` does'), {
       ...facts,
       code: 'not_told',
     });
   if (login instanceof CodexRefusal)
-    return ill(check, told(login.message), codexLoginCommand(account.home), { ...facts, code: 'refused' });
+    return failed(check, told(login.message), codexLoginCommand(account.home), { ...facts, code: 'refused' });
   const { isNeeded, kind, plan } = login;
   const home = foreignHome(codex, account, parts);
   // Only a turn shows whether the key is good; then it is too late to look for the command.
   if (kind === 'apiKey') {
     const message = told(`logged in with an API key; if it is refused: ${codexKeyLoginCommand(home)}`);
-    return well(check, message, { ...facts, kind });
+    return passed(check, message, { ...facts, kind });
   }
   const kindWord = kind === 'chatgpt' ? 'ChatGPT' : kind;
   if (kindWord !== null) {
-    return well(check, told(`logged in with ${kindWord}${plan === null ? '' : ` (${plan})`}`), {
+    return passed(check, told(`logged in with ${kindWord}${plan === null ? '' : ` (${plan})`}`), {
       ...facts,
       kind,
       plan,
     });
   }
-  if (!isNeeded) return well(check, told('its model needs no OpenAI login'), { ...facts, code: 'not_needed' });
+  if (!isNeeded) return passed(check, told('its model needs no OpenAI login'), { ...facts, code: 'not_needed' });
   // The variable alone is no login. Which of the two somebody wants to pay by is not for Baton to say.
   const withKey = parts.env.OPENAI_API_KEY ? `, or with your key: ${codexKeyLoginCommand(home)}` : '';
-  const mend = codexLoginCommand(home) + withKey;
-  return ill(check, told('nobody is logged in'), mend, { ...facts, code: 'logged_out' });
+  const fix = codexLoginCommand(home) + withKey;
+  return failed(check, told('nobody is logged in'), fix, { ...facts, code: 'logged_out' });
 }
 
 /** The home that a person has to name to reach it; null when it is the one that Codex takes anyway. */

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Clock } from '../../../clock/clock.ts';
-import { type Finding, ill, illFrom, well } from '../../../core/finding.ts';
+import { type Finding, failed, failedBy, passed } from '../../../core/finding.ts';
 import { normalizeState } from '../../../core/issue/issue.ts';
 import type { Logger } from '../../../core/logger.ts';
 import type { TrackerSettings } from '../../../core/settings.ts';
@@ -40,12 +40,12 @@ export async function checkLinear(
     const filter = { slugId: { in: [...new Set([slug, endOf(slug)])] } };
     const { viewer, projects: found } = await call(doctorOperation, { filter }, answer, ask);
     const user = harmlessLine(viewer.name);
-    const key = well('linear_key', `Linear knows it as ${user}'s`, { user });
+    const key = passed('linear_key', `Linear knows it as ${user}'s`, { user });
     const there = found.nodes.find(({ slugId }) => slugId === slug);
     if (there === undefined) return [key, await missingProject(slug, found.nodes, call)];
-    return [key, well('linear_project', harmlessLine(`${there.name} (${slug})`)), checkStates(settings, there)];
+    return [key, passed('linear_project', harmlessLine(`${there.name} (${slug})`)), checkStates(settings, there)];
   } catch (error) {
-    return [illFrom('linear', error)];
+    return [failedBy('linear', error)];
   }
 }
 
@@ -54,17 +54,17 @@ async function missingProject(slug: string, ends: readonly Project[], call: Call
   const code = 'unknown_project';
   const message = harmlessLine(`no project that the key may see has the slug "${slug}"`);
   const [meant] = ends;
-  const mend = (slugId: string): string => harmlessLine(`set tracker.provider.project_slug: ${slugId}`);
+  const fix = (slugId: string): string => harmlessLine(`set tracker.provider.project_slug: ${slugId}`);
   if (meant !== undefined) {
     const facts = { code, near: [meant.slugId] };
-    return ill(check, harmlessLine(`${message}; "${meant.name}" is meant`), mend(meant.slugId), facts);
+    return failed(check, harmlessLine(`${message}; "${meant.name}" is meant`), fix(meant.slugId), facts);
   }
   const all = (await call(projectsOperation, {}, projects, ask)).projects.nodes;
   const near = nearest(slug, all, ({ name, slugId }) => [slugId, name, `${name}-${slugId}`]);
   const facts = { code, near: near.map(({ slugId }) => slugId) };
-  if (near.length === 0) return ill(check, message, "take the end of the project's address in Linear", facts);
+  if (near.length === 0) return failed(check, message, "take the end of the project's address in Linear", facts);
   const names = near.map(({ name, slugId }) => harmlessLine(`${slugId} (${name})`));
-  return ill(check, `${message}; near: ${names.join(', ')}`, mend(near[0]?.slugId ?? ''), facts);
+  return failed(check, `${message}; near: ${names.join(', ')}`, fix(near[0]?.slugId ?? ''), facts);
 }
 
 /** The address of a project ends with its name and its slug, `baton-rewrite-1a2b3c4d5e6f`; people copy all of that. */
@@ -95,12 +95,16 @@ function checkStates(settings: TrackerSettings, { teams }: Project): Finding {
     return missing.map((state) => ({ key: `tracker.${key}`, state, near: nearest(state, there, (each) => [each]) }));
   });
   if (problems.length === 0) {
-    return well(check, harmlessLine(`the teams of the project have them: ${there.join(', ')}`));
+    return passed(check, harmlessLine(`the teams of the project have them: ${there.join(', ')}`));
   }
   const told = problems.map(({ key, state, near }) => {
     const meant = near.length === 0 ? '' : `, near: ${near.join(', ')}`;
     return `${key} names "${state}", which no team of the project has${meant}`;
   });
-  const mend = harmlessLine(`use states that there are: ${there.join(', ')}`);
-  return ill(check, harmlessLine(told.join('; ')), mend, { code: 'unknown_states', unknown: problems, allowed: there });
+  const fix = harmlessLine(`use states that there are: ${there.join(', ')}`);
+  return failed(check, harmlessLine(told.join('; ')), fix, {
+    code: 'unknown_states',
+    unknown: problems,
+    allowed: there,
+  });
 }
