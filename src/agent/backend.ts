@@ -59,6 +59,8 @@ export interface AgentInit extends AdapterInit {
   readonly usesTools: boolean;
   /** Its sandbox may write in the folder for temporary files, so workspaces must not be there. */
   readonly writesTemporaryFiles: boolean;
+  /** Lines for a shell that a person runs before `baton doctor`. */
+  readonly firstSteps?: readonly string[];
   /** What a person should know of the defaults that the file leaves as they are. */
   readonly notes?: readonly string[];
 }

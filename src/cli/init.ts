@@ -9,6 +9,7 @@ import { adaptersIn, workflowContext } from '../daemon/adapters.ts';
 import { shellWord } from '../daemon/shell-word.ts';
 import { stateFolder } from '../daemon/state-folder.ts';
 import type { Surroundings } from '../daemon/surroundings.ts';
+import type { TrackerAdapter } from '../tracker/adapter.ts';
 import { parseWorkflow } from '../workflow/load-workflow.ts';
 import { exitCodes } from './exit-codes.ts';
 import { askPerson, type Chosen, type InitFlags } from './init/ask-person.ts';
@@ -104,15 +105,14 @@ function isThere(target: string): BatonError {
 
 /** The secret of a tracker may be exported later; with anything else wrong the file is not written. */
 function check(text: string, target: string, { tracker }: Chosen, surroundings: Surroundings): Settings {
-  const { secretVariable } = tracker.init;
-  const assumed = secretVariable === undefined ? {} : { [secretVariable]: 'to be exported' };
+  const assumed = Object.fromEntries(secretVariables(tracker).map((name) => [name, 'to be exported']));
   const context = workflowContext({ ...surroundings, env: { ...assumed, ...surroundings.env } });
   return parseWorkflow(Buffer.from(text), target, context).settings;
 }
 
 function nextSteps(target: string, { tracker, agent }: Chosen): string[] {
   const file = shellWord(target);
-  const first = [...(tracker.init.firstSteps ?? []), ...(agent.init.firstSteps ?? [])];
+  const first = [...secretVariables(tracker).map((name) => `export ${name}=…`), ...(agent.init.firstSteps ?? [])];
   return [
     `${harmlessLine(target)} is written. Read it (docs: ${tracker.docs}, ${agent.docs}), then:`,
     ...first.map((line) => `  ${line}`),
@@ -120,4 +120,8 @@ function nextSteps(target: string, { tracker, agent }: Chosen): string[] {
     ...(tracker.openBoard === undefined ? [] : [`  baton issue add "My first issue" --workflow ${file}`]),
     `  baton start ${file} --dry-run`,
   ];
+}
+
+function secretVariables({ keys }: TrackerAdapter): readonly string[] {
+  return keys.flatMap(({ secret, fallbackEnv }) => (secret === true ? (fallbackEnv ?? []) : []));
 }

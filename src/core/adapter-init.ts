@@ -20,6 +20,4 @@ export interface AdapterInit {
   readonly settings: (answers: InitAnswers) => Readonly<Record<string, unknown>>;
   /** Comments above keys of the file, by key. */
   readonly comments?: Readonly<Record<string, string>>;
-  /** Lines for a shell that a person runs before `baton doctor`. */
-  readonly firstSteps?: readonly string[];
 }

@@ -45,6 +45,4 @@ export interface TrackerParts extends RemoteParts {
 export interface TrackerInit extends AdapterInit {
   /** Other people use it too: by default only issues with a label are worked on. */
   readonly isShared: boolean;
-  /** The variable with its secret: the file is checked as if it were set, because a person may export it later. */
-  readonly secretVariable?: string;
 }

@@ -12,7 +12,6 @@ import { unusableSource } from '../../workspace/git/source/source-errors.ts';
 import { findCommonDirectory } from '../../workspace/git/source/source-repository.ts';
 import { boundedGit } from './bounded-git.ts';
 import { checkRepositoryWrites } from './check-repository-writes.ts';
-import { whatIsMade } from './what-is-made.ts';
 
 const check = 'repository';
 
@@ -82,4 +81,9 @@ async function refuseUnusable(git: Git, repo: RepositorySettings, commit: string
 
 function branchTemplateOf({ described }: LoadedWorkflow): string {
   return String(described.find(({ key }) => key === 'workspace.branch')?.value ?? '');
+}
+
+/** What an issue gets of the repository, in words. Not a worktree: `git worktree list` there would show none. */
+export function whatIsMade(strategy: WorkspaceSettings['strategy']): string {
+  return strategy === 'clone' ? 'a clone of its own' : 'a checkout of its own';
 }

@@ -4,7 +4,7 @@ import { harmlessLine } from '../../core/text/harmless-line.ts';
 import type { Surroundings } from '../../daemon/surroundings.ts';
 import { readSource } from '../../workspace/git/source/read-source.ts';
 import { boundedGit } from '../doctor/bounded-git.ts';
-import { whatIsMade } from '../doctor/what-is-made.ts';
+import { whatIsMade } from '../doctor/check-repository.ts';
 import { repositoryAround } from './repository-around.ts';
 
 /** What a ticket's workspace will be. */

@@ -7,8 +7,6 @@ import { linearProvider } from './linear-provider.ts';
 import { createLinearTracker } from './linear-tracker.ts';
 import { linearProfile } from './profile.ts';
 
-const secretVariable = 'LINEAR_API_KEY';
-
 /** A project in Linear. */
 export const linearAdapter: TrackerAdapter = {
   ...linearProfile,
@@ -25,15 +23,13 @@ export const linearAdapter: TrackerAdapter = {
       },
     ],
     settings: ({ project_slug = '' }) => ({
-      provider: { api_key: `$${secretVariable}`, project_slug },
+      provider: { api_key: '$LINEAR_API_KEY', project_slug },
       trusted_authors: [],
     }),
     comments: {
       trusted_authors: 'Ids or e-mails of the people whose tickets go into the prompt without a fence.',
     },
-    firstSteps: [`export ${secretVariable}=…`],
     isShared: true,
-    secretVariable,
   },
   docs: 'docs/trackers/linear.md',
 };

@@ -62,7 +62,7 @@ function readOnly(end: SandboxedEnd): Finding {
 function commitFailed({ exitCode, stderr, stdout }: SandboxedEnd): Finding {
   const words = harmlessLine(stderr.trim() || stdout).slice(0, 300) || `exit code ${exitCode ?? 'unknown'}`;
   if (/\bbwrap\b|bubblewrap|landlock|seccomp|unshare|namespace/i.test(words))
-    return failed(check, `this machine does not let Codex make its sandbox: ${words}`, sandboxMend, {
+    return failed(check, `this machine does not let Codex make its sandbox: ${words}`, sandboxFix, {
       code: 'no_sandbox_here',
     });
   if (/\bgpg\b|sign/i.test(words)) {
@@ -73,7 +73,7 @@ function commitFailed({ exitCode, stderr, stdout }: SandboxedEnd): Finding {
   return failed(check, `fails in the sandbox: ${words}`, fix, { code: 'commit_failed', exit_code: exitCode });
 }
 
-const sandboxMend =
+const sandboxFix =
   'let this user make namespaces (sysctl kernel.apparmor_restrict_unprivileged_userns=0, user.max_user_namespaces), or, ' +
   'where something else fences the agent, set codex.thread_sandbox: danger-full-access';
 
