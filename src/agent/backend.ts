@@ -1,7 +1,6 @@
 import type { Chance } from '../clock/chance.ts';
 import type { AdapterInit } from '../core/adapter-init.ts';
 import type { BackendProfile } from '../core/backend-profile.ts';
-import type { AdapterErrors } from '../core/error-catalogue.ts';
 import type { Finding } from '../core/finding.ts';
 import type { AccountSettings, Settings } from '../core/settings.ts';
 import type { ProcessDeps } from '../process/start-child.ts';
@@ -26,7 +25,6 @@ export interface AgentBackend extends BackendProfile {
   readonly hasReadOnlyMode: boolean;
   /** It commits its work: without a repository `baton doctor` and `baton init` warn that the work is in no branch. */
   readonly commitsWork: boolean;
-  readonly errors?: AdapterErrors;
   /** Where it is described: a page in docs/, with the heading where the page is about more. */
   readonly docs: string;
 }

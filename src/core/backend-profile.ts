@@ -1,3 +1,4 @@
+import type { AdapterErrors } from './error-catalogue.ts';
 import type { SettingTable } from './settings/setting.ts';
 
 /**
@@ -13,6 +14,8 @@ export interface BackendProfile {
   readonly environment: readonly string[];
   /** The variable that names the folder of an account; null where accounts have none. */
   readonly homeVariable: string | null;
+  /** The errors that it raises beyond those of the catalogue. */
+  readonly errors?: AdapterErrors;
 }
 
 export interface BackendSettings {

@@ -110,7 +110,10 @@ export interface TrackerChanges {
   addComment(id: string, body: string, author: Author, ask?: Ask): Promise<void>;
 }
 
-/** Changes of issues that people ask for by commands: the tracker decides what is allowed. Each gives the identifier. */
+/**
+ * Changes of issues that people ask for by commands: the tracker decides what is allowed. Each gives the identifier of the
+ * issue; carried out a second time with the same command, it changes nothing more.
+ */
 export interface IssueDesk {
   /** Every state there is. */
   readonly states: readonly string[];

@@ -25,10 +25,10 @@ export function warningAt(key: string | null, message: string, facts: Facts): Pr
 export function toWorkflowError(
   path: string,
   errors: readonly Problem[],
-  { trackers }: Pick<WorkflowContext, 'trackers'>,
+  { trackers, backends }: Pick<WorkflowContext, 'trackers' | 'backends'>,
 ): BatonError {
   const code = errors.length === 1 && errors[0] !== undefined ? errors[0].code : 'invalid_workflow_config';
-  const ofAdapter = trackers.flatMap((tracker) => tracker.errors?.[code] ?? [])[0];
+  const ofAdapter = [...trackers, ...backends].flatMap(({ errors: own }) => own?.[code] ?? [])[0];
   const error = isCatalogued(code) ? code : (ofAdapter ?? 'invalid_workflow_config');
   const listed = errors.slice(0, mostProblemsListed);
   const more = errors.length > listed.length ? `; and ${errors.length - listed.length} more` : '';
