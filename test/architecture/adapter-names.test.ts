@@ -9,9 +9,6 @@ const folders = new Map([
   ...agentBackends.map(({ name }) => [name, `agent/${name}/`] as const),
 ]);
 
-/** Files that still know a backend by name. Empty it when the settings of a backend come from its profile. */
-const knowingFiles: readonly string[] = ['workflow/', 'core/settings.ts'];
-
 /** The same word for something else: these lines name no adapter. */
 const otherMeanings: readonly { readonly file: string; readonly name: string; readonly meaning: string }[] = [
   { file: 'cli/issue/register.ts', name: 'board', meaning: 'the command `baton board`' },
@@ -20,10 +17,16 @@ const otherMeanings: readonly { readonly file: string; readonly name: string; re
   { file: 'core/command/question.ts', name: 'command', meaning: 'an agent asks to run a command' },
   { file: 'core/run/late-approval.ts', name: 'command', meaning: 'an agent asks to run a command' },
   { file: 'server/api/schema/question.ts', name: 'command', meaning: 'an agent asks to run a command' },
-  { file: 'store/tables/question-rows.ts', name: 'command', meaning: 'an agent asks to run a command' },
+  { file: 'store/tables/questions.ts', name: 'command', meaning: 'an agent asks to run a command' },
   { file: 'agent/codex/requests/approval.ts', name: 'command', meaning: 'an agent asks to run a command' },
   { file: 'agent/codex/turn/event-summary.ts', name: 'command', meaning: 'the words for a command without text' },
-  { file: 'telemetry/notify/', name: 'command', meaning: 'a notification that runs a command' },
+  ...[
+    'core/settings/setting.ts',
+    'telemetry/notify/',
+    'workflow/resolve/resolve-notify.ts',
+    'workflow/table/describe-settings.ts',
+    'workflow/table/setting-types.ts',
+  ].map((file) => ({ file, name: 'command', meaning: 'a notification that runs a command' })),
 ];
 
 interface Found {
@@ -46,7 +49,6 @@ function namesIn(file: string, text: string): readonly Found[] {
 
 function isAllowed({ file, name }: Found): boolean {
   if (file.startsWith(folders.get(name) ?? '-')) return true;
-  if (knowingFiles.some((each) => file.startsWith(each))) return true;
   return otherMeanings.some((each) => each.name === name && file.startsWith(each.file));
 }
 

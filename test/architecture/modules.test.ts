@@ -73,13 +73,6 @@ describe('the modules', () => {
     expect(broken.map(({ file }) => file)).toEqual([]);
   });
 
-  it('leave the settings of Codex to its backend', () => {
-    const broken = source
-      .filter(({ file }) => file.startsWith('core/') || file.startsWith('workflow/'))
-      .filter(({ text }) => /codex/i.test(text));
-    expect(broken.map(({ file }) => file)).toEqual([]);
-  });
-
   it('leave process.env and process.argv to the command line and to programs of their own', () => {
     const programs = ['agent/rehearsal/program.ts'];
     const broken = source
