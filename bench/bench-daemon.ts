@@ -1,5 +1,6 @@
 import os from 'node:os';
 import path from 'node:path';
+import { Hono } from 'hono';
 import type { Agent } from '../src/agent/agent.ts';
 import { systemChance } from '../src/clock/system-chance.ts';
 import { systemClock } from '../src/clock/system-clock.ts';
@@ -15,9 +16,9 @@ import { endRunsAtOnce, sweepDaemon, sweepRun } from '../src/process/containment
 import type { ProcessDeps } from '../src/process/start-child.ts';
 import { createRunner } from '../src/runner/run-issue.ts';
 import type { Runner } from '../src/runner/runner.ts';
-import { LocalSocket } from '../src/server/local-socket.ts';
+import { presentStatus } from '../src/server/api/present/present-status.ts';
+import { openLocalSocket } from '../src/server/local-socket.ts';
 import { presentHealth } from '../src/server/present-health.ts';
-import { presentStatus } from '../src/server/present-status.ts';
 import { openStore } from '../src/store/open-store.ts';
 import { transcriptFiles } from '../src/store/transcripts/transcript-files.ts';
 import { createLogger } from '../src/telemetry/create-logger.ts';
@@ -114,13 +115,9 @@ export async function openBenchDaemon(options: BenchDaemonOptions): Promise<Benc
   );
   opened.defer(() => health.flush());
   const socket = path.join(folder, 'baton.sock');
-  const answers = {
-    wake: () => orchestrator.wake(),
-    reload: () => orchestrator.reload(),
-    status: () => presentStatus(orchestrator.read()),
-    explain: (issue: string) => orchestrator.explain(issue),
-  };
-  opened.use(await LocalSocket.open({ path: socket, answers, clock, logger }));
+  const served = opened.use(await openLocalSocket({ path: socket, clock, chance: systemChance, logger }));
+  const status = (): Response => Response.json(presentStatus(orchestrator.read(), { api: null, waitingCommands: 0 }));
+  served.mount('/', new Hono().get('/status', status));
   const kept = opened.move();
   return { orchestrator, socket, [Symbol.asyncDispose]: () => kept.disposeAsync() };
 }

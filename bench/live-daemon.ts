@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline';
 import { sleep } from '../src/clock/clock.ts';
 import { systemClock } from '../src/clock/system-clock.ts';
 import type { LogEvent } from '../src/core/log-events.ts';
-import { askDaemon } from '../src/server/ask-daemon.ts';
+import { statusAt } from '../test/fake/ask-daemon.ts';
 import type { BuiltBaton } from './built-baton.ts';
 import type { LoopReport } from './watch-loop.ts';
 
@@ -50,9 +50,9 @@ export class LiveDaemon implements AsyncDisposable {
 
   /** How many agents it says are at work. */
   async running(): Promise<number> {
-    const answer = await askDaemon(this.#socket, 'status', systemClock);
-    const { status } = (answer ?? {}) as { status?: { running?: readonly unknown[] } }; // as `presentStatus` makes it
-    return status?.running?.length ?? 0;
+    // Before it listens nothing is at work.
+    const status = await statusAt(this.#socket).catch(() => null);
+    return status?.running.length ?? 0;
   }
 
   async until(isSo: () => Promise<boolean>, complaint: string): Promise<void> {

@@ -1,9 +1,9 @@
 import path from 'node:path';
+import { overSocket } from '../src/client/send.ts';
 import { sleep } from '../src/clock/clock.ts';
 import { systemClock } from '../src/clock/system-clock.ts';
 import type { ProcessDeps } from '../src/process/start-child.ts';
 import type { Runner } from '../src/runner/runner.ts';
-import { askDaemon } from '../src/server/ask-daemon.ts';
 import { MemoryTracker } from '../src/tracker/memory/memory-tracker.ts';
 import type { Tracker } from '../src/tracker/tracker.ts';
 import { issue } from '../test/fake/issues.ts';
@@ -81,11 +81,13 @@ async function watch(scratch: Scratch, name: string, delayMs: number, deps: Proc
     }
   });
   await orchestrator.start();
+  const ask = overSocket(socket, systemClock);
   const deadline = performance.now() + patienceMs;
   while (settlements.length < exits) {
     if (performance.now() > deadline) throw new Error(`only ${settlements.length} of ${exits} runs were settled`);
     const began = performance.now();
-    if ((await askDaemon(socket, 'status', systemClock)) === null) throw new Error('the daemon gave no status');
+    const { status } = await ask({ method: 'GET', path: '/status', headers: {}, limitMs: patienceMs });
+    if (status !== 200) throw new Error('the daemon gave no status');
     reads.push(performance.now() - began);
     await sleep(systemClock, askEveryMs);
   }

@@ -4,12 +4,11 @@ import { exitCodes } from '../src/cli/exit-codes.ts';
 import { jsonLine } from '../src/cli/json-line.ts';
 import { systemClock } from '../src/clock/system-clock.ts';
 import type { Logger } from '../src/core/logger.ts';
+import { shellArgument } from '../src/core/text/shell-argument.ts';
 import { workflowContext } from '../src/daemon/adapters.ts';
 import { createDaemon, type Daemon } from '../src/daemon/daemon.ts';
 import { runDaemon } from '../src/daemon/run-daemon.ts';
 import { openApi } from '../src/daemon/services/open-api.ts';
-import { shellArgument } from '../src/daemon/shell-argument.ts';
-import { shellWord } from '../src/daemon/shell-word.ts';
 import { listenForStop } from '../src/daemon/stop-on-signal.ts';
 import type { Surroundings } from '../src/daemon/surroundings.ts';
 import { openWorkplace, type Workplace } from '../src/daemon/workplace.ts';
@@ -206,9 +205,9 @@ function summary({ rows, daemon, folder, json, outOfQuota, batonPath }: Ending):
     ...left.map(({ identifier, status, detail }) => `  ${identifier} is left: ${detail || status}`),
     ...(left.length === 0 ? [] : ['The next demo goes on from here.']),
     'See what the agents made, what Baton knows, and the log:',
-    `  git -C ${shellWord(folder.project)} log --oneline --graph`,
+    `  git -C ${shellArgument(folder.project)} log --oneline --graph`,
     `  ${shellArgument(batonPath)} runs list ${placeFlags(folder)}`,
-    `  less ${shellWord(path.join(folder.root, 'log', 'baton.log'))}`,
+    `  less ${shellArgument(path.join(folder.root, 'log', 'baton.log'))}`,
     '',
   ].join('\n');
 }

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { BatonError } from '../src/core/baton-error.ts';
-import { shellWord } from '../src/daemon/shell-word.ts';
+import { shellArgument } from '../src/core/text/shell-argument.ts';
 import type { Surroundings } from '../src/daemon/surroundings.ts';
 import { daemonStatus } from '../src/daemon/workplace.ts';
 import { demoIssues } from './demo-issues.ts';
@@ -49,7 +49,7 @@ export async function openDemoFolder(wanted: string | undefined, surroundings: S
 
 /** The flags by which a command of the reader finds this demo. */
 export function placeFlags({ workflow, stateDir }: DemoFolder): string {
-  return `--workflow ${shellWord(workflow)} --state-dir ${shellWord(stateDir)}`;
+  return `--workflow ${shellArgument(workflow)} --state-dir ${shellArgument(stateDir)}`;
 }
 
 async function putOtherAside(folder: DemoFolder, surroundings: Surroundings): Promise<string> {

@@ -1,16 +1,16 @@
-import { findQuestion } from '../src/cli/ask/find-question.ts';
-import { isOpen } from '../src/cli/ask/question-state.ts';
-import { sendCommand } from '../src/cli/control/submit-command.ts';
 import { BatonError } from '../src/core/baton-error.ts';
 import { type AgentQuestion, checkAnswer, type WantedAnswer } from '../src/core/command/question.ts';
 import type { Logger } from '../src/core/logger.ts';
 import { durationText } from '../src/core/text/amount-text.ts';
 import { harmlessLine } from '../src/core/text/harmless-line.ts';
-import { shellArgument } from '../src/daemon/shell-argument.ts';
+import { shellArgument } from '../src/core/text/shell-argument.ts';
+import { connect } from '../src/daemon/connect.ts';
 import type { Surroundings } from '../src/daemon/surroundings.ts';
 import type { Workplace } from '../src/daemon/workplace.ts';
 import type { IssueName } from '../src/orchestrator/claims/claim.ts';
 import type { ReadModel } from '../src/orchestrator/view/read-model.ts';
+import { isOpen } from '../src/server/api/present/present-question.ts';
+import { findQuestion } from '../src/server/api/routes/find-question.ts';
 import type { Announcement } from './lines.ts';
 import { type DemoFolder, placeFlags } from './make-demo.ts';
 
@@ -49,7 +49,7 @@ export interface ShowParts {
 export function showQuestions({ workplace, folder, batonPath, say, logger }: ShowParts): (model: ReadModel) => void {
   const shown = new Set<string>();
   const show = async (asking: AskingIssue, now: number): Promise<void> => {
-    const stored = await findQuestion(workplace, asking.issue.identifier);
+    const stored = await findQuestion(workplace.store.questions, workplace.project.id, asking.issue.identifier);
     // Held for a question that is no longer open: the reason of the hold says it all.
     if (!isOpen(stored)) return;
     const { identifier, question } = stored;
@@ -108,15 +108,17 @@ export async function answerInPlace(
   { workplace, say, name }: AnswerParts,
   surroundings: Surroundings,
 ): Promise<void> {
-  const stored = await findQuestion(workplace, issue.identifier);
-  const { id, issueId, identifier, question } = stored;
+  const stored = await findQuestion(workplace.store.questions, workplace.project.id, issue.identifier);
+  const { id, identifier, question } = stored;
   if (!isOpen(stored)) throw new BatonError('demo_failed', `The question of ${identifier} is no longer open.`);
   const checked = checkAnswer(question, firstChoice(question));
   if ('problem' in checked) throw new BatonError('demo_failed', `The demo has no answer: ${checked.problem}.`);
-  const payload = { question: id, issue: issueId, ...checked.answer };
+  const { decision, values } = checked.answer;
+  const { workflowPath: workflow, stateDir } = workplace;
   // An agent that starts a demo is not the agent that asks here.
-  const env = { ...surroundings.env, BATON_RUN_ID: undefined };
-  await sendCommand(workplace, { kind: 'question_answer', payload }, { as: name }, { ...surroundings, env });
+  await using connection = await connect({ workflow, stateDir }, surroundings, { author: { kind: 'person', name } });
+  const key = surroundings.chance.id();
+  await connection.project.submit({ kind: 'question_answer', question: id, decision, values: { ...values }, key });
   const answer = harmlessLine(Object.values(checked.answer.values).join(', ') || 'yes');
   const asked = harmlessLine(question.text);
   say({

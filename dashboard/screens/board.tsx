@@ -1,5 +1,5 @@
 import type { VNode } from 'preact';
-import type { Project } from '../../src/server/api/schema/system.ts';
+import type { Project } from '../../src/client/schema/system.ts';
 import { apiRoot } from '../data/connection/api.ts';
 import { useResource } from '../data/connection/resource.ts';
 import { queryWord } from '../data/page/router.ts';

@@ -1,6 +1,6 @@
 import { useComputed } from '@preact/signals';
 import type { VNode } from 'preact';
-import type { UsageReport } from '../../src/server/api/schema/system.ts';
+import type { UsageReport } from '../../src/client/schema/system.ts';
 import { useBeat } from '../data/connection/beat.ts';
 import { useEachProject } from '../data/connection/each-project.ts';
 import { type DayRange, dayOf, lastDays, mostDays, readRange } from '../data/costs/day-range.ts';

@@ -1,6 +1,6 @@
 import type { VNode } from 'preact';
 import { useMemo } from 'preact/hooks';
-import type { IssueDetail } from '../../src/server/api/schema/issue.ts';
+import type { IssueDetail } from '../../src/client/schema/issue.ts';
 import { projectPath } from '../data/connection/api.ts';
 import { projects } from '../data/connection/live.ts';
 import { useResource } from '../data/connection/resource.ts';

@@ -1,5 +1,5 @@
 import type { VNode } from 'preact';
-import type { NeedsYou } from '../../src/server/api/schema/now.ts';
+import type { NeedsYou } from '../../src/client/schema/now.ts';
 import { landed, needsYou, type Placed, projects, running, shownProjects, waiting } from '../data/connection/live.ts';
 import { type KeptRow, withKept } from '../data/issue/issue-rows.ts';
 import { placesInUse } from '../data/page/open-forms.ts';

@@ -1,7 +1,7 @@
 import { useComputed } from '@preact/signals';
 import type { VNode } from 'preact';
-import type { StreamEvent } from '../../src/server/api/schema/event.ts';
-import type { Queue } from '../../src/server/api/schema/system.ts';
+import type { StreamEvent } from '../../src/client/schema/event.ts';
+import type { Queue } from '../../src/client/schema/system.ts';
 import { useEachProject } from '../data/connection/each-project.ts';
 import { projects } from '../data/connection/live.ts';
 import { actOnRow, queueActions } from '../data/issue/queue-actions.ts';

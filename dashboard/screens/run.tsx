@@ -1,7 +1,7 @@
 import type { VNode } from 'preact';
 import { useMemo } from 'preact/hooks';
-import type { StreamEvent } from '../../src/server/api/schema/event.ts';
-import type { RunDetail } from '../../src/server/api/schema/run.ts';
+import type { StreamEvent } from '../../src/client/schema/event.ts';
+import type { RunDetail } from '../../src/client/schema/run.ts';
 import { projectPath } from '../data/connection/api.ts';
 import { useResource } from '../data/connection/resource.ts';
 import { now } from '../data/page/clock.ts';

@@ -1,5 +1,5 @@
 import type { VNode } from 'preact';
-import type { Found } from '../../src/server/api/schema/system.ts';
+import type { Found } from '../../src/client/schema/system.ts';
 import { useEachProject } from '../data/connection/each-project.ts';
 import { hasSeveralProjects } from '../data/connection/live.ts';
 import { eventHref, issueHref, queryWord } from '../data/page/router.ts';

@@ -1,5 +1,5 @@
 import type { VNode } from 'preact';
-import type { AccountRow } from '../../src/server/api/schema/now.ts';
+import type { AccountRow } from '../../src/client/schema/now.ts';
 import { accounts, hasSeveralProjects, type Placed } from '../data/connection/live.ts';
 import { countWords } from '../data/text/words.ts';
 import { EmptyLine } from '../parts/shared/empty-line.tsx';

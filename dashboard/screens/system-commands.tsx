@@ -1,5 +1,5 @@
 import type { VNode } from 'preact';
-import type { Command } from '../../src/server/api/schema/command.ts';
+import type { Command } from '../../src/client/schema/command.ts';
 import { projectPath } from '../data/connection/api.ts';
 import { useBeat } from '../data/connection/beat.ts';
 import { useResource } from '../data/connection/resource.ts';

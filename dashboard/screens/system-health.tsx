@@ -1,5 +1,5 @@
 import type { ComponentChildren, VNode } from 'preact';
-import type { Health, Project } from '../../src/server/api/schema/system.ts';
+import type { Health, Project } from '../../src/client/schema/system.ts';
 import { apiRoot, projectPath } from '../data/connection/api.ts';
 import { useBeat } from '../data/connection/beat.ts';
 import { useResource } from '../data/connection/resource.ts';

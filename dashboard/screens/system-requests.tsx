@@ -1,5 +1,5 @@
 import type { VNode } from 'preact';
-import type { RequestReport } from '../../src/server/api/schema/system.ts';
+import type { RequestReport } from '../../src/client/schema/system.ts';
 import { projectPath } from '../data/connection/api.ts';
 import { useBeat } from '../data/connection/beat.ts';
 import { useResource } from '../data/connection/resource.ts';

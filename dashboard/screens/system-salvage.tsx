@@ -1,5 +1,5 @@
 import type { VNode } from 'preact';
-import type { Salvage } from '../../src/server/api/schema/system.ts';
+import type { Salvage } from '../../src/client/schema/system.ts';
 import { projectPath } from '../data/connection/api.ts';
 import { useResource } from '../data/connection/resource.ts';
 import { IssueLink } from '../parts/issue/issue-link.tsx';

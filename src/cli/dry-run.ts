@@ -1,4 +1,5 @@
 import path from 'node:path';
+import type { Status } from '../client/schema/status.ts';
 import { type BatonError, toBatonError } from '../core/baton-error.ts';
 import type { DispatchDecision } from '../core/dispatch/dispatch-plan.ts';
 import { harmlessLine, harmlessLines } from '../core/text/harmless-line.ts';
@@ -96,13 +97,9 @@ function withinLimit(looks: readonly Look[], limit: number | null): readonly Loo
 }
 
 /** What a daemon that runs already has claimed, from its status; what it holds is in the store. */
-function claimsIn(status: unknown): ClaimBeside[] {
+function claimsIn(status: Status | null): ClaimBeside[] {
   if (status === null) return [];
-  // Our own daemon of the same version made it.
-  const { running, retrying } = status as Record<
-    'running' | 'retrying',
-    readonly { issue_id: string; state: string }[]
-  >;
+  const { running, retrying } = status;
   return [
     ...running.map(({ issue_id, state }) => ({
       issueId: issue_id,

@@ -5,8 +5,8 @@ import type { AdapterInit, InitQuestion } from '../core/adapter-init.ts';
 import { BatonError } from '../core/baton-error.ts';
 import type { Settings } from '../core/settings.ts';
 import { harmlessLine } from '../core/text/harmless-line.ts';
+import { shellArgument } from '../core/text/shell-argument.ts';
 import { adaptersIn, workflowContext } from '../daemon/adapters.ts';
-import { shellWord } from '../daemon/shell-word.ts';
 import { stateFolder } from '../daemon/state-folder.ts';
 import type { Surroundings } from '../daemon/surroundings.ts';
 import type { TrackerAdapter } from '../tracker/adapter.ts';
@@ -111,7 +111,7 @@ function check(text: string, target: string, { tracker }: Chosen, surroundings: 
 }
 
 function nextSteps(target: string, { tracker, agent }: Chosen): string[] {
-  const file = shellWord(target);
+  const file = shellArgument(target);
   const first = [...secretVariables(tracker).map((name) => `export ${name}=…`), ...(agent.init.firstSteps ?? [])];
   return [
     `${harmlessLine(target)} is written. Read it (docs: ${tracker.docs}, ${agent.docs}), then:`,

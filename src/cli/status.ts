@@ -1,87 +1,37 @@
+import type { Status } from '../client/schema/status.ts';
 import { askCommand } from '../core/command/retry-command.ts';
 import { harmlessLine } from '../core/text/harmless-line.ts';
-import { shellArgument } from '../daemon/shell-argument.ts';
+import { shellArgument } from '../core/text/shell-argument.ts';
+import { connect } from '../daemon/connect.ts';
 import type { Surroundings } from '../daemon/surroundings.ts';
-import { daemonStatus, openWorkplace, type WorkplaceFlags } from '../daemon/workplace.ts';
+import type { WorkplaceFlags } from '../daemon/workplace.ts';
 import { exitCodes } from './exit-codes.ts';
 import { jsonLine } from './json-line.ts';
-
-/** The parts of the daemon's status that are shown to people; programs get all of it with `--json`. */
-interface ShownStatus {
-  readonly paused: { readonly kind: string; readonly reason: string | null } | null;
-  readonly slots: { readonly used: number; readonly limit: number };
-  readonly running: readonly (Row & { readonly warnings?: readonly { readonly text: string }[] })[];
-  readonly retrying: readonly Row[];
-  readonly waiting_quota: readonly Row[];
-  readonly held: readonly Row[];
-  readonly questions?: readonly (Row & { readonly id: string })[];
-  readonly accounts?: readonly { readonly waits_for: string | null; readonly reason?: string | null }[];
-  readonly skipped: readonly Row[];
-  readonly totals: { readonly runs: number; readonly total_tokens: number | null };
-  readonly workflow_problem: { readonly message: string } | null;
-  /** Why nothing new starts on this machine. */
-  readonly no_room: string | null;
-  readonly polling?: ShownPolling;
-  readonly jobs?: readonly { readonly name: string; readonly failures: number; readonly error: string | null }[];
-  readonly findings?: readonly { readonly issue_identifier: string | null; readonly text: string }[];
-  readonly errors: readonly { readonly step: string; readonly error: { readonly message: string } }[];
-}
-
-interface ShownPolling {
-  readonly mode: string;
-  readonly interval_ms: number;
-  readonly quiet_until: string | null;
-  readonly failures: number;
-  readonly next_poll_at: string | null;
-  readonly pressure: { readonly step: string; readonly text: string; readonly until: string | null };
-}
-
-/** What the store keeps for a daemon, whether one runs or not. */
-interface Kept {
-  readonly workflowPath: string;
-  readonly waiting: number;
-  readonly held: number;
-}
-
-/** Commands that wait are counted up to this. */
-const mostCounted = 100;
-
-type Row = Readonly<Record<string, string | number | null>> & { readonly issue_identifier: string };
 
 /** `baton status`: what the daemon is doing, or that none answers and what waits for it. */
 export async function status(flags: WorkplaceFlags & { json?: boolean }, surroundings: Surroundings): Promise<number> {
   const { stdout } = surroundings;
-  // Our own daemon of the same version made it; a part that is missing shows as nothing.
-  const found = (await daemonStatus(flags, surroundings)) as ShownStatus | null;
-  const kept = await readKept(flags, surroundings).catch((thrown: unknown) => {
-    // A daemon goes on with a workflow file that became bad, and a status is how one finds out.
-    if (found === null) throw thrown;
-    return null;
-  });
+  await using connection = await connect(flags, surroundings);
+  const found = await connection.project.status();
+  const daemon = connection.isDaemon();
+  const { waiting_commands, counts } = found;
   if (flags.json) {
-    const counts = { waiting_commands: kept?.waiting ?? null, held_issues: kept?.held ?? null };
-    stdout.write(jsonLine({ daemon: found !== null, ...counts, status: found }));
+    stdout.write(jsonLine({ daemon, waiting_commands, held_issues: counts.held, status: daemon ? found : null }));
     return exitCodes.ok;
   }
-  const lines =
-    found === null
-      ? [`No daemon answers for ${kept?.workflowPath}. To start one: ${startCommand(flags)}`]
-      : describe(found);
-  const waits = kept === null || (found !== null && kept.waiting === 0) ? [] : [`${commands(kept.waiting)}.`];
-  const held = found === null && kept !== null ? [`${issues(kept.held)} held.`] : [];
-  stdout.write(`${[...lines, ...waits, ...held].join('\n')}\n`);
+  const waits = daemon && waiting_commands === 0 ? [] : [`${commands(waiting_commands)}.`];
+  const lines = daemon
+    ? [...describe(found), ...waits]
+    : [
+        `No daemon answers for ${connection.workflowPath}. To start one: ${startCommand(flags)}`,
+        ...waits,
+        `${issues(counts.held)} held.`,
+      ];
+  stdout.write(`${lines.join('\n')}\n`);
   return exitCodes.ok;
 }
 
-async function readKept(flags: WorkplaceFlags, surroundings: Surroundings): Promise<Kept> {
-  await using workplace = await openWorkplace(flags, surroundings);
-  const { store, project, workflowPath } = workplace;
-  const waiting = await store.commands.waiting(project.id, mostCounted);
-  const held = await store.held.list(project.id);
-  return { workflowPath, waiting: waiting.length, held: held.length };
-}
-
-function describe(status: ShownStatus): string[] {
+function describe(status: Status): string[] {
   const { paused, slots, totals } = status;
   // What is claimed stands above already.
   const waiting = status.skipped.filter(({ code }) => code !== 'claimed');
@@ -91,7 +41,7 @@ function describe(status: ShownStatus): string[] {
       ? 'running'
       : `${paused.kind === 'pause' ? 'paused' : 'draining'}${paused.reason === null ? '' : ` (${harmlessLine(paused.reason)})`}`;
   return [
-    `Baton is ${state}: ${slots.used} of ${slots.limit} agents, ${totals.runs} runs, ${(totals.total_tokens ?? 0).toLocaleString('en')} tokens since its start`,
+    `Baton is ${state}: ${slots.used} of ${slots.limit} agents, ${totals.runs} runs, ${totals.total_tokens.toLocaleString('en')} tokens since its start`,
     ...polling(status.polling),
     ...parkedAccounts(status),
     ...(status.no_room === null ? [] : [`nothing new starts: ${harmlessLine(status.no_room)}`]),
@@ -105,11 +55,11 @@ function describe(status: ShownStatus): string[] {
       status.waiting_quota,
       (row) => `until ${row.due_at} · ${shortened(`${row.error}`)}`,
     ),
-    ...section('asks you', status.questions ?? [], (row) => `${row.text} · ${showCommand(row, status)}`),
-    ...section('held', status.held, (row) => shortened(`${row.reason}`)),
-    ...section('waiting', waiting, (row) => shortened(`${row.reason}`)),
+    ...section('asks you', status.questions, (row) => `${row.text} · ${showCommand(row, status)}`),
+    ...section('held', status.held, (row) => shortened(row.reason)),
+    ...section('waiting', waiting, (row) => shortened(row.reason)),
     ...failingJobs(status),
-    ...toLookAt(status),
+    ...worthReading(status),
   ];
 }
 
@@ -121,8 +71,7 @@ const consequences: Readonly<Record<string, string>> = {
 };
 
 /** How often the tracker is asked, and what is short. */
-function polling(facts: ShownPolling | undefined): string[] {
-  if (facts === undefined) return [];
+function polling(facts: Status['polling']): string[] {
   const { step, text, until } = facts.pressure;
   const mode = facts.mode === 'quiet' ? `quiet hours until ${facts.quiet_until}` : facts.mode;
   const why = facts.mode === 'fixed' ? '' : ` (${mode})`;
@@ -139,13 +88,13 @@ function polling(facts: ShownPolling | undefined): string[] {
 }
 
 /** A poll that failed is the trouble of two steps; it is told once. */
-function troubles(errors: ShownStatus['errors']): string[] {
+function troubles(errors: Status['errors']): string[] {
   const steps = Map.groupBy(errors, ({ error }) => error.message);
   return [...steps].map(([message, each]) => `${each.map(({ step }) => step).join(', ')}: ${harmlessLine(message)}`);
 }
 
 /** That the tracker does not answer stands above. */
-function failingJobs({ jobs = [] }: ShownStatus): string[] {
+function failingJobs({ jobs }: Status): string[] {
   const failing = jobs.filter(({ name, failures }) => failures > 0 && name !== 'tracker_poll');
   if (failing.length === 0) return [];
   const lines = failing.map(
@@ -154,8 +103,8 @@ function failingJobs({ jobs = [] }: ShownStatus): string[] {
   return ['', 'jobs that failed', ...lines];
 }
 
-/** What the last look at the queue found. */
-function toLookAt({ findings = [] }: ShownStatus): string[] {
+/** What the last check of the queue found. */
+function worthReading({ findings }: Status): string[] {
   if (findings.length === 0) return [];
   const lines = findings.map(
     ({ issue_identifier, text }) => `  ${harmlessLine(issue_identifier ?? '').padEnd(12)} ${harmlessLine(text)}`,
@@ -163,21 +112,24 @@ function toLookAt({ findings = [] }: ShownStatus): string[] {
   return ['', 'worth a look', ...lines];
 }
 
-/** Why nothing starts on an account. */
 /** What an account said when it was refused stands once, in its own line. */
-function withoutReasons({ accounts = [] }: ShownStatus): (text: string) => string {
+function withoutReasons({ accounts }: Status): (text: string) => string {
   const reasons = accounts.flatMap(({ waits_for: why, reason }) => (why && reason ? [reason.replace(/\.$/, '')] : []));
   return (text) => reasons.reduce((short, reason) => short.replaceAll(reason, () => 'see the account above'), text);
 }
 
-function parkedAccounts({ accounts = [] }: ShownStatus): string[] {
+/** Why nothing starts on an account. */
+function parkedAccounts({ accounts }: Status): string[] {
   return accounts.flatMap(({ waits_for: why }) => (why === null ? [] : [harmlessLine(why)]));
 }
 
 /** By the name of the issue, where that has no other question. */
-function showCommand({ id, issue_identifier: name, waits_until: until }: Row, { questions = [] }: ShownStatus): string {
-  const isOnly = questions.filter((each) => each.issue_identifier === name).length === 1;
-  return `${askCommand(isOnly ? name : String(id))} (waits until ${until})`;
+function showCommand(
+  { id, issue_identifier: name, waits_until: until }: Status['questions'][number],
+  all: Status,
+): string {
+  const isOnly = all.questions.filter((each) => each.issue_identifier === name).length === 1;
+  return `${askCommand(isOnly ? name : id)} (waits until ${until})`;
 }
 
 function startCommand({ workflow, stateDir }: WorkplaceFlags): string {
@@ -186,13 +138,17 @@ function startCommand({ workflow, stateDir }: WorkplaceFlags): string {
 }
 
 /** What a run is about to use up, or has. */
-function limitsNear({ running }: ShownStatus): string[] {
-  return running.flatMap(({ issue_identifier, warnings = [] }) =>
+function limitsNear({ running }: Status): string[] {
+  return running.flatMap(({ issue_identifier, warnings }) =>
     warnings.map(({ text }) => `  ${harmlessLine(issue_identifier).padEnd(12)} near a limit: ${harmlessLine(text)}`),
   );
 }
 
-function section(title: string, rows: readonly Row[], detail: (row: Row) => string): string[] {
+function section<R extends { readonly issue_identifier: string }>(
+  title: string,
+  rows: readonly R[],
+  detail: (row: R) => string,
+): string[] {
   if (rows.length === 0) return [];
   return [
     '',

@@ -9,7 +9,7 @@ import { pruneSalvage } from '../workspace/salvage/prune-salvage.ts';
 import type { Salvage } from '../workspace/salvage/salvage.ts';
 import type { Workspaces } from '../workspace/workspace.ts';
 import { createWorkspaceGround, type WorkspaceGround } from '../workspace/workspace-ground.ts';
-import { restoreCommand } from './services/restore-command.ts';
+import { restoreCommand } from './services/salvage-report.ts';
 
 const dayMs = 24 * 3_600_000;
 

@@ -19,17 +19,16 @@ import type { IssueDesk } from '../tracker/tracker.ts';
 import { WorkflowFile } from '../workflow/workflow-file.ts';
 import { createCheckouts } from '../workspace/git/checkout/checkouts.ts';
 import { lastTouch } from './activity-file.ts';
-import { workflowContext } from './adapters.ts';
+import { findTracker, workflowContext } from './adapters.ts';
 import { composeRunner, openTools } from './compose-runner.ts';
 import { composeWorkspaces, salvageFor } from './compose-workspaces.ts';
-import { openDoors } from './daemon-doors.ts';
+import { connectDaemon } from './daemon-connections.ts';
 import { type StateFolder, takeStateFolder } from './daemon-identity.ts';
 import { Remote } from './remote.ts';
 import { roomLeft } from './room-left.ts';
 import { endAllAtOnce, probe, processesOf } from './run-custody.ts';
 import { createBoardWatch } from './services/board-watch.ts';
 import type { OpenedApi } from './services/open-api.ts';
-import { resumeLine } from './services/resume-line.ts';
 import { createRunEvents } from './services/run-events.ts';
 import type { Surroundings } from './surroundings.ts';
 import { openBoard, trackerMaker } from './trackers.ts';
@@ -60,6 +59,8 @@ export interface Daemon extends AsyncDisposable {
   readonly custody: CustodyReport;
   /** The board of the workflow as it is now; rejects where its tracker is another. */
   board(): Board;
+  /** The id of the issue that a person means, where the board is Baton's own; elsewhere the name itself. */
+  issueIdOf(name: string): Promise<string>;
   /** Ends every agent without asking it first, and every hook that follows it, until the orchestrator is closed. */
   endAtOnce(): Promise<void>;
 }
@@ -105,6 +106,11 @@ export async function createDaemon(options: DaemonOptions, surroundings: Surroun
   };
   const trackerFor = trackerMaker({ clock, logger, remote, storage }, surroundings);
   const desk = (): IssueDesk | null => trackerFor(settingsNow()).desk ?? null;
+  const issueIdOf = async (name: string): Promise<string> => {
+    const { tracker } = settingsNow();
+    const board = findTracker(tracker.kind, surroundings).openBoard?.(tracker, storage);
+    return board === undefined ? name : (await board.find(name)).id;
+  };
   // Made now, so that a bad issues file is told at the start.
   trackerFor(settings);
   // What earlier lives, and other daemons on the store, have asked for counts before the first request.
@@ -162,10 +168,24 @@ export async function createDaemon(options: DaemonOptions, surroundings: Surroun
   opened.defer(() => health.flush());
   opened.defer(source.onChange(() => orchestrator.refresh()));
   if (isDaemon) {
-    const facts = { clock, source, transcripts, runEvents, ground, desk, version: surroundings.version };
+    const { version } = surroundings;
+    const facts = {
+      clock,
+      chance,
+      source,
+      transcripts,
+      runEvents,
+      boardWatch,
+      ground,
+      version,
+      owner: ownerId,
+      issueIdOf,
+      desk,
+      surroundings,
+    };
     const known = { orchestrator, store, project, remote, settings: settingsNow, owner: ownerId, process, logger };
-    const reached = { ...known, place, workflowPath, boardWatch, api: options.api, daemonId: markerId };
-    await openDoors(
+    const reached = { ...known, place, workflowPath, api: options.api, daemonId: markerId };
+    await connectDaemon(
       opened,
       {
         ...reached,
@@ -173,7 +193,6 @@ export async function createDaemon(options: DaemonOptions, surroundings: Surroun
           ...{ ...facts, place: { workflowPath, stateDir }, lastTick: () => lastTick },
           findCheckout: (wanted) => createCheckouts({ ...workspaceParts, ...ground, settings: wanted.workspace }).find,
           salvageFor: (wanted) => salvageFor(wanted, ground, workspaceParts),
-          resumeLine: (wanted, run) => resumeLine(wanted, run, stateDir, surroundings),
         },
       },
       surroundings,
@@ -184,6 +203,7 @@ export async function createDaemon(options: DaemonOptions, surroundings: Surroun
     orchestrator,
     custody,
     board: () => openBoard(settingsNow().tracker, storage, surroundings),
+    issueIdOf,
     endAtOnce: () => endAllAtOnce(orchestrator, clock),
     [Symbol.asyncDispose]: () => kept.disposeAsync(),
   };

@@ -1,16 +1,19 @@
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { ApiClient, type ProjectClient } from '../client/api-client.ts';
+import type { Status } from '../client/schema/status.ts';
+import type { Project } from '../client/schema/system.ts';
+import { overSocket } from '../client/send.ts';
 import { systemClock } from '../clock/system-clock.ts';
 import { BatonError } from '../core/baton-error.ts';
 import type { Settings } from '../core/settings.ts';
 import { createLimiterRegistry } from '../http/limiter-registry.ts';
-import { askDaemon } from '../server/ask-daemon.ts';
 import { socketPath } from '../server/socket-path.ts';
 import { openStore } from '../store/open-store.ts';
 import type { Store } from '../store/store.ts';
 import { describeLocation, parseStoreUrl } from '../store/store-url.ts';
-import type { Project } from '../store/tables/projects.ts';
-import { loadWorkflow } from '../workflow/load-workflow.ts';
+import type { Project as StoredProject } from '../store/tables/projects.ts';
+import { type LoadedWorkflow, loadWorkflow } from '../workflow/load-workflow.ts';
 import { canonicalPath } from '../workspace/canonical-path.ts';
 import { workflowContext } from './adapters.ts';
 import { quietLogger } from './quiet-logger.ts';
@@ -24,23 +27,26 @@ export interface WorkplaceFlags {
   readonly stateDir?: string;
 }
 
-/** What a command beside the daemon works with: the settings, the store, and the daemon where one runs. */
+/** What a command works with that uses the store itself: the settings, the store, and the daemon where one runs. */
 export interface Workplace extends AsyncDisposable {
   readonly workflowPath: string;
+  readonly workflow: LoadedWorkflow;
   readonly settings: Settings;
+  readonly stateDir: string;
   readonly store: Store;
-  readonly project: Project;
+  readonly project: StoredProject;
   /** The services that the tracker needs; what is asked there is counted in the store. */
   readonly remote: Remote;
   readonly surroundings: Surroundings;
-  /** Tells the daemon that something was written; false when none runs here. */
+  /** Says to the daemon that something was written; false when none runs here. */
   wake(): Promise<boolean>;
 }
 
 /** Opens the store that the workflow file's daemon uses, as a visitor beside it. */
 export async function openWorkplace(flags: WorkplaceFlags, surroundings: Surroundings): Promise<Workplace> {
   const workflowPath = path.resolve(surroundings.cwd, flags.workflow ?? 'WORKFLOW.md');
-  const { settings } = loadWorkflow(workflowPath, workflowContext(surroundings));
+  const workflow = loadWorkflow(workflowPath, workflowContext(surroundings));
+  const { settings } = workflow;
   const place = statePlace(workflowPath, settings, flags.stateDir, surroundings);
   const store = await openStore({ url: place.storeUrl, clock: systemClock, mode: 'visitor' });
   try {
@@ -53,12 +59,15 @@ export async function openWorkplace(flags: WorkplaceFlags, surroundings: Surroun
     });
     return {
       workflowPath,
+      workflow,
       settings,
+      stateDir: place.stateDir,
       store,
       project,
       remote,
       surroundings,
-      wake: async () => (await askDaemon(place.socket, 'wake', systemClock)) !== null,
+      wake: async () =>
+        (await askDaemon(workflowPath, place.socket, (daemon) => daemon.storeChanged('written'))) !== null,
       [Symbol.asyncDispose]: async () => {
         await remote[Symbol.asyncDispose]();
         await store.close();
@@ -71,11 +80,35 @@ export async function openWorkplace(flags: WorkplaceFlags, surroundings: Surroun
 }
 
 /** What the daemon says is going on; null when none answers. The workflow file is not read: it may be bad just now. */
-export async function daemonStatus(flags: WorkplaceFlags, surroundings: Surroundings): Promise<unknown> {
+export async function daemonStatus(flags: WorkplaceFlags, surroundings: Surroundings): Promise<Status | null> {
   const workflowPath = path.resolve(surroundings.cwd, flags.workflow ?? 'WORKFLOW.md');
   const stateDir = stateFolder(workflowPath, flags.stateDir, surroundings);
-  const answer = await askDaemon(socketPath(stateDir, surroundings.tmpDir), 'status', systemClock);
-  return typeof answer === 'object' && answer !== null && 'status' in answer ? answer.status : null;
+  const found = await askDaemon(workflowPath, socketPath(stateDir, surroundings.tmpDir), (daemon) => daemon.status());
+  return found?.answer ?? null;
+}
+
+/** Asks the daemon of a workflow file that listens at `socket`; null when none answers. */
+export async function askDaemon<T>(
+  workflowPath: string,
+  socket: string,
+  ask: (daemon: ProjectClient) => Promise<T>,
+): Promise<{ readonly answer: T } | null> {
+  try {
+    const client = new ApiClient(overSocket(socket, systemClock));
+    const { name } = await projectOf(workflowPath, client);
+    return { answer: await ask(client.project(name)) };
+  } catch (thrown) {
+    if (thrown instanceof BatonError && thrown.code === 'daemon_unreachable') return null;
+    throw thrown;
+  }
+}
+
+/** The project of a workflow file; where its path is written in another way, the one that there is. */
+export async function projectOf(workflowPath: string, client: ApiClient): Promise<Project> {
+  const projects = await client.projects();
+  const own = projects.find(({ workflow_path: each }) => each === workflowPath) ?? projects[0];
+  if (own !== undefined) return own;
+  throw new BatonError('daemon_unreachable', 'The daemon is about to start, or to stop.');
 }
 
 export interface StatePlace {

@@ -2,10 +2,11 @@ import { within } from '../clock/clock.ts';
 import type { DispatchDecision } from '../core/dispatch/dispatch-plan.ts';
 import { limitsSwitchedOff } from '../core/run/limits.ts';
 import type { WorkflowReading } from '../core/workflow.ts';
+import type { Command, CommandResult } from '../store/tables/commands.ts';
 import { type Assembly, assemble, type OrchestratorParts } from './assemble.ts';
 import type { Retrying } from './claims/claim.ts';
 import { endLeftoverProcesses, findOrphans, inheritAll } from './claims/inherit.ts';
-import { CommandDoor } from './commands/command-door.ts';
+import { CommandQueue } from './commands/command-queue.ts';
 import type { ClaimBeside } from './dispatch/gates.ts';
 import { previewDispatch } from './dispatch/slot-filler.ts';
 import { Jobs } from './jobs/jobs.ts';
@@ -27,6 +28,8 @@ const commandsFirstMs = 5_000;
 const sweepAgainMs = 2_000;
 /** The same for polls of a tracker that is elsewhere: the first one is at once, the others share the next. */
 const pollAgainMs = 1_000;
+/** Commands about the daemon or a live run: they say nothing about the issue in the tracker. */
+const needsNoRead: ReadonlySet<string> = new Set(['pause', 'drain', 'issue_steer', 'workspaces_prune']);
 
 /**
  * The one authority over scheduling. It ticks at once when started, then every few seconds; a tick only decides and begins
@@ -37,7 +40,7 @@ const pollAgainMs = 1_000;
 export class Orchestrator {
   readonly closed: Promise<void>;
   readonly #all: Assembly;
-  readonly #commands: CommandDoor;
+  readonly #commands: CommandQueue;
   readonly #jobs: Jobs;
   readonly #ticks: TickLoop;
   readonly #stop = new AbortController();
@@ -67,7 +70,7 @@ export class Orchestrator {
       retryDue: (retrying) => this.#retryDue(retrying),
     });
     const { pending, pause, claims } = this.#all;
-    this.#commands = new CommandDoor(this.#all);
+    this.#commands = new CommandQueue(this.#all);
     const onPollErrors = (errors: readonly PollError[]): void => {
       this.#pollErrors = errors;
     };
@@ -78,7 +81,7 @@ export class Orchestrator {
       startedAt: this.#startedAt,
       pollErrors: () => this.#pollErrors,
       onBegin: () => {
-        pending.own('commands', this.#commands.knock());
+        pending.own('commands', this.#commands.drain());
         this.#reading = parts.source.read();
       },
       onEnd: () => {
@@ -106,7 +109,7 @@ export class Orchestrator {
     await endLeftoverProcesses(this.#all);
     await this.#takeUp();
     // What people asked for while no daemon ran comes before anything starts; a slow tracker does not hold it up for long.
-    await within(clock, commandsFirstMs, this.#commands.knock());
+    await within(clock, commandsFirstMs, this.#commands.drain());
     if (this.#stop.signal.aborted) return;
     this.#isStarted = true;
     await this.#jobs.start();
@@ -124,12 +127,25 @@ export class Orchestrator {
     this.#all.own('reload', again());
   }
 
-  /** A person wrote something that may concern the orchestrator: commands are carried out and the tracker is asked now. */
+  /** Another program wrote something that may concern the orchestrator: commands are carried out and the tracker is asked now. */
   wake(): void {
-    const { reads, activity, own } = this.#all;
-    if (this.#isStarted) own('commands', this.#commands.knock());
-    activity.note();
-    reads.forgetAll();
+    if (this.#isStarted) this.#all.own('commands', this.#commands.drain());
+    this.#all.activity.note();
+    this.#readAgain();
+  }
+
+  /** Carries out a command that this process wrote; gives its answer, or null when the daemon stops before there is one. */
+  carryOut({ id, kind }: Pick<Command, 'id' | 'kind'>): Promise<CommandResult | null> {
+    const answer = this.#commands.answerTo(id);
+    if (this.#isStarted) this.#all.own('commands', this.#commands.drain());
+    this.#all.activity.note();
+    if (!needsNoRead.has(kind)) this.#readAgain();
+    return answer;
+  }
+
+  /** What a person changed may be an issue: nothing that was read before counts. */
+  #readAgain(): void {
+    this.#all.reads.forgetAll();
     // Perhaps an issue of our own board is over now. What is elsewhere does not change by what is done here.
     if (trackerNow(this.#all)?.isLocal === true) this.#jobs.ask('workspace_sweep', { atLeastMs: sweepAgainMs });
     this.refresh();

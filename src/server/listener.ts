@@ -9,7 +9,7 @@ import { BatonError } from '../core/baton-error.ts';
 import type { Logger } from '../core/logger.ts';
 import { type ConnectionLimits, keepConnections } from './connections.ts';
 import { isForeignFetch } from './foreign-fetch.ts';
-import { loopbackRule, openRule } from './host-check.ts';
+import { type HostRule, loopbackRule, openRule } from './host-check.ts';
 import { announcesTooMuch } from './read-body.ts';
 import { refuse } from './refusal.ts';
 import { secureHeaders } from './secure-headers.ts';
@@ -26,8 +26,11 @@ import { secureHeaders } from './secure-headers.ts';
  * - Every refusal is `{"error":{"code","message"}}`. No answer and no line of the log repeats what was sent.
  * - Nothing that a visitor does ends the daemon.
  */
-export interface Listener extends AsyncDisposable {
+export interface Listener extends ServedRoutes {
   readonly address: ListenerAddress;
+}
+
+export interface ServedRoutes extends AsyncDisposable {
   /** Adds routes below a path, at any time; the same path again puts the new ones in the place of the old. */
   mount(path: string, routes: Hono): void;
   /** Cuts whoever is connected. Closing twice does nothing more. */
@@ -43,13 +46,16 @@ export interface ListenerAddress {
   readonly url: string;
 }
 
-export interface ListenerOptions {
+export interface ListenerOptions extends ServerOptions {
   /** An address of this machine. On one that others reach, each route has to ask for a token. */
   readonly host: string;
   /** Names under which others reach it; of no meaning on the loopback address. */
   readonly allowedHosts?: readonly string[];
   /** 0: any that is free. */
   readonly port: number;
+}
+
+export interface ServerOptions {
   readonly logger: Logger;
   readonly clock: Clock;
   readonly chance: Chance;
@@ -66,10 +72,28 @@ const usualConnections: ConnectionLimits = { most: 1_000, unreadMs: 20_000, stra
 
 /** Rejects with `listener_failed` when the address cannot be had. */
 export async function openListener(options: ListenerOptions): Promise<Listener> {
+  const { address, ...served } = await serveHttp(options, async (server) => {
+    const taken = await listen(server, options);
+    const { port, isLoopback } = taken;
+    const { host, allowedHosts = [] } = options;
+    return { address: taken, rule: isLoopback ? loopbackRule(port, host) : openRule([host, ...allowedHosts]) };
+  });
+  return { address, ...served };
+}
+
+/**
+ * Serves HTTP on a server that `bind` makes listen; `rule` says under which names it is reached, and `isLocal` is handed
+ * to every route: the caller came in over the local socket.
+ */
+export async function serveHttp<A extends { readonly rule: HostRule }>(
+  options: ServerOptions,
+  bind: (server: Server) => Promise<A>,
+  isLocal = false,
+): Promise<Omit<A, 'rule'> & ServedRoutes> {
   const { logger } = options;
   const mounted = new Map<string, Hono>();
   let app = new Hono();
-  const serve = getRequestListener((request, bindings) => app.fetch(request, bindings), {
+  const serve = getRequestListener((request, bindings) => app.fetch(request, { ...bindings, isLocal }), {
     // The daemon's own requests go through the platform's own `Request` and `Response`.
     overrideGlobalObjects: false,
     errorHandler: (error) => (error instanceof RequestError ? refuse('bad_request', atEnd) : failed(error, options)),
@@ -91,20 +115,20 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
     },
   );
   keepConnections(server, { ...usualConnections, ...options.connections });
-  const address = await listen(server, options);
+  const { rule, ...bound } = await bind(server);
   server.on('error', (error) => logger.warn('listener_error', { error }));
-  app = compose(mounted, address, options);
+  app = compose(mounted, rule, options);
   const close = async (): Promise<void> => {
     const closed = new Promise<void>((resolve) => server.close(() => resolve()));
     server.closeAllConnections();
     await closed;
   };
   return {
-    address,
+    ...bound,
     mount: (path, routes) => {
       mounted.set(path, routes);
       // An app cannot take routes any more once it has served a request.
-      app = compose(mounted, address, options);
+      app = compose(mounted, rule, options);
     },
     close,
     [Symbol.asyncDispose]: close,
@@ -131,15 +155,8 @@ async function listen(server: Server, { host, port }: ListenerOptions): Promise<
   return { host, port: taken, isLoopback, url: `http://${reached.includes(':') ? `[${reached}]` : reached}:${taken}` };
 }
 
-function compose(
-  mounted: ReadonlyMap<string, Hono>,
-  { port, isLoopback }: ListenerAddress,
-  options: ListenerOptions,
-): Hono {
+function compose(mounted: ReadonlyMap<string, Hono>, rule: HostRule, options: ServerOptions): Hono {
   const { logger, clock } = options;
-  const rule = isLoopback
-    ? loopbackRule(port, options.host)
-    : openRule([options.host, ...(options.allowedHosts ?? [])]);
   const app = new Hono();
   app.use(async (context, next) => {
     const { raw } = context.req;
@@ -175,7 +192,7 @@ function compose(
   return app;
 }
 
-function failed(error: unknown, { logger, chance }: ListenerOptions): Response {
+function failed(error: unknown, { logger, chance }: ServerOptions): Response {
   const requestId = chance.id();
   logger.error('request_failed', { request_id: requestId, error });
   return refuse('internal_error', { facts: { request_id: requestId } });

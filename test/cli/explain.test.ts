@@ -3,8 +3,8 @@ import path from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '../../src/clock/system-clock.ts';
 import { BatonError } from '../../src/core/baton-error.ts';
-import { LocalSocket } from '../../src/server/local-socket.ts';
-import { memoryLogger } from '../fake/memory-logger.ts';
+import type { ApiProject } from '../../src/server/api/api-project.ts';
+import { fakeDaemon } from '../fake/fake-daemon.ts';
 import { inStore } from './asked-question.ts';
 import { batonHere, daemonHere } from './baton-here.ts';
 import {
@@ -166,12 +166,10 @@ describe.concurrent('baton explain, beside a daemon', liveTest, () => {
 });
 
 /** Listens where the daemon of a place would, and answers for it. */
-async function listen(place: Place, explain: (issue: string) => Promise<unknown>): Promise<string[]> {
+async function listen(place: Place, explain: ApiProject['explain']): Promise<string[]> {
   const folder = path.join(place.folder, 'state');
   mkdirSync(folder);
-  const answers = { wake: () => {}, reload: () => {}, status: () => null, explain };
-  const parts = { path: path.join(folder, 'baton.sock'), clock: systemClock, logger: memoryLogger() };
-  const socket = await LocalSocket.open({ ...parts, answers });
+  const socket = await fakeDaemon(path.join(folder, 'baton.sock'), { explain });
   onTestFinished(() => socket.close());
   return ['--state-dir', folder];
 }
@@ -180,7 +178,7 @@ describe('baton explain, as it is printed', liveTest, () => {
   // @conforms tick.16
   it('lets nobody steer the terminal with the words of a ticket', async () => {
     using place = new Place();
-    const refused = { code: 'blocked', text: 'it waits for \u001b[2JX\n  ok  forged' };
+    const refused = { code: 'blocked' as const, text: 'it waits for \u001b[2JX\n  ok  forged' };
     const where = await listen(place, async (issue) => ({
       issue: { id: '1', identifier: `${issue}\u202e`, title: 'A\u001b]0;x\u0007\ntitle', state: 'To\tdo' },
       gates: [
@@ -189,6 +187,7 @@ describe('baton explain, as it is printed', liveTest, () => {
       ],
       reason: refused,
       startsBefore: 0,
+      nextCode: 'waits',
       next: `it waits: ${refused.text}`,
     }));
     const shown = await batonHere(place, 'explain', 'BAT-1', ...where);
@@ -219,9 +218,11 @@ it waits: it waits for X ok forged
 
   it('refuses a name that is too long or blank, and asks for one', async () => {
     using place = new Place();
-    const where = await listen(place, async () => null);
+    const where = await listen(place, async () => {
+      throw new Error('it is not asked');
+    });
     for (const name of ['x'.repeat(600), ' '])
-      expect(await refusal(place, 'explain', name, ...where)).toMatchObject({ code: 'command_refused' });
+      expect(await refusal(place, 'explain', name, ...where)).toMatchObject({ code: 'usage_error' });
     expect(await batonHere(place, 'explain', ...where)).toMatchObject({ code: 2, stdout: '' });
   });
 });

@@ -1,14 +1,16 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { type DaemonJob, type JobFacts, jobRows } from '../../src/cli/jobs/job-rows.ts';
 import { systemClock } from '../../src/clock/system-clock.ts';
 import { jobNames } from '../../src/core/cadence/job-catalogue.ts';
-import { LocalSocket } from '../../src/server/local-socket.ts';
+import type { ReadModel } from '../../src/orchestrator/view/read-model.ts';
+import type { ApiProject } from '../../src/server/api/api-project.ts';
+import { presentJobs } from '../../src/server/api/present/present-job.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import type { JobTimer } from '../../src/store/tables/job-timers.ts';
-import { memoryLogger } from '../fake/memory-logger.ts';
+import { fakeDaemon } from '../fake/fake-daemon.ts';
 import { settings } from '../fake/settings.ts';
+import { begun } from '../orchestrator/scene.ts';
 import { batonHere, daemonHere } from './baton-here.ts';
 import { answer, boardWorkflow, liveTest, stateFolderOf } from './live-daemon.ts';
 import { leaveNoPlaces, Place } from './run-baton.ts';
@@ -23,61 +25,75 @@ const timer: JobTimer = {
 
 describe('the rows of jobs', () => {
   const { polling } = settings();
-  const facts = (changes: Partial<JobFacts>): JobFacts => ({
-    timers: [],
-    owner: me,
-    polling,
-    daemonJobs: null,
-    ...changes,
-  });
-  const rowsOf = (name: string, changes: Partial<JobFacts>) =>
-    jobRows(facts(changes)).filter((row) => row.name === name);
+  interface Facts {
+    readonly timers: readonly JobTimer[];
+    readonly owner: string | null;
+    readonly polling: typeof polling;
+    readonly daemonJobs: ReadModel['jobs'];
+  }
+  const rowsFor = async (changes: Partial<Facts>) => {
+    const facts: Facts = { timers: [], owner: me, polling, daemonJobs: [], ...changes };
+    const { polling: pace } = (await begun()).orchestrator.read();
+    return presentJobs({
+      ...{ id: 'live', owner: facts.owner, polling: () => facts.polling },
+      tables: { jobTimers: { list: async () => facts.timers } },
+      read: () => ({ jobs: facts.daemonJobs, polling: pace }),
+    });
+  };
+  const rowsOf = async (name: string, changes: Partial<Facts>) => {
+    const { jobs, other_daemons } = await rowsFor(changes);
+    return [...jobs, ...other_daemons].filter((row) => row.name === name);
+  };
 
-  it('are one for each job, in the order of the catalogue, though none has ever run', () => {
-    const rows = jobRows(facts({ timers: [{ ...timer, job: 'of_an_older_baton' }] }));
-    expect(rows.map(({ name }) => name)).toEqual(jobNames);
-    for (const row of rows) expect(row).toMatchObject({ lastRunAt: null, nextDueAt: null, outcome: null, failures: 0 });
+  it('are one for each job, in the order of the catalogue, though none has ever run', async () => {
+    const { jobs } = await rowsFor({ timers: [{ ...timer, job: 'of_an_older_baton' }] });
+    expect(jobs.map(({ name }) => name)).toEqual(jobNames);
+    for (const row of jobs)
+      expect(row).toMatchObject({ last_run_at: null, next_due_at: null, outcome: null, failures: 0 });
   });
 
-  it('have the interval of the file, else that of the catalogue, and a poll that of its mode', () => {
+  it('have the interval of the file, else that of the catalogue, and a poll that of its mode', async () => {
     const set = { ...polling, jobIntervalsMs: { stall_look: 777 } };
-    expect(rowsOf('stall_look', { polling: set })).toMatchObject([{ intervalMs: 777 }]);
-    expect(rowsOf('stall_look', {})).toMatchObject([{ intervalMs: 5_000 }]);
-    expect(rowsOf('tracker_poll', {})).toMatchObject([{ intervalMs: 30_000 }]);
-    expect(rowsOf('tracker_poll', { polling: { ...polling, mode: 'adaptive' } })).toMatchObject([{ intervalMs: null }]);
-    expect(rowsOf('tracker_poll', { polling: null })).toMatchObject([{ intervalMs: null }]);
+    expect(await rowsOf('stall_look', { polling: set })).toMatchObject([{ interval_ms: 777 }]);
+    expect(await rowsOf('stall_look', {})).toMatchObject([{ interval_ms: 5_000 }]);
+    expect(await rowsOf('tracker_poll', {})).toMatchObject([{ interval_ms: 30_000 }]);
+    const adaptive = { ...polling, mode: 'adaptive' as const };
+    expect(await rowsOf('tracker_poll', { polling: adaptive })).toMatchObject([{ interval_ms: null }]);
   });
 
-  it('are of this daemon or of all, and one more for each other daemon', () => {
+  it('are of this daemon or of all, and one more for each other daemon', async () => {
     const [shared, other] = [
       { ...timer, owner: '' },
       { ...timer, owner: 'other', failures: 3 },
     ];
-    expect(rowsOf('stall_look', { timers: [shared] })).toMatchObject([{ owner: '', isOwn: true }]);
-    expect(rowsOf('stall_look', { timers: [shared, timer, other] })).toMatchObject([
-      { owner: me, isOwn: true, failures: 0 },
-      { owner: 'other', isOwn: false, failures: 3 },
+    expect(await rowsOf('stall_look', { timers: [shared] })).toMatchObject([{ owner: '' }]);
+    expect(await rowsOf('stall_look', { timers: [shared, timer, other] })).toMatchObject([
+      { owner: me, failures: 0 },
+      { owner: 'other', failures: 3 },
     ]);
     // Of this one nothing is known yet, or none ever was.
-    expect(rowsOf('stall_look', { timers: [other] })).toMatchObject([{ owner: 'other', isOwn: false }]);
-    expect(rowsOf('stall_look', { timers: [timer, other], owner: null })).toMatchObject([
+    expect(await rowsOf('stall_look', { timers: [other] })).toMatchObject([{ owner: null }, { owner: 'other' }]);
+    expect(await rowsOf('stall_look', { timers: [timer, other], owner: null })).toMatchObject([
+      { owner: null },
       { owner: me },
       { owner: 'other' },
     ]);
   });
 
-  it('believe the daemon more than what it wrote down', () => {
-    const told: DaemonJob = {
-      ...{ name: 'stall_look', kind: 'local', interval_ms: 4_000, is_running: true, outcome: 'failed' },
-      ...{ duration_ms: 3, failures: 2, error: 'no', last_run_at: '1970-01-01T00:00:09.000Z', next_due_at: 'never' },
+  it('believe the daemon more than what it wrote down', async () => {
+    const told: ReadModel['jobs'][number] = {
+      ...{ name: 'stall_look', kind: 'local', intervalMs: 4_000, isRunning: true, outcome: 'failed', lateMs: 0 },
+      ...{ durationMs: 3, failures: 2, error: 'no', lastRunAt: 9_000, nextDueAt: Number.NaN },
     };
-    expect(rowsOf('stall_look', { timers: [timer], daemonJobs: [told] })).toEqual([
+    expect(await rowsOf('stall_look', { timers: [timer], daemonJobs: [told] })).toMatchObject([
       {
-        ...{ name: 'stall_look', kind: 'local', intervalMs: 4_000, owner: me, isOwn: true, isRunning: true },
-        ...{ lastRunAt: 9_000, outcome: 'failed', durationMs: 3, failures: 2, error: 'no', nextDueAt: null },
+        ...{ name: 'stall_look', kind: 'local', interval_ms: 4_000, owner: me, is_running: true, outcome: 'failed' },
+        ...{ last_run_at: '1970-01-01T00:00:09.000Z', duration_ms: 3, failures: 2, error: 'no', next_due_at: null },
       },
     ]);
-    expect(rowsOf('queue_health', { daemonJobs: [told] })).toMatchObject([{ isRunning: null, lastRunAt: null }]);
+    expect(await rowsOf('queue_health', { daemonJobs: [told] })).toMatchObject([
+      { is_running: null, last_run_at: null },
+    ]);
   });
 });
 
@@ -135,7 +151,13 @@ describe.concurrent('baton jobs', liveTest, () => {
     expect(rows.size).toBe(jobNames.length);
     expect(rows.get('stall_look')).toEqual({
       ...{ name: 'stall_look', kind: 'local', description: expect.any(String), interval_ms: 5_000, owner: me },
-      ...{ is_own: true, is_running: null, last_run_at: new Date(now - 90_500).toISOString(), outcome: 'ok' },
+      ...{
+        is_own: true,
+        is_running: null,
+        late_ms: 0,
+        last_run_at: new Date(now - 90_500).toISOString(),
+        outcome: 'ok',
+      },
       ...{ duration_ms: 12, failures: 0, error: null, next_due_at: new Date(now + 3_600_500).toISOString() },
     });
     expect(rows.get('tracker_poll')).toMatchObject({ outcome: 'failed', failures: 1_200, error });
@@ -163,16 +185,17 @@ describe.concurrent('baton jobs', liveTest, () => {
 
   it('believes a daemon that answers, also where the workflow file is bad by now', async () => {
     using place = await workplace();
-    const job = {
-      ...{ name: 'tracker_poll', kind: 'remote', interval_ms: 300_000, is_running: true, last_run_at: null },
-      ...{ outcome: null, duration_ms: null, failures: 0, error: null, next_due_at: null },
+    const job: ReadModel['jobs'][number] = {
+      ...{ name: 'tracker_poll', kind: 'remote', intervalMs: 300_000, isRunning: true, lastRunAt: null, lateMs: 0 },
+      ...{ outcome: null, durationMs: null, failures: 0, error: null, nextDueAt: null },
     };
-    const status = { jobs: [job], polling: { mode: 'dormant' } };
-    await using socket = await LocalSocket.open({
-      path: path.join(stateFolderOf(place), 'baton.sock'),
-      answers: { wake: () => {}, reload: () => {}, status: () => status, explain: async () => null },
-      clock: systemClock,
-      logger: memoryLogger(),
+    const model = (await begun()).orchestrator.read();
+    await using socket = await fakeDaemon(path.join(stateFolderOf(place), 'baton.sock'), {
+      owner: me,
+      polling: () => settings().polling,
+      read: () => ({ ...model, jobs: [job], polling: { ...model.polling, mode: 'dormant' } }),
+      // Of the store it asks for the timers alone.
+      tables: { jobTimers: { list: async () => [] } } as unknown as ApiProject['tables'],
     });
     expect(socket).toBeDefined();
     for (const text of [boardWorkflow(), '---\npolling: {interval_ms: never}\n---\n']) {

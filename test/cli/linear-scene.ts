@@ -1,8 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect } from 'vitest';
-import { systemClock } from '../../src/clock/system-clock.ts';
-import { askDaemon } from '../../src/server/ask-daemon.ts';
+import { daemonAt, statusAt } from '../fake/ask-daemon.ts';
 import { type FakeLinear, startFakeLinear } from '../fake/linear/fake-linear.ts';
 import type { NewIssue } from '../fake/linear/workspace.ts';
 import { soon, stateFolderOf } from './live-daemon.ts';
@@ -76,14 +75,12 @@ export class LinearScene implements AsyncDisposable {
 
   /** As every command does that changes something. */
   async wake(): Promise<void> {
-    expect(await askDaemon(this.#socket(), 'wake', systemClock)).not.toBeNull();
+    await (await daemonAt(this.#socket())).storeChanged('written');
   }
 
   // biome-ignore lint/suspicious/noExplicitAny: each test checks the part it is about.
   async status(): Promise<any> {
-    const answered = await askDaemon(this.#socket(), 'status', systemClock);
-    expect(answered).toHaveProperty('status');
-    return (answered as { status: unknown }).status;
+    return statusAt(this.#socket());
   }
 
   /** The identifiers of what runs, sorted. */

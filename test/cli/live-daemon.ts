@@ -3,7 +3,7 @@ import path from 'node:path';
 import { expect } from 'vitest';
 import { sleep } from '../../src/clock/clock.ts';
 import { systemClock } from '../../src/clock/system-clock.ts';
-import { askDaemon } from '../../src/server/ask-daemon.ts';
+import { statusAt } from '../fake/ask-daemon.ts';
 import { until } from '../process/real-children.ts';
 import { batonHere } from './baton-here.ts';
 import { type Place, type RunningBaton, startBaton } from './run-baton.ts';
@@ -107,8 +107,7 @@ export async function runsOf(place: Place): Promise<{ issue_identifier: string; 
 export async function untilStatus(place: Place, parts: object): Promise<void> {
   const socket = path.join(stateFolderOf(place), 'baton.sock');
   await soon(async () => {
-    const answered = await askDaemon(socket, 'status', systemClock);
-    expect(answered).toMatchObject({ status: parts });
+    expect(await statusAt(socket)).toMatchObject(parts);
   });
 }
 

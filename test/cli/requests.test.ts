@@ -1,10 +1,12 @@
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/clock/system-clock.ts';
-import { LocalSocket } from '../../src/server/local-socket.ts';
+import type { RemoteView } from '../../src/daemon/remote.ts';
+import { requestReport } from '../../src/daemon/services/request-report.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import type { RequestCount } from '../../src/store/tables/request-counts.ts';
-import { memoryLogger } from '../fake/memory-logger.ts';
+import { fakeDaemon } from '../fake/fake-daemon.ts';
+import { settings } from '../fake/settings.ts';
 import { batonHere, daemonHere } from './baton-here.ts';
 import { answer, boardWorkflow, liveTest, refusal, stateFolderOf } from './live-daemon.ts';
 import { leaveNoPlaces, Place } from './run-baton.ts';
@@ -33,13 +35,12 @@ async function spend(place: Place, agoMs: number, times: number, change: Partial
   });
 }
 
-/** A socket where the daemon of this place would listen, that tells this. */
-async function listening(place: Place, status: object): Promise<LocalSocket> {
-  return await LocalSocket.open({
-    path: path.join(stateFolderOf(place), 'baton.sock'),
-    answers: { wake: () => {}, reload: () => {}, status: () => status, explain: async () => null },
-    clock: systemClock,
-    logger: memoryLogger(),
+/** A daemon of this place whose limiters say this. */
+async function listening(place: Place, views: readonly RemoteView[]): Promise<AsyncDisposable> {
+  const requestCounts = { series: async () => [], sum: async () => [] };
+  const parts = { requestCounts, views, budget: settings().polling.budget, now: systemClock.now() };
+  return fakeDaemon(path.join(stateFolderOf(place), 'baton.sock'), {
+    requests: (hours) => requestReport(parts, hours),
   });
 }
 
@@ -78,9 +79,9 @@ describe.concurrent('baton requests', liveTest, () => {
     await spend(place, 0, 2, { provider: 'github', route: '/repos/:owner/:repo/issues', method: 'GET' });
     const told = await answer(place, 'requests');
     const [github, linear] = told.providers;
-    expect(github).toMatchObject({ provider: 'github', last_hour: 2, requests: 2, limiter: null });
+    expect(github).toMatchObject({ provider: 'github', last_hour: 2, requests: 2, step: 'free', windows: [] });
     expect(github.budgets).toEqual([{ name: 'requests_per_hour', limit: 50, used: 2, per_cent: 4, step: 'free' }]);
-    expect(linear).toMatchObject({ last_hour: 40, rate_per_hour: 240, requests: 110, failures: 4 });
+    expect(linear).toMatchObject({ last_hour: 40, rate_per_hour: 240, requests: 110, failed: 4 });
     expect(linear.mean_latency_ms).toBe(Math.round((104 * 40 + 6 * 1_000) / 110));
     expect(linear.bytes).toBe(100 * 500 + 6 * 10_000);
     // Whether three hours ago was today depends on when this runs.
@@ -92,8 +93,8 @@ describe.concurrent('baton requests', liveTest, () => {
       { name: 'requests_per_day', limit: 100_000, used: linear.today, per_cent: 0, step: 'free' },
     ]);
     expect(told.spenders).toMatchObject([
-      { provider: 'linear', job: 'tracker_poll', cause: 'person', route: 'Candidates', requests: 70, failures: 0 },
-      { provider: 'linear', job: 'tracker_poll', cause: 'poll', requests: 34, failures: 4, bytes: 15_000 },
+      { provider: 'linear', job: 'tracker_poll', cause: 'person', route: 'Candidates', requests: 70, failed: 0 },
+      { provider: 'linear', job: 'tracker_poll', cause: 'poll', requests: 34, failed: 4, bytes: 15_000 },
       { provider: 'linear', job: 'runner', cause: 'turn', route: 'ById', requests: 6, mean_latency_ms: 1_000 },
       { provider: 'github', requests: 2 },
     ]);
@@ -123,25 +124,25 @@ describe.concurrent('baton requests', liveTest, () => {
 
   it('shows what the limiter of a daemon says, and leaves out what one does not say', async () => {
     using place = await workplace();
-    const window = {
-      name: 'requests',
-      source: 'announced',
-      limit: 1_500,
-      used: 1_300,
-      reset_at: '2026-11-15T13:00:00.000Z',
-    };
+    const at = Date.UTC(2026, 10, 15, 13);
     const text = 'requests: 1,300 of 1,500 are used';
-    const limiter = { provider: 'linear', step: 'stretched', text, until: window.reset_at, windows: [window] };
+    const window = { name: 'requests', source: 'announced', limit: 1_500, used: 1_300, resetAt: at } as const;
+    const pressure = { step: 'stretched', spacingMs: 0, text, until: at } as const;
     {
-      await using socket = await listening(place, { requests: [limiter] });
+      await using socket = await listening(place, [{ provider: 'linear', pressure, windows: [window] }]);
       expect(socket).toBeDefined();
       const told = await answer(place, 'requests');
-      expect(told).toMatchObject({ daemon: true, providers: [{ provider: 'linear', requests: 0, limiter }] });
+      expect(told).toMatchObject({
+        daemon: true,
+        providers: [
+          { provider: 'linear', requests: 0, step: 'stretched', windows: [{ name: 'requests', used: 1_300 }] },
+        ],
+      });
       const { stdout } = await batonHere(place, 'requests');
       expect(stdout).toMatch(new RegExp(`^\\S.* linear: ${text}, .* 2026-11-15T13:00:00\\.000Z$`, 'm'));
       expect(stdout).toMatch(/^ {2}requests \(announced\): 1,300 .* 1,500, .* 2026-11-15T13:00:00\.000Z$/m);
     }
-    await using other = await listening(place, { running: [] });
+    await using other = await listening(place, []);
     expect(other).toBeDefined();
     expect(await answer(place, 'requests')).toMatchObject({ daemon: true, providers: [] });
   });

@@ -3,7 +3,7 @@ import { existsSync, readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/clock/system-clock.ts';
-import { restoreCommand } from '../../src/daemon/services/restore-command.ts';
+import { restoreCommand } from '../../src/daemon/services/salvage-report.ts';
 import { stateFolder } from '../../src/daemon/state-folder.ts';
 import type { Surroundings } from '../../src/daemon/surroundings.ts';
 import { createGit } from '../../src/workspace/git/git.ts';

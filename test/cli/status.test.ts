@@ -55,7 +55,7 @@ describe.concurrent('baton status', liveTest, () => {
     expect(shown.stdout).not.toContain('\u202e');
     expect(await answer(place, 'status')).toMatchObject({
       daemon: true,
-      waiting_commands: null,
+      waiting_commands: 0,
       status: { workflow_problem: { code: 'invalid_workflow_config' }, counts: { running: 1 } },
     });
     place.replace('WORKFLOW.md', good);

@@ -10,7 +10,7 @@ import {
   withoutIssue,
   withPage,
 } from '../../dashboard/data/board/board-columns.ts';
-import type { IssueSummary } from '../../src/server/api/schema/issue.ts';
+import type { IssueSummary } from '../../src/client/schema/issue.ts';
 
 const states = ['todo', 'review', 'done'] as const;
 

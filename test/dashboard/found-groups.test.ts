@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { groupFound } from '../../dashboard/data/search/found-groups.ts';
-import type { Found } from '../../src/server/api/schema/system.ts';
+import type { Found } from '../../src/client/schema/system.ts';
 
 const result = fc.record({
   issue_id: fc.constantFrom('i1', 'i2', '__proto__'),

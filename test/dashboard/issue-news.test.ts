@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createIssueNews } from '../../dashboard/data/issue/issue-news.ts';
 import { createRunNews } from '../../dashboard/data/run/run-news.ts';
-import type { Patch, StreamEvent } from '../../src/server/api/schema/event.ts';
+import type { Patch, StreamEvent } from '../../src/client/schema/event.ts';
 
 const patch = (facts: Pick<Partial<Patch>, 'set' | 'drop' | 'project'>): StreamEvent => ({
   name: 'patch',

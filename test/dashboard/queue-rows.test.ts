@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { matchingRows, queueRows, reasonCounts, startsNext } from '../../dashboard/data/issue/queue-rows.ts';
-import type { Queue } from '../../src/server/api/schema/system.ts';
+import type { Queue } from '../../src/client/schema/system.ts';
 
 const codes = ['blocked', 'no_slot', 'claimed', 'constructor', '__proto__'];
 const candidate = fc.record({

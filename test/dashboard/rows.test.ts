@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { fromSnapshot, withPatch } from '../../dashboard/data/issue/rows.ts';
-import type { Patch } from '../../src/server/api/schema/event.ts';
-import type { Now } from '../../src/server/api/schema/now.ts';
+import type { Patch } from '../../src/client/schema/event.ts';
+import type { Now } from '../../src/client/schema/now.ts';
 
 const vitals: Now['vitals'] = {
   started_at: null,

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { eventKinds, tellEvent } from '../../dashboard/data/run/transcript-kinds.ts';
-import type { RunEvent } from '../../src/server/api/schema/run.ts';
+import type { RunEvent } from '../../src/client/schema/run.ts';
 
 const told = (event: string, message: string, payload?: unknown) =>
   tellEvent({ seq: 1, at: '2026-01-01T00:00:00.000Z', event, message, ...(payload === undefined ? {} : { payload }) });

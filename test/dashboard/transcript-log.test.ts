@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type EventSource, type LogListener, openTranscript } from '../../dashboard/data/run/transcript-log.ts';
 import { mergeEvents } from '../../dashboard/data/run/transcript-merge.ts';
-import type { RunEvent } from '../../src/server/api/schema/run.ts';
+import type { RunEvent } from '../../src/client/schema/run.ts';
 import { SimulatedClock } from '../fake/simulated-clock.ts';
 import { runs } from '../property-runs.ts';
 

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { axisEnd } from '../../dashboard/data/costs/chart-scale.ts';
 import { isCostUnknown, type Sum, sumUsage, tokenParts } from '../../dashboard/data/costs/usage-sums.ts';
-import type { UsageReport } from '../../src/server/api/schema/system.ts';
+import type { UsageReport } from '../../src/client/schema/system.ts';
 
 const count = fc.nat({ max: 1_000_000 });
 const sum: fc.Arbitrary<Sum> = fc

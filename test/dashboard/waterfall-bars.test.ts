@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { axisFor, barsOf, lastedMs, tickWords } from '../../dashboard/data/run/waterfall-bars.ts';
-import type { Span } from '../../src/server/api/schema/run.ts';
+import type { Span } from '../../src/client/schema/run.ts';
 
 const start = Date.parse('2026-01-01T10:00:00.000Z');
 const at = (seconds: number): string => new Date(start + seconds * 1_000).toISOString();

@@ -133,7 +133,11 @@ describe('baton demo --once --json', () => {
     const where = ['--json', '--workflow', 'demo/WORKFLOW.md', '--state-dir', 'demo/state'];
     const { questions } = JSON.parse((await baton(place, 'ask', 'list', '--all', ...where)).stdout);
     expect(questions).toMatchObject([
-      { issue_identifier: 'WORDS-10', state: 'answered', answered_by: { kind: 'person', name: answer?.answered_by } },
+      {
+        issue_identifier: 'WORDS-10',
+        state: 'answered',
+        answer: { author: { kind: 'person', name: answer?.answered_by } },
+      },
     ]);
   });
 

@@ -1,10 +1,9 @@
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'vitest';
-import { systemClock } from '../../src/clock/system-clock.ts';
-import { askDaemon } from '../../src/server/ask-daemon.ts';
 import { stateFolderOf } from '../cli/live-daemon.ts';
 import { type Place, type RunningBaton, startProgram } from '../cli/run-baton.ts';
+import { statusAt } from '../fake/ask-daemon.ts';
 import { type KillPlan, killPlanVariable } from './kill-plan.ts';
 import { patiently } from './patience.ts';
 
@@ -35,9 +34,7 @@ export async function startLive(place: Place, ...flags: string[]): Promise<Runni
 /** What the daemon of this place says of itself, asked from here; it must answer. */
 // biome-ignore lint/suspicious/noExplicitAny: each test checks the part it is about.
 export async function statusNow(place: Place): Promise<any> {
-  const answered = await askDaemon(path.join(stateFolderOf(place), 'baton.sock'), 'status', systemClock);
-  expect(answered).toHaveProperty('status');
-  return (answered as { status: unknown }).status;
+  return statusAt(path.join(stateFolderOf(place), 'baton.sock'));
 }
 
 function hasEnded({ child }: RunningBaton): boolean {

@@ -2,11 +2,10 @@
 import { cpSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { systemClock } from '../../src/clock/system-clock.ts';
-import { askDaemon } from '../../src/server/ask-daemon.ts';
 import { addIssue, stateFolderOf, stopDaemon } from '../cli/live-daemon.ts';
 import { leaveNoPlaces, Place, type RunningBaton } from '../cli/run-baton.ts';
 import type { StoreEngine, StorePlace } from '../conformance/store.ts';
+import { statusAt } from '../fake/ask-daemon.ts';
 import { engines } from '../store/engines.ts';
 import { type CutProxy, startCutProxy } from './cut-proxy.ts';
 import { startLive, statusNow } from './fault-daemon.ts';
@@ -243,9 +242,9 @@ describe.skipIf(isMissing).concurrent('two daemons on one database', faultTest, 
     expect(copy.stderr()).toContain('"event":"daemon_id_replaced"');
     // It has ended what it found of its own, has looked at the tickets, and leaves them where they are.
     await patiently(async () => {
-      const answered = await askDaemon(path.join(pair.one.folder, 'copy', 'baton.sock'), 'status', systemClock);
+      const answered = await statusAt(path.join(pair.one.folder, 'copy', 'baton.sock'));
       const skipped = [{ code: 'claimed_elsewhere' }, { code: 'claimed_elsewhere' }];
-      expect(answered).toMatchObject({ status: { counts: { running: 0, retrying: 0 }, skipped } });
+      expect(answered).toMatchObject({ counts: { running: 0, retrying: 0 }, skipped });
     });
     expect(pair.watch.lives.size).toBe(2);
     for (const { goneAt } of pair.watch.lives.values()) expect(goneAt).toBeNull();

@@ -162,7 +162,7 @@ export async function scene(options: SceneOptions = {}) {
     trackerFor: () => counted,
     runner: stagedRunner(runs, options),
   });
-  /** Writes a command as the command line does, knocks, and gives the answer. */
+  /** Writes a command as the command line does, drains the queue, and gives the answer. */
   const command = async (kind: string, payload: Record<string, unknown> = {}) => {
     const draft = { id: `${kind}-${clock.monotonic()}-${Math.random()}`, project, kind, payload, key: null };
     const { command: written } = await store.commands.submit({

@@ -2,45 +2,51 @@ import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createConnection } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { ApiClient } from '../../src/client/api-client.ts';
+import { overSocket } from '../../src/client/send.ts';
 import type { Clock } from '../../src/clock/clock.ts';
+import { systemChance } from '../../src/clock/system-chance.ts';
 import { systemClock } from '../../src/clock/system-clock.ts';
 import { BatonError } from '../../src/core/baton-error.ts';
-import { askDaemon } from '../../src/server/ask-daemon.ts';
-import { LocalSocket } from '../../src/server/local-socket.ts';
+import { type ApiProject, createApiProjects } from '../../src/server/api/api-project.ts';
+import { createApi } from '../../src/server/api/create-api.ts';
+import { createIdentify } from '../../src/server/api/identify.ts';
+import { createMetrics } from '../../src/server/api/metrics.ts';
+import { openLocalSocket } from '../../src/server/local-socket.ts';
 import { memoryLogger } from '../fake/memory-logger.ts';
 import { SimulatedClock } from '../fake/simulated-clock.ts';
-import { telling } from '../telling.ts';
+import { begun } from '../orchestrator/scene.ts';
+import { projectOf } from './api/api-scene.ts';
 
-const clean: (() => Promise<void> | void)[] = [];
-afterEach(async () => {
-  for (const each of clean.splice(0).reverse()) await each();
-});
-
-/** What a test wants to be asked for an explanation. */
-type Explain = (issue: string) => Promise<unknown>;
-
-async function open(explain: Explain = async (issue) => ({ about: issue }), clock: Clock = systemClock) {
+function socketFile(): string {
   const folder = mkdtempSync(path.join(tmpdir(), 'baton-socket-'));
-  clean.push(() => rmSync(folder, { recursive: true, force: true }));
-  const file = path.join(folder, 'baton.sock');
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return path.join(folder, 'baton.sock');
+}
+
+/** The whole API on a local socket, as a daemon has it; nothing is known of any other caller. */
+async function open(more: Partial<ApiProject> = {}, clock: Clock = systemClock) {
+  const file = socketFile();
   // A file that an earlier daemon left behind.
   writeFileSync(file, '');
-  const heard = { wakes: 0, reloads: 0 };
-  const answers = {
-    wake: () => {
-      heard.wakes += 1;
-    },
-    reload: () => {
-      heard.reloads += 1;
-    },
-    status: () => ({ running: 3 }),
-    explain,
-  };
   const logger = memoryLogger();
-  const socket = await LocalSocket.open({ path: file, answers, clock, logger });
-  clean.push(() => socket.close());
-  return { file, heard, socket, logger };
+  const projects = createApiProjects();
+  projects.add(projectOf(await begun(), 'test', more));
+  const unknown = async () => ({ kind: 'nobody' as const });
+  const identify = createIdentify({
+    ...{ tokens: { find: () => null }, isLoopback: true, userName: 'ada', findPeer: unknown, logger },
+  });
+  const delay = { read: () => ({ p50: 0, p99: 0, max: 0 }), close: () => {} };
+  const parts = { projects, clock, chance: systemChance, logger, metrics: createMetrics(projects, delay), identify };
+  const api = createApi({ ...parts, version: '0.0.0', dashboardFolder: '/nowhere' });
+  const socket = await openLocalSocket({ path: file, clock: systemClock, chance: systemChance, logger });
+  socket.mount('/', api.app);
+  onTestFinished(async () => {
+    api.close();
+    await socket.close();
+  });
+  return { file, logger, socket, project: new ApiClient(overSocket(file, systemClock)).project('test') };
 }
 
 /** Says something raw and gives everything that comes back until the connection ends. */
@@ -56,173 +62,154 @@ function say(file: string, text: string): Promise<string> {
   });
 }
 
-/** As `say`, and closes this side at once. */
-function sayAndClose(file: string, text: string): Promise<string> {
-  return new Promise((resolve) => {
-    const connection = createConnection({ path: file, allowHalfOpen: true }, () => connection.end(text));
-    let answer = '';
-    connection.on('data', (chunk) => {
-      answer += chunk;
-    });
-    connection.on('error', () => resolve(answer));
-    connection.on('end', () => resolve(answer));
-  });
-}
-
 describe('the local socket', () => {
   // @conforms board.9
-  it('hears a wake and tells the status, for its own user only', async () => {
-    const { file, heard } = await open();
-    expect(await askDaemon(file, 'wake', systemClock)).toEqual({ ok: true });
-    expect(await askDaemon(file, 'status', systemClock)).toEqual({ ok: true, status: { running: 3 } });
-    expect(await askDaemon(file, 'reload', systemClock)).toEqual({ ok: true });
-    expect(heard).toEqual({ wakes: 1, reloads: 1 });
+  it('hears that the store was changed and tells the status, for its own user only', async () => {
+    const heard: string[] = [];
+    const { file, project } = await open({ storeChanged: (change) => void heard.push(change) });
+    await project.storeChanged('written');
+    await project.storeChanged('restored');
+    expect(heard).toEqual(['written', 'restored']);
+    expect(await project.status()).toMatchObject({ counts: { running: 1 }, waiting_commands: 0 });
     expect(statSync(file).mode & 0o777).toBe(0o600);
   });
 
-  it.each([
-    ['garbage', 'what?\n'],
-    ['another wish', '{"ask":"stop"}\n'],
-    ['no object', '42\n'],
-    ['null', 'null\n'],
-  ])('answers %s and changes nothing', async (_what, text) => {
-    const { file, heard } = await open();
-    expect(JSON.parse(await say(file, text))).toMatchObject({ ok: false });
-    expect(heard.wakes).toBe(0);
-  });
-
-  it('sends a visitor away who never ends a line, and goes on', async () => {
-    const { file, heard } = await open();
-    expect(await say(file, 'x'.repeat(100_000))).toBe('');
-    await askDaemon(file, 'wake', systemClock);
-    expect(heard.wakes).toBe(1);
-  });
-
-  it('explains an issue by the name it is given', async () => {
-    const { file } = await open();
-    const answer = await askDaemon(file, { explain: ' BAT-1 ' }, systemClock);
-    expect(answer).toEqual({ ok: true, explanation: { about: 'BAT-1' } });
+  it('takes its caller for the user, for whom it acts, or for the run that it says it is', async () => {
+    const authors: unknown[] = [];
+    const { file } = await open({
+      submit: async (_request, author) => {
+        authors.push(author);
+        throw new BatonError('command_refused', 'No.');
+      },
+    });
+    const as = [undefined, { kind: 'person', name: 'Zoë & co' }, { kind: 'run', runId: 'r 1' }] as const;
+    for (const author of as) {
+      const client = new ApiClient(overSocket(file, systemClock), author === undefined ? {} : { author });
+      await expect(client.project('test').submit({ kind: 'pause' })).rejects.toMatchObject({ code: 'command_refused' });
+    }
+    expect(authors).toEqual([{ kind: 'person', name: 'ada' }, ...as.slice(1)]);
   });
 
   it.each([
-    ['no issue', '{"ask":"explain"}'],
-    ['a number', '{"ask":"explain","issue":1}'],
-    ['a list', '{"ask":"explain","issue":["BAT-1"]}'],
-    ['an object', '{"ask":"explain","issue":{"toString":"x"}}'],
-    ['a blank name', '{"ask":"explain","issue":" \\t"}'],
-    ['a name too long', `{"ask":"explain","issue":"${'x'.repeat(501)}"}`],
-  ])('refuses to explain %s, and says what it needs', async (_what, text) => {
-    let asked = 0;
-    const { file } = await open(async () => {
-      asked += 1;
-    });
-    expect(JSON.parse(await say(file, `${text}\n`))).toMatchObject({
-      ok: false,
-      error: telling('"issue"', 500),
-      failure: { code: 'command_refused', details: { field: 'issue' } },
-    });
-    expect(asked).toBe(0);
+    ['garbage', 'what?\r\n\r\n', 400],
+    ['no name of ours', 'GET /api/v1/projects HTTP/1.1\r\nHost: evil.example\r\n\r\n', 421],
+    ['another address', 'POST /stop HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n', 404],
+    [
+      'no JSON',
+      'POST /api/v1/projects/test/store-changes HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Type: text/plain\r\nContent-Length: 1\r\n\r\nx',
+      415,
+    ],
+  ])('answers %s and changes nothing', async (_what, text, status) => {
+    const heard: string[] = [];
+    const { file, project } = await open({ storeChanged: (change) => void heard.push(change) });
+    expect(await say(file, text)).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+    expect(heard).toEqual([]);
+    expect(await project.status()).toMatchObject({ counts: { running: 1 } });
   });
 
   it('tells why an explanation cannot be given, with the code, and goes on', async () => {
-    const { file, logger } = await open(async (issue) => {
-      if (issue === 'defect') throw new TypeError('x is not a function');
-      throw new BatonError('tracker_issue_not_found', `There is no issue "${issue}".`);
+    const { logger, project } = await open({
+      explain: async (issue) => {
+        if (issue === 'defect') throw new TypeError('x is not a function');
+        throw new BatonError('tracker_issue_not_found', `There is no issue "${issue}".`);
+      },
     });
-    expect(await askDaemon(file, { explain: 'BAT-9' }, systemClock)).toMatchObject({
-      ok: false,
-      error: 'There is no issue "BAT-9".',
-      failure: { code: 'tracker_issue_not_found', next_step: expect.any(String), retryable: false },
+    await expect(project.explain(' BAT-9 ')).rejects.toMatchObject({
+      code: 'tracker_issue_not_found',
+      message: 'There is no issue "BAT-9".',
     });
-    expect(logger.lines).toEqual([]);
-    expect(await askDaemon(file, { explain: 'defect' }, systemClock)).toMatchObject({
-      failure: { code: 'internal_error' },
+    expect(logger.lines.filter(({ level }) => level === 'error')).toEqual([]);
+    await expect(project.explain('defect')).rejects.toMatchObject({ code: 'internal_error' });
+    expect(logger.lines.filter(({ level }) => level === 'error')).toHaveLength(1);
+    expect(await project.status()).toMatchObject({ counts: { running: 1 } });
+  });
+
+  it.each([
+    ['a blank name', ' \t'],
+    ['a name too long', 'x'.repeat(501)],
+  ])('refuses to explain %s', async (_what, name) => {
+    let asked = 0;
+    const { project } = await open({
+      explain: async () => {
+        asked += 1;
+        throw new Error('it is not asked');
+      },
     });
-    expect(logger.lines).toMatchObject([{ level: 'error' }]);
-    expect(await askDaemon(file, 'status', systemClock)).toMatchObject({ ok: true });
+    await expect(project.explain(name)).rejects.toMatchObject({ code: 'usage_error' });
+    expect(asked).toBe(0);
   });
 
   it('gives up on an explanation that takes too long, with a code', async () => {
     const clock = new SimulatedClock();
     const { promise: asked, resolve } = Promise.withResolvers<void>();
-    const { file } = await open(() => {
+    const explain = (): Promise<never> => {
       resolve();
       return new Promise(() => {});
-    }, clock);
-    const answer = say(file, '{"ask":"explain","issue":"BAT-1"}\n');
+    };
+    const { project } = await open({ explain }, clock);
+    const answer = project.explain('BAT-1');
+    const refused = expect(answer).rejects.toMatchObject({ code: 'tracker_request', retryable: true });
     await asked;
     await clock.advance(15_000);
-    expect(JSON.parse(await answer)).toMatchObject({
-      ok: false,
-      failure: { code: 'tracker_request', retryable: true },
-    });
+    await refused;
   });
 
-  it('answers who has closed his side after asking, and sends him away who closes it without', async () => {
-    const { promise: allowed, resolve } = Promise.withResolvers<void>();
-    const { file } = await open(async () => {
-      await allowed;
-      return 'late';
-    });
-    const late = sayAndClose(file, '{"ask":"explain","issue":"BAT-1"}\n');
-    expect(await sayAndClose(file, '')).toBe('');
-    resolve();
-    expect(JSON.parse(await late)).toEqual({ ok: true, explanation: 'late' });
-  });
-
-  it('is not upset by who leaves before the answer', async () => {
+  it('is not upset by a caller that leaves before the answer', async () => {
     const { promise: allowed, resolve } = Promise.withResolvers<void>();
     const { promise: asked, resolve: isAsked } = Promise.withResolvers<void>();
-    const { file } = await open(async () => {
-      isAsked();
-      await allowed;
-      return 'late';
+    const { file, project } = await open({
+      explain: async () => {
+        isAsked();
+        await allowed;
+        throw new BatonError('tracker_request', 'late');
+      },
     });
-    const visitor = createConnection(file, () => visitor.write('{"ask":"explain","issue":"BAT-1"}\n'));
+    const path = '/api/v1/projects/test/issues/BAT-1/explanation';
+    const visitor = createConnection(file, () => visitor.write(`GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`));
     await asked;
     visitor.destroy();
     resolve();
-    expect(await askDaemon(file, 'status', systemClock)).toMatchObject({ ok: true });
-  });
-
-  it('sends a visitor away who takes his answer and stays', async () => {
-    const clock = new SimulatedClock();
-    const { file } = await open(undefined, clock);
-    const visitor = createConnection({ path: file, allowHalfOpen: true });
-    const closed = new Promise<void>((resolve) => visitor.on('close', () => resolve()));
-    visitor.on('error', () => {});
-    visitor.write('{"ask":"status"}\n');
-    await new Promise<void>((resolve) => visitor.once('data', () => resolve()));
-    await clock.advance(5_000);
-    // The daemon's end is gone: a write finds nobody.
-    visitor.write('more');
-    visitor.write('and more');
-    await closed;
+    expect(await project.status()).toMatchObject({ counts: { running: 1 } });
   });
 
   it('serves many at once', async () => {
-    const { file, heard } = await open();
-    await Promise.all(Array.from({ length: 50 }, () => askDaemon(file, 'wake', systemClock)));
-    expect(heard.wakes).toBe(50);
+    const heard: string[] = [];
+    const { project } = await open({ storeChanged: (change) => void heard.push(change) });
+    await Promise.all(Array.from({ length: 50 }, () => project.storeChanged('written')));
+    expect(heard).toHaveLength(50);
   });
 
-  it('is gone after it was closed, also with a visitor inside, and nobody is then nobody', async () => {
-    const { file, socket } = await open();
-    const visitor = say(file, '{"ask"');
+  it('is gone after it was closed, also with a caller inside, and then nothing answers', async () => {
+    const { file, socket, project } = await open();
+    const visitor = say(file, 'GET /api');
     await socket.close();
     await visitor;
-    expect(await askDaemon(file, 'wake', systemClock)).toBeNull();
-    expect(await askDaemon('/nowhere/at/all.sock', 'status', systemClock)).toBeNull();
+    const nowhere = new ApiClient(overSocket('/nowhere/at/all.sock', systemClock));
+    await expect(project.status()).rejects.toMatchObject({ code: 'daemon_unreachable' });
+    await expect(nowhere.projects()).rejects.toMatchObject({ code: 'daemon_unreachable' });
   });
 
-  it('cannot be opened where no folder is', async () => {
-    const answers = { wake: () => {}, reload: () => {}, status: () => null, explain: async () => null };
-    const opening = LocalSocket.open({
-      path: '/nowhere/baton.sock',
-      answers,
-      clock: systemClock,
-      logger: memoryLogger(),
+  it('is given up by its client when no answer comes', async () => {
+    const clock = new SimulatedClock();
+    const { promise: asked, resolve } = Promise.withResolvers<void>();
+    const { file } = await open({
+      requests: () => {
+        resolve();
+        return new Promise(() => {});
+      },
     });
+    const answer = new ApiClient(overSocket(file, clock)).project('test').requests(1);
+    const refused = expect(answer).rejects.toMatchObject({ code: 'daemon_unreachable' });
+    await asked;
+    await clock.advance(5_000);
+    await refused;
+  });
+
+  it('cannot be opened where no folder is, nor where another daemon listens', async () => {
+    const parts = { clock: systemClock, chance: systemChance, logger: memoryLogger() };
+    const opening = openLocalSocket({ path: '/nowhere/baton.sock', ...parts });
     await expect(opening).rejects.toMatchObject({ code: 'local_socket_failed' });
+    const { file } = await open();
+    await expect(openLocalSocket({ path: file, ...parts })).rejects.toMatchObject({ code: 'local_socket_failed' });
   });
 });

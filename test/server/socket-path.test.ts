@@ -2,11 +2,9 @@ import { chmodSync, chownSync, lstatSync, mkdirSync, mkdtempSync, rmSync, symlin
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { systemClock } from '../../src/clock/system-clock.ts';
-import { askDaemon } from '../../src/server/ask-daemon.ts';
-import { LocalSocket } from '../../src/server/local-socket.ts';
 import { makeSocketFolder, socketPath } from '../../src/server/socket-path.ts';
-import { memoryLogger } from '../fake/memory-logger.ts';
+import { daemonAt } from '../fake/ask-daemon.ts';
+import { fakeDaemon } from '../fake/fake-daemon.ts';
 
 const far = `/${'deep/'.repeat(40)}state`;
 
@@ -34,12 +32,13 @@ describe('the path of the local socket', () => {
     expect(socketPath(`${far}-2`, tmp)).not.toBe(socket);
     expect(lstatSync(path.dirname(socket), { throwIfNoEntry: false })).toBeUndefined();
 
-    for (const life of ['first', 'second']) {
+    for (const requests of [1, 2]) {
       makeSocketFolder(far, tmp);
       expect(lstatSync(path.dirname(socket)).mode & 0o777).toBe(0o700);
-      const answers = { wake: () => {}, reload: () => {}, status: () => life, explain: async () => null };
-      await using _open = await LocalSocket.open({ path: socket, answers, clock: systemClock, logger: memoryLogger() });
-      expect(await askDaemon(socketPath(far, tmp), 'status', systemClock)).toEqual({ ok: true, status: life });
+      const budget = { requests_per_hour: requests, requests_per_day: null };
+      const report = async (hours: number) => ({ hours, budget, providers: [], spenders: [] });
+      await using _open = await fakeDaemon(socket, { requests: report });
+      expect(await (await daemonAt(socketPath(far, tmp))).requests(1)).toMatchObject({ budget });
     }
   });
 

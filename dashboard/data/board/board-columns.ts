@@ -1,4 +1,4 @@
-import type { IssueList, IssueSummary } from '../../../src/server/api/schema/issue.ts';
+import type { IssueList, IssueSummary } from '../../../src/client/schema/issue.ts';
 
 /** One status of the board, as far as it was read. */
 export interface BoardColumn {

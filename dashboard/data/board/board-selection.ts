@@ -1,5 +1,5 @@
 import { computed, type ReadonlySignal, type Signal, signal } from '@preact/signals';
-import type { IssueDetail, IssueSummary, Move } from '../../../src/server/api/schema/issue.ts';
+import type { IssueDetail, IssueSummary, Move } from '../../../src/client/schema/issue.ts';
 import { projectPath, read } from '../connection/api.ts';
 import type { Board } from './board.ts';
 import { findIssue } from './board-columns.ts';

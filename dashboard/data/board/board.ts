@@ -1,6 +1,6 @@
 import { type ReadonlySignal, signal } from '@preact/signals';
-import type { StreamEvent } from '../../../src/server/api/schema/event.ts';
-import type { IssueDetail, IssueList } from '../../../src/server/api/schema/issue.ts';
+import type { StreamEvent } from '../../../src/client/schema/event.ts';
+import type { IssueDetail, IssueList } from '../../../src/client/schema/issue.ts';
 import { type Answer, type Problem, projectPath, read } from '../connection/api.ts';
 import { onStreamEvent } from '../connection/live.ts';
 import { later, pause } from '../page/clock.ts';

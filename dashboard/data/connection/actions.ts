@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals';
-import type { Command, CommandRequest } from '../../../src/server/api/schema/command.ts';
+import type { Command, CommandRequest } from '../../../src/client/schema/command.ts';
 import { isTeller } from '../issue/issue-rows.ts';
 import { now } from '../page/clock.ts';
 import { type Answer, command, type Problem } from './api.ts';

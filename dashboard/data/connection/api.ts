@@ -1,4 +1,4 @@
-import type { Command, CommandRequest } from '../../../src/server/api/schema/command.ts';
+import type { Command, CommandRequest } from '../../../src/client/schema/command.ts';
 import { later, takeDaemonTime } from '../page/clock.ts';
 import { askForToken, authorization } from './token.ts';
 

@@ -1,6 +1,6 @@
 import { type ReadonlySignal, useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
-import type { StreamEvent } from '../../../src/server/api/schema/event.ts';
+import type { StreamEvent } from '../../../src/client/schema/event.ts';
 import { keepReading } from '../run/keep-reading.ts';
 import { type Problem, projectPath, read } from './api.ts';
 import { shownProjects } from './live.ts';

@@ -1,6 +1,6 @@
 import { batch, computed, type ReadonlySignal, signal } from '@preact/signals';
-import type { StreamEvent } from '../../../src/server/api/schema/event.ts';
-import type { RowList } from '../../../src/server/api/schema/now.ts';
+import type { StreamEvent } from '../../../src/client/schema/event.ts';
+import type { RowList } from '../../../src/client/schema/now.ts';
 import { fromSnapshot, type ProjectRows, type RowOf, withPatch } from '../issue/rows.ts';
 import { place } from '../page/router.ts';
 

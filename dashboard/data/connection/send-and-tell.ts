@@ -1,4 +1,4 @@
-import type { CommandRequest } from '../../../src/server/api/schema/command.ts';
+import type { CommandRequest } from '../../../src/client/schema/command.ts';
 import { tellNotice } from '../page/notices.ts';
 import { sentences } from '../text/words.ts';
 import { send } from './actions.ts';

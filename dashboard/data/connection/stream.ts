@@ -1,5 +1,5 @@
 import { type ReadonlySignal, signal } from '@preact/signals';
-import type { StreamEvent, StreamEventName } from '../../../src/server/api/schema/event.ts';
+import type { StreamEvent, StreamEventName } from '../../../src/client/schema/event.ts';
 import { later, now, pause, takeDaemonTime } from '../page/clock.ts';
 import { sentences } from '../text/words.ts';
 import { apiRoot, giveUpRequests, type Problem, problemOf } from './api.ts';

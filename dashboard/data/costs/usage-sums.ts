@@ -1,4 +1,4 @@
-import type { UsageReport } from '../../../src/server/api/schema/system.ts';
+import type { UsageReport } from '../../../src/client/schema/system.ts';
 import type { DayRange } from './day-range.ts';
 import { daysOf } from './day-range.ts';
 

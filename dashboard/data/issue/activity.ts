@@ -1,5 +1,5 @@
 import { computed } from '@preact/signals';
-import type { IssueSummary } from '../../../src/server/api/schema/issue.ts';
+import type { IssueSummary } from '../../../src/client/schema/issue.ts';
 import { needsYou, running, waiting } from '../connection/live.ts';
 
 export type Activity = NonNullable<IssueSummary['activity']>;

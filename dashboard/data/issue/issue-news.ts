@@ -1,4 +1,4 @@
-import type { StreamEvent } from '../../../src/server/api/schema/event.ts';
+import type { StreamEvent } from '../../../src/client/schema/event.ts';
 import type { ProjectRows } from './rows.ts';
 
 type Row = Readonly<Record<string, unknown>> & { readonly key: string };

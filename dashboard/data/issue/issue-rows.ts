@@ -1,4 +1,4 @@
-import type { RunningRow, WaitingRow } from '../../../src/server/api/schema/now.ts';
+import type { RunningRow, WaitingRow } from '../../../src/client/schema/now.ts';
 import { type Placed, projects } from '../connection/live.ts';
 import { placesInUse } from '../page/open-forms.ts';
 

@@ -1,6 +1,6 @@
 import { effect, signal } from '@preact/signals';
-import type { NeedsYou } from '../../../src/server/api/schema/now.ts';
-import type { Question } from '../../../src/server/api/schema/question.ts';
+import type { NeedsYou } from '../../../src/client/schema/now.ts';
+import type { Question } from '../../../src/client/schema/question.ts';
 import { projectPath, read } from '../connection/api.ts';
 import { needsYou } from '../connection/live.ts';
 import { later } from '../page/clock.ts';

@@ -1,4 +1,4 @@
-import type { Queue } from '../../../src/server/api/schema/system.ts';
+import type { Queue } from '../../../src/client/schema/system.ts';
 
 /** A candidate, whose it is, and how many of its project come before it. */
 export interface QueueRow {

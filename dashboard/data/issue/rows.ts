@@ -1,4 +1,4 @@
-import type { Patch } from '../../../src/server/api/schema/event.ts';
+import type { Patch } from '../../../src/client/schema/event.ts';
 import type {
   AccountRow,
   LandedRow,
@@ -8,7 +8,7 @@ import type {
   RunningRow,
   Vitals,
   WaitingRow,
-} from '../../../src/server/api/schema/now.ts';
+} from '../../../src/client/schema/now.ts';
 
 /** Which row is in which list. */
 export interface RowOf {

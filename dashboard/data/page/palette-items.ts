@@ -1,4 +1,4 @@
-import type { Found } from '../../../src/server/api/schema/system.ts';
+import type { Found } from '../../../src/client/schema/system.ts';
 import { screens } from '../../screens/index.ts';
 import { hasSeveralProjects, landed, needsYou, projects, running, waiting } from '../connection/live.ts';
 import { sendAndTell } from '../connection/send-and-tell.ts';

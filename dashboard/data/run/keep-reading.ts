@@ -1,5 +1,5 @@
 import { effect } from '@preact/signals';
-import type { StreamEvent } from '../../../src/server/api/schema/event.ts';
+import type { StreamEvent } from '../../../src/client/schema/event.ts';
 import { onStreamEvent } from '../connection/live.ts';
 import { link } from '../connection/stream.ts';
 import { later } from '../page/clock.ts';

@@ -1,4 +1,4 @@
-import type { StreamEvent } from '../../../src/server/api/schema/event.ts';
+import type { StreamEvent } from '../../../src/client/schema/event.ts';
 
 /** What a run did is read again at most so often while its row changes with every event. */
 const againMs = 5_000;

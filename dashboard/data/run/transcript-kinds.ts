@@ -1,4 +1,4 @@
-import type { RunEvent } from '../../../src/server/api/schema/run.ts';
+import type { RunEvent } from '../../../src/client/schema/run.ts';
 import { plainWords } from '../text/words.ts';
 
 /**

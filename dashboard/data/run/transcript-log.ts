@@ -1,5 +1,5 @@
 import { batch, type ReadonlySignal, signal } from '@preact/signals';
-import type { RunEvent } from '../../../src/server/api/schema/run.ts';
+import type { RunEvent } from '../../../src/client/schema/run.ts';
 import { cutEvents, mergeEvents } from './transcript-merge.ts';
 
 /**

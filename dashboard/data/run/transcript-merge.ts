@@ -1,4 +1,4 @@
-import type { RunEvent } from '../../../src/server/api/schema/run.ts';
+import type { RunEvent } from '../../../src/client/schema/run.ts';
 
 /**
  * Events of a run put together from pages and from the stream: by their numbers, each once, in order. Of two with the same

@@ -1,4 +1,4 @@
-import type { Run, Span } from '../../../src/server/api/schema/run.ts';
+import type { Run, Span } from '../../../src/client/schema/run.ts';
 import { stopwatchWords } from '../text/words.ts';
 
 /** A bar of the waterfall, in percent of the axis. */

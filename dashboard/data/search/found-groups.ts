@@ -1,4 +1,4 @@
-import type { Found } from '../../../src/server/api/schema/system.ts';
+import type { Found } from '../../../src/client/schema/system.ts';
 
 export type FoundResult = Found['results'][number];
 

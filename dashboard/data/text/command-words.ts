@@ -1,4 +1,4 @@
-import type { CommandRequest } from '../../../src/server/api/schema/command.ts';
+import type { CommandRequest } from '../../../src/client/schema/command.ts';
 
 /** Something that a person can do with an issue. */
 export interface IssueAction {

@@ -1,5 +1,5 @@
 import type { VNode } from 'preact';
-import type { IssueSummary } from '../../../src/server/api/schema/issue.ts';
+import type { IssueSummary } from '../../../src/client/schema/issue.ts';
 import { activityOf } from '../../data/issue/activity.ts';
 import { issueHref } from '../../data/page/router.ts';
 import { harmlessLine } from '../../data/text/harmless-text.ts';

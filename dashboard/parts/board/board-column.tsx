@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import type { VNode } from 'preact';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
-import type { IssueSummary, Move } from '../../../src/server/api/schema/issue.ts';
+import type { IssueSummary, Move } from '../../../src/client/schema/issue.ts';
 import { type BoardColumn as ColumnFacts, shiftOf } from '../../data/board/board-columns.ts';
 import { plainWords } from '../../data/text/words.ts';
 import { EmptyLine } from '../shared/empty-line.tsx';

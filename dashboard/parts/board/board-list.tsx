@@ -1,6 +1,6 @@
 import type { VNode } from 'preact';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
-import type { Project } from '../../../src/server/api/schema/system.ts';
+import type { Project } from '../../../src/client/schema/system.ts';
 import { type Board, openBoard } from '../../data/board/board.ts';
 import { useKeys } from '../../data/page/keyboard.ts';
 import { queryWord, setQuery } from '../../data/page/router.ts';

@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import type { VNode } from 'preact';
 import { useMemo } from 'preact/hooks';
-import type { CommandRequest } from '../../../src/server/api/schema/command.ts';
+import type { CommandRequest } from '../../../src/client/schema/command.ts';
 import { send } from '../../data/connection/actions.ts';
 import { draftOf, keepDraft } from '../../data/page/drafts.ts';
 import { tellNotice } from '../../data/page/notices.ts';

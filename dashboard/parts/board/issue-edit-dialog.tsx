@@ -1,6 +1,6 @@
 import type { VNode } from 'preact';
-import type { CommandRequest } from '../../../src/server/api/schema/command.ts';
-import type { IssueDetail } from '../../../src/server/api/schema/issue.ts';
+import type { CommandRequest } from '../../../src/client/schema/command.ts';
+import type { IssueDetail } from '../../../src/client/schema/issue.ts';
 import { IssueDialog, type IssueWords, issueFields, labelsIn } from './issue-dialog.tsx';
 
 interface IssueEditDialogProps {

@@ -1,6 +1,6 @@
 import type { VNode } from 'preact';
 import { useMemo } from 'preact/hooks';
-import type { IssueDetail, IssueSummary } from '../../../src/server/api/schema/issue.ts';
+import type { IssueDetail, IssueSummary } from '../../../src/client/schema/issue.ts';
 import { projectPath } from '../../data/connection/api.ts';
 import { useResource } from '../../data/connection/resource.ts';
 import { plainWords } from '../../data/text/words.ts';

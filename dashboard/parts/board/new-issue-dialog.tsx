@@ -1,5 +1,5 @@
 import type { VNode } from 'preact';
-import type { CommandRequest } from '../../../src/server/api/schema/command.ts';
+import type { CommandRequest } from '../../../src/client/schema/command.ts';
 import { hasSeveralProjects } from '../../data/connection/live.ts';
 import { IssueDialog, type IssueWords, labelsIn } from './issue-dialog.tsx';
 

@@ -1,8 +1,8 @@
 import { useSignal } from '@preact/signals';
 import type { VNode } from 'preact';
 import { useEffect, useMemo } from 'preact/hooks';
-import type { IssueSummary } from '../../../src/server/api/schema/issue.ts';
-import type { Project } from '../../../src/server/api/schema/system.ts';
+import type { IssueSummary } from '../../../src/client/schema/issue.ts';
+import type { Project } from '../../../src/client/schema/system.ts';
 import type { Board } from '../../data/board/board.ts';
 import { columnOf, findIssue } from '../../data/board/board-columns.ts';
 import { createSelection, type Drag, focusedIssue, followDrag } from '../../data/board/board-selection.ts';

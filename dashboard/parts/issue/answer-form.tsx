@@ -1,8 +1,8 @@
 import { useSignal } from '@preact/signals';
 import type { VNode } from 'preact';
 import { useMemo } from 'preact/hooks';
-import type { CommandRequest } from '../../../src/server/api/schema/command.ts';
-import type { Question } from '../../../src/server/api/schema/question.ts';
+import type { CommandRequest } from '../../../src/client/schema/command.ts';
+import type { Question } from '../../../src/client/schema/question.ts';
 import { act, type Spot } from '../../data/connection/actions.ts';
 import { draftOf, keepDraft } from '../../data/page/drafts.ts';
 import { noteAnswering } from '../../data/page/open-forms.ts';

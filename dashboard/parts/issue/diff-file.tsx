@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import type { VNode } from 'preact';
 import { useMemo } from 'preact/hooks';
-import type { Diff } from '../../../src/server/api/schema/run.ts';
+import type { Diff } from '../../../src/client/schema/run.ts';
 import { type DiffHunk, type DiffLine, diffHunks } from '../../data/issue/diff-lines.ts';
 import { countWords } from '../../data/text/words.ts';
 import { CopyButton } from '../shared/copy-button.tsx';

@@ -1,7 +1,7 @@
 import type { VNode } from 'preact';
 import { useId } from 'preact/hooks';
-import type { StreamEvent } from '../../../src/server/api/schema/event.ts';
-import type { Diff } from '../../../src/server/api/schema/run.ts';
+import type { StreamEvent } from '../../../src/client/schema/event.ts';
+import type { Diff } from '../../../src/client/schema/run.ts';
 import { useResource } from '../../data/connection/resource.ts';
 import { countWords } from '../../data/text/words.ts';
 import { EmptyLine } from '../shared/empty-line.tsx';

@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import type { VNode } from 'preact';
 import { useEffect } from 'preact/hooks';
-import type { IssueDetail } from '../../../src/server/api/schema/issue.ts';
+import type { IssueDetail } from '../../../src/client/schema/issue.ts';
 import { act } from '../../data/connection/actions.ts';
 import { useKeys } from '../../data/page/keyboard.ts';
 import { openForm } from '../../data/page/open-forms.ts';

@@ -1,6 +1,6 @@
 import type { VNode } from 'preact';
-import type { IssueDetail } from '../../../src/server/api/schema/issue.ts';
-import type { Run } from '../../../src/server/api/schema/run.ts';
+import type { IssueDetail } from '../../../src/client/schema/issue.ts';
+import type { Run } from '../../../src/client/schema/run.ts';
 import { runHref } from '../../data/page/router.ts';
 import { countWords } from '../../data/text/words.ts';
 import { Cost, Tokens } from '../costs/amount.tsx';

@@ -1,5 +1,5 @@
 import type { VNode } from 'preact';
-import type { IssueDetail } from '../../../src/server/api/schema/issue.ts';
+import type { IssueDetail } from '../../../src/client/schema/issue.ts';
 import { issueHref } from '../../data/page/router.ts';
 import { harmlessLine } from '../../data/text/harmless-text.ts';
 import { plainWords } from '../../data/text/words.ts';

@@ -1,5 +1,5 @@
 import type { VNode } from 'preact';
-import type { Comment, HistoryEntry, IssueDetail } from '../../../src/server/api/schema/issue.ts';
+import type { Comment, HistoryEntry, IssueDetail } from '../../../src/client/schema/issue.ts';
 import { createdWords, keysOf } from '../../data/issue/history-words.ts';
 import { plainWords } from '../../data/text/words.ts';
 import { EmptyLine } from '../shared/empty-line.tsx';

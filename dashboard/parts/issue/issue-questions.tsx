@@ -1,6 +1,6 @@
 import type { VNode } from 'preact';
-import type { IssueDetail } from '../../../src/server/api/schema/issue.ts';
-import type { Question } from '../../../src/server/api/schema/question.ts';
+import type { IssueDetail } from '../../../src/client/schema/issue.ts';
+import type { Question } from '../../../src/client/schema/question.ts';
 import { isAnswering } from '../../data/page/open-forms.ts';
 import { plainWords } from '../../data/text/words.ts';
 import { EmptyLine } from '../shared/empty-line.tsx';

@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import type { VNode } from 'preact';
-import type { IssueDetail } from '../../../src/server/api/schema/issue.ts';
-import type { Run } from '../../../src/server/api/schema/run.ts';
+import type { IssueDetail } from '../../../src/client/schema/issue.ts';
+import type { Run } from '../../../src/client/schema/run.ts';
 import { type Problem, projectPath, read } from '../../data/connection/api.ts';
 import { ProblemLine } from '../shared/problem-line.tsx';
 

@@ -1,6 +1,6 @@
 import type { VNode } from 'preact';
-import type { IssueDetail } from '../../../src/server/api/schema/issue.ts';
-import type { RunDetail } from '../../../src/server/api/schema/run.ts';
+import type { IssueDetail } from '../../../src/client/schema/issue.ts';
+import type { RunDetail } from '../../../src/client/schema/run.ts';
 import { projectPath } from '../../data/connection/api.ts';
 import { useResource } from '../../data/connection/resource.ts';
 import { CopyButton } from '../shared/copy-button.tsx';

@@ -1,6 +1,6 @@
 import type { VNode } from 'preact';
 import { useEffect } from 'preact/hooks';
-import type { Run } from '../../../src/server/api/schema/run.ts';
+import type { Run } from '../../../src/client/schema/run.ts';
 import { queryWord, setQuery } from '../../data/page/router.ts';
 import { clockWords } from '../../data/text/words.ts';
 import { attemptWords, outcomeOf } from '../run/run-words.ts';

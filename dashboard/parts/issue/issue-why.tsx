@@ -1,6 +1,6 @@
 import type { VNode } from 'preact';
 import { useId } from 'preact/hooks';
-import type { Explanation, IssueDetail } from '../../../src/server/api/schema/issue.ts';
+import type { Explanation, IssueDetail } from '../../../src/client/schema/issue.ts';
 import { runHref } from '../../data/page/router.ts';
 import { countWords, plainWords, sentences } from '../../data/text/words.ts';
 import { Text } from '../shared/text.tsx';

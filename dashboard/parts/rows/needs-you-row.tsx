@@ -1,5 +1,5 @@
 import type { VNode } from 'preact';
-import type { NeedsYou } from '../../../src/server/api/schema/now.ts';
+import type { NeedsYou } from '../../../src/client/schema/now.ts';
 import { type KeptRow, offeredNow } from '../../data/issue/issue-rows.ts';
 import { questionOf } from '../../data/issue/questions.ts';
 import { issueHref } from '../../data/page/router.ts';

@@ -1,5 +1,5 @@
 import type { VNode } from 'preact';
-import type { RunningRow as RunningFacts } from '../../../src/server/api/schema/now.ts';
+import type { RunningRow as RunningFacts } from '../../../src/client/schema/now.ts';
 import { type KeptRow, offeredNow, runningActions } from '../../data/issue/issue-rows.ts';
 import { runHref } from '../../data/page/router.ts';
 import { harmlessLine } from '../../data/text/harmless-text.ts';

@@ -1,5 +1,5 @@
 import type { VNode } from 'preact';
-import type { WaitingRow as WaitingFacts } from '../../../src/server/api/schema/now.ts';
+import type { WaitingRow as WaitingFacts } from '../../../src/client/schema/now.ts';
 import { type KeptRow, offeredNow, waitingActions } from '../../data/issue/issue-rows.ts';
 import { issueSpot, useIssueActions } from '../issue/issue-actions.tsx';
 import { Text } from '../shared/text.tsx';

@@ -1,5 +1,5 @@
 import type { VNode } from 'preact';
-import type { RunDetail } from '../../../src/server/api/schema/run.ts';
+import type { RunDetail } from '../../../src/client/schema/run.ts';
 import { projects } from '../../data/connection/live.ts';
 import { offeredNow, runningActions } from '../../data/issue/issue-rows.ts';
 import { issueSpot, useIssueActions } from '../issue/issue-actions.tsx';

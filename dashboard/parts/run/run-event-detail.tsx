@@ -1,6 +1,6 @@
 import type { VNode } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
-import type { RunEvent } from '../../../src/server/api/schema/run.ts';
+import type { RunEvent } from '../../../src/client/schema/run.ts';
 import { projectPath } from '../../data/connection/api.ts';
 import { useResource } from '../../data/connection/resource.ts';
 import { setQuery } from '../../data/page/router.ts';

@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import type { VNode } from 'preact';
 import { useMemo, useRef } from 'preact/hooks';
-import type { RunEvent } from '../../../src/server/api/schema/run.ts';
+import type { RunEvent } from '../../../src/client/schema/run.ts';
 import { linkTo, place, queryWord, setQuery } from '../../data/page/router.ts';
 import { type RunLog, useRunLog } from '../../data/run/run-log.ts';
 import { type EventKind, eventKinds, tellEvent } from '../../data/run/transcript-kinds.ts';

@@ -1,5 +1,5 @@
 import type { VNode } from 'preact';
-import type { RunDetail } from '../../../src/server/api/schema/run.ts';
+import type { RunDetail } from '../../../src/client/schema/run.ts';
 import { countWords, plainWords } from '../../data/text/words.ts';
 import { Cost } from '../costs/amount.tsx';
 import { UsageFacts } from '../issue/issue-cost.tsx';

@@ -1,6 +1,6 @@
 import type { VNode } from 'preact';
-import type { StreamEvent } from '../../../src/server/api/schema/event.ts';
-import type { Prompt } from '../../../src/server/api/schema/run.ts';
+import type { StreamEvent } from '../../../src/client/schema/event.ts';
+import type { Prompt } from '../../../src/client/schema/run.ts';
 import { projectPath } from '../../data/connection/api.ts';
 import { useResource } from '../../data/connection/resource.ts';
 import { countWords } from '../../data/text/words.ts';

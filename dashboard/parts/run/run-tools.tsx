@@ -1,5 +1,5 @@
 import type { VNode } from 'preact';
-import type { RunDetail, Span } from '../../../src/server/api/schema/run.ts';
+import type { RunDetail, Span } from '../../../src/client/schema/run.ts';
 import { queryWord, setQuery } from '../../data/page/router.ts';
 import { countWords, stopwatchWords } from '../../data/text/words.ts';
 import { EmptyLine } from '../shared/empty-line.tsx';

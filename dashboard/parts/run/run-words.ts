@@ -1,4 +1,4 @@
-import type { Run } from '../../../src/server/api/schema/run.ts';
+import type { Run } from '../../../src/client/schema/run.ts';
 import type { Tone } from '../shared/status.tsx';
 
 interface Outcome {

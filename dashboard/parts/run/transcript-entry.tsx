@@ -1,5 +1,5 @@
 import type { VNode } from 'preact';
-import type { RunEvent } from '../../../src/server/api/schema/run.ts';
+import type { RunEvent } from '../../../src/client/schema/run.ts';
 import { type EventKind, tellEvent } from '../../data/run/transcript-kinds.ts';
 import { Markdown } from '../shared/markdown.tsx';
 import { Text } from '../shared/text.tsx';

@@ -1,5 +1,5 @@
 import type { VNode } from 'preact';
-import type { RunEvent } from '../../../src/server/api/schema/run.ts';
+import type { RunEvent } from '../../../src/client/schema/run.ts';
 import { tellEvent } from '../../data/run/transcript-kinds.ts';
 import { countWords } from '../../data/text/words.ts';
 import { TypedFilter } from '../shared/typed-filter.tsx';

@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import type { VNode } from 'preact';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
-import type { Run, RunDetail } from '../../../src/server/api/schema/run.ts';
+import type { Run, RunDetail } from '../../../src/client/schema/run.ts';
 import { projectPath } from '../../data/connection/api.ts';
 import { useResource } from '../../data/connection/resource.ts';
 import { now } from '../../data/page/clock.ts';

@@ -1,6 +1,6 @@
 import { useComputed, useSignal } from '@preact/signals';
 import type { VNode } from 'preact';
-import type { Run } from '../../../src/server/api/schema/run.ts';
+import type { Run } from '../../../src/client/schema/run.ts';
 import { now } from '../../data/page/clock.ts';
 import { axisFor, lastedMs, tickWords } from '../../data/run/waterfall-bars.ts';
 import { WaterfallRun } from './waterfall-run.tsx';

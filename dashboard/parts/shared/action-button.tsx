@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import type { VNode } from 'preact';
 import { useRef } from 'preact/hooks';
-import type { CommandRequest } from '../../../src/server/api/schema/command.ts';
+import type { CommandRequest } from '../../../src/client/schema/command.ts';
 import { act, isSendingAt, type Spot } from '../../data/connection/actions.ts';
 
 interface ActionButtonProps {

@@ -1,7 +1,7 @@
 import { useComputed, useSignal, useSignalEffect } from '@preact/signals';
 import type { VNode } from 'preact';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
-import type { Found, Project } from '../../../src/server/api/schema/system.ts';
+import type { Found, Project } from '../../../src/client/schema/system.ts';
 import { apiRoot, projectPath, read } from '../../data/connection/api.ts';
 import { shownProjects } from '../../data/connection/live.ts';
 import { useResource } from '../../data/connection/resource.ts';

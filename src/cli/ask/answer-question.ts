@@ -1,16 +1,18 @@
+import type { Question } from '../../client/schema/question.ts';
 import { BatonError } from '../../core/baton-error.ts';
-import { checkAnswer, type QuestionAnswer, type WantedAnswer } from '../../core/command/question.ts';
+import {
+  type AgentQuestion,
+  checkAnswer,
+  type QuestionAnswer,
+  type WantedAnswer,
+} from '../../core/command/question.ts';
 import { harmlessLine } from '../../core/text/harmless-line.ts';
 import type { Surroundings } from '../../daemon/surroundings.ts';
-import { openWorkplace } from '../../daemon/workplace.ts';
-import type { StoredQuestion } from '../../store/tables/questions.ts';
-import { type CommandFlags, presentCommand, sendCommand } from '../control/submit-command.ts';
+import { type CommandFlags, connectAs, sendCommand } from '../control/submit-command.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { authorWords, timeWords } from '../issue/history-words.ts';
 import { textOrStdin } from '../issue/read-stdin.ts';
 import { jsonLine } from '../json-line.ts';
-import { findQuestion } from './find-question.ts';
-import { isOpen } from './question-state.ts';
 
 export interface AnswerFlags extends CommandFlags {
   readonly yes?: boolean;
@@ -32,26 +34,28 @@ export async function answerQuestion(
   flags: AnswerFlags,
   surroundings: Surroundings,
 ): Promise<number> {
-  await using workplace = await openWorkplace(flags, surroundings);
-  const stored = await findQuestion(workplace, id);
+  await using connection = await connectAs(flags, surroundings);
+  const question = await connection.project.question(id);
   // With a key it may be the same command once more, and then the answer to that is wanted.
-  if (!isOpen(stored) && flags.key === undefined) throw tooLate(stored);
-  const checked = checkAnswer(stored.question, await wantedAnswer(words, flags, surroundings));
+  if (question.state !== 'open' && flags.key === undefined) throw tooLate(question);
+  const checked = checkAnswer(askedIn(question), await wantedAnswer(words, flags, surroundings));
   if ('problem' in checked) {
     throw new BatonError('command_refused', `The answer does not fit the question: ${checked.problem}.`, {
-      nextStep: `See \`baton ask show ${stored.id}\`.`,
+      nextStep: `See \`baton ask show ${question.id}\`.`,
       details: {
-        question: stored.id,
+        question: question.id,
         code: 'invalid_answer',
         data: { problem: checked.code, field: checked.field },
       },
     });
   }
-  const payload = { question: stored.id, issue: stored.issueId, ...checked.answer };
-  const sent = await sendCommand(workplace, { kind: 'question_answer', payload }, flags, surroundings);
-  const command = presentCommand(sent);
+  const { decision, values } = checked.answer;
+  const request = { kind: 'question_answer', question: question.id, decision, values: { ...values } } as const;
+  const command = await sendCommand(connection, request, flags, surroundings);
   surroundings.stdout.write(
-    flags.json ? jsonLine({ command, question: stored.id, answer: checked.answer }) : `${harmlessLine(command.text)}\n`,
+    flags.json
+      ? jsonLine({ command, question: question.id, answer: checked.answer })
+      : `${harmlessLine(command.text)}\n`,
   );
   return exitCodes.ok;
 }
@@ -75,13 +79,27 @@ function decisionIn({ yes, always, no }: AnswerFlags): QuestionAnswer['decision'
   return yes === true ? 'accept' : null;
 }
 
-function tooLate({ id, given, closedAt }: StoredQuestion): BatonError {
+/** What was asked, as the rules for answers read it. */
+function askedIn({ kind, text, detail, fields }: Question): AgentQuestion {
+  return {
+    kind,
+    text,
+    detail,
+    fields: fields.map(({ allows_other: allowsOther, is_secret: isSecret, ...field }) => ({
+      ...field,
+      allowsOther,
+      isSecret,
+    })),
+  };
+}
+
+function tooLate({ id, answer, closed_at }: Question): BatonError {
   const why =
-    given === null
-      ? `was closed ${timeWords(closedAt ?? 0)}: nobody waits for an answer any more`
-      : `was answered ${timeWords(given.at)} by ${authorWords(given.author)}`;
+    answer === null
+      ? `was closed ${timeWords(closed_at ?? 0)}: no agent waits for an answer any more`
+      : `was answered ${timeWords(answer.at)} by ${authorWords(answer.author)}`;
   return new BatonError('command_refused', `The question ${why}.`, {
     nextStep: 'See `baton ask list` for those that are open.',
-    details: { question: id, code: given === null ? 'question_closed' : 'question_answered' },
+    details: { question: id, code: answer === null ? 'question_closed' : 'question_answered' },
   });
 }

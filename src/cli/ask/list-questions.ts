@@ -1,16 +1,17 @@
-import { systemClock } from '../../clock/system-clock.ts';
+import type { Question } from '../../client/schema/question.ts';
 import { durationText } from '../../core/text/amount-text.ts';
 import { harmlessLine } from '../../core/text/harmless-line.ts';
+import { connect } from '../../daemon/connect.ts';
 import type { Surroundings } from '../../daemon/surroundings.ts';
-import { openWorkplace } from '../../daemon/workplace.ts';
-import type { StoredQuestion } from '../../store/tables/questions.ts';
+import type { WorkplaceFlags } from '../../daemon/workplace.ts';
 import { cut } from '../cell-text.ts';
 import { columns } from '../columns.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { jsonLine } from '../json-line.ts';
-import type { AskFlags } from './find-question.ts';
-import { presentQuestion } from './present-question.ts';
-import { type QuestionState, questionStates } from './question-state.ts';
+
+export interface AskFlags extends WorkplaceFlags {
+  readonly json?: boolean;
+}
 
 /** An id is shown this short where that tells it from the others. */
 const shortestId = 8;
@@ -18,10 +19,10 @@ const shortestId = 8;
 /** How much of what is asked a line shows. */
 const longestText = 100;
 
-const stateWords: Readonly<Record<QuestionState['state'], string>> = {
+const stateWords: Readonly<Record<Question['standing'], string>> = {
   agent_waits: 'its agent waits',
   run_ended: 'its run has ended',
-  unattended: 'nobody waits just now',
+  unattended: 'no agent waits just now',
   answered: 'answered',
   closed: 'closed',
 };
@@ -31,47 +32,39 @@ export async function listQuestions(
   flags: AskFlags & { readonly all?: boolean; readonly limit?: number },
   surroundings: Surroundings,
 ): Promise<number> {
-  await using workplace = await openWorkplace(flags, surroundings);
-  const { store, project } = workplace;
-  const questions = flags.all
-    ? await store.questions.list(project.id, { limit: flags.limit ?? 50 })
-    : await store.questions.open(project.id);
-  const states = await questionStates(questions, workplace, flags, surroundings);
-  const listed = questions.flatMap((question, at) => {
-    const state = states[at];
-    return state === undefined ? [] : [{ question, state }];
-  });
-  const told = { questions: listed.map(({ question, state }) => presentQuestion(question, state)) };
-  surroundings.stdout.write(flags.json ? jsonLine(told) : table(listed));
+  await using connection = await connect(flags, surroundings);
+  const questions = await connection.project.questions(flags.all ? { latest: flags.limit ?? 50 } : 'open');
+  const now = surroundings.clock.now();
+  surroundings.stdout.write(flags.json ? jsonLine({ questions: questions.map(asJson) }) : table(questions, now));
   return exitCodes.ok;
 }
 
-interface Listed {
-  readonly question: StoredQuestion;
-  readonly state: QuestionState;
+/** For programs at a terminal `state` says how a question stands in detail. */
+export function asJson({ standing, ...question }: Question): Omit<Question, 'standing' | 'state'> & {
+  readonly state: Question['standing'];
+} {
+  return { ...question, state: standing };
 }
 
-function table(listed: readonly Listed[]): string {
-  if (listed.length === 0) return 'Nobody asks anything.\n';
-  const ids = listed.map(({ question }) => question.id);
-  const rows = listed.map(({ question: { id, identifier, askedAt, question }, state }) => {
-    const age = durationText(Math.max(0, systemClock.now() - askedAt));
-    return [
-      shortId(id, ids),
-      identifier,
+function table(questions: readonly Question[], now: number): string {
+  if (questions.length === 0) return 'No agent asks anything.\n';
+  const ids = questions.map(({ id }) => id);
+  const rows = questions.map((question) =>
+    [
+      shortId(question.id, ids),
+      question.issue_identifier,
       question.kind,
-      age,
-      stateText(state),
+      durationText(Math.max(0, now - Date.parse(question.asked_at))),
+      stateText(question),
       cut(harmlessLine(question.text), longestText),
-    ].map(harmlessLine);
-  });
+    ].map(harmlessLine),
+  );
   const lines = columns(['ID', 'ISSUE', 'KIND', 'AGE>', 'STATE', 'QUESTION'], rows);
   return `${[...lines, '', 'Each in full, with the ways to answer: baton ask show ID'].join('\n')}\n`;
 }
 
-function stateText({ state, waitsUntil }: QuestionState): string {
-  const until = waitsUntil === null ? '' : ` until ${new Date(waitsUntil).toISOString().slice(11, 16)}Z`;
-  return stateWords[state] + until;
+function stateText({ standing, waits_until }: Question): string {
+  return stateWords[standing] + (waits_until === null ? '' : ` until ${waits_until.slice(11, 16)}Z`);
 }
 
 /** The beginning of an id that no other one of them has. */

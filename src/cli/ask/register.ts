@@ -3,7 +3,7 @@ import type { CommandParts } from '../command-parts.ts';
 import { withCommandFlags } from '../control/register.ts';
 import { count } from '../option-parsers.ts';
 import type { AnswerFlags } from './answer-question.ts';
-import type { AskFlags } from './find-question.ts';
+import type { AskFlags } from './list-questions.ts';
 
 /** Adds `ask list|show|answer`. */
 export function registerAskCommands(program: Command, { surroundings, finish, addBeside }: CommandParts): void {

@@ -8,7 +8,7 @@ export function registerControlCommands(program: Command, parts: CommandParts): 
   const add = (kind: 'pause' | 'resume' | 'drain', description: string): void => {
     withCommandFlags(addBeside(program, kind, description)).action(async (flags: CommandFlags) => {
       const { submitCommand } = await import('./submit-command.ts');
-      finish(await submitCommand(kind, {}, flags, surroundings));
+      finish(await submitCommand({ kind }, flags, surroundings));
     });
   };
   add('pause', 'start nothing new; runs in progress go on');
@@ -37,8 +37,8 @@ function registerHandCommands(program: Command, { surroundings, finish, addBesid
     .option('--note <text>', 'what the agent is told of the work done by hand')
     .action(async (issue: string, { note, ...flags }: CommandFlags & { readonly note?: string }) => {
       const { submitCommand } = await import('./submit-command.ts');
-      const payload = { issue, ...(note === undefined ? {} : { note }) };
-      finish(await submitCommand('issue_handback', payload, flags, surroundings));
+      const request = { kind: 'issue_handback', issue, ...(note === undefined ? {} : { note }) } as const;
+      finish(await submitCommand(request, flags, surroundings));
     });
 }
 
@@ -48,7 +48,7 @@ export function registerIssueControlCommands(issue: Command, { surroundings, fin
     withCommandFlags(addBeside(issue, `${name} <issue>`, description)).action(
       async (id: string, flags: CommandFlags) => {
         const { submitCommand } = await import('./submit-command.ts');
-        finish(await submitCommand(`issue_${name}`, { issue: id }, flags, surroundings));
+        finish(await submitCommand({ kind: `issue_${name}`, issue: id }, flags, surroundings));
       },
     );
   };
@@ -56,8 +56,8 @@ export function registerIssueControlCommands(issue: Command, { surroundings, fin
     .option('--note <text>', 'what its agent is told')
     .action(async (id: string, { note, ...flags }: CommandFlags & { readonly note?: string }) => {
       const { submitCommand } = await import('./submit-command.ts');
-      const payload = { issue: id, ...(note === undefined ? {} : { note }) };
-      finish(await submitCommand('issue_retry', payload, flags, surroundings));
+      const request = { kind: 'issue_retry', issue: id, ...(note === undefined ? {} : { note }) } as const;
+      finish(await submitCommand(request, flags, surroundings));
     });
   add('hold', 'start no new run on an issue; one in progress goes on to its end');
   add('release', 'lift a hold');

@@ -1,10 +1,7 @@
-import type { CommandKind } from '../../core/command/command.ts';
-import type { CommandAnswer } from '../../core/command/command-answers.ts';
-import type { QuestionAnswer } from '../../core/command/question.ts';
-import { giveCommand } from '../../daemon/services/give-command.ts';
+import type { Command, CommandRequest } from '../../client/schema/command.ts';
+import { type Connection, connect } from '../../daemon/connect.ts';
 import type { Surroundings } from '../../daemon/surroundings.ts';
-import { openWorkplace, type Workplace, type WorkplaceFlags } from '../../daemon/workplace.ts';
-import type { Command } from '../../store/tables/commands.ts';
+import type { WorkplaceFlags } from '../../daemon/workplace.ts';
 import { authorOf } from '../author-of.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { jsonLine } from '../json-line.ts';
@@ -17,59 +14,29 @@ export interface CommandFlags extends WorkplaceFlags {
   readonly as?: string;
 }
 
-/** What a command is about; only those on an issue name one. */
-export interface CommandPayload {
-  readonly issue?: string;
-  /** What the agent is told. */
-  readonly text?: string;
-  /** What the next agent is told of the work done by hand. */
-  readonly note?: string;
-  readonly question?: string;
-  readonly decision?: QuestionAnswer['decision'];
-  readonly values?: QuestionAnswer['values'];
-}
-
-/** Writes a command, wakes the daemon and tells its answer. Without a daemon the command waits, and that is told. */
+/** Gives a command and prints its answer. Without a daemon the command waits in the store, and the answer says so. */
 export async function submitCommand(
-  kind: CommandKind,
-  payload: CommandPayload,
+  request: CommandRequest,
   flags: CommandFlags,
   surroundings: Surroundings,
 ): Promise<number> {
-  await using workplace = await openWorkplace(flags, surroundings);
-  const command = await sendCommand(workplace, { kind, payload }, flags, surroundings);
-  const told = presentCommand(command);
-  surroundings.stdout.write(flags.json ? jsonLine({ command: told }) : `${told.text}\n`);
+  await using connection = await connectAs(flags, surroundings);
+  const command = await sendCommand(connection, request, flags, surroundings);
+  surroundings.stdout.write(flags.json ? jsonLine({ command }) : `${command.text}\n`);
   return exitCodes.ok;
 }
 
-/** The same without telling anybody. One that is refused throws; one without a result waits for a daemon. */
-export function sendCommand(
-  { store, project, wake }: Workplace,
-  { kind, payload }: { readonly kind: CommandKind; readonly payload: CommandPayload },
-  { key, reason, as }: CommandFlags,
-  surroundings: Surroundings,
-): Promise<Command> {
-  const author = authorOf(as, surroundings);
-  return giveCommand(
-    { store, project: project.id, wake },
-    { kind, payload: { ...payload }, author, key: key ?? null, reason: reason ?? null },
-  );
+/** A connection for commands in the name of the person, or of the run, that gives them. */
+export function connectAs(flags: CommandFlags, surroundings: Surroundings): Promise<Connection> {
+  return connect(flags, surroundings, { author: authorOf(flags.as, surroundings) });
 }
 
-const waits = 'No daemon has answered. The command waits in the store until a daemon runs.';
-
-/** A command as other programs get it, with words for people. */
-export function presentCommand({ id, kind, result }: Command): {
-  readonly id: string;
-  readonly kind: string;
-  readonly status: 'done' | 'refused' | 'waiting';
-  /** Null while the command waits. */
-  readonly code: CommandAnswer['code'] | null;
-  readonly text: string;
-  readonly data: CommandAnswer['data'];
-} {
-  if (result === null) return { id, kind, status: 'waiting', code: null, text: waits, data: {} };
-  const { status, code, text, data } = result;
-  return { id, kind, status, code, text, data };
+/** One that is refused throws; one without a result waits for a daemon. */
+export function sendCommand(
+  { project }: Pick<Connection, 'project'>,
+  request: CommandRequest,
+  { key, reason }: CommandFlags,
+  { chance }: Pick<Surroundings, 'chance'>,
+): Promise<Command> {
+  return project.submit({ ...request, ...(reason === undefined ? {} : { reason }), key: key ?? chance.id() });
 }

@@ -1,3 +1,4 @@
+import type { Command } from '../../client/schema/command.ts';
 import type { Author } from '../../core/issue/author.ts';
 import { harmlessLine } from '../../core/text/harmless-line.ts';
 import type { BoardHistoryEntry } from '../../store/tables/board-history.ts';
@@ -11,13 +12,14 @@ export function historyWords({ at, author, field, from, to, reason }: BoardHisto
   return `${timeWords(at)}  ${authorWords(author)} ${changeWords(field, from, to)}${why}`;
 }
 
-export function authorWords(author: Author): string {
+export function authorWords(author: Author | Command['author']): string {
   if (author.kind === 'orchestrator') return 'the orchestrator';
-  return author.kind === 'run' ? `run ${harmlessLine(author.runId)}` : harmlessLine(author.name);
+  if (author.kind === 'person') return harmlessLine(author.name);
+  return `run ${harmlessLine('runId' in author ? author.runId : author.run_id)}`;
 }
 
 /** In UTC, to the second. */
-export function timeWords(at: number): string {
+export function timeWords(at: number | string): string {
   return `${new Date(at).toISOString().slice(0, 19).replace('T', ' ')}Z`;
 }
 

@@ -1,14 +1,13 @@
-import type { PressureStep } from '../../core/requests/request-pressure.ts';
+import type { RequestReport } from '../../client/schema/system.ts';
 import { countText, durationText } from '../../core/text/amount-text.ts';
 import { harmlessLine } from '../../core/text/harmless-line.ts';
-import type { Amounts, ProviderReport, Spender } from '../../daemon/services/request-figures.ts';
 import { columns } from '../columns.ts';
 import { sizeText } from '../workspace/size-text.ts';
 
 /** So many are shown to people; programs get all. */
 const mostSpenders = 12;
 
-const stepWords: Readonly<Record<PressureStep, string>> = {
+const stepWords: Readonly<Record<string, string>> = {
   free: 'free',
   warned: 'warned: 70 % or more',
   stretched: 'stretched: polls are further apart, no background reads',
@@ -16,53 +15,41 @@ const stepWords: Readonly<Record<PressureStep, string>> = {
   closed: 'closed: nothing is sent',
 };
 
-/** What the limiter of a daemon says of a provider. */
-export interface DaemonRequests {
-  readonly provider: string;
-  readonly step: PressureStep;
-  readonly text: string;
-  readonly until: string | null;
-  readonly windows: readonly {
-    readonly name: string;
-    readonly source: string;
-    readonly limit: number;
-    readonly used: number;
-    readonly reset_at: string | null;
-  }[];
-}
+type Provider = RequestReport['providers'][number];
+type Spender = RequestReport['spenders'][number];
 
-export function providerLines(providers: readonly ProviderReport[], hours: number): string[] {
+export function providerLines(providers: readonly Provider[], hours: number): string[] {
   const titles = ['PROVIDER', 'LAST HOUR>', 'TODAY>', 'RATE AN HOUR>', 'BY MIDNIGHT UTC>', `${hours} H>`];
   return columns(
     [...titles, ...amountTitles],
     providers.map((row) => [
       harmlessLine(row.provider),
-      ...[row.lastHour, row.today, row.ratePerHour, row.projectedToday, row.requests].map(countText),
+      ...[row.last_hour, row.today, row.rate_per_hour, row.projected_today, row.requests].map(countText),
       ...amountCells(row),
     ]),
   );
 }
 
-export function budgetLines(providers: readonly ProviderReport[]): string[] {
+export function budgetLines(providers: readonly Provider[]): string[] {
   const rows = providers.flatMap(({ provider, budgets }) =>
-    budgets.map(({ name, used, limit, perCent, step }) => [
+    budgets.map(({ name, used, limit, per_cent, step }) => [
       `${harmlessLine(provider)} ${name}`,
       ...[used, limit].map(countText),
-      `${countText(perCent)} %`,
-      stepWords[step],
+      `${countText(per_cent)} %`,
+      stepWords[step] ?? harmlessLine(step),
     ]),
   );
   return rows.length === 0 ? [] : ['', ...columns(['BUDGET', 'USED>', 'LIMIT>', 'SHARE>', 'STEP'], rows)];
 }
 
 /** The limits that the daemon knows: those of the service, which announces them, too. */
-export function daemonLines(found: readonly DaemonRequests[]): string[] {
+export function daemonLines(found: readonly Provider[]): string[] {
   return found.flatMap(({ provider, step, text, until, windows }) => [
     '',
     `The daemon on ${harmlessLine(provider)}: ${text === '' ? (stepWords[step] ?? harmlessLine(step)) : harmlessLine(text)}${until === null ? '' : `, until ${harmlessLine(until)}`}`,
     ...windows.map(
       ({ name, source, used, limit, reset_at }) =>
-        `  ${harmlessLine(name)} (${harmlessLine(source)}): ${countText(used)} of ${countText(limit)}${reset_at === null ? '' : `, anew at ${harmlessLine(reset_at)}`}`,
+        `  ${harmlessLine(name)} (${harmlessLine(source)}): ${countText(used)} of ${countText(limit)}${reset_at === null ? '' : `, again at ${harmlessLine(reset_at)}`}`,
     ),
   ]);
 }
@@ -89,6 +76,10 @@ export function spenderLines(all: readonly Spender[], hours: number): string[] {
 
 const amountTitles = ['FAILED>', 'SIZE>', 'MEAN TIME>'];
 
-function amountCells({ failures, bytes, meanLatencyMs }: Amounts): string[] {
-  return [countText(failures), sizeText(bytes), meanLatencyMs === null ? '-' : durationText(meanLatencyMs)];
+function amountCells({
+  failed,
+  bytes,
+  mean_latency_ms,
+}: Pick<Provider, 'failed' | 'bytes' | 'mean_latency_ms'>): string[] {
+  return [countText(failed), sizeText(bytes), mean_latency_ms === null ? '-' : durationText(mean_latency_ms)];
 }

@@ -1,5 +1,5 @@
 import { harmlessLine, harmlessLines } from '../../core/text/harmless-line.ts';
-import { restoreCommand } from '../../daemon/services/restore-command.ts';
+import { restoreCommand } from '../../daemon/services/salvage-report.ts';
 import type { Surroundings } from '../../daemon/surroundings.ts';
 import { counted } from '../../workspace/salvage/plural.ts';
 import type { SavedWork } from '../../workspace/salvage/salvage.ts';

@@ -1,5 +1,5 @@
+import { shellArgument } from '../../core/text/shell-argument.ts';
 import type { OpenedApi } from '../../daemon/services/open-api.ts';
-import { shellArgument } from '../../daemon/shell-argument.ts';
 import type { Surroundings } from '../../daemon/surroundings.ts';
 import { httpSource } from '../top/http-source.ts';
 import { runTop } from '../top/run-top.ts';

@@ -3,8 +3,7 @@ import { systemClock } from '../../clock/system-clock.ts';
 import { BatonError } from '../../core/baton-error.ts';
 import { workflowContext } from '../../daemon/adapters.ts';
 import type { Surroundings } from '../../daemon/surroundings.ts';
-import { type StatePlace, statePlace, type WorkplaceFlags } from '../../daemon/workplace.ts';
-import { askDaemon } from '../../server/ask-daemon.ts';
+import { askDaemon, type StatePlace, statePlace, type WorkplaceFlags } from '../../daemon/workplace.ts';
 import { backupStore } from '../../store/backup/backup-store.ts';
 import { copyStore } from '../../store/backup/copy-store.ts';
 import { restoreLive } from '../../store/backup/restore-live.ts';
@@ -34,7 +33,7 @@ export async function restore(
   surroundings: Surroundings,
 ): Promise<number> {
   const source = path.resolve(surroundings.cwd, file);
-  const { storeUrl: url, socket } = placeOf(flags, surroundings);
+  const { storeUrl: url, socket, workflowPath } = placeOf(flags, surroundings);
   const replace = flags.replace === true;
   let kept: string | null;
   try {
@@ -47,7 +46,7 @@ export async function restore(
       throw new BatonError(thrown, thrown.message, { cause: thrown, details: thrown.details, nextStep });
     }
     kept = await restoreLive({ file: source, url, clock: systemClock });
-    await askDaemon(socket, 'reload', systemClock);
+    await askDaemon(workflowPath, socket, (daemon) => daemon.storeChanged('restored'));
   }
   const text = kept === null ? 'the backup is restored' : `the backup is restored; what was there before is ${kept}`;
   return tell({ restored: true, kept }, text, flags, surroundings);
@@ -62,10 +61,10 @@ export async function copy(flags: StoreFlags & { readonly to: string }, surround
   return tell({ rows }, text, flags, surroundings);
 }
 
-function placeOf(flags: StoreFlags, surroundings: Surroundings): StatePlace {
+function placeOf(flags: StoreFlags, surroundings: Surroundings): StatePlace & { readonly workflowPath: string } {
   const workflowPath = path.resolve(surroundings.cwd, flags.workflow ?? 'WORKFLOW.md');
   const { settings } = loadWorkflow(workflowPath, workflowContext(surroundings));
-  return statePlace(workflowPath, settings, flags.stateDir, surroundings);
+  return { ...statePlace(workflowPath, settings, flags.stateDir, surroundings), workflowPath };
 }
 
 function tell(result: unknown, text: string, flags: StoreFlags, { stdout }: Surroundings): number {

@@ -1,10 +1,10 @@
+import type { Command, CommandRequest } from '../../client/schema/command.ts';
+import type { IssueDetail } from '../../client/schema/issue.ts';
+import type { Now } from '../../client/schema/now.ts';
+import type { RunEvent } from '../../client/schema/run.ts';
+import type { Project } from '../../client/schema/system.ts';
 import { systemClock } from '../../clock/system-clock.ts';
 import { BatonError } from '../../core/baton-error.ts';
-import type { Command, CommandRequest } from '../../server/api/schema/command.ts';
-import type { IssueDetail } from '../../server/api/schema/issue.ts';
-import type { Now } from '../../server/api/schema/now.ts';
-import type { RunEvent } from '../../server/api/schema/run.ts';
-import type { Project } from '../../server/api/schema/system.ts';
 import type { TopSource } from './top-source.ts';
 
 export interface HttpSourceOptions {

@@ -1,6 +1,6 @@
+import type { Now } from '../../client/schema/now.ts';
 import type { Chance } from '../../clock/chance.ts';
 import type { Clock, Timer } from '../../clock/clock.ts';
-import type { Now } from '../../server/api/schema/now.ts';
 import { beginAnswer } from './input/answer-prompt.ts';
 import { throughput, withSample } from './lines/throughput.ts';
 import { isOf, type Selection, type TopRow } from './lines/top-rows.ts';

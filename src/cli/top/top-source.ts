@@ -1,9 +1,9 @@
+import type { CommandRequest } from '../../client/schema/command.ts';
+import type { IssueDetail } from '../../client/schema/issue.ts';
+import type { Now } from '../../client/schema/now.ts';
+import type { RunEvent } from '../../client/schema/run.ts';
 import { type Clock, timedOut, within } from '../../clock/clock.ts';
 import { BatonError } from '../../core/baton-error.ts';
-import type { CommandRequest } from '../../server/api/schema/command.ts';
-import type { IssueDetail } from '../../server/api/schema/issue.ts';
-import type { Now } from '../../server/api/schema/now.ts';
-import type { RunEvent } from '../../server/api/schema/run.ts';
 
 /** What the terminal view shows and asks for. Each read rejects when the daemon does not answer; none changes anything. */
 export interface TopSource {

@@ -1,8 +1,8 @@
-import type { CommandRequest } from '../../server/api/schema/command.ts';
-import type { IssueDetail } from '../../server/api/schema/issue.ts';
-import type { Now } from '../../server/api/schema/now.ts';
-import type { Question } from '../../server/api/schema/question.ts';
-import type { RunEvent } from '../../server/api/schema/run.ts';
+import type { CommandRequest } from '../../client/schema/command.ts';
+import type { IssueDetail } from '../../client/schema/issue.ts';
+import type { Now } from '../../client/schema/now.ts';
+import type { Question } from '../../client/schema/question.ts';
+import type { RunEvent } from '../../client/schema/run.ts';
 import type { InputLine } from './input/input-line.ts';
 import type { Sample } from './lines/throughput.ts';
 import { type Selection, selectedRow, type TopRow, topRows } from './lines/top-rows.ts';

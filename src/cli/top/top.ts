@@ -7,14 +7,8 @@ import { runTop } from './run-top.ts';
 
 /** `baton top`: what the daemon of a workflow file is doing, full screen, until a person leaves. */
 export async function top(flags: WorkplaceFlags, surroundings: Surroundings): Promise<number> {
-  const address = async (): Promise<string | null> => apiIn(await daemonStatus(flags, surroundings));
+  const address = async (): Promise<string | null> => (await daemonStatus(flags, surroundings))?.api ?? null;
   const token = surroundings.env.BATON_TOKEN ?? null;
   await runTop(httpSource({ address, token }), surroundings, systemClock);
   return exitCodes.ok;
-}
-
-/** Our own daemon made it; one of another version may not have it. */
-function apiIn(status: unknown): string | null {
-  const { api } = (status ?? {}) as { readonly api?: unknown };
-  return typeof api === 'string' ? api : null;
 }

@@ -1,4 +1,5 @@
 import { harmlessLine } from '../text/harmless-line.ts';
+import { shellArgument } from '../text/shell-argument.ts';
 
 /** The one command by which a person lets a held issue go on, to be copied from a message as it stands. */
 export function retryCommand(identifier: string): string {
@@ -32,6 +33,5 @@ export function askCommand(nameOrId: string): string {
 
 /** An identifier is somebody's text: unless it is a plain word, it is quoted so that no shell reads anything into it. */
 export function copyable(identifier: string): string {
-  if (/^[\w][\w.:/#-]*$/.test(identifier)) return identifier;
-  return `'${harmlessLine(identifier).replaceAll("'", `'"'"'`)}'`;
+  return shellArgument(harmlessLine(identifier));
 }

@@ -1,4 +1,4 @@
-import type { Diff } from '../../server/api/schema/run.ts';
+import type { Diff } from '../../client/schema/run.ts';
 import { nameText } from '../../workspace/git/read/git-files.ts';
 import type { ChangedFile, PatchFacts } from './diff-text.ts';
 

@@ -1,30 +1,27 @@
 import type { AgentEvent } from '../../agent/agent.ts';
+import type { RunEvent } from '../../client/schema/run.ts';
+import type { Chance } from '../../clock/chance.ts';
 import type { Clock } from '../../clock/clock.ts';
 import type { LoopDelay } from '../../clock/loop-delay.ts';
 import type { Settings } from '../../core/settings.ts';
+import { timeText } from '../../core/text/time-text.ts';
 import type { Orchestrator } from '../../orchestrator/orchestrator.ts';
 import type { Health } from '../../orchestrator/view/health.ts';
 import type { ApiProject } from '../../server/api/api-project.ts';
-import type { RunEvent } from '../../server/api/schema/run.ts';
-import { timeText } from '../../server/api/time-text.ts';
 import type { Store } from '../../store/store.ts';
-import type { RunRecord } from '../../store/tables/runs.ts';
 import type { TranscriptReader } from '../../store/transcripts/transcript-files.ts';
 import type { IssueDesk } from '../../tracker/tracker.ts';
-import type { LoadedWorkflow } from '../../workflow/load-workflow.ts';
 import type { WorkflowFile } from '../../workflow/workflow-file.ts';
 import type { Checkouts } from '../../workspace/git/checkout/checkout.ts';
 import type { Salvage } from '../../workspace/salvage/salvage.ts';
 import type { WorkspaceGround } from '../../workspace/workspace-ground.ts';
 import type { Remote } from '../remote.ts';
+import type { Surroundings } from '../surroundings.ts';
 import type { BoardWatch } from './board-watch.ts';
-import { configurationReport } from './configuration-report.ts';
-import { describeProject } from './describe-project.ts';
 import { healthReport } from './health-report.ts';
-import { requestReport } from './request-report.ts';
 import type { RunEvents } from './run-events.ts';
 import { salvageReport } from './salvage-report.ts';
-import { submitFor } from './submit-for.ts';
+import { storedPart } from './stored-project.ts';
 import { createDeliveredDiff, createWorkspaceDiff, diffOfIssue } from './workspace-diff.ts';
 
 export interface ApiProjectParts {
@@ -43,40 +40,47 @@ export interface ApiProjectParts {
   readonly salvageFor: (settings: Settings) => Salvage;
   /** Where people change issues through Baton; null where its tracker is another. */
   readonly desk: () => IssueDesk | null;
-  readonly resumeLine: (settings: Settings, run: RunRecord) => Promise<string | null>;
+  readonly surroundings: Pick<Surroundings, 'adapters'>;
   readonly lastTick: () => Health['tick'] | null;
   readonly delay: LoopDelay;
   readonly place: { readonly workflowPath: string; readonly stateDir: string };
   readonly version: string;
+  readonly chance: Chance;
+  /** Who this daemon is in the store. */
+  readonly owner: string;
+  readonly dashboardUrl: string;
+  /** The id of the issue that a person means; the name itself where the tracker alone knows. */
+  issueIdOf(name: string): Promise<string>;
 }
 
 /** What the API knows of a daemon, and may ask of it. */
 export function composeApiProject(parts: ApiProjectParts): ApiProject {
-  const { clock, source, orchestrator, store, project, transcripts, remote, ground, version } = parts;
-  const loaded = (): LoadedWorkflow => source.read().workflow;
-  const { name } = loaded().settings.project;
+  const { clock, source, orchestrator, store, project, ground, version, place } = parts;
+  const settings = (): Settings => source.read().workflow.settings;
   const diffOf = createWorkspaceDiff({
     ...{ git: ground.git, places: ground.places, clock },
-    findCheckout: (workspace) => parts.findCheckout(loaded().settings)(workspace),
+    findCheckout: (workspace) => parts.findCheckout(settings())(workspace),
   });
   const deliveredDiff = createDeliveredDiff({
     ...{ git: ground.git, places: ground.places, clock },
-    repo: () => loaded().settings.workspace.repo,
+    repo: () => settings().workspace.repo,
   });
   let askedAt = 0;
   return {
-    name,
-    id: project,
-    tables: store,
-    transcripts,
-    describe: () => describeProject(loaded(), parts.desk(), version),
-    movesFrom: (state) => parts.desk()?.movesFrom(state) ?? [],
+    ...storedPart({
+      ...parts,
+      workflow: () => source.read(),
+      stateDir: place.stateDir,
+      carryOut: (command) => orchestrator.carryOut(command),
+    }),
+    owner: parts.owner,
+    dashboardUrl: parts.dashboardUrl,
     read: () => orchestrator.read(),
     watch: (watcher) => orchestrator.onChange(watcher),
     watchRuns: (watcher) => parts.runEvents.watch(watcher),
     lastSeqOf: (runId) => orchestrator.lastSeqOf(runId),
     watchIssues: (watcher) => parts.boardWatch.watch(watcher),
-    explain: (issue) => orchestrator.explain(issue),
+    explain: async (issue) => orchestrator.explain(await parts.issueIdOf(issue)),
     poll: () => {
       const { polling, jobs } = orchestrator.read();
       const lastRunAt = jobs.find((job) => job.name === 'tracker_poll')?.lastRunAt ?? 0;
@@ -86,40 +90,18 @@ export function composeApiProject(parts: ApiProjectParts): ApiProject {
       orchestrator.refresh();
       return { isCoalesced };
     },
-    submit: (request, author) =>
-      submitFor(
-        {
-          store,
-          project,
-          orchestrator,
-          resumeLine: (run) => parts.resumeLine(loaded().settings, run),
-        },
-        request,
-        author,
-      ),
-    resumeCommand: async (runId) => {
-      const run = await store.runs.read(runId);
-      return run === null ? null : parts.resumeLine(loaded().settings, run);
+    storeChanged: (change) => {
+      if (change === 'restored') orchestrator.reload();
+      else orchestrator.wake();
+      parts.boardWatch.look();
     },
     diff: (issueId) => diffOfIssue({ runs: store.runs, project }, issueId, diffOf, deliveredDiff),
-    configuration: () => {
-      const { workflow, problem } = source.read();
-      return configurationReport(workflow, problem);
-    },
     health: () =>
       healthReport({
         ...{ version, engine: store.engine, model: orchestrator.read(), tick: parts.lastTick(), delay: parts.delay },
         memoryBytes: process.memoryUsage.rss(),
       }),
-    requests: (hours) =>
-      requestReport(
-        {
-          ...{ requestCounts: store.requestCounts, views: remote.views(), now: clock.now() },
-          budget: loaded().settings.polling.budget,
-        },
-        hours,
-      ),
-    salvage: () => salvageReport(parts.salvageFor(loaded().settings), parts.place),
+    salvage: () => salvageReport(parts.salvageFor(settings()), place),
   };
 }
 

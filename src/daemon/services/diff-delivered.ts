@@ -1,8 +1,9 @@
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import path from 'node:path';
+import type { Diff } from '../../client/schema/run.ts';
 import type { RunEvidence } from '../../core/run/run-evidence.ts';
 import type { RepositorySettings } from '../../core/settings.ts';
-import type { Diff } from '../../server/api/schema/run.ts';
+import { shellArgument } from '../../core/text/shell-argument.ts';
 import { lookAt } from '../../workspace/file-system.ts';
 import type { Git, GitCall } from '../../workspace/git/git.ts';
 import { folderName, type GitPlaces } from '../../workspace/git/git-places.ts';
@@ -11,7 +12,6 @@ import { refuseTreeBomb } from '../../workspace/git/shadow/refuse-tree-bomb.ts';
 import { setShadow, through } from '../../workspace/git/shadow/shadow-git.ts';
 import type { Look } from '../../workspace/git/shadow/with-shadow.ts';
 import { findCommonDirectory } from '../../workspace/git/source/source-repository.ts';
-import { shellArgument } from '../shell-argument.ts';
 import { changedRows, mostFiles, patchRoom } from './changed-rows.ts';
 import { diffArguments } from './diff-arguments.ts';
 import { readRaw } from './diff-text.ts';

@@ -1,5 +1,5 @@
 import path from 'node:path';
-import type { Diff } from '../../server/api/schema/run.ts';
+import type { Diff } from '../../client/schema/run.ts';
 import { lookAt } from '../../workspace/file-system.ts';
 import { type BytePath, toBytePath } from '../../workspace/folders-of.ts';
 import type { Checkout } from '../../workspace/git/checkout/checkout.ts';

@@ -1,9 +1,9 @@
+import type { Health as HealthReport } from '../../client/schema/system.ts';
 import type { LoopDelay } from '../../clock/loop-delay.ts';
+import { timeText } from '../../core/text/time-text.ts';
 import type { Health } from '../../orchestrator/view/health.ts';
 import type { ReadModel } from '../../orchestrator/view/read-model.ts';
 import { problemsOf } from '../../server/api/present/needs-you.ts';
-import type { Health as HealthReport } from '../../server/api/schema/system.ts';
-import { timeText } from '../../server/api/time-text.ts';
 
 export interface HealthParts {
   readonly version: string;

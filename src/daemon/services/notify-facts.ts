@@ -1,7 +1,7 @@
+import type { NeedsYou } from '../../client/schema/now.ts';
 import { freshMs, type NotifyFacts, type NotifyIssue } from '../../core/notify/notify-cause.ts';
 import type { ReadModel } from '../../orchestrator/view/read-model.ts';
 import { landedSince, presentNow } from '../../server/api/present/present-now.ts';
-import type { NeedsYou } from '../../server/api/schema/now.ts';
 
 /** What people elsewhere may be told of: the same rows that the Now screen shows. */
 export function notifyFacts(project: string, model: ReadModel): NotifyFacts {

@@ -2,6 +2,7 @@ import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { Hono } from 'hono';
 import type { Clock } from '../../clock/clock.ts';
 import { type LoopDelay, watchLoopDelay } from '../../clock/loop-delay.ts';
 import { BatonError } from '../../core/baton-error.ts';
@@ -19,6 +20,8 @@ import type { Surroundings } from '../surroundings.ts';
 
 /** The API of this Baton, for all its projects. */
 export interface OpenedApi extends AsyncDisposable {
+  /** The routes themselves, to be served on local sockets as well. */
+  readonly app: Hono;
   readonly address: ListenerAddress;
   readonly projects: ApiProjects;
   readonly metrics: Metrics;
@@ -77,6 +80,7 @@ export async function openApi(
   }
   const kept = opened.move();
   return {
+    app: api.app,
     address: listener.address,
     projects,
     metrics,

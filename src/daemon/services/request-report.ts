@@ -1,10 +1,9 @@
+import type { RequestReport } from '../../client/schema/system.ts';
 import type { PollingSettings } from '../../core/settings.ts';
-import type { RequestReport } from '../../server/api/schema/system.ts';
-import { timeText } from '../../server/api/time-text.ts';
+import { timeText } from '../../core/text/time-text.ts';
 import type { RequestCounts } from '../../store/tables/request-counts.ts';
 import type { RemoteView } from '../remote.ts';
-import { readRequests } from './read-requests.ts';
-import { providerReports, spenders } from './request-figures.ts';
+import { dayMs, hourMs, minuteMs, providerReports, type RequestFacts, spenders } from './request-figures.ts';
 
 export interface RequestReportParts {
   readonly requestCounts: Pick<RequestCounts, 'series' | 'sum'>;
@@ -26,15 +25,55 @@ export async function requestReport(
   const providers = providerReports({ ...counts, budget, alsoProviders: views.map(({ provider }) => provider) });
   return {
     hours,
-    providers: providers.map(({ provider, lastHour, today, ratePerHour, projectedToday }) => ({
-      ...{ provider, last_hour: lastHour, today, rate_per_hour: ratePerHour, projected_today: projectedToday },
-      ...limiterFacts(views.find((view) => view.provider === provider)),
+    budget: { requests_per_hour: budget.requestsPerHour, requests_per_day: budget.requestsPerDay },
+    providers: providers.map((report) => ({
+      provider: report.provider,
+      last_hour: report.lastHour,
+      today: report.today,
+      rate_per_hour: report.ratePerHour,
+      projected_today: report.projectedToday,
+      requests: report.requests,
+      failed: report.failures,
+      bytes: report.bytes,
+      mean_latency_ms: report.meanLatencyMs,
+      budgets: report.budgets.map(({ name, limit, used, perCent, step }) => ({
+        name,
+        limit,
+        used,
+        per_cent: perCent,
+        step,
+      })),
+      ...limiterFacts(views.find((view) => view.provider === report.provider)),
     })),
     spenders: spenders(counts.window)
       .slice(0, mostSpenders)
       .map(({ provider, job, cause, route, requests, failures, bytes, meanLatencyMs }) => ({
-        ...{ provider, job, cause, route, requests, failed: failures, bytes, mean_latency_ms: meanLatencyMs ?? 0 },
+        provider,
+        job,
+        cause,
+        route,
+        requests,
+        failed: failures,
+        bytes,
+        mean_latency_ms: meanLatencyMs ?? 0,
       })),
+  };
+}
+
+/** What the store knows of requests, for a report over these hours. */
+async function readRequests(
+  requestCounts: RequestReportParts['requestCounts'],
+  hours: number,
+  now: number,
+): Promise<Omit<RequestFacts, 'budget' | 'alsoProviders'>> {
+  // Buckets of whole minutes: the one that is not over yet and those before it.
+  const since = (ms: number): number => now - (now % minuteMs) + minuteMs - ms;
+  const to = now + 1;
+  return {
+    now,
+    hour: await requestCounts.series({ bucket: 'minute', from: since(hourMs), to }),
+    today: await requestCounts.series({ bucket: 'day', from: now - (now % dayMs), to }),
+    window: await requestCounts.sum({ bucket: 'minute', from: since(hours * hourMs), to }),
   };
 }
 

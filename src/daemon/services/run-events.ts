@@ -1,5 +1,5 @@
 import type { AgentEvent } from '../../agent/agent.ts';
-import type { RunEvent } from '../../server/api/schema/run.ts';
+import type { RunEvent } from '../../client/schema/run.ts';
 import { runEventOf } from './compose-project.ts';
 
 /** What agents do, told to whoever watches, as it is noted. */

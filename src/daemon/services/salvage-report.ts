@@ -1,7 +1,18 @@
-import type { Salvage as SalvageReport } from '../../server/api/schema/system.ts';
-import { timeText } from '../../server/api/time-text.ts';
+import type { Salvage as SalvageReport } from '../../client/schema/system.ts';
+import { shellArgument } from '../../core/text/shell-argument.ts';
+import { timeText } from '../../core/text/time-text.ts';
 import type { Salvage } from '../../workspace/salvage/salvage.ts';
-import { restoreCommand } from './restore-command.ts';
+
+/** The whole command line that brings saved work back, for a person to paste into any shell, in any folder. */
+export function restoreCommand(
+  name: string,
+  place: { readonly workflowPath: string; readonly stateDir?: string; readonly allProjects?: boolean },
+): string {
+  const { workflowPath, stateDir, allProjects } = place;
+  const reach = allProjects === true ? ' --all-projects' : '';
+  const state = stateDir === undefined ? '' : ` --state-dir ${shellArgument(stateDir)}`;
+  return `baton salvage restore ${shellArgument(name)} --workflow ${shellArgument(workflowPath)}${state}${reach}`;
+}
 
 /** More than a person looks through. */
 const mostShown = 500;

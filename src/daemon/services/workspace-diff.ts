@@ -1,8 +1,8 @@
+import type { Diff } from '../../client/schema/run.ts';
 import type { Clock } from '../../clock/clock.ts';
 import { toBatonError } from '../../core/baton-error.ts';
 import type { RunEvidence } from '../../core/run/run-evidence.ts';
 import type { RepositorySettings } from '../../core/settings.ts';
-import type { Diff } from '../../server/api/schema/run.ts';
 import type { Runs } from '../../store/tables/runs.ts';
 import type { Checkout } from '../../workspace/git/checkout/checkout.ts';
 import type { Git } from '../../workspace/git/git.ts';

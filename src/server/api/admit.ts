@@ -1,13 +1,12 @@
 import { isIPv4, type Socket } from 'node:net';
-import type { HttpBindings } from '@hono/node-server';
 import { type Clock, sleep } from '../../clock/clock.ts';
 import { vouchFor } from '../connections.ts';
 import { refuse } from '../refusal.ts';
-import type { Caller } from './caller.ts';
+import type { ApiBindings, Caller } from './caller.ts';
 import { type RateLimit, RequestRate } from './request-rate.ts';
 
 /** Who sends this; an answer that refuses him where nobody may be he. */
-export type Identify = (request: Request, bindings: HttpBindings | undefined) => Promise<Caller | Response>;
+export type Identify = (request: Request, bindings: ApiBindings | undefined) => Promise<Caller | Response>;
 
 /** A page asks for a handful, a script for some, hundreds may come back at once after a restart; more is a loop gone wild. */
 const ratePerson: RateLimit = { burst: 600, perSecond: 100 };
@@ -31,7 +30,7 @@ export function createAdmit(identify: Identify, clock: Clock): Identify {
   const seen = new WeakSet<Socket>();
 
   const find: Identify = async (request, bindings) => {
-    const socket = bindings?.incoming.socket;
+    const socket = bindings?.incoming?.socket;
     if (socket !== undefined && seen.has(socket)) return identify(request, bindings);
     const look = await looks(socket?.remoteAddress);
     if (look === null) return tooMany({ connection: 'close' });
@@ -44,7 +43,7 @@ export function createAdmit(identify: Identify, clock: Clock): Identify {
     const caller = await find(request, bindings);
     if (caller instanceof Response) return caller;
     const { author } = caller;
-    const socket = bindings?.incoming.socket;
+    const socket = bindings?.incoming?.socket;
     if (socket !== undefined) seen.add(socket);
     // An agent does not keep people out either, whatever it holds.
     if (socket !== undefined && author.kind !== 'run') vouchFor(socket);

@@ -1,17 +1,20 @@
+import type { CommandRequest } from '../../client/schema/command.ts';
+import type { Diff, RunEvent } from '../../client/schema/run.ts';
+import type { StoreChange } from '../../client/schema/status.ts';
+import type { Configuration, Health, Project, RequestReport, Salvage } from '../../client/schema/system.ts';
 import type { Author } from '../../core/issue/author.ts';
+import type { PollingSettings } from '../../core/settings.ts';
 import type { Explanation } from '../../orchestrator/view/explain.ts';
 import type { ReadModel } from '../../orchestrator/view/read-model.ts';
 import type { StoreTables } from '../../store/store.ts';
 import type { Command } from '../../store/tables/commands.ts';
 import type { TranscriptReader } from '../../store/transcripts/transcript-files.ts';
-import type { CommandRequest } from './schema/command.ts';
-import type { Diff, RunEvent } from './schema/run.ts';
-import type { Configuration, Health, Project, RequestReport, Salvage } from './schema/system.ts';
 
 /**
- * What the API knows of one project and may ask of it. What must hold: nothing here waits for the scheduler, but for
- * `explain`, which may read the tracker, and `submit`, which waits for an answer; and nothing but `submit` and `poll`
- * changes anything.
+ * What the API knows of one project and may ask of it: of a daemon, or of its store alone while none runs
+ * (`daemon/services/stored-project.ts`). What must hold: nothing here waits for the scheduler, but for `explain`, which may
+ * read the tracker, and `submit`, which waits for an answer; and nothing but `submit`, `poll` and `storeChanged` changes
+ * anything.
  */
 export interface ApiProject {
   readonly name: string;
@@ -28,8 +31,14 @@ export interface ApiProject {
     | 'boardComments'
     | 'commands'
     | 'usage'
+    | 'jobTimers'
   >;
   readonly transcripts: TranscriptReader;
+  /** Under which id the daemon keeps its jobs in the store; null where no daemon ever was. */
+  readonly owner: string | null;
+  /** Where the API is reached over HTTP; null where it is not. */
+  readonly dashboardUrl: string | null;
+  polling(): PollingSettings;
   describe(): Project;
   /** Where a person may move an issue from this state through Baton; none where that is done in the tracker. */
   movesFrom(state: string): readonly { readonly to: string; readonly whyNot: string | null }[];
@@ -46,6 +55,8 @@ export interface ApiProject {
   explain(issue: string): Promise<Explanation>;
   /** Looks at the tracker as soon as may be; whether such a look was on its way already. */
   poll(): { readonly isCoalesced: boolean };
+  /** Another program wrote to the store, or restored a backup into it. */
+  storeChanged(change: StoreChange): void;
   /** Writes a command and waits for its answer for a while. Rejects with `command_refused`. */
   submit(request: CommandRequest, author: Author): Promise<SubmittedCommand>;
   /** The command that opens the conversation of a run by hand; null where there is none. */

@@ -1,4 +1,11 @@
+import type { HttpBindings } from '@hono/node-server';
 import type { Author } from '../../core/issue/author.ts';
+
+/** What is known of a request besides its words; nothing where it is made in this process. */
+export interface ApiBindings extends Partial<HttpBindings> {
+  /** It came in over the local socket, which only this user may open, or from this process. */
+  readonly isLocal?: boolean;
+}
 
 /**
  * Who sends a request. On the loopback address a program of the same user needs no token: whoever may run programs as

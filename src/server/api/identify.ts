@@ -1,10 +1,10 @@
 import type { Socket } from 'node:net';
-import type { HttpBindings } from '@hono/node-server';
+import { actingAs, actingRun } from '../../client/api-client.ts';
 import type { Author } from '../../core/issue/author.ts';
 import type { Logger } from '../../core/logger.ts';
 import { refuse } from '../refusal.ts';
 import type { KeptToken, TokenFile } from '../token-file.ts';
-import type { Caller } from './caller.ts';
+import type { ApiBindings, Caller } from './caller.ts';
 
 /**
  * Who is at the other end of a connection, as far as the machine tells: a program of the `user` himself; the agent of a
@@ -42,17 +42,32 @@ const reading: ReadonlySet<'read' | 'operate'> = new Set(['read']);
 export function createIdentify(parts: IdentifyParts) {
   const peerOf = rememberPeers(parts.findPeer);
   const find = findCarefully(parts);
-  return async (request: Request, bindings: HttpBindings | undefined): Promise<Caller | Response> => {
+  return async (request: Request, bindings: ApiBindings | undefined): Promise<Caller | Response> => {
+    if (bindings?.isLocal === true) return localCaller(request, parts.userName);
     const authorization = request.headers.get('authorization');
     const token = authorization === null ? null : tokenIn(authorization);
     const shown = token === null ? null : find(token);
     if (token === null ? !parts.isLoopback : shown === null) return unauthorized();
-    const socket = bindings?.incoming.socket;
+    const socket = bindings?.incoming?.socket;
     const author = socket === undefined ? null : authorOf(await peerOf(socket), shown?.name ?? null, parts.userName);
     if (author === null) return unauthorized();
     const scopes = shown?.scope === 'read' ? reading : everything;
     return { scopes, author, ...(token === null ? {} : { isRevoked: () => find(token) === null }) };
   };
+}
+
+/**
+ * Who calls on the local socket: a program of this user. It may say in whose name it acts; inside a run, of an agent or of
+ * its hooks, the command line says which one, and then it is that run.
+ */
+export function localCaller({ headers }: Pick<Request, 'headers'>, userName: string): Caller {
+  const runId = headers.get(actingRun);
+  const name = headers.get(actingAs);
+  const author: Author =
+    runId === null
+      ? { kind: 'person', name: name === null ? userName : decodeURIComponent(name) }
+      : { kind: 'run', runId: decodeURIComponent(runId) };
+  return { scopes: everything, author };
 }
 
 /** Empty, which no token is, for what is none. */

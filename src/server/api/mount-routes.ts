@@ -1,4 +1,3 @@
-import type { HttpBindings } from '@hono/node-server';
 import { Hono } from 'hono';
 import type { z } from 'zod';
 import type { Logger } from '../../core/logger.ts';
@@ -6,7 +5,7 @@ import { readBody } from '../read-body.ts';
 import { refuse } from '../refusal.ts';
 import { type Identify, tooMany } from './admit.ts';
 import { apiRefusal } from './api-refusal.ts';
-import type { Caller } from './caller.ts';
+import type { ApiBindings, Caller } from './caller.ts';
 import { callerKey } from './caller-key.ts';
 import type { CostlyReads } from './costly-reads.ts';
 import type { Asked, Route } from './route.ts';
@@ -23,7 +22,7 @@ export interface MountParts {
  * the listener, which tells nothing of it but an id.
  */
 export function mountRoutes(routes: readonly Route[], parts: MountParts): Hono {
-  const app = new Hono<{ Bindings: HttpBindings }>();
+  const app = new Hono<{ Bindings: ApiBindings }>();
   for (const route of routes) {
     // With a slash at its end it is the same address.
     app.on(route.method, [route.path, `${route.path}/`], async (context) => {
@@ -55,7 +54,7 @@ async function answerOf(route: Route, asked: Asked): Promise<Response> {
 async function inTurn(
   costly: CostlyReads,
   { caller, signal }: Asked,
-  { outgoing }: Partial<HttpBindings>,
+  { outgoing }: ApiBindings,
   answer: () => Promise<Response>,
 ): Promise<Response> {
   const read = costly.enter(callerKey(caller));

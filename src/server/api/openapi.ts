@@ -1,7 +1,7 @@
 import { z } from 'zod';
+import { refusal } from '../../client/schema/common.ts';
+import { streamEvents } from '../../client/schema/event.ts';
 import type { Route } from './route.ts';
-import { refusal } from './schema/common.ts';
-import { streamEvents } from './schema/event.ts';
 
 /** What the API looks like to a program, made of the schemas that its routes read and answer by. */
 export function openApiDocument(routes: readonly Route[], version: string): Record<string, unknown> {

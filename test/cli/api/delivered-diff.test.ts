@@ -1,11 +1,11 @@
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { type Diff, diff as diffSchema } from '../../../src/client/schema/run.ts';
 import { systemClock } from '../../../src/clock/system-clock.ts';
 import type { Delivery, RunEvidence } from '../../../src/core/run/run-evidence.ts';
 import type { RepositorySettings } from '../../../src/core/settings.ts';
 import { createDeliveredDiff, diffOfIssue } from '../../../src/daemon/services/workspace-diff.ts';
-import { type Diff, diff as diffSchema } from '../../../src/server/api/schema/run.ts';
 import { folderName } from '../../../src/workspace/git/git-places.ts';
 import { runStart } from '../../conformance/store.ts';
 import { scratchStore } from '../../fake/scratch-store.ts';

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import { createSseParser } from '../../../dashboard/data/connection/sse-parser.ts';
-import { now } from '../../../src/server/api/schema/now.ts';
+import { now } from '../../../src/client/schema/now.ts';
 import {
   addIssue,
   boardWorkflow,

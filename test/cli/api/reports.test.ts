@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
+import { configuration, health, requestReport as requests, salvage } from '../../../src/client/schema/system.ts';
 import { systemClock } from '../../../src/clock/system-clock.ts';
 import { BatonError } from '../../../src/core/baton-error.ts';
 import { Secret } from '../../../src/core/text/secret.ts';
 import type { RemoteView } from '../../../src/daemon/remote.ts';
-import { configurationReport } from '../../../src/daemon/services/configuration-report.ts';
+import { configurationReport } from '../../../src/daemon/services/describe-project.ts';
 import { healthReport } from '../../../src/daemon/services/health-report.ts';
 import { requestReport } from '../../../src/daemon/services/request-report.ts';
 import { salvageReport } from '../../../src/daemon/services/salvage-report.ts';
-import { configuration, health, requestReport as requests, salvage } from '../../../src/server/api/schema/system.ts';
 import type { SavedWork } from '../../../src/workspace/salvage/salvage.ts';
 import { scratchStore } from '../../fake/scratch-store.ts';
 import { begun } from '../../orchestrator/scene.ts';

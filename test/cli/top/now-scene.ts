@@ -1,5 +1,5 @@
-import type { LandedRow, NeedsYou, Now, RunningRow, WaitingRow } from '../../../src/server/api/schema/now.ts';
-import type { Question } from '../../../src/server/api/schema/question.ts';
+import type { LandedRow, NeedsYou, Now, RunningRow, WaitingRow } from '../../../src/client/schema/now.ts';
+import type { Question } from '../../../src/client/schema/question.ts';
 
 /** The instant at which a scene is seen. */
 export const sceneAt = Date.UTC(2026, 6, 1, 12, 0, 0);
@@ -127,6 +127,8 @@ export const colourQuestion: Question = {
   state: 'open',
   waits_until: null,
   answer: null,
+  standing: 'unattended',
+  closed_at: null,
 };
 
 /** A day at work: something in every list. */

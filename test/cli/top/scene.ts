@@ -1,7 +1,7 @@
 import type { TopAnswer } from '../../../src/cli/top/top-source.ts';
-import type { Now } from '../../../src/server/api/schema/now.ts';
-import type { Question } from '../../../src/server/api/schema/question.ts';
-import type { RunEvent } from '../../../src/server/api/schema/run.ts';
+import type { Now } from '../../../src/client/schema/now.ts';
+import type { Question } from '../../../src/client/schema/question.ts';
+import type { RunEvent } from '../../../src/client/schema/run.ts';
 
 /** What the daemon of `scripted-top.ts` says. */
 export interface Scene {

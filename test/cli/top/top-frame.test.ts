@@ -7,7 +7,7 @@ import { colours, noColours, paintLine } from '../../../src/cli/top/lines/paint-
 import { countdown, shortDuration } from '../../../src/cli/top/lines/short-text.ts';
 import { throughput, withSample } from '../../../src/cli/top/lines/throughput.ts';
 import { startState, type TopState, withRows } from '../../../src/cli/top/top-state.ts';
-import type { Now } from '../../../src/server/api/schema/now.ts';
+import type { Now } from '../../../src/client/schema/now.ts';
 import { runs } from '../../property-runs.ts';
 import { ago, busy, colourQuestion, landed, needsYou, now, running, sceneAt, waiting } from './now-scene.ts';
 

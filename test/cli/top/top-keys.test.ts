@@ -7,7 +7,7 @@ import { pressKey } from '../../../src/cli/top/input/press-key.ts';
 import { footLines } from '../../../src/cli/top/lines/foot-lines.ts';
 import { lineText, lineWidth } from '../../../src/cli/top/lines/line.ts';
 import { type Effect, rowOf, startState, type TopState, withRows } from '../../../src/cli/top/top-state.ts';
-import type { Now } from '../../../src/server/api/schema/now.ts';
+import type { Now } from '../../../src/client/schema/now.ts';
 import { busy, colourQuestion, landed, needsYou, now, running, sceneAt, waiting } from './now-scene.ts';
 
 const keysOf = (sent: string): string[] =>

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import type { Now } from '../../../src/server/api/schema/now.ts';
+import type { Now } from '../../../src/client/schema/now.ts';
 import { leaveNoPlaces, Place } from '../run-baton.ts';
 import { busy, colourQuestion, now, running, waiting } from './now-scene.ts';
 import { makeTerminal, PseudoTerminal, playScene, scriptedTop, type TerminalSize } from './pseudo-terminal.ts';

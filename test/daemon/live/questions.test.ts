@@ -77,7 +77,11 @@ describe('an agent that needs a person', liveTest, () => {
     expect(runs).toMatchObject([{}, { outcome: 'succeeded', retry_kind: 'answered', session_id: first?.session_id }]);
     const { questions } = await daemon().tell('ask', 'list', '--all');
     expect(questions).toContainEqual(
-      expect.objectContaining({ issue_identifier: id, told_to_run: runs[1]?.run_id, state: expect.any(String) }),
+      expect.objectContaining({
+        issue_identifier: id,
+        answer: expect.objectContaining({ delivered_to: runs[1]?.run_id }),
+        state: expect.any(String),
+      }),
     );
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { commandAnswer, commandsOfAll } from '../../../src/client/schema/command.ts';
 import type { Caller } from '../../../src/server/api/caller.ts';
-import { commandAnswer, commandsOfAll } from '../../../src/server/api/schema/command.ts';
 import { issue } from '../../fake/issues.ts';
 import { begun } from '../../orchestrator/scene.ts';
 import { apiOf, projectOf } from './api-scene.ts';

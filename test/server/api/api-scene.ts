@@ -9,6 +9,7 @@ import { type Api, type ApiParts, createApi } from '../../../src/server/api/crea
 import { createMetrics } from '../../../src/server/api/metrics.ts';
 import { type ListenerOptions, openListener } from '../../../src/server/listener.ts';
 import { memoryLogger } from '../../fake/memory-logger.ts';
+import { settings } from '../../fake/settings.ts';
 import type { Scene } from '../../orchestrator/scene.ts';
 
 const nothing = (what: string) => async (): Promise<never> => {
@@ -23,6 +24,10 @@ export function projectOf(stage: Scene, name = 'test', more: Partial<ApiProject>
     id: project,
     tables: store,
     transcripts: { read: nothing('a transcript'), seek: nothing('a transcript') },
+    owner: null,
+    dashboardUrl: null,
+    polling: () => settings().polling,
+    storeChanged: () => orchestrator.wake(),
     describe: () => ({
       ...{ name, tracker: 'memory', has_board: false, states: [], workflow_path: '/w/WORKFLOW.md', version: '0.0.0' },
     }),

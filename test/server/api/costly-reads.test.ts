@@ -1,8 +1,8 @@
 import { connect } from 'node:net';
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import type { Diff } from '../../../src/client/schema/run.ts';
 import { type CostlyRead, CostlyReads } from '../../../src/server/api/costly-reads.ts';
-import type { Diff } from '../../../src/server/api/schema/run.ts';
 import { begun, gate } from '../../orchestrator/scene.ts';
 import { apiOf, projectOf } from './api-scene.ts';
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { now } from '../../../src/server/api/schema/now.ts';
+import { now } from '../../../src/client/schema/now.ts';
 import { settings } from '../../fake/settings.ts';
 import { SimulatedClock } from '../../fake/simulated-clock.ts';
 import { begun, spend } from '../../orchestrator/scene.ts';

@@ -106,8 +106,9 @@ describe('the list of issues of our own board', () => {
 });
 
 function tablesOf({ store }: Scene) {
-  const { runs, runEvents, questions, retries, boardIssues, boardHistory, boardComments, commands, usage } = store;
-  return { runs, runEvents, questions, retries, boardIssues, boardHistory, boardComments, commands, usage };
+  const { runs, runEvents, questions, retries, boardIssues, boardHistory, boardComments, commands, usage, jobTimers } =
+    store;
+  return { runs, runEvents, questions, retries, boardIssues, boardHistory, boardComments, commands, usage, jobTimers };
 }
 
 describe('the list of issues of another tracker', () => {

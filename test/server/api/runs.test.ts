@@ -254,7 +254,7 @@ describe('the events of a run', () => {
     expect([seqsOf(first), first.after, first.has_more]).toEqual([[1, 2, 3, 4], 4, true]);
     const last = await get(`${at}/r1/events?limit=4&after=8`);
     expect([seqsOf(last), last.after, last.has_more]).toEqual([[9, 10], 10, false]);
-    expect(await get(`${at}/r1/events?after=10`)).toEqual({ events: [], after: 10, has_more: false });
+    expect(await get(`${at}/r1/events?after=10`)).toEqual({ events: [], after: 10, has_more: false, run_ended: false });
     const end = await get(`${at}/r1/events?direction=backwards&limit=4`);
     expect([seqsOf(end), end.after, end.has_more]).toEqual([[7, 8, 9, 10], 7, true]);
     const before = await get(`${at}/r1/events?direction=backwards&limit=100&after=7`);

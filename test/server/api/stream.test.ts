@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { Patch } from '../../../src/client/schema/event.ts';
+import { type Now, rowLists } from '../../../src/client/schema/now.ts';
 import type { ReadModel } from '../../../src/orchestrator/view/read-model.ts';
 import { type ApiProject, createApiProjects } from '../../../src/server/api/api-project.ts';
 import { presentNow } from '../../../src/server/api/present/present-now.ts';
-import type { Patch } from '../../../src/server/api/schema/event.ts';
-import { type Now, rowLists } from '../../../src/server/api/schema/now.ts';
 import { EventStream } from '../../../src/server/api/stream/event-stream.ts';
 import { FrameRing } from '../../../src/server/api/stream/frame-ring.ts';
 import { issue } from '../../fake/issues.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { symphonyIssue, symphonyRefresh, symphonyState } from '../../../src/server/api/schema/symphony.ts';
+import { symphonyIssue, symphonyRefresh, symphonyState } from '../../../src/client/schema/symphony.ts';
 import { issue } from '../../fake/issues.ts';
 import { settings } from '../../fake/settings.ts';
 import { begun, type Scene } from '../../orchestrator/scene.ts';

@@ -199,7 +199,7 @@ describe('the system', () => {
     const asked: number[] = [];
     const requests = async (hours: number) => {
       asked.push(hours);
-      return { hours, providers: [], spenders: [] };
+      return { hours, budget: { requests_per_hour: null, requests_per_day: null }, providers: [], spenders: [] };
     };
     const { get, refused } = readsOf([projectOf(stage, 'test', { requests })]);
     await get(`${at}/requests`);

@@ -1,6 +1,6 @@
+import type { CommandRequest } from '../../../client/schema/command.ts';
+import type { Question } from '../../../client/schema/question.ts';
 import { checkAnswer, type QuestionField } from '../../../core/command/question.ts';
-import type { CommandRequest } from '../../../server/api/schema/command.ts';
-import type { Question } from '../../../server/api/schema/question.ts';
 import {
   type Answering,
   type Pressed,

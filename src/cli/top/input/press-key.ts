@@ -1,5 +1,5 @@
-import type { CommandRequest } from '../../../server/api/schema/command.ts';
-import type { Now } from '../../../server/api/schema/now.ts';
+import type { CommandRequest } from '../../../client/schema/command.ts';
+import type { Now } from '../../../client/schema/now.ts';
 import { isOf, selectionOf, type TopRow } from '../lines/top-rows.ts';
 import {
   type Pressed,

@@ -1,9 +1,9 @@
+import type { IssueDetail } from '../../../client/schema/issue.ts';
+import type { RunningRow } from '../../../client/schema/now.ts';
+import type { Question } from '../../../client/schema/question.ts';
+import type { RunEvent } from '../../../client/schema/run.ts';
 import { countText, usdText } from '../../../core/text/amount-text.ts';
 import { harmlessLines } from '../../../core/text/harmless-line.ts';
-import type { IssueDetail } from '../../../server/api/schema/issue.ts';
-import type { RunningRow } from '../../../server/api/schema/now.ts';
-import type { Question } from '../../../server/api/schema/question.ts';
-import type { RunEvent } from '../../../server/api/schema/run.ts';
 import { cellText, padded, reasonText, wrapped } from '../../cell-text.ts';
 import type { Details } from '../top-state.ts';
 import { cell, exactly, type Line, type Tone } from './line.ts';

@@ -1,5 +1,5 @@
+import type { Now } from '../../../client/schema/now.ts';
 import { countText, usdText } from '../../../core/text/amount-text.ts';
-import type { Now } from '../../../server/api/schema/now.ts';
 import { cellText, reasonText } from '../../cell-text.ts';
 import type { TopState } from '../top-state.ts';
 import { type Cell, cell, exactly, type Line, leftAndRight, lineWidth, type Tone } from './line.ts';

@@ -1,4 +1,4 @@
-import type { NeedsYou, RunningRow, WaitingRow } from '../../../server/api/schema/now.ts';
+import type { NeedsYou, RunningRow, WaitingRow } from '../../../client/schema/now.ts';
 import { cellText, cut, reasonText, widthOf } from '../../cell-text.ts';
 import type { TopState } from '../top-state.ts';
 import { type Cell, cell, exactly, type Line } from './line.ts';

@@ -1,4 +1,4 @@
-import type { Now } from '../../../server/api/schema/now.ts';
+import type { Now } from '../../../client/schema/now.ts';
 import { cellText, reasonText } from '../../cell-text.ts';
 import { pauseOrResume } from '../top-state.ts';
 import { ageOf, timeOfDay } from './short-text.ts';

@@ -1,4 +1,4 @@
-import type { LandedRow, NeedsYou, Now, RunningRow, WaitingRow } from '../../../server/api/schema/now.ts';
+import type { LandedRow, NeedsYou, Now, RunningRow, WaitingRow } from '../../../client/schema/now.ts';
 import { cellText } from '../../cell-text.ts';
 
 /** The lists that are shown, in this order: what needs a person comes first. */

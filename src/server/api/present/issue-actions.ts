@@ -1,6 +1,6 @@
+import type { IssueSummary } from '../../../client/schema/issue.ts';
+import type { Project } from '../../../client/schema/system.ts';
 import type { ReadModel } from '../../../orchestrator/view/read-model.ts';
-import type { IssueSummary } from '../schema/issue.ts';
-import type { Project } from '../schema/system.ts';
 
 type StateKind = Project['states'][number]['kind'];
 

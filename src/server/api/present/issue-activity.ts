@@ -1,5 +1,5 @@
+import type { IssueSummary } from '../../../client/schema/issue.ts';
 import type { ReadModel } from '../../../orchestrator/view/read-model.ts';
-import type { IssueSummary } from '../schema/issue.ts';
 
 /** What Baton does with an issue now, and why it does not start; by its id. */
 export interface Activities {

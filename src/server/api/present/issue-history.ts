@@ -1,10 +1,10 @@
+import type { HistoryEntry } from '../../../client/schema/issue.ts';
 import { shortWords, wordsOfAnswer } from '../../../core/command/person-words.ts';
 import { isMeantBy } from '../../../core/issue/issue.ts';
+import { certainTime } from '../../../core/text/time-text.ts';
 import type { BoardHistoryEntry } from '../../../store/tables/board-history.ts';
 import type { Command } from '../../../store/tables/commands.ts';
 import type { StoredQuestion } from '../../../store/tables/questions.ts';
-import type { HistoryEntry } from '../schema/issue.ts';
-import { certainTime } from './certain-time.ts';
 import { presentAuthor } from './present-command.ts';
 
 export interface HistoryFacts {

@@ -1,10 +1,10 @@
+import type { NeedsYou, Vitals } from '../../../client/schema/now.ts';
 import { utcDay } from '../../../core/cadence/utc-day.ts';
 import type { Issue } from '../../../core/issue/issue.ts';
 import { limitHold } from '../../../core/run/limits.ts';
+import { timeText } from '../../../core/text/time-text.ts';
 import type { Hold } from '../../../orchestrator/claims/claim.ts';
 import type { ReadModel } from '../../../orchestrator/view/read-model.ts';
-import type { NeedsYou, Vitals } from '../schema/now.ts';
-import { timeText } from '../time-text.ts';
 import { actionsOfHold } from './issue-actions.ts';
 import { rowName } from './row-name.ts';
 

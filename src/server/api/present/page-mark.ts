@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { pageQuery } from '../schema/common.ts';
+import { pageQuery } from '../../../client/schema/common.ts';
 
 /**
  * The mark between two pages: where in an order the next one begins, and not how many came before, so that what is new

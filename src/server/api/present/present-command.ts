@@ -1,9 +1,9 @@
+import type { Command } from '../../../client/schema/command.ts';
 import type { Author } from '../../../core/issue/author.ts';
+import { timeText } from '../../../core/text/time-text.ts';
 import type { Command as StoredCommand } from '../../../store/tables/commands.ts';
-import type { Command } from '../schema/command.ts';
-import { timeText } from '../time-text.ts';
 
-const stillWaits = 'The command waits. Baton carries it out as soon as it can.';
+const stillWaits = 'The command waits in the store. A daemon carries it out as soon as it can.';
 
 /** A command as other programs get it, with words for people. */
 export function presentCommand(command: StoredCommand, facts: Readonly<Record<string, unknown>> = {}): Command {

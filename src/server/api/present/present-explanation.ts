@@ -1,10 +1,11 @@
+import type { ExplainedIssue, Explanation, IssueDetail } from '../../../client/schema/issue.ts';
 import { type Clock, timedOut, within } from '../../../clock/clock.ts';
-import { toBatonError } from '../../../core/baton-error.ts';
+import { BatonError, toBatonError } from '../../../core/baton-error.ts';
 import type { ApiProject } from '../api-project.ts';
-import type { Explanation, IssueDetail } from '../schema/issue.ts';
 
-/** It may have to ask the tracker, and a page is not kept waiting for that. */
+/** It may have to ask the tracker, and a page is not kept waiting for that; who asks for nothing else waits longer. */
 const explainMs = 5_000;
+const explainAloneMs = 15_000;
 
 export interface Explained {
   readonly told: Pick<IssueDetail, 'explanation' | 'why_unknown'>;
@@ -17,21 +18,36 @@ export async function explainIssue(project: ApiProject, issueId: string, clock: 
   try {
     const found = await within(clock, explainMs, project.explain(issueId));
     if (found === timedOut) return unknown(`The tracker did not answer within ${explainMs / 1_000} seconds.`);
-    const { gates, reason, startsBefore, nextCode, next, issue } = found;
-    const explanation: Explanation = {
-      gates: gates.map(({ gate, refusal, text }) => ({
-        ...{ gate, passed: refusal === null, code: refusal?.code ?? null, text },
-      })),
-      reason: reason === null ? null : { code: reason.code, text: reason.text },
-      starts_before: startsBefore,
-      next_code: nextCode,
-      next,
-    };
-    return { told: { explanation, why_unknown: null }, issue };
+    return { told: { explanation: presentExplanation(found), why_unknown: null }, issue: found.issue };
   } catch (thrown) {
     return unknown(toBatonError(thrown).message);
   }
 }
+
+/** The explanation with the issue that it is about. Rejects where it cannot be found out. */
+export async function explained(project: ApiProject, reference: string, clock: Clock): Promise<ExplainedIssue> {
+  const found = await within(clock, explainAloneMs, project.explain(reference));
+  if (found === timedOut) throw new BatonError('tracker_request', 'The daemon still waits for its tracker.');
+  const { id, identifier, title, state } = found.issue;
+  return { issue_id: id, issue_identifier: identifier, title, state, ...presentExplanation(found) };
+}
+
+function presentExplanation({ gates, reason, startsBefore, nextCode, next }: Found): Explanation {
+  return {
+    gates: gates.map(({ gate, refusal, text }) => ({
+      gate,
+      passed: refusal === null,
+      code: refusal?.code ?? null,
+      text,
+    })),
+    reason: reason === null ? null : { code: reason.code, text: reason.text },
+    starts_before: startsBefore,
+    next_code: nextCode,
+    next,
+  };
+}
+
+type Found = Awaited<ReturnType<ApiProject['explain']>>;
 
 function unknown(why: string): Explained {
   return { told: { explanation: null, why_unknown: why }, issue: null };

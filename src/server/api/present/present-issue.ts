@@ -1,7 +1,7 @@
+import type { IssueDetail, IssueSummary } from '../../../client/schema/issue.ts';
 import type { Issue } from '../../../core/issue/issue.ts';
+import { timeText } from '../../../core/text/time-text.ts';
 import type { BoardIssue } from '../../../store/tables/board-issues.ts';
-import type { IssueDetail, IssueSummary } from '../schema/issue.ts';
-import { timeText } from '../time-text.ts';
 import type { Activities } from './issue-activity.ts';
 
 /** What an issue says itself. */

@@ -1,6 +1,10 @@
+import type { Job, OwnedJob } from '../../../client/schema/system.ts';
+import { type JobName, jobCatalogue, jobNames } from '../../../core/cadence/job-catalogue.ts';
+import type { PollingSettings } from '../../../core/settings.ts';
+import { timeText } from '../../../core/text/time-text.ts';
 import type { ReadModel } from '../../../orchestrator/view/read-model.ts';
-import type { Job } from '../schema/system.ts';
-import { timeText } from '../time-text.ts';
+import type { JobTimer } from '../../../store/tables/job-timers.ts';
+import type { ApiProject } from '../api-project.ts';
 
 export function presentJob(job: ReadModel['jobs'][number]): Job {
   return {
@@ -17,4 +21,66 @@ export function presentJob(job: ReadModel['jobs'][number]): Job {
     next_due_at: timeText(job.nextDueAt),
     late_ms: job.lateMs,
   };
+}
+
+type JobsProject = Pick<ApiProject, 'id' | 'owner' | 'polling'> & {
+  readonly tables: { readonly jobTimers: Pick<ApiProject['tables']['jobTimers'], 'list'> };
+  read(): Pick<ReadModel, 'jobs' | 'polling'>;
+};
+
+/**
+ * Every job of the catalogue: of this daemon, and of each other one on the store. What the daemon itself says counts for
+ * more than what it wrote down, which it does for frequent jobs once a minute.
+ */
+export async function presentJobs(project: JobsProject): Promise<{
+  polling_mode: string;
+  jobs: OwnedJob[];
+  other_daemons: OwnedJob[];
+}> {
+  const { owner } = project;
+  const timers = await project.tables.jobTimers.list(project.id);
+  const { jobs: told, polling } = project.read();
+  const others = timers.filter((timer) => timer.owner !== '' && timer.owner !== owner);
+  return {
+    // Which mode an adaptive poll is in only a daemon knows.
+    polling_mode: told.length === 0 ? project.polling().mode : polling.mode,
+    jobs: jobNames.map((name) => {
+      const ofJob = timers.filter(({ job }) => job === name);
+      const own = ofJob.find((timer) => timer.owner === owner) ?? ofJob.find((timer) => timer.owner === '');
+      const live = told.find((job) => job.name === name);
+      return {
+        ...fromStore(name, own, project.polling()),
+        ...(live === undefined ? {} : presentJob(live)),
+        owner: own?.owner ?? null,
+      };
+    }),
+    other_daemons: jobNames.flatMap((name) =>
+      others.filter(({ job }) => job === name).map((timer) => fromStore(name, timer, project.polling())),
+    ),
+  };
+}
+
+function fromStore(name: JobName, timer: JobTimer | undefined, polling: PollingSettings): OwnedJob {
+  return {
+    name,
+    kind: jobCatalogue[name].kind,
+    description: jobCatalogue[name].description,
+    interval_ms: intervalOf(name, polling),
+    owner: timer?.owner ?? null,
+    is_running: null,
+    last_run_at: timeText(timer?.lastRunAt ?? null),
+    outcome: timer?.outcome ?? null,
+    duration_ms: timer?.durationMs ?? null,
+    failures: timer?.failures ?? 0,
+    error: timer?.error ?? null,
+    next_due_at: timeText(timer?.nextDueAt ?? null),
+    late_ms: 0,
+  };
+}
+
+function intervalOf(name: JobName, polling: PollingSettings): number | null {
+  const set = polling.jobIntervalsMs[name];
+  if (set !== undefined) return set;
+  if (name === 'tracker_poll' && polling.mode === 'fixed') return polling.intervalMs;
+  return jobCatalogue[name].intervalMs;
 }

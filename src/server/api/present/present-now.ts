@@ -1,8 +1,8 @@
+import type { AccountRow, LandedRow, Now, RunningRow, Vitals, WaitingRow } from '../../../client/schema/now.ts';
 import { nextUtcMidnight, utcDay } from '../../../core/cadence/utc-day.ts';
 import type { Issue } from '../../../core/issue/issue.ts';
+import { timeText } from '../../../core/text/time-text.ts';
 import type { ReadModel, RunningView } from '../../../orchestrator/view/read-model.ts';
-import type { AccountRow, LandedRow, Now, RunningRow, Vitals, WaitingRow } from '../schema/now.ts';
-import { timeText } from '../time-text.ts';
 import { needsYou, problemsOf } from './needs-you.ts';
 import { presentUsage } from './present-usage.ts';
 import { rowName } from './row-name.ts';
@@ -23,7 +23,7 @@ export function presentNow(project: string, model: ReadModel): Now {
   };
 }
 
-function runningRow({ issue, usage, warnings, ...run }: RunningView): RunningRow {
+export function runningRow({ issue, usage, warnings, ...run }: RunningView): RunningRow {
   return {
     key: run.runId,
     issue_id: issue.id,
@@ -105,7 +105,13 @@ export function landedSince(
     }));
 }
 
-function accountRow({ backend, name: account, parked, waitsFor, windows }: ReadModel['accounts'][number]): AccountRow {
+export function accountRow({
+  backend,
+  name: account,
+  parked,
+  waitsFor,
+  windows,
+}: ReadModel['accounts'][number]): AccountRow {
   return {
     key: `${backend}/${account}`,
     backend,

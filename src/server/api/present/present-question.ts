@@ -1,19 +1,49 @@
+import type { Question } from '../../../client/schema/question.ts';
+import { certainTime, timeText } from '../../../core/text/time-text.ts';
 import type { ReadModel } from '../../../orchestrator/view/read-model.ts';
 import type { StoredQuestion } from '../../../store/tables/questions.ts';
-import type { Question } from '../schema/question.ts';
-import { timeText } from '../time-text.ts';
-import { certainTime } from './certain-time.ts';
+import type { ApiProject } from '../api-project.ts';
 import { presentAuthor } from './present-command.ts';
 
-/** A question as every answer has it; the read model knows whether somebody waits for it just now. */
-export function presentQuestion(stored: StoredQuestion, { questions }: Pick<ReadModel, 'questions'>): Question {
-  const { given, closedAt } = stored;
-  const isOpen = given === null && closedAt === null;
-  const waiting = isOpen ? questions.find(({ id }) => id === stored.id) : undefined;
+/** Questions as every answer has them; the read model knows whether an agent waits for one just now. */
+export function presentQuestions(
+  questions: readonly StoredQuestion[],
+  { tables }: { readonly tables: { readonly runs: Pick<ApiProject['tables']['runs'], 'read'> } },
+  { questions: waiting }: Pick<ReadModel, 'questions'>,
+): Promise<Question[]> {
+  return Promise.all(
+    questions.map(async (stored) => {
+      const until = isOpen(stored) ? (waiting.find(({ id }) => id === stored.id)?.until ?? null) : null;
+      const isWaiting = isOpen(stored) && until === null;
+      const run = isWaiting ? await tables.runs.read(stored.runId) : null;
+      return presentQuestion(stored, until, (run?.finish ?? null) !== null);
+    }),
+  );
+}
+
+function presentQuestion(stored: StoredQuestion, waitsUntil: number | null, hasRunEnded: boolean): Question {
+  const { question, given } = stored;
+  const state = isOpen(stored) ? 'open' : given === null ? 'closed' : 'answered';
+  const open = waitsUntil !== null ? 'agent_waits' : hasRunEnded ? 'run_ended' : 'unattended';
   return {
-    ...presentAsked(stored),
-    state: isOpen ? 'open' : given === null ? 'closed' : 'answered',
-    waits_until: timeText(waiting?.until ?? null),
+    id: stored.id,
+    issue_id: stored.issueId,
+    issue_identifier: stored.identifier,
+    run_id: stored.runId,
+    kind: question.kind,
+    text: question.text,
+    detail: question.detail,
+    fields: question.fields.map(({ name, label, options, allowsOther, isSecret }) => ({
+      name,
+      label,
+      options: [...options],
+      allows_other: allowsOther,
+      is_secret: isSecret,
+    })),
+    asked_at: certainTime(stored.askedAt),
+    state,
+    standing: state === 'open' ? open : state,
+    waits_until: timeText(waitsUntil),
     answer:
       given === null
         ? null
@@ -24,24 +54,10 @@ export function presentQuestion(stored: StoredQuestion, { questions }: Pick<Read
             author: presentAuthor(given.author),
             delivered_to: stored.deliveredTo,
           },
+    closed_at: timeText(stored.closedAt),
   };
 }
 
-type Asked = Omit<Question, 'state' | 'waits_until' | 'answer'>;
-
-/** What was asked, whatever became of it. */
-export function presentAsked({ question, ...stored }: StoredQuestion): Asked {
-  return {
-    id: stored.id,
-    issue_id: stored.issueId,
-    issue_identifier: stored.identifier,
-    run_id: stored.runId,
-    kind: question.kind,
-    text: question.text,
-    detail: question.detail,
-    fields: question.fields.map(({ name, label, options, allowsOther, isSecret }) => ({
-      ...{ name, label, options: [...options], allows_other: allowsOther, is_secret: isSecret },
-    })),
-    asked_at: certainTime(stored.askedAt),
-  };
+export function isOpen({ given, closedAt }: Pick<StoredQuestion, 'given' | 'closedAt'>): boolean {
+  return given === null && closedAt === null;
 }

@@ -1,8 +1,8 @@
+import type { IssueSummary } from '../../../client/schema/issue.ts';
+import type { Queue } from '../../../client/schema/system.ts';
 import { inDispatchOrder } from '../../../core/dispatch/dispatch-order.ts';
+import { timeText } from '../../../core/text/time-text.ts';
 import type { ReadModel, RetryingView } from '../../../orchestrator/view/read-model.ts';
-import type { IssueSummary } from '../schema/issue.ts';
-import type { Queue } from '../schema/system.ts';
-import { timeText } from '../time-text.ts';
 import { activitiesOf } from './issue-activity.ts';
 import { presentTrackerIssue } from './present-issue.ts';
 

@@ -1,9 +1,8 @@
+import type { Run, RunEvent } from '../../../client/schema/run.ts';
 import { deliveryText, evidenceText } from '../../../core/run/run-evidence.ts';
+import { certainTime, timeText } from '../../../core/text/time-text.ts';
 import type { RunEventLine } from '../../../store/tables/run-events.ts';
 import type { RunRecord } from '../../../store/tables/runs.ts';
-import type { Run, RunEvent } from '../schema/run.ts';
-import { timeText } from '../time-text.ts';
-import { certainTime } from './certain-time.ts';
 import { presentUsage } from './present-usage.ts';
 
 /** A run as every answer has it. */
@@ -39,8 +38,17 @@ export function presentRun(run: RunRecord): Run {
             text: evidenceText(evidence),
             changed: evidence.changed,
             git: evidence.git === null ? null : { ...evidence.git },
+            delivery: evidence.delivery === undefined ? null : { ...evidence.delivery },
           },
     delivery: evidence?.delivery === undefined ? null : deliveryText(evidence.delivery, isGone),
+    removal:
+      removal === null
+        ? null
+        : {
+            at: certainTime(removal.at),
+            kept_because: removal.keptBecause,
+            saved: removal.saved.map((work) => ({ ...work })),
+          },
   };
 }
 

@@ -1,8 +1,8 @@
+import type { SymphonyIssue, SymphonyState } from '../../../client/schema/symphony.ts';
 import { isAboutSlots } from '../../../core/dispatch/eligibility.ts';
+import { timeText } from '../../../core/text/time-text.ts';
 import type { Hold } from '../../../orchestrator/claims/claim.ts';
 import type { ReadModel, RetryingView, RunningView } from '../../../orchestrator/view/read-model.ts';
-import type { SymphonyIssue, SymphonyState } from '../schema/symphony.ts';
-import { timeText } from '../time-text.ts';
 
 /** What is left of the last run of an issue that waits, by the issue's id. */
 export type LastRuns = ReadonlyMap<

@@ -1,5 +1,5 @@
-import type { Span } from '../schema/run.ts';
-import { certainTime } from './certain-time.ts';
+import type { Span } from '../../../client/schema/run.ts';
+import { certainTime } from '../../../core/text/time-text.ts';
 import type { TranscriptEvent } from './transcript-payloads.ts';
 
 /** What an agent did by itself, such as a command: some agents tell its beginning, its end and how long it took. */

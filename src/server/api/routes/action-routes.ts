@@ -1,10 +1,11 @@
 import { z } from 'zod';
+import { commandAnswer, commandForAll, commandRequest, commandsOfAll } from '../../../client/schema/command.ts';
+import { storeChange, storeChangeAnswer } from '../../../client/schema/status.ts';
 import type { Command } from '../../../store/tables/commands.ts';
 import type { ApiProject, ApiProjects } from '../api-project.ts';
 import { noProject } from '../api-refusal.ts';
 import { presentCommand } from '../present/present-command.ts';
 import { type Route, route } from '../route.ts';
-import { commandAnswer, commandForAll, commandRequest, commandsOfAll } from '../schema/command.ts';
 import type { EventStream } from '../stream/event-stream.ts';
 import { findIssue } from './find-issue.ts';
 
@@ -15,7 +16,7 @@ export interface ActionParts {
 }
 
 /**
- * Everything that changes something. There is one address for it, as there is one door behind it: a command is written
+ * Everything that changes something. There is one address for it, as there is one queue behind it: a command is written
  * down with its author, carried out once and in order, and answered. Asked again with the same key it is the same one.
  */
 export function actionRoutes({ projects, stream }: ActionParts): Route[] {
@@ -34,6 +35,22 @@ export function actionRoutes({ projects, stream }: ActionParts): Route[] {
         const { command, facts } = await project.submit(body, caller.author);
         await tellIssue(stream, project, command, facts);
         return { command: presentCommand(command, facts) };
+      },
+    }),
+    route({
+      method: 'POST',
+      path: '/api/v1/projects/:project/store-changes',
+      scope: 'operate',
+      summary:
+        'Says that another program wrote to the store, or restored a backup into it: the daemon reads it again now.',
+      params: z.object({ project: z.string() }),
+      body: storeChange,
+      answer: storeChangeAnswer,
+      handle: ({ params, body }) => {
+        const project = projects.find(params.project);
+        if (project === null) return noProject(projects);
+        project.storeChanged(body.change);
+        return { accepted: true };
       },
     }),
     route({

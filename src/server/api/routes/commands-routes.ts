@@ -1,8 +1,8 @@
 import { z } from 'zod';
+import { commandList } from '../../../client/schema/command.ts';
 import type { ApiProject } from '../api-project.ts';
 import { presentCommand } from '../present/present-command.ts';
 import type { Route } from '../route.ts';
-import { commandList } from '../schema/command.ts';
 import { inProject, type ReadParts } from './in-project.ts';
 
 const query = z.object({ limit: z.coerce.number().int().min(1).max(500).default(100) });

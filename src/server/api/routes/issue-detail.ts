@@ -1,20 +1,20 @@
+import type { IssueDetail } from '../../../client/schema/issue.ts';
+import type { Project } from '../../../client/schema/system.ts';
 import type { Clock } from '../../../clock/clock.ts';
 import type { CommandKind } from '../../../core/command/command.ts';
 import { normalizeState } from '../../../core/issue/issue.ts';
+import { certainTime } from '../../../core/text/time-text.ts';
 import type { ReadModel } from '../../../orchestrator/view/read-model.ts';
 import type { ApiProject } from '../api-project.ts';
-import { certainTime } from '../present/certain-time.ts';
 import { actionsOf } from '../present/issue-actions.ts';
 import { activitiesOf } from '../present/issue-activity.ts';
 import { issueHistory } from '../present/issue-history.ts';
 import { presentAuthor } from '../present/present-command.ts';
 import { explainIssue } from '../present/present-explanation.ts';
 import type { IssueFacts } from '../present/present-issue.ts';
-import { presentQuestion } from '../present/present-question.ts';
+import { presentQuestions } from '../present/present-question.ts';
 import { presentRun } from '../present/present-run.ts';
 import { presentUsage } from '../present/present-usage.ts';
-import type { IssueDetail } from '../schema/issue.ts';
-import type { Project } from '../schema/system.ts';
 import { findIssue } from './find-issue.ts';
 
 const runsShown = 20;
@@ -57,7 +57,7 @@ export async function issueDetail(project: ApiProject, reference: string, clock:
     actions: actionsOf(facts, model, { hasBoard: described.has_board, stateKind: stateKindOf(facts, described) }),
     held: heldOf(model, id),
     retry,
-    questions: questions.map((question) => presentQuestion(question, model)),
+    questions: await presentQuestions(questions, project, model),
     runs: runs.map(presentRun),
     history: issueHistory({ issue: facts, board, commands, questions }),
     comments: comments

@@ -1,12 +1,13 @@
 import { z } from 'zod';
+import { explainedIssue, issueDetail as issueDetailSchema, issueList } from '../../../client/schema/issue.ts';
+import { diff } from '../../../client/schema/run.ts';
 import { normalizeLabels } from '../../../core/issue/issue.ts';
 import { issueNotFound } from '../api-refusal.ts';
 import type { IssueFilter } from '../present/issue-filter.ts';
 import { pageMark } from '../present/page-mark.ts';
+import { explained } from '../present/present-explanation.ts';
 import { summaryOf } from '../present/present-issue.ts';
 import type { Route } from '../route.ts';
-import { issueDetail as issueDetailSchema, issueList } from '../schema/issue.ts';
-import { diff } from '../schema/run.ts';
 import { findIssueId } from './find-issue.ts';
 import { inProject, type ReadParts, unfit } from './in-project.ts';
 import { issueDetail } from './issue-detail.ts';
@@ -51,6 +52,14 @@ export function issuesRoutes(parts: ReadParts): Route[] {
       answer: issueDetailSchema,
       isCostly: true,
       handle: async (project, { params: { issue } }) => (await issueDetail(project, issue, clock)) ?? issueNotFound(),
+    }),
+    inProject(parts, {
+      path: '/issues/:issue/explanation',
+      summary: 'Why an issue starts or does not, gate by gate, as the next decision would find it.',
+      params: { issue: z.string().trim().min(1).max(500) },
+      answer: explainedIssue,
+      isCostly: true,
+      handle: (project, { params: { issue } }) => explained(project, issue, clock),
     }),
     inProject(parts, {
       path: '/issues/:issue/diff',

@@ -1,8 +1,13 @@
+import { now } from '../../../client/schema/now.ts';
+import { status } from '../../../client/schema/status.ts';
+import { projectList } from '../../../client/schema/system.ts';
 import { presentNow } from '../present/present-now.ts';
+import { presentStatus } from '../present/present-status.ts';
 import { type Route, route } from '../route.ts';
-import { now } from '../schema/now.ts';
-import { projectList } from '../schema/system.ts';
 import { inProject, type ReadParts } from './in-project.ts';
+
+/** Commands that wait are counted up to this. */
+const mostCounted = 100;
 
 /** The projects of this Baton, and what is going on in one. */
 export function projectsRoutes(parts: ReadParts): Route[] {
@@ -19,6 +24,15 @@ export function projectsRoutes(parts: ReadParts): Route[] {
       summary: 'What is going on in a project at this instant.',
       answer: now,
       handle: (project) => presentNow(project.name, project.read()),
+    }),
+    inProject(parts, {
+      path: '/status',
+      summary: 'The same for programs: everything that the daemon knows of a project at this instant.',
+      answer: status,
+      handle: async (project) => {
+        const waiting = await project.tables.commands.waiting(project.id, mostCounted);
+        return presentStatus(project.read(), { api: project.dashboardUrl, waitingCommands: waiting.length });
+      },
     }),
   ];
 }

@@ -1,12 +1,17 @@
 import { z } from 'zod';
-import { presentQuestion } from '../present/present-question.ts';
+import { questionAnswer, questionList } from '../../../client/schema/question.ts';
+import { presentQuestions } from '../present/present-question.ts';
 import type { Route } from '../route.ts';
-import { questionList } from '../schema/question.ts';
+import { findQuestion } from './find-question.ts';
 import { inProject, type ReadParts } from './in-project.ts';
 
-const query = z.object({ limit: z.coerce.number().int().min(1).max(500).default(50) });
+const query = z.object({
+  limit: z.coerce.number().int().min(1).max(500).default(50),
+  /** `open`: those alone. `latest`: the newest, whatever became of them. */
+  which: z.enum(['open', 'latest']).optional(),
+});
 
-/** What agents ask people: all that is open, oldest first, then the latest of the others. */
+/** What agents ask people. */
 export function questionsRoutes(parts: ReadParts): Route[] {
   return [
     inProject(parts, {
@@ -14,17 +19,25 @@ export function questionsRoutes(parts: ReadParts): Route[] {
       summary: 'What agents ask: all that is open, the oldest first, then the latest that are answered or closed.',
       query,
       answer: questionList,
-      handle: async (project, { query: { limit } }) => {
+      handle: async (project, { query: { limit, which } }) => {
         const { tables, id } = project;
-        const open = await tables.questions.open(id);
-        const latest = await tables.questions.list(id, { limit });
+        const open = which === 'latest' ? [] : await tables.questions.open(id);
+        const latest = which === 'open' ? [] : await tables.questions.list(id, { limit });
         const isOpen = new Set(open.map((question) => question.id));
-        const model = project.read();
-        return {
-          questions: [...open, ...latest.filter((question) => !isOpen.has(question.id))].map((question) =>
-            presentQuestion(question, model),
-          ),
-        };
+        const found = [...open, ...latest.filter((question) => !isOpen.has(question.id))];
+        return { questions: await presentQuestions(found, project, project.read()) };
+      },
+    }),
+    inProject(parts, {
+      path: '/questions/:question',
+      summary: 'One question: by its id, the beginning of it, or the issue that asks it.',
+      params: { question: z.string().max(500) },
+      answer: questionAnswer,
+      handle: async (project, { params: { question } }) => {
+        const found = await findQuestion(project.tables.questions, project.id, question);
+        const [presented] = await presentQuestions([found], project, project.read());
+        // There is one for each that was found.
+        return { question: presented as NonNullable<typeof presented> };
       },
     }),
   ];

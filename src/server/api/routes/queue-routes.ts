@@ -1,6 +1,6 @@
+import { queue } from '../../../client/schema/system.ts';
 import { presentQueue } from '../present/present-queue.ts';
 import type { Route } from '../route.ts';
-import { queue } from '../schema/system.ts';
 import { inProject, type ReadParts } from './in-project.ts';
 
 export function queueRoutes(parts: ReadParts): Route[] {

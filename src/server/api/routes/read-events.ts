@@ -1,8 +1,8 @@
+import type { RunEvent } from '../../../client/schema/run.ts';
 import type { RunEventLine } from '../../../store/tables/run-events.ts';
 import type { ApiProject } from '../api-project.ts';
 import { presentRunEvent } from '../present/present-run.ts';
 import { payloadOf, transcriptEvents } from '../present/transcript-payloads.ts';
-import type { RunEvent } from '../schema/run.ts';
 
 export interface EventsQuery {
   /** Forwards: those after this number. Backwards: those before it; missing: from the end. */

@@ -1,8 +1,8 @@
 import { z } from 'zod';
+import type { Prompt } from '../../../client/schema/run.ts';
+import { certainTime } from '../../../core/text/time-text.ts';
 import type { ApiProject } from '../api-project.ts';
-import { certainTime } from '../present/certain-time.ts';
 import { type TranscriptEvent, transcriptEvents } from '../present/transcript-payloads.ts';
-import type { Prompt } from '../schema/run.ts';
 
 /** So many pieces of prompts are read: the first one says most, and each is looked for in a file. */
 const mostPieces = 40;

@@ -1,9 +1,9 @@
+import type { RunDetail } from '../../../client/schema/run.ts';
 import type { RunEventLine } from '../../../store/tables/run-events.ts';
 import type { RunRecord } from '../../../store/tables/runs.ts';
 import type { ApiProject } from '../api-project.ts';
 import { runSpans, spanEvents } from '../present/run-spans.ts';
 import { type TranscriptEvent, transcriptEvents } from '../present/transcript-payloads.ts';
-import type { RunDetail } from '../schema/run.ts';
 
 /** So many spans are told: of more, the first and the last. */
 const mostSpans = 500;

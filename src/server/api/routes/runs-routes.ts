@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { type Diff, diff, prompt, runDetail, runEventList, runList } from '../../../client/schema/run.ts';
 import { BatonError } from '../../../core/baton-error.ts';
 import type { RunRecord } from '../../../store/tables/runs.ts';
 import type { ApiProject } from '../api-project.ts';
@@ -6,12 +7,14 @@ import { issueNotFound } from '../api-refusal.ts';
 import { pageMark } from '../present/page-mark.ts';
 import { presentRun } from '../present/present-run.ts';
 import type { Route } from '../route.ts';
-import { type Diff, diff, prompt, runDetail, runEventList, runList } from '../schema/run.ts';
 import { findIssueId } from './find-issue.ts';
 import { inProject, type ReadParts } from './in-project.ts';
 import { readEvents } from './read-events.ts';
 import { readPrompt } from './read-prompt.ts';
 import { readSpans } from './read-spans.ts';
+
+/** So many of the newest runs are searched for the beginning of an id. */
+const runsSearched = 1_000;
 
 const mark = pageMark(z.object({ seq: z.int(), runId: z.string() }));
 
@@ -68,9 +71,10 @@ export function runsRoutes(parts: ReadParts): Route[] {
       answer: runEventList,
       isCostly: ({ whole }) => whole === '1',
       handle: async (project, { params: asked, query: { after, limit, whole, direction } }) => {
-        const { runId } = await findRun(project, asked.run);
+        // Read before the events are: those of an ended run are then complete.
+        const { runId, finish } = await findRun(project, asked.run);
         const wanted = { after, limit, isWhole: whole === '1', isBackwards: direction === 'backwards' };
-        return readEvents(project, runId, wanted);
+        return { ...(await readEvents(project, runId, wanted)), run_ended: finish !== null };
       },
     }),
     inProject(parts, {
@@ -101,10 +105,23 @@ const goneOn: Diff = {
   why_none: 'A later run has worked in this workspace; what is there now is in the diff of the issue.',
 };
 
-async function findRun({ tables, id }: ApiProject, runId: string): Promise<RunRecord> {
-  const run = await tables.runs.read(runId);
-  if (run !== null && run.project === id) return run;
-  throw new BatonError('run_not_found', 'There is no such run in this project.');
+/** A run by its id, the newest of an issue by the issue's name, or the one run whose id begins like this. */
+async function findRun({ tables: { runs }, id }: ApiProject, reference: string): Promise<RunRecord> {
+  const exact = await runs.read(reference);
+  if (exact !== null && exact.project === id) return exact;
+  const ofIssue = await runs.latestNamed(id, reference);
+  if (ofIssue !== null) return ofIssue;
+  const recent = reference === '' ? [] : await runs.list(id, { limit: runsSearched });
+  const begun = recent.filter(({ runId }) => runId.startsWith(reference.toLowerCase()));
+  const [found] = begun;
+  if (begun.length > 1) {
+    throw new BatonError('run_not_found', `${begun.length} runs begin with "${reference}".`, {
+      nextStep: 'Write more of the id.',
+      details: { runs: begun.map(({ runId }) => runId) },
+    });
+  }
+  if (found !== undefined) return found;
+  throw new BatonError('run_not_found', `There is no run "${reference}", and no run of an issue of that name.`);
 }
 
 function placeOf({ seq, runId }: RunRecord): { seq: number; runId: string } {

@@ -1,12 +1,12 @@
 import { z } from 'zod';
+import { type Found, found } from '../../../client/schema/system.ts';
 import { sleep } from '../../../clock/clock.ts';
+import { certainTime } from '../../../core/text/time-text.ts';
 import type { ApiProject } from '../api-project.ts';
-import { certainTime } from '../present/certain-time.ts';
 import { excerptOf } from '../present/excerpt.ts';
 import { textsOf } from '../present/issue-filter.ts';
 import type { IssueFacts } from '../present/present-issue.ts';
 import type { Route } from '../route.ts';
-import { type Found, found } from '../schema/system.ts';
 import { inProject, type ReadParts } from './in-project.ts';
 import { listIssues } from './list-issues.ts';
 

@@ -1,5 +1,7 @@
 import { z } from 'zod';
+import { symphonyIssue, symphonyNoState, symphonyRefresh, symphonyState } from '../../../client/schema/symphony.ts';
 import type { Clock } from '../../../clock/clock.ts';
+import { timeText } from '../../../core/text/time-text.ts';
 import type { ReadModel } from '../../../orchestrator/view/read-model.ts';
 import { refuse } from '../../refusal.ts';
 import { symphonyTexts } from '../../symphony-fixed-texts.ts';
@@ -13,8 +15,6 @@ import {
   type SymphonyFacts,
 } from '../present/present-symphony.ts';
 import { type Route, route } from '../route.ts';
-import { symphonyIssue, symphonyNoState, symphonyRefresh, symphonyState } from '../schema/symphony.ts';
-import { timeText } from '../time-text.ts';
 
 /** Words below `/api/v1/` that are no issue, whatever an issue is called; `/projects/P/issues/ID` reaches that one too. */
 const reservedWords: ReadonlySet<string> = new Set(['state', 'refresh', 'events', 'projects', 'openapi.json']);

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { presentJob } from '../present/present-job.ts';
+import { configuration, health, jobList, requestReport, salvage } from '../../../client/schema/system.ts';
+import { presentJobs } from '../present/present-job.ts';
 import type { Route } from '../route.ts';
-import { configuration, health, jobList, requestReport, salvage } from '../schema/system.ts';
 import { inProject, type ReadParts } from './in-project.ts';
 
 /** Counts by minute are kept for seven days. */
@@ -14,7 +14,7 @@ export function systemRoutes(parts: ReadParts): Route[] {
       path: '/jobs',
       summary: 'The jobs of the daemon: when each ran, what came of it, and when it is due.',
       answer: jobList,
-      handle: (project) => ({ jobs: project.read().jobs.map(presentJob) }),
+      handle: presentJobs,
     }),
     inProject(parts, {
       path: '/requests',

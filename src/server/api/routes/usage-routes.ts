@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { usageReport } from '../../../client/schema/system.ts';
 import { utcDay } from '../../../core/cadence/utc-day.ts';
 import type { UsageOfIssue, UsageSum } from '../../../store/tables/usage.ts';
 import type { ApiProject } from '../api-project.ts';
@@ -6,7 +7,6 @@ import { activitiesOf } from '../present/issue-activity.ts';
 import { presentUsage } from '../present/present-usage.ts';
 import { seenIssues } from '../present/seen-issues.ts';
 import type { Route } from '../route.ts';
-import { usageReport } from '../schema/system.ts';
 import { inProject, type ReadParts, unfit } from './in-project.ts';
 
 const dayMs = 24 * 3_600_000;

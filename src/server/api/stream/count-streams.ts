@@ -18,12 +18,12 @@ export function countStreams(identify: Identify, wished: Partial<StreamLimits> =
   const open = new Map<ServerResponse, string>();
   return async (request, bindings) => {
     const caller = await identify(request, bindings);
-    if (caller instanceof Response || bindings === undefined) return caller;
+    const outgoing = bindings?.outgoing;
+    if (caller instanceof Response || outgoing === undefined) return caller;
     const key = callerKey(caller);
     const own = [...open.values()].filter((each) => each === key).length;
     const isFull = open.size >= most || own >= (caller.author.kind === 'run' ? mostOfRuns : mostOfOne);
     if (isFull) return tooMany({ 'retry-after': '5' });
-    const { outgoing } = bindings;
     open.set(outgoing, key);
     outgoing.once('close', () => open.delete(outgoing));
     return caller;

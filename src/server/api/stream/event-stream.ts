@@ -1,11 +1,11 @@
+import type { StreamEventName } from '../../../client/schema/event.ts';
+import type { RunEvent } from '../../../client/schema/run.ts';
 import type { Chance } from '../../../clock/chance.ts';
 import type { Clock, Timer } from '../../../clock/clock.ts';
 import type { Logger } from '../../../core/logger.ts';
+import { timeText } from '../../../core/text/time-text.ts';
 import type { ApiProject, ApiProjects } from '../api-project.ts';
 import { presentNow } from '../present/present-now.ts';
-import type { StreamEventName } from '../schema/event.ts';
-import type { RunEvent } from '../schema/run.ts';
-import { timeText } from '../time-text.ts';
 import { FrameRing } from './frame-ring.ts';
 import { Rounds } from './rounds.ts';
 import { patchText, snapshotText, type ToldProject, toldOf } from './row-book.ts';

@@ -1,4 +1,4 @@
-import { type Now, type RowList, rowLists } from '../schema/now.ts';
+import { type Now, type RowList, rowLists } from '../../../client/schema/now.ts';
 
 /** What listeners were last told of a project: each row as the text that was sent. */
 export interface ToldProject {

@@ -1,8 +1,8 @@
 // Listens to `GET /api/v1/events` many times over, in a process of its own (`listening.ts` starts it and says what is asked
 // and told). What each listener knows is kept row by row, as a dashboard does it; texts that all of them hear are parsed once.
 import { type ClientRequest, get, type IncomingMessage } from 'node:http';
-import type { Patch } from '../../../../src/server/api/schema/event.ts';
-import { type Now, rowLists } from '../../../../src/server/api/schema/now.ts';
+import type { Patch } from '../../../../src/client/schema/event.ts';
+import { type Now, rowLists } from '../../../../src/client/schema/now.ts';
 import type { ListenersReport, OpenListeners, ToldListener } from './listening.ts';
 
 class Heard {

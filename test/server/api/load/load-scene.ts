@@ -78,7 +78,7 @@ export class LoadScene implements AsyncDisposable {
       // Each address is somebody else.
       identify: async (_, bindings) => ({
         scopes: new Set(['read'] as const),
-        author: { kind: 'person', name: bindings?.incoming.socket.remoteAddress ?? 'me' },
+        author: { kind: 'person', name: bindings?.incoming?.socket.remoteAddress ?? 'me' },
       }),
     });
     const listener = opened.use(await openListener({ ...net, host: '127.0.0.1', port: 0 }));
@@ -335,7 +335,8 @@ function projectOf({
       resumeCommand: nothing,
       diff: nothing,
     },
-    ...{ configuration: nothing, health: nothing, requests: nothing, salvage: nothing },
+    ...{ configuration: nothing, health: nothing, requests: nothing, salvage: nothing, storeChanged: nothing },
+    ...{ owner: null, dashboardUrl: null, polling: nothing },
   };
 }
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { author, count, nextPage, reason, text, textOrNone, time, timeOrNone, usage } from './common.ts';
+import { author, count, issueName, nextPage, reason, text, textOrNone, time, timeOrNone, usage } from './common.ts';
 import { question } from './question.ts';
 import { run } from './run.ts';
 
@@ -36,6 +36,9 @@ export const explanation = z.object({
   /** What happens next, as a sentence. */
   next: text,
 });
+
+/** The same with the issue it is about. */
+export const explainedIssue = explanation.extend({ ...issueName.shape, title: text, state: text });
 
 export const historyEntry = z.object({
   at: time,
@@ -79,6 +82,7 @@ export type IssueSummary = z.output<typeof issueSummary>;
 export type IssueDetail = z.output<typeof issueDetail>;
 export type IssueList = z.output<typeof issueList>;
 export type Explanation = z.output<typeof explanation>;
+export type ExplainedIssue = z.output<typeof explainedIssue>;
 export type HistoryEntry = z.output<typeof historyEntry>;
 export type Comment = z.output<typeof comment>;
 export type Move = z.output<typeof move>;

@@ -21,13 +21,20 @@ export const question = issueName.extend({
   asked_at: time,
   /** Open: nobody answered yet, and somebody should. */
   state: z.enum(['open', 'answered', 'closed']),
+  /**
+   * The same in more detail. `agent_waits`: its agent is alive and waits until `waits_until`. `run_ended`: an answer lets
+   * the issue go on. `unattended`: its run has no end yet and no agent waits; an answer is kept for the next run.
+   */
+  standing: z.enum(['agent_waits', 'run_ended', 'unattended', 'answered', 'closed']),
   /** Until when a live agent waits; null where none does, and the answer is for the next run. */
   waits_until: timeOrNone,
   answer: z
     .object({ decision: text, values: z.record(text, text), at: time, author, delivered_to: textOrNone })
     .nullable(),
+  closed_at: timeOrNone,
 });
 
+export const questionAnswer = z.object({ question });
 export const questionList = z.object({ questions: z.array(question) });
 
 export type Question = z.output<typeof question>;

@@ -1,11 +1,7 @@
-import { BatonError } from '../../core/baton-error.ts';
-import { isMeantBy } from '../../core/issue/issue.ts';
-import type { Workplace, WorkplaceFlags } from '../../daemon/workplace.ts';
-import type { StoredQuestion } from '../../store/tables/questions.ts';
-
-export interface AskFlags extends WorkplaceFlags {
-  readonly json?: boolean;
-}
+import { BatonError } from '../../../core/baton-error.ts';
+import { isMeantBy } from '../../../core/issue/issue.ts';
+import type { Store } from '../../../store/store.ts';
+import type { StoredQuestion } from '../../../store/tables/questions.ts';
 
 /** A few letters may be the name of an issue that asks nothing any more: they must not answer for another. */
 const shortestBeginning = 8;
@@ -17,22 +13,23 @@ const mostLooked = 1_000;
  * there is none that is meant, the newest of those that are over.
  */
 export async function findQuestion(
-  { store, project }: Pick<Workplace, 'store' | 'project'>,
+  questions: Pick<Store['questions'], 'read' | 'open' | 'list'>,
+  project: string,
   reference: string,
 ): Promise<StoredQuestion> {
   const wanted = reference.trim();
-  const exact = wanted === '' ? null : await store.questions.read(wanted.toLowerCase());
-  if (exact !== null && exact.project === project.id) return exact;
-  const open = await store.questions.open(project.id);
+  const exact = wanted === '' ? null : await questions.read(wanted.toLowerCase());
+  if (exact !== null && exact.project === project) return exact;
+  const open = await questions.open(project);
   const found = theOne(open.filter(isOfIssue(wanted)), wanted) ?? theOne(open.filter(beginsWith(wanted)), wanted);
   if (found !== null) return found;
-  const all = await store.questions.list(project.id, { limit: mostLooked });
+  const all = await questions.list(project, { limit: mostLooked });
   const past = all.find(isOfIssue(wanted)) ?? theOne(all.filter(beginsWith(wanted)), wanted);
   if (past !== null) return past;
   throw new BatonError('question_not_found', `There is no question "${wanted}", and none of an issue of that name.`);
 }
 
-/** Null when there is none; of several nobody can tell which one is meant. */
+/** Null when there is none; with several it is not clear which one is meant. */
 function theOne(found: readonly StoredQuestion[], wanted: string): StoredQuestion | null {
   if (found.length <= 1) return found[0] ?? null;
   throw new BatonError('question_not_found', `${found.length} questions are meant by "${wanted}".`, {

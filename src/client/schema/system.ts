@@ -31,8 +31,10 @@ export const queue = z.object({
 export const job = z.object({
   name: text,
   kind: z.enum(['local', 'remote']),
+  /** Null where it goes by the polling mode, and no daemon says which that is. */
   interval_ms: count.nullable(),
-  is_running: z.boolean(),
+  /** Null where no daemon says so. */
+  is_running: z.boolean().nullable(),
   last_run_at: timeOrNone,
   outcome: z.enum(['ok', 'failed']).nullable(),
   duration_ms: z.number().nullable(),
@@ -41,13 +43,33 @@ export const job = z.object({
   next_due_at: timeOrNone,
   late_ms: z.number(),
 });
-export const jobList = z.object({ jobs: z.array(job) });
+/** A job in the store: of one daemon, or with an empty `owner` one that any daemon does for all. */
+const ownedJob = job.extend({ owner: textOrNone, description: text });
+export const jobList = z.object({
+  polling_mode: text,
+  /** One row for each job of this daemon. */
+  jobs: z.array(ownedJob),
+  /** The jobs of other daemons on the same store. */
+  other_daemons: z.array(ownedJob),
+});
+
+const allowance = z.union([z.number(), z.record(text, z.number())]).nullable();
+const amounts = {
+  requests: count,
+  failed: count,
+  bytes: count,
+  /** Null where nothing was sent. */
+  mean_latency_ms: z.number().nullable(),
+};
 
 export const requestReport = z.object({
   hours: count,
+  budget: z.object({ requests_per_hour: allowance, requests_per_day: allowance }),
   providers: z.array(
     z.object({
       provider: text,
+      ...amounts,
+      budgets: z.array(z.object({ name: text, limit: z.number(), used: count, per_cent: z.number(), step: text })),
       last_hour: count,
       today: count,
       rate_per_hour: z.number(),
@@ -66,9 +88,7 @@ export const requestReport = z.object({
       job: text,
       cause: text,
       route: text,
-      requests: count,
-      failed: count,
-      bytes: count,
+      ...amounts,
       mean_latency_ms: z.number(),
     }),
   ),
@@ -94,6 +114,14 @@ export const configuration = z.object({
   warnings: z.array(reason),
 });
 
+export const finding = z.object({
+  code: text,
+  issue_id: textOrNone,
+  issue_identifier: textOrNone,
+  text,
+  since: timeOrNone,
+});
+
 export const health = z.object({
   version: text,
   started_at: time,
@@ -110,9 +138,7 @@ export const health = z.object({
   loop_delay_ms: z.object({ p50: z.number(), p99: z.number(), max: z.number() }),
   memory_mb: z.number(),
   store: z.object({ engine: z.enum(['sqlite', 'postgres']) }),
-  findings: z.array(
-    z.object({ code: text, issue_id: textOrNone, issue_identifier: textOrNone, text, since: timeOrNone }),
-  ),
+  findings: z.array(finding),
 });
 
 export const salvage = z.object({
@@ -147,6 +173,8 @@ export const found = z.object({
 export type Project = z.output<typeof project>;
 export type Queue = z.output<typeof queue>;
 export type Job = z.output<typeof job>;
+export type OwnedJob = z.output<typeof ownedJob>;
+export type Finding = z.output<typeof finding>;
 export type RequestReport = z.output<typeof requestReport>;
 export type UsageReport = z.output<typeof usageReport>;
 export type Configuration = z.output<typeof configuration>;

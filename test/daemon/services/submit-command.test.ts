@@ -1,21 +1,23 @@
 import { describe, expect, it } from 'vitest';
+import type { CommandRequest } from '../../../src/client/schema/command.ts';
 import { commandKinds } from '../../../src/core/command/command.ts';
-import { refused } from '../../../src/core/command/command-answers.ts';
-import { type SubmitParts, submitFor } from '../../../src/daemon/services/submit-for.ts';
-import type { CommandRequest } from '../../../src/server/api/schema/command.ts';
+import { done, refused } from '../../../src/core/command/command-answers.ts';
+import { type SubmitParts, submitCommand } from '../../../src/daemon/services/submit-command.ts';
 import { scratchStore } from '../../fake/scratch-store.ts';
+import { seededChance } from '../../fake/seeded-chance.ts';
+import { settings } from '../../fake/settings.ts';
 import { SimulatedClock } from '../../fake/simulated-clock.ts';
 
 /** The real store, and a daemon that refuses everything it is asked, in these words. */
 async function staged(text: string) {
-  const store = await scratchStore(new SimulatedClock());
+  const clock = new SimulatedClock();
+  const store = await scratchStore(clock);
   const project = (await store.projects.ensure('test', 0)).id;
-  const refuseAll = async (): Promise<void> => {
-    for (const { id } of await store.commands.waiting(project, 99))
-      await store.commands.finish(id, { at: 1, ...refused('not_paused', text, { because: 'of this' }) });
+  const parts: SubmitParts = {
+    ...{ store, project, clock, chance: seededChance(1), surroundings: {}, stateDir: '/nowhere', settings },
+    carryOut: async () => ({ at: 1, ...refused('not_paused', text, { because: 'of this' }) }),
   };
-  const parts = { store, project, orchestrator: { wake: () => void refuseAll() } } as unknown as SubmitParts;
-  return { store, project, parts };
+  return { store, project, parts, clock };
 }
 
 describe('a command over the API', () => {
@@ -30,7 +32,7 @@ describe('a command over the API', () => {
       const { store, project, parts } = await staged('no');
       // More than the store should have to keep of it.
       const request = { kind, issue: '1', description: 'x'.repeat(200_000), key: 'k' } as unknown as CommandRequest;
-      await expect(submitFor(parts, request, run)).rejects.toMatchObject({
+      await expect(submitCommand(parts, request, run)).rejects.toMatchObject({
         code: 'command_refused',
         details: { kind, code: 'not_for_agents' },
       });
@@ -41,10 +43,27 @@ describe('a command over the API', () => {
   it.each(stopping)('of a run that asks for %s is given', async (kind) => {
     const { store, project, parts } = await staged('no');
     const request = { kind, issue: '1' } as unknown as CommandRequest;
-    await expect(submitFor(parts, request, run)).rejects.toMatchObject({
+    await expect(submitCommand(parts, request, run)).rejects.toMatchObject({
       details: { kind, code: 'not_paused', data: { because: 'of this' } },
     });
     expect(await store.commands.list(project, 9)).toMatchObject([{ kind, author: run }]);
+  });
+
+  it('waits in the store where nothing answers it in time, and with its key is the same command afterwards', async () => {
+    const { store, project, parts, clock } = await staged('no');
+    const never = { ...parts, carryOut: () => new Promise<null>(() => {}) };
+    const given = submitCommand(never, { kind: 'pause', key: 'k' }, person);
+    await clock.advance(15_000);
+    const { command } = await given;
+    expect(command).toMatchObject({ kind: 'pause', result: null });
+    await store.commands.finish(command.id, { at: 1, ...done('paused', 'Paused.', {}) });
+    expect(await submitCommand(never, { kind: 'pause', key: 'k' }, person)).toMatchObject({
+      command: { id: command.id, result: { code: 'paused' } },
+    });
+    await expect(submitCommand(never, { kind: 'resume', key: 'k' }, person)).rejects.toMatchObject({
+      details: { code: 'key_in_use' },
+    });
+    expect(await store.commands.list(project, 9)).toHaveLength(1);
   });
 
   // @conforms api.67
@@ -56,7 +75,7 @@ describe('a command over the API', () => {
     'that is refused with "%s" is one sentence with one mark at its end, and does not say twice that it is refused',
     async (text, message) => {
       const { parts } = await staged(text);
-      await expect(submitFor(parts, { kind: 'resume' }, person)).rejects.toMatchObject({ message });
+      await expect(submitCommand(parts, { kind: 'resume' }, person)).rejects.toMatchObject({ message });
     },
   );
 });

@@ -1,11 +1,11 @@
 import { toBatonError } from '../../core/baton-error.ts';
 import { type CommandAnswer, refused } from '../../core/command/command-answers.ts';
-import type { Command } from '../../store/tables/commands.ts';
+import type { Command, CommandResult } from '../../store/tables/commands.ts';
 import type { BaseParts } from '../parts.ts';
 import type { Activity } from '../poll/activity.ts';
 import { type CommandParts, executeCommand } from './execute-command.ts';
 
-export interface CommandDoorParts extends CommandParts, Pick<BaseParts, 'logger' | 'stopping'> {
+export interface CommandQueueParts extends CommandParts, Pick<BaseParts, 'logger' | 'stopping'> {
   readonly activity: Activity;
 }
 
@@ -15,39 +15,52 @@ const batch = 50;
 const restMs = 1_000;
 
 /**
- * The one door through which people and programs change scheduling state. Commands wait in the store; whoever writes one
- * knocks, and each tick looks too. They are carried out one after the other in their order; a command whose result is
- * written is never carried out again, nor one whose result could not be written while this daemon lives. A crash between
- * the two repeats it, so every command is one that may be repeated.
+ * The one way in which people and programs change scheduling state. Commands wait in the store; `drain` is called by the
+ * process that wrote one, and by each tick. They are carried out one after the other in their order; a command whose
+ * result is written is never carried out again, nor one whose result could not be written while this daemon lives. A crash
+ * between the two repeats it, so every command is one that may be repeated.
  */
-export class CommandDoor {
-  readonly #parts: CommandDoorParts;
+export class CommandQueue {
+  readonly #parts: CommandQueueParts;
   #working: Promise<void> | null = null;
-  #knocked = false;
+  #isAsked = false;
   #restsUntil = Number.NEGATIVE_INFINITY;
   /** What came of commands that were carried out, until that is in the store. */
   readonly #unwritten = new Map<string, CommandAnswer>();
+  /** Commands of this process whose answer is awaited, by id. */
+  readonly #awaited = new Map<string, PromiseWithResolvers<CommandResult | null>>();
 
-  constructor(parts: CommandDoorParts) {
+  constructor(parts: CommandQueueParts) {
     this.#parts = parts;
+    parts.stopping.addEventListener('abort', () => {
+      for (const id of [...this.#awaited.keys()]) this.#answer(id, null);
+    });
+  }
+
+  /** The answer to a command in the store; null when this daemon stops before there is one. Never rejects. */
+  answerTo(commandId: string): Promise<CommandResult | null> {
+    if (this.#parts.stopping.aborted) return Promise.resolve(null);
+    const awaited = this.#awaited.get(commandId) ?? Promise.withResolvers<CommandResult | null>();
+    this.#awaited.set(commandId, awaited);
+    return awaited.promise;
   }
 
   /** Carries out what waits; resolves when nothing does any more. Never rejects. */
-  knock(): Promise<void> {
-    this.#knocked = true;
+  drain(): Promise<void> {
+    this.#isAsked = true;
     this.#working ??= this.#work().finally(() => {
       this.#working = null;
-      // Knocked between the last look and here.
-      return this.#knocked && !this.#parts.stopping.aborted ? this.knock() : undefined;
+      // Asked between the last read and here.
+      return this.#isAsked && !this.#parts.stopping.aborted ? this.drain() : undefined;
     });
     return this.#working;
   }
 
   async #work(): Promise<void> {
     const { clock, logger, stopping } = this.#parts;
-    while (this.#knocked && !stopping.aborted) {
-      this.#knocked = false;
-      // The next tick knocks again.
+    while (this.#isAsked && !stopping.aborted) {
+      this.#isAsked = false;
+      // The next tick asks again.
       if (clock.monotonic() < this.#restsUntil) return;
       try {
         await this.#carryOutAll();
@@ -76,6 +89,16 @@ export class CommandDoor {
       }
       isMore = waiting.length >= batch;
     }
+    // What is awaited and does not wait any more was answered before it was awaited, or by another daemon.
+    for (const id of [...this.#awaited.keys()].filter((each) => !met.has(each))) {
+      const result = (await store.commands.read(id))?.result ?? null;
+      if (result !== null) this.#answer(id, result);
+    }
+  }
+
+  #answer(commandId: string, result: CommandResult | null): void {
+    this.#awaited.get(commandId)?.resolve(result);
+    this.#awaited.delete(commandId);
   }
 
   /** False when it has to wait for better times; the next tick asks again. */
@@ -93,8 +116,11 @@ export class CommandDoor {
       answer = refused(error.code, error.message, error.details);
     }
     this.#unwritten.set(command.id, answer);
-    await store.commands.finish(command.id, { at: clock.now(), ...answer });
+    const result = { at: clock.now(), ...answer };
+    // Where another daemon answered it first, its answer counts: the next pass reads it.
+    const isFirst = await store.commands.finish(command.id, result);
     this.#unwritten.delete(command.id);
+    if (isFirst) this.#answer(command.id, result);
     pause.answered(command.id);
     if (answer.status === 'done') this.#parts.activity.note();
     logger.info('command_answered', { command_id: command.id, kind: command.kind, ...answer });

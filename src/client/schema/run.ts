@@ -27,14 +27,33 @@ export const run = issueName.extend({
   started_at: time,
   ended_at: timeOrNone,
   /** Null while it is in progress. */
-  outcome: textOrNone,
+  outcome: z
+    .enum(['succeeded', 'failed', 'timed_out', 'stalled', 'canceled_by_reconciliation', 'interrupted'])
+    .nullable(),
   error_code: textOrNone,
   error_message: textOrNone,
   last_message: textOrNone,
   usage,
   /** What it left in its workspace, in words and in facts. */
-  evidence: z.object({ text, changed: z.boolean().nullable(), git: gitEvidence.nullable() }).nullable(),
+  evidence: z
+    .object({
+      text,
+      changed: z.boolean().nullable(),
+      git: gitEvidence.nullable(),
+      /** What became of its branch, in facts; `delivery` below says it in words. */
+      delivery: z.record(text, z.unknown()).nullable(),
+    })
+    .nullable(),
   delivery: textOrNone,
+  /** What became of its workspace; null while it is there. */
+  removal: z
+    .object({
+      at: time,
+      /** Null: it was removed. */
+      kept_because: textOrNone,
+      saved: z.array(z.object({ name: text, files: count, commits: count, restore: text })),
+    })
+    .nullable(),
 });
 
 export const runList = z.object({ runs: z.array(run), next: nextPage });
@@ -73,6 +92,8 @@ export const runEventList = z.object({
   after: count,
   /** Whether more is there already. */
   has_more: z.boolean(),
+  /** Whether the run had ended before its events were read: then no more will come. */
+  run_ended: z.boolean(),
 });
 
 /** What the agent was told, in parts; those by people who are not trusted are marked. */

@@ -4,3 +4,8 @@ export function timeText(at: number | null): string | null {
   const date = new Date(at);
   return Number.isNaN(date.getTime()) ? null : date.toISOString();
 }
+
+/** Of a time that Baton wrote down itself; what could be none is the beginning of time rather than no answer at all. */
+export function certainTime(at: number): string {
+  return timeText(at) ?? new Date(0).toISOString();
+}

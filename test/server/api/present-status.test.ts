@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { presentStatus } from '../../src/server/present-status.ts';
-import { begun } from '../orchestrator/scene.ts';
+import { status } from '../../../src/client/schema/status.ts';
+import { presentStatus } from '../../../src/server/api/present/present-status.ts';
+import { begun } from '../../orchestrator/scene.ts';
 
 describe('the status of the daemon', () => {
   // @conforms tools.19
@@ -11,9 +12,9 @@ describe('the status of the daemon', () => {
     const windows = [1e300, Number.NaN, 8.64e15 + 1, null, 0].map((resetsAt) => ({ ...window, resetsAt }));
     const parked = { until: 1e300, since: 1, why: 'quota' as const, reason: 'no quota' };
     const accounts = [{ backend: 'codex', name: 'main', windows, parked, parks: 1, waitsFor: null }];
-    const told = JSON.parse(JSON.stringify(presentStatus({ ...model, accounts })));
+    const told = status.parse(presentStatus({ ...model, accounts }, { api: null, waitingCommands: 0 }));
     expect(told.accounts).toMatchObject([{ name: 'main', parked_until: null, parked_for: 'quota' }]);
-    expect(told.accounts[0].windows.map((each: { resets_at: string | null }) => each.resets_at)).toEqual([
+    expect(told.accounts[0]?.windows.map((each) => each.resets_at)).toEqual([
       ...[null, null, null, null, '1970-01-01T00:00:00.000Z'],
     ]);
   });

@@ -1,0 +1,174 @@
+import type { z } from 'zod';
+import { BatonError } from '../core/baton-error.ts';
+import { type ErrorCode, errorCatalogue } from '../core/error-catalogue.ts';
+import type { Author } from '../core/issue/author.ts';
+import { type Command, type CommandRequest, commandAnswer } from './schema/command.ts';
+import { refusal } from './schema/common.ts';
+import { type ExplainedIssue, explainedIssue } from './schema/issue.ts';
+import { type Question, questionAnswer, questionList } from './schema/question.ts';
+import { type Run, type RunDetail, runDetail, runEventList, runList } from './schema/run.ts';
+import { type Status, type StoreChange, status, storeChangeAnswer } from './schema/status.ts';
+import { jobList, type Project, projectList, type RequestReport, requestReport } from './schema/system.ts';
+import type { Send } from './send.ts';
+
+/** Headers that say, on the local socket, in whose name a request is made; percent-encoded. */
+export const actingAs = 'baton-acting-as';
+export const actingRun = 'baton-acting-run';
+
+/** A daemon answers at once; one that does not is frozen or drowned. */
+const answerMs = 5_000;
+/** For these it may have to ask its tracker, or to carry something out, and itself gives up before this. */
+const patientMs = 20_000;
+
+export interface ClientOptions {
+  /** In whose name commands are given; the caller's own where it is missing. */
+  readonly author?: Author;
+}
+
+/** The API as functions. Answers are read by the schemas that the routes answer by; a refusal rejects with its code. */
+export class ApiClient {
+  readonly #send: Send;
+  readonly #headers: Readonly<Record<string, string>>;
+
+  constructor(send: Send, { author }: ClientOptions = {}) {
+    this.#send = send;
+    this.#headers = author === undefined ? {} : headersOf(author);
+  }
+
+  async projects(): Promise<readonly Project[]> {
+    return (await this.read('', projectList)).projects;
+  }
+
+  project(name: string): ProjectClient {
+    return new ProjectClient(this, `/${part(name)}`);
+  }
+
+  /** Below `/api/v1/projects`. */
+  async read<S extends z.ZodType>(path: string, schema: S, limitMs = answerMs): Promise<z.output<S>> {
+    const request = { method: 'GET', path: `/api/v1/projects${path}`, headers: this.#headers, limitMs } as const;
+    return readAnswer(await this.#send(request), schema);
+  }
+
+  async post<S extends z.ZodType>(path: string, body: unknown, schema: S): Promise<z.output<S>> {
+    const headers = { ...this.#headers, 'content-type': 'application/json' };
+    const request = { method: 'POST', path: `/api/v1/projects${path}`, headers, limitMs: patientMs } as const;
+    return readAnswer(await this.#send({ ...request, body: JSON.stringify(body) }), schema);
+  }
+}
+
+/** What may be asked about one project. */
+export class ProjectClient {
+  readonly #client: ApiClient;
+  readonly #path: string;
+
+  constructor(client: ApiClient, path: string) {
+    this.#client = client;
+    this.#path = path;
+  }
+
+  status(): Promise<Status> {
+    return this.#client.read(`${this.#path}/status`, status);
+  }
+
+  explain(issue: string): Promise<ExplainedIssue> {
+    return this.#client.read(`${this.#path}/issues/${part(issue)}/explanation`, explainedIssue, patientMs);
+  }
+
+  jobs(): Promise<z.output<typeof jobList>> {
+    return this.#client.read(`${this.#path}/jobs`, jobList);
+  }
+
+  requests(hours: number): Promise<RequestReport> {
+    return this.#client.read(`${this.#path}/requests?hours=${hours}`, requestReport);
+  }
+
+  /** The newest first; of one issue, or of all. Rejects with `tracker_issue_not_found`. */
+  async runs({ issue, limit }: { readonly issue?: string; readonly limit: number }): Promise<readonly Run[]> {
+    const runs: Run[] = [];
+    let cursor: string | null = null;
+    do {
+      const query = new URLSearchParams({ limit: String(Math.min(limit - runs.length, mostAPage)) });
+      if (issue !== undefined) query.set('issue', issue);
+      if (cursor !== null) query.set('cursor', cursor);
+      const page: z.output<typeof runList> = await this.#client.read(`${this.#path}/runs?${query}`, runList);
+      runs.push(...page.runs);
+      cursor = page.next;
+    } while (cursor !== null && runs.length < limit);
+    return runs;
+  }
+
+  /** By its id, the beginning of it, or its issue. */
+  run(reference: string): Promise<RunDetail> {
+    return this.#client.read(`${this.#path}/runs/${part(reference)}`, runDetail, patientMs);
+  }
+
+  /** The events after this number, in their order. */
+  events(run: string, after: number): Promise<z.output<typeof runEventList>> {
+    const query = `after=${after}&limit=${mostAPage}`;
+    return this.#client.read(`${this.#path}/runs/${part(run)}/events?${query}`, runEventList, patientMs);
+  }
+
+  /** Those that are open, the oldest first; or the newest, whatever became of them. */
+  async questions(wanted: 'open' | { readonly latest: number }): Promise<readonly Question[]> {
+    const query = wanted === 'open' ? 'which=open' : `which=latest&limit=${Math.min(wanted.latest, mostAPage)}`;
+    return (await this.#client.read(`${this.#path}/questions?${query}`, questionList)).questions;
+  }
+
+  /** By its id, the beginning of it, or its issue. */
+  async question(reference: string): Promise<Question> {
+    return (await this.#client.read(`${this.#path}/questions/${part(reference)}`, questionAnswer)).question;
+  }
+
+  async submit(request: CommandRequest): Promise<Command> {
+    return (await this.#client.post(`${this.#path}/commands`, request, commandAnswer)).command;
+  }
+
+  async storeChanged(change: StoreChange): Promise<void> {
+    await this.#client.post(`${this.#path}/store-changes`, { change }, storeChangeAnswer);
+  }
+}
+
+/** As much as a page of any list has. */
+const mostAPage = 500;
+
+/** A part of a path; an empty one would name another address. */
+function part(name: string): string {
+  return encodeURIComponent(name === '' ? ' ' : name);
+}
+
+function headersOf(author: Author): Record<string, string> {
+  if (author.kind === 'run') return { [actingRun]: encodeURIComponent(author.runId) };
+  return author.kind === 'person' ? { [actingAs]: encodeURIComponent(author.name) } : {};
+}
+
+async function readAnswer<S extends z.ZodType>(answer: Response, schema: S): Promise<z.output<S>> {
+  const json: unknown = await answer.json().catch(() => null);
+  if (!answer.ok) throw errorFrom(json);
+  const read = schema.safeParse(json);
+  if (read.success) return read.data;
+  throw new BatonError('daemon_unreachable', 'The daemon answers in a way that this command does not understand.', {
+    nextStep: 'Restart the daemon: it may be of another version than this command.',
+    cause: read.error,
+  });
+}
+
+function errorFrom(json: unknown): BatonError {
+  const { error } = refusal.safeParse(json).data ?? { error: { code: '', message: 'The daemon gave no reason.' } };
+  const { code, message, next_step: nextStep, details = {}, problems } = error;
+  const known = ownCodes[code] ?? (isErrorCode(code) ? code : 'daemon_unreachable');
+  const words = problems === undefined ? message : problems.map(({ at, problem }) => `${at}: ${problem}`).join('; ');
+  return new BatonError(known, words, { details, ...(nextStep === undefined ? {} : { nextStep }) });
+}
+
+/** Refusals of the listener and of Symphony's words, as errors of this program. */
+const ownCodes: Readonly<Record<string, ErrorCode>> = {
+  issue_not_found: 'tracker_issue_not_found',
+  invalid_request: 'usage_error',
+  bad_request: 'usage_error',
+  unauthorized: 'token_needed',
+  forbidden: 'token_needed',
+};
+
+function isErrorCode(code: string): code is ErrorCode {
+  return Object.hasOwn(errorCatalogue, code);
+}

@@ -1,0 +1,71 @@
+import path from 'node:path';
+import { ApiClient, type ProjectClient } from '../client/api-client.ts';
+import type { Project } from '../client/schema/system.ts';
+import { type ApiRequest, overSocket, type Send } from '../client/send.ts';
+import { BatonError } from '../core/baton-error.ts';
+import type { Author } from '../core/issue/author.ts';
+import { socketPath } from '../server/socket-path.ts';
+import { stateFolder } from './state-folder.ts';
+import type { Surroundings } from './surroundings.ts';
+import { openWorkplace, projectOf, type WorkplaceFlags } from './workplace.ts';
+
+/** The API of a project for a command: of the daemon where one answers, otherwise of the store alone. */
+export interface Connection extends AsyncDisposable {
+  readonly workflowPath: string;
+  readonly described: Project;
+  readonly project: ProjectClient;
+  /** Whether a daemon has answered everything so far. */
+  isDaemon(): boolean;
+}
+
+/**
+ * Connects to the daemon of a workflow file over its local socket. From the first request that it does not answer on, the
+ * same API is asked over the store alone; so a command must carry a key, by which it is written once. The workflow file is
+ * read only then: it may be bad while a daemon goes on.
+ */
+export async function connect(
+  flags: WorkplaceFlags,
+  surroundings: Surroundings,
+  options: { readonly author?: Author } = {},
+): Promise<Connection> {
+  const workflowPath = path.resolve(surroundings.cwd, flags.workflow ?? 'WORKFLOW.md');
+  const stateDir = stateFolder(workflowPath, flags.stateDir, surroundings);
+  const askDaemon = overSocket(socketPath(stateDir, surroundings.tmpDir), surroundings.clock);
+  await using opened = new AsyncDisposableStack();
+  let askStore: Send | null = null;
+  const send: Send = async (request) => {
+    if (askStore !== null) return askStore(request);
+    try {
+      return await askDaemon(request);
+    } catch (thrown) {
+      if (!(thrown instanceof BatonError && thrown.code === 'daemon_unreachable')) throw thrown;
+    }
+    askStore = await openStore();
+    return askStore(request);
+  };
+  const openStore = async (): Promise<Send> => {
+    const { openStoredApi } = await import('./services/stored-project.ts');
+    const workplace = kept.use(await openWorkplace(flags, surroundings));
+    const fetch = await openStoredApi(workplace, surroundings);
+    return (request) => fetch(requestOf(request));
+  };
+  let kept = opened;
+  const client = new ApiClient(send, options);
+  const described = await projectOf(workflowPath, client);
+  kept = opened.move();
+  return {
+    workflowPath,
+    described,
+    project: client.project(described.name),
+    isDaemon: () => askStore === null,
+    [Symbol.asyncDispose]: () => kept.disposeAsync(),
+  };
+}
+
+function requestOf({ method, path: address, headers, body }: ApiRequest): Request {
+  return new Request(`http://localhost${address}`, {
+    method,
+    headers: { ...headers },
+    ...(body === undefined ? {} : { body }),
+  });
+}

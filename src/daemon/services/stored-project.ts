@@ -1,0 +1,199 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import type { Chance } from '../../clock/chance.ts';
+import type { Clock } from '../../clock/clock.ts';
+import { BatonError } from '../../core/baton-error.ts';
+import type { ReadModel } from '../../orchestrator/view/read-model.ts';
+import { type ApiProject, createApiProjects } from '../../server/api/api-project.ts';
+import { CostlyReads } from '../../server/api/costly-reads.ts';
+import { localCaller } from '../../server/api/identify.ts';
+import { mountRoutes } from '../../server/api/mount-routes.ts';
+import { actionRoutes } from '../../server/api/routes/action-routes.ts';
+import { readRoutes } from '../../server/api/routes/read-routes.ts';
+import type { Store } from '../../store/store.ts';
+import { type TranscriptReader, transcriptFiles } from '../../store/transcripts/transcript-files.ts';
+import type { IssueDesk } from '../../tracker/tracker.ts';
+import type { LoadedWorkflow } from '../../workflow/load-workflow.ts';
+import { quietLogger } from '../quiet-logger.ts';
+import type { Remote } from '../remote.ts';
+import type { Surroundings } from '../surroundings.ts';
+import { trackerMaker } from '../trackers.ts';
+import type { Workplace } from '../workplace.ts';
+import { configurationReport, describeProject } from './describe-project.ts';
+import { requestReport } from './request-report.ts';
+import { resumeLine, type SubmitParts, submitCommand } from './submit-command.ts';
+
+export interface StoredParts {
+  readonly workflow: () => { readonly workflow: LoadedWorkflow; readonly problem: BatonError | null };
+  readonly store: Store;
+  /** The project's id in the store. */
+  readonly project: string;
+  readonly transcripts: TranscriptReader;
+  readonly remote: Pick<Remote, 'views'>;
+  readonly stateDir: string;
+  readonly version: string;
+  readonly clock: Clock;
+  readonly chance: Chance;
+  readonly carryOut: SubmitParts['carryOut'];
+  /** Changes issues, where they are Baton's own; null elsewhere. */
+  readonly desk: () => IssueDesk | null;
+  readonly surroundings: Pick<Surroundings, 'adapters'>;
+}
+
+/** What the workflow file and the store say of a project, whether a daemon runs or not. */
+export function storedPart(parts: StoredParts) {
+  const { store, project, remote, version, clock } = parts;
+  const loaded = (): LoadedWorkflow => parts.workflow().workflow;
+  const submitting = { ...parts, settings: () => loaded().settings };
+  // A daemon goes on under the name that it was started with.
+  const { name } = loaded().settings.project;
+  return {
+    name,
+    id: project,
+    tables: store,
+    transcripts: parts.transcripts,
+    polling: () => loaded().settings.polling,
+    describe: () => ({ ...describeProject(loaded(), parts.desk(), version), name }),
+    movesFrom: (state) => parts.desk()?.movesFrom(state) ?? [],
+    submit: (request, author) => submitCommand(submitting, request, author),
+    resumeCommand: async (runId) => {
+      const run = await store.runs.read(runId);
+      return run === null ? null : resumeLine(submitting, run);
+    },
+    configuration: () => {
+      const { workflow, problem } = parts.workflow();
+      return configurationReport(workflow, problem);
+    },
+    requests: (hours) =>
+      requestReport(
+        {
+          requestCounts: store.requestCounts,
+          views: remote.views(),
+          now: clock.now(),
+          budget: loaded().settings.polling.budget,
+        },
+        hours,
+      ),
+  } satisfies Partial<ApiProject>;
+}
+
+/**
+ * The API over the store alone, for while no daemon runs: reads answer what the store knows, a command waits in it, and an
+ * explanation is what a daemon would find.
+ */
+export async function openStoredApi(
+  { workflow, store, project, remote, stateDir }: Workplace,
+  surroundings: Surroundings,
+): Promise<(request: Request) => Promise<Response>> {
+  const { clock, chance, version, userName } = surroundings;
+  const { path: workflowPath, settings } = workflow;
+  const storage = { store, project: project.id, clock, chance, onChange: () => {} };
+  const tracker = trackerMaker({ clock, logger: quietLogger, remote, storage }, surroundings)(settings);
+  const stored = storedPart({
+    workflow: () => ({ workflow, problem: null }),
+    store,
+    project: project.id,
+    transcripts: transcriptFiles(path.join(stateDir, 'transcripts')),
+    remote,
+    stateDir,
+    version,
+    clock,
+    chance,
+    carryOut: async () => null,
+    desk: () => tracker.desk ?? null,
+    surroundings,
+  });
+  const held = await store.held.list(project.id);
+  const model: ReadModel = {
+    at: clock.now(),
+    startedAt: 0,
+    polling: {
+      mode: 'fixed',
+      intervalMs: settings.polling.intervalMs,
+      lastActivityAt: 0,
+      quietUntil: null,
+      failures: 0,
+      pressure: { step: 'free', spacingMs: 0, until: null, text: '' },
+      nextPollDueAt: null,
+      pollCheckInProgress: false,
+      ticks: 0,
+    },
+    held: held.map(({ issueId: id, identifier, code, reason, since, runId }) => ({
+      issue: { id, identifier },
+      code,
+      reason,
+      since,
+      runId,
+    })),
+    slots: { used: 0, limit: settings.agent.maxConcurrentAgents },
+    today: { tokens: 0, microUsd: 0, tokenLimit: 0, usdLimit: 0 },
+    totals: { runs: 0, runMs: 0, runsByEnd: {}, inputTokens: 0, outputTokens: 0, totalTokens: 0 },
+    jobs: [],
+    findings: [],
+    running: [],
+    retrying: [],
+    waitingQuota: [],
+    questions: [],
+    accounts: [],
+    paused: null,
+    skipped: [],
+    completed: [],
+    candidates: [],
+    isPolled: false,
+    reviews: [],
+    workflowProblem: null,
+    noRoom: null,
+    errors: [],
+  };
+  const alone: ApiProject = {
+    ...stored,
+    owner: readOwner(stateDir),
+    dashboardUrl: null,
+    read: () => model,
+    watch: () => () => {},
+    watchRuns: () => () => {},
+    watchIssues: () => () => {},
+    lastSeqOf: () => null,
+    explain: async (issue) => {
+      const { createDaemon } = await import('../daemon.ts');
+      const options = { workflowPath, stateDir, trial: null, role: 'visitor', logger: quietLogger } as const;
+      await using visitor = await createDaemon(options, surroundings);
+      return await visitor.orchestrator.explain(await visitor.issueIdOf(issue), 'visitor');
+    },
+    poll: () => ({ isCoalesced: false }),
+    storeChanged: () => {},
+    diff: needsDaemon,
+    health: needsDaemon,
+    salvage: needsDaemon,
+  };
+  const projects = createApiProjects();
+  projects.add(alone);
+  const routes = [
+    ...readRoutes({ projects, clock }),
+    ...actionRoutes({ projects, stream: { issueChanged: () => {} } }),
+  ];
+  const identify = async (request: Request) => localCaller(request, userName);
+  const app = mountRoutes(routes, { identify, logger: quietLogger, costly: new CostlyReads() });
+  // The caller is in this process, and gets an error as it is.
+  app.onError((error) => {
+    throw error;
+  });
+  return async (request) => app.fetch(request);
+}
+
+function needsDaemon(): never {
+  throw new BatonError('daemon_unreachable', 'No daemon runs that could tell this.');
+}
+
+/**
+ * Under which id the daemon of a state folder keeps its jobs, without taking the folder (see daemon-identity.ts); null
+ * where no daemon ever was. Nothing is owned by it.
+ */
+function readOwner(stateDir: string): string | null {
+  try {
+    const [id] = readFileSync(path.join(stateDir, 'daemon-id'), 'utf8').split('\n', 1);
+    return id === undefined || id === '' ? null : id;
+  } catch {
+    return null;
+  }
+}

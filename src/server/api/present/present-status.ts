@@ -1,0 +1,126 @@
+import type { Status } from '../../../client/schema/status.ts';
+import type { Finding } from '../../../client/schema/system.ts';
+import type { BatonError } from '../../../core/baton-error.ts';
+import { timeText } from '../../../core/text/time-text.ts';
+import type { ReadModel, RetryingView } from '../../../orchestrator/view/read-model.ts';
+import { presentJob } from './present-job.ts';
+import { accountRow, runningRow } from './present-now.ts';
+
+/** More findings than this are for the health report. */
+export const mostFindings = 50;
+
+/** The whole read model as programs get it. */
+export function presentStatus(
+  model: ReadModel,
+  { api, waitingCommands }: { readonly api: string | null; readonly waitingCommands: number },
+): Status {
+  const { polling, totals } = model;
+  return {
+    generated_at: timeText(model.at),
+    started_at: timeText(model.startedAt),
+    api,
+    paused: model.paused === null ? null : { ...model.paused, since: timeText(model.paused.since) },
+    counts: {
+      running: model.running.length,
+      retrying: model.retrying.length,
+      held: model.held.length,
+      questions: model.questions.length,
+      skipped: model.skipped.length,
+    },
+    waiting_commands: waitingCommands,
+    slots: model.slots,
+    running: model.running.map(runningRow),
+    retrying: model.retrying.map(presentRetry),
+    waiting_quota: model.waitingQuota.map(presentRetry),
+    held: model.held.map(({ issue, code, reason, since, runId }) => ({
+      ...nameOf(issue),
+      code,
+      reason,
+      since: timeText(since),
+      run_id: runId,
+    })),
+    questions: model.questions.map(({ id, issue, runId, question, askedAt, until }) => ({
+      ...nameOf(issue),
+      id,
+      run_id: runId,
+      kind: question.kind,
+      text: question.text,
+      asked_at: timeText(askedAt),
+      waits_until: timeText(until),
+    })),
+    accounts: model.accounts.map((account) => ({ ...accountRow(account), reason: account.parked?.reason ?? null })),
+    skipped: model.skipped.map(({ issue, reason }) => ({
+      ...nameOf(issue),
+      title: issue.title,
+      state: issue.state,
+      code: reason.code,
+      reason: reason.text,
+    })),
+    completed: model.completed.map(({ issue, state, at }) => ({ ...nameOf(issue), state, at: timeText(at) })),
+    totals: {
+      runs: totals.runs,
+      runs_by_end: { ...totals.runsByEnd },
+      input_tokens: totals.inputTokens,
+      output_tokens: totals.outputTokens,
+      total_tokens: totals.totalTokens,
+    },
+    polling: {
+      mode: polling.mode,
+      interval_ms: polling.intervalMs,
+      last_activity_at: timeText(polling.lastActivityAt),
+      quiet_until: timeText(polling.quietUntil),
+      failures: polling.failures,
+      pressure: presentPressure(polling.pressure),
+      next_poll_at: timeText(model.jobs.find(({ name }) => name === 'tracker_poll')?.nextDueAt ?? null),
+      poll_check_in_progress: polling.pollCheckInProgress,
+      ticks: polling.ticks,
+    },
+    jobs: model.jobs.map(presentJob),
+    findings: model.findings.slice(0, mostFindings).map(presentFinding),
+    workflow_problem: model.workflowProblem === null ? null : problemOf(model.workflowProblem),
+    no_room: model.noRoom,
+    errors: model.errors.map(({ step, error }) => ({ step, error: problemOf(error) })),
+  };
+}
+
+export function presentFinding({ code, issueId, identifier, text, since }: ReadModel['findings'][number]): Finding {
+  return { code, issue_id: issueId, issue_identifier: identifier, text, since: timeText(since) };
+}
+
+export function presentPressure({
+  step,
+  spacingMs,
+  until,
+  text,
+}: ReadModel['polling']['pressure']): Status['polling']['pressure'] {
+  return { step, spacing_ms: spacingMs, until: timeText(until), text };
+}
+
+function presentRetry({
+  issue,
+  kind,
+  attempt,
+  dueAt,
+  error,
+  waitReason,
+  waitCode,
+}: RetryingView): Status['retrying'][number] {
+  return {
+    ...nameOf(issue),
+    issue_url: issue.url ?? null,
+    kind,
+    attempt,
+    due_at: timeText(dueAt),
+    error,
+    wait_reason: waitReason,
+    wait_code: waitCode,
+  };
+}
+
+function problemOf({ code, message, nextStep, details }: BatonError): NonNullable<Status['workflow_problem']> {
+  return { code, message, next_step: nextStep, details };
+}
+
+function nameOf({ id, identifier }: { readonly id: string; readonly identifier: string }) {
+  return { issue_id: id, issue_identifier: identifier };
+}

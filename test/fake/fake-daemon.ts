@@ -1,0 +1,24 @@
+import { systemChance } from '../../src/clock/system-chance.ts';
+import { systemClock } from '../../src/clock/system-clock.ts';
+import { type ApiProject, createApiProjects } from '../../src/server/api/api-project.ts';
+import { CostlyReads } from '../../src/server/api/costly-reads.ts';
+import { localCaller } from '../../src/server/api/identify.ts';
+import { mountRoutes } from '../../src/server/api/mount-routes.ts';
+import { readRoutes } from '../../src/server/api/routes/read-routes.ts';
+import type { ServedRoutes } from '../../src/server/listener.ts';
+import { openLocalSocket } from '../../src/server/local-socket.ts';
+import { memoryLogger } from './memory-logger.ts';
+
+/** Listens where the daemon of a place would, and answers for it with a project that knows this alone. */
+export async function fakeDaemon(path: string, known: Partial<ApiProject>): Promise<ServedRoutes> {
+  const logger = memoryLogger();
+  const projects = createApiProjects();
+  const described = { name: 'live', tracker: 'board', has_board: true, states: [], workflow_path: '', version: '0' };
+  // What a test does not give it does not ask for.
+  projects.add({ name: 'live', id: 'live', describe: () => described, ...known } as ApiProject);
+  const served = await openLocalSocket({ path, logger, clock: systemClock, chance: systemChance });
+  const identify = async (request: Request) => localCaller(request, 'me');
+  const routes = readRoutes({ projects, clock: systemClock });
+  served.mount('/', mountRoutes(routes, { identify, logger, costly: new CostlyReads() }));
+  return served;
+}
