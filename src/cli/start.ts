@@ -4,7 +4,7 @@ import type { Logger } from '../core/logger.ts';
 import type { Settings } from '../core/settings.ts';
 import { workflowContext } from '../daemon/adapters.ts';
 import { createDaemon } from '../daemon/daemon.ts';
-import { refuseClashes } from '../daemon/projects/refuse-clashes.ts';
+import { refuseClashes } from '../daemon/projects/find-clash.ts';
 import { startSeveral } from '../daemon/projects/start-several.ts';
 import { type DaemonEnd, runDaemon } from '../daemon/run-daemon.ts';
 import { type OpenedApi, openApi } from '../daemon/services/open-api.ts';

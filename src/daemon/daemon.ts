@@ -18,21 +18,20 @@ import type { BoardStorage } from '../tracker/board/board-parts.ts';
 import type { IssueDesk } from '../tracker/tracker.ts';
 import { WorkflowFile } from '../workflow/workflow-file.ts';
 import { createCheckouts } from '../workspace/git/checkout/checkouts.ts';
-import { lastTouch } from './activity-file.ts';
 import { findTracker, workflowContext } from './adapters.ts';
 import { composeRunner, openTools } from './compose-runner.ts';
 import { composeWorkspaces, salvageFor } from './compose-workspaces.ts';
 import { connectDaemon } from './daemon-connections.ts';
 import { type StateFolder, takeStateFolder } from './daemon-identity.ts';
+import { workableSource } from './guarded-source.ts';
+import { lastTouch, roomLeft } from './machine-facts.ts';
 import { Remote } from './remote.ts';
-import { roomLeft } from './room-left.ts';
 import { endAllAtOnce, probe, processesOf } from './run-custody.ts';
 import { createBoardWatch } from './services/board-watch.ts';
 import type { OpenedApi } from './services/open-api.ts';
 import { createRunEvents } from './services/run-events.ts';
 import type { Surroundings } from './surroundings.ts';
 import { openBoard, trackerMaker } from './trackers.ts';
-import { workableSource } from './workable-source.ts';
 import { statePlace } from './workplace.ts';
 
 export interface DaemonOptions {

@@ -180,7 +180,8 @@ function doorsIn(counters: DoorCounters, project: string, clock: Clock): Refusal
   };
 }
 
-function allowanceOf(allowance: RequestAllowance | null, provider: string): number | null {
+/** The allowance of one provider, where the workflow file names one for it or one for all. */
+export function allowanceOf(allowance: RequestAllowance | null, provider: string): number | null {
   if (allowance === null || typeof allowance === 'number') return allowance;
   return Object.hasOwn(allowance, provider) ? (allowance[provider] ?? null) : null;
 }

@@ -12,7 +12,6 @@ import { isForeignFetch } from './foreign-fetch.ts';
 import { type HostRule, loopbackRule, openRule } from './host-check.ts';
 import { announcesTooMuch } from './read-body.ts';
 import { refuse } from './refusal.ts';
-import { secureHeaders } from './secure-headers.ts';
 
 /**
  * The daemon's ear for HTTP. What must hold:
@@ -208,3 +207,20 @@ function isLoopbackAddress(host: string): boolean {
 function isBelow(path: string, mount: string): boolean {
   return path === mount || path.startsWith(`${mount}/`);
 }
+
+/**
+ * On every answer of the listener, whoever makes it. Nothing of another site runs in a page, nothing of it is sent
+ * elsewhere, nobody frames it, and no other page reads what is here. TLS, and what a browser is told about it, is left to
+ * a proxy.
+ */
+const secureHeaders: Readonly<Record<string, string>> = {
+  'content-security-policy': [
+    ...["default-src 'none'", "script-src 'self'", "style-src 'self'", "img-src 'self' data:", "connect-src 'self'"],
+    ...["font-src 'self'", "manifest-src 'self'", "base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'"],
+  ].join('; '),
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+  'referrer-policy': 'no-referrer',
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+};

@@ -8,7 +8,7 @@ import {
   providerReports,
   type RequestFacts,
   spenders,
-} from '../../src/daemon/services/request-figures.ts';
+} from '../../src/daemon/services/request-report.ts';
 import type { RequestBucket, RequestSum } from '../../src/store/tables/request-counts.ts';
 
 const midnight = Date.UTC(2026, 10, 15);
@@ -31,11 +31,11 @@ function sum(count: number, changes: Partial<RequestSum> = {}): RequestSum {
 describe('the report of requests', () => {
   it('projects the last hour over what is left of the UTC day', () => {
     const [report] = providerReports(facts({ hour: [bucket(10)], today: [bucket(100)] }));
-    expect(report).toMatchObject({ lastHour: 10, today: 100, projectedToday: 100 + 18 * 10 });
+    expect(report).toMatchObject({ last_hour: 10, today: 100, projected_today: 100 + 18 * 10 });
     const [late] = providerReports(
       facts({ now: midnight + dayMs - minuteMs, hour: [bucket(60)], today: [bucket(100)] }),
     );
-    expect(late?.projectedToday).toBe(101);
+    expect(late?.projected_today).toBe(101);
   });
 
   it('tells the rate of the last ten minutes, whatever came before', () => {
@@ -45,7 +45,7 @@ describe('the report of requests', () => {
       bucket(2, { beginsAt: six - 9 * minuteMs }),
       bucket(1, { beginsAt: six }),
     ];
-    expect(providerReports(facts({ hour }))).toMatchObject([{ lastHour: 60, ratePerHour: 18 }]);
+    expect(providerReports(facts({ hour }))).toMatchObject([{ last_hour: 60, rate_per_hour: 18 }]);
   });
 
   it('keeps providers apart, and names those that a budget or a daemon names though nothing was sent', () => {
@@ -53,7 +53,7 @@ describe('the report of requests', () => {
     const reports = providerReports(
       facts({ hour: [bucket(5), bucket(3, { provider: 'other' })], budget, alsoProviders: ['linear', 'asked'] }),
     );
-    expect(reports.map(({ provider, lastHour }) => [provider, lastHour])).toEqual([
+    expect(reports.map(({ provider, last_hour }) => [provider, last_hour])).toEqual([
       ['asked', 0],
       ['github', 0],
       ['linear', 5],
@@ -61,8 +61,8 @@ describe('the report of requests', () => {
     ]);
     expect(reports[1]).toMatchObject({
       requests: 0,
-      meanLatencyMs: null,
-      budgets: [{ used: 0, perCent: 0, step: 'free' }],
+      mean_latency_ms: null,
+      budgets: [{ used: 0, per_cent: 0, step: 'free' }],
     });
   });
 
@@ -78,7 +78,7 @@ describe('the report of requests', () => {
     const budget = { requestsPerHour: 100, requestsPerDay: { linear: 100 } };
     const [report] = providerReports(facts({ hour: [bucket(used)], today: [bucket(used)], budget }));
     const names = ['requests_per_hour', 'requests_per_day'];
-    expect(report?.budgets).toEqual(names.map((name) => ({ name, limit: 100, used, perCent: used, step })));
+    expect(report?.budgets).toEqual(names.map((name) => ({ name, limit: 100, used, per_cent: used, step })));
   });
 
   it('lets custody go on where all others have used their nine tenths', () => {
@@ -95,14 +95,14 @@ describe('the report of requests', () => {
   it.each(['constructor', '__proto__', 'toString'])('has no budget for a provider that is called %s', (provider) => {
     const budget = { requestsPerHour: { linear: 1 }, requestsPerDay: {} };
     const reports = providerReports(facts({ hour: [bucket(5, { provider })], budget }));
-    expect(reports.find((each) => each.provider === provider)).toMatchObject({ lastHour: 5, budgets: [] });
+    expect(reports.find((each) => each.provider === provider)).toMatchObject({ last_hour: 5, budgets: [] });
   });
 
   it('counts as failed what was refused or had no whole answer, and not what was unchanged', () => {
     const classes = ['1xx', '2xx', '3xx', '4xx', '5xx', 'error'];
     const window = classes.map((statusClass) => sum(1, { statusClass }));
     expect(providerReports(facts({ window }))).toMatchObject([
-      { requests: 6, failures: 3, bytes: 600, meanLatencyMs: 20 },
+      { requests: 6, failed: 3, bytes: 600, mean_latency_ms: 20 },
     ]);
   });
 

@@ -19,6 +19,8 @@ export const usage = tokens.extend({
   cost_usd: z.number().nonnegative(),
 });
 
+export type Usage = z.output<typeof usage>;
+
 /** Why something is not done: a word for programs and a sentence for people. */
 export const reason = z.object({ code: text, text });
 

@@ -1,6 +1,12 @@
 import path from 'node:path';
 import { BatonError } from '../../core/baton-error.ts';
-import type { ProjectGround } from './project-ground.ts';
+import type { Settings } from '../../core/settings.ts';
+import { parseStoreUrl, type StoreLocation } from '../../store/store-url.ts';
+import { loadWorkflow } from '../../workflow/load-workflow.ts';
+import { canonicalPath } from '../../workspace/canonical-path.ts';
+import { workflowContext } from '../adapters.ts';
+import type { Surroundings } from '../surroundings.ts';
+import { statePlace } from '../workplace.ts';
 
 /**
  * Why two projects cannot be worked on by one Baton; null when they can. What must hold between any two: each has a
@@ -72,4 +78,79 @@ function pairs(left: readonly string[], right: readonly string[]): (readonly [st
 function isWithin(inner: string, folder: string): boolean {
   const relative = path.relative(folder, inner);
   return relative === '' || (relative !== '..' && !relative.startsWith(`..${path.sep}`) && !path.isAbsolute(relative));
+}
+
+/** What a project stands on, by real paths: what no other project of the same Baton may touch. */
+export interface ProjectGround {
+  /** The workflow file as it was named. */
+  readonly workflow: string;
+  readonly project: string;
+  /** Equal for the same store. */
+  readonly store: string;
+  /** An SQLite file is for one daemon; PostgreSQL is for many. */
+  readonly isStoreForOne: boolean;
+  /** Where its agents write. */
+  readonly roots: readonly string[];
+  /** What agents must not write: its state folder, and its store where that is a file. */
+  readonly kept: readonly string[];
+}
+
+/** Throws where the settings name no place that can be used. */
+export function groundOf(workflow: string, settings: Settings, surroundings: Surroundings): ProjectGround {
+  const { stateDir, storeUrl } = statePlace(workflow, settings, undefined, surroundings);
+  const location = parseStoreUrl(storeUrl);
+  const isFile = location.engine === 'sqlite';
+  return {
+    workflow,
+    project: settings.project.name,
+    store: storeIdentity(location),
+    isStoreForOne: isFile,
+    roots: [canonicalPath(settings.workspace.root)],
+    kept: [stateDir, ...(isFile ? [location.file] : [])].map(canonicalPath),
+  };
+}
+
+/** Who connects, and with what options, makes no other database of it. */
+function storeIdentity(location: StoreLocation): string {
+  if (location.engine === 'sqlite') return canonicalPath(location.file);
+  try {
+    const { hostname, port, pathname } = new URL(location.url);
+    return `postgres://${hostname.toLowerCase()}:${port || '5432'}${path.posix.normalize(pathname || '/')}`;
+  } catch {
+    return location.url;
+  }
+}
+
+/**
+ * Throws when these workflow files cannot be worked on together. A file that cannot be read just now says nothing about
+ * what it stands on; it is looked at again when it comes.
+ */
+export function refuseClashes(workflows: readonly string[], surroundings: Surroundings): void {
+  const same = findSameFile(workflows.map((workflow) => ({ workflow, real: realFile(workflow) })));
+  if (same !== null) throw same;
+  const grounds = workflows.flatMap((workflow) => groundIfReadable(workflow, surroundings));
+  for (const [index, ground] of grounds.entries()) {
+    for (const other of grounds.slice(0, index)) {
+      const clash = findClash(other, ground);
+      if (clash !== null) throw clash;
+    }
+  }
+}
+
+function realFile(workflow: string): string {
+  try {
+    return canonicalPath(workflow);
+  } catch {
+    return path.normalize(workflow);
+  }
+}
+
+function groundIfReadable(workflow: string, surroundings: Surroundings): ProjectGround[] {
+  try {
+    const { settings } = loadWorkflow(workflow, workflowContext(surroundings));
+    return [groundOf(workflow, settings, surroundings)];
+  } catch (thrown) {
+    if (thrown instanceof BatonError) return [];
+    throw thrown;
+  }
 }

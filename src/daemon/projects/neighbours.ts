@@ -2,8 +2,7 @@ import type { Logger } from '../../core/logger.ts';
 import type { Workflow, WorkflowSource } from '../../core/workflow.ts';
 import { guardedSource } from '../guarded-source.ts';
 import type { Surroundings } from '../surroundings.ts';
-import { findClash } from './find-clash.ts';
-import { groundOf, type ProjectGround } from './project-ground.ts';
+import { findClash, groundOf, type ProjectGround } from './find-clash.ts';
 
 /**
  * The projects that this Baton works on just now, and what each stands on. Whoever comes later, or is edited under way,

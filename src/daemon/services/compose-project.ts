@@ -1,10 +1,7 @@
-import type { AgentEvent } from '../../agent/agent.ts';
-import type { RunEvent } from '../../client/schema/run.ts';
 import type { Chance } from '../../clock/chance.ts';
 import type { Clock } from '../../clock/clock.ts';
 import type { LoopDelay } from '../../clock/loop-delay.ts';
 import type { Settings } from '../../core/settings.ts';
-import { timeText } from '../../core/text/time-text.ts';
 import type { Orchestrator } from '../../orchestrator/orchestrator.ts';
 import type { Health } from '../../orchestrator/view/health.ts';
 import type { ApiProject } from '../../server/api/api-project.ts';
@@ -103,23 +100,4 @@ export function composeApiProject(parts: ApiProjectParts): ApiProject {
       }),
     salvage: () => salvageReport(parts.salvageFor(settings()), place),
   };
-}
-
-/** An event of a run as the API tells it; what is large is left to the transcript. */
-export function runEventOf(seq: number, { at, name, summary, payload }: AgentEvent): RunEvent {
-  return {
-    ...{ seq, at: timeText(at) ?? '', event: name, message: summary },
-    ...(isSmall(payload) ? { payload } : {}),
-  };
-}
-
-const largestPayload = 16 * 1_024;
-
-function isSmall(payload: unknown): boolean {
-  if (payload === undefined) return false;
-  try {
-    return (JSON.stringify(payload) ?? '').length <= largestPayload;
-  } catch {
-    return false;
-  }
 }

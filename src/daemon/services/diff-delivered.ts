@@ -12,9 +12,7 @@ import { refuseTreeBomb } from '../../workspace/git/shadow/refuse-tree-bomb.ts';
 import { setShadow, through } from '../../workspace/git/shadow/shadow-git.ts';
 import type { Look } from '../../workspace/git/shadow/with-shadow.ts';
 import { findCommonDirectory } from '../../workspace/git/source/source-repository.ts';
-import { changedRows, mostFiles, patchRoom } from './changed-rows.ts';
-import { diffArguments } from './diff-arguments.ts';
-import { readRaw } from './diff-text.ts';
+import { changedRows, diffArguments, mostFiles, patchRoom, readRaw } from './diff-text.ts';
 import { trackedPatches } from './tracked-patches.ts';
 
 /** What is known of the work of a run whose workspace is gone. */

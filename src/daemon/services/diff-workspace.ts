@@ -12,9 +12,15 @@ import { type IndexEntry, readIndex } from '../../workspace/git/read/read-index.
 import { refuseTreeBomb } from '../../workspace/git/shadow/refuse-tree-bomb.ts';
 import { type Look, withShadow } from '../../workspace/git/shadow/with-shadow.ts';
 import { readPlainFile } from '../../workspace/read-small-file.ts';
-import { changedRows, mostFiles, patchRoom } from './changed-rows.ts';
-import { bytesAFile, diffArguments } from './diff-arguments.ts';
-import { type ChangedFile, readRaw } from './diff-text.ts';
+import {
+  bytesAFile,
+  type ChangedFile,
+  changedRows,
+  diffArguments,
+  mostFiles,
+  patchRoom,
+  readRaw,
+} from './diff-text.ts';
 import { newFilePatch } from './new-file-patch.ts';
 import { trackedPatches } from './tracked-patches.ts';
 

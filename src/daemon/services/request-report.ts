@@ -1,9 +1,36 @@
 import type { RequestReport } from '../../client/schema/system.ts';
+import { pressureOf } from '../../core/requests/request-budget.ts';
+import { importanceOf, type RequestCause } from '../../core/requests/request-caller.ts';
 import type { PollingSettings } from '../../core/settings.ts';
 import { timeText } from '../../core/text/time-text.ts';
-import type { RequestCounts } from '../../store/tables/request-counts.ts';
-import type { RemoteView } from '../remote.ts';
-import { dayMs, hourMs, minuteMs, providerReports, type RequestFacts, spenders } from './request-figures.ts';
+import type { RequestBucket, RequestCounts, RequestSum } from '../../store/tables/request-counts.ts';
+import { allowanceOf, type RemoteView } from '../remote.ts';
+
+export const minuteMs = 60_000;
+export const hourMs = 60 * minuteMs;
+export const dayMs = 24 * hourMs;
+/** How far back "now" reaches when the rate is told: several polls of a dormant Baton. */
+const rateWindowMs = 10 * minuteMs;
+
+/** What is known of requests at one instant. */
+export interface RequestFacts {
+  readonly now: number;
+  /** Of the last hour, by minute. */
+  readonly hour: readonly RequestBucket[];
+  /** Of this UTC day. */
+  readonly today: readonly RequestBucket[];
+  /** Of the hours that are asked for. */
+  readonly window: readonly RequestSum[];
+  readonly budget: PollingSettings['budget'];
+  /** Providers to be told of though nothing was sent to them. */
+  readonly alsoProviders: readonly string[];
+}
+
+type Provider = RequestReport['providers'][number];
+type Spender = RequestReport['spenders'][number];
+type Budget = Provider['budgets'][number];
+/** What the limiter of a daemon says of a provider. */
+type Limiter = Pick<Provider, 'step' | 'text' | 'until' | 'windows'>;
 
 export interface RequestReportParts {
   readonly requestCounts: Pick<RequestCounts, 'series' | 'sum'>;
@@ -27,36 +54,10 @@ export async function requestReport(
     hours,
     budget: { requests_per_hour: budget.requestsPerHour, requests_per_day: budget.requestsPerDay },
     providers: providers.map((report) => ({
-      provider: report.provider,
-      last_hour: report.lastHour,
-      today: report.today,
-      rate_per_hour: report.ratePerHour,
-      projected_today: report.projectedToday,
-      requests: report.requests,
-      failed: report.failures,
-      bytes: report.bytes,
-      mean_latency_ms: report.meanLatencyMs,
-      budgets: report.budgets.map(({ name, limit, used, perCent, step }) => ({
-        name,
-        limit,
-        used,
-        per_cent: perCent,
-        step,
-      })),
+      ...report,
       ...limiterFacts(views.find((view) => view.provider === report.provider)),
     })),
-    spenders: spenders(counts.window)
-      .slice(0, mostSpenders)
-      .map(({ provider, job, cause, route, requests, failures, bytes, meanLatencyMs }) => ({
-        provider,
-        job,
-        cause,
-        route,
-        requests,
-        failed: failures,
-        bytes,
-        mean_latency_ms: meanLatencyMs ?? 0,
-      })),
+    spenders: spenders(counts.window).slice(0, mostSpenders),
   };
 }
 
@@ -78,9 +79,7 @@ async function readRequests(
 }
 
 /** A service that this daemon has not asked yet has nothing to say. */
-function limiterFacts(
-  view: RemoteView | undefined,
-): Pick<RequestReport['providers'][number], 'step' | 'text' | 'until' | 'windows'> {
+function limiterFacts(view: RemoteView | undefined): Limiter {
   if (view === undefined) return { step: 'free', text: '', until: null, windows: [] };
   const { pressure, windows } = view;
   return {
@@ -88,7 +87,100 @@ function limiterFacts(
     text: pressure.text,
     until: timeText(pressure.until),
     windows: windows.map(({ name, source, limit, used, resetAt }) => ({
-      ...{ name, source, limit, used, reset_at: timeText(resetAt) },
+      name,
+      source,
+      limit,
+      used,
+      reset_at: timeText(resetAt),
     })),
   };
+}
+
+/** Each provider with what it got, by name. */
+export function providerReports(facts: RequestFacts): Omit<Provider, keyof Limiter>[] {
+  const seen = [...facts.hour, ...facts.today, ...facts.window].map(({ provider }) => provider);
+  const names = new Set([...seen, ...facts.alsoProviders, ...namedIn(facts.budget)]);
+  return [...names].toSorted().map((provider) => providerReport(provider, facts));
+}
+
+/** Who spent what, the most first. */
+export function spenders(window: readonly RequestSum[]): Spender[] {
+  const groups = new Map<string, RequestSum[]>();
+  for (const sum of window) {
+    const key = JSON.stringify([sum.provider, sum.job, sum.cause, sum.route]);
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [sum]);
+    else group.push(sum);
+  }
+  return [...groups.values()]
+    .flatMap((sums) => {
+      const [first] = sums;
+      if (first === undefined) return [];
+      const { provider, job, cause, route } = first;
+      const { mean_latency_ms, ...spent } = amounts(sums);
+      return [{ provider, job, cause, route, ...spent, mean_latency_ms: mean_latency_ms ?? 0 }];
+    })
+    .toSorted((left, right) => right.requests - left.requests);
+}
+
+function providerReport(provider: string, facts: RequestFacts): Omit<Provider, keyof Limiter> {
+  const { now } = facts;
+  const hour = facts.hour.filter((bucket) => bucket.provider === provider);
+  const today = facts.today.filter((bucket) => bucket.provider === provider);
+  const [lastHour, sentToday] = [countOf(hour), countOf(today)];
+  const recent = hour.filter(({ beginsAt }) => beginsAt > now - rateWindowMs);
+  const hoursLeft = (dayMs - (now % dayMs)) / hourMs;
+  return {
+    provider,
+    last_hour: lastHour,
+    today: sentToday,
+    // Of the last minutes, as an hour of them would be.
+    rate_per_hour: countOf(recent) * (hourMs / rateWindowMs),
+    // If the rest of the UTC day goes on like the last hour.
+    projected_today: Math.round(sentToday + lastHour * hoursLeft),
+    ...amounts(facts.window.filter((sum) => sum.provider === provider)),
+    budgets: [
+      ...budgetReport('requests_per_hour', allowanceOf(facts.budget.requestsPerHour, provider), hour, now),
+      ...budgetReport('requests_per_day', allowanceOf(facts.budget.requestsPerDay, provider), today, now),
+    ],
+  };
+}
+
+function budgetReport(
+  name: 'requests_per_hour' | 'requests_per_day',
+  limit: number | null,
+  buckets: readonly RequestBucket[],
+  now: number,
+): Budget[] {
+  if (limit === null) return [];
+  const used = countOf(buckets);
+  // Causes are written by Baton alone; one of another version is work.
+  const isOther = ({ cause }: RequestBucket): boolean =>
+    importanceOf({ job: '', cause: cause as RequestCause }) !== 'custody';
+  const usedByOthers = countOf(buckets.filter(isOther));
+  const freeAt = name === 'requests_per_day' ? now - (now % dayMs) + dayMs : now + hourMs;
+  const { step } = pressureOf([{ name, limit, used, usedByOthers, freeAt }], now);
+  // Cut off, so that it never says that a step is reached when it is not.
+  return [{ name, limit, used, per_cent: Math.floor((used / limit) * 100), step }];
+}
+
+function amounts(sums: readonly RequestSum[]): Pick<Provider, 'requests' | 'failed' | 'bytes' | 'mean_latency_ms'> {
+  const requests = countOf(sums);
+  const latencyMs = sums.reduce((total, sum) => total + sum.latencyMs, 0);
+  return {
+    requests,
+    failed: countOf(sums.filter(({ statusClass }) => !/^[123]xx$/.test(statusClass))),
+    bytes: sums.reduce((total, sum) => total + sum.bytes, 0),
+    mean_latency_ms: requests === 0 ? null : Math.round(latencyMs / requests),
+  };
+}
+
+function countOf(counted: readonly { readonly count: number }[]): number {
+  return counted.reduce((total, { count }) => total + count, 0);
+}
+
+function namedIn({ requestsPerHour, requestsPerDay }: PollingSettings['budget']): string[] {
+  return [requestsPerHour, requestsPerDay].flatMap((allowance) =>
+    typeof allowance === 'object' && allowance !== null ? Object.keys(allowance) : [],
+  );
 }

@@ -1,6 +1,6 @@
 import type { AgentEvent } from '../../agent/agent.ts';
 import type { RunEvent } from '../../client/schema/run.ts';
-import { runEventOf } from './compose-project.ts';
+import { certainTime } from '../../core/text/time-text.ts';
 
 /** What agents do, told to whoever watches, as it is noted. */
 export interface RunEvents {
@@ -25,4 +25,26 @@ export function createRunEvents(): RunEvents {
       return () => watchers.delete(watcher);
     },
   };
+}
+
+/** An event of a run as the API tells it; what is large is left to the transcript. */
+function runEventOf(seq: number, { at, name, summary, payload }: AgentEvent): RunEvent {
+  return {
+    seq,
+    at: certainTime(at),
+    event: name,
+    message: summary,
+    ...(isSmall(payload) ? { payload } : {}),
+  };
+}
+
+const largestPayload = 16 * 1_024;
+
+function isSmall(payload: unknown): boolean {
+  if (payload === undefined) return false;
+  try {
+    return (JSON.stringify(payload) ?? '').length <= largestPayload;
+  } catch {
+    return false;
+  }
 }

@@ -1,3 +1,4 @@
+import path from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import type { CommandRequest } from '../../client/schema/command.ts';
 import type { Chance } from '../../clock/chance.ts';
@@ -11,9 +12,11 @@ import type { SubmittedCommand } from '../../server/api/api-project.ts';
 import type { Store } from '../../store/store.ts';
 import type { Command, CommandResult } from '../../store/tables/commands.ts';
 import type { RunRecord } from '../../store/tables/runs.ts';
+import { lookAt } from '../../workspace/file-system.ts';
+import { checkoutFolders, readRecord } from '../../workspace/git/checkout/checkout-record.ts';
+import { gitPlaces } from '../../workspace/git/git-places.ts';
 import { adaptersIn } from '../adapters.ts';
 import type { Surroundings } from '../surroundings.ts';
-import { gitDirectoryOf } from './git-directory-of.ts';
 
 export interface SubmitParts extends ResumeParts {
   readonly clock: Clock;
@@ -134,4 +137,21 @@ export async function resumeLine(
   const account = settings.agent.accounts.find((each) => each.backend === backend && each.name === spoken.account);
   const gitDir = await gitDirectoryOf(workspace, stateDir);
   return resume({ workspace, threadId, home: account?.home ?? null, gitDir }, settings);
+}
+
+/**
+ * The git directory of a workspace, by Baton's own record of the checkout, or the one that lies in it; null where there is
+ * none. A file or a link `.git` is not followed: an agent can write it, and what it names is opened for writing by whoever
+ * asks here.
+ */
+async function gitDirectoryOf(workspace: string, stateDir: string): Promise<string | null> {
+  try {
+    const record = await readRecord(checkoutFolders(gitPlaces(stateDir), workspace).record);
+    if (typeof record === 'object' && record.workspace === workspace) return record.gitDir;
+    const inside = path.join(workspace, '.git');
+    return (await lookAt(inside))?.isDirectory() === true ? inside : null;
+  } catch {
+    // Without it the conversation opens all the same; only a commit in it does not work.
+    return null;
+  }
 }

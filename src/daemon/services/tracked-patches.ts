@@ -2,8 +2,15 @@ import { BatonError } from '../../core/baton-error.ts';
 import { type BytePath, fromBytePath } from '../../workspace/folders-of.ts';
 import type { Git } from '../../workspace/git/git.ts';
 import type { Look } from '../../workspace/git/shadow/with-shadow.ts';
-import { bytesAFile, diffArguments } from './diff-arguments.ts';
-import { type ChangedFile, noPatch, type PatchFacts, patchFacts, splitPatch } from './diff-text.ts';
+import {
+  bytesAFile,
+  type ChangedFile,
+  diffArguments,
+  noPatch,
+  type PatchFacts,
+  patchFacts,
+  splitPatch,
+} from './diff-text.ts';
 
 /** So much is read at once; where there is more, file by file, and of so many. */
 const bytesAtOnce = 4 * 1024 * 1024;

@@ -20,3 +20,8 @@ export interface Caller {
   /** Whether the token that was shown is refused by now; not there where none was. For what lasts longer than a request. */
   readonly isRevoked?: () => boolean;
 }
+
+/** By whom something is counted. All agents are one: there may be many of them, and people come first. */
+export function callerKey({ author }: Caller): string {
+  return author.kind === 'run' ? 'runs' : JSON.stringify(author);
+}

@@ -10,7 +10,7 @@ import { type CostlyLimits, CostlyReads } from './costly-reads.ts';
 import type { Metrics } from './metrics.ts';
 import { mountRoutes } from './mount-routes.ts';
 import { openApiDocument } from './openapi.ts';
-import { readiness } from './present/health-answer.ts';
+import { problemsOf } from './present/needs-you.ts';
 import { type RateLimit, RequestRate } from './request-rate.ts';
 import type { Route } from './route.ts';
 import { actionRoutes } from './routes/action-routes.ts';
@@ -78,4 +78,18 @@ export function createApi(parts: ApiParts): Api {
   app.route('/', mountRoutes(routes, { ...parts, identify, costly: new CostlyReads(parts.limits?.costly) }));
   if (dashboard !== null) app.route('/', dashboard.files);
   return { app: app as unknown as Hono, routes, close: () => stream.close() };
+}
+
+/** Whether Baton can do its work: 503 with the reasons while it cannot. */
+function readiness(projects: ApiProjects): Response {
+  const all = projects.list();
+  const problems = all.flatMap((project) =>
+    problemsOf(project.read()).map(({ code }) => ({ project: project.name, code })),
+  );
+  const isReady = all.length > 0 && problems.length === 0;
+  // Codes only: whoever asks this may be anybody, and texts name files and tickets.
+  return Response.json(
+    { status: isReady ? 'ready' : 'not_ready', projects: all.length, problems },
+    { status: isReady ? 200 : 503, headers: { 'cache-control': 'no-store' } },
+  );
 }

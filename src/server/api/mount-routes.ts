@@ -6,7 +6,7 @@ import { refuse } from '../refusal.ts';
 import { type Identify, tooMany } from './admit.ts';
 import { apiRefusal } from './api-refusal.ts';
 import type { ApiBindings, Caller } from './caller.ts';
-import { callerKey } from './caller-key.ts';
+import { callerKey } from './caller.ts';
 import type { CostlyReads } from './costly-reads.ts';
 import type { Asked, Route } from './route.ts';
 

@@ -1,6 +1,7 @@
 import type { IssueDetail, IssueSummary } from '../../../client/schema/issue.ts';
 import type { Issue } from '../../../core/issue/issue.ts';
 import { timeText } from '../../../core/text/time-text.ts';
+import type { ReadModel } from '../../../orchestrator/view/read-model.ts';
 import type { BoardIssue } from '../../../store/tables/board-issues.ts';
 import type { Activities } from './issue-activity.ts';
 
@@ -8,25 +9,12 @@ import type { Activities } from './issue-activity.ts';
 export type IssueFacts = IssueSummary & Pick<IssueDetail, 'description' | 'branch' | 'parent_id'>;
 
 export function presentBoardIssue(issue: BoardIssue, activities: Activities): IssueFacts {
-  return {
-    id: issue.id,
-    identifier: issue.identifier,
-    title: issue.title,
-    state: issue.status,
-    priority: wholePriority(issue.priority),
-    labels: [...issue.labels],
-    blockers: issue.blockers.map(({ id, identifier, status }) => ({ id, identifier, state: status })),
-    url: issue.url,
-    created_at: timeText(issue.createdAt),
-    updated_at: timeText(issue.updatedAt),
-    ...activities.of(issue.id),
-    description: issue.description,
-    branch: issue.branch,
-    parent_id: issue.parentId,
-  };
+  const { status: state, branch: branchName } = issue;
+  const blockedBy = issue.blockers.map(({ id, identifier, status }) => ({ id, identifier, state: status }));
+  return { ...presentTrackerIssue({ ...issue, state, branchName, blockedBy }, activities), parent_id: issue.parentId };
 }
 
-export function presentTrackerIssue(issue: Issue, activities: Activities): IssueFacts {
+export function presentTrackerIssue(issue: Shown, activities: Activities): IssueFacts {
   return {
     id: issue.id,
     identifier: issue.identifier,
@@ -45,6 +33,12 @@ export function presentTrackerIssue(issue: Issue, activities: Activities): Issue
   };
 }
 
+type Shown = Pick<
+  Issue,
+  | ('id' | 'identifier' | 'title' | 'state' | 'priority' | 'labels' | 'blockedBy' | 'url')
+  | ('createdAt' | 'updatedAt' | 'description' | 'branchName')
+>;
+
 /** All that is left of an issue that the tracker does not show any more. */
 export interface NamedIssue {
   readonly id: string;
@@ -58,22 +52,9 @@ export interface NamedIssue {
 const unknownState = 'unknown';
 
 export function presentNamedIssue(issue: NamedIssue, activities: Activities): IssueFacts {
-  return {
-    id: issue.id,
-    identifier: issue.identifier,
-    title: issue.title ?? issue.identifier,
-    state: issue.state ?? unknownState,
-    priority: null,
-    labels: [],
-    blockers: [],
-    url: issue.url ?? null,
-    created_at: null,
-    updated_at: null,
-    ...activities.of(issue.id),
-    description: null,
-    branch: null,
-    parent_id: null,
-  };
+  const { title = issue.identifier, state = unknownState, url = null } = issue;
+  const unknown = { priority: null, labels: [], blockedBy: [], createdAt: null, updatedAt: null, description: null };
+  return presentTrackerIssue({ ...issue, ...unknown, title, state, url, branchName: null }, activities);
 }
 
 /** As a list shows it. */
@@ -89,4 +70,22 @@ export function summaryOf({
 /** A tracker may tell what it likes. */
 function wholePriority(priority: number | null): number | null {
   return priority !== null && Number.isSafeInteger(priority) && priority >= 0 ? priority : null;
+}
+
+/** Every issue that Baton sees of a tracker which is another's, each once, as it was last seen. */
+export function seenIssues(model: ReadModel, activities: Activities): readonly IssueFacts[] {
+  const found = new Map<string, IssueFacts>();
+  const whole = [
+    ...model.running.map(({ issue }) => issue),
+    ...model.candidates,
+    ...model.reviews,
+    ...model.skipped.map(({ issue }) => issue),
+  ];
+  for (const issue of whole) if (!found.has(issue.id)) found.set(issue.id, presentTrackerIssue(issue, activities));
+  const named = [
+    ...model.completed.map(({ issue, state }) => ({ ...issue, state })),
+    ...[...model.retrying, ...model.waitingQuota, ...model.held, ...model.questions].map(({ issue }) => issue),
+  ];
+  for (const issue of named) if (!found.has(issue.id)) found.set(issue.id, presentNamedIssue(issue, activities));
+  return [...found.values()];
 }

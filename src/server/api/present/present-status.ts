@@ -5,6 +5,7 @@ import { timeText } from '../../../core/text/time-text.ts';
 import type { ReadModel, RetryingView } from '../../../orchestrator/view/read-model.ts';
 import { presentJob } from './present-job.ts';
 import { accountRow, runningRow } from './present-now.ts';
+import { nameOf, tokensOf } from './present-symphony.ts';
 
 /** More findings than this are for the health report. */
 export const mostFindings = 50;
@@ -60,9 +61,7 @@ export function presentStatus(
     totals: {
       runs: totals.runs,
       runs_by_end: { ...totals.runsByEnd },
-      input_tokens: totals.inputTokens,
-      output_tokens: totals.outputTokens,
-      total_tokens: totals.totalTokens,
+      ...tokensOf(totals),
     },
     polling: {
       mode: polling.mode,
@@ -119,8 +118,4 @@ function presentRetry({
 
 function problemOf({ code, message, nextStep, details }: BatonError): NonNullable<Status['workflow_problem']> {
   return { code, message, next_step: nextStep, details };
-}
-
-function nameOf({ id, identifier }: { readonly id: string; readonly identifier: string }) {
-  return { issue_id: id, issue_identifier: identifier };
 }

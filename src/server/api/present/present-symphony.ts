@@ -171,18 +171,11 @@ function rateLimits(models: readonly ReadModel[]): SymphonyState['rate_limits'] 
   );
 }
 
-function nameOf({ id, identifier }: { readonly id: string; readonly identifier: string }): {
-  issue_id: string;
-  issue_identifier: string;
-} {
+export function nameOf({ id, identifier }: { readonly id: string; readonly identifier: string }) {
   return { issue_id: id, issue_identifier: identifier };
 }
 
-function lastEvent(event: LastEvent | null): {
-  last_event: string | null;
-  last_message: string | null;
-  last_event_at: string | null;
-} {
+function lastEvent(event: LastEvent | null) {
   return {
     last_event: event?.name ?? null,
     last_message: event?.summary ?? null,
@@ -190,15 +183,7 @@ function lastEvent(event: LastEvent | null): {
   };
 }
 
-function tokensOf(usage: {
-  readonly inputTokens: number;
-  readonly outputTokens: number;
-  readonly totalTokens: number;
-}): {
-  input_tokens: number;
-  output_tokens: number;
-  total_tokens: number;
-} {
+export function tokensOf(usage: Readonly<Record<'inputTokens' | 'outputTokens' | 'totalTokens', number>>) {
   return { input_tokens: usage.inputTokens, output_tokens: usage.outputTokens, total_tokens: usage.totalTokens };
 }
 

@@ -1,19 +1,9 @@
+import type { Usage } from '../../../client/schema/common.ts';
+
+type Counts = 'inputTokens' | 'cachedInputTokens' | 'outputTokens' | 'reasoningTokens' | 'totalTokens' | 'costMicroUsd';
+
 /** Tokens and money as every answer has them. */
-export function presentUsage(usage: {
-  readonly inputTokens: number;
-  readonly cachedInputTokens: number;
-  readonly outputTokens: number;
-  readonly reasoningTokens: number;
-  readonly totalTokens: number;
-  readonly costMicroUsd: number;
-}): {
-  input_tokens: number;
-  cached_input_tokens: number;
-  output_tokens: number;
-  reasoning_tokens: number;
-  total_tokens: number;
-  cost_usd: number;
-} {
+export function presentUsage(usage: Readonly<Record<Counts, number>>): Usage {
   return {
     input_tokens: usage.inputTokens,
     cached_input_tokens: usage.cachedInputTokens,

@@ -2,8 +2,7 @@ import { isMeantBy } from '../../../core/issue/issue.ts';
 import type { ReadModel } from '../../../orchestrator/view/read-model.ts';
 import type { ApiProject } from '../api-project.ts';
 import type { Activities } from '../present/issue-activity.ts';
-import { type IssueFacts, presentBoardIssue, presentNamedIssue } from '../present/present-issue.ts';
-import { seenIssues } from '../present/seen-issues.ts';
+import { type IssueFacts, presentBoardIssue, presentNamedIssue, seenIssues } from '../present/present-issue.ts';
 
 export interface FoundIssue {
   readonly facts: IssueFacts;

@@ -4,8 +4,7 @@ import type { BoardMatch } from '../../../store/tables/board-issues.ts';
 import type { ApiProject } from '../api-project.ts';
 import { activitiesOf } from '../present/issue-activity.ts';
 import { fitsFilter, type IssueFilter, type IssuePlace, newestFirst, placeOf } from '../present/issue-filter.ts';
-import { type IssueFacts, presentBoardIssue } from '../present/present-issue.ts';
-import { seenIssues } from '../present/seen-issues.ts';
+import { type IssueFacts, presentBoardIssue, seenIssues } from '../present/present-issue.ts';
 
 /** Of each column so many issues are looked at in one question: a few milliseconds. */
 const rowsAQuestion = 500;

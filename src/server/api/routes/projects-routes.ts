@@ -1,7 +1,8 @@
 import { now } from '../../../client/schema/now.ts';
 import { status } from '../../../client/schema/status.ts';
-import { projectList } from '../../../client/schema/system.ts';
+import { projectList, queue } from '../../../client/schema/system.ts';
 import { presentNow } from '../present/present-now.ts';
+import { presentQueue } from '../present/present-queue.ts';
 import { presentStatus } from '../present/present-status.ts';
 import { type Route, route } from '../route.ts';
 import { inProject, type ReadParts } from './in-project.ts';
@@ -33,6 +34,12 @@ export function projectsRoutes(parts: ReadParts): Route[] {
         const waiting = await project.tables.commands.waiting(project.id, mostCounted);
         return presentStatus(project.read(), { api: project.dashboardUrl, waitingCommands: waiting.length });
       },
+    }),
+    inProject(parts, {
+      path: '/queue',
+      summary: 'Every candidate that has not started, in the order of starts, with the reason it waits.',
+      answer: queue,
+      handle: (project) => presentQueue(project.read()),
     }),
   ];
 }

@@ -4,7 +4,6 @@ import type { ReadParts } from './in-project.ts';
 import { issuesRoutes } from './issues-routes.ts';
 import { projectsRoutes } from './projects-routes.ts';
 import { questionsRoutes } from './questions-routes.ts';
-import { queueRoutes } from './queue-routes.ts';
 import { runsRoutes } from './runs-routes.ts';
 import { searchRoutes } from './search-routes.ts';
 import { systemRoutes } from './system-routes.ts';
@@ -16,7 +15,6 @@ export function readRoutes(parts: ReadParts): Route[] {
     ...projectsRoutes(parts),
     ...issuesRoutes(parts),
     ...runsRoutes(parts),
-    ...queueRoutes(parts),
     ...questionsRoutes(parts),
     ...commandsRoutes(parts),
     ...systemRoutes(parts),

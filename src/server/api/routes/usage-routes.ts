@@ -4,8 +4,8 @@ import { utcDay } from '../../../core/cadence/utc-day.ts';
 import type { UsageOfIssue, UsageSum } from '../../../store/tables/usage.ts';
 import type { ApiProject } from '../api-project.ts';
 import { activitiesOf } from '../present/issue-activity.ts';
+import { seenIssues } from '../present/present-issue.ts';
 import { presentUsage } from '../present/present-usage.ts';
-import { seenIssues } from '../present/seen-issues.ts';
 import type { Route } from '../route.ts';
 import { inProject, type ReadParts, unfit } from './in-project.ts';
 

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { type Identify, tooMany } from '../admit.ts';
-import { callerKey } from '../caller-key.ts';
+import { callerKey } from '../caller.ts';
 
 /** How many event streams there may be: well below the connections of a listener, so that there is room for the rest. */
 export interface StreamLimits {

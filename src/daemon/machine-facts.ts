@@ -1,7 +1,25 @@
+import { statSync } from 'node:fs';
+import path from 'node:path';
 import type { RoomLeft } from '../core/dispatch/headroom.ts';
 import type { Settings } from '../core/settings.ts';
 import { freeMemoryMb } from '../process/free-memory.ts';
 import { freeDiskMb } from '../workspace/free-disk.ts';
+
+/**
+ * When somebody last touched `.baton/last-activity` beside the workflow file: the way for a script, an editor or a git
+ * hook to say that people are at work, so that an adaptive Baton polls at its fast pace. Null where there is none.
+ */
+export function lastTouch(workflowPath: string): () => number | null {
+  const file = path.join(path.dirname(workflowPath), '.baton', 'last-activity');
+  return () => {
+    try {
+      return statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? null;
+    } catch {
+      // A folder that cannot be read tells nothing.
+      return null;
+    }
+  };
+}
 
 /** What is left of disk and memory for new work. Where a floor is switched off nothing is asked. Never rejects. */
 export async function roomLeft({ workspace, agent }: Settings, stateDir: string): Promise<RoomLeft> {
