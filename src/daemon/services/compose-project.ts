@@ -18,7 +18,7 @@ import type { BoardWatch } from './board-watch.ts';
 import { healthReport } from './health-report.ts';
 import type { RunEvents } from './run-events.ts';
 import { salvageReport } from './salvage-report.ts';
-import { storedPart } from './stored-project.ts';
+import { storedPart } from './stored-part.ts';
 import { createDeliveredDiff, createWorkspaceDiff, diffOfIssue } from './workspace-diff.ts';
 
 export interface ApiProjectParts {
