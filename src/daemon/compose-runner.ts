@@ -26,11 +26,17 @@ export function composeRunner(
   const { clock, chance } = surroundings;
   const parts = { clock, chance };
   return createRunner({
-    ...{ ...parts, logger, workspacesFor, toolHost },
+    ...parts,
+    logger,
+    workspacesFor,
+    toolHost,
     agentFor: (wanted, account) => createAgent(wanted, account, process, surroundings),
     toolDoorFor: (wanted, run) =>
       openToolDoor({
-        ...{ ...run, ...parts, tracker: trackerFor(wanted), trustedAuthors: wanted.tracker.trustedAuthors },
+        ...run,
+        ...parts,
+        tracker: trackerFor(wanted),
+        trustedAuthors: wanted.tracker.trustedAuthors,
       }),
     readIssue: async (wanted, id, signal) =>
       (await trackerFor(wanted).fetchByIds([id], { signal, caller: betweenTurns }))[0] ?? null,

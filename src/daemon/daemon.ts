@@ -85,7 +85,11 @@ export async function createDaemon(options: DaemonOptions, surroundings: Surroun
   const project = (await store.projects.ensure(settings.project.name, clock.now())).id;
   const remote = opened.use(
     new Remote({
-      ...{ clock, logger, store, surroundings, project },
+      clock,
+      logger,
+      store,
+      surroundings,
+      project,
       storeKey: describeLocation(parseStoreUrl(place.storeUrl)),
       limiters: options.limiters ?? createLimiterRegistry(clock),
       budget: () => settingsNow().polling.budget,
@@ -128,17 +132,15 @@ export async function createDaemon(options: DaemonOptions, surroundings: Surroun
   });
   const orchestrator: Orchestrator = opened.use(
     new Orchestrator({
-      ...{
-        clock,
-        chance,
-        logger,
-        source: workable,
-        trackerFor,
-        workspacesFor,
-        store,
-        transcripts,
-        project,
-      },
+      clock,
+      chance,
+      logger,
+      source: workable,
+      trackerFor,
+      workspacesFor,
+      store,
+      transcripts,
+      project,
       runner: composeRunner({ process, trackerFor, workspacesFor, toolHost, logger }, surroundings),
       isShared: store.engine === 'postgres',
       owner: ownerId,
@@ -189,7 +191,9 @@ export async function createDaemon(options: DaemonOptions, surroundings: Surroun
       {
         ...reached,
         facts: {
-          ...{ ...facts, place: { workflowPath, stateDir }, lastTick: () => lastTick },
+          ...facts,
+          place: { workflowPath, stateDir },
+          lastTick: () => lastTick,
           findCheckout: (wanted) => createCheckouts({ ...workspaceParts, ...ground, settings: wanted.workspace }).find,
           salvageFor: (wanted) => salvageFor(wanted, ground, workspaceParts),
         },

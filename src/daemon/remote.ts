@@ -96,7 +96,13 @@ export class Remote implements AsyncDisposable {
       createUndiciTransport({ environment: surroundings.env, userAgent: `baton/${surroundings.version}` });
     const limiter = limiters.limiterOf(provider, credential);
     const client = createHttpClient({
-      ...{ provider, credential, limiters, clock, logger, allowInsecure, transport: this.#transport },
+      provider,
+      credential,
+      limiters,
+      clock,
+      logger,
+      allowInsecure,
+      transport: this.#transport,
       source: this.#storeKey,
       budget: () => this.#budgetOf(provider.name),
       onSent: (sent) => {
@@ -156,7 +162,15 @@ export class Remote implements AsyncDisposable {
 
   #count({ at, provider, route, method, statusClass, job, cause, bytes, latencyMs }: SentRequest): Promise<void> {
     return this.#parts.store.requestCounts.add({
-      ...{ at, provider, route, method, statusClass, job, cause, bytes, latencyMs },
+      at,
+      provider,
+      route,
+      method,
+      statusClass,
+      job,
+      cause,
+      bytes,
+      latencyMs,
     });
   }
 }

@@ -52,7 +52,11 @@ export async function openWorkplace(flags: WorkplaceFlags, surroundings: Surroun
   try {
     const project = await store.projects.ensure(settings.project.name, systemClock.now());
     const remote = new Remote({
-      ...{ clock: systemClock, logger: quietLogger, store, surroundings, project: project.id },
+      clock: systemClock,
+      logger: quietLogger,
+      store,
+      surroundings,
+      project: project.id,
       storeKey: describeLocation(parseStoreUrl(place.storeUrl)),
       limiters: createLimiterRegistry(systemClock),
       budget: () => settings.polling.budget,

@@ -17,12 +17,23 @@ it('stop waits for a program that is just being started, ends it, and nothing is
   const agent = createCommandAgent(
     { command: 'sleep 30', turnTimeoutMs: 60_000 },
     {
-      ...{ clock: systemClock, custody: 'marker_sweep', daemonId: systemChance.id(), daemonEnv: process.env },
-      ...{ allowEnv: [], accountEnv: {}, denyEnv: [] },
+      clock: systemClock,
+      custody: 'marker_sweep',
+      daemonId: systemChance.id(),
+      daemonEnv: process.env,
+      allowEnv: [],
+      accountEnv: {},
+      denyEnv: [],
     },
   );
   const session = await agent.startSession({
-    ...{ runId, workspace, threadId: null, writableRoots: [], title: '', env: {}, recovery: null },
+    runId,
+    workspace,
+    threadId: null,
+    writableRoots: [],
+    title: '',
+    env: {},
+    recovery: null,
     tools: { tools: [], call: async () => ({ success: true, output: '' }) },
     toolAddress: null,
     ask: async () => null,

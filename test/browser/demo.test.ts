@@ -71,7 +71,9 @@ describeInChromium('the dashboard of the demo', (browser) => {
   // @conforms dashboard.20
   it('fits a phone: nothing is cut off at the side, and the question is answered with a thumb', async () => {
     await using phone = await openWindow(browser(), scene.url, {
-      ...{ viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true },
+      viewport: { width: 390, height: 844 },
+      isMobile: true,
+      hasTouch: true,
     });
     await phone.go('/');
     const row = rowOf(phone.page, 'needs_you', 'WORDS-10');

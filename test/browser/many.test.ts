@@ -165,8 +165,18 @@ async function addRun(tables: StoreTables, project: string, index: number): Prom
   const startedAt = systemClock.now() - 3_600_000 - index * 1_000;
   const identifier = `BAT-${(index % 100) + 1}`;
   await tables.runs.start({
-    ...{ runId, project, issueId: identifier, identifier, generation: 1, role: 'worker', attempt: null },
-    ...{ retryKind: null, backend: 'command', account: null, host: 'here', startedAt },
+    runId,
+    project,
+    issueId: identifier,
+    identifier,
+    generation: 1,
+    role: 'worker',
+    attempt: null,
+    retryKind: null,
+    backend: 'command',
+    account: null,
+    host: 'here',
+    startedAt,
   });
   const names = ['session_started', 'turn_started', 'turn_completed'];
   await tables.runEvents.append(

@@ -107,7 +107,12 @@ export async function beginDay(options: DayOptions = {}): Promise<Day> {
   const file = { workflow: readFile(options.file ?? {}) };
   const settingsNow = (): Settings => file.workflow.settings;
   const remote = new Remote({
-    ...{ clock, logger, store, surroundings, transport: wire, project },
+    clock,
+    logger,
+    store,
+    surroundings,
+    transport: wire,
+    project,
     limiters: createLimiterRegistry(clock),
     budget: () => settingsNow().polling.budget,
   });
@@ -141,11 +146,19 @@ export async function beginDay(options: DayOptions = {}): Promise<Day> {
   let modeSince = clock.now();
   const touch = { at: null as number | null };
   const orchestrator = new Orchestrator({
-    ...{ clock, chance, logger, store, project, trackerFor },
+    clock,
+    chance,
+    logger,
+    store,
+    project,
+    trackerFor,
     source: { read: () => ({ workflow: file.workflow, problem: null }) },
     workspacesFor: () => workspaces,
     runner: createRunner({
-      ...{ clock, chance, logger, toolHost: null },
+      clock,
+      chance,
+      logger,
+      toolHost: null,
       agentFor: () => agent,
       workspacesFor: () => workspaces,
       toolDoorFor: (wanted, run) => openToolDoor({ ...run, clock, tracker: trackerFor(wanted) }),
@@ -175,7 +188,15 @@ export async function beginDay(options: DayOptions = {}): Promise<Day> {
   });
   await orchestrator.start();
   return {
-    ...{ clock, linear, wire, memory, store, logger, orchestrator, starts, ends },
+    clock,
+    linear,
+    wire,
+    memory,
+    store,
+    logger,
+    orchestrator,
+    starts,
+    ends,
     touch: () => {
       touch.at = clock.now();
     },

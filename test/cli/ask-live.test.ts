@@ -47,7 +47,8 @@ describe.concurrent('an agent that asks, and a daemon', liveTest, () => {
       'Which colour? · baton ask show BAT-1\n',
     );
     expect(await answer(place, 'issue', 'show', 'BAT-1')).toMatchObject({
-      ...{ open_questions: [{ id, text: 'Which colour?' }], last_run: { outcome: null } },
+      open_questions: [{ id, text: 'Which colour?' }],
+      last_run: { outcome: null },
     });
     expect((await batonHere(place, 'ask', 'list')).stdout).toContain(` ${until.slice(11, 16)}Z `);
 

@@ -30,16 +30,19 @@ function recordOf(place: Place, workspace: string): string {
 
 const commit = 'a'.repeat(40);
 const checkout = {
-  ...{
-    version: 1,
-    strategy: 'worktree',
-    repository: '/r',
-    branch: 'b',
-    base: 'main',
-    objectFormat: 'sha1',
-    shadow: '/l',
-  },
-  ...{ baseCommit: commit, start: commit, found: null, published: null, borrowed: [], excludes: [] },
+  version: 1,
+  strategy: 'worktree',
+  repository: '/r',
+  branch: 'b',
+  base: 'main',
+  objectFormat: 'sha1',
+  shadow: '/l',
+  baseCommit: commit,
+  start: commit,
+  found: null,
+  published: null,
+  borrowed: [],
+  excludes: [],
 };
 
 describe.concurrent('a person who goes on by hand', liveTest, () => {

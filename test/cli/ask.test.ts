@@ -159,7 +159,8 @@ describe.concurrent('the questions of agents', liveTest, () => {
     using place = await placeWithStore();
     await ask(place, { id: 'aaaaaaaa-1', question: whichColour });
     const given = {
-      ...{ at: Date.UTC(2026, 6, 1), author: { kind: 'person', name: 'Ada' } as const },
+      at: Date.UTC(2026, 6, 1),
+      author: { kind: 'person', name: 'Ada' } as const,
       answer: { decision: 'accept', values: { colour: 'Red' } } as const,
     };
     await inStore(place, (store) => store.questions.answer('aaaaaaaa-1', given));
@@ -173,8 +174,11 @@ describe.concurrent('the questions of agents', liveTest, () => {
       question: {
         state: 'answered',
         answer: {
-          ...{ decision: 'accept', values: { colour: 'Red' }, at: '2026-07-01T00:00:00.000Z' },
-          ...{ author: { kind: 'person', name: 'Ada' }, delivered_to: 'run-2' },
+          decision: 'accept',
+          values: { colour: 'Red' },
+          at: '2026-07-01T00:00:00.000Z',
+          author: { kind: 'person', name: 'Ada' },
+          delivered_to: 'run-2',
         },
       },
     });
@@ -238,21 +242,29 @@ describe.concurrent('an answer', liveTest, () => {
     const kind = 'question_answer';
     expect(await waiting(place)).toEqual([
       {
-        ...{ kind, author },
+        kind,
+        author,
         payload: {
-          ...{ question: 'aaaaaaaa-1', issue: 'id-BAT-1', reason: 'it is a copy' },
-          ...{ decision: 'accept_for_session', values: {} },
+          question: 'aaaaaaaa-1',
+          issue: 'id-BAT-1',
+          reason: 'it is a copy',
+          decision: 'accept_for_session',
+          values: {},
         },
       },
       { kind, author, payload: { question: 'aaaaaaaa-1', issue: 'id-BAT-1', decision: 'decline', values: {} } },
       {
-        ...{ kind, author },
+        kind,
+        author,
         payload: { question: 'bbbbbbbb-2', issue: 'id-BAT-2', decision: 'accept', values: { colour: 'Green' } },
       },
       {
-        ...{ kind, author },
+        kind,
+        author,
         payload: {
-          ...{ question: 'cccccccc-3', issue: 'id-BAT-3', decision: 'accept' },
+          question: 'cccccccc-3',
+          issue: 'id-BAT-3',
+          decision: 'accept',
           values: { colour: 'Red', why: 'a = b' },
         },
       },
@@ -316,7 +328,9 @@ describe.concurrent('an answer', liveTest, () => {
     await inStore(place, async (store) => {
       const at = systemClock.now();
       await store.questions.answer('aaaaaaaa-1', {
-        ...{ at, author: { kind: 'person', name: 'Ada' } as const, answer: first.answer },
+        at,
+        author: { kind: 'person', name: 'Ada' } as const,
+        answer: first.answer,
       });
       await store.commands.finish(first.command.id, { at, ...done('continues_with_answer', 'It continues.') });
     });

@@ -29,7 +29,9 @@ export const field = (name: string, more: Partial<QuestionField> = {}): Question
 
 export const mayRun: AgentQuestion = { kind: 'command', text: 'May I run it?', detail: 'rm -rf build', fields: [] };
 export const whichColour: AgentQuestion = {
-  ...{ kind: 'input', text: 'Which colour?', detail: '' },
+  kind: 'input',
+  text: 'Which colour?',
+  detail: '',
   fields: [field('colour', { label: 'The colour', options: ['Red', 'Green'] })],
 };
 export const twoThings: AgentQuestion = { ...whichColour, fields: [...whichColour.fields, field('why')] };
@@ -55,8 +57,15 @@ export function ask(place: Place, asked: Asked): Promise<void> {
     const runId = `run-${id}`;
     await store.runs.start({
       ...key,
-      ...{ runId, generation: 1, role: 'worker', attempt: null, retryKind: null, host: 'here', startedAt: askedAt },
-      ...{ backend: asked.backend ?? 'codex', account: asked.account ?? 'default' },
+      runId,
+      generation: 1,
+      role: 'worker',
+      attempt: null,
+      retryKind: null,
+      host: 'here',
+      startedAt: askedAt,
+      backend: asked.backend ?? 'codex',
+      account: asked.account ?? 'default',
     });
     await store.runs.record(runId, 1, {
       workspace: asked.workspace ?? '/ws/BAT-1',

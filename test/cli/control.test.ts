@@ -226,7 +226,10 @@ describe.concurrent('a command without a daemon', liveTest, () => {
     const waiting = await answer(place, 'pause', '--key', 'k');
     expect(waiting).toMatchObject({ command: { kind: 'pause', status: 'waiting', code: null } });
     expect(await answer(place, 'status')).toEqual({
-      ...{ daemon: false, waiting_commands: 2, held_issues: 0, status: null },
+      daemon: false,
+      waiting_commands: 2,
+      held_issues: 0,
+      status: null,
     });
     const shown = await baton(place, 'status');
     expect(shown.stdout.split('\n')).toEqual([

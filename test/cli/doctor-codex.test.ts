@@ -127,7 +127,10 @@ describe.concurrent('baton doctor on Codex', () => {
       fake(place, withAnswers({ initialize: { result: { userAgent } } })).command,
     );
     expect(lines[0]).toEqual({
-      ...{ check: 'codex', status: 'ok', code: 'untested_version', nextStep: null },
+      check: 'codex',
+      status: 'ok',
+      code: 'untested_version',
+      nextStep: null,
       message: expect.stringMatching(new RegExp(`${version ?? ''}.*0\\.166\\.0`)),
       details: { version, tested: '0.166.0' },
     });
@@ -178,7 +181,10 @@ describe.concurrent('baton doctor on Codex', () => {
       expect(isHealthy).toBe(false);
       expect(lines).toMatchObject([
         {
-          ...{ check: 'codex', status: 'failed', code, details },
+          check: 'codex',
+          status: 'failed',
+          code,
+          details,
           message: expect.stringContaining(message),
           nextStep: expect.stringContaining(nextStep),
         },
@@ -238,7 +244,9 @@ describe.concurrent('baton doctor on Codex', () => {
     const error = { code: -32_603, message: 'the login file cannot be read' };
     const { lines } = await examine(place, fake(place, withAnswers({ 'account/read': { error } })).command);
     expect(lines[2]).toMatchObject({
-      ...{ check: 'codex_login', status: 'failed', code: 'refused' },
+      check: 'codex_login',
+      status: 'failed',
+      code: 'refused',
       message: expect.stringContaining('the login file cannot be read'),
       nextStep: 'codex login',
     });
@@ -251,7 +259,9 @@ describe.concurrent('baton doctor on Codex', () => {
     expect(isHealthy).toBe(false);
     expect(lines.map(({ check }) => check)).toEqual(['codex', 'codex_policies']);
     expect(lines[1]).toMatchObject({
-      ...{ status: 'failed', code: 'broken_config', details: { home: '/nowhere' } },
+      status: 'failed',
+      code: 'broken_config',
+      details: { home: '/nowhere' },
       message: expect.stringContaining('unclosed array'),
       nextStep: expect.stringMatching(/config\.toml.*\/nowhere/),
     });
@@ -272,7 +282,9 @@ describe.concurrent('an account that baton doctor looks at', () => {
     using place = new Place();
     const { lines } = await examine(place, fake(place, withAnswers({ 'account/read': { result } })).command);
     expect(lines[2]).toMatchObject({
-      ...{ check: 'codex_login', status: code === 'logged_out' ? 'failed' : 'ok', code },
+      check: 'codex_login',
+      status: code === 'logged_out' ? 'failed' : 'ok',
+      code,
       message: expect.stringContaining(told),
       details: { account: 'codex', ...facts },
     });
@@ -379,7 +391,9 @@ describe.concurrent('a commit that baton doctor tries', () => {
     const { isHealthy, lines } = await examine(place, fake(place, ended(stderr)).command);
     expect(isHealthy).toBe(false);
     expect(lines[3]).toMatchObject({
-      ...{ check: 'codex_commit', status: 'failed', code },
+      check: 'codex_commit',
+      status: 'failed',
+      code,
       message: expect.stringContaining(told),
       nextStep: expect.stringContaining(nextStep),
     });

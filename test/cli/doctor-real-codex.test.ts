@@ -77,7 +77,8 @@ await describeWithCodex('baton doctor', (codex) => {
     const out = await examine(place, `openai_base_url = "${model.url}"\n${quiet}`);
     // A variable alone is no login: the app server does not read it.
     expect(out.codex_login).toMatchObject({
-      ...{ status: 'failed', code: 'logged_out' },
+      status: 'failed',
+      code: 'logged_out',
       next_step: expect.stringMatching(/^codex login\b.*printenv OPENAI_API_KEY \| codex login --with-api-key$/),
     });
     // As a person types it.
@@ -85,7 +86,9 @@ await describeWithCodex('baton doctor', (codex) => {
     expect((await startProgram(place, 'bash', ['-lc', withKey]).ended).code).toBe(0);
     const loggedIn = await look(place);
     expect(loggedIn.codex_login).toMatchObject({
-      ...{ status: 'ok', code: 'ok', details: { kind: 'apiKey' } },
+      status: 'ok',
+      code: 'ok',
+      details: { kind: 'apiKey' },
       message: expect.stringContaining('printenv OPENAI_API_KEY | codex login --with-api-key'),
     });
     expect(Object.values(loggedIn).filter(({ status }) => status === 'failed')).toEqual([]);
@@ -97,7 +100,8 @@ await describeWithCodex('baton doctor', (codex) => {
     using place = new Place({}, folderOnDisk());
     const { codex_policies: policies } = await examine(place, `${quiet}model = [`);
     expect(policies).toMatchObject({
-      ...{ status: 'failed', code: 'broken_config' },
+      status: 'failed',
+      code: 'broken_config',
       message: expect.stringContaining('config.toml'),
       next_step: expect.stringMatching(/config\.toml.*\.codex$/),
     });
@@ -112,7 +116,8 @@ await describeWithCodex('baton doctor', (codex) => {
     using place = new Place({}, folderOnDisk());
     const seen = await examine(place, quiet, settings);
     expect(seen[check]).toMatchObject({
-      ...{ status: 'failed', code: 'refused' },
+      status: 'failed',
+      code: 'refused',
       next_step: expect.stringContaining(key),
     });
   });
@@ -123,7 +128,8 @@ await describeWithCodex('baton doctor', (codex) => {
       codex_policies: { status: 'ok', code: 'ok' },
       codex_commit: { status: 'ok', code: 'ok', details: { sandbox: 'workspaceWrite' } },
       git_identity: {
-        ...{ status: 'failed', code: 'unknown' },
+        status: 'failed',
+        code: 'unknown',
         next_step: expect.stringContaining('git config --global user.name'),
       },
     });
@@ -135,7 +141,8 @@ await describeWithCodex('baton doctor', (codex) => {
     expect(await examine(place, quiet, '{}', `unshare --user --map-root-user sh -c '${poor}'`)).toMatchObject({
       codex: { status: 'ok' },
       codex_commit: {
-        ...{ status: 'failed', code: 'no_sandbox_here' },
+        status: 'failed',
+        code: 'no_sandbox_here',
         message: expect.stringContaining('bwrap'),
         next_step: expect.stringContaining('user.max_user_namespaces'),
       },
@@ -146,7 +153,8 @@ await describeWithCodex('baton doctor', (codex) => {
     using place = new Place({}, folderOnDisk());
     place.write('home/.gitconfig', `${known}[commit]\n\tgpgsign = true\n[gpg]\n\tprogram = false\n`);
     expect((await examine(place, quiet)).codex_commit).toMatchObject({
-      ...{ status: 'failed', code: 'not_signed' },
+      status: 'failed',
+      code: 'not_signed',
       next_step: expect.stringContaining('gpgsign false'),
     });
   });

@@ -51,7 +51,11 @@ describe.concurrent('baton explain, without a daemon', liveTest, () => {
     // That no daemon answers, and what happens next.
     for (const line of lines.slice(-2)) expect(line).toMatch(/^\S/);
     expect(await answer(place, 'explain', 'bat-1')).toMatchObject({
-      ...{ daemon: false, starts: true, code: null, reason: null, next: lines.at(-1) },
+      daemon: false,
+      starts: true,
+      code: null,
+      reason: null,
+      next: lines.at(-1),
     });
     expect(await answer(place, 'explain', '2')).toMatchObject({
       daemon: false,
@@ -67,7 +71,8 @@ describe.concurrent('baton explain, without a daemon', liveTest, () => {
     expect(refusedBy(third)).toEqual(['labels', 'slot']);
     expect(third).toMatchObject({ code: 'missing_label', next: expect.stringContaining('"baton"') });
     expect(await answer(place, 'explain', 'BAT-4')).toMatchObject({
-      ...{ code: 'blocked', next: expect.stringContaining('BAT-1') },
+      code: 'blocked',
+      next: expect.stringContaining('BAT-1'),
     });
     expect(existsSync(path.join(place.folder, 'workspaces'))).toBe(false);
     expect(await runsOf(place)).toEqual([]);

@@ -353,7 +353,9 @@ describe.concurrent('the repository that baton init proposes', () => {
     if (isInRepository) scratchRepository(place.folder);
     const { workspaces } = await answer(place, 'init', 'codex.md', '--agent', 'codex', ...more);
     expect(workspaces).toEqual({
-      ...{ strategy: 'none', repository: null, problem: null },
+      strategy: 'none',
+      repository: null,
+      problem: null,
       is_in_repository: isInRepository,
     });
     // One line more than to somebody whose agent makes no branch.

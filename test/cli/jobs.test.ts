@@ -19,8 +19,15 @@ leaveNoPlaces();
 
 const me = '11111111-mine';
 const timer: JobTimer = {
-  ...{ project: 'live', job: 'stall_look', owner: me, lastRunAt: 5_000, nextDueAt: 10_000 },
-  ...{ outcome: 'ok', durationMs: 12, failures: 0, error: null },
+  project: 'live',
+  job: 'stall_look',
+  owner: me,
+  lastRunAt: 5_000,
+  nextDueAt: 10_000,
+  outcome: 'ok',
+  durationMs: 12,
+  failures: 0,
+  error: null,
 };
 
 describe('the rows of jobs', () => {
@@ -35,7 +42,9 @@ describe('the rows of jobs', () => {
     const facts: Facts = { timers: [], owner: me, polling, daemonJobs: [], ...changes };
     const { polling: pace } = (await begun()).orchestrator.read();
     return presentJobs({
-      ...{ id: 'live', owner: facts.owner, polling: () => facts.polling },
+      id: 'live',
+      owner: facts.owner,
+      polling: () => facts.polling,
       tables: { jobTimers: { list: async () => facts.timers } },
       read: () => ({ jobs: facts.daemonJobs, polling: pace }),
     });
@@ -82,13 +91,31 @@ describe('the rows of jobs', () => {
 
   it('believe the daemon more than what it wrote down', async () => {
     const told: ReadModel['jobs'][number] = {
-      ...{ name: 'stall_look', kind: 'local', intervalMs: 4_000, isRunning: true, outcome: 'failed', lateMs: 0 },
-      ...{ durationMs: 3, failures: 2, error: 'no', lastRunAt: 9_000, nextDueAt: Number.NaN },
+      name: 'stall_look',
+      kind: 'local',
+      intervalMs: 4_000,
+      isRunning: true,
+      outcome: 'failed',
+      lateMs: 0,
+      durationMs: 3,
+      failures: 2,
+      error: 'no',
+      lastRunAt: 9_000,
+      nextDueAt: Number.NaN,
     };
     expect(await rowsOf('stall_look', { timers: [timer], daemonJobs: [told] })).toMatchObject([
       {
-        ...{ name: 'stall_look', kind: 'local', interval_ms: 4_000, owner: me, is_running: true, outcome: 'failed' },
-        ...{ last_run_at: '1970-01-01T00:00:09.000Z', duration_ms: 3, failures: 2, error: 'no', next_due_at: null },
+        name: 'stall_look',
+        kind: 'local',
+        interval_ms: 4_000,
+        owner: me,
+        is_running: true,
+        outcome: 'failed',
+        last_run_at: '1970-01-01T00:00:09.000Z',
+        duration_ms: 3,
+        failures: 2,
+        error: 'no',
+        next_due_at: null,
       },
     ]);
     expect(await rowsOf('queue_health', { daemonJobs: [told] })).toMatchObject([
@@ -150,15 +177,20 @@ describe.concurrent('baton jobs', liveTest, () => {
     const rows = new Map((await listed(place)).map((row) => [row.name, row]));
     expect(rows.size).toBe(jobNames.length);
     expect(rows.get('stall_look')).toEqual({
-      ...{ name: 'stall_look', kind: 'local', description: expect.any(String), interval_ms: 5_000, owner: me },
-      ...{
-        is_own: true,
-        is_running: null,
-        late_ms: 0,
-        last_run_at: new Date(now - 90_500).toISOString(),
-        outcome: 'ok',
-      },
-      ...{ duration_ms: 12, failures: 0, error: null, next_due_at: new Date(now + 3_600_500).toISOString() },
+      name: 'stall_look',
+      kind: 'local',
+      description: expect.any(String),
+      interval_ms: 5_000,
+      owner: me,
+      is_own: true,
+      is_running: null,
+      late_ms: 0,
+      last_run_at: new Date(now - 90_500).toISOString(),
+      outcome: 'ok',
+      duration_ms: 12,
+      failures: 0,
+      error: null,
+      next_due_at: new Date(now + 3_600_500).toISOString(),
     });
     expect(rows.get('tracker_poll')).toMatchObject({ outcome: 'failed', failures: 1_200, error });
     const { stdout } = await batonHere(place, 'jobs');
@@ -186,8 +218,17 @@ describe.concurrent('baton jobs', liveTest, () => {
   it('believes a daemon that answers, also where the workflow file is bad by now', async () => {
     using place = await workplace();
     const job: ReadModel['jobs'][number] = {
-      ...{ name: 'tracker_poll', kind: 'remote', intervalMs: 300_000, isRunning: true, lastRunAt: null, lateMs: 0 },
-      ...{ outcome: null, durationMs: null, failures: 0, error: null, nextDueAt: null },
+      name: 'tracker_poll',
+      kind: 'remote',
+      intervalMs: 300_000,
+      isRunning: true,
+      lastRunAt: null,
+      lateMs: 0,
+      outcome: null,
+      durationMs: null,
+      failures: 0,
+      error: null,
+      nextDueAt: null,
     };
     const model = (await begun()).orchestrator.read();
     await using socket = await fakeDaemon(path.join(stateFolderOf(place), 'baton.sock'), {

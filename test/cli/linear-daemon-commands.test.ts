@@ -82,7 +82,8 @@ describe.concurrent('commands about a project on Linear', liveTest, () => {
       next: expect.stringContaining(runId),
     });
     expect(await promptly(scene, 'explain', waits)).toMatchObject({
-      ...{ code: 'blocked', reason: expect.stringContaining(` ${blocker} (Backlog)`) },
+      code: 'blocked',
+      reason: expect.stringContaining(` ${blocker} (Backlog)`),
     });
     expect(await promptly(scene, 'start', '--dry-run')).toMatchObject({
       plan: [

@@ -184,8 +184,18 @@ async function keep(place: Place, runId: string, identifier: string, startedAt: 
   await using store = await openStore({ url, clock: systemClock, mode: 'visitor' });
   const { id: project } = await store.projects.ensure('live', 0);
   await store.runs.start({
-    ...{ runId, project, issueId: `id-${identifier}`, identifier, generation: 1, role: 'worker', attempt: null },
-    ...{ retryKind: null, backend: 'command', account: null, host: 'here', startedAt },
+    runId,
+    project,
+    issueId: `id-${identifier}`,
+    identifier,
+    generation: 1,
+    role: 'worker',
+    attempt: null,
+    retryKind: null,
+    backend: 'command',
+    account: null,
+    host: 'here',
+    startedAt,
   });
   await store.runs.finish(runId, 1, {
     endedAt: startedAt + 1_000,

@@ -98,7 +98,8 @@ describe.concurrent('baton backup and restore', liveTest, () => {
   it('say that there is nothing to back up, and make nothing', async () => {
     using place = givenPlace();
     expect(await refusal(place, 'backup', 'one.backup')).toMatchObject({
-      ...{ code: 'store_backup_failed', details: { problem: 'no_store' } },
+      code: 'store_backup_failed',
+      details: { problem: 'no_store' },
     });
     expect(existsSync(path.join(place.folder, 'one.backup'))).toBe(false);
     expect(existsSync(place.state)).toBe(false);

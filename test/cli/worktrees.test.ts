@@ -203,7 +203,9 @@ describe.concurrent('the work behind a closed ticket', worktreeTest, () => {
     expect(personsView(source)).toEqual(theirs);
     const { run } = await answer(place, 'runs', 'show', 'BAT-1');
     expect(run.workspace_evidence.delivery).toMatchObject({
-      ...{ outcome: 'refused', code: 'checked_out', branch: 'baton/bat-1' },
+      outcome: 'refused',
+      code: 'checked_out',
+      branch: 'baton/bat-1',
     });
     const { stdout } = await baton(place, 'runs', 'show', 'BAT-1');
     expect(stdout).toMatch(/^workspace_branch +baton\/bat-1 .* \S+$/m);

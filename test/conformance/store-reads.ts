@@ -141,7 +141,12 @@ export function readsConformance(engine: StoreEngine): void {
   onEngine(engine, 'sums usage for people', ({ open }) => {
     const amount = { inputTokens: 1, cachedInputTokens: 2, outputTokens: 3, reasoningTokens: 4, costMicroUsd: 5 };
     const of = (issueId: string, day: string, totalTokens: number, role = 'worker') => ({
-      ...{ project, issueId, day, role, totalTokens, runs: 1 },
+      project,
+      issueId,
+      day,
+      role,
+      totalTokens,
+      runs: 1,
       ...amount,
     });
 

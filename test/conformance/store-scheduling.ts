@@ -117,8 +117,15 @@ export function schedulingConformance(engine: StoreEngine): void {
     });
 
     const timer: JobTimer = {
-      ...{ project, job: 'scan', owner: 'me', lastRunAt: null, nextDueAt: 5 },
-      ...{ outcome: null, durationMs: null, failures: 0, error: null },
+      project,
+      job: 'scan',
+      owner: 'me',
+      lastRunAt: null,
+      nextDueAt: 5,
+      outcome: null,
+      durationMs: null,
+      failures: 0,
+      error: null,
     };
 
     it('keeps what became of each job and when it is due', async () => {

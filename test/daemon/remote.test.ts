@@ -56,7 +56,12 @@ interface Life {
 /** What a daemon does at its start: a client, and then what the store knows. */
 async function begin(parts: Partial<RemoteParts> = {}, key = 'canary-key', provider = service): Promise<Life> {
   const remote = new Remote({
-    ...{ clock, logger, transport, project: 'p', storeKey: 'here', store: stores[0] },
+    clock,
+    logger,
+    transport,
+    project: 'p',
+    storeKey: 'here',
+    store: stores[0],
     limiters: createLimiterRegistry(clock),
     budget: () => ({ requestsPerHour: null, requestsPerDay: null }),
     surroundings: { env: {}, version: '0' },
@@ -160,7 +165,12 @@ describe('a door that a service closed', () => {
     expect(life).toBeNull();
     const limiters = createLimiterRegistry(clock);
     const hasty = new Remote({
-      ...{ clock, logger, transport, limiters, project: 'p', store: stores[0] },
+      clock,
+      logger,
+      transport,
+      limiters,
+      project: 'p',
+      store: stores[0],
       budget: () => ({ requestsPerHour: null, requestsPerDay: null }),
       surroundings: { env: {}, version: '0' },
     });

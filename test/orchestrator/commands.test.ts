@@ -162,7 +162,12 @@ describe('hold and release', () => {
   it('by an agent are told apart from those of a person, and hold as firmly', async () => {
     const stage = await begun();
     await stage.store.commands.submit({
-      ...{ id: 'c-9', project: stage.project, kind: 'issue_stop', payload: { issue: 'T-1' }, at: 0, key: null },
+      id: 'c-9',
+      project: stage.project,
+      kind: 'issue_stop',
+      payload: { issue: 'T-1' },
+      at: 0,
+      key: null,
       author: { kind: 'run', runId: 'r' },
     });
     stage.orchestrator.wake();

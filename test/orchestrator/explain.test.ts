@@ -276,8 +276,18 @@ describe('an explanation', () => {
     const { store, project, explain } = await given({ issues: [issue({ id: '1', state: 'Done' })] });
     await expect(explain('t-1')).rejects.toMatchObject({ code: 'tracker_issue_not_found' });
     await store.runs.start({
-      ...{ runId: 'r', project, issueId: '1', identifier: 'T-1', generation: 1, role: 'worker', attempt: null },
-      ...{ retryKind: null, backend: 'rehearsal', account: null, host: 'here', startedAt: 0 },
+      runId: 'r',
+      project,
+      issueId: '1',
+      identifier: 'T-1',
+      generation: 1,
+      role: 'worker',
+      attempt: null,
+      retryKind: null,
+      backend: 'rehearsal',
+      account: null,
+      host: 'here',
+      startedAt: 0,
     });
     expect(await explain('t-1')).toMatchObject({ issue: { id: '1' } });
   });

@@ -405,7 +405,11 @@ describe('a hold that is lifted after an issue was given back and no run could b
     return stage;
   }
   const asGivenBack = {
-    ...{ threadId: 'thread-1', retryKind: 'handed_back', note, attempt: null, recovery: null },
+    threadId: 'thread-1',
+    retryKind: 'handed_back',
+    note,
+    attempt: null,
+    recovery: null,
     earlier: expect.objectContaining({ turns: 1, lastMessage: 'The door is blue.' }),
   };
 

@@ -33,7 +33,12 @@ async function given({ jobs, ...options }: Given) {
   const interval = new Map(jobs.map(({ name, everyMs }) => [name, everyMs]));
   const engine = new Jobs(
     {
-      ...{ clock, logger, store, project, stopping: stop.signal, notify: () => {} },
+      clock,
+      logger,
+      store,
+      project,
+      stopping: stop.signal,
+      notify: () => {},
       chance: seededChance(1),
       owner: options.owner ?? 'me',
       isShared: options.isShared ?? false,

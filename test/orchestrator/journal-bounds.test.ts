@@ -20,7 +20,10 @@ import { scratchStore } from '../fake/scratch-store.ts';
 import { SimulatedClock } from '../fake/simulated-clock.ts';
 
 const event = (at: number, over: Partial<AgentEvent> = {}): AgentEvent => ({
-  ...{ name: 'notification', at, pid: 1, summary: `event ${at}` },
+  name: 'notification',
+  at,
+  pid: 1,
+  summary: `event ${at}`,
   ...over,
 });
 const finished = { endedAt: 1, outcome: 'succeeded', errorCode: null, errorMessage: null } as const;
@@ -52,13 +55,27 @@ async function given(runs: readonly string[] = ['r1']) {
   const journal = new Journal({ store, transcripts, clock, logger, stopping: new AbortController().signal });
   for (const runId of runs) {
     await real.runs.start({
-      ...{ runId, project: 'p', issueId: runId, identifier: 'X-1', generation: 1, role: 'worker', attempt: null },
-      ...{ retryKind: null, backend: 'rehearsal', account: null, host: 'here', startedAt: 0 },
+      runId,
+      project: 'p',
+      issueId: runId,
+      identifier: 'X-1',
+      generation: 1,
+      role: 'worker',
+      attempt: null,
+      retryKind: null,
+      backend: 'rehearsal',
+      account: null,
+      host: 'here',
+      startedAt: 0,
     });
     journal.runStarts(runId, 1);
   }
   return {
-    ...{ clock, store: real, trouble, journal, logger },
+    clock,
+    store: real,
+    trouble,
+    journal,
+    logger,
     said: (runId = 'r1') => (lines.get(runId) ?? []).map((text) => JSON.parse(text)),
     rows: (runId = 'r1') => real.runEvents.list(runId, { limit: 1_000_000 }),
     end: async (runId = 'r1') => {

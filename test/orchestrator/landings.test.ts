@@ -183,7 +183,8 @@ describe('an issue that Baton did not work on', () => {
     const tracker = trackerOf(clock, issue({ id: 'theirs', state: 'In Review' }), issue({ id: '1', url }));
     const asked: string[] = [];
     const stage = await withTicket({
-      ...{ clock, tracker },
+      clock,
+      tracker,
       through: (store) => storeThrough(store, { before: (call) => void asked.push(call) }),
     });
     await work(stage);
@@ -258,7 +259,10 @@ describe('while something fails', () => {
     const { store, clock, tracker } = first;
     let isBroken = true;
     const second = await begun({
-      ...{ store, clock, tracker, settings: withReview },
+      store,
+      clock,
+      tracker,
+      settings: withReview,
       through: (given) =>
         storeThrough(given, {
           before: (call) => {
@@ -374,7 +378,9 @@ describe('what following costs', () => {
     const clock = new SimulatedClock();
     const issues = Array.from({ length: 60 }, (_, nth) => issue({ id: `${nth}` }));
     const stage = await withTicket({
-      ...{ clock, tracker: trackerOf(clock, ...issues), isLocal: true },
+      clock,
+      tracker: trackerOf(clock, ...issues),
+      isLocal: true,
       settings: settings({ intervalMs, tracker: { reviewStates: ['In Review'] }, agent: { maxConcurrentAgents: 60 } }),
     });
     for (const [nth, run] of stage.runs.entries()) {

@@ -229,7 +229,11 @@ describe('the limit of the day', () => {
     await stage.clock.advance(0);
     await stage.orchestrator.stop();
     const other = await begun({
-      ...{ store: stage.store, clock: stage.clock, tracker: stage.tracker, owner: 'other', isShared: true },
+      store: stage.store,
+      clock: stage.clock,
+      tracker: stage.tracker,
+      owner: 'other',
+      isShared: true,
       settings: limited({ tokensPerDay: 1_000 }),
     });
     await other.clock.advance(10_000);

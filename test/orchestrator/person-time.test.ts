@@ -10,7 +10,8 @@ const which: AgentQuestion = { kind: 'input', text: 'Which colour?', detail: '',
 const limited = (limits: Partial<LimitSettings>) =>
   begun({
     settings: settings({
-      ...{ intervalMs: 30_000, limits },
+      intervalMs: 30_000,
+      limits,
       agent: { stallTimeoutMs: 0, askTimeoutMs: 600 * minuteMs, approvals: 'ask' },
     }),
   });

@@ -48,21 +48,25 @@ async function given(first: readonly Issue[] | null = []) {
     )?.generation ?? 0;
   const start = (runId: string, issueId: string, generation = 1) =>
     store.runs.start({
-      ...{
-        runId,
-        project,
-        issueId,
-        identifier: `T-${issueId}`,
-        generation,
-        account: null,
-        host: 'there',
-        startedAt: clock.now(),
-      },
-      ...{ role: 'worker', attempt: null, retryKind: null, backend: 'rehearsal' },
+      runId,
+      project,
+      issueId,
+      identifier: `T-${issueId}`,
+      generation,
+      account: null,
+      host: 'there',
+      startedAt: clock.now(),
+      role: 'worker',
+      attempt: null,
+      retryKind: null,
+      backend: 'rehearsal',
     });
   const finish = (runId: string, end: Partial<RunFinish> = {}) =>
     store.runs.finish(runId, 1, {
-      ...{ endedAt: clock.now(), outcome: 'failed', errorCode: 'agent_exited', errorMessage: `end of ${runId}` },
+      endedAt: clock.now(),
+      outcome: 'failed',
+      errorCode: 'agent_exited',
+      errorMessage: `end of ${runId}`,
       ...end,
     });
   return { ...parts, skipped, workflow, polled, look, codes, warnings, claim, start, finish };

@@ -7,7 +7,10 @@ import { begun, besides, type SceneOptions, type StagedRun, scene } from './scen
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 const twoAccounts: AgentSettings['accounts'] = ['first', 'second'].map((name) => ({
-  ...{ name, backend: 'rehearsal', env: {}, home: null },
+  name,
+  backend: 'rehearsal',
+  env: {},
+  home: null,
 }));
 
 function options(agent: Partial<AgentSettings> = {}) {

@@ -176,8 +176,16 @@ describe('what was left behind', () => {
     const key = { project: stage.project, issueId: '5' };
     await stage.store.runs.start({
       ...key,
-      ...{ runId: 'lost', identifier: 'T-5', generation: 0, role: 'worker', attempt: 2, retryKind: 'failure' },
-      ...{ backend: 'rehearsal', account: null, host: 'here', startedAt: stage.clock.now() },
+      runId: 'lost',
+      identifier: 'T-5',
+      generation: 0,
+      role: 'worker',
+      attempt: 2,
+      retryKind: 'failure',
+      backend: 'rehearsal',
+      account: null,
+      host: 'here',
+      startedAt: stage.clock.now(),
     });
     stage.tracker.put(issue({ id: '5' }));
     await stage.clock.advance(10_000);

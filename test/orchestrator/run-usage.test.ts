@@ -10,7 +10,10 @@ describe('what a run has used', () => {
   it('grows to what is told and never falls, and costs what the prices say', () => {
     expect(before).toEqual({ ...told, costMicroUsd: 300, costRoundedUp: 0 });
     expect(usageAfter(before, { inputTokens: 1, outputTokens: 20, totalTokens: 21 }, prices)).toMatchObject({
-      ...{ inputTokens: 100, outputTokens: 20, totalTokens: 110, costMicroUsd: 400 },
+      inputTokens: 100,
+      outputTokens: 20,
+      totalTokens: 110,
+      costMicroUsd: 400,
     });
   });
 
@@ -19,7 +22,9 @@ describe('what a run has used', () => {
     const mad = { inputTokens: count, cachedInputTokens: count, outputTokens: count, reasoningTokens: count };
     expect(usageAfter(before, { ...mad, totalTokens: count }, prices)).toEqual(before);
     expect(usageAfter(before, { ...told, outputTokens: count, inputTokens: 200 }, prices)).toMatchObject({
-      ...{ inputTokens: 200, outputTokens: 10, costMicroUsd: 500 },
+      inputTokens: 200,
+      outputTokens: 10,
+      costMicroUsd: 500,
     });
   });
 
@@ -37,7 +42,9 @@ describe('what a run has used', () => {
       odd: { input: 0.333333333, cachedInput: 0.07, output: 0.1 },
     };
     const growth = fc.record({
-      ...{ input: fc.nat(5_000), cachedPart: fc.double({ min: 0, max: 1, noNaN: true }), output: fc.nat(5_000) },
+      input: fc.nat(5_000),
+      cachedPart: fc.double({ min: 0, max: 1, noNaN: true }),
+      output: fc.nat(5_000),
       model: fc.constantFrom('small', 'large', 'odd', 'unpriced', undefined),
     });
     fc.assert(
@@ -69,8 +76,12 @@ describe('what a run has used', () => {
   it('can always be written down: whole numbers, whatever is told', () => {
     const figure = fc.oneof(fc.double(), fc.integer(), fc.constant(undefined));
     const report = fc.record({
-      ...{ inputTokens: figure, cachedInputTokens: figure, outputTokens: figure, reasoningTokens: figure },
-      ...{ totalTokens: figure, costMicroUsd: figure },
+      inputTokens: figure,
+      cachedInputTokens: figure,
+      outputTokens: figure,
+      reasoningTokens: figure,
+      totalTokens: figure,
+      costMicroUsd: figure,
     });
     fc.assert(
       fc.property(report, (drawn) => {

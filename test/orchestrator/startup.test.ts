@@ -39,7 +39,13 @@ describe('a start', () => {
       },
     });
     await stage.store.commands.submit({
-      ...{ id: 'c', project: stage.project, kind: 'nonsense', payload: {}, author: person, at: 0, key: null },
+      id: 'c',
+      project: stage.project,
+      kind: 'nonsense',
+      payload: {},
+      author: person,
+      at: 0,
+      key: null,
     });
     const { finish } = stage.store.commands;
     stage.store.commands.finish = (...parts) => {
@@ -135,7 +141,12 @@ describe('a start', () => {
   it('does not wait longer than a few seconds for commands that wait for a slow tracker', async () => {
     const stage = await scene({ issues: [issue({ id: '1' })] });
     await stage.store.commands.submit({
-      ...{ id: 'c', project: stage.project, kind: 'issue_hold', author: person, at: 0, key: null },
+      id: 'c',
+      project: stage.project,
+      kind: 'issue_hold',
+      author: person,
+      at: 0,
+      key: null,
       payload: { issue: 'no-such-issue' },
     });
     const { fetchByIds } = stage.tracker;

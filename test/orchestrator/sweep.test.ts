@@ -33,13 +33,26 @@ async function givenWorkspace(stage: Scene, { id, endedAgoMs = 0, identifier = `
   const path = `/workspaces/${identifier}`;
   const startedAt = clock.now() - (endedAgoMs ?? 0) - 1_000;
   await store.runs.start({
-    ...{ runId, project, issueId: id, identifier, generation: 1, role: 'worker', attempt: null, retryKind: null },
-    ...{ backend: 'x', account: null, host: 'here', startedAt },
+    runId,
+    project,
+    issueId: id,
+    identifier,
+    generation: 1,
+    role: 'worker',
+    attempt: null,
+    retryKind: null,
+    backend: 'x',
+    account: null,
+    host: 'here',
+    startedAt,
   });
   await store.runs.record(runId, 1, { workspace: path });
   if (endedAgoMs !== null)
     await store.runs.finish(runId, 1, {
-      ...{ endedAt: clock.now() - endedAgoMs, outcome: 'succeeded', errorCode: null, errorMessage: null },
+      endedAt: clock.now() - endedAgoMs,
+      outcome: 'succeeded',
+      errorCode: null,
+      errorMessage: null,
     });
   stage.workspaces.entries.push({ key: identifier, path, state: 'whole', bytes: null, changedAt: 0 });
 }

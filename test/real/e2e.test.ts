@@ -29,7 +29,9 @@ const thinksForEver: Step = { message: 'Let me', fault: { kind: 'hang' } };
 
 const byDynamicTool = (name: string, args: Record<string, unknown>): ToolCall => ({ name, arguments: args });
 const byMcp = (name: string, args: Record<string, unknown>): ToolCall => ({
-  ...{ namespace: 'mcp__baton', name, arguments: args },
+  namespace: 'mcp__baton',
+  name,
+  arguments: args,
 });
 
 /** The model begins with the first steps and, stopped in the middle of them, goes on with the others. */

@@ -207,7 +207,8 @@ describe('a run that goes on with a thread', () => {
     const asked: SessionRequest[] = [];
     const request = { threadId: first.threads[0] ?? null, retryKind: 'failure', recovery: 'compact', earlier } as const;
     const second = stageRun(ticket, {
-      ...{ rehearsalHome, request },
+      rehearsalHome,
+      request,
       onSessionRequest: (each) => void asked.push(each),
     });
     expect(await second.end()).toEqual({ end: 'succeeded', turns: 1, left: 0 });

@@ -87,7 +87,8 @@ describe('what the agent of a run tells', () => {
         `fail no ${trackerKey}`,
       ),
       {
-        ...{ account, tracker },
+        account,
+        tracker,
         request: {
           ask: async (question) => {
             asked.push(question);

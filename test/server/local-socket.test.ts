@@ -35,7 +35,11 @@ async function open(more: Partial<ApiProject> = {}, clock: Clock = systemClock) 
   projects.add(projectOf(await begun(), 'test', more));
   const unknown = async () => ({ kind: 'nobody' as const });
   const identify = createIdentify({
-    ...{ tokens: { find: () => null }, isLoopback: true, userName: 'ada', findPeer: unknown, logger },
+    tokens: { find: () => null },
+    isLoopback: true,
+    userName: 'ada',
+    findPeer: unknown,
+    logger,
   });
   const delay = { read: () => ({ p50: 0, p99: 0, max: 0 }), close: () => {} };
   const parts = { projects, clock, chance: systemChance, logger, metrics: createMetrics(projects, delay), identify };

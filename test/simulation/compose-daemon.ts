@@ -32,7 +32,10 @@ export function composeDaemon(world: World, life: Life): Orchestrator {
     runner: hearAnswers(
       world,
       createRunner({
-        ...{ clock: life.clock, chance: chanceOf(world, life), logger, toolHost: null },
+        clock: life.clock,
+        chance: chanceOf(world, life),
+        logger,
+        toolHost: null,
         agentFor: ({ agent }, { name }) =>
           simulatedAgent(world, life, { turnTimeoutMs: agent.turnTimeoutMs, account: name }),
         workspacesFor: () => workspaces,

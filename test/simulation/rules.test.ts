@@ -482,8 +482,18 @@ describe('A rule notices', () => {
   it('a run that has no end in the store', async () => {
     const unfinished = once(({ memory, project }) =>
       memory.store.runs.start({
-        ...{ runId: 'x.1', project, issueId: 'gone', identifier: 'gone', generation: 1, role: 'worker', attempt: null },
-        ...{ retryKind: null, backend: 'simulated', account: null, host: 'there', startedAt: 0 },
+        runId: 'x.1',
+        project,
+        issueId: 'gone',
+        identifier: 'gone',
+        generation: 1,
+        role: 'worker',
+        attempt: null,
+        retryKind: null,
+        backend: 'simulated',
+        account: null,
+        host: 'there',
+        startedAt: 0,
       }),
     );
     // Nobody looks for it.

@@ -43,7 +43,9 @@ describe('notify', () => {
   it('is quiet in its own time zone, or else in that of polling', () => {
     const hours = (text: string) => givenMemory(text).settings.notify.quietHours;
     expect(hours('notify: {quiet_hours: "22:00-06:30"}')).toEqual({
-      ...{ fromMinute: 1320, toMinute: 390, timeZone: 'Asia/Tokyo' },
+      fromMinute: 1320,
+      toMinute: 390,
+      timeZone: 'Asia/Tokyo',
     });
     const polling = 'polling: {mode: adaptive, time_zone: Europe/Berlin}';
     expect(hours(`${polling}\nnotify: {quiet_hours: "22:00-06:30"}`)?.timeZone).toBe('Europe/Berlin');

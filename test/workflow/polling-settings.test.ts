@@ -37,7 +37,11 @@ describe('the mode of polling', () => {
     );
     expect(settings.polling).toMatchObject({
       mode: 'adaptive',
-      ...{ activeIntervalMs: 1, idleIntervalMs: 2, dormantIntervalMs: 3, idleAfterMs: 4, dormantAfterMs: 5 },
+      activeIntervalMs: 1,
+      idleIntervalMs: 2,
+      dormantIntervalMs: 3,
+      idleAfterMs: 4,
+      dormantAfterMs: 5,
     });
     expect(warnings).toEqual([]);
   });

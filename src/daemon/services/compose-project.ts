@@ -55,11 +55,15 @@ export function composeApiProject(parts: ApiProjectParts): ApiProject {
   const { clock, source, orchestrator, store, project, ground, version, place } = parts;
   const settings = (): Settings => source.read().workflow.settings;
   const diffOf = createWorkspaceDiff({
-    ...{ git: ground.git, places: ground.places, clock },
+    git: ground.git,
+    places: ground.places,
+    clock,
     findCheckout: (workspace) => parts.findCheckout(settings())(workspace),
   });
   const deliveredDiff = createDeliveredDiff({
-    ...{ git: ground.git, places: ground.places, clock },
+    git: ground.git,
+    places: ground.places,
+    clock,
     repo: () => settings().workspace.repo,
   });
   let askedAt = 0;
@@ -95,7 +99,11 @@ export function composeApiProject(parts: ApiProjectParts): ApiProject {
     diff: (issueId) => diffOfIssue({ runs: store.runs, project }, issueId, diffOf, deliveredDiff),
     health: () =>
       healthReport({
-        ...{ version, engine: store.engine, model: orchestrator.read(), tick: parts.lastTick(), delay: parts.delay },
+        version,
+        engine: store.engine,
+        model: orchestrator.read(),
+        tick: parts.lastTick(),
+        delay: parts.delay,
         memoryBytes: process.memoryUsage.rss(),
       }),
     salvage: () => salvageReport(parts.salvageFor(settings()), place),

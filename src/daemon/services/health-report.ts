@@ -35,14 +35,20 @@ export function healthReport({ version, engine, model, tick, delay, memoryBytes 
             duration_ms: tick.durationMs,
             // Its words only: what caused it may hold more than a visitor should see.
             steps: tick.steps.map(({ step, durationMs, error }) => ({
-              ...{ step, duration_ms: durationMs, error: error?.message ?? null },
+              step,
+              duration_ms: durationMs,
+              error: error?.message ?? null,
             })),
           },
     loop_delay_ms: delay.read(),
     memory_mb: Math.round(memoryBytes / 1024 / 1024),
     store: { engine },
     findings: model.findings.slice(0, mostFindings).map(({ code, issueId, identifier, text, since }) => ({
-      ...{ code, issue_id: issueId, issue_identifier: identifier, text, since: timeText(since) },
+      code,
+      issue_id: issueId,
+      issue_identifier: identifier,
+      text,
+      since: timeText(since),
     })),
   };
 }

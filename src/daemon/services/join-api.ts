@@ -38,8 +38,15 @@ export function startNotifying(parts: NotifyParts, surroundings: Surroundings): 
   const { orchestrator, store, project, remote, settings } = parts;
   const { clock, chance } = surroundings;
   const notifier: Notifier = createNotifier({
-    ...{ store, project, daemon: parts.owner, clock, chance, settings },
-    ...{ logger: parts.logger, dashboardUrl: parts.dashboardUrl, runCommand: runCommandFor(parts, surroundings) },
+    store,
+    project,
+    daemon: parts.owner,
+    clock,
+    chance,
+    settings,
+    logger: parts.logger,
+    dashboardUrl: parts.dashboardUrl,
+    runCommand: runCommandFor(parts, surroundings),
     http: (url, allowInsecure) => remote.client(notifyProvider, url, allowInsecure),
   });
   let timer: Timer | null = null;
@@ -66,7 +73,9 @@ function runCommandFor({ process, cwd, settings }: NotifyParts, { env, chance }:
   return ({ env: add, ...request }) =>
     runNotifyCommand(
       {
-        ...{ ...request, cwd, runId: `notify-${chance.id()}` },
+        ...request,
+        cwd,
+        runId: `notify-${chance.id()}`,
         env: childEnvironment({ from: env, allow: usualVariables, deny: settings().secretEnvironment, add }),
       },
       process,

@@ -12,14 +12,23 @@ export function notifyFacts(project: string, model: ReadModel): NotifyFacts {
     // Before the first poll was answered nobody knows what waits for a review.
     isComplete: model.isPolled,
     needsYou: needs_you.map((row) => ({
-      ...{ kind: row.kind, key: row.key, code: row.code, reason: row.reason, since: msOf(row.since) },
-      ...{ issue: issueOf(row), runId: row.run_id, questionId: row.question_id, actions: row.actions },
+      kind: row.kind,
+      key: row.key,
+      code: row.code,
+      reason: row.reason,
+      since: msOf(row.since),
+      issue: issueOf(row),
+      runId: row.run_id,
+      questionId: row.question_id,
+      actions: row.actions,
       repeats: repeats.get(row.question_id ?? '') ?? null,
     })),
     // Midnight ends no hour: what landed just before it is news just after.
     landed: landedSince(model, model.at - freshMs).map(
       ({ issue_id: id, issue_identifier: identifier, title, issue_url: url, state, at }) => ({
-        ...{ issue: { id, identifier, title, url }, state, at: msOf(at) ?? model.at },
+        issue: { id, identifier, title, url },
+        state,
+        at: msOf(at) ?? model.at,
       }),
     ),
   };

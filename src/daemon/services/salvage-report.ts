@@ -25,7 +25,11 @@ export async function salvageReport(
   const works = await salvage.list();
   return {
     saved: works.slice(0, mostShown).map(({ name, issueIdentifier, savedAt, files, commits }) => ({
-      ...{ name, issue_identifier: issueIdentifier, at: timeText(savedAt), files, commits },
+      name,
+      issue_identifier: issueIdentifier,
+      at: timeText(savedAt),
+      files,
+      commits,
       restore: restoreCommand(name, place),
     })),
   };

@@ -41,32 +41,49 @@ export function createMetrics(projects: ApiProjects, delay: LoopDelay): Metrics 
   const registers = [new Registry()];
   const [registry] = registers as [Registry];
   const runs = new Counter({
-    ...{ name: 'baton_runs_total', help: 'Runs that ended, by outcome and by why they were started.', registers },
+    name: 'baton_runs_total',
+    help: 'Runs that ended, by outcome and by why they were started.',
+    registers,
     labelNames: ['project', 'outcome', 'started_for'],
   });
   const durations = new Histogram({
-    ...{ name: 'baton_run_duration_seconds', help: 'How long runs took.', registers, buckets: runSeconds },
+    name: 'baton_run_duration_seconds',
+    help: 'How long runs took.',
+    registers,
+    buckets: runSeconds,
     labelNames: ['project', 'outcome'],
   });
   const tokens = new Counter({
-    ...{ name: 'baton_tokens_total', help: 'Tokens of runs that ended.', registers },
+    name: 'baton_tokens_total',
+    help: 'Tokens of runs that ended.',
+    registers,
     labelNames: ['project', 'kind'],
   });
   const cost = new Counter({
-    ...{ name: 'baton_cost_usd_total', help: 'Cost of runs that ended, where it is known.', registers },
+    name: 'baton_cost_usd_total',
+    help: 'Cost of runs that ended, where it is known.',
+    registers,
     labelNames: ['project'],
   });
   const requests = new Counter({
-    ...{ name: 'baton_requests_total', help: 'Requests to remote services.', registers },
+    name: 'baton_requests_total',
+    help: 'Requests to remote services.',
+    registers,
     labelNames: ['provider', 'status', 'job'],
   });
   const latencies = new Histogram({
-    ...{ name: 'baton_request_duration_seconds', help: 'How long they took.', registers, buckets: requestSeconds },
+    name: 'baton_request_duration_seconds',
+    help: 'How long they took.',
+    registers,
+    buckets: requestSeconds,
     labelNames: ['provider'],
   });
   for (const figure of figures) {
     new Gauge({
-      ...{ name: figure.name, help: figure.help, registers, labelNames: ['project', ...(figure.labels ?? [])] },
+      name: figure.name,
+      help: figure.help,
+      registers,
+      labelNames: ['project', ...(figure.labels ?? [])],
       collect() {
         this.reset();
         for (const project of projects.list()) {
@@ -77,7 +94,9 @@ export function createMetrics(projects: ApiProjects, delay: LoopDelay): Metrics 
     });
   }
   new Gauge({
-    ...{ name: 'baton_loop_delay_seconds', help: 'How late the event loop is, since the start.', registers },
+    name: 'baton_loop_delay_seconds',
+    help: 'How late the event loop is, since the start.',
+    registers,
     labelNames: ['quantile'],
     collect() {
       const { p50, p99, max } = delay.read();

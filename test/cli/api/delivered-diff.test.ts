@@ -13,7 +13,9 @@ import { type LookScene, lookScene, scratchGit, shell } from '../../workspace/gi
 import { hatchCanary, plantTraps, trapGround } from '../../workspace/git/traps.ts';
 
 const local = ({ workspace }: LookScene): RepositorySettings => ({
-  ...{ location: workspace, shown: workspace, isLocal: true },
+  location: workspace,
+  shown: workspace,
+  isLocal: true,
 });
 
 /** What the repository of the scene shows of such evidence; it fits its schema, and nothing is left behind. */
@@ -32,13 +34,19 @@ async function diffOf(
 }
 
 const evidenceOf = (head: string, ahead: number | null, delivery?: Partial<Delivery>): RunEvidence => ({
-  ...{ changed: true, fingerprint: 'f' },
+  changed: true,
+  fingerprint: 'f',
   git: { head, branch: 'baton/t-1', ahead, changed: 0, untracked: 0, conflicts: 0 },
   ...(delivery === undefined
     ? {}
     : {
         delivery: {
-          ...{ outcome: 'brought', branch: 'baton/t-1', commit: head, before: null, reason: null, elsewhere: null },
+          outcome: 'brought',
+          branch: 'baton/t-1',
+          commit: head,
+          before: null,
+          reason: null,
+          elsewhere: null,
           ...delivery,
         },
       }),

@@ -35,7 +35,8 @@ interface Answer {
 /** Gives a command. */
 async function post(url: string, body: unknown, headers: Record<string, string> = {}): Promise<Answer> {
   const answer = await fetch(`${url}/api/v1/projects/live/commands`, {
-    ...{ method: 'POST', body: JSON.stringify(body) },
+    method: 'POST',
+    body: JSON.stringify(body),
     headers: { 'content-type': 'application/json', ...headers },
   });
   return { status: answer.status, json: await answer.json() };
@@ -83,7 +84,10 @@ describe.concurrent('the API of a real daemon', liveTest, () => {
     const script = rehearsal('ask Which colour?', '| red', '| blue', 'run touch chosen', 'wait 60000');
     const filed = await post(url, { kind: 'issue_file', title: 'Paint', description: script, key: 'k1' });
     expect(filed.json.command).toMatchObject({
-      ...{ status: 'done', code: 'issue_filed', data: { issue: 'BAT-1' }, facts: { identifier: 'BAT-1' } },
+      status: 'done',
+      code: 'issue_filed',
+      data: { issue: 'BAT-1' },
+      facts: { identifier: 'BAT-1' },
     });
     expect(
       (await post(url, { kind: 'issue_file', title: 'Paint', description: script, key: 'k1' })).json,

@@ -34,7 +34,9 @@ describe('notifications of a real daemon', liveTest, () => {
     await addIssue(place, rehearsal('ask Which colour?', '| red', '| blue', 'spend 2000', 'wait 60000'));
     await soon(() => expect(told(place)).toHaveLength(1));
     expect(told(place)[0]).toMatchObject({
-      ...{ event: 'needs_you', issue: { identifier: 'BAT-1' }, dashboard_url: `${url}/` },
+      event: 'needs_you',
+      issue: { identifier: 'BAT-1' },
+      dashboard_url: `${url}/`,
       actions: [expect.stringMatching(/^baton ask show \S+$/), 'baton takeover BAT-1', 'baton issue stop BAT-1'],
     });
     first.child.kill('SIGKILL');

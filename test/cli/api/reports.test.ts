@@ -73,7 +73,8 @@ describe('the health that is told', () => {
     const delay = { read: () => ({ p50: 1, p99: 2, max: 3 }) };
     const model = stage.orchestrator.read();
     expect(healthReport({ version: '1', engine: 'postgres', model, tick: null, delay, memoryBytes: 0 })).toMatchObject({
-      ...{ is_healthy: false, problems: [{ code: 'invalid_workflow_config', text: 'the file is bad' }] },
+      is_healthy: false,
+      problems: [{ code: 'invalid_workflow_config', text: 'the file is bad' }],
     });
   });
 });
@@ -117,7 +118,11 @@ describe('the saved work', () => {
     expect(salvage.parse(sent(report))).toEqual(sent(report));
     expect(report.saved).toHaveLength(500);
     expect(report.saved[0]).toEqual({
-      ...{ name: 'T-1/r1', issue_identifier: 'T-1', at: '1970-01-01T00:00:00.000Z', files: 2, commits: 1 },
+      name: 'T-1/r1',
+      issue_identifier: 'T-1',
+      at: '1970-01-01T00:00:00.000Z',
+      files: 2,
+      commits: 1,
       restore: "baton salvage restore T-1/r1 --workflow /w/WORKFLOW.md --state-dir '/my state'",
     });
   });

@@ -187,7 +187,11 @@ describe('what was seen', () => {
 
 describe('what is told', () => {
   const finding = (issueId: string, code: QueueFinding['code'] = 'held_too_long'): QueueFinding => ({
-    ...{ code, issueId, identifier: issueId, text: `${Math.random()}`, since: 0 },
+    code,
+    issueId,
+    identifier: issueId,
+    text: `${Math.random()}`,
+    since: 0,
   });
 
   it('is what is new, and again after a day, however its text changed meanwhile', () => {

@@ -26,7 +26,8 @@ describe('a burst', () => {
     const arrivals = fc.array(
       fc.tuple(fc.oneof(fc.nat(3_000), fc.nat(40_000)), fc.oneof(fc.constant(1), fc.integer({ min: 1, max: 30 }))),
       {
-        ...{ minLength: 20, maxLength: 60 },
+        minLength: 20,
+        maxLength: 60,
       },
     );
     fc.assert(

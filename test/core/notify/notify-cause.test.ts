@@ -27,7 +27,10 @@ const needs = (kind: NeedsYouFact['kind'], over: Partial<NeedsYouFact> = {}): Ne
   ...over,
 });
 const given = (over: Partial<NotifyFacts> = {}): NotifyFacts => ({
-  ...{ at, isComplete: true, needsYou: [], landed: [] },
+  at,
+  isComplete: true,
+  needsYou: [],
+  landed: [],
   ...over,
 });
 const causesAt = (facts: NotifyFacts, now = facts.at, problems: ProblemSightings = new Map(), daemon = 'd') =>

@@ -267,7 +267,12 @@ describe('a run that no retry mends', () => {
   it('waits for the account where nobody is logged in and another issue is held for that: nothing is counted', () => {
     const known = { standsForLogin: false, quotaReadyInMs: 300_000, failuresBefore: 2, staleBefore: 1 };
     expect(decided(badly('failed', 'agent_auth_failed'), known)).toEqual({
-      ...{ action: 'retry', kind: 'quota', failures: 2, staleRuns: 1, delayMs: 300_000, recovery: null },
+      action: 'retry',
+      kind: 'quota',
+      failures: 2,
+      staleRuns: 1,
+      delayMs: 300_000,
+      recovery: null,
     });
   });
 

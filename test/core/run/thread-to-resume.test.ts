@@ -3,10 +3,14 @@ import { expect, it } from 'vitest';
 import { type RunWithThread, startStillOwed, threadToResume } from '../../../src/core/run/thread-to-resume.ts';
 
 const run = (threadId: string | null, retryKind: RunWithThread['retryKind'] = null, backend = 'codex') => ({
-  ...{ threadId, retryKind, backend },
+  threadId,
+  retryKind,
+  backend,
 });
 const start = (retryKind: RunWithThread['retryKind'], recovery: 'compact' | 'fresh_start' | null = null) => ({
-  ...{ retryKind, recovery, backend: 'codex' },
+  retryKind,
+  recovery,
+  backend: 'codex',
 });
 
 it.each(['interrupted', 'quota', 'answered', 'handed_back'] as const)('%s goes on in the same thread', (kind) => {
@@ -84,7 +88,11 @@ it('runs that were to go on and died before their session are passed over', () =
 });
 
 const never = (retryKind: RunWithThread['retryKind'], recovery: RunWithThread['recovery'] = null) => ({
-  ...{ threadId: null, retryKind, recovery, backend: 'codex', turns: 0 },
+  threadId: null,
+  retryKind,
+  recovery,
+  backend: 'codex',
+  turns: 0,
 });
 
 it.each(['interrupted', 'quota', 'answered', 'handed_back'] as const)(

@@ -11,7 +11,10 @@ describe('secrets in what an agent tells', () => {
   it('are taken out wherever they stand, keys of objects included, and all else is as it was', () => {
     const given = { text: `a ${key}, b ${key}.`, list: [1, null, [`=${key}`]], [key]: true, other: { deep: 'x' } };
     expect(redact(given)).toEqual({
-      ...{ text: 'a [secret], b [secret].', list: [1, null, ['=[secret]']], '[secret]': true, other: { deep: 'x' } },
+      text: 'a [secret], b [secret].',
+      list: [1, null, ['=[secret]']],
+      '[secret]': true,
+      other: { deep: 'x' },
     });
     expect(redact(given).other).toBe(given.other);
   });
@@ -82,7 +85,9 @@ describe('secrets in what an agent tells', () => {
   it('are in no part of an error: its words, its details, its trace, its causes', () => {
     const cause = new AggregateError([new Error(`inner ${key}`)], 'several', { cause: new TypeError(`of ${key}`) });
     const error = new BatonError('agent_exited', `refused ${key}`, {
-      ...{ cause, details: { exit_code: 3, stderr: `${key}\n` }, nextStep: `Change ${key}.` },
+      cause,
+      details: { exit_code: 3, stderr: `${key}\n` },
+      nextStep: `Change ${key}.`,
     });
     const told = redact({ status: 'failed' as const, error }).error;
     expect(told).toBeInstanceOf(BatonError);

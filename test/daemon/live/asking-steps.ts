@@ -15,7 +15,11 @@ export const mayCall: Step = {
       itemId: 'i',
       questions: [
         {
-          ...{ id: toolQuestion, header: 'Approve', question: 'Allow this action?', isOther: false, isSecret: false },
+          id: toolQuestion,
+          header: 'Approve',
+          question: 'Allow this action?',
+          isOther: false,
+          isSecret: false,
           options: ['Approve Once', 'Approve this Session', 'Deny', 'Cancel'].map(option),
         },
       ],

@@ -211,7 +211,9 @@ function callOverMcp(url: string, token: string): Promise<Response> {
       accept: 'application/json, text/event-stream',
     },
     body: JSON.stringify({
-      ...{ jsonrpc: '2.0', id: 1, method: 'initialize' },
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'initialize',
       params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'agent', version: '1' } },
     }),
   });

@@ -99,7 +99,10 @@ describe('a person and a live agent', liveTest, () => {
             id: 0,
             method: 'mcpServer/elicitation/request',
             params: {
-              ...{ serverName: 'shop', mode: 'form', message: 'How many?', _meta: null },
+              serverName: 'shop',
+              mode: 'form',
+              message: 'How many?',
+              _meta: null,
               requestedSchema: { type: 'object', properties: { count: { type: 'integer' } }, required: ['count'] },
             },
           },

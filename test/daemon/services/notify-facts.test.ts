@@ -40,7 +40,10 @@ describe('a limit of the day', () => {
     const [cause, ...others] = causes(stage);
     expect(others).toEqual([]);
     expect(cause).toMatchObject({
-      ...{ event: 'limit_reached', issue: null, code: 'tokens_per_day', actions: ['baton resume'] },
+      event: 'limit_reached',
+      issue: null,
+      code: 'tokens_per_day',
+      actions: ['baton resume'],
       reason: expect.stringMatching(/1,000 .*1,000 .*limits\.tokens_per_day.*00:00 UTC/),
     });
     await stage.orchestrator.stop();

@@ -14,7 +14,13 @@ async function staged(text: string) {
   const store = await scratchStore(clock);
   const project = (await store.projects.ensure('test', 0)).id;
   const parts: SubmitParts = {
-    ...{ store, project, clock, chance: seededChance(1), surroundings: {}, stateDir: '/nowhere', settings },
+    store,
+    project,
+    clock,
+    chance: seededChance(1),
+    surroundings: {},
+    stateDir: '/nowhere',
+    settings,
     carryOut: async () => ({ at: 1, ...refused('not_paused', text, { because: 'of this' }) }),
   };
   return { store, project, parts, clock };

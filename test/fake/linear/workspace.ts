@@ -308,7 +308,12 @@ export function createWorkspace(now: () => number): Workspace {
       const { id: issueId } = issueOf(name);
       const before = [...records.attachments.values()].find((each) => each.issueId === issueId && each.url === url);
       const attachment: AttachmentRecord = before ?? {
-        ...{ __typename: 'Attachment', ...kept(undefined), issueId, url, title, subtitle },
+        __typename: 'Attachment',
+        ...kept(undefined),
+        issueId,
+        url,
+        title,
+        subtitle,
       };
       Object.assign(attachment, { title, subtitle });
       records.attachments.set(attachment.id, attachment);

@@ -58,7 +58,10 @@ function connect(options: object, { env = {}, wrapper = [], after = '' }: Client
 
 function start([command = '', ...args]: readonly string[], env: Record<string, string>): ChildProcess {
   const child = spawn(command, args, {
-    ...{ env: { PATH: process.env.PATH, ...env }, stdio: ['ignore', 'pipe', 'inherit'], detached: true, cwd: '/' },
+    env: { PATH: process.env.PATH, ...env },
+    stdio: ['ignore', 'pipe', 'inherit'],
+    detached: true,
+    cwd: '/',
   });
   onTestFinished(() => endGroup(child));
   return child;
@@ -113,7 +116,8 @@ describe.runIf(linux)('who is at the other end of a connection on this machine',
     const open = await connectedBy('127.0.0.1', { env: marks });
     // It clears its environment, and is still a child of the run.
     const hidden = await connectedBy('127.0.0.1', {
-      ...{ env: marks, wrapper: ['sh', '-c', 'env -i "$@" & wait', 'sh'] },
+      env: marks,
+      wrapper: ['sh', '-c', 'env -i "$@" & wait', 'sh'],
     });
     for (const connection of [open, hidden]) expect(await find(connection)).toEqual({ kind: 'run', runId: 'run-7' });
   });

@@ -203,7 +203,9 @@ describe('who sends a request', () => {
     const { tokens, read, operate } = await twoTokens();
     for (const isLoopback of [true, false]) {
       expect(await who({ tokens, isLoopback }, `Bearer ${read}`)).toEqual({
-        ...{ scopes: new Set(['read']), ...person('grafana'), isRevoked: expect.any(Function) },
+        scopes: new Set(['read']),
+        ...person('grafana'),
+        isRevoked: expect.any(Function),
       });
       expect(await who({ tokens, isLoopback }, `bearer ${operate}`)).toMatchObject(person('phone'));
     }
@@ -330,7 +332,8 @@ describe('the API', () => {
     const { ask } = await apiOf([projectOf(await begun())], reader);
     expect((await ask('GET', '/api/v1/state')).status).toBe(200);
     expect(await ask('POST', '/api/v1/projects/test/commands', { kind: 'pause' })).toMatchObject({
-      ...{ status: 403, json: { error: { code: 'forbidden' } } },
+      status: 403,
+      json: { error: { code: 'forbidden' } },
     });
   });
 
@@ -340,7 +343,9 @@ describe('the API', () => {
     const form = await fetch(`${url}${address}`, { method: 'POST', body: new URLSearchParams({ kind: 'pause' }) });
     expect(form.status).toBe(415);
     const broken = await fetch(`${url}${address}`, {
-      ...{ method: 'POST', body: '{', headers: { 'content-type': 'application/json' } },
+      method: 'POST',
+      body: '{',
+      headers: { 'content-type': 'application/json' },
     });
     expect(broken.status).toBe(400);
     for (const body of [

@@ -15,7 +15,9 @@ describe('a command over the API', () => {
     expect(status).toBe(200);
     expect(commandAnswer.strict().safeParse(json).error).toBeUndefined();
     expect(json.command).toMatchObject({
-      ...{ status: 'done', code: 'message_delivered', author: { kind: 'person', name: 'me' } },
+      status: 'done',
+      code: 'message_delivered',
+      author: { kind: 'person', name: 'me' },
     });
     expect(stage.runs[0]?.heard).toEqual(['mind the step']);
   });
@@ -36,7 +38,9 @@ describe('a command over the API', () => {
       status: 409,
       json: {
         error: {
-          ...{ code: 'command_refused', message: expect.any(String), next_step: expect.any(String) },
+          code: 'command_refused',
+          message: expect.any(String),
+          next_step: expect.any(String),
           details: { kind: 'issue_handback', code: 'not_taken_over' },
         },
       },
@@ -61,7 +65,8 @@ describe('a command over the API', () => {
     const stage = await begun();
     const { ask } = await apiOf([projectOf(stage)]);
     expect(await ask('POST', address, { kind: 'issue_stop', issue: '1', run: 'one-before' })).toMatchObject({
-      ...{ status: 409, json: { error: { code: 'command_refused', details: { code: 'run_already_ended' } } } },
+      status: 409,
+      json: { error: { code: 'command_refused', details: { code: 'run_already_ended' } } },
     });
     const runId = stage.orchestrator.read().running[0]?.runId;
     expect((await ask('POST', address, { kind: 'issue_stop', issue: '1', run: runId })).status).toBe(200);
@@ -85,7 +90,8 @@ describe('a command over the API', () => {
   it('for a project that there is not is 404', async () => {
     const { ask } = await apiOf([projectOf(await begun())]);
     expect(await ask('POST', '/api/v1/projects/nowhere/commands', { kind: 'pause' })).toMatchObject({
-      ...{ status: 404, json: { error: { code: 'project_not_found' } } },
+      status: 404,
+      json: { error: { code: 'project_not_found' } },
     });
   });
 
@@ -102,7 +108,8 @@ describe('a command over the API', () => {
       { kind: 'issue_file', title: 'more work' },
     ])
       expect(await ask('POST', address, body), body.kind).toMatchObject({
-        ...{ status: 409, json: { error: { details: { code: 'not_for_agents' } } } },
+        status: 409,
+        json: { error: { details: { code: 'not_for_agents' } } },
       });
     expect((await ask('POST', address, { kind: 'pause' })).status).toBe(200);
   });
@@ -116,7 +123,8 @@ describe('a command over the API', () => {
       { kind: 'issue_edit', issue: '1', title: 'x' },
     ]) {
       expect(await ask('POST', address, body)).toMatchObject({
-        ...{ status: 409, json: { error: { details: { code: 'tracker_elsewhere' } } } },
+        status: 409,
+        json: { error: { details: { code: 'tracker_elsewhere' } } },
       });
     }
   });
@@ -138,7 +146,8 @@ describe('a command over the API', () => {
     const blocked = issue({ id: '2', blockedBy: [{ id: '1', identifier: 'T-1', state: 'Todo' }] });
     const { ask } = await apiOf([projectOf(await begun({ issues: [issue({ id: '1' }), blocked] }))]);
     expect(await ask('POST', address, { kind: 'issue_retry', issue: '2', note: 'x' })).toMatchObject({
-      ...{ status: 409, json: { error: { details: { code: 'no_run_for_note' } } } },
+      status: 409,
+      json: { error: { details: { code: 'no_run_for_note' } } },
     });
   });
 });

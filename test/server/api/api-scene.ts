@@ -29,7 +29,12 @@ export function projectOf(stage: Scene, name = 'test', more: Partial<ApiProject>
     polling: () => settings().polling,
     storeChanged: () => orchestrator.wake(),
     describe: () => ({
-      ...{ name, tracker: 'memory', has_board: false, states: [], workflow_path: '/w/WORKFLOW.md', version: '0.0.0' },
+      name,
+      tracker: 'memory',
+      has_board: false,
+      states: [],
+      workflow_path: '/w/WORKFLOW.md',
+      version: '0.0.0',
     }),
     movesFrom: () => [],
     read: () => orchestrator.read(),
@@ -84,13 +89,22 @@ export async function apiOf(
   const removes = projects.map((project) => registry.add(project));
   const metrics = createMetrics(registry, { read: () => ({ p50: 0, p99: 0, max: 0 }), close: () => {} });
   const api: Api = createApi({
-    ...{ projects: registry, clock: systemClock, chance: systemChance, logger, metrics, version: '0.0.0' },
+    projects: registry,
+    clock: systemClock,
+    chance: systemChance,
+    logger,
+    metrics,
+    version: '0.0.0',
     dashboardFolder: '/nowhere',
     identify: async () => (caller instanceof Response ? caller.clone() : caller),
     ...more,
   });
   const listener = await openListener({
-    ...{ host: '127.0.0.1', port: 0, logger, clock: systemClock, chance: systemChance },
+    host: '127.0.0.1',
+    port: 0,
+    logger,
+    clock: systemClock,
+    chance: systemChance,
     ...(connections === undefined ? {} : { connections }),
   });
   listener.mount('/', api.app);

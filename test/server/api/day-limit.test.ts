@@ -20,8 +20,17 @@ it('a limit of the day that stops all work needs a person, says what was spent, 
   stage.runs[0]?.end();
   await stage.clock.advance(60_000);
   const row = {
-    ...{ issue_id: null, issue_identifier: null, title: null, issue_url: null, run_id: null, question_id: null },
-    ...{ kind: 'limit', code: 'tokens_per_day', since: null, waits_until: null, actions: ['resume'] },
+    issue_id: null,
+    issue_identifier: null,
+    title: null,
+    issue_url: null,
+    run_id: null,
+    question_id: null,
+    kind: 'limit',
+    code: 'tokens_per_day',
+    since: null,
+    waits_until: null,
+    actions: ['resume'],
   };
   const [first, ...others] = await needsYou();
   expect(others).toEqual([]);

@@ -248,17 +248,29 @@ describe('one issue', () => {
     const stage = await begun();
     const base = { project: stage.project, generation: 1, role: 'worker', attempt: null, retryKind: null };
     await stage.store.runs.start({
-      ...{ ...base, runId: 'r-old', issueId: 'gone', identifier: 'OLD-1', backend: 'b', account: null, host: 'h' },
+      ...base,
+      runId: 'r-old',
+      issueId: 'gone',
+      identifier: 'OLD-1',
+      backend: 'b',
+      account: null,
+      host: 'h',
       startedAt: 1,
     });
     const explain: Parameters<typeof projectOf>[2] = {
       explain: async () => ({
-        ...{ issue: { id: 'gone', identifier: 'OLD-1', title: 'An old door', state: 'Done' }, gates: [], reason: null },
-        ...{ startsBefore: 0, nextCode: 'left_alone', next: 'it is left alone' },
+        issue: { id: 'gone', identifier: 'OLD-1', title: 'An old door', state: 'Done' },
+        gates: [],
+        reason: null,
+        startsBefore: 0,
+        nextCode: 'left_alone',
+        next: 'it is left alone',
       }),
     };
     expect(await readsOf([projectOf(stage, 'test', explain)]).get(`${at}/old-1`)).toMatchObject({
-      ...{ id: 'gone', title: 'An old door', state: 'Done' },
+      id: 'gone',
+      title: 'An old door',
+      state: 'Done',
     });
     const silent = await readsOf([projectOf(stage)]).get(`${at}/old-1`);
     expect(silent).toMatchObject({ id: 'gone', title: 'OLD-1', state: 'unknown', explanation: null });
@@ -334,7 +346,13 @@ describe('an issue of the board', () => {
     const { questions, commands } = stage.store;
     const question = { kind: 'input', text: 'Which door?', detail: '', fields: [] } as const;
     await questions.ask({
-      ...{ id: 'q1', project: stage.project, issueId: 'a', identifier: 'BAT-1', runId: 'r1', askedAt: 1, question },
+      id: 'q1',
+      project: stage.project,
+      issueId: 'a',
+      identifier: 'BAT-1',
+      runId: 'r1',
+      askedAt: 1,
+      question,
     });
     await questions.answer('q1', { at: 2, author: me, answer: { decision: 'decline', values: {} } });
     const payload = { question: 'q1' };
@@ -371,7 +389,12 @@ describe('an issue of the board', () => {
       { ...field, name: 'word', isSecret: true },
     ];
     await questions.ask({
-      ...{ id: 'q1', project: stage.project, issueId: 'a', identifier: 'BAT-1', runId: 'r1', askedAt: 1 },
+      id: 'q1',
+      project: stage.project,
+      issueId: 'a',
+      identifier: 'BAT-1',
+      runId: 'r1',
+      askedAt: 1,
       question: { kind: 'input', text: 'Which?', detail: '', fields },
     });
     const values = { colour: 'green', word: 'swordfish' };

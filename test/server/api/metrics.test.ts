@@ -10,8 +10,13 @@ describe('GET /metrics', () => {
     const stage = await begun({ issues: [issue({ id: '1' }), issue({ id: '2' })] });
     const { ask, metrics } = await apiOf([projectOf(stage)]);
     metrics.runEnded({
-      ...{ project: 'test', outcome: 'failed', retryKind: null, durationMs: 61_000 },
-      ...{ inputTokens: 10, outputTokens: 5, costMicroUsd: 1_500_000 },
+      project: 'test',
+      outcome: 'failed',
+      retryKind: null,
+      durationMs: 61_000,
+      inputTokens: 10,
+      outputTokens: 5,
+      costMicroUsd: 1_500_000,
     });
     metrics.requestSent({ provider: 'linear', statusClass: '2xx', job: 'tracker_poll', latencyMs: 80 });
     const { status, text, headers } = await ask('GET', '/metrics');

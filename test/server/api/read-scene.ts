@@ -56,7 +56,12 @@ export function boardProject(stage: Scene, more: Partial<ApiProject> = {}): ApiP
   const states = boardStatuses.map((name) => ({ name, kind: kinds[name] ?? ('active' as const) }));
   return projectOf(stage, 'test', {
     describe: () => ({
-      ...{ name: 'test', tracker: 'board', has_board: true, states, workflow_path: '/w/WORKFLOW.md', version: '0.0.0' },
+      name: 'test',
+      tracker: 'board',
+      has_board: true,
+      states,
+      workflow_path: '/w/WORKFLOW.md',
+      version: '0.0.0',
     }),
     movesFrom,
     ...more,

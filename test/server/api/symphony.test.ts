@@ -46,8 +46,14 @@ describe('the addresses of Symphony', () => {
     });
     expect(json.retrying).toEqual([
       {
-        ...{ issue_id: '2', issue_identifier: 'MT-RETRY', issue_url: null, attempt: 1, worker_host: null },
-        ...{ due_at: expect.any(String), error: expect.stringContaining('agent_exited'), workspace_path: null },
+        issue_id: '2',
+        issue_identifier: 'MT-RETRY',
+        issue_url: null,
+        attempt: 1,
+        worker_host: null,
+        due_at: expect.any(String),
+        error: expect.stringContaining('agent_exited'),
+        workspace_path: null,
       },
     ]);
     expect(json.blocked).toMatchObject([
@@ -63,8 +69,14 @@ describe('the addresses of Symphony', () => {
     expect(status).toBe(200);
     expect(symphonyIssue.strict().safeParse(json).error).toBeUndefined();
     expect(json).toMatchObject({
-      ...{ issue_identifier: 'MT-RUN', status: 'running', retry: null, blocked: null, tracked: {}, recent_events: [] },
-      ...{ attempts: { restart_count: 0, current_retry_attempt: 0 }, logs: { codex_session_logs: [] } },
+      issue_identifier: 'MT-RUN',
+      status: 'running',
+      retry: null,
+      blocked: null,
+      tracked: {},
+      recent_events: [],
+      attempts: { restart_count: 0, current_retry_attempt: 0 },
+      logs: { codex_session_logs: [] },
     });
   });
 
@@ -73,7 +85,9 @@ describe('the addresses of Symphony', () => {
     const { ask } = await apiOf([projectOf(await threeOfAKind())]);
     const { json } = await ask('GET', '/api/v1/MT-RETRY');
     expect(json).toMatchObject({
-      ...{ status: 'retrying', running: null, attempts: { restart_count: 0, current_retry_attempt: 1 } },
+      status: 'retrying',
+      running: null,
+      attempts: { restart_count: 0, current_retry_attempt: 1 },
       last_error: expect.stringContaining('agent_exited'),
     });
   });

@@ -118,7 +118,13 @@ describe('the questions', () => {
     const question = { kind: 'input', text: 'Which?', detail: 'd', fields: [field] } as const;
     for (const [n, id] of ['old', 'answered', 'closed', 'young'].entries())
       await questions.ask({
-        ...{ id, project: stage.project, issueId: 'i', identifier: 'T-i', runId: 'r', askedAt: n, question },
+        id,
+        project: stage.project,
+        issueId: 'i',
+        identifier: 'T-i',
+        runId: 'r',
+        askedAt: n,
+        question,
       });
     const author = { kind: 'run', runId: 'r9' } as const;
     await questions.answer('answered', { at: 9, author, answer: { decision: 'accept', values: { a: 'x' } } });
@@ -165,7 +171,11 @@ describe('the commands', () => {
     expect(commands).toMatchObject([
       { kind: 'pause', status: 'refused', code: 'already_paused', reason: null },
       {
-        ...{ kind: 'pause', status: 'done', code: 'paused', data: { runs: 1 }, reason: 'lunch' },
+        kind: 'pause',
+        status: 'done',
+        code: 'paused',
+        data: { runs: 1 },
+        reason: 'lunch',
         author: { kind: 'person', name: 'me' },
       },
     ]);

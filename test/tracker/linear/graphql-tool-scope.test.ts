@@ -20,8 +20,16 @@ function scene(): ToolScene & Ids {
   linear.attach({ issue: outside.id, url: 'https://example.com/canary', title: 'CANARY' });
   return {
     ...made,
-    ...{ inside: inside.id, sibling: sibling.id, outside: outside.id, nowhere: nowhere.id, comment, foreignComment },
-    ...{ project: project?.id ?? '', other: other?.id ?? '', team: team?.id ?? '', foreignTeam: foreignTeam?.id ?? '' },
+    inside: inside.id,
+    sibling: sibling.id,
+    outside: outside.id,
+    nowhere: nowhere.id,
+    comment,
+    foreignComment,
+    project: project?.id ?? '',
+    other: other?.id ?? '',
+    team: team?.id ?? '',
+    foreignTeam: foreignTeam?.id ?? '',
   };
 }
 

@@ -84,8 +84,11 @@ describe('a move', () => {
     const { linear } = scene;
     const { id } = linear.addIssue();
     linear.faults.next.push({
-      ...{ kind: 'graphql_errors', data: 'null', operation: 'BatonMoveIssue' },
-      ...{ message: 'Entity not found: Issue', code: 'INPUT_ERROR' },
+      kind: 'graphql_errors',
+      data: 'null',
+      operation: 'BatonMoveIssue',
+      message: 'Entity not found: Issue',
+      code: 'INPUT_ERROR',
     });
     await expect(changesOf(scene).moveIssue(id, 'Done', author)).rejects.toMatchObject({
       code: 'tracker_issue_not_found',

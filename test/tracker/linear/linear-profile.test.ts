@@ -40,7 +40,9 @@ describe('the profile of Linear', () => {
   it.each(['Any', 'workspace', '', ' any', 7, true, ['any']])('refuses %j for what agents reach', (scope) => {
     expect(given({ tool_scope: scope })).toMatchObject([
       {
-        ...{ code: 'invalid_tracker_config', severity: 'error', key: 'tracker.provider.tool_scope' },
+        code: 'invalid_tracker_config',
+        severity: 'error',
+        key: 'tracker.provider.tool_scope',
         details: { problem: 'wrong_value', allowed: ['project', 'any'] },
       },
     ]);

@@ -154,7 +154,8 @@ describe('issues by id', () => {
     expect(linear.requests.map(({ variables }) => variables)).toMatchObject([
       {
         filter: { id: { in: wanted.slice(0, 50) }, project: { slugId: { eq: 'baton' } } },
-        ...{ first: 50, relationFirst: 50 },
+        first: 50,
+        relationFirst: 50,
       },
       { filter: { id: { in: wanted.slice(50) } }, first: 5, relationFirst: 50 },
     ]);

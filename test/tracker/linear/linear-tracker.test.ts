@@ -29,7 +29,11 @@ trackerConformance('the Linear tracker', async (issues) => {
   linear.addUser({ name: 'Ada' });
   for (const { id, title, state, labels, priority, createdAt } of issues) {
     linear.addIssue({
-      ...{ id: uuidOf(id), title, state, labels, priority: priority ?? 0 },
+      id: uuidOf(id),
+      title,
+      state,
+      labels,
+      priority: priority ?? 0,
       ...(createdAt === null ? {} : { createdAt }),
     });
   }

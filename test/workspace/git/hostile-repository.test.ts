@@ -20,7 +20,13 @@ import { type Canary, hatchCanary, plantTraps, spring, type Trap, trapGround, tr
 function salvageWith(git: Git, places: GitPlaces): Salvage {
   const parts = { clock: systemClock, custody: 'group_only', daemonId: 'd' } as const;
   return createSalvage({
-    ...{ ...parts, project: 'test', git, places, repo: null, archive: false, logger: memoryLogger() },
+    ...parts,
+    project: 'test',
+    git,
+    places,
+    repo: null,
+    archive: false,
+    logger: memoryLogger(),
     daemonEnv: { PATH: process.env.PATH },
     findCheckout: async () => null,
   });

@@ -19,7 +19,10 @@ export function shell(script: string, cwd: string, env: Record<string, string> =
     stdio: 'pipe',
     encoding: 'utf8',
     env: {
-      ...{ PATH: process.env.PATH, HOME: '/nonexistent', GIT_CONFIG_NOSYSTEM: '1', GIT_CONFIG_GLOBAL: '/dev/null' },
+      PATH: process.env.PATH,
+      HOME: '/nonexistent',
+      GIT_CONFIG_NOSYSTEM: '1',
+      GIT_CONFIG_GLOBAL: '/dev/null',
       ...env,
     },
   });
@@ -98,8 +101,17 @@ export function lookScene(made: string = oneCommit): LookScene {
       agent(`cp -p .git/index '${index}'`);
       await setShadow({ folder: shadow, head, objectFormat: 'sha1', index });
       return {
-        ...{ workspace, strategy: 'clone', repository: '/r', branch: 'main', base: 'main', baseCommit: head },
-        ...{ published: null, objectFormat: 'sha1', gitDir: path.join(workspace, '.git'), shadow, borrowed: [] },
+        workspace,
+        strategy: 'clone',
+        repository: '/r',
+        branch: 'main',
+        base: 'main',
+        baseCommit: head,
+        published: null,
+        objectFormat: 'sha1',
+        gitDir: path.join(workspace, '.git'),
+        shadow,
+        borrowed: [],
         excludes: ['/brought'],
       };
     },

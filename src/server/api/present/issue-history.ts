@@ -40,7 +40,10 @@ export function issueHistory({ issue, board, commands, questions }: HistoryFacts
     .map((command) => ({
       at: command.at,
       told: {
-        ...{ author: command.author, what: command.kind, from: null, to: outcomeOf(command, asked(command)) },
+        author: command.author,
+        what: command.kind,
+        from: null,
+        to: outcomeOf(command, asked(command)),
         reason: textIn(command.payload.reason),
       },
     }));

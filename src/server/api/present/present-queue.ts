@@ -25,7 +25,12 @@ export function presentQueue(model: ReadModel): Queue {
         const look = looks.get(id);
         const reason = hold === undefined ? whyWaits(model, look, skipped) : { code: hold.code, text: hold.reason };
         return {
-          ...{ issue_id: id, issue_identifier: identifier, title, state, priority, reason },
+          issue_id: id,
+          issue_identifier: identifier,
+          title,
+          state,
+          priority,
+          reason,
           // What is held waits for a person and for no time.
           next_look_at: hold !== undefined ? null : look === undefined ? nextPoll : timeText(look.dueAt),
         };

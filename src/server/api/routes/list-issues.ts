@@ -66,7 +66,11 @@ async function pageOfBoard(project: ApiProject, query: IssuePageQuery, clock: Cl
   let after = query.after === null ? null : `${query.after.updatedAt}:${query.after.id}`;
   for (let questions = 0; questions < mostQuestions; questions += 1) {
     const page = await boardIssues.list(project.id, {
-      ...{ statuses, match: matchOf(filter), limit: limit - issues.length, scan: rowsAQuestion, after },
+      statuses,
+      match: matchOf(filter),
+      limit: limit - issues.length,
+      scan: rowsAQuestion,
+      after,
     });
     issues.push(...page.issues.map((issue) => presentBoardIssue(issue, activities)));
     after = page.next;

@@ -103,7 +103,11 @@ export function runsRoutes(parts: ReadParts): Route[] {
 }
 
 const goneOn: Diff = {
-  ...{ base: null, head: null, branch: null, files: [], is_cut: false },
+  base: null,
+  head: null,
+  branch: null,
+  files: [],
+  is_cut: false,
   why_none: 'A later run has worked in this workspace; what is there now is in the diff of the issue.',
 };
 

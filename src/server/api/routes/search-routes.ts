@@ -69,8 +69,14 @@ function issueFound(issue: IssueFacts, text: string): Found['results'][number] {
   const { id, identifier, title, updated_at } = issue;
   const excerpt = textsOf(issue).flatMap((each) => excerptOf(each, text) ?? [])[0] ?? title;
   return {
-    ...{ kind: 'issue', issue_id: id, issue_identifier: identifier, title, excerpt },
-    ...{ run_id: null, seq: null, at: updated_at },
+    kind: 'issue',
+    issue_id: id,
+    issue_identifier: identifier,
+    title,
+    excerpt,
+    run_id: null,
+    seq: null,
+    at: updated_at,
   };
 }
 
@@ -88,8 +94,14 @@ async function searchEvents(project: ApiProject, search: Search, { clock }: Read
       const room = limit - results.length;
       for (const { seq, at, summary } of page.events.slice(0, room)) {
         results.push({
-          ...{ kind: 'transcript', issue_id: issueId, issue_identifier: identifier, title: null },
-          ...{ excerpt: excerptOf(summary, text) ?? summary, run_id: runId, seq, at: certainTime(at) },
+          kind: 'transcript',
+          issue_id: issueId,
+          issue_identifier: identifier,
+          title: null,
+          excerpt: excerptOf(summary, text) ?? summary,
+          run_id: runId,
+          seq,
+          at: certainTime(at),
         });
       }
       if (page.events.length > room) return { results, is_cut: true };

@@ -44,8 +44,10 @@ export function usageRoutes(parts: ReadParts): Route[] {
           by_day: byDay.map((sum) => ({ ...presentUsage(sum), runs: sum.runs, day: sum.day ?? '' })),
           by_role: byRole.map((sum) => ({ ...presentUsage(sum), runs: sum.runs, role: sum.role })),
           by_issue: byIssue.map((sum) => ({
-            ...{ issue_id: sum.issueId, issue_identifier: names.get(sum.issueId) ?? sum.issueId },
-            ...{ ...presentUsage(sum), runs: sum.runs },
+            issue_id: sum.issueId,
+            issue_identifier: names.get(sum.issueId) ?? sum.issueId,
+            ...presentUsage(sum),
+            runs: sum.runs,
           })),
         };
       },

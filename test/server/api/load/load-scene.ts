@@ -58,7 +58,9 @@ export class LoadScene implements AsyncDisposable {
     await using opened = new AsyncDisposableStack();
     const store = opened.use(
       await openStore({
-        ...{ url: `sqlite:${path.join(options.folder, 'baton.db')}`, clock: systemClock, logger: silent },
+        url: `sqlite:${path.join(options.folder, 'baton.db')}`,
+        clock: systemClock,
+        logger: silent,
         mode: 'daemon',
       }),
     );
@@ -73,7 +75,10 @@ export class LoadScene implements AsyncDisposable {
     opened.defer(() => delay.close());
     const net = { clock: systemClock, chance: systemChance, logger: silent };
     const api = createApi({
-      ...{ ...net, projects: registry, metrics: createMetrics(registry, delay), version: '0.0.0' },
+      ...net,
+      projects: registry,
+      metrics: createMetrics(registry, delay),
+      version: '0.0.0',
       dashboardFolder: '/nowhere',
       // Each address is somebody else.
       identify: async (_, bindings) => ({
@@ -260,7 +265,10 @@ class StreamingRunner implements Runner, AsyncDisposable {
     // Every tenth says what was used so far.
     const usage = told % 10 === 0 ? { inputTokens: told * 9, outputTokens: told, totalTokens: told * 10 } : undefined;
     const event: AgentEvent = {
-      ...{ name: 'notification', at: systemClock.now(), pid: 1_000_000, summary: `event ${told}: ${line}` },
+      name: 'notification',
+      at: systemClock.now(),
+      pid: 1_000_000,
+      summary: `event ${told}: ${line}`,
       payload: { method: 'item/commandExecution/outputDelta', delta: this.payload ?? line },
       ...(usage === undefined ? {} : { usage }),
     };
@@ -284,12 +292,24 @@ function orchestratorOf(
 ): Orchestrator {
   const { store, project, runs, tracker, runner, runEvents, folder } = parts;
   const workflow = {
-    ...{ path: '/w/WORKFLOW.md', revision: '1', renderPrompt: () => '', renderBranch: () => '' },
+    path: '/w/WORKFLOW.md',
+    revision: '1',
+    renderPrompt: () => '',
+    renderBranch: () => '',
     settings: settings({ agent: { maxConcurrentAgents: runs }, limits: { tokensPerDay: 0 } }),
   };
   return new Orchestrator({
-    ...{ clock: systemClock, chance: systemChance, logger: silent, store, project, runner },
-    ...{ owner: 'load', host: 'here', isShared: false, pool: null, trial: null },
+    clock: systemClock,
+    chance: systemChance,
+    logger: silent,
+    store,
+    project,
+    runner,
+    owner: 'load',
+    host: 'here',
+    isShared: false,
+    pool: null,
+    trial: null,
     source: { read: () => ({ workflow, problem: null }) },
     trackerFor: () => tracker,
     workspacesFor: () => fakeWorkspaces().as,
@@ -320,23 +340,30 @@ function projectOf({
     throw new Error('nobody asks for this here');
   };
   return {
-    ...{ name: 'load', id: project, tables: store, transcripts: transcriptFiles(path.join(folder, 'transcripts')) },
+    name: 'load',
+    id: project,
+    tables: store,
+    transcripts: transcriptFiles(path.join(folder, 'transcripts')),
     read: () => orchestrator.read(),
     watch: (watcher) => orchestrator.onChange(watcher),
     watchRuns: (watcher) => runEvents.watch(watcher),
     lastSeqOf: (runId) => orchestrator.lastSeqOf(runId),
     watchIssues: () => () => {},
-    ...{
-      describe: nothing,
-      movesFrom: nothing,
-      explain: nothing,
-      poll: nothing,
-      submit: nothing,
-      resumeCommand: nothing,
-      diff: nothing,
-    },
-    ...{ configuration: nothing, health: nothing, requests: nothing, salvage: nothing, storeChanged: nothing },
-    ...{ owner: null, dashboardUrl: null, polling: nothing },
+    describe: nothing,
+    movesFrom: nothing,
+    explain: nothing,
+    poll: nothing,
+    submit: nothing,
+    resumeCommand: nothing,
+    diff: nothing,
+    configuration: nothing,
+    health: nothing,
+    requests: nothing,
+    salvage: nothing,
+    storeChanged: nothing,
+    owner: null,
+    dashboardUrl: null,
+    polling: nothing,
   };
 }
 
