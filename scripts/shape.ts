@@ -4,7 +4,7 @@ import { existsSync, globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
 /** Held by test/architecture/shape.test.ts: lower them as the code gets better, never raise them. */
-export const shapeLimits = { filesInCycle: 3, filesInFolder: 52 };
+export const shapeLimits = { filesInCycle: 3, filesInFolder: 25 };
 const aims = { filesInCycle: 3, filesInFolder: 25, lines: 60_000 };
 /** A file above this is listed as a warning: it may have more than one idea. */
 const longFileLines = 400;
