@@ -13,8 +13,10 @@ export async function runNotifyCommand(wanted: Wanted, deps: ProcessDeps): Retur
   const tooLong = new AbortController();
   let errorBytes = 0;
   const request: RunRequest & Pick<ChildRequest, 'onStderr'> = {
+    ...rest,
+    command: 'bash',
     // Without `--norc` bash takes an input that is a socket for a login from elsewhere, and reads ~/.bashrc.
-    ...{ ...rest, command: 'bash', args: ['--norc', '-c', command] },
+    args: ['--norc', '-c', command],
     maxOutputBytes: longestOutputBytes,
     endsWhenTooLong: true,
     onStderr: (text) => {

@@ -1,0 +1,27 @@
+import { describe, expect, it } from 'vitest';
+import { findWords, wordLimits, wordsIn } from '../../scripts/plain-words.ts';
+
+const found = findWords();
+
+describe('texts that people read', () => {
+  it.each(Object.entries(wordLimits))('%s have at most %i places that wait for a plain word', (area, limit) => {
+    const places = found.filter((each) => each.area === area);
+    expect(places.length, `run npm run words; the limits are in scripts/plain-words.ts`).toBeLessThanOrEqual(limit);
+  });
+});
+
+describe('the list of words', () => {
+  it.each([
+    ['Mend the file', 1],
+    ['it is told to whoever asks', 2],
+    ['the life cycle of a look at life', 0],
+    ['an earlier life, the next look', 2],
+    ['as long as it looks like one', 0],
+  ])('finds in "%s" %i', (text, count) => {
+    expect(wordsIn(text)).toHaveLength(count);
+  });
+
+  it('names the line and the plain word', () => {
+    expect(wordsIn('one\na ticket')).toEqual([{ line: 2, word: 'ticket', say: 'issue' }]);
+  });
+});
