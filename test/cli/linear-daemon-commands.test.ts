@@ -102,8 +102,8 @@ describe.concurrent('commands about a project on Linear', liveTest, () => {
     const told = await promptly(scene, 'requests');
     const after = linear.requests.length;
     const [provider] = told.providers;
-    expect(provider).toMatchObject({ provider: 'linear', failures: 0, limiter: { provider: 'linear', step: 'free' } });
-    expect(provider.limiter.windows.map(({ name, source }: Record<string, string>) => `${name} ${source}`)).toEqual([
+    expect(provider).toMatchObject({ provider: 'linear', failed: 0, step: 'free' });
+    expect(provider.windows.map(({ name, source }: Record<string, string>) => `${name} ${source}`)).toEqual([
       'requests announced',
       'complexity announced',
     ]);
@@ -111,7 +111,7 @@ describe.concurrent('commands about a project on Linear', liveTest, () => {
     expect(provider.requests).toBeGreaterThanOrEqual(before - 2);
     expect(provider.requests).toBeLessThanOrEqual(after);
     const polls = told.spenders.find(({ route }: { route: string }) => route === 'BatonChanges');
-    expect(polls).toMatchObject({ job: 'tracker_poll', cause: 'poll', failures: 0 });
+    expect(polls).toMatchObject({ job: 'tracker_poll', cause: 'poll', failed: 0 });
     expect(polls.bytes).toBeGreaterThan(0);
     await stopDaemon(daemon);
   });

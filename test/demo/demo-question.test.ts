@@ -77,14 +77,14 @@ describe.concurrent('the question in the demo', wholeDemo, () => {
     const question = 'Is one exclamation mark enough?';
     await soon(() =>
       expect(lastWith(demo, { identifier: 'WORDS-10', question, waits_until: null })).toMatchObject({
-        command: expect.stringMatching(/ ask answer WORDS-10 1 --workflow '.*' --state-dir '.*'$/),
+        command: expect.stringMatching(/ ask answer WORDS-10 1 --workflow \S+ --state-dir \S+$/),
       }),
     );
     await soon(() =>
       expect(lastWith(demo, { identifier: 'WORDS-10', status: 'held' })).toMatchObject({
         code: 'agent_input_required',
         // The command works wherever the reader is.
-        detail: expect.stringMatching(/Is one exclamation mark enough\? .* ask show WORDS-10 --workflow '.*'$/),
+        detail: expect.stringMatching(/Is one exclamation mark enough\? .* ask show WORDS-10 --workflow \S.*$/),
       }),
     );
     await stop(demo);
