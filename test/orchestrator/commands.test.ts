@@ -5,7 +5,7 @@ import { issue } from '../fake/issues.ts';
 import { settings } from '../fake/settings.ts';
 import { telling } from '../telling.ts';
 import { storeThrough } from './faulty-store.ts';
-import { scene } from './scene.ts';
+import { type Scene, scene } from './scene.ts';
 
 const quick = settings({ intervalMs: 100 });
 const startedOf = (stage: Awaited<ReturnType<typeof scene>>) => stage.runs.map(({ request }) => request.issue.id);
@@ -548,5 +548,41 @@ describe('a trial', () => {
       ['2', { code: 'blocked', text: telling('T-1', 'Todo') }],
     ]);
     expect(stage.runs).toEqual([]);
+  });
+});
+
+describe('a command of the daemon itself', () => {
+  const submit = async ({ store, project, clock }: Scene, kind: string, payload: Record<string, unknown> = {}) => {
+    const draft = { id: `${kind}-1`, project, kind, payload, key: null, at: clock.now() };
+    return (await store.commands.submit({ ...draft, author: { kind: 'person', name: 'me' } })).command;
+  };
+
+  it('is answered by a promise', async () => {
+    const stage = await begun();
+    await stage.clock.advance(0);
+    const answer = stage.orchestrator.carryOut(await submit(stage, 'pause'));
+    await stage.clock.advance(0);
+    expect(await answer).toMatchObject({ status: 'done', code: 'paused' });
+    expect(stage.orchestrator.read().paused).toMatchObject({ kind: 'pause' });
+  });
+
+  it('is answered also where it was carried out before it was awaited', async () => {
+    const stage = await begun();
+    const command = await submit(stage, 'pause');
+    stage.orchestrator.wake();
+    await stage.clock.advance(0);
+    const answer = stage.orchestrator.carryOut(command);
+    await stage.clock.advance(0);
+    expect(await answer).toMatchObject({ code: 'paused' });
+  });
+
+  it('has no answer when the daemon stops first', async () => {
+    const stage = await begun({ issues: [] });
+    const command = await submit(stage, 'pause');
+    const answer = stage.orchestrator.carryOut(command);
+    void stage.orchestrator.stop();
+    expect(await answer).toBeNull();
+    expect(await stage.orchestrator.carryOut(command)).toBeNull();
+    expect((await stage.store.commands.read(command.id))?.result).toBeNull();
   });
 });
