@@ -112,7 +112,7 @@ describe.concurrent('baton init with options', () => {
     expect(prompt).toMatch(new RegExp(`\\bcommit\\b[^]*\`${state}\`[^]*\`update_issue_status\``));
     expect(prompt).toContain('`ask_person`');
     expect(stdout).toMatch(
-      /^ {2}codex login +# .*printenv OPENAI_API_KEY \| codex login --with-api-key\n {2}baton doctor '/m,
+      /^ {2}codex login +# .*printenv OPENAI_API_KEY \| codex login --with-api-key\n {2}baton doctor /m,
     );
     const { valid, warnings, settings } = await answer(place, 'validate');
     expect({ valid, warnings }).toEqual({ valid: true, warnings: [] });
