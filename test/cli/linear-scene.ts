@@ -83,6 +83,11 @@ export class LinearScene implements AsyncDisposable {
     return statusAt(this.#socket());
   }
 
+  /** What the daemon says of each service that it asks. */
+  async providers() {
+    return (await (await daemonAt(this.#socket())).requests(1)).providers;
+  }
+
   /** The identifiers of what runs, sorted. */
   async running(): Promise<string[]> {
     const { running } = await this.status();

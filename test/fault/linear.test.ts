@@ -105,14 +105,14 @@ describe.concurrent('a daemon on Linear that is killed', faultTest, () => {
     await scene.morePolls();
     const resetAt = Date.now() + 15_000;
     linear.limits.exhaust(resetAt);
-    await patiently(async () => expect((await scene.status()).requests).toMatchObject([{ step: 'closed' }]));
+    await patiently(async () => expect(await scene.providers()).toMatchObject([{ step: 'closed' }]));
     first.child.kill('SIGKILL');
     await first.ended;
 
     const ticket = scene.file(['move Done']);
     linear.forgetRequests();
     const second = await startDaemon(place);
-    await patiently(async () => expect((await scene.status()).requests).toMatchObject([{ step: 'closed' }]));
+    await patiently(async () => expect(await scene.providers()).toMatchObject([{ step: 'closed' }]));
     expect(Date.now()).toBeLessThan(resetAt);
     await patiently(() => expect(linear.stateOf(ticket)).toBe('Done'));
     expect(linear.requests.filter(({ at }) => at < resetAt)).toEqual([]);
