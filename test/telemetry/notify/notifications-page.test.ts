@@ -14,7 +14,7 @@ const cause: NotifyCause = {
   key: 'held:a1b2:1',
   event: 'held',
   nature: 'lasting',
-  issue: { id: 'a1b2', identifier: 'SHOP-7', title: 'Mend the door', url: 'https://tracker.example/SHOP-7' },
+  issue: { id: 'a1b2', identifier: 'SHOP-7', title: 'Fix the login', url: 'https://tracker.example/SHOP-7' },
   runId: 'r-42',
   code: 'retries_exhausted',
   reason: 'its last 3 runs failed: exit 1',
