@@ -10,7 +10,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-const target = path.join('src', 'agent', 'codex', 'protocol.ts');
+const target = path.join('src', 'agent', 'codex', 'wire', 'protocol.ts');
 
 /** What Baton sends and answers, in the order of a session. Whatever these name comes along. */
 const messages = [

@@ -48,7 +48,7 @@ await describeWithCodex('what Baton sends', (codex) => {
     expect(codex.version).toBe(pinnedCodexVersion);
     const script = path.join(root, 'scripts', 'codex-protocol.mjs');
     const printed = execFileSync(process.execPath, [script, codex.path, '--print'], { encoding: 'utf8' });
-    expect(printed).toBe(readFileSync(path.join(root, 'src', 'agent', 'codex', 'protocol.ts'), 'utf8'));
+    expect(printed).toBe(readFileSync(path.join(root, 'src', 'agent', 'codex', 'wire', 'protocol.ts'), 'utf8'));
   });
 
   // @conforms codex.3
