@@ -27,7 +27,7 @@ const freeSlots = [0, 100, 7_900];
 
 function figure(free: number, seen: Measured, sort: Measured): Figure {
   return {
-    what: `a decision over 10,000 candidates beside 100 runs, ${free.toLocaleString('en')} slots free`,
+    what: `a decision over 10,000 candidates with 100 runs in progress, ${free.toLocaleString('en')} slots free`,
     seen: `${seen.medianMs.toFixed(1)} ms (p99 ${seen.p99Ms.toFixed(1)})`,
     aim: '20 ms',
     ratio: ratioOf(seen.medianMs, sort.medianMs, `a bare sort (${sort.medianMs.toFixed(1)} ms)`),

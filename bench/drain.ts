@@ -39,16 +39,16 @@ export async function benchDrain(): Promise<readonly Figure[]> {
   const fast = await drain(scratch, 'fast', { command, intervalMs: 100 }, deps);
   const bareMs = (first + second) / 2;
   const bare = `the bare spawns (${seconds(first)} before, ${seconds(second)} after)`;
-  const title = `drain of ${tickets} tickets, ${slots} slots`;
+  const title = `drain of ${tickets} issues, ${slots} slots`;
   return [
     {
-      what: `${title}, interval 30 s, until the last end is written (custody ${deps.custody})`,
+      what: `${title}, interval 30 s, until the end of the last run is recorded (containment ${deps.custody})`,
       seen: seconds(slow.settledMs),
       aim: '1.30 times',
       ratio: ratioOf(slow.settledMs, bareMs, bare),
     },
     {
-      what: 'the same, until the last claim is given back, by a look a second after the last end',
+      what: 'the same, until the last claim is released, by a retry a second after the end of the last run',
       seen: seconds(slow.freeMs),
       aim: null,
       ratio: ratioOf(slow.freeMs, bareMs, 'the bare spawns'),

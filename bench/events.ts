@@ -53,7 +53,7 @@ function figuresOf({ runs, tookMs, loop, written }: Digested, bareMs: number): F
   return [
     {
       what: `events of Codex that a daemon digests in a second, ${whose}`,
-      seen: `${perSecond(tookMs)} (${events} in ${(tookMs / 1_000).toFixed(1)} s, told in ${written} rows)`,
+      seen: `${perSecond(tookMs)} (${events} in ${(tookMs / 1_000).toFixed(1)} s, recorded in ${written} rows)`,
       aim: null,
       ratio: ratioOf(tookMs, bareMs, `the time to parse them (${perSecond(bareMs)} a second)`),
     },

@@ -89,7 +89,7 @@ export async function benchLinearPolls(): Promise<readonly Figure[]> {
       ratio: null,
     },
     {
-      what: `requests from the start of the daemon to ${runs} runs beside ${candidates} candidates`,
+      what: `requests from the start of the daemon to ${runs} runs with ${candidates} candidates`,
       seen: `${Object.values(first).reduce((sum, count) => sum + count, 0)} (${described(first)})`,
       aim: null,
       ratio: null,

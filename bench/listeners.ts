@@ -41,7 +41,7 @@ export async function benchListeners(): Promise<readonly Figure[]> {
   }
   const memory = await stretch(scene, listening);
   const { heard, seconds } = memory;
-  const whole = `a decision of dispatch beside ${runs} streaming runs and ${listeners.count} listeners`;
+  const whole = `a decision of dispatch with ${runs} streaming runs and ${listeners.count} listeners`;
   return [
     figureOf(`${whole}, median of ${beside.length}`, 0.5, 'tookMs', { beside, without }),
     figureOf(`${whole}, p99 of ${beside.length}`, 0.99, 'tookMs', { beside, without }),

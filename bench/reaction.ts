@@ -51,7 +51,7 @@ export async function benchReaction(): Promise<readonly Figure[]> {
     spread('the same, to the start of the next run in its slot', exit.next, '20 ms', bareEnds),
     spread('of that, from the moment the run is known to be over', exit.decided, null, exit.next, 'the whole'),
     spread(
-      'from the moment the board has a ticket of `baton issue add` to the first act of its agent',
+      'from the moment the board has an issue of `baton issue add` to the first act of its agent',
       filed.kept,
       '100 ms',
       bareStarts,
