@@ -4,15 +4,18 @@ import type { Logger } from '../core/logger.ts';
 
 export interface AskingParts {
   readonly ask: SessionRequest['ask'];
-  /** Aborts when the run is to end, or its session does: a question without anybody who wants the answer is taken back. */
+  /**
+   * Aborts when the run has to end, or its session ends: then no agent wants the answer, and the question is taken
+   * back.
+   */
   readonly over: AbortSignal;
-  /** From here on a person is waited for, not the agent. Gives what ends that. */
+  /** The run waits for a person, not for the agent, from this call on. Returns the function that ends the pause. */
   readonly pause: () => () => void;
   readonly onAnswer: (question: AgentQuestion, answer: QuestionAnswer) => void;
   readonly logger: Logger;
 }
 
-/** How a run asks, for its agent and its tools alike: never rejects, and never outlasts the session. */
+/** How a run asks a person, for its agent and its tools alike: never rejects, and never outlasts the session. */
 export function askPerson({ ask, over, pause, onAnswer, logger }: AskingParts): SessionRequest['ask'] {
   return async (question, signal) => {
     const until = signal === undefined ? over : AbortSignal.any([signal, over]);

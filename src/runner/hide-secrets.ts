@@ -3,8 +3,8 @@ import type { Redactor } from '../core/text/redact.ts';
 import type { ToolDoor } from '../core/tool-door.ts';
 
 /**
- * The same agent, and nothing that it tells has a secret in it: no event, no question, no last words, no error. It is put
- * around every backend here, where none can forget it.
+ * Wraps an agent so that no event, question, last message or error of it contains a secret. It wraps every backend
+ * here, so that no backend can forget to do it.
  */
 export function hideSecrets(agent: Agent, redactor: Redactor): Agent {
   return {
@@ -20,7 +20,7 @@ export function hideSecrets(agent: Agent, redactor: Redactor): Agent {
   };
 }
 
-/** The same tools; what an agent has them write down, or say to people, has no secret in it either. */
+/** Wraps the tools: what an agent writes or says to people through them contains no secret either. */
 export function hideFromTools(door: ToolDoor, redactor: Redactor): ToolDoor {
   return {
     tools: door.tools,
@@ -51,7 +51,7 @@ function hideInSession(session: AgentSession, redactor: Redactor): AgentSession 
   };
 }
 
-/** What it rejects with is without secrets. */
+/** Removes secrets from the error of a rejection. */
 async function clean<T>(work: Promise<T>, redactor: Redactor): Promise<T> {
   try {
     return await work;

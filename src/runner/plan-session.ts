@@ -4,9 +4,9 @@ import type { ContextRecoverySettings } from '../core/settings.ts';
 import type { RetryKind } from '../core/workflow.ts';
 
 /**
- * The part of a session's request that depends on how the last run ended. A step of the cascade starts a new thread, or makes the
- * thread shorter, only after the failure that led to it; a run of it that was cut short goes on in its own thread, with the
- * same model or budget.
+ * The part of a session's request that depends on how the last run ended. A recovery step starts a new thread, or makes
+ * the thread shorter, only after the failure that led to it. If a run of that step was interrupted, the next one
+ * continues in its own thread, with the same model or budget.
  */
 export function planSession(
   threadId: string | null,

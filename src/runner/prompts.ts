@@ -9,17 +9,17 @@ export interface FirstPrompt {
     'threadId' | 'retryKind' | 'recovery' | 'answers' | 'answersBefore' | 'note' | 'earlier'
   >;
   readonly whole: string;
-  /** Whether the agent remembers the thread that it was to go on with. */
+  /** Whether the agent remembers the thread that it should resume. */
   readonly isResumed: boolean;
-  /** What people said to the run before there was an agent to hear it. */
+  /** What people said to the run before its agent existed. */
   readonly said: readonly string[];
 }
 
 /**
- * What the agent is told first. One that remembers its thread is told why it goes on, and nothing it knows already. One
- * that does not gets the whole prompt; where it was to remember, or has to understand what a person answered, also what is
- * known of the run before. A thread in which there was no turn yet does not have the prompt either. What people answered
- * before is told to every agent that cannot remember it: nobody answers twice.
+ * The first prompt. An agent that remembers its thread learns why the work continues, and nothing that it already
+ * knows. Any other agent gets the whole prompt. If it should have resumed a thread, or needs context for a person's
+ * answer, it also gets a summary of the previous run. A thread without a turn does not contain the prompt either. Every
+ * agent that cannot remember earlier answers gets them again, so that no person answers twice.
  */
 export function firstPrompt({ request, whole, isResumed, said }: FirstPrompt): string {
   const { note, earlier } = request;
@@ -34,7 +34,7 @@ export function firstPrompt({ request, whole, isResumed, said }: FirstPrompt): s
 }
 
 function needsSummary({ threadId, retryKind, recovery, answers }: FirstPrompt['request']): boolean {
-  // The same again, but smaller: it begins as it did before.
+  // The same attempt with a smaller budget: it begins as it did before.
   if (recovery === 'reduced_budget') return answers.length > 0;
   return threadId !== null || recovery !== null || answers.length > 0 || retryKind === 'handed_back';
 }
@@ -56,7 +56,7 @@ const reasons: Readonly<Record<RetryKind, string>> = {
   failure: 'Your last run failed.',
 };
 
-/** What an agent that remembers its thread is told at each turn after the first (specification 12; row 1.5). */
+/** The prompt of each turn after the first, for an agent that remembers its thread (specification 12; row 1.5). */
 export function continuationPrompt(turn: number, maxTurns: number): string {
   return [
     guidance(
@@ -77,7 +77,7 @@ function guidance(...why: readonly string[]): string {
   ].join('\n');
 }
 
-/** What people said to the agent, as the last part of a prompt. It is trusted and stays as it is. */
+/** What people said to the agent, as the last part of a prompt. It is trusted and not changed. */
 export function saidText(said: readonly string[]): string[] {
   return said.length === 0 ? [] : [['A person says to you:', ...said].join('\n\n')];
 }

@@ -23,14 +23,14 @@ import { thinEvents } from './thin-events.ts';
 import { type PersonWords, personEvent, promptEvents } from './transcript-events.ts';
 import { TurnLimit } from './turn-limit.ts';
 
-/** What the runner works with, chosen by the settings of the workflow the run began with. */
+/** The dependencies of the runner, chosen by the settings of the workflow that the run began with. */
 export interface RunnerParts {
   readonly agentFor: (settings: Settings, account: AccountSettings) => Agent;
   readonly workspacesFor: (settings: Settings) => Workspaces;
   readonly toolDoorFor: (settings: Settings, run: ToolUser) => ToolDoor;
-  /** Where agents reach their tools over HTTP; null where nobody listens. */
+  /** Where agents reach their tools over HTTP; null when there is no tool server. */
   readonly toolHost: ToolHost | null;
-  /** The issue as it is in the tracker now, or null when it is not there any more. */
+  /** Reads the issue from the tracker now; null when it is gone. */
   readonly readIssue: (settings: Settings, id: string, signal: AbortSignal) => Promise<Issue | null>;
   readonly clock: Clock;
   readonly chance: Chance;
@@ -60,7 +60,7 @@ function startRun(request: RunRequest, parts: RunnerParts): LiveRun {
   const logger = parts.logger.child({ issue_id: issue.id, issue_identifier: issue.identifier, run_id: runId });
   let reason: StopReason | null = null;
   let turns = 0;
-  // Whoever hears of a fact cannot break the run or keep its agent alive.
+  // A listener that throws must not break the run or keep its agent alive.
   const tell = (fact: RunFact): void => {
     if (fact.kind === 'turn') turns = fact.turn;
     try {
@@ -102,7 +102,7 @@ interface RunParts {
   readonly signal: AbortSignal;
 }
 
-/** One run from its first stage to its last; rejects with what failed. */
+/** One run from its first stage to its last; rejects with the error of the stage that failed. */
 async function runIssue(run: RunParts): Promise<void> {
   const { request, parts, signal } = run;
   const { issue, workflow, runId, attempt, tell } = request;
@@ -114,10 +114,10 @@ async function runIssue(run: RunParts): Promise<void> {
   try {
     signal.throwIfAborted();
     await workspaces.beforeRun(workspace, visit);
-    // After the hook, whose changes are not the agent's.
+    // Read after the hook, whose changes are not the agent's.
     const before = await workspaces.examine(workspace.path);
     tell({ kind: 'stage', stage: 'building_prompt' });
-    // Rendered before the launch: a mistake in the template must not cost an agent (row 1.5 of the reference).
+    // Rendered before the launch: a mistake in the template must not start an agent (row 1.5 of the reference).
     const { retryKind } = request;
     const fenceMark = parts.chance.id();
     const whole = workflow.renderPrompt({ issue, attempt, retryKind, fenceMark });
@@ -137,11 +137,11 @@ interface Ground {
   readonly workspace: Workspace;
   readonly before: WorkspaceFacts | null;
   readonly whole: string;
-  /** What encloses the text of strangers in it. */
+  /** Encloses text of untrusted authors in the prompt. */
   readonly fenceMark: string;
 }
 
-/** The session, from the tools that it has to the stop after which they are refused. */
+/** The session, from opening its tools to the stop after which they are refused. */
 async function haveSession(run: RunParts, ground: Ground): Promise<void> {
   const { request, parts, logger, steering, signal } = run;
   const { workspaces, workspace, before, whole, fenceMark } = ground;
@@ -180,7 +180,8 @@ async function haveSession(run: RunParts, ground: Ground): Promise<void> {
   const door = hideFromTools(opened, redactor);
   const lookAtWorkspace = async (): Promise<string | null> =>
     (await workspaces.examine(workspace.path))?.fingerprint ?? null;
-  // Some backends have a process from the start, others only in a turn: the stage is told once, before the first turn.
+  // Some backends have a process from the start, others only in a turn: the stage is reported once, before the first
+  // turn.
   const onInitializing = once(() => tell({ kind: 'stage', stage: 'initializing_session' }));
   try {
     const toolAddress = parts.toolHost?.admit(runId, door) ?? null;
@@ -274,8 +275,8 @@ function startSession({ request, signal }: RunParts, agent: Agent, start: Sessio
 }
 
 /**
- * Looks at the issue between two turns. A tracker that does not answer ends the run well: the turn was completed, and the
- * look that follows every good run asks again.
+ * Reads the issue between two turns. A tracker that does not answer ends the run well: the turn was completed, and the
+ * retry that follows every successful run reads it again.
  */
 async function isRoutable({ request, parts, logger, signal }: RunParts): Promise<boolean> {
   const { settings } = request.workflow;
@@ -288,7 +289,7 @@ async function isRoutable({ request, parts, logger, signal }: RunParts): Promise
   }
 }
 
-/** A stop explains whatever went wrong after it, except that the agent is still alive. */
+/** An error after a stop is caused by the stop, except that the agent is still alive. */
 function outcomeOf(reason: StopReason | null, error: BatonError | null, turns: number): RunOutcome {
   const survives = error?.code === 'agent_survives';
   if (reason !== null && !survives) return stopOutcome(reason, turns);

@@ -12,23 +12,24 @@ import type { TurnLimit } from './turn-limit.ts';
 export interface TurnLoop {
   readonly request: RunRequest;
   readonly session: AgentSession;
-  /** The first one, and the one of every turn for an agent that remembers none. */
+  /** The first prompt; also the prompt of every turn for an agent that remembers none. */
   readonly prompt: string;
   readonly steering: Steering;
   readonly limit: TurnLimit;
   readonly ask: SessionRequest['ask'];
-  /** The fingerprint of the workspace before the first turn, and how to take it again. */
+  /** The fingerprint of the workspace before the first turn, and the function that takes it again. */
   readonly fingerprint: string | null;
   readonly lookAtWorkspace: () => Promise<string | null>;
   readonly isStillToBeDone: () => Promise<boolean>;
-  /** Writes down what the agent is told in a turn, before it is. */
+  /** Records the prompt of a turn before the agent gets it. */
   readonly onPrompt: (turn: number, text: string) => void;
   readonly signal: AbortSignal;
 }
 
 /**
- * Turns until the issue is no longer to be worked on, the agent has no memory of earlier turns, the turns lead nowhere, or
- * the limit is reached. What a person answers or says is always told: it has its turn also beyond the limit.
+ * Runs turns until the issue needs no more work, the agent has no memory of earlier turns, the turns make no progress,
+ * or the limit is reached. What a person answers or says always reaches the agent: it gets a turn even beyond the
+ * limit.
  */
 export async function runTurns(loop: TurnLoop): Promise<void> {
   const { request, session, steering } = loop;
@@ -74,7 +75,7 @@ async function runTurn({ request, session, limit, signal }: TurnLoop, text: stri
   throw new BatonError('agent_turn_timeout', message, { nextStep });
 }
 
-/** The last words of a turn that ended well; throws what the others ended with. */
+/** The last message of a turn that ended well; throws the error of any other turn. */
 function messageOf(result: Exclude<TurnResult, { status: 'input_required' }>): string {
   switch (result.status) {
     case 'completed':
@@ -88,7 +89,7 @@ function messageOf(result: Exclude<TurnResult, { status: 'input_required' }>): s
 
 const longestQuestion = 500;
 
-/** Asks a person what an agent cannot go on without; the answer in words. */
+/** Asks a person for what the agent needs to continue; returns the answer in words. */
 async function answerTo(asked: string, ask: SessionRequest['ask']): Promise<string> {
   const text = harmlessLine(asked);
   const isWhole = text.length <= longestQuestion && !asked.trim().includes('\n');

@@ -10,8 +10,8 @@ import type { RetryKind, Workflow } from '../core/workflow.ts';
 import type { WorkspaceFacts } from '../workspace/workspace.ts';
 
 /**
- * The seam between the scheduler and one run. What must hold: `outcome` always resolves and never rejects, and when it
- * does, no process of the run is left and `after_run` has been called. The workflow of a run is the one it began with.
+ * The interface between the scheduler and one run. What must hold: `outcome` always resolves and never rejects, and
+ * when it does, no process of the run is left and `after_run` has been called. A run keeps the workflow it began with.
  */
 export interface Runner {
   start(request: RunRequest): LiveRun;
@@ -23,24 +23,24 @@ export interface RunRequest {
   readonly workflow: Workflow;
   readonly attempt: number | null;
   readonly retryKind: RetryKind | null;
-  /** The agent's own name of an earlier conversation to go on with; null begins a new one. */
+  /** The agent's own name of an earlier conversation to resume; null begins a new one. */
   readonly threadId: string | null;
-  /** Whose quota it uses. */
+  /** The account whose quota it uses. */
   readonly account: AccountSettings;
-  /** What this run does differently because the last one died of its context; null for an ordinary one. */
+  /** What this run does differently because the last one used up its context; null for an ordinary run. */
   readonly recovery: RecoveryStep | null;
-  /** What a person answered to the run before; the agent is told it first. */
+  /** A person's answers to the previous run; the agent gets them first. */
   readonly answers: readonly ToldAnswer[];
-  /** What people told earlier runs; an agent that does not remember them is told it again. */
+  /** People's answers to earlier runs; an agent that does not remember them gets them again. */
   readonly answersBefore: readonly ToldAnswer[];
   readonly note: string | null;
-  /** The run of the issue before this one, where there was one: for an agent that does not remember it. */
+  /** The previous run of the issue, if there was one: for an agent that does not remember it. */
   readonly earlier: EarlierWork | null;
   /** Asks a person, as `SessionRequest.ask`. */
   readonly ask: SessionRequest['ask'];
-  /** Asked right before an agent is launched: false when another daemon may have the issue by now. */
+  /** Called right before an agent is launched: false when another daemon may have the issue by now. */
   readonly isStillOurs: () => boolean;
-  /** Hears what happens in the run, while it happens. */
+  /** Called with each fact about the run, while it happens. */
   readonly tell: (fact: RunFact) => void;
 }
 
@@ -49,39 +49,42 @@ export interface ToldAnswer {
   readonly answer: QuestionAnswer;
 }
 
-/** What a run tells while it goes on. */
+/** What a run reports while it is in progress. */
 export type RunFact =
   | { readonly kind: 'stage'; readonly stage: RunStage }
   | { readonly kind: 'workspace'; readonly path: string }
-  /** Null when the process that was told before has ended. */
+  /** Null when the process that was reported before has ended. */
   | { readonly kind: 'process'; readonly process: AgentProcess | null }
   | { readonly kind: 'session'; readonly threadId: string | null }
   | { readonly kind: 'turn'; readonly turn: number }
-  /** The last thing the agent said in a turn that was completed. */
+  /** The last message of the agent in a completed turn. */
   | { readonly kind: 'message'; readonly text: string }
-  /** The agent has the first prompt, with the answers in it. */
+  /** The agent has the first prompt, including the answers. */
   | { readonly kind: 'answers_told' }
   | { readonly kind: 'event'; readonly event: AgentEvent }
-  /** The agent moves its own issue to this state, by a tool; null: by the tracker's own tool, to a state nobody knows. */
+  /** The agent moves its own issue to this state, by a tool; null: by the tracker's own tool, to an unknown state. */
   | { readonly kind: 'moved'; readonly to: string | null }
-  /** The move that was told last was refused. */
+  /** The move that was reported last was refused. */
   | { readonly kind: 'not_moved' }
   /**
-   * Whether anything in the workspace changed while there was a session, and what is in it now; null when that could not
-   * be seen. Told once, before the outcome, by every run that had a session.
+   * Whether anything in the workspace changed during the session, and its current facts; null when that could not be
+   * read. Every run with a session reports this once, before the outcome.
    */
   | { readonly kind: 'changed'; readonly changed: boolean | null; readonly facts: WorkspaceFacts | null }
-  /** What became of the branch of the workspace. Told once, after that and before the outcome, where there is one. */
+  /**
+   * The result of publishing the workspace's branch, if there is one. Reported once, after `changed` and before the
+   * outcome.
+   */
   | { readonly kind: 'published'; readonly delivery: Delivery };
 
 export interface LiveRun {
   readonly outcome: Promise<RunOutcome>;
   /**
-   * Says something to the agent: `told` in the turn that goes on, or `kept` for the prompt of the next one. Rejects with
-   * `command_refused` when the backend cannot hear it in either.
+   * Sends a message to the agent: `told` during the current turn, or `kept` for the next prompt. Rejects with
+   * `command_refused` when the backend can take it in neither way.
    */
   steer(text: string): Promise<'told' | 'kept'>;
-  /** Whether that could be told just now. Absent: nobody knows before it is tried. */
+  /** Whether a message could be sent now. Absent: unknown until it is tried. */
   canHear?(): boolean;
   /** Asks the run to end; the first reason counts. */
   stop(reason: StopReason): void;

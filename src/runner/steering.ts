@@ -1,38 +1,38 @@
 import type { AgentSession } from '../agent/agent.ts';
 import { BatonError, toBatonError } from '../core/baton-error.ts';
 
-/** More is no remark; it belongs into the issue. */
+/** A longer text is not a remark; it belongs in the issue. */
 const longestText = 16_384;
 const mostKept = 32;
 
 /**
- * What people say to the agent of a run. It is told into the turn that goes on; where that cannot be, it is kept for the
- * next prompt. What must hold: each text is told once, or refused with `command_refused`; what was kept is in the next
- * prompt, and a run that has no next prompt keeps nothing.
+ * What people say to the agent of a run. It is sent during the current turn; if that is impossible, it is kept for the
+ * next prompt. What must hold: each text reaches the agent once, or is refused with `command_refused`; a kept text is
+ * in the next prompt, and a run that has no next prompt keeps nothing.
  */
 export class Steering {
   #session: AgentSession | null = null;
   #onSaid: ((text: string) => void) | null = null;
-  /** What was said before there was anybody to tell that. */
+  /** Texts from before `join`, not yet passed to `onSaid`. */
   #saidBefore: string[] = [];
   #kept: string[] = [];
   #hasBegun = false;
   #isOver = false;
   #wasHeard = false;
 
-  /** The agent is there. `onSaid` hears of every text that it is told or that is kept for it. */
+  /** The agent is ready. `onSaid` is called with every text that is sent to it or kept for it. */
   join(session: AgentSession, onSaid: (text: string) => void = () => {}): void {
     this.#session = session;
     this.#onSaid = onSaid;
     for (const text of this.#saidBefore.splice(0)) onSaid(text);
   }
 
-  /** Whether anything that is said now could still be told: in the turn that goes on, or in another prompt. */
+  /** Whether a message could still reach the agent: in the current turn, or in another prompt. */
   get canHear(): boolean {
     return !this.#isOver && (this.#hasNextPrompt || this.#session?.steer !== undefined);
   }
 
-  /** What was kept, for the prompt that is made now. */
+  /** Takes the kept texts for the next prompt. */
   take(): readonly string[] {
     const taken = this.#kept;
     this.#kept = [];
@@ -41,26 +41,26 @@ export class Steering {
     return taken;
   }
 
-  /** The agent hears a person now. */
+  /** Notes that the agent hears a person now. */
   hear(): void {
     this.#wasHeard = true;
   }
 
-  /** Whether the agent has heard a person since this was last asked. */
+  /** Whether the agent has heard a person since the last call. */
   takeHeard(): boolean {
     const wasHeard = this.#wasHeard;
     this.#wasHeard = false;
     return wasHeard;
   }
 
-  /** There is no further prompt, unless something is kept for one; tells which. */
+  /** Closes the run for messages, because no prompt follows. Returns false when a text is kept for another prompt. */
   closeIfNothingIsKept(): boolean {
     if (this.#kept.length > 0) return false;
     this.#isOver = true;
     return true;
   }
 
-  /** The run ends. Gives what nobody will be told any more. */
+  /** The run ends. Returns the texts that the agent will not get any more. */
   close(): readonly string[] {
     this.#isOver = true;
     return this.take();
@@ -77,7 +77,7 @@ export class Steering {
         return 'told';
       }
     } catch (error) {
-      // An agent that does not take it in the middle of its turn may do so before the next.
+      // An agent that refuses a message during its turn may take it before the next one.
       if (!this.#hasNextPrompt)
         throw refused('agent_refuses', `The agent does not take it: ${toBatonError(error).message}`);
     }

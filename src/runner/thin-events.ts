@@ -1,16 +1,16 @@
 import type { AgentEvent, AgentEventName, TokenUsage } from '../agent/agent.ts';
 import { mergeWindows, type QuotaWindow } from '../core/account/account.ts';
 
-/** More than a person could follow, and less than a daemon notices. */
+/** More than a person can follow, and too few to slow a daemon down. */
 const mostASecond = 500;
 
-/** What an agent says beside its work; there may be any amount of it. Everything else is always told. */
+/** Events that are not essential; an agent may send any number of them. All other events are always passed on. */
 const chatter: ReadonlySet<AgentEventName> = new Set(['notification', 'other_message', 'malformed']);
 
 /**
- * Tells on what an agent says, but not more than so many events a second: an agent that prints as fast as it can must not
- * fill the memory, the store and the event loop of the daemon. What was left out is counted and told with the next event
- * that is told, and no running total and no quota window in it is lost.
+ * Passes on the events of an agent, but at most `mostASecond` per second: an agent that prints as fast as it can must
+ * not fill the memory, the store and the event loop of the daemon. Events that were left out are counted and reported
+ * with the next event, and none of their running totals and quota windows is lost.
  */
 export function thinEvents(tell: (event: AgentEvent) => void): (event: AgentEvent) => void {
   let second = Number.NaN;

@@ -13,12 +13,12 @@ export interface ToldPrompt {
   readonly pid: number | null;
 }
 
-/** As JSON a character is at most six bytes, and a line of a transcript at most 256 KB long. */
+/** In JSON a character takes at most six bytes, and a line of a transcript at most 256 KB. */
 const charactersAnEvent = 32_000;
 
 /**
- * What an agent is told in a turn, for the transcript: in parts, those of strangers marked, and without a secret. Put
- * together, the parts of all these events are the prompt; a long one takes several.
+ * The prompt of a turn for the transcript: in parts, with text of untrusted authors marked, and without secrets.
+ * Joined, the parts of all these events are the prompt; a long prompt takes several events.
  */
 export function promptEvents({ turn, text, fenceMark, redactor, at, pid }: ToldPrompt): readonly AgentEvent[] {
   const pieces = piecesOf(redactor.redact(fenceParts(text, fenceMark)));
@@ -53,7 +53,7 @@ function piecesOf(parts: readonly PromptPart[]): readonly (readonly PromptPart[]
   return pieces;
 }
 
-/** Not in the middle of a pair that is one character. */
+/** Never splits a surrogate pair. */
 function wholeCharacter(text: string, at: number): number {
   const isPair = /[\ud800-\udbff]/.test(text[at - 1] ?? '') && /[\udc00-\udfff]/.test(text[at] ?? '');
   return isPair ? at + 1 : Math.min(at, text.length);
@@ -65,8 +65,7 @@ export type PersonWords =
   | { readonly kind: 'answer'; readonly question: AgentQuestion; readonly answer: QuestionAnswer };
 
 /**
- * The event that tells it, for the transcript: its line has the words, so that whoever searches finds them. What is secret
- * in them is not told.
+ * The transcript event for these words. Its summary line contains them, so that a search finds them, but no secrets.
  */
 export function personEvent(words: PersonWords, at: number, redactor: Redactor): AgentEvent {
   const text = words.kind === 'answer' ? wordsOfAnswer(words.question, words.answer) : words.text;

@@ -1,8 +1,8 @@
 import type { Clock, Timer } from '../clock/clock.ts';
 
 /**
- * The longest a turn may take (`agent.turn_wall_time_ms`; 0 is no limit). The time in which a person is asked is theirs, not
- * the agent's, and is not counted.
+ * The longest time a turn may take (`agent.turn_wall_time_ms`; 0 means no limit). Time in which the run waits for a
+ * person does not count.
  */
 export class TurnLimit {
   readonly #clock: Clock;
@@ -16,7 +16,7 @@ export class TurnLimit {
     this.#limitMs = limitMs;
   }
 
-  /** A turn begins; the signal aborts when it has taken too long. */
+  /** A turn begins; the signal aborts when the turn has taken too long. */
   begin(): AbortSignal {
     const over = new AbortController();
     this.#turn = { over, leftMs: this.#limitMs };
@@ -29,7 +29,7 @@ export class TurnLimit {
     this.#turn = null;
   }
 
-  /** From here on a person is waited for. Gives what ends the pause. */
+  /** The run waits for a person from this call on. Returns the function that ends the pause. */
   pause(): () => void {
     this.#pauses += 1;
     this.#hold();

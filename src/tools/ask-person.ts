@@ -4,12 +4,12 @@ import type { QuestionAnswer } from '../core/command/question.ts';
 import { harmlessLine, harmlessLines } from '../core/text/harmless-line.ts';
 import { defineTool } from './tool.ts';
 
-/** How an answer names what the person says. */
+/** The name of the person's text in an answer. */
 const fieldName = 'answer';
 
 const visible = (text: string): boolean => harmlessLine(text) !== '';
 
-/** Asks the person who watches, and waits for the answer as long as anybody may give one. */
+/** Asks a person, and waits for the answer as long as one may come. */
 export const askPerson = defineTool({
   name: 'ask_person',
   description:

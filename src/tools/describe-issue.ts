@@ -4,25 +4,25 @@ import { harmlessLine } from '../core/text/harmless-line.ts';
 import type { IssueComment, IssueComments } from '../tracker/tracker.ts';
 import { mostOutputBytes } from './tool.ts';
 
-/** Whom the workflow file trusts, and the mark of this one answer. */
+/** The authors that the workflow file trusts, and the fence mark of this answer. */
 interface Trust {
   readonly trustedAuthors: readonly string[];
   readonly mark: string;
 }
 
-/** The rest is for comments: what a person said last is worth more than the end of a long description. */
+/** The rest is for comments: the latest comment is worth more than the end of a long description. */
 const mostDescriptionBytes = mostOutputBytes / 2;
 
-/** The rule, the note and the words around the comments are shorter than this. */
+/** Space for the rule, the note and the text around the comments. */
 const roomForRest = 2_048;
 
 /**
- * An issue with its comments as an agent gets them, one JSON object. What must hold:
+ * An issue with its comments for an agent, as one JSON object. What must hold:
  *
- * - What somebody wrote who is not trusted is fenced as in a prompt, all of it with one mark; what the fence means is said
- *   once, before anything else. What Baton says itself stands outside of every fence.
- * - It fits into one answer: a long description is cut, then the oldest comments are left out, and both are told. The
- *   newest comment is there.
+ * - Text of untrusted authors is fenced as in a prompt, all of it with one mark; the meaning of the fence is said once,
+ *   before anything else. Baton's own text stands outside of every fence.
+ * - It fits into one answer: a long description is cut, then the oldest comments are left out, and the answer says
+ *   both. The newest comment is always included.
  */
 export function describeIssue(issue: Issue, said: IssueComments | null, trust: Trust): string {
   const about = issueText(issue, trust);
@@ -34,13 +34,13 @@ export function describeIssue(issue: Issue, said: IssueComments | null, trust: T
   return whole({ ...about, ...note, comments }, trust);
 }
 
-/** Names are not fenced: each is one line, without anything invisible and without the mark. */
+/** Names are not fenced: each is one line, without invisible characters and without the mark. */
 function issueText(issue: Issue, { trustedAuthors, mark }: Trust): Readonly<Record<string, unknown>> {
   const trusted = isTrusted(issue, trustedAuthors);
   const { title, description, ...names } = issue;
   if (trusted) return { ...names, trusted, title, ...cutDescription(description, (text) => text) };
   return {
-    // An object of texts, lists and objects stays one.
+    // The value keeps its shape of texts, lists and objects, so the type still holds.
     ...(unfencedValue(names, mark) as typeof names),
     trusted,
     title: fence(harmlessLine(title), mark),
@@ -48,7 +48,7 @@ function issueText(issue: Issue, { trustedAuthors, mark }: Trust): Readonly<Reco
   };
 }
 
-/** A description that would leave no room is cut before it is written, never inside of a character. */
+/** Cuts a description that is too long, never inside a character. */
 function cutDescription(whole: string | null, write: (text: string) => string): Readonly<Record<string, unknown>> {
   if (whole === null) return { description: null };
   let kept = whole;
@@ -75,7 +75,7 @@ function commentText(comment: IssueComment, { trustedAuthors, mark }: Trust): Re
   };
 }
 
-/** Of comments, newest last, as many as there is room for, the newest first. */
+/** The newest comments that fit into `room` bytes. Comments are in order, newest last. */
 function newestWithin<Comment>(room: number, comments: readonly Comment[]): readonly Comment[] {
   let left = room;
   const tooOld = comments.findLastIndex((comment) => {
@@ -85,7 +85,7 @@ function newestWithin<Comment>(room: number, comments: readonly Comment[]): read
   return comments.slice(tooOld + 1);
 }
 
-/** The rule comes first, where there is a fence. */
+/** If the text has a fence, the rule about fences comes first. */
 function whole(told: Readonly<Record<string, unknown>>, { mark }: Trust): string {
   const text = JSON.stringify(told);
   return fenceState(text, mark) === 'none' ? text : JSON.stringify({ note: fenceRule(mark), ...told });

@@ -4,8 +4,8 @@ import type { ToolAnswer } from '../core/tool-door.ts';
 import { unsupportedToolText } from './fixed-texts.ts';
 
 /**
- * A failure as an agent gets it: `{"error":{"code","message","next_step","retryable",…}}`, one JSON object with nothing
- * wrapped inside of a text. The next steps of the catalogue are for people; where an agent has another one, it is told that.
+ * A failure for an agent: `{"error":{"code","message","next_step","retryable",…}}`, one JSON object without JSON nested
+ * in a text. The next steps of the catalogue are for people; an agent gets a different one if it needs it.
  */
 export function failureAnswer(thrown: unknown, beside: Readonly<Record<string, unknown>> = {}): ToolAnswer {
   const error = toBatonError(thrown);
@@ -15,7 +15,7 @@ export function failureAnswer(thrown: unknown, beside: Readonly<Record<string, u
   };
 }
 
-/** What is short, slow or away: the catalogue says that Baton asks again, which is not so for what an agent asked. */
+/** For temporary failures the catalogue says that Baton tries again. That is not true for a tool call of an agent. */
 function nextStepOf({ code, retryable, nextStep }: BatonError): string {
   const isForPeople = isCatalogued(code) && nextStep === errorCatalogue[code].nextStep;
   return isForPeople && retryable && /^(?:tracker|request|store)_/.test(code) ? laterStep : nextStep;

@@ -5,7 +5,7 @@ import type { Tracker, TrackerChanges } from '../tracker/tracker.ts';
 import { describeIssue } from './describe-issue.ts';
 import { defineTool } from './tool.ts';
 
-/** The issue of the run as the tracker has it now, and what was said on it. */
+/** The issue of the run as the tracker has it now, with its comments. */
 export const getIssue = defineTool({
   name: 'get_issue',
   description:
@@ -22,7 +22,7 @@ export const getIssue = defineTool({
   },
 });
 
-/** Says something on the issue of the run. */
+/** Adds a comment to the issue of the run. */
 export const comment = defineTool({
   name: 'comment',
   description: 'Add a comment to the ticket you work on.',
@@ -41,20 +41,20 @@ export const updateIssueStatus = defineTool({
   changesTracker: true,
   input: z.strictObject({ status: z.string().trim().min(1).max(200) }),
   run: async ({ status }, { tracker, issueId, runId, onMove, onNotMoved }, ask) => {
-    // Told before the tracker changes, so that nobody who sees the change can take it for somebody else's.
+    // Reported before the tracker changes, so that no part takes the change for another user's.
     onMove(status);
     try {
       const moved = await changesOf(tracker).moveIssue(issueId, status, { kind: 'run', runId }, ask);
       return `${moved.identifier} is now in "${moved.state}".`;
     } catch (thrown) {
-      // One whose answer was lost may have been made all the same.
+      // A move whose answer was lost may still have been made.
       if (!toBatonError(thrown).retryable) onNotMoved();
       throw thrown;
     }
   },
 });
 
-/** Tells the people who watch what the agent is doing. */
+/** Shows people what the agent is doing. */
 export const reportProgress = defineTool({
   name: 'report_progress',
   description: 'Tell the people who watch, in one line, what you are doing now.',
@@ -66,7 +66,7 @@ export const reportProgress = defineTool({
   },
 });
 
-/** The tracker's changes, or the error that says that there are none. */
+/** The tracker's changes; throws when the tracker has none. */
 function changesOf(tracker: Tracker): TrackerChanges {
   if (tracker.changes !== null) return tracker.changes;
   throw new BatonError('tracker_read_only', `Baton cannot change anything in a tracker of kind "${tracker.kind}".`);

@@ -2,12 +2,12 @@ import { BatonError } from '../core/baton-error.ts';
 import type { ToolDoor } from '../core/tool-door.ts';
 import { failureAnswer } from './failure.ts';
 
-/** More than any agent that is in its right mind; each may cost a request to the tracker. */
+/** More calls than a sane agent makes at a time; each may cost a request to the tracker. */
 const mostCalls = 100;
 
 /**
- * The same door, at which only so many calls are served at a time, whichever way they come; one more is refused, which is
- * an answer.
+ * The same tool set with at most `mostCalls` calls at a time, over all transports. One more call gets a refusal as its
+ * answer.
  */
 export function limitCalls(door: ToolDoor): ToolDoor {
   let underWay = 0;

@@ -6,16 +6,17 @@ import { comment, getIssue, reportProgress, updateIssueStatus } from './issue-to
 import { limitCalls } from './limit-calls.ts';
 import { mostOutputBytes, type Tool, type ToolContext, timeLimitMs as usualLimitMs } from './tool.ts';
 
-/** Their names are promises to prompts in the field: none is ever changed. */
+/** Users' prompts rely on these names: never change one. */
 const fixedTools: readonly Tool[] = [getIssue, comment, updateIssueStatus, askPerson, reportProgress];
 
 /**
- * Opens the one registry of tools for one run. What must hold:
+ * Opens the tool set of one run. What must hold:
  *
- * - What is offered is decided here, once: a workflow that is reloaded, or an agent, changes nothing of it.
- * - A call always has an answer, and soon: a tool that hangs is given up after its time limit. Only a person is waited for.
- * - Nothing is done for a run whose claim may be lost, or for a caller who has gone away.
- * - Only so many calls of a run are under way at a time, over both ways to this door together.
+ * - The offered tools are decided here, once: neither a reloaded workflow nor an agent changes them.
+ * - A call always gets an answer, and soon: a tool that hangs is given up after its time limit. Only a person is waited
+ *   for.
+ * - Nothing is done for a run whose claim may be lost, or for a caller that is gone.
+ * - The number of calls of a run at a time is limited, over both transports together.
  */
 export function openToolDoor(context: ToolContext): ToolDoor {
   const offered = offeredTools(context);
@@ -67,7 +68,7 @@ async function begin(tool: Tool, input: unknown, context: ToolContext, signal: A
   return tool.call(input, context, { signal, caller: { job: 'agent_tools', cause: 'agent' } });
 }
 
-/** A tool of the tracker's own as one of the registry: it keeps its name, its schema and its words. */
+/** Wraps a tool of the tracker itself as a tool of the registry: it keeps its name, its schema and its description. */
 function fromNative(native: NativeTool): Tool {
   const { name, description, inputSchema } = native;
   return {
@@ -75,7 +76,7 @@ function fromNative(native: NativeTool): Tool {
     description,
     inputSchema,
     timeLimitMs: usualLimitMs,
-    // What it is asked is in the tracker's language: it may be a change.
+    // Its input is in the tracker's own language, so any call may be a change.
     changesTracker: true,
     call: async (input, { onMove, onNotMoved }, ask) => {
       if (native.mayChange?.(input) !== true) return native.call(input, ask);
@@ -87,7 +88,7 @@ function fromNative(native: NativeTool): Tool {
   };
 }
 
-/** The text, or its beginning with a note that tells how much is missing. It is never cut inside of a character. */
+/** The text, or its beginning with a note that says how much is missing. Never cut inside a character. */
 function capOutput(text: string): string {
   // A UTF-16 unit is at most three bytes of UTF-8: most texts are not measured at all.
   if (text.length * 3 <= mostOutputBytes) return text;

@@ -12,16 +12,16 @@ export interface ToolContext {
   readonly issueId: string;
   readonly tracker: Tracker;
   readonly clock: Clock;
-  /** Draws the marks of fences, which nobody may guess; the machine's own where none is given. */
+  /** Draws the fence marks, which must not be guessable; by default the machine's own source. */
   readonly chance?: Chance;
-  /** Whose text goes to the agent as it is (`tracker.trusted_authors`); where none are given, nobody's. */
+  /** The authors whose text an agent gets unfenced (`tracker.trusted_authors`); by default none. */
   readonly trustedAuthors?: readonly string[];
   readonly onProgress: (text: string) => void;
-  /** The run moves its own issue to this state; null: it may, wherever to, by the tracker's own tool. */
+  /** The run moves its own issue to this state; null: it may move it to any state, by the tracker's own tool. */
   readonly onMove: (state: string | null) => void;
-  /** What was told last was not done. */
+  /** The move that was reported last was not made. */
   readonly onNotMoved: () => void;
-  /** Asks a person; null when nobody will answer. Aborting the signal takes the question back. Never rejects. */
+  /** Asks a person; null when no answer will come. Aborting the signal takes the question back. Never rejects. */
   readonly ask: (question: AgentQuestion, signal?: AbortSignal) => Promise<QuestionAnswer | null>;
   /** False when another daemon may have the issue by now: then nothing is done for this run any more. */
   readonly isStillOurs: () => boolean;
@@ -31,19 +31,19 @@ export interface ToolContext {
 export interface Tool extends ToolDescription {
   /** How long it may take; null: until a person has answered. */
   readonly timeLimitMs: number | null;
-  /** Whether something in the tracker may have changed when it was not heard to its end. */
+  /** Whether the tracker may have changed when a call was cut off. */
   readonly changesTracker: boolean;
-  /** Checks the input, then acts. Rejects with a BatonError that tells the agent what is allowed. */
+  /** Checks the input, then acts. Rejects with a BatonError that says what is allowed. */
   call(input: unknown, context: ToolContext, ask: ToolAsk): Promise<ToolAnswer>;
 }
 
-/** How a tool asks the tracker: in the name of agents, and no longer than it is waited for. */
+/** How a tool calls the tracker: counted as the agent's request, and aborted when its caller stops waiting. */
 export type ToolAsk = Ask & { readonly signal: AbortSignal };
 
-/** A tracker has answered or failed by then; what waits longer hangs. */
+/** A tracker has answered or failed within this time; a call that takes longer hangs. */
 export const timeLimitMs = 60_000;
 
-/** More than this is of no use to an agent, and would push everything else out of its context. */
+/** More output is of no use to an agent, and would push everything else out of its context. */
 export const mostOutputBytes = 256 * 1_024;
 
 interface ToolDefinition<Input> {
@@ -55,7 +55,7 @@ interface ToolDefinition<Input> {
   run(input: Input, context: ToolContext, ask: ToolAsk): Promise<string>;
 }
 
-/** Makes a tool of its definition: the schema describes the input to the agent, and checks it. */
+/** Builds a tool from its definition: the schema describes the input to the agent, and checks it. */
 export function defineTool<Input>(definition: ToolDefinition<Input>): Tool {
   const { name, description, changesTracker } = definition;
   return {
