@@ -9,29 +9,32 @@ import type { AgentParts } from './launch-agent.ts';
 
 /**
  * Everything that Baton knows of one agent backend. Its folder exports one, `backends.ts` lists it, and no other file
- * names it. The profile is what a workflow file may say about it.
+ * names it. The profile defines what a workflow file may say about it.
  */
 export interface AgentBackend extends BackendProfile {
   /** Makes an agent for one account; the settings have passed the checks of the profile. */
   create(settings: Settings, parts: AgentParts, host: AgentHost): Agent;
-  /** What `baton doctor` finds out about it. It never rejects, starts no turn and leaves nothing behind. */
+  /** The checks of `baton doctor`. Never rejects, starts no turn and leaves nothing behind. */
   doctor(parts: AgentDoctorParts): Promise<readonly Finding[]>;
   readonly init: AgentInit;
-  /** The line for a shell that opens the conversation of a session by hand; absent where no command can. */
+  /** The shell command that opens the conversation of a session by hand; absent where no command can. */
   readonly resume?: (session: EndedSession, settings: Settings) => string | null;
-  /** What it needs beyond its workspace; null for any program. `baton validate` shows it, isolation will allow it. */
+  /**
+   * What it needs beyond its workspace; null for an arbitrary program. `baton validate` shows it, isolation will allow
+   * it.
+   */
   readonly needs: BackendNeeds | null;
-  /** It can be kept from writing anything at all. `baton validate` shows it; an agent that only judges will need it. */
+  /** It can be kept from writing anything. `baton validate` shows it; an agent that only judges will need it. */
   readonly hasReadOnlyMode: boolean;
-  /** It commits its work: without a repository `baton doctor` and `baton init` warn that the work is in no branch. */
+  /** It commits its work: without a repository `baton doctor` and `baton init` warn that no branch holds the work. */
   readonly commitsWork: boolean;
-  /** Where it is described: a page in docs/, with the heading where the page is about more. */
+  /** Its documentation: a page in docs/, with a heading where the page has other topics. */
   readonly docs: string;
 }
 
-/** What of Baton itself a backend may use. */
+/** The parts of Baton that a backend may use. */
 export interface AgentHost {
-  /** Of Baton. */
+  /** The version of Baton. */
   readonly version: string;
   readonly nodePath: string;
   /** The file `program.ts` in the folder of the backend, where it has one: a program that comes with Baton. */
@@ -57,9 +60,9 @@ export interface AgentInit extends AdapterInit {
   readonly usesTools: boolean;
   /** Its sandbox may write in the folder for temporary files, so workspaces must not be there. */
   readonly writesTemporaryFiles: boolean;
-  /** Lines for a shell that a person runs before `baton doctor`. */
+  /** Shell commands that a person runs before `baton doctor`. */
   readonly firstSteps?: readonly string[];
-  /** What a person should know of the defaults that the file leaves as they are. */
+  /** What a person should know about the defaults that the file does not change. */
   readonly notes?: readonly string[];
 }
 
@@ -69,12 +72,12 @@ export interface EndedSession {
   readonly threadId: string;
   /** The folder of the account; null: the backend's own default. */
   readonly home: string | null;
-  /** The git directory of the workspace where it is outside of it; null where there is none. */
+  /** The git directory of the workspace where it is outside the workspace; null otherwise. */
   readonly gitDir: string | null;
 }
 
 export interface BackendNeeds {
-  /** Files and folders that it reads and writes, `~` for the home; an account with a home has them there. */
+  /** Files and folders that it reads and writes, `~` for the home directory; an account with a home has them there. */
   readonly paths: readonly string[];
   /** Hosts that it talks to with its usual model and login. */
   readonly hosts: readonly string[];

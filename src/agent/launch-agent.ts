@@ -9,7 +9,7 @@ import type { SessionRequest } from './agent.ts';
 export interface AgentParts extends ProcessDeps {
   /** The daemon's own environment. */
   readonly daemonEnv: Readonly<Record<string, string | undefined>>;
-  /** Names of variables that the agent gets from it beyond the usual ones: what the backend needs, what the workflow names. */
+  /** Names of further variables that the agent gets from it: those the backend needs and those the workflow names. */
   readonly allowEnv: readonly string[];
   /** Variables of the account whose quota is used. They may hold secrets: they go to the agent and nowhere else. */
   readonly accountEnv: Readonly<Record<string, string>>;
@@ -36,7 +36,7 @@ export async function launchAgent(
     parts,
   );
   request.onProcess({ pid: process.pid, startTime: process.startTime });
-  // Hung on before anybody else can wait for the exit, so whoever knows of the end finds it told.
+  // Attached before any other handler of the exit, so the end is reported before anyone can act on it.
   void process.exited.then(() => request.onProcess(null));
   return process;
 }
@@ -46,14 +46,14 @@ function agentEnvironment(request: SessionRequest, parts: AgentParts): ChildEnvi
     from: parts.daemonEnv,
     allow: [...usualVariables, ...parts.allowEnv],
     deny: parts.denyEnv,
-    // Baton's own last: an account must not pass itself off as another run.
+    // Baton's own variables come last: an account must not pass itself off as another run.
     add: { ...parts.accountEnv, ...request.env },
   });
 }
 
 /**
- * Ends an agent's program and everything it started. Rejects with `agent_survives` when something could not be ended: as
- * long as that may be alive, no second agent may have the ticket.
+ * Ends an agent's program and everything it started. Rejects with `agent_survives` when a process could not be ended:
+ * while that process may be alive, no second agent may get the issue.
  */
 export async function endAgent(process: LiveProcess, options: StopOptions = {}): Promise<void> {
   const { survivorsLeft } = await process.stop(options);

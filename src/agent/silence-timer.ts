@@ -1,6 +1,6 @@
 import type { Clock, Timer } from '../clock/clock.ts';
 
-/** Calls `onSilence` once when `touch` has not been called for `limitMs`, not counting the time in which it is paused. */
+/** Calls `onSilence` once when `touch` was not called for `limitMs`, not counting paused time. */
 export class SilenceTimer {
   readonly #clock: Clock;
   readonly #limitMs: number;
@@ -17,14 +17,14 @@ export class SilenceTimer {
     this.#timer = this.#arm(limitMs);
   }
 
-  /** Cheap enough for every line of output: it only notes the time, and the timer finds out when it fires. */
+  /** Cheap enough for every line of output: it only notes the time, and the timer compares it when it fires. */
   touch(): void {
     this.#lastSound = this.#clock.monotonic();
   }
 
   /**
-   * From here on it is not the agent that is waited for. Gives what ends the pause, which may be called twice; silence
-   * then counts from there. While one of several pauses lasts, all of it does.
+   * Stops counting: Baton does not wait for the agent now. Returns a function that ends the pause and may be called
+   * twice; silence then counts from that moment. The timer is paused while at least one of several pauses lasts.
    */
   pause(): () => void {
     let isPaused = true;

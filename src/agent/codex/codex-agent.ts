@@ -11,8 +11,8 @@ import { readonlyCode } from './shell-text.ts';
 import { CodexRefusal } from './wire/connection.ts';
 
 /**
- * Codex over its app-server protocol: one process a session, one thread, several turns. `protocol.ts` has the words that
- * are sent; what comes is read tolerantly, in older words as well.
+ * Codex over its app-server protocol: one process a session, one thread, several turns. `protocol.ts` defines the
+ * messages that Baton sends. Baton reads messages of Codex tolerantly, older forms included.
  */
 export function createCodexAgent(options: CodexAgentOptions, parts: AgentParts): Agent {
   return {
@@ -44,7 +44,7 @@ function withToolsToken(options: CodexAgentOptions, request: SessionRequest): Se
   return { ...request, env: { ...request.env, [toolsTokenVariable]: request.toolAddress.token } };
 }
 
-/** Whatever went wrong before the session was ready: Codex could not be started. */
+/** Wraps any error from before the session was ready: Codex could not be started. */
 function launchError(error: unknown, { accountEnv }: AgentParts): unknown {
   if (error instanceof CodexRefusal) {
     if (isThreadInUse(error.refusal)) return threadInUse(error, accountEnv.CODEX_HOME ?? null);

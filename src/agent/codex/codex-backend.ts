@@ -34,7 +34,7 @@ export const codexBackend: AgentBackend = {
   },
   needs: {
     paths: ['~/.codex'],
-    // The first answers an API key, the others a ChatGPT login.
+    // The first host serves API keys, the others serve ChatGPT logins.
     hosts: ['api.openai.com', 'chatgpt.com', 'auth.openai.com'],
   },
   hasReadOnlyMode: true,

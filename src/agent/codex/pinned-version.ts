@@ -1,5 +1,6 @@
 /**
- * The version of Codex that `protocol.ts` was made from and that the tests with the real binary use. Others work as far as
- * they speak the same protocol: the reader is tolerant, and what is sent is understood by this one.
+ * The version of Codex from which `protocol.ts` was generated and which the tests with the real binary use. Other
+ * versions work as far as they speak the same protocol: Baton reads tolerantly, and sends what this version
+ * understands.
  */
 export const pinnedCodexVersion = '0.166.0';

@@ -2,14 +2,15 @@ import type { EndedSession } from '../backend.ts';
 import { shellWord } from './shell-text.ts';
 
 export interface CodexThread extends EndedSession {
-  /** What a turn may do; null where Codex has no word for it on its command line: then its own settings hold. */
+  /** What a turn may do; null where the command line of Codex has no word for it: then Codex uses its own settings. */
   readonly sandbox: string | null;
 }
 
 /**
- * The line for a POSIX shell that opens the same thread by hand. Three things must hold. The thread is free again when it
- * is closed: without `--no-daemon` a shared server would keep it (see `thread-in-use.ts`). A commit works as in a turn.
- * Nothing is asked that Codex would write into the person's settings: the workspace is not trusted, as in a turn.
+ * The POSIX shell command that opens the same thread by hand. Three things must hold. The thread is free again when the
+ * person closes it: without `--no-daemon` a shared server would keep it (see `thread-in-use.ts`). A commit works as in
+ * a turn. Codex asks nothing that it would write into the person's settings: the workspace is not trusted, as in a
+ * turn.
  */
 export function codexResumeCommand({ workspace, threadId, home, sandbox, gitDir }: CodexThread): string {
   const words = [
@@ -25,17 +26,18 @@ export function codexResumeCommand({ workspace, threadId, home, sandbox, gitDir 
   return `cd ${shellWord(workspace)} && ${withHome(home, words.map(shellWord).join(' '))}`;
 }
 
-/** The line that ends the shared server of Codex, and with it whatever is open there. */
+/** The command that ends the shared server of Codex, and with it every thread that is open there. */
 export function codexStopServerCommand(home: string | null): string {
   return withHome(home, 'codex app-server daemon stop');
 }
 
-/** The line that logs the account in. */
 export function codexLoginCommand(home: string | null): string {
   return withHome(home, 'codex login');
 }
 
-/** The line that logs the account in with an API key. The key comes from a variable: it is in no history and no list. */
+/**
+ * Logs the account in with an API key. The key comes from a variable, so it is in no shell history and no process list.
+ */
 export function codexKeyLoginCommand(home: string | null): string {
   return `printenv OPENAI_API_KEY | ${codexLoginCommand(home)} --with-api-key`;
 }
@@ -44,7 +46,7 @@ function withHome(home: string | null, command: string): string {
   return home === null ? command : `CODEX_HOME=${shellWord(home)} ${command}`;
 }
 
-/** JSON escapes as TOML does, but for one character. */
+/** JSON escapes strings as TOML does, except for one character. */
 function tomlString(text: string): string {
   return JSON.stringify(text).replaceAll('\u007f', '\\u007f');
 }

@@ -25,7 +25,6 @@ const keys = {
 
 export type CodexSettings = Section<typeof keys>;
 
-/** The section `codex`. */
 export const codexSection: BackendSettings = {
   section: 'codex',
   keys,
@@ -40,6 +39,6 @@ export const codexSection: BackendSettings = {
 };
 
 export function codexSettings({ backends }: Pick<Settings, 'backends'>): CodexSettings {
-  // `workflow/` read them by the rows above.
+  // `workflow/` parsed the section with the keys above.
   return backends.codex as CodexSettings;
 }

@@ -13,12 +13,12 @@ export interface CommandAgentOptions {
 }
 
 /**
- * Any program as an agent: the prompt on its standard input, each line of its output an event, the last one its last
- * words, its exit code the outcome. One turn is one process; the program remembers nothing of the turn before, so a run
- * has one turn.
+ * Any program as an agent: the prompt goes to its standard input, each line of its output is an event, the last line is
+ * its last message, and its exit code is the outcome. One turn is one process; the program remembers nothing of the
+ * turn before, so a run has one turn.
  *
- * It can call Baton's tools over MCP (streamable HTTP): `BATON_TOOLS_URL` says where, and `BATON_TOOLS_TOKEN` is the
- * bearer token, which is good as long as the run lasts. Both are absent where nobody listens.
+ * It can call Baton's tools over MCP (streamable HTTP): `BATON_TOOLS_URL` is the address, and `BATON_TOOLS_TOKEN` is
+ * the bearer token, which is valid while the run lasts. Both are absent where there is no MCP endpoint.
  */
 export function createCommandAgent(options: CommandAgentOptions, parts: AgentParts): Agent {
   return {
@@ -37,12 +37,12 @@ function withTools(request: SessionRequest): SessionRequest {
   return { ...request, env: { ...request.env, BATON_TOOLS_URL: url, BATON_TOOLS_TOKEN: token } };
 }
 
-/** The program has had its whole input; to wait for it to end because its input did would be in vain. */
+/** The program already has its whole input, so closing the input will not make it end. */
 const inputHasEnded = { closeStdinMs: 0 };
 
 const linesInOneGo = 500;
 
-/** How much is kept of its last words. */
+/** The longest last message that is kept. */
 const longestMessage = 4_096;
 
 class CommandSession implements AgentSession {
@@ -99,10 +99,10 @@ class CommandSession implements AgentSession {
 
   async stop(): Promise<void> {
     this.#stopped = true;
-    // A program that is just being started is one to be ended, too. Why it could not be started, its turn tells.
+    // A program that is just starting has to be ended too. Its turn reports why it could not start.
     const process = this.#process ?? (await this.#launching?.catch(() => null)) ?? null;
     if (process !== null) await endAgent(process, inputHasEnded);
-    // So that nothing is told after this; how the turn ended is for whoever runs it.
+    // Ensures that no event comes after this. The caller of `runTurn` gets the result of the turn.
     await this.#turn?.catch(() => {});
   }
 
@@ -116,7 +116,7 @@ class CommandSession implements AgentSession {
     });
     this.#silence = silence;
     signal?.addEventListener('abort', end, { once: true });
-    // It may have come while the program was being started.
+    // The abort or the stop may have come while the program was starting.
     if (signal?.aborted || this.#stopped) end();
     try {
       let lines = 0;
@@ -126,7 +126,7 @@ class CommandSession implements AgentSession {
         this.#tell('notification', line.text);
         lastWords = line.text.slice(0, longestMessage).trim() || lastWords;
         lines += 1;
-        // One piece of output may hold thousands of lines; the daemon has others to serve meanwhile.
+        // One piece of output may hold thousands of lines; the daemon has other sessions to serve meanwhile.
         if (lines % linesInOneGo === 0) await sleep(this.#parts.clock, 0);
       }
       const exit = await process.exited;

@@ -20,7 +20,7 @@ const keys = {
 
 /** Null in a file for another backend. */
 export function commandOf({ backends }: Pick<Settings, 'backends'>): string | null {
-  // `workflow/` read it by the row above.
+  // `workflow/` parsed it with the key above.
   return (backends.command as Section<typeof keys>).command;
 }
 
@@ -32,7 +32,7 @@ export const commandBackend: AgentBackend = {
   homeVariable: null,
   create: (settings, parts) => {
     const command = commandOf(settings);
-    // The workflow is not read without it.
+    // The workflow check already requires it.
     if (command === null) throw new BatonError('missing_agent_command', 'agent.command is missing.');
     return createCommandAgent({ command, turnTimeoutMs: settings.agent.turnTimeoutMs }, parts);
   },
@@ -58,8 +58,8 @@ export const commandBackend: AgentBackend = {
 };
 
 /**
- * A command is shell text; its first word that is no assignment is the program, and most often the one that is missing.
- * The shell that will run it is asked, for it also knows `exec`, `cd` and the like.
+ * A command is shell text. Its first word that is not an assignment is the program, and most often the one that is
+ * missing. The check asks the shell that will run it, because the shell also knows `exec`, `cd` and the like.
  */
 async function checkProgram({ settings, process, chance, env, cwd }: AgentDoctorParts): Promise<Finding> {
   const words = (commandOf(settings) ?? '').trim().split(/\s+/);

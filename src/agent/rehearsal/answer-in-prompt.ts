@@ -2,8 +2,8 @@ import { questionLine } from '../../core/command/answer-text.ts';
 import { withoutScript } from './script.ts';
 
 /**
- * What a prompt says that a person answered to this question last, in the words of `core/command/answer-text.ts`; null when it says
- * nothing of it. The script, where the question stands too, is not looked at.
+ * The latest answer of a person to this question in a prompt, in the form of `core/command/answer-text.ts`; null when
+ * the prompt has none. The script, which contains the question too, is ignored.
  */
 export function answerInPrompt(prompt: string, question: string): string | null {
   const lines = withoutScript(prompt).split('\n');

@@ -1,7 +1,7 @@
 import { harmlessLine } from '../../core/text/harmless-line.ts';
 import { answerInPrompt } from './answer-in-prompt.ts';
 
-/** What a person may have the stand-in do who has no script for it, each with its script. */
+/** What a person may choose when there is no script, each choice with its script. */
 const choices: Readonly<Record<string, (identifier: string) => readonly string[]>> = {
   'do something small': (identifier) => [
     `say Doing something small for ${identifier}`,
@@ -9,7 +9,7 @@ const choices: Readonly<Record<string, (identifier: string) => readonly string[]
     'append rehearsal.md',
     `| Something small for ${identifier}.`,
     'spend 1000',
-    // A workspace may be no repository, and a tracker may have no such state.
+    // A workspace may not be a repository, and a tracker may not have this state.
     `try commit ${identifier}: Do something small`,
     'try move review',
   ],
@@ -22,7 +22,7 @@ const names = Object.keys(choices).map((name) => `\`${name}\``);
 /** What the stand-in asks when it has nothing to act out. */
 export const whatNext = `There is no script to act out, or it is at its end. What shall the stand-in act out? It knows ${names.slice(0, -1).join(', ')} and ${names.at(-1)}.`;
 
-/** The script that a person chose when asked; null when nobody did, or chose something that it does not know. */
+/** The script that a person chose; null when there is no answer, or the answer is not one of the choices. */
 export function chosenScript(prompt: string, identifier: string): string | null {
   const answer = answerInPrompt(prompt, whatNext)?.replace(/^Answer: /, '') ?? '';
   const name = answer

@@ -1,6 +1,6 @@
 import { type Clock, within } from '../../clock/clock.ts';
 
-/** While it listens it says so this often: a silence would be taken for a stall. */
+/** How often it reports that it is listening: silence would count as a stall. */
 const saysEveryMs = 10_000;
 
 /** With these words a person ends the listening. */
@@ -9,11 +9,11 @@ const enough = /^\s*go on[.!]?\s*$/i;
 export interface Ear {
   /** A person says something. */
   hear(text: string): void;
-  /** What people say in this time, and said before; sooner when they say `go on`, which is not given. */
+  /** Returns what people say in this time and said before; ends early at `go on`, which is not returned. */
   listen(ms: number): Promise<string[]>;
 }
 
-/** How the stand-in hears people while it works. What was said is given once. */
+/** Collects what people say to the stand-in while it works. Each text is returned once. */
 export function createEar(clock: Clock, say: (text: string) => void): Ear {
   let heard: string[] = [];
   let next = Promise.withResolvers<void>();

@@ -3,18 +3,18 @@ import path from 'node:path';
 import { z } from 'zod';
 
 /**
- * What the stand-in remembers of a conversation: its script, and how far it came. Like a real agent it keeps that in the
- * folder of its account, which the variable below names; without such a folder it forgets with its process, and no thread
- * can be gone on with.
+ * What the stand-in remembers of a conversation: its script and its position. Like a real agent it keeps this in the
+ * folder of its account, which the variable below names. Without such a folder the memory ends with the process, and no
+ * thread can be continued.
  *
- * What must hold: a step that was done is not done again by a later process, except the one in the middle of which the
- * process died. What is on the disk is a whole memory at every moment.
+ * What must hold: a later process does not repeat a finished step; it repeats only the step during which the process
+ * died. The file on disk is a complete memory at every moment.
  */
 export interface Memory {
   readonly threadId: string;
-  /** Whether the thread that was asked for goes on. */
+  /** Whether the requested thread continues. */
   readonly isResumed: boolean;
-  /** Whether a later process will know of it. */
+  /** Whether a later process can read it. */
   readonly lasts: boolean;
   place: Place;
   keep(place: Place): void;
@@ -33,10 +33,10 @@ const placeSchema = z.object({
 
 export const rehearsalHome = 'BATON_REHEARSAL_HOME';
 
-/** Of a thread in which nothing was played yet. */
+/** The place in a thread in which no step was played yet. */
 export const nowhere: Place = { script: null, turn: 0, step: 0, times: 0 };
 
-/** Opens the memory of this thread, or of the new one when it is not known. */
+/** Opens the memory of this thread, or of a new thread when this one is not known. */
 export function openMemory(home: string | undefined, wantedId: string | null, newId: string): Memory {
   const known = home === undefined || wantedId === null ? null : recall(home, wantedId);
   const threadId = known === null || wantedId === null ? newId : wantedId;

@@ -14,14 +14,16 @@ export interface Stage {
   readonly say: (message: FromProgram) => void;
   readonly callTool: (name: string, input: unknown) => Promise<{ success: boolean; output: string }>;
   readonly sleep: (ms: number) => Promise<void>;
-  /** What a person says while it listens, and has said before that nobody listened to. */
+  /** What people say while it listens, and what they said earlier that was not heard yet. */
   readonly listen: (ms: number) => Promise<readonly string[]>;
 }
 
-/** A program of a rehearsal ends on its own; this only catches one that does not. */
+/** A program of a rehearsal ends on its own; this limit only catches one that does not. */
 const programTimeoutMs = 120_000;
 
-/** The steps that act on the workspace and the tracker; the others are about the conversation, and `program.ts` plays them. */
+/**
+ * The steps that act on the workspace and the tracker; `program.ts` plays the others, which are about the conversation.
+ */
 type Deed = Exclude<Step, { verb: 'ask' | 'quota' | 'context' | 'auth' | 'idle' }>;
 
 type StepOf<Verb extends Step['verb']> = Extract<Step, { verb: Verb }>;
@@ -81,7 +83,7 @@ async function listenStep({ amount, file, firstRunOnly }: StepOf<'listen'>, stag
   writeStep({ verb: 'append', file, content, firstRunOnly }, stage);
 }
 
-/** A run that comes back after a failure may find its work committed already. */
+/** A run that is retried after a failure may find its work committed already. */
 async function commitAll(stage: Stage, message: string): Promise<void> {
   await runProgram(stage, ['git', 'add', '--all']);
   const { stdout } = await runProgram(stage, ['git', 'status', '--porcelain']);
@@ -100,7 +102,7 @@ async function runProgram(stage: Stage, [command = '', ...args]: readonly string
   );
   const result = await runToEnd(
     { command, args, cwd: stage.cwd, env, runId: env.BATON_RUN_ID ?? '', timeoutMs: programTimeoutMs },
-    // Like a real agent's tools, its programs are in its own tree; Baton's custody is around all of it.
+    // Like a real agent's tools, its programs are in its own process tree; Baton's containment covers all of it.
     { clock: systemClock, custody: 'group_only', daemonId: env.BATON_DAEMON_ID ?? '' },
   );
   const shown = [command, ...args].join(' ');

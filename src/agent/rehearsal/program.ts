@@ -12,7 +12,7 @@ import { decode, encode, type FromBaton, type FromProgram, fromBaton } from './p
 import { findScript, parseScript, type Step } from './script.ts';
 
 // The stand-in agent as a program: reads turns on standard input, acts out the script it finds in the prompt, and
-// tells what it does on standard output. It ends when its input does.
+// reports what it does on standard output. It ends when its input ends.
 
 type Answer = Extract<FromBaton, { id: number }>;
 const waiting = new Map<number, (answer: Answer) => void>();
@@ -33,7 +33,7 @@ const stage: Stage = {
     return answer.type === 'tool_answer' ? answer : { success: false, output: 'this is no answer to a tool call' };
   },
   sleep: (ms) => sleep(systemClock, ms / haste),
-  // Who is in haste listens to nobody.
+  // In haste it does not listen to people.
   listen: (ms) => ear.listen(haste === 1 ? ms : 0),
 };
 
@@ -56,7 +56,10 @@ function start(threadId: string | null): Memory {
   return opened;
 }
 
-/** Acts out one turn. The first step that cannot be done fails it; a script at its end asks for the next one. */
+/**
+ * Acts out one turn. The turn fails at the first step that cannot be done; at the end of the script it asks for the
+ * next one.
+ */
 async function playTurn(prompt: string, thread: Memory): Promise<void> {
   lastWords = undefined;
   const found = findScript(prompt);
@@ -77,13 +80,13 @@ async function playTurn(prompt: string, thread: Memory): Promise<void> {
     thread.keep({ ...thread.place, turn: thread.place.turn + 1, step: 0, times: 0 });
     say({ type: 'turn_completed', ...(lastWords === undefined ? {} : { message: lastWords }) });
   } catch (error) {
-    // What a person chose once is not repeated by every run that follows: those ask again.
+    // Later runs ask again instead of repeating the choice.
     if (chosen !== null) thread.keep(nowhere);
     say({ type: 'turn_failed', message: error instanceof Error ? error.message : String(error) });
   }
 }
 
-/** Does one step; one that is only tried may fail. */
+/** Does one step; a step marked `try` may fail. */
 async function attempt(step: Step, prompt: string, thread: Memory): Promise<FromProgram | null> {
   try {
     return await play(step, prompt, thread);
@@ -94,7 +97,7 @@ async function attempt(step: Step, prompt: string, thread: Memory): Promise<From
   }
 }
 
-/** Does one step. Gives what ends the turn, or null when the next step follows. */
+/** Does one step. Returns the message that ends the turn, or null when the next step follows. */
 async function play(step: Step, prompt: string, thread: Memory): Promise<FromProgram | null> {
   const isPast = (): void => thread.keep({ ...thread.place, step: thread.place.step + 1, times: 0 });
   switch (step.verb) {
@@ -133,7 +136,7 @@ async function ask({ text, options }: Extract<Step, { verb: 'ask' }>): Promise<s
   return answer.text;
 }
 
-/** Says something that Baton answers, and waits for that. */
+/** Sends a message that Baton answers, and waits for the answer. */
 function request(message: (id: number) => FromProgram): Promise<Answer> {
   lastId += 1;
   const { promise, resolve } = Promise.withResolvers<Answer>();

@@ -1,16 +1,16 @@
 import { z } from 'zod';
 
 /**
- * What Baton and the rehearsal program say to each other: one JSON object a line, like the real agents. Baton says once
- * which thread it wants, then sends turns, what a person says in between, and answers to tool calls and questions; the
- * program says who it is once, then what it does, and how each turn ended.
+ * The messages between Baton and the rehearsal program: one JSON object a line, like the real agents. Baton names the
+ * thread once, then sends turns, what a person says in between, and answers to tool calls and questions. The program
+ * identifies itself once, then reports what it does and how each turn ended.
  */
 export const fromBaton = z.discriminatedUnion('type', [
   z.object({ type: z.literal('start'), thread_id: z.string().nullable() }),
   z.object({ type: z.literal('turn'), prompt: z.string() }),
   z.object({ type: z.literal('steer'), text: z.string() }),
   z.object({ type: z.literal('tool_answer'), id: z.int(), success: z.boolean(), output: z.string() }),
-  /** Null: nobody will answer; empty: a person does not want to. */
+  /** Null: no answer will come. Empty: a person declined to answer. */
   z.object({ type: z.literal('answer'), id: z.int(), text: z.string().nullable() }),
 ]);
 
@@ -37,7 +37,7 @@ export function encode(message: FromBaton | FromProgram): string {
   return `${JSON.stringify(message)}\n`;
 }
 
-/** The message on a line, or null when it is none. */
+/** The message on a line, or null when the line is not one. */
 export function decode<Message>(schema: z.ZodType<Message>, line: string): Message | null {
   try {
     const parsed = schema.safeParse(JSON.parse(line));

@@ -4,7 +4,7 @@ import { harmlessLine } from '../../core/text/harmless-line.ts';
 import type { AgentEventName, TokenUsage, TurnResult } from '../agent.ts';
 import type { FromProgram } from './protocol.ts';
 
-// What the program says, in the words of the agent seam.
+// Translates messages of the program to the agent seam.
 
 /** The name of the one field of its questions. */
 export const field = 'answer';
@@ -17,7 +17,7 @@ export function questionOf(text: string, options: readonly string[]): AgentQuest
 
 type TurnEnd = Exclude<FromProgram, { type: 'ready' | 'message' | 'usage' | 'tool_call' | 'ask' }>;
 
-/** How a turn ended, by what the program says of it. */
+/** How a turn ended, according to the message of the program. */
 export function turnResult(end: TurnEnd, now: number): TurnResult {
   const failed = (error: BatonError): TurnResult => ({ status: 'failed', error });
   switch (end.type) {
@@ -40,7 +40,7 @@ export function turnResult(end: TurnEnd, now: number): TurnResult {
   }
 }
 
-/** The event that tells it. */
+/** The event that reports each result. */
 export const eventOf = {
   completed: 'turn_completed',
   failed: 'turn_failed',

@@ -10,16 +10,16 @@ import { eventOf, field, questionOf, summaryOf, turnResult, usageOf } from './re
 
 export interface RehearsalAgentOptions {
   readonly nodePath: string;
-  /** The file of the program, `program.ts` beside this one. */
+  /** The file of the program: `program.ts` in this folder. */
   readonly program: string;
   readonly readTimeoutMs: number;
   readonly turnTimeoutMs: number;
 }
 
 /**
- * The stand-in for a coding agent: a program of its own that acts out a script from the ticket. It needs no key and no
- * network, and is driven like the real ones: one process a session, several turns, tools, questions, events, usage. A
- * thread can be gone on with where the account has a folder for it.
+ * The stand-in for a coding agent: a separate program that acts out a script from the issue. It needs no key and no
+ * network, and runs like the real ones: one process a session, several turns, tools, questions, events, usage. A thread
+ * can be continued where the account has a folder for it.
  */
 export function createRehearsalAgent(options: RehearsalAgentOptions, parts: AgentParts): Agent {
   return {
@@ -59,7 +59,7 @@ class RehearsalSession implements AgentSession {
     this.#request = request;
     this.#options = options;
     this.#parts = parts;
-    // Whoever waits for it handles it; when the program ends before anybody waits, nobody has to.
+    // The code that awaits it handles the rejection; this avoids an unhandled one when the program ends first.
     this.#ready.promise.catch(() => {});
     this.#reading = this.#read();
     this.#send({ type: 'start', thread_id: request.threadId });
@@ -69,7 +69,7 @@ class RehearsalSession implements AgentSession {
     return this.#process.pid;
   }
 
-  /** Waits for the program's first word. */
+  /** Waits for the first message of the program. */
   async becomeReady(): Promise<void> {
     const { readTimeoutMs } = this.#options;
     const onAbort = (): void => this.#ready.reject(this.#request.signal?.reason);
@@ -128,7 +128,7 @@ class RehearsalSession implements AgentSession {
     await this.#reading;
   }
 
-  /** Reads what the program says until it ends; then whatever still waits for it fails. */
+  /** Reads the program's messages until it ends; then everything that still waits for it fails. */
   async #read(): Promise<void> {
     for await (const line of this.#process.lines) {
       if (this.#stopped) continue;
@@ -171,7 +171,7 @@ class RehearsalSession implements AgentSession {
   }
 
   async #callTool({ id, name, input }: Heard<'tool_call'>, turn: Turn): Promise<void> {
-    // A tool may ask a person; while Baton works it is not the program that is silent.
+    // A tool may ask a person; while Baton works, the silence is not the program's.
     const goOn = turn.silence.pause();
     const answer = await this.#request.tools.call(name, input);
     goOn();
@@ -194,9 +194,9 @@ class RehearsalSession implements AgentSession {
 
   #send(message: FromBaton): void {
     if (this.#stopped) return;
-    // A program that takes no more input has ended or is about to; `#read` finds out and tells it.
+    // A program that accepts no more input has ended or is about to; `#read` notices and reports it.
     this.#process.write(encode(message)).catch((error) => {
-      // Before it is ready only the start may be told.
+      // Before the session is ready, only its start may be reported.
       if (this.threadId !== null) this.#tell('other_message', String(error));
     });
   }
@@ -216,7 +216,7 @@ class RehearsalSession implements AgentSession {
 interface Turn {
   readonly settle: (result: TurnResult) => void;
   readonly silence: SilenceTimer;
-  /** Aborted when the turn has ended, however: takes its questions back. */
+  /** Aborted when the turn has ended in any way: withdraws its questions. */
   readonly over: AbortController;
 }
 

@@ -15,16 +15,17 @@
  *     ```
  *
  * Lines that begin with `|` belong to the step above them: the content of `write` and `append`, the options of `ask`.
- * `first` before a step limits it to an issue's first run; `try` lets the script go on when the step cannot be done; a line
- * `next turn` leaves the rest to the next turn of the same session. `listen MS FILE` works on for so long and hears what a
- * person says meanwhile, which it appends to the file where one is named; `go on` ends it. Some steps end the turn:
+ * `first` before a step limits it to an issue's first run; `try` lets the script continue when the step cannot be done;
+ * a line `next turn` leaves the rest to the next turn of the same session. `listen MS FILE` listens to people for MS
+ * milliseconds and appends what they say to the file where one is named; a person ends it with `go on`. Some steps end
+ * the turn:
  *
  * - `fail WHY`, `auth WHY` and `context KIND` (`token` or `context`) as failures of these kinds;
- * - `quota MS TIMES`: the quota is used up and is back after so many milliseconds, so many times (once, if not told). More
- *   than once needs a thread that is remembered (`memory.ts`);
- * - `idle TEXT`: well, having said the text, and so does every turn after it.
+ * - `quota MS TIMES`: the quota is used up and is back after MS milliseconds; the step ends TIMES turns this way
+ *   (default 1). More than one needs a thread that is remembered (`memory.ts`);
+ * - `idle TEXT`: says the text and ends the turn successfully, and so does every later turn.
  *
- * The scripts are written by the people who run the demo or a test, never by an untrusted ticket: `run` starts programs.
+ * The scripts are written by the people who run the demo or a test, never by an untrusted issue: `run` starts programs.
  */
 export type Step = { readonly firstRunOnly: boolean; readonly isTried?: true } & (
   | { readonly verb: (typeof textVerbs)[number]; readonly text: string }
@@ -47,7 +48,7 @@ export function findScript(prompt: string): string | null {
   return block.exec(withPlainLineEnds(prompt))?.groups?.body ?? null;
 }
 
-/** What a prompt says beside its script. */
+/** The prompt without its script. */
 export function withoutScript(prompt: string): string {
   return withPlainLineEnds(prompt).replace(block, '');
 }

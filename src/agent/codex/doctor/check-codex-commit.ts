@@ -7,12 +7,12 @@ import { type CodexLook, isUnknownHere, type SandboxedEnd } from './look-at-code
 
 const check = 'codex_commit';
 
-/** Somebody, where git does not know who commits: the sandbox is tried all the same. */
+/** A stand-in identity for when git has none, so that the sandbox is tried all the same. */
 const identity = '-c user.name=Doctor -c user.email=doctor@localhost.invalid';
 
 /**
- * Whether the agent can commit in the sandbox of its turns. The commit is an agent's own: with the git configuration of
- * this user, so that a missing name or a signature that cannot be made is found too.
+ * Checks whether the agent can commit in the sandbox of its turns. The commit uses the git configuration of this user,
+ * as an agent's commit does, so the check also finds a missing name or a signature that cannot be made.
  */
 export async function checkCodexCommit(
   codex: CodexLook,
@@ -34,7 +34,7 @@ export async function checkCodexCommit(
   }
 }
 
-/** Nothing of it comes from outside. */
+/** The text needs no quoting: no part of it comes from outside. */
 function commit(options: string): readonly string[] {
   return ['sh', '-c', `echo tried > tried.txt && git add --all && git ${options} commit --quiet --message=tried`];
 }
@@ -81,7 +81,7 @@ function isNameless({ exitCode, stderr }: SandboxedEnd): boolean {
   return exitCode !== 0 && /tell me who you are|auto-detect email|empty ident/i.test(stderr);
 }
 
-/** Scripts may name somebody; whether they do shows only when they run. */
+/** Hook scripts may set a name; only a run shows whether they do. */
 function nameless({ hooks, workspace }: Settings): Finding {
   const check = 'git_identity';
   const message = 'git knows no name for commits of this user';

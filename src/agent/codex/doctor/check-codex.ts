@@ -15,13 +15,13 @@ import { checkCodexCommit } from './check-codex-commit.ts';
 import { type CodexScratch, makeCodexScratch } from './codex-scratch.ts';
 import { type CodexLook, isUnknownHere, lookAtCodex } from './look-at-codex.ts';
 
-/** Codex itself answers within a second or two; a login shell may be slow. All that is looked at of one account. */
+/** Limit for all checks of one account. Codex answers within a second or two, but a login shell may be slow. */
 const accountMs = 20_000;
 
 /**
- * Whether Codex can be worked with as the workflow file says: it starts and speaks the protocol, somebody is logged in
- * to each account, it takes the policies, and a commit works in its sandbox. No turn is begun, so no model is asked;
- * Codex itself may reach for its network, as it does whenever it starts.
+ * Checks whether Codex works as the workflow file says: it starts and speaks the protocol, each account is logged in,
+ * it accepts the policies, and a commit works in its sandbox. No turn begins, so no model is called; Codex itself may
+ * use the network, as it does at every start.
  */
 export async function checkCodex(options: CodexAgentOptions, parts: AgentDoctorParts): Promise<readonly Finding[]> {
   const accounts = parts.settings.agent.accounts.filter(({ backend }) => backend === codexProfile.name);
@@ -31,7 +31,7 @@ export async function checkCodex(options: CodexAgentOptions, parts: AgentDoctorP
     for (const account of accounts) {
       const isFirst = !findings.some(({ check }) => check === 'codex');
       findings.push(...(await checkAccount({ options, parts, account, scratch, isFirst })));
-      // Without a program there is nothing more to say of anybody.
+      // Without a working program the checks of the other accounts say nothing new.
       if (findings.some(({ check, status }) => check === 'codex' && status === 'failed')) break;
     }
     return findings;
@@ -45,7 +45,7 @@ interface Seen {
   readonly parts: AgentDoctorParts;
   readonly account: AccountSettings;
   readonly scratch: CodexScratch;
-  /** What is the same for all accounts is looked at once. */
+  /** True for the first account: checks that are the same for all accounts run once. */
   readonly isFirst: boolean;
 }
 
@@ -63,7 +63,7 @@ async function checkAccount(seen: Seen): Promise<Finding[]> {
     const findings = seen.isFirst ? [checkVersion(codex)] : [];
     const refused = await checkPolicies(codex);
     if (seen.isFirst) findings.push(refused ?? passed('codex_policies', 'Codex takes them'));
-    // With settings that Codex cannot read it guesses who is to be logged in.
+    // With settings that it cannot read, Codex guesses which login it needs.
     if (refused?.code === 'broken_config') return seen.isFirst ? findings : [refused];
     findings.push(await checkLogin(codex, seen));
     if (seen.isFirst) findings.push(...(await checkCodexCommit(codex, parts.settings, scratch)));
@@ -71,7 +71,7 @@ async function checkAccount(seen: Seen): Promise<Finding[]> {
   } catch (error) {
     const found = cannotStart(error, options);
     if (seen.isFirst) return [found];
-    // Others have shown that the program is good.
+    // Other accounts have shown that the program works, so this is a problem of the account.
     const message = harmlessLine(`account "${account.name}": ${found.message}`);
     return [{ ...found, check: 'codex_login', message, details: { account: account.name, ...found.details } }];
   } finally {
@@ -79,7 +79,7 @@ async function checkAccount(seen: Seen): Promise<Finding[]> {
   }
 }
 
-/** Codex does not start in a home that is not there. */
+/** Codex does not start when its home does not exist. */
 function homeless({ name }: AccountSettings, home: string): Finding {
   const fix = `mkdir -p ${shellWord(home)} && ${codexLoginCommand(home)}`;
   const message = harmlessLine(`account "${name}": its home ${home} does not exist`);
@@ -93,7 +93,7 @@ function checkVersion({ version }: CodexLook): Finding {
   return passed('codex', message, { code: 'untested_version', version: shown, tested: pinnedCodexVersion });
 }
 
-/** What is on the PATH of a terminal need not be on that of a login shell, which starts it. */
+/** A login shell starts Codex, and its PATH may differ from that of a terminal. */
 const install = `npm install --global @openai/codex@${pinnedCodexVersion}, then see that \`bash -lc 'codex --version'\` works`;
 
 function cannotStart(error: unknown, options: CodexAgentOptions): Finding {
@@ -102,7 +102,7 @@ function cannotStart(error: unknown, options: CodexAgentOptions): Finding {
   if (details.exit_code === 127) {
     return failed('codex', `a login shell does not find it: ${said}`, install, { ...details, code: 'not_found' });
   }
-  // It has shaken hands, so it is an app server; with a login and no network it was seen to be this slow.
+  // The handshake worked, so it is an app server; with a login and no network Codex was seen to be this slow.
   if (details.method !== undefined && details.method !== 'initialize') {
     const fix = 'see that its network works, or raise agent.read_timeout_ms';
     return failed('codex', said, fix, { ...details, code: 'no_answer' });
@@ -112,7 +112,7 @@ function cannotStart(error: unknown, options: CodexAgentOptions): Finding {
   return failed('codex', said, fix, { ...details, code: 'no_app_server' });
 }
 
-/** Null when Codex would begin a thread with the policies of the workflow file. */
+/** Returns null when Codex would begin a thread with the policies of the workflow file. */
 async function checkPolicies(codex: CodexLook): Promise<Finding | null> {
   const refusal = await orRefusal(codex.tryThread());
   if (!(refusal instanceof CodexRefusal)) return null;
@@ -122,7 +122,7 @@ async function checkPolicies(codex: CodexLook): Promise<Finding | null> {
     const fix = harmlessLine(`fix config.toml in ${codex.home ?? 'the home of Codex'}`);
     return failed(check, message, fix, { code: 'broken_config', home: codex.home });
   }
-  // Which of the two it is shows when the other one is surely good.
+  // A second try with a sandbox that is surely valid shows which of the two settings is wrong.
   const again = await orRefusal(codex.tryThread({ threadSandbox: 'read-only' }));
   const key = again instanceof CodexRefusal ? 'codex.approval_policy' : 'codex.thread_sandbox';
   return failed(check, message, `fix ${key}`, { code: 'refused', key });
@@ -151,7 +151,7 @@ async function checkLogin(codex: CodexLook, { account, parts }: Seen): Promise<F
     return failed(check, told(login.message), codexLoginCommand(account.home), { ...facts, code: 'refused' });
   const { isNeeded, kind, plan } = login;
   const home = foreignHome(codex, account, parts);
-  // Only a turn shows whether the key is good; then it is too late to look for the command.
+  // Only a turn shows whether the key is valid, so the message already contains the login command.
   if (kind === 'apiKey') {
     const message = told(`logged in with an API key; if it is refused: ${codexKeyLoginCommand(home)}`);
     return passed(check, message, { ...facts, kind });
@@ -165,13 +165,13 @@ async function checkLogin(codex: CodexLook, { account, parts }: Seen): Promise<F
     });
   }
   if (!isNeeded) return passed(check, told('its model needs no OpenAI login'), { ...facts, code: 'not_needed' });
-  // The variable alone is no login. Which of the two somebody wants to pay by is not for Baton to say.
+  // The variable alone is not a login. Whether to pay by key or by plan is the user's choice.
   const withKey = parts.env.OPENAI_API_KEY ? `, or with your key: ${codexKeyLoginCommand(home)}` : '';
   const fix = codexLoginCommand(home) + withKey;
   return failed(check, told('nobody is logged in'), fix, { ...facts, code: 'logged_out' });
 }
 
-/** The home that a person has to name to reach it; null when it is the one that Codex takes anyway. */
+/** The home that a person has to name to reach it; null when it is the one that Codex uses by default. */
 function foreignHome({ home }: CodexLook, account: AccountSettings, { env, homeDir }: AgentDoctorParts): string | null {
   if (account.home !== null || home === null) return account.home;
   return home === (env.CODEX_HOME ?? `${homeDir}/.codex`) ? null : home;

@@ -8,16 +8,16 @@ import type { AgentDoctorParts } from '../../backend.ts';
 
 const initMs = 10_000;
 
-/** A workspace to try things in, with a git directory outside of it as worktrees have it. Disposing removes both. */
+/** A scratch workspace with its git directory outside of it, as worktrees have. Disposing removes both. */
 export interface CodexScratch extends AsyncDisposable {
   readonly workspace: string;
   readonly gitDirectory: string;
-  /** Whether a commit was made: a branch has something to point at. */
+  /** Whether a commit was made, that is, a branch points to one. */
   hasCommit(): Promise<boolean>;
 }
 
 export async function makeCodexScratch(parts: AgentDoctorParts): Promise<CodexScratch> {
-  // Codex resolves links, and so does the sandbox.
+  // Codex and the sandbox resolve symbolic links.
   const folder = await realpath(await makeFolder(parts.scratchFolders));
   const remove = (): Promise<void> => rm(folder, { recursive: true, force: true, maxRetries: 5 });
   try {
@@ -46,7 +46,7 @@ async function makeFolder([folder, ...others]: readonly string[]): Promise<strin
   }
 }
 
-/** Without a template: no hook of this user runs in it. */
+/** Without a template, so that no hook of this user runs in it. */
 async function initRepository(workspace: string, gitDirectory: string, parts: AgentDoctorParts): Promise<void> {
   const { chance, env, process } = parts;
   const { code, stderr } = await runToEnd(

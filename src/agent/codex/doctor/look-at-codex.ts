@@ -9,32 +9,32 @@ import { CodexConnection, type CodexRefusal } from '../wire/connection.ts';
 import { fieldsOf, numberOf, textOf } from '../wire/fields.ts';
 import type { SandboxPolicy } from '../wire/protocol.ts';
 
-/** Codex, started only to be looked at. No turn begins, so no model is asked; disposing leaves no process. */
+/** Codex, started only for checks. No turn begins, so no model is called; disposing leaves no process. */
 export interface CodexLook extends AsyncDisposable {
-  /** As Codex tells it; null when it does not. */
+  /** As Codex reports it; null when it does not. */
   readonly version: string | null;
-  /** The folder where it keeps login and threads; null when it does not tell. */
+  /** The folder where it keeps login and threads; null when Codex does not report it. */
   readonly home: string | null;
-  /** Begins a thread as a session would, one that is not kept. Rejects with a CodexRefusal. */
+  /** Begins an ephemeral thread with the parameters of a session. Rejects with a CodexRefusal. */
   tryThread(changed?: Partial<CodexAgentOptions>): Promise<void>;
   readLogin(): Promise<CodexLogin>;
   /** The sandbox of a turn. */
   readonly sandbox: SandboxPolicy;
-  /** Runs a program in that sandbox. Rejects with a CodexRefusal where Codex does not take the policy. */
+  /** Runs a program in that sandbox. Rejects with a CodexRefusal where Codex does not accept the policy. */
   runInSandbox(command: readonly string[]): Promise<SandboxedEnd>;
 }
 
 export interface CodexLogin {
   /** False where the model is not OpenAI's, or needs no login. */
   readonly isNeeded: boolean;
-  /** `apiKey`, `chatgpt`, …; null when nobody is logged in. */
+  /** `apiKey`, `chatgpt`, …; null when there is no login. */
   readonly kind: string | null;
-  /** What ChatGPT calls it, such as `plus`. */
+  /** ChatGPT's name of the plan, such as `plus`. */
   readonly plan: string | null;
 }
 
 export interface SandboxedEnd {
-  /** Null when Codex told none. */
+  /** Null when Codex reported none. */
   readonly exitCode: number | null;
   readonly stdout: string;
   readonly stderr: string;
@@ -44,19 +44,22 @@ export interface LookRequest {
   readonly runId: string;
   readonly workspace: string;
   readonly gitDirectory: string;
-  /** Ends the look, however far it is. */
+  /** Ends the checks at any point. */
   readonly signal: AbortSignal;
 }
 
-/** A commit in an empty repository takes no longer. */
+/** Longer than a commit in an empty repository takes. */
 const commandMs = 10_000;
 
-/** Whether Codex, being another version, does not know what it was asked; what it answers then is not about the answer. */
+/** Whether this version of Codex does not know the method; then its refusal says nothing about the parameters. */
 export function isUnknownHere({ refusal }: CodexRefusal): boolean {
   return refusal.code === -32_601 || /unknown variant `[a-z]+\/[a-z]+`/i.test(textOf(refusal.message) ?? '');
 }
 
-/** Starts Codex as a session does and shakes hands. Rejects when it does not start, or does not speak the protocol. */
+/**
+ * Starts Codex as a session does and performs the handshake. Rejects when Codex does not start or does not speak the
+ * protocol.
+ */
 export async function lookAtCodex(
   options: CodexAgentOptions,
   parts: AgentParts,
@@ -69,7 +72,7 @@ export async function lookAtCodex(
     onGarbage: () => {},
     onEnd: () => {},
     onFrame: (frame) => {
-      // Whatever it wants to know of its client: it has to go without.
+      // Refuses every request of Codex: the checks need none of them.
       if (frame.kind === 'request') connection.answer(frame.id, { error: { code: -32_601, message: 'not here' } });
     },
   });
@@ -89,13 +92,13 @@ export async function lookAtCodex(
       sandbox,
       tryThread: async (changed = {}) => {
         const params = threadStartParams({ ...options, ...changed }, request, hidesSecrets);
-        // Otherwise Codex writes into its configuration that this folder, which is soon gone, is to be trusted.
+        // Otherwise Codex writes into its configuration that it trusts this folder, which is soon deleted.
         const config = { ...params.config, projects: { [workspace]: { trust_level: 'untrusted' } } };
         const asked = { ...params, config, ephemeral: true };
         await connection.request('thread/start', asked, readTimeoutMs, signal);
       },
       readLogin: async () => {
-        // Not refreshed: that would go to the network.
+        // A refresh would use the network.
         const login = await connection.request('account/read', { refreshToken: false }, readTimeoutMs, signal);
         const account = fieldsOf(login.account);
         return {
@@ -119,8 +122,8 @@ export async function lookAtCodex(
 }
 
 /**
- * The policy of a turn as `command/exec` takes it. A `.git` that is a file among the roots does a turn no harm, but
- * `command/exec` fails of it (seen with 0.166.0). The git directory that the file names is a root of its own.
+ * The policy of a turn in the form that `command/exec` accepts. A root that is a `.git` file does not harm a turn, but
+ * makes `command/exec` fail (seen with 0.166.0). The git directory that the file names is a separate root.
  */
 function execPolicy(policy: SandboxPolicy, { workspace }: SessionRequest): SandboxPolicy {
   if (policy.type !== 'workspaceWrite') return policy;

@@ -7,7 +7,7 @@ import type { GrantedPermissionProfile, ReviewDecision } from '../wire/protocol.
 
 export type Decision = QuestionAnswer['decision'];
 
-/** Something that Codex wants to be allowed: how a person is asked, and how the decision is said to Codex. */
+/** A request of Codex for permission: the question for a person, and the answer to Codex for each decision. */
 export interface Approval {
   readonly question: AgentQuestion;
   readonly answer: (decision: Decision) => CodexAnswer;
@@ -15,7 +15,7 @@ export interface Approval {
 
 const longestDetail = 8_192;
 
-/** The approval that a request asks for, or null when it is another request. `changes` is the item of a file change. */
+/** The approval that a request asks for, or null for any other request. `changes` is the item of a file change. */
 export function approvalOf(method: string, params: Fields, changes: Fields | null): Approval | null {
   switch (method) {
     case 'item/commandExecution/requestApproval':
@@ -86,21 +86,21 @@ function permissionQuestion(params: Fields): AgentQuestion {
   ]);
 }
 
-/** What was asked for, as it came: Codex takes back what it named itself. */
+/** The permissions that Codex asked for, unchanged: Codex accepts what it named itself. */
 function granted(asked: Fields): GrantedPermissionProfile {
   return Object.fromEntries(
     ['network', 'fileSystem'].filter((name) => isFields(asked[name])).map((name) => [name, asked[name]]),
   );
 }
 
-/** A question with its words made harmless and not too long. */
+/** A question whose text is harmless and bounded in length. */
 export function question(kind: QuestionKind, text: string, detail: readonly string[]): AgentQuestion {
   const lines = harmlessLines(detail.join('\n')).trim();
   const short = lines.length <= longestDetail ? lines : `${lines.slice(0, longestDetail)}\n…`;
   return { kind, text: oneLine(text), detail: short, fields: [] };
 }
 
-/** In one line, and not longer than a person reads. */
+/** Text on one line, short enough for a person to read. */
 export function oneLine(text: string): string {
   const flat = harmlessLines(text).replaceAll(/\s+/g, ' ').trim();
   return flat.length <= 500 ? flat : `${flat.slice(0, 499)}…`;

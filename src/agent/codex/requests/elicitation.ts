@@ -6,7 +6,7 @@ import { type Approval, oneLine, question } from './approval.ts';
 
 const declined: CodexAnswer = accepted({ action: 'decline', content: null, _meta: null });
 
-/** An elicitation that asks whether a tool may be called; null when a server wants to be told something. */
+/** An elicitation that asks whether a tool may be called; null when a server asks for information. */
 export function elicitedApprovalOf(params: Fields): Approval | null {
   const meta = fieldsOf(params._meta);
   if (textOf(meta.codex_approval_kind) === null) return null;
@@ -28,7 +28,7 @@ function toolDetail(meta: Fields): readonly string[] {
   return input === undefined ? [] : [JSON.stringify(input, null, 2)];
 }
 
-/** What a person is asked for a server; null where no person can answer through Baton. */
+/** The question for a person on behalf of a server; null where no person can answer through Baton. */
 export function elicitedQuestionOf(params: Fields): AgentQuestion | null {
   const message = textOf(params.message) ?? 'A tool server needs to be told something.';
   const server = [`Server: ${textOf(params.serverName) ?? '?'}`];
@@ -42,7 +42,7 @@ export function elicitedAnswerOf(params: Fields, answer: QuestionAnswer | null):
   if (answer === null || answer.decision === 'decline') return declined;
   if (params.mode === 'url') return accepted({ action: 'accept', content: null, _meta: null });
   const properties = Object.entries(fieldsOf(fieldsOf(params.requestedSchema).properties));
-  // The names are the server's: one may be a word that every object knows.
+  // The server chooses the names: one may be the name of a property that every object has.
   const content: Record<string, JsonValue> = Object.fromEntries(
     properties.flatMap(([name, schema]) => {
       const value = Object.hasOwn(answer.values, name) ? answer.values[name] : undefined;

@@ -19,29 +19,29 @@ export interface RequestDeskParts {
   readonly clock: Clock;
   readonly teller: EventTeller;
   readonly approvals: CodexAgentOptions['approvals'];
-  /** Whether the server of that name is Baton's own; otherwise it is a stranger's. */
+  /** Whether the server of that name is Baton's own. Otherwise it is a foreign server with the same name. */
   readonly hasOwnServer: boolean;
   readonly request: Pick<SessionRequest, 'ask' | 'tools'>;
   readonly answer: (id: RequestId, answer: CodexAnswer) => void;
-  /** The file change that an approval is about, as its item was told; null when it was not. */
+  /** The file change that an approval is about, from its item; null when Codex did not report that item. */
   readonly changesOf: (itemId: string) => Fields | null;
-  /** Called when something is asked and nothing was open, and when nothing is open any more. */
+  /** Called when the first request opens, and when the last open request is settled. */
   readonly onOpen: () => void;
   readonly onIdle: () => void;
 }
 
-/** So many requests of one session are open at once; an agent that asks more has gone astray. */
+/** Most requests of one session that may be open at once; an agent that asks more is broken. */
 const mostOpen = 100;
 
 /**
- * Answers what Codex asks of its client. What must hold: every request gets exactly one answer, in the words of its
- * protocol, unless Codex took it back or its turn has ended; what Codex may do is decided by the policy of the session or
- * by a person; a question for information is never answered by Baton itself; nothing here blocks the reading.
+ * Answers the requests of Codex to its client. What must hold: every request gets exactly one answer, in the form of
+ * its protocol, unless Codex withdrew it or its turn has ended; the policy of the session or a person decides what
+ * Codex may do; Baton never answers a question for information itself; nothing here blocks the reading.
  */
 export class RequestDesk {
   readonly #parts: RequestDeskParts;
   readonly #open = new Map<string, AbortController>();
-  /** What is at work for a request, also when nobody waits for it any more. */
+  /** Requests that are being worked on, including those whose answer is no longer needed. */
   #atWork = 0;
   #hasToldTooMany = false;
 
@@ -60,7 +60,7 @@ export class RequestDesk {
     this.#open.get(key)?.abort();
     this.#open.set(key, taken);
     if (this.#open.size === 1) this.#parts.onOpen();
-    // Neither the door of the tools nor a person rejects; if one did, Codex must not wait for ever.
+    // Neither a tool call nor a question to a person rejects; if one did, Codex must not wait forever.
     this.#atWork += 1;
     const answer = await this.#decide(frame, taken.signal).catch(failure);
     this.#atWork -= 1;
@@ -74,7 +74,7 @@ export class RequestDesk {
     if (typeof id === 'number' || typeof id === 'string') this.#takeBack(keyOf(id));
   }
 
-  /** The turn has ended, or the session: nobody waits for an answer any more. */
+  /** The turn or the session has ended, so Codex no longer waits for any answer. */
   takeBackAll(): void {
     for (const key of [...this.#open.keys()]) this.#takeBack(key);
   }
@@ -142,7 +142,7 @@ export class RequestDesk {
   async #elicit({ params, whole }: Extract<Frame, { kind: 'request' }>, signal: AbortSignal): Promise<CodexAnswer> {
     const approval = elicitedApprovalOf(params);
     if (approval !== null) {
-      // Baton's own tools are there to be called; whether a call is right they judge themselves.
+      // Calls of Baton's own tools need no approval: the tools check each call themselves.
       if (params.serverName === ownServer && this.#parts.hasOwnServer) {
         const summary = `${approval.question.text} (a tool of Baton)`;
         this.#parts.teller.tell('approval_auto_approved', summary, { payload: whole });
@@ -173,10 +173,10 @@ function failure(error: unknown): CodexAnswer {
   return { error: { code: -32_603, message: error instanceof Error ? error.message : 'Baton failed to answer.' } };
 }
 
-/** `1` and `"1"` are two ids. */
+/** `1` and `"1"` are different ids. */
 const keyOf = (id: RequestId): string => `${typeof id} ${id}`;
 
-/** Carries a call of a dynamic tool to the door of the run, and the answer back (1.10 of the reference). */
+/** Passes a call of a dynamic tool to the tool set of the run, and the answer back (1.10 of the reference). */
 async function callTool(
   params: Fields,
   door: ToolDoor,

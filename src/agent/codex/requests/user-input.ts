@@ -7,7 +7,7 @@ import { type Approval, type Decision, oneLine, question } from './approval.ts';
 
 const approvalPrefix = 'mcp_tool_call_approval_';
 
-/** What an agent is told when nobody answers its question. */
+/** The answer for the agent when no person answers its question. */
 const nobodyAnswers =
   'Nobody is there to answer. Decide yourself as well as you can, or end your turn and say what you need to know.';
 
@@ -21,8 +21,8 @@ interface Asked {
 }
 
 /**
- * `item/tool/requestUserInput` as an approval: Codex asks in this form too whether a tool of an MCP server may be called
- * (row A13). Null when it is a real question, also when it only looks like an approval (row A14).
+ * Reads `item/tool/requestUserInput` as an approval: Codex also uses this form to ask whether a tool of an MCP server
+ * may be called (row A13). Null when it is a real question, even one that looks like an approval (row A14).
  */
 export function toolApprovalOf(params: Fields): Approval | null {
   const asked = readQuestions(params);
@@ -61,10 +61,10 @@ export function inputQuestionOf(params: Fields): AgentQuestion {
   return { ...question('input', text || 'Codex needs to be told something.', options(params)), fields };
 }
 
-/** The answer in Codex's words; null: nobody answers, which the agent is told. */
+/** The answer in the protocol of Codex. With null, the agent gets the text that no one answers. */
 export function inputAnswerOf(params: Fields, answer: QuestionAnswer | null): CodexAnswer {
   const values = answer === null || answer.decision === 'decline' ? {} : answer.values;
-  // The ids are Codex's: one may be a word that every object knows.
+  // Codex chooses the ids: one may be the name of a property that every object has.
   const answerTo = (id: string): string => (Object.hasOwn(values, id) ? values[id] : undefined) ?? nobodyAnswers;
   return answered(readQuestions(params).map(({ id }) => [id, answerTo(id)]));
 }

@@ -1,13 +1,13 @@
 import type { AgentParts } from '../../launch-agent.ts';
 
-/** Homes in which a session has begun, and the first starts that are under way; of this process, whoever starts them. */
+/** Homes in which a session has begun, and the first starts in progress. Shared by all sessions of this process. */
 const used = new Set<string>();
 const underWay = new Map<string, Promise<unknown>>();
 
 /**
- * In a home that Codex has never used it makes its databases at the first start, and of several first starts at once most
- * fail (15 of 20 seen with 0.166.0). So until a session has begun in a home they come one after the other; from then on
- * nobody waits.
+ * Codex creates its databases at the first start in a new home, and most of several concurrent first starts fail (15 of
+ * 20 seen with 0.166.0). So starts in a home run one after the other until a session has begun there; after that no
+ * start waits.
  */
 export async function oneFirstStart<T>(home: string, start: () => Promise<T>, signal?: AbortSignal): Promise<T> {
   while (!used.has(home)) {
@@ -18,7 +18,7 @@ export async function oneFirstStart<T>(home: string, start: () => Promise<T>, si
   return start();
 }
 
-/** Whoever waits for another hears at once that he need not wait any more. */
+/** Waits for the start ahead; rejects at once when the signal aborts. */
 async function heardOf(ahead: Promise<unknown>, signal: AbortSignal | undefined): Promise<void> {
   signal?.throwIfAborted();
   const given = Promise.withResolvers<never>();
@@ -44,7 +44,7 @@ async function first<T>(home: string, start: () => Promise<T>): Promise<T> {
   }
 }
 
-/** By what is known before the login shell has read its profile. */
+/** Uses what is known before the login shell reads its profile. */
 export function homeOf({ accountEnv, daemonEnv }: AgentParts): string {
   return accountEnv.CODEX_HOME ?? daemonEnv.CODEX_HOME ?? daemonEnv.HOME ?? '';
 }

@@ -3,9 +3,11 @@ import type { SessionRequest } from '../../agent.ts';
 import { type AgentParts, launchAgent } from '../../launch-agent.ts';
 import { keptName, loginShellText } from '../shell-text.ts';
 
-/** Starts the command of the workflow in a login shell, which neither loses what the account sets nor sees what it must not. */
+/**
+ * Starts the command of the workflow in a login shell that keeps the variables of the account and hides denied ones.
+ */
 export async function launchCodex(command: string, request: SessionRequest, parts: AgentParts): Promise<LiveProcess> {
-  // What Baton says of its own wins over what an account sets.
+  // Baton's own variables win over those of an account.
   const ofAccount = Object.entries(parts.accountEnv).filter(([name]) => !Object.hasOwn(request.env, name));
   const kept = Object.fromEntries(ofAccount.map(([name, value]) => [keptName(name), value]));
   const text = loginShellText(

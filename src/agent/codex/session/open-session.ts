@@ -11,14 +11,18 @@ export interface OpenedSession {
   readonly isResumed: boolean;
 }
 
-/** However little an answer may take: a machine that has just started is slow. */
+/**
+ * The shortest limit for opening a session, however short the limit of an answer: a machine that just started is slow.
+ */
 const leastLimitMs = 60_000;
-/** There are three answers to wait for; each may come late, and not all of them for ever. */
+/**
+ * The limit for opening a session, in limits of one answer. Opening waits for three answers, and each may come late.
+ */
 const limitInAnswers = 12;
 
 /**
- * The first words with Codex, up to its thread, told as `session_started` or `startup_failed`. Each answer has its own
- * time; the time for all of them is for one that says something again and again and never what it was asked.
+ * Opens the session up to its thread and emits `session_started` or `startup_failed`. Each answer has its own time
+ * limit; the limit for all of them catches a Codex that keeps sending messages but never the answer.
  */
 export async function openSession(
   ours: Pick<ThreadOpening, 'connection' | 'reporter' | 'teller'>,

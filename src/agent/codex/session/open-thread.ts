@@ -16,16 +16,16 @@ export interface ThreadOpening {
   readonly request: SessionRequest;
   readonly reporter: FrameReporter;
   readonly teller: EventTeller;
-  /** There are variables that the agent must not see. */
+  /** Whether there are variables that the agent must not see. */
   readonly hidesSecrets: boolean;
-  /** Aborts when the session is not wanted any more, or takes too long to begin. */
+  /** Aborts when the session is no longer wanted, or takes too long to open. */
   readonly signal: AbortSignal;
 }
 
-/** After each of these a thread that Codex cannot go on with for the moment is asked for once more. */
+/** Delays before each new try to resume a thread that Codex cannot resume for the moment. */
 const triedAgainAfterMs = [250, 1_000, 4_000];
 
-/** The thread of a session: the one that is to go on, or a new one when there is none or Codex cannot go on with it. */
+/** Opens the thread of a session: the one to continue, or a new one when there is none or Codex lost it. */
 export async function openThread(opening: ThreadOpening): Promise<{ thread: Fields; isResumed: boolean }> {
   const resumed = await resumeThread(opening);
   if (resumed !== null) return { thread: resumed, isResumed: true };
@@ -33,14 +33,14 @@ export async function openThread(opening: ThreadOpening): Promise<{ thread: Fiel
 }
 
 /**
- * A thread is given up only when Codex says that it is lost or cannot be read. What may pass is tried again; after that,
- * and for any other reason, the session fails and the thread is there for the next one.
+ * A thread is given up only when Codex says that it is lost or cannot be read. A refusal that may pass is tried again;
+ * after the last try, and for any other reason, the session fails and the thread stays available for the next session.
  */
 async function resumeThread(opening: ThreadOpening): Promise<Fields | null> {
   const { connection, options, request, reporter, teller, hidesSecrets, signal } = opening;
   const { threadId } = request;
   if (threadId === null) return null;
-  // Before it is asked for: what the thread had used is told again at once.
+  // Before the request: Codex reports the earlier usage of the thread again at once.
   reporter.meter.resume(threadId);
   const params = threadResumeParams(options, request, threadId, hidesSecrets);
   for (const waitMs of [...triedAgainAfterMs, null]) {
@@ -48,7 +48,7 @@ async function resumeThread(opening: ThreadOpening): Promise<Fields | null> {
       return await connection.request('thread/resume', params, options.readTimeoutMs, signal);
     } catch (error) {
       if (!(error instanceof CodexRefusal)) throw error;
-      // Whoever closes it and gives it back at once is a moment faster than Codex.
+      // A person who closes the thread and hands the issue back at once may be faster than Codex releases the thread.
       const kind = isThreadInUse(error.refusal) ? 'passing' : threadRefusalOf(error.refusal);
       if (kind === 'other' || (kind === 'passing' && waitMs === null)) throw error;
       if (kind === 'lost') {
@@ -66,7 +66,7 @@ async function startThread({ connection, options, request, hidesSecrets, signal 
   const params = threadStartParams(options, request, hidesSecrets);
   const thread = await connection.request('thread/start', params, options.readTimeoutMs, signal);
   const threadId = idIn(thread, 'thread');
-  // For people who look through the threads; nothing depends on it.
+  // The name helps people who browse the threads; nothing depends on it.
   if (threadId !== null && request.title !== '') {
     const name = { threadId, name: request.title };
     connection.request('thread/name/set', name, options.readTimeoutMs).catch(() => {});

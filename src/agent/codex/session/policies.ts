@@ -2,10 +2,10 @@ import { type Fields, isFields, listOf } from '../wire/fields.ts';
 import type { AskForApproval, SandboxMode, SandboxPolicy } from '../wire/protocol.ts';
 
 /**
- * The approval policy of the workflow, in the words of the pinned Codex. It goes to Codex unchanged, whatever it is: what
- * Codex does not know it refuses itself, by name. One form is put into today's words, because it is the default of the
- * specification and Codex refuses it by now: `{reject: {…: true}}` named what is not asked for, `{granular: {…: true}}`
- * names what is. What the old form did not know is not asked for either.
+ * The approval policy of the workflow, in the form of the pinned Codex. Any policy goes to Codex unchanged: Codex
+ * itself refuses unknown ones, by name. One form is translated, because it is the default of the specification and
+ * Codex now refuses it: `{reject: {…: true}}` named what is not asked for, `{granular: {…: true}}` names what is. What
+ * the old form did not know is not asked for either.
  */
 export function approvalPolicyFor(policy: string | Fields): AskForApproval {
   // Neither text nor map is checked here: Codex judges it.
@@ -29,15 +29,15 @@ export interface SandboxRoom {
 }
 
 /**
- * The sandbox of a turn. The map of the workflow goes to Codex unchanged, but a policy that lets the agent write always
- * has the workspace and the directories that its session needs among its roots: without its git directory no agent can
- * commit. Without a map the sandbox of the thread holds for its turns too.
+ * The sandbox of a turn. The map of the workflow goes to Codex unchanged, except that a policy that lets the agent
+ * write always includes the workspace and the directories of its session among its roots: without its git directory an
+ * agent cannot commit. Without a map, turns use the sandbox of the thread.
  */
 export function sandboxPolicyFor(policy: Fields | null, threadSandbox: string, room: SandboxRoom): SandboxPolicy {
-  // Codex lets nobody write to a git directory that is not named itself: a root around it is not enough.
+  // Codex allows no writes to a git directory unless it is a root itself: a root around it is not enough.
   const needed = [room.workspace, `${room.workspace}/.git`, ...room.writableRoots];
   if (policy === null) return defaultPolicy(threadSandbox, needed);
-  // Codex judges the map.
+  // Codex validates the map.
   if (policy.type !== 'workspaceWrite') return policy as SandboxPolicy;
   const writableRoots = [...new Set([...listOf(policy.writableRoots), ...needed])];
   return { ...policy, writableRoots } as SandboxPolicy;
@@ -56,7 +56,7 @@ function defaultPolicy(threadSandbox: string, needed: readonly string[]): Sandbo
   };
 }
 
-/** The sandbox of a turn in the word that the command line of Codex has for it; null where it has none. */
+/** The sandbox of a turn as the command line of Codex names it; null where it has no name. */
 export function sandboxModeOf(policy: Fields | null, threadSandbox: string): SandboxMode | null {
   const type = policy === null ? threadSandbox : policy.type;
   return modes.find((mode) => type === mode || type === camelCase(mode)) ?? null;

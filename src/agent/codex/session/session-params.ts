@@ -18,7 +18,7 @@ export const toolsTokenVariable = 'BATON_TOOLS_TOKEN';
 
 const longestToolSec = 7 * 24 * 3_600;
 
-/** Experimental: without it Codex takes no dynamic tools and cleans up no commands that are still running. */
+/** Experimental: otherwise Codex accepts no dynamic tools and does not clean up commands that are still running. */
 export function initializeParams(options: CodexAgentOptions): InitializeParams {
   return {
     clientInfo: { name: 'baton', title: 'Baton', version: options.version },
@@ -41,14 +41,14 @@ export function threadStartParams(
   return { ...threadParams(options, request, hidesSecrets), ...(options.tools === 'dynamic' ? { dynamicTools } : {}) };
 }
 
-/** Dynamic tools belong to a thread from its start on; a resumed one has them still, and takes no others. */
+/** Dynamic tools belong to a thread from its start; a resumed thread still has them and accepts no others. */
 export function threadResumeParams(
   options: CodexAgentOptions,
   request: SessionRequest,
   threadId: string,
   hidesSecrets: boolean,
 ): ThreadResumeParams {
-  // The turns so far may be larger than any line that is read.
+  // The turns so far may be larger than the longest line that Baton reads.
   return { threadId, ...threadParams(options, request, hidesSecrets), excludeTurns: true };
 }
 
@@ -78,23 +78,23 @@ function threadParams(
 ): Pick<ThreadStartParams, 'cwd' | 'approvalPolicy' | 'sandbox' | 'config' | 'model'> {
   const { recovery, toolAddress } = request;
   const config: Record<string, JsonValue> = {
-    // A goal lets Codex begin turns by itself, which nobody counts and no limit of a turn ends.
+    // A goal lets Codex begin turns by itself, which Baton does not count and no turn limit ends.
     'features.goals': false,
     // Codex would trust the folder from now on, and with it the programs that a repository names in its own settings.
     projects: { [request.workspace]: { trust_level: 'untrusted' } },
   };
-  // Its commands would read the login profile once more, and with it the secrets that were unset again.
+  // Commands of Codex would read the login profile again, and with it the secrets that Baton unset.
   if (hidesSecrets) config.allow_login_shell = false;
   if (recovery?.budgetTokens !== undefined) config.model_auto_compact_token_limit = recovery.budgetTokens;
   if (options.tools === 'mcp' && toolAddress !== null) {
-    // Baton bounds each call itself; one that waits for a person takes as long as he may.
+    // Baton limits each call itself; a call that waits for a person takes as long as that person may take.
     const server = { url: toolAddress.url, bearer_token_env_var: toolsTokenVariable, tool_timeout_sec: longestToolSec };
     config.mcp_servers = { [ownServer]: server };
   }
   return {
     cwd: request.workspace,
     approvalPolicy: approvalPolicyFor(options.approvalPolicy),
-    // Codex judges what it is.
+    // Codex validates the value.
     sandbox: options.threadSandbox as SandboxMode,
     config,
     ...(recovery?.model !== undefined ? { model: recovery.model } : {}),

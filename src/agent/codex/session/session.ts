@@ -18,15 +18,15 @@ import { FrameReporter } from '../wire/report-frames.ts';
 import { openSession } from './open-session.ts';
 import * as say from './session-params.ts';
 
-/** How long an interrupted turn, and the commands that it left running, have to end before the process itself is ended. */
+/** How long an interrupted turn and the commands it left running have to end before Baton ends the process. */
 const interruptMs = 3_000;
-/** Making a thread shorter is one call of the model, so a matter of minutes at most. */
+/** Compacting a thread is one call of the model, so it takes minutes at most. */
 const compactMs = 300_000;
 
 /**
- * One app-server on one workspace. Two things live side by side: the turn that somebody waits for (`#awaited`), and the
- * turn that Codex is at (`#running`), which goes on when the first was given up, fell silent or needs a person. No turn
- * begins while another runs: Codex would take its prompt as a word to the old one.
+ * One app-server on one workspace. Two turns are tracked separately: the turn that the caller awaits (`#awaited`), and
+ * the turn that Codex runs (`#running`), which continues when the first was given up, fell silent or needs a person. No
+ * turn begins while another runs: Codex would add its prompt to the running turn.
  */
 export class CodexSession implements AgentSession {
   readonly remembersTurns = true;
@@ -44,7 +44,7 @@ export class CodexSession implements AgentSession {
   readonly #connection: CodexConnection;
   readonly #pastTurns = new PastTurns();
   readonly #foreign: ForeignTurns;
-  /** Why no further turn can begin: Codex is still at one that it was told to end. */
+  /** Why no further turn can begin: Codex still runs a turn that Baton interrupted. */
   #stuck: BatonError | null = null;
   #awaited: LiveTurn | null = null;
   #running: LiveTurn | null = null;
@@ -80,7 +80,7 @@ export class CodexSession implements AgentSession {
     });
   }
 
-  /** Brings the session to where a turn can begin. */
+  /** Opens the session up to the point where a turn can begin. */
   async begin(): Promise<void> {
     const ours = { connection: this.#connection, reporter: this.#reporter, teller: this.#teller };
     const { threadId, isResumed } = await openSession(ours, this.#options, this.#request, this.#parts);
@@ -115,7 +115,7 @@ export class CodexSession implements AgentSession {
       await this.#connection.request('turn/steer', params, this.#options.readTimeoutMs);
       return !turn.isGivenUp;
     } catch (error) {
-      // It ended meanwhile: then there was nobody to hear it.
+      // The turn ended meanwhile, so the agent did not receive the text.
       if (turn.isSettled || (error instanceof CodexRefusal && /active turn/.test(error.message))) return false;
       throw this.#errorOf(error);
     }
@@ -141,7 +141,7 @@ export class CodexSession implements AgentSession {
     }
   }
 
-  /** Makes the thread shorter. When that fails, it goes on as it is: the next failure takes the next step. */
+  /** Compacts the thread. If that fails, the thread continues as it is: the next failure takes the next step. */
   async #compact(threadId: string): Promise<void> {
     this.#request.signal?.throwIfAborted();
     const turn = this.#openTurn(() => {});
@@ -182,7 +182,7 @@ export class CodexSession implements AgentSession {
     }
   }
 
-  /** Ends a turn in Codex, and the commands that it left running. What does not end in time is for `stop`. */
+  /** Ends a turn in Codex, and the commands that it left running. `stop` ends what does not end in time. */
   async #interrupt(turn: LiveTurn): Promise<void> {
     const { threadId } = this;
     const { clock } = this.#parts;
@@ -191,7 +191,7 @@ export class CodexSession implements AgentSession {
     await within(clock, interruptMs, work);
     this.#pastTurns.add(turn.id);
     if (this.#running !== turn) return;
-    // Its end may come at any time, and must not be taken for that of another.
+    // The end of this turn may still arrive, and must not count as the end of another.
     this.#running = null;
     this.#stuck = turnNotEnded();
   }
@@ -201,7 +201,7 @@ export class CodexSession implements AgentSession {
   }
 
   #begun(turn: LiveTurn, id: string | null): void {
-    // Told when Codex has it, not when it is asked for: what was never heard must not count as told.
+    // Emitted when Codex has the turn, not when Baton asks for it: a prompt that never arrived must not count as sent.
     const isFirst = turn.isFirstWord() && turn !== this.#compaction && !turn.isSettled;
     if (isFirst) this.#teller.tell('turn_started', 'turn started');
     turn.begin(id);
@@ -209,7 +209,7 @@ export class CodexSession implements AgentSession {
   }
 
   #refused(turn: LiveTurn, error: unknown): void {
-    // After a silence it may be running all the same.
+    // After a timeout Codex may run the turn all the same, so only a refusal ends it.
     if (error instanceof CodexRefusal) this.#over(turn);
     turn.settle({ status: 'failed', error: this.#errorOf(error) });
   }
@@ -263,16 +263,16 @@ export class CodexSession implements AgentSession {
     this.#over(turn);
     this.#desk.takeBackAll();
     this.#reporter.endTurn();
-    // A turn that was given up is settled by whoever gave it up, when what it left running is gone too.
+    // The caller that gave up a turn also settles it, once the commands that it left running are gone.
     if (turn.isGivenUp) return;
     const settle = (): void => turn.settle(result, whole);
-    // The verdict stands; what is waited for now is not for Codex to say.
+    // The verdict is final. Baton now waits for helper turns to end, so silence of Codex does not count.
     turn.hold('helpers');
     if (this.#foreign.isEmpty) settle();
     else void this.#endForeign().then(settle);
   }
 
-  /** An older Codex makes a thread shorter without a turn of its own. */
+  /** An older Codex compacts a thread without a separate turn. */
   #isCompacted(turn: LiveTurn, method: string): boolean {
     return method === 'thread/compacted' && turn === this.#compaction && turn.id === null;
   }
@@ -284,7 +284,7 @@ export class CodexSession implements AgentSession {
     const running = this.#running;
     if (running === null) return;
     this.#over(running);
-    // One that was over before has its verdict, and is settled by whoever gave that.
+    // A turn that was over before has its verdict, and the code that set the verdict settles it.
     if (this.#awaited === running) running.settle({ status: 'failed', error });
   }
 }

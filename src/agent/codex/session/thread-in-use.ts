@@ -4,16 +4,16 @@ import type { CodexRefusal } from '../wire/connection.ts';
 import { type Fields, textOf } from '../wire/fields.ts';
 
 /**
- * Whether Codex does not go on with a thread because another Codex writes to it: a person has it open, or the shared server
- * that an earlier `codex resume` left behind keeps it. One thread has one writer, until that one ends.
+ * Whether Codex refuses to resume a thread because another Codex writes to it: a person has it open, or the shared
+ * server that an earlier `codex resume` left behind keeps it. A thread has one writer, until that one ends.
  */
 export function isThreadInUse(refusal: Fields): boolean {
   return /\balready has an active writer\b/i.test(textOf(refusal.message) ?? '');
 }
 
 /**
- * No failure of the agent, and no retry mends it: a person has to close the conversation. `home` is the folder of the
- * account; null: Codex's own default.
+ * Not a failure of the agent, and a retry does not fix it: a person has to close the conversation. `home` is the folder
+ * of the account; null means Codex's own default.
  */
 export function threadInUse(refusal: CodexRefusal, home: string | null): BatonError {
   const message = [

@@ -5,19 +5,20 @@ import { codexKeyLoginCommand, codexLoginCommand } from '../resume-command.ts';
 import { type Fields, fieldsOf, firstOf, isFields, numberOf, textOf } from '../wire/fields.ts';
 import { quotaResetTime } from './quota-reset.ts';
 
-/** What is known beside an error and makes it clearer. */
+/** Facts around an error that help to classify it. */
 export interface ErrorSurroundings {
   readonly windows: readonly QuotaWindow[];
   readonly now: number;
-  /** The folder of the account; null: Codex's own default. */
+  /** The folder of the account; null means Codex's own default. */
   readonly home: string | null;
 }
 
 const longestWords = 600;
 
 /**
- * The error of a turn, or of a refused request, by what follows from it. Codex names most of them (`codexErrorInfo`); what
- * it does not name it hands on as the raw answer of the model's server, and then the codes in that are read.
+ * Maps the error of a turn or of a refused request to the BatonError that decides what happens next. Codex names most
+ * errors (`codexErrorInfo`). For the others it passes on the raw answer of the model's server, and this function reads
+ * the codes in that.
  */
 export function codexError(error: unknown, surroundings: ErrorSurroundings): BatonError {
   const fields = fieldsOf(error);
@@ -41,7 +42,7 @@ export function codexError(error: unknown, surroundings: ErrorSurroundings): Bat
   }
 }
 
-/** What a person has to do comes first: of a long reason the end is cut off. */
+/** The next step for a person comes first, because the end of a long reason is cut off. */
 function quotaError(words: string, raw: string, info: ErrorInfo, { windows, now }: ErrorSurroundings): BatonError {
   const told = quotaResetTime(raw, windows, now);
   const details = told === null ? {} : { resets_at: told };
@@ -61,7 +62,7 @@ function quotaError(words: string, raw: string, info: ErrorInfo, { windows, now 
 
 const seeToBilling = 'See to the billing of the account; then `baton issue retry` tries it at once.';
 
-/** Not the mere word: a rate limit names the page on which more can be bought. */
+/** The word "billing" alone is not enough: a rate limit names the page where the user can buy more. */
 const billing = /\b(?:insufficient_quota|billing_[a-z_]+|plan and billing details)\b/i;
 
 function authError(words: string, raw: string, { home }: ErrorSurroundings): BatonError {
@@ -70,7 +71,7 @@ function authError(words: string, raw: string, { home }: ErrorSurroundings): Bat
   return new BatonError('agent_auth_failed', message, { details: { login } });
 }
 
-/** OpenAI says so of a key that is wrong; a login with ChatGPT that is over it calls otherwise. */
+/** OpenAI's words for a wrong key; it reports an expired ChatGPT login in other words. */
 const refusedKey = /\binvalid_api_key\b|\b(?:incorrect|invalid) api key\b|\bsk-/i;
 
 const sentence = (words: string): string => (/[.!?…]$/.test(words) ? words : `${words}.`);
@@ -89,7 +90,7 @@ interface ErrorInfo {
   readonly status: number | null;
 }
 
-/** Codex names an error by a word, or by a word with the HTTP status in it; older ones in snake case. */
+/** Codex names an error by a word, or by a word with the HTTP status in it; older versions use snake case. */
 function errorInfo(value: unknown): ErrorInfo {
   if (typeof value === 'string') return { name: camelCase(value), status: null };
   if (!isFields(value)) return { name: null, status: null };
@@ -121,17 +122,18 @@ function kindOf(info: ErrorInfo, raw: string): 'quota' | 'auth' | 'context' | 'o
   return /\b(invalid_api_key|token_expired|refresh_token_reused)\b/.test(raw) ? 'auth' : 'other';
 }
 
-/** Whether an answer of Codex says that its settings are broken, and not that the request was. */
+/** Whether an answer of Codex says that its settings, not the request, are broken. */
 export function isBrokenConfig(refusal: Fields): boolean {
   return /failed to load configuration/.test(textOf(refusal.message) ?? '');
 }
 
-/** `-32001`: the app-server has more to do than it can. */
+/** `-32001`: the app-server is overloaded. */
 const overloaded = -32_001;
 
 /**
- * What it means that Codex does not go on with a thread. `lost`: it is not there, has no name that could be one, or cannot
- * be read (`-32603` with "failed to read thread" is what 0.166.0 says of an empty or broken file). `passing`: later it may.
+ * What it means that Codex refuses to resume a thread. `lost`: the thread does not exist, its name is not valid, or it
+ * cannot be read (`-32603` with "failed to read thread" is the answer of 0.166.0 for an empty or broken file).
+ * `passing`: a later try may work.
  */
 export function threadRefusalOf(refusal: Fields): 'lost' | 'passing' | 'other' {
   const words = textOf(refusal.message) ?? '';

@@ -1,8 +1,8 @@
 import { type Fields, fieldsOf, firstOf, listOf, numberOf, shown, textOf } from '../wire/fields.ts';
 
 /**
- * A frame in one line for people, display only; null for frames that tell a person nothing: state that other frames tell
- * better, or what Baton itself asked for. A frame that is not known is told by its name, so that nothing new is lost.
+ * A frame in one line for people, display only. Null for frames that are of no use to a person: state that other frames
+ * report better, or what Baton itself asked for. An unknown frame is shown by its name, so that nothing new is lost.
  */
 export function summaryOfFrame(method: string, params: Fields): string | null {
   if (quiet.has(method)) return null;
@@ -53,7 +53,7 @@ function itemStarted(item: Fields): string | null {
       return `searches the web: ${textOf(item.query) ?? ''}`;
     case 'contextCompaction':
       return 'makes the conversation shorter';
-    // What is said, thought or changed is told when it is whole; a dynamic tool by its call.
+    // Messages, reasoning and changes are shown when they are complete; a dynamic tool is shown by its call.
     default:
       return null;
   }
@@ -87,7 +87,6 @@ function commandEnd(item: Fields): string {
   return code === null ? shown(item.status) : `exit code ${code}`;
 }
 
-/** The files of a `fileChange` item, for people. */
 export function changedFiles(item: Fields): string {
   const paths = listOf(item.changes).map((change) => textOf(fieldsOf(change).path) ?? '?');
   const shown = paths.slice(0, 5).join(', ');

@@ -4,13 +4,13 @@ import { eventLine } from '../../event-line.ts';
 
 type EventExtras = Pick<AgentEvent, 'usage' | 'quota' | 'payload'>;
 
-/** What is heard before the session is ready waits, but not without end. */
+/** Most events that wait for the session to be ready. */
 const mostWaiting = 256;
 const longestRead = 4_096;
 
 /**
- * Tells the events of a session in order. What must hold: `session_started` (or `startup_failed`) is the first, so what
- * comes earlier waits for it; times never fall; after `close` nothing is told.
+ * Emits the events of a session in order. What must hold: `session_started` (or `startup_failed`) is the first, so
+ * earlier events wait for it; times never decrease; after `close` no event is emitted.
  */
 export class EventTeller {
   readonly #clock: Clock;
@@ -30,7 +30,7 @@ export class EventTeller {
     else if (this.#waiting.length < mostWaiting) this.#waiting.push(() => this.#pass(name, summary, extras));
   }
 
-  /** Tells the first event, then what waited for it. */
+  /** Emits the first event, then those that waited for it. */
   open(name: 'session_started' | 'startup_failed', summary: string, extras: EventExtras = {}): void {
     const waited = this.#waiting ?? [];
     this.#waiting = null;
@@ -44,7 +44,7 @@ export class EventTeller {
 
   #pass(name: AgentEventName, summary: string, extras: EventExtras): void {
     if (this.#isClosed) return;
-    // A message may have megabytes; only its beginning is shown, so only that is made harmless.
+    // A message may have megabytes; only its beginning is shown, so only the beginning is made harmless.
     const shown = eventLine(summary.slice(0, longestRead));
     this.#onEvent({ name, at: this.#clock.now(), pid: this.#pid, summary: shown, ...extras });
   }

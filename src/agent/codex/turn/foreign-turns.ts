@@ -2,9 +2,9 @@ import { type Clock, within } from '../../../clock/clock.ts';
 import { type CodexConnection, CodexRefusal } from '../wire/connection.ts';
 import type { EventTeller } from './event-teller.ts';
 
-/** More than any agent has at work at once. */
+/** More turns than any agent runs at once. */
 const mostLive = 100;
-/** Of the names of a thread and a turn together; longer ones are none. */
+/** Limit for the thread id and the turn id together; longer ones are not real ids. */
 const longestNames = 512;
 
 interface ForeignTurn {
@@ -16,18 +16,18 @@ export interface ForeignTurnsParts {
   readonly clock: Clock;
   readonly teller: EventTeller;
   readonly connection: () => CodexConnection;
-  /** How long a turn that is interrupted has to end. */
+  /** How long an interrupted turn has to end. */
   readonly waitMs: number;
 }
 
 /**
- * Turns that Baton did not begin: of helpers that the agent started, and of the thread itself when Codex goes on without
- * being asked. They cost what any turn costs, and no limit of ours sees them. What must hold: while no turn of ours runs,
- * each of them is told to end; while ours runs, only helpers may be at work.
+ * Turns that Baton did not begin: turns of helpers that the agent started, and turns of the thread itself when Codex
+ * continues without being asked. They cost what any turn costs, and no limit of Baton covers them. What must hold:
+ * while no turn of Baton runs, each of them is interrupted; while one runs, only helpers may work.
  */
 export class ForeignTurns {
   readonly #parts: ForeignTurnsParts;
-  /** By the thread they are in: a thread has one turn at a time. */
+  /** By thread id: a thread has one turn at a time. */
   readonly #live = new Map<string, ForeignTurn>();
   #ending: Promise<void> | null = null;
 
@@ -39,12 +39,12 @@ export class ForeignTurns {
     return this.#live.size === 0;
   }
 
-  /** Whether Codex is at one in this thread: it would take a prompt as a word to it. */
+  /** Whether Codex runs one in this thread: it would add a prompt to that turn. */
   isIn(threadId: string): boolean {
     return this.#live.has(threadId);
   }
 
-  /** A word about a turn that is not ours, as far as it is one; `mayWork` says whether it may go on for now. */
+  /** Follows a frame about a turn that Baton did not begin; `mayWork` says whether that turn may continue for now. */
   follow(method: string, threadId: string | null, turnId: string | null, mayWork: boolean): void {
     if (threadId === null) return;
     if (ending.has(method)) this.#forget(threadId, turnId);
@@ -58,7 +58,7 @@ export class ForeignTurns {
     void this.endAll();
   }
 
-  /** Ends those that are at work, and waits for it, but not for long. One pass at a time, however often it is called. */
+  /** Ends the live turns and waits for that, up to a limit. Concurrent calls share one pass. */
   endAll(): Promise<void> {
     this.#ending ??= this.#endAll().finally(() => {
       this.#ending = null;
@@ -66,14 +66,14 @@ export class ForeignTurns {
     return this.#ending;
   }
 
-  /** Ends the commands that a turn left running. An older Codex does not know it; then the end of the process has to do. */
+  /** Ends the commands that a turn left running. An older Codex cannot do it; then ending the process has to do. */
   async cleanTerminals(threadId: string | null): Promise<void> {
     const connection = this.#parts.connection();
     if (threadId === null || connection.ended !== null) return;
     await connection.request('thread/backgroundTerminals/clean', { threadId }, this.#parts.waitMs).catch(() => {});
   }
 
-  /** Codex is gone, and they with it. */
+  /** Codex is gone, and its turns with it. */
   clear(): void {
     for (const threadId of [...this.#live.keys()]) this.#forget(threadId, null);
   }
@@ -81,7 +81,7 @@ export class ForeignTurns {
   async #endAll(): Promise<void> {
     const limit = new AbortController();
     const timer = this.#parts.clock.schedule(this.#parts.waitMs, () => limit.abort());
-    // While one is ended, another may have begun.
+    // Another turn may begin while one is ended.
     while (this.#live.size > 0 && !limit.signal.aborted && this.#parts.connection().ended === null)
       await Promise.all([...this.#live].map(([threadId, live]) => this.#end(threadId, live, limit.signal)));
     timer.cancel();
@@ -94,12 +94,12 @@ export class ForeignTurns {
       await within(clock, waitMs, over.promise);
       await this.cleanTerminals(threadId);
     } catch (error) {
-      // One that has ended meanwhile is refused, and that is as good. What did not end in time is for the next pass.
+      // A turn that has already ended is refused, which is just as good. The next pass ends what did not end in time.
       if (error instanceof CodexRefusal) this.#forget(threadId, turnId);
     }
   }
 
-  /** `turnId` null: whichever it is. */
+  /** With `turnId` null, forgets any turn of the thread. */
   #forget(threadId: string, turnId: string | null): void {
     const live = this.#live.get(threadId);
     if (live === undefined || (turnId !== null && live.turnId !== turnId)) return;

@@ -2,7 +2,7 @@ import { type Clock, within } from '../../../clock/clock.ts';
 import { type CodexConnection, CodexRefusal } from '../wire/connection.ts';
 import type { LiveTurn } from './live-turn.ts';
 
-/** How soon a turn that Codex has taken and not begun is interrupted once more. */
+/** Delay before interrupting again a turn that Codex has accepted and not begun. */
 const againMs = 100;
 
 export interface Interruption {
@@ -14,8 +14,8 @@ export interface Interruption {
 }
 
 /**
- * Tells Codex to end a turn, and waits for its end, but not for long. Codex refuses to interrupt a turn that it has taken
- * and not begun yet, and begins it then: so a refusal is not believed until the turn is heard to be over.
+ * Interrupts a turn and waits for its end, up to a limit. Codex refuses to interrupt a turn that it has accepted and
+ * not yet begun, and then begins it: so a refusal counts only once Codex reports the end of the turn.
  */
 export async function interruptTurn(turn: LiveTurn, interruption: Interruption): Promise<void> {
   const { clock, waitMs } = interruption;

@@ -6,13 +6,13 @@ import { ownServer } from '../requests/request-desk.ts';
 import { idIn } from '../session/session-params.ts';
 import { type Fields, textOf } from '../wire/fields.ts';
 
-/** More than any agent waits for at once. */
+/** More holds than any agent needs at once. */
 const mostHolds = 1_000;
 
 /**
- * A turn, twice over: what whoever runs it gets as its `result`, and whether Codex is still at it (`over`). The first result
- * counts; once the turn is given up, it is `cancelled` whatever comes. Silence is counted only while Codex owes the next
- * word: not while it waits for something of ours.
+ * A turn from two sides: the `result` for the caller that runs it, and whether Codex still runs it (`over`). The first
+ * result counts; once the turn is given up, the result is `cancelled` in any case. Silence counts only while Codex has
+ * to send the next message, not while it waits for Baton.
  */
 export class LiveTurn {
   readonly #clock: Clock;
@@ -27,7 +27,7 @@ export class LiveTurn {
   #hasWord = false;
   #isSettled = false;
   #isOver = false;
-  /** Codex's name of it, as soon as it is known. */
+  /** Codex's id of the turn, once it is known. */
   id: string | null = null;
   /** The last thing the agent said in it. */
   lastMessage: string | null = null;
@@ -65,7 +65,9 @@ export class LiveTurn {
     return this.#isGivenUp;
   }
 
-  /** Whether a word is about this turn. One about an earlier turn may come late, before the id of this one is known. */
+  /**
+   * Whether a frame is about this turn. A late frame of an earlier turn may arrive before the id of this one is known.
+   */
   isNamed(turnId: string | null, pastTurns: PastTurns): boolean {
     if (turnId === null) return true;
     return this.id === null ? !pastTurns.has(turnId) : this.id === turnId;
@@ -94,7 +96,10 @@ export class LiveTurn {
     this.#over.resolve();
   }
 
-  /** `payload` is the frame that told it, where there was one. Told at once, so that events keep their order. */
+  /**
+   * `payload` is the frame that reported the end, where there was one. Calls `#onSettled` at once, so that events keep
+   * their order.
+   */
   settle(result: TurnResult, payload?: unknown): void {
     if (this.#isSettled) return;
     this.#isSettled = true;
@@ -104,7 +109,7 @@ export class LiveTurn {
     try {
       this.#onSettled(final, payload);
     } finally {
-      // Whoever waits for the turn hears of its end, whatever became of telling it.
+      // The caller gets the result even if reporting it throws.
       this.#result.resolve(final);
     }
   }
@@ -114,8 +119,8 @@ export class LiveTurn {
   }
 
   /**
-   * Codex waits for something of ours, by the name given. With a limit, silence counts again after it: for what Codex says
-   * has begun, and may never say has ended.
+   * Stops counting silence while Codex waits for Baton; `reason` names the wait. With a limit, silence counts again
+   * after it: for work that Codex reports as begun and may never report as ended.
    */
   hold(reason: string, limitMs: number | null = null): void {
     if (this.#isSettled || this.#holds.has(reason) || this.#holds.size >= mostHolds) return;
@@ -143,12 +148,15 @@ export class LiveTurn {
   }
 }
 
-/** Of so many turns that have ended a late word is known as such. */
+/** The number of ended turns whose late frames are still recognized. */
 const mostKept = 1_000;
-/** Of a name that Codex gives to a turn; a longer one is none. */
+/** Limit for the id of a turn; a longer one is not a real id. */
 const longestId = 256;
 
-/** Turns of this session that have ended, or were told to: a late word about one of them is about none that runs. */
+/**
+ * Turns of this session that have ended or were interrupted: a late frame about one of them is not about a running
+ * turn.
+ */
 export class PastTurns {
   readonly #ids = new Set<string>();
 
@@ -164,14 +172,14 @@ export class PastTurns {
   }
 }
 
-/** What a word is about: a thread, one of its turns where it names one, and the turn of ours that runs if it is that. */
+/** What a frame is about: a thread, one of its turns where it names one, and Baton's running turn if it is that one. */
 export interface AboutTurn {
   readonly threadId: string | null;
   readonly turnId: string | null;
   readonly turn: LiveTurn | null;
 }
 
-/** A word that names no thread, or no turn, is about ours: older ones name neither. */
+/** A frame that names no thread or no turn is about Baton's own: older versions name neither. */
 export function aboutTurn(
   params: Fields,
   ownThread: string | null,
@@ -184,10 +192,10 @@ export function aboutTurn(
   return { threadId, turnId, turn: isOwn && running?.isNamed(turnId, pastTurns) ? running : null };
 }
 
-/** Longer than any person is waited for: after that, a call that was begun and never ended does not count any more. */
+/** Longer than Baton waits for any person. After that a call that began and never ended no longer holds the turn. */
 const longestToolMs = 24 * 3_600_000;
 
-/** What an item of a turn says about it: its last words, and that it waits for a tool of Baton's own. */
+/** Reads from an item the last message of its turn, and whether the turn waits for one of Baton's own tools. */
 export function followItem(turn: LiveTurn, method: string, item: Fields, hasOwnServer: boolean): void {
   const id = textOf(item.id) ?? '';
   const reason = `tool ${id}`;

@@ -2,9 +2,9 @@ import type { QuotaWindow } from '../../../core/account/account.ts';
 import { furthestResetMs } from '../../../core/run/backoff.ts';
 
 /**
- * When the quota is back: the latest reset of the windows that are used up, else what the answer says in a field, else
- * what it says in words. What must hold: a time that is told is ahead, and not further away than that of any window;
- * null where there is none such.
+ * When the quota is available again: the latest reset of the windows that are used up, else the time in a field of the
+ * answer, else the time in its words. What must hold: a returned time is in the future, and not further away than the
+ * reset of any window can be; otherwise the result is null.
  */
 export function quotaResetTime(raw: string, windows: readonly QuotaWindow[], now: number): number | null {
   const isBelieved = (at: number | null): at is number => at !== null && at > now && at - now <= furthestResetMs;
@@ -46,15 +46,17 @@ const worded =
 
 const months = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
 
-/** Codex leaves the seconds out: the minute that it names has to be over. */
+/** Codex leaves out the seconds, so the minute that it names has to pass. */
 const minuteMs = 60_000;
 
-/** A time of day that was this long ago is not meant for tomorrow: the words were on their way when it passed. */
+/**
+ * A time of day that passed less than this long ago does not mean tomorrow: it passed while the message was on its way.
+ */
 const justNowMs = 15 * 60_000;
 
 /**
- * `try again at 4:51 AM`, which is today's, or `at Nov 20th, 2026 4:51 AM`. Codex writes it in the time zone of its own
- * process, which it has from this one.
+ * `try again at 4:51 AM`, which means today, or `at Nov 20th, 2026 4:51 AM`. Codex writes it in the time zone of its
+ * process, which it inherits from this one.
  */
 function wordedTime(raw: string, now: number): number | null {
   const [, month, day, year, hourText, minuteText, half] = worded.exec(raw) ?? [];
@@ -64,7 +66,7 @@ function wordedTime(raw: string, now: number): number | null {
   if (month !== undefined) {
     const monthIndex = months.indexOf(month.toLowerCase());
     const date = new Date(Number(year), monthIndex, Number(day), ...time);
-    // A day that the month has not is in the next one.
+    // `Date` moves a day that the month does not have into the next month.
     return date.getMonth() === monthIndex && date.getDate() === Number(day) ? date.getTime() + minuteMs : null;
   }
   const today = new Date(now);

@@ -2,14 +2,16 @@ import type { QuotaWindow } from '../../../core/account/account.ts';
 import { furthestResetMs } from '../../../core/run/backoff.ts';
 import { type Fields, fieldsOf, firstOf, isFields, numberOf, textOf } from '../wire/fields.ts';
 
-/** What Codex calls the limit of the plan (0.166.0); older ones do not name it. Others are of single models. */
+/**
+ * Codex's name for the limit of the plan (0.166.0); older versions do not name it. Other limits are for single models.
+ */
 const planLimit = 'codex';
 const longestLimitChars = 64;
 
 /**
- * The windows of the account's quota that a frame tells, in both spellings: `account/rateLimits/updated` and, of older
- * ones, `rate_limits` beside a token count. Windows that are null were not told and stay what they were. A time that is no
- * date, or further away than that of any window, is not believed: then the window tells none.
+ * The windows of the account's quota that a frame carries, in both spellings: `account/rateLimits/updated` and, from
+ * older versions, `rate_limits` next to a token count. Windows that are null were not reported and stay unchanged. A
+ * reset time that is not a date, or is further away than any window can be, is dropped.
  */
 export function quotaWindowsIn(params: Fields, now: number): readonly QuotaWindow[] {
   const message = fieldsOf(params.msg);

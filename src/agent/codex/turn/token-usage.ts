@@ -1,19 +1,20 @@
 import type { TokenUsage } from '../../agent.ts';
 import { type Fields, fieldsOf, firstOf, numberOf, textOf } from '../wire/fields.ts';
 
-/** More than anything can use: what is beyond is no count but a mishap, and must not use up the limit of a day. */
+/** More than any session can use: a higher count is an error, and must not use up the limit of a day. */
 const mostTokens = 1e12;
-/** An agent that makes up threads does not fill the memory. */
+/** Bounds the memory when an agent invents threads. */
 const mostThreads = 1_000;
 
 /**
- * How many tokens a session has used (1.11 of the reference). Codex tells totals of a thread, again and again, and of a
- * thread that is older than the session they begin with what was used before. What must hold: totals told here are of this
- * session alone, never fall, and are read only from absolute totals, never summed from the parts that Codex tells besides.
- * Threads of helpers that Codex starts itself count too. A report costs the same however many threads there are.
+ * How many tokens a session has used (1.11 of the reference). Codex reports totals of a thread repeatedly, and the
+ * totals of a thread that is older than the session include its earlier usage. What must hold: totals returned here
+ * cover this session alone, never decrease, and come only from absolute totals, never from adding up the partial counts
+ * that Codex also reports. Threads of helpers that Codex starts itself count too. The cost of one report does not
+ * depend on the number of threads.
  */
 export class TokenMeter {
-  /** The highest told of each; the one that was told of last is the last. */
+  /** The highest totals of each thread, the most recently reported thread last. */
   readonly #threads = new Map<string, Counts>();
   readonly #turns = new Set<string>();
   #used = nothing;
@@ -21,40 +22,40 @@ export class TokenMeter {
   #isWorking = false;
   #hasTotals = false;
   model: string | null = null;
-  /** The thread of the session itself, as soon as it is known; the others are its helpers. */
+  /** The thread of the session itself, once it is known; the others belong to helpers. */
   main: string | null = null;
 
-  /** Totals of this thread count from what it had before; null: there is none. */
+  /** Totals of this thread count from its earlier usage; null means that no thread was resumed. */
   resume(threadId: string | null): void {
     this.#resumed = threadId;
   }
 
-  /** A turn of this session began, by its id where it is known. */
+  /** A turn of this session began; its id where it is known. */
   beginTurn(turnId: string | null): void {
     this.#isWorking = true;
-    // Only the first totals of a resumed thread are judged by it.
+    // Turn ids only help to judge the first totals of a resumed thread.
     const isJudged = this.#resumed !== null && !this.#threads.has(this.#resumed);
     if (turnId !== null && isJudged) this.#turns.add(turnId);
   }
 
-  /** The totals of the session after this frame, or null when it tells none. */
+  /** Returns the totals of the session after this frame, or null when the frame has none. */
   read(method: string, params: Fields, whole: Fields): TokenUsage | null {
     const found = absoluteTotals(params, whole);
     const counts = found?.total ?? (this.#hasTotals ? null : endTotals(method, params, whole));
     if (counts === null) return null;
     this.#hasTotals ||= found !== null;
-    // Older ones do not name the thread: then it is that of the session.
+    // Older versions do not name the thread: then it is that of the session.
     const thread = textOf(firstOf(params, 'threadId', 'conversationId')) ?? this.main ?? this.#resumed ?? '';
     const known = this.#threads.get(thread);
     const high = known ?? this.#before(thread, counts, found?.last ?? null, params);
     const next = higher(high, counts);
     this.#used = sum(this.#used, difference(next, high));
     this.#keep(thread, next);
-    // Told again, not used.
+    // Codex repeated earlier usage; this session used nothing.
     return known === undefined && high === counts ? null : this.#session();
   }
 
-  /** What a helper used stays counted when it is forgotten; told of again, it counts from its last call on. */
+  /** The usage of a forgotten helper stays counted; if it is reported again, it counts from its last call on. */
   #keep(thread: string, high: Counts): void {
     this.#threads.delete(thread);
     this.#threads.set(thread, high);
@@ -65,8 +66,8 @@ export class TokenMeter {
   }
 
   /**
-   * What a thread had used before this session, judged by the first totals heard of it. The session began its own thread
-   * itself, unless it resumed it; a helper's may be older, and counts from its first call here.
+   * What a thread had used before this session, judged by its first reported totals. The session's own thread starts at
+   * nothing, unless it was resumed; a helper's thread may be older, and counts from its first call here.
    */
   #before(thread: string, total: Counts, last: Counts | null, params: Fields): Counts {
     if (thread !== this.#resumed) {
@@ -75,7 +76,8 @@ export class TokenMeter {
     }
     const turnId = textOf(params.turnId);
     const isOurs = turnId === null ? this.#isWorking : this.#turns.has(turnId);
-    // Told again before any turn, or the first call of ours; where the call itself is not told, less is better than twice.
+    // Either a repeat before any turn, or the first call of this session. Without the size of that call, counting too
+    // little is better than counting twice.
     return isOurs && last !== null ? difference(total, last) : total;
   }
 
@@ -102,7 +104,7 @@ interface Counts {
 
 const nothing: Counts = { input: 0, cached: 0, output: 0, reasoning: 0, total: 0 };
 
-/** The places where Codex, old and new, tells totals of the thread; parts beside them are left. */
+/** Reads totals of the thread from all places where old and new versions of Codex put them; ignores partial counts. */
 function absoluteTotals(params: Fields, whole: Fields): { total: Counts; last: Counts | null } | null {
   const message = fieldsOf(params.msg);
   const places = [
@@ -118,7 +120,7 @@ function absoluteTotals(params: Fields, whole: Fields): { total: Counts; last: C
   return null;
 }
 
-/** What the end of a turn tells, where nothing else ever did (row K7). */
+/** The totals at the end of a turn, used when no other frame reported totals (row K7). */
 function endTotals(method: string, params: Fields, whole: Fields): Counts | null {
   if (method !== 'turn/completed') return null;
   return countsOf(params.usage) ?? countsOf(whole.usage) ?? countsOf(fieldsOf(params.turn).usage);

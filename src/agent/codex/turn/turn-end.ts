@@ -5,12 +5,12 @@ import { type Fields, fieldsOf, firstOf, isFields, listOf, textOf } from '../wir
 import { codexError, type ErrorSurroundings } from './codex-error.ts';
 import type { EventTeller } from './event-teller.ts';
 
-/** The longest last message that is handed on; it is compared and shown, not kept. */
+/** The longest last message that is passed on; it is compared and shown, not stored. */
 const longestMessage = 65_536;
 
 /**
- * How a turn ended, judged by its status and never by the mere name of the notification (X4): Codex tells failures and
- * interruptions as `turn/completed` too. Null when the frame does not end a turn.
+ * How a turn ended, judged by its status and never only by the name of the notification (X4): Codex reports failures
+ * and interruptions as `turn/completed` too. Null when the frame does not end a turn.
  */
 export function turnEndOf(
   method: string,
@@ -26,7 +26,7 @@ export function turnEndOf(
       const status = statusOf(params, whole);
       if (status === 'failed') return { status: 'failed', error: codexError(error, surroundings) };
       if (status === 'interrupted' || status === 'cancelled') return interrupted();
-      // Older ones tell no status; an error beside it is a failure all the same.
+      // Older versions report no status; an error without one is still a failure.
       if (status !== 'completed' && error !== null && error !== undefined) {
         return { status: 'failed', error: codexError(error, surroundings) };
       }
@@ -43,8 +43,8 @@ export function turnEndOf(
 }
 
 /**
- * The status of a turn that has ended; null where none is told, as older ones do. What is there and cannot be read is no
- * word of success.
+ * The status of a turn that has ended; null where the frame has none, as in older versions. A status that is present
+ * but unreadable does not mean success.
  */
 function statusOf(params: Fields, whole: Fields): string | null {
   if ([whole.params, params.turn].some((part) => part !== undefined && !isFields(part))) return 'unreadable';
@@ -60,7 +60,7 @@ function completed(message: string | null): TurnResult {
     : { status: 'completed', message: message.slice(0, longestMessage) };
 }
 
-/** Nobody here asked for it: then it would be `cancelled`, whatever Codex says. */
+/** Baton did not ask for it: otherwise the result would be `cancelled`, whatever Codex reports. */
 function interrupted(): TurnResult {
   return { status: 'failed', error: new BatonError('agent_turn_failed', 'Codex interrupted the turn by itself.') };
 }
@@ -70,7 +70,7 @@ function unknownStatus(status: string): TurnResult {
   return { status: 'failed', error: new BatonError('agent_turn_failed', message) };
 }
 
-/** Why no turn can begin: Codex would take its prompt as a word to the one that it is still at. */
+/** Why no turn can begin: Codex would add its prompt to the turn that still runs. */
 export function turnNotEnded(): BatonError {
   const message = 'Codex did not end a turn that it was told to end, so it cannot begin another.';
   return new BatonError('agent_protocol_error', message);
@@ -89,8 +89,8 @@ const asking: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * What the agent needs to be told, when a frame says that its turn cannot go on without a person (1.9 of the reference).
- * Null when it does not say so. A question that came without an id cannot be answered, so it is one of these too.
+ * The question of the agent, when a frame says that its turn cannot continue without a person (1.9 of the reference).
+ * Null when the frame does not say so. A question without an id cannot be answered, so it counts as one of these too.
  */
 export function neededInput(method: string, params: Fields, whole: Fields, hasId: boolean): string | null {
   const isQuestion = method === 'mcpServer/elicitation/request' || method.endsWith('tool/requestUserInput');
@@ -107,7 +107,7 @@ function needsInput(fields: Fields): boolean {
   return says || type === 'input_required' || type === 'needs_input';
 }
 
-/** Tells the end of a turn: `turn_failed` when Codex said so itself, `turn_ended_with_error` when it could not. */
+/** Reports the end of a turn: `turn_failed` when a frame said so, `turn_ended_with_error` when none did. */
 export function tellTurnEnd(teller: EventTeller, result: TurnResult, payload: unknown): void {
   const [name, summary] = endEvent(result, payload !== undefined);
   teller.tell(name, summary, payload === undefined ? {} : { payload });

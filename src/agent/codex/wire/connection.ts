@@ -29,7 +29,7 @@ import type {
   TurnSteerParams,
 } from './protocol.ts';
 
-/** All that Baton asks of Codex. */
+/** All requests that Baton sends to Codex. */
 export interface CodexRequests {
   readonly initialize: InitializeParams;
   readonly 'thread/start': ThreadStartParams;
@@ -40,12 +40,12 @@ export interface CodexRequests {
   readonly 'turn/start': TurnStartParams;
   readonly 'turn/steer': TurnSteerParams;
   readonly 'turn/interrupt': TurnInterruptParams;
-  // Only asked to look; a session asks none of it.
+  // Only the doctor sends these; a session does not.
   readonly 'account/read': GetAccountParams;
   readonly 'command/exec': CommandExecParams;
 }
 
-/** All that Baton answers when Codex asks. */
+/** All results with which Baton answers requests of Codex. */
 export type CodexResult =
   | CommandExecutionRequestApprovalResponse
   | FileChangeRequestApprovalResponse
@@ -64,7 +64,7 @@ export type CodexAnswer =
 /** Codex answered a request with an error of its protocol. */
 export class CodexRefusal extends Error {
   override readonly name = 'CodexRefusal';
-  /** The error as it came. */
+  /** The error as Codex sent it. */
   readonly refusal: Fields;
 
   constructor(method: string, refusal: Fields) {
@@ -74,27 +74,29 @@ export class CodexRefusal extends Error {
 }
 
 export interface ConnectionEars {
-  /** A line, whatever is on it, as long as it is not the same word about trying again. */
+  /** Called for every line, except a repeat of the same retry notice. */
   onSound(): void;
   onFrame(frame: Exclude<Frame, { kind: 'answer' }>): void;
   onGarbage(line: string): void;
-  /** Nothing more will be understood or answered: Codex exited, or broke its protocol. Called once. */
+  /** Nothing more will be read or answered: Codex exited, or broke its protocol. Called once. */
   onEnd(error: BatonError): void;
 }
 
-/** So much of one session before anybody else is served: ten that flood come one after the other. More is faster for one. */
+/**
+ * Lines of one session that are read before other sessions get their turn. A higher number is faster for one session.
+ */
 const linesInOneGo = 100;
-/** A program that ends without a word is waited for so long. */
+/** How long to wait for the error output of a program that ended without any. */
 const lastWordsMs = 500;
 const lookAgainMs = 20;
 const shownTail = 2_048;
-/** Characters that wait to be read: more than any prompt with all the answers of a turn. */
+/** Characters that Codex has not read yet: more than any prompt with all the answers of a turn. */
 const mostUnwritten = 32 * 1024 * 1024;
 
 /**
- * The protocol of the app-server over the standard streams of its process: one JSON object a line. What must hold: every
- * request settles, by its answer, by silence, or by the end of the connection; a line that cannot be a frame is told and
- * costs nothing more; a line longer than any message ends the connection, because what it was is lost.
+ * The protocol of the app-server over the standard streams of its process: one JSON object a line. What must hold:
+ * every request settles, by its answer, by silence, or by the end of the connection; a line that is not a frame is
+ * reported and has no other effect; a line longer than any message ends the connection, because its content is lost.
  */
 export class CodexConnection {
   readonly #process: LiveProcess;
@@ -117,14 +119,14 @@ export class CodexConnection {
     this.reading = this.#read();
   }
 
-  /** Why nothing more is understood, or null as long as it is. */
+  /** Why the connection ended; null while it is open. */
   get ended(): BatonError | null {
     return this.#ended;
   }
 
   /**
-   * Asks Codex and gives its result. Rejects with a CodexRefusal, with `agent_turn_timeout` when nothing at all was heard
-   * for `silenceMs`, or with what ended the connection.
+   * Sends a request to Codex and resolves with its result. Rejects with a CodexRefusal, with `agent_turn_timeout` when
+   * Codex sent nothing for `silenceMs`, or with the error that ended the connection.
    */
   async request<Method extends keyof CodexRequests>(
     method: Method,
@@ -151,7 +153,7 @@ export class CodexConnection {
       this.#write({ id, method, params });
       const answer = await promise;
       const { error } = answer;
-      // Some tell a result and beside it that there is no error.
+      // Some versions send a result together with a null error.
       if (error !== undefined && error !== null)
         throw new CodexRefusal(method, isFields(error) ? error : { message: shown(error) });
       return fieldsOf(answer.result);
@@ -172,7 +174,7 @@ export class CodexConnection {
 
   #write(message: object): void {
     if (this.#ended !== null) return;
-    // A program that takes no more input has ended or is about to; the reading finds out and tells it.
+    // A program that accepts no more input has ended or is about to; the reader notices and reports it.
     const line = `${JSON.stringify(message)}\n`;
     this.#unwritten += line.length;
     const written = (): void => {
@@ -189,11 +191,11 @@ export class CodexConnection {
       try {
         if (this.#ended === null) this.#hear(line.text, line.truncated);
       } catch (cause) {
-        // A defect of ours, met by a frame that nobody thought of: this session ends, the daemon does not.
+        // A defect of Baton, triggered by an unexpected frame: this session ends, the daemon does not.
         this.#end(new BatonError('agent_protocol_error', 'A message of Codex could not be understood.', { cause }));
       }
       lines += 1;
-      // One piece of output may hold thousands of lines; the daemon has others to serve meanwhile.
+      // One piece of output may hold thousands of lines; the daemon has other sessions to serve meanwhile.
       if (lines % linesInOneGo === 0) await sleep(this.#parts.clock, 0);
     }
     const exit = await this.#process.exited;
@@ -207,7 +209,7 @@ export class CodexConnection {
     );
   }
 
-  /** That a program has ended may be known a moment before what it said last was read. */
+  /** The exit of a program may be known a moment before its last output is read. */
   async #lastWords(): Promise<void> {
     const { clock } = this.#parts;
     const until = clock.monotonic() + lastWordsMs;
@@ -223,19 +225,19 @@ export class CodexConnection {
     const frame = readFrame(text);
     if (frame !== null && this.#isSameRetry(frame)) return;
     this.#ears.onSound();
-    // What is no frame may be a banner that never ends; whoever waits for an answer hears nothing in it.
+    // A line that is not a frame may be part of an endless banner, so it does not reset the timeout of a request.
     if (frame !== null) for (const { silence } of this.#waiting.values()) silence.touch();
     if (text.trim() === '') return;
     if (frame === null) this.#ears.onGarbage(text);
     else if (frame.kind !== 'answer') this.#ears.onFrame(frame);
     else if (this.#waiting.has(frame.id)) this.#waiting.get(frame.id)?.settle(frame.whole);
-    // Nobody waits for it: an answer that came too late.
+    // An answer that came too late: its request is already settled.
     else this.#ears.onFrame({ kind: 'other', whole: frame.whole });
   }
 
   /**
-   * Without a network Codex says for ever that it tries again. The same word once more is no sign of life: it counts as
-   * silence, so that a turn that gets nowhere ends.
+   * Without a network Codex reports forever that it tries again. A repeat of the same notice is not a sign of life: it
+   * counts as silence, so that a turn that gets nowhere ends.
    */
   #isSameRetry(frame: Frame): boolean {
     const isRetry = frame.kind === 'notification' && frame.method === 'error' && frame.params.willRetry === true;

@@ -1,12 +1,12 @@
 /**
- * How frames of Codex are read: nothing is expected to be there or to have its type. A field that is absent or of another
- * type is read as null, so that a newer or an older Codex is understood as far as possible.
+ * Tolerant reading of Codex frames: no field has to be present or have its type. A field that is absent or of another
+ * type is read as null, so that newer and older versions of Codex are understood as far as possible.
  */
 export type Fields = Readonly<Record<string, unknown>>;
 
 const none: Fields = {};
 
-/** The fields of an object; of anything else, none. */
+/** The fields of an object; no fields for any other value. */
 export function fieldsOf(value: unknown): Fields {
   return isFields(value) ? value : none;
 }
@@ -23,7 +23,7 @@ export function textOf(value: unknown): string | null {
   return typeof value === 'string' ? value : null;
 }
 
-/** Anything as text for people. Never throws, which `String` does for an object that brings its own `toString`. */
+/** Any value as text for people. Never throws, unlike `String` for an object with its own `toString`. */
 export function shown(value: unknown): string {
   if (value === null || value === undefined) return '';
   return typeof value === 'object' ? JSON.stringify(value) : String(value);
@@ -35,7 +35,7 @@ export function numberOf(value: unknown): number | null {
   return typeof number === 'number' && Number.isFinite(number) ? number : null;
 }
 
-/** The first of several spellings that is there. */
+/** The value of the first spelling that is present. */
 export function firstOf(fields: Fields, ...names: readonly string[]): unknown {
   return names.map((name) => fields[name]).find((value) => value !== undefined && value !== null);
 }

@@ -1,6 +1,6 @@
 import { type Fields, fieldsOf, isFields } from './fields.ts';
 
-/** Ids of requests may be numbers, zero among them, or text; each side counts its own. */
+/** Ids of requests may be numbers, zero included, or text; each side counts its own. */
 export type RequestId = number | string;
 
 /** One line of the protocol. Codex leaves out `jsonrpc`; whether it is there makes no difference. */
@@ -16,7 +16,7 @@ export type Frame =
   | { readonly kind: 'notification'; readonly method: string; readonly params: Fields; readonly whole: Fields }
   | { readonly kind: 'other'; readonly whole: unknown };
 
-/** The frame on a line, or null when the line is no JSON. */
+/** The frame on a line, or null when the line is not JSON. */
 export function readFrame(line: string): Frame | null {
   let whole: unknown;
   try {

@@ -1,9 +1,9 @@
 import type { Clock, Timer } from '../../../clock/clock.ts';
 import { type Fields, textOf } from './fields.ts';
 
-/** How often what an agent says bit by bit is told while it says it. */
+/** How often the streamed text of an agent is reported. */
 const toldEveryMs = 250;
-/** How much of it is kept until then; the whole comes with the end of the item. */
+/** How much streamed text is kept until then; the end of the item brings the whole text. */
 const longestPiece = 8_192;
 const mostItems = 64;
 
@@ -22,7 +22,7 @@ const kinds: Readonly<Record<string, string>> = {
 
 export const isDelta = (method: string): boolean => Object.hasOwn(kinds, method);
 
-/** What an item brought since it was last told. */
+/** The text that an item streamed since its last report. */
 export interface MergedDeltas {
   readonly method: string;
   readonly params: {
@@ -35,9 +35,9 @@ export interface MergedDeltas {
 }
 
 /**
- * Puts the pieces of a stream together, so that a million of them cost a few events and flat memory: at most so many items
- * with so much text each. What an item brought is told at most every 250 ms; when the item itself is told whole, what is
- * left of its pieces is dropped.
+ * Merges the pieces of a stream, so that a million of them cost a few events and constant memory: at most `mostItems`
+ * items with at most `longestPiece` characters each. The text of an item is reported at most every 250 ms; when the
+ * whole item is reported, its remaining pieces are dropped.
  */
 export class DeltaMerger {
   readonly #clock: Clock;
@@ -64,12 +64,12 @@ export class DeltaMerger {
     this.#timer ??= this.#clock.schedule(toldEveryMs, () => this.flush());
   }
 
-  /** The item was told whole. */
+  /** The whole item was reported. */
   drop(itemId: string): void {
     this.#open.delete(itemId);
   }
 
-  /** Tells what is there now. */
+  /** Reports all pieces that are waiting. */
   flush(): void {
     this.#timer?.cancel();
     this.#timer = null;

@@ -8,14 +8,14 @@ import { TokenMeter } from '../turn/token-usage.ts';
 import { type Fields, fieldsOf, textOf } from './fields.ts';
 import { DeltaMerger, isDelta } from './merge-deltas.ts';
 
-/** Of what is begun and may never end. */
+/** Limit for file changes that began and may never end, and for quota windows. */
 const mostKept = 500;
-/** Of all its text, in characters; the newest is kept however long it is. */
+/** Limit for the text of all file changes, in characters; the newest change is kept however long it is. */
 const mostText = 16 * 1024 * 1024;
 
 /**
- * Tells what Codex reports of its work as events, with tokens and quota where a frame carries them. It decides nothing:
- * how a turn goes on is the session's.
+ * Reports the work of Codex as events, with tokens and quota where a frame carries them. It decides nothing: the
+ * session decides how a turn continues.
  */
 export class FrameReporter {
   readonly meter = new TokenMeter();
@@ -33,12 +33,12 @@ export class FrameReporter {
     );
   }
 
-  /** The quota as it was last told. */
+  /** The quota windows as last reported. */
   get windows(): readonly QuotaWindow[] {
     return [...this.#windows.values()];
   }
 
-  /** A file change that was begun and not ended yet: an approval names only the item. */
+  /** A file change that began and has not ended: an approval names only the item. */
   changesOf(itemId: string): Fields | null {
     return this.#changes.get(itemId)?.item ?? null;
   }
@@ -76,7 +76,7 @@ export class FrameReporter {
     const { length } = JSON.stringify(item);
     let text = length;
     for (const kept of this.#changes.values()) text += kept.length;
-    // The oldest goes first: what is asked about is what was just begun.
+    // Drops the oldest first: an approval is about the change that just began.
     for (const [oldId, old] of this.#changes) {
       if (text <= mostText && this.#changes.size < mostKept) break;
       this.#changes.delete(oldId);
@@ -85,14 +85,14 @@ export class FrameReporter {
     this.#changes.set(itemId, { item, length });
   }
 
-  /** A turn has ended: what it said is told, and what it had open is no more. */
+  /** A turn has ended: reports its remaining text and forgets its open changes. */
   endTurn(): void {
     this.#deltas.flush();
     this.#changes.clear();
   }
 }
 
-/** The session tells these, with its own judgement. */
+/** The session reports these itself, with its own verdict. */
 const endsTurn: ReadonlySet<string> = new Set(['turn/completed', 'turn/failed', 'turn/cancelled']);
 
 function tokens(usage: TokenUsage | null): string {
